@@ -156,7 +156,7 @@ func main() {
 	os.Exit(process(sync.OnceValues(build.Identify)))
 }
 
-// process runs the program and returns its exit code. identify returns the version of the build.
+// process runs the program in the environment of the process, and returns its exit code. identify returns the version of the build.
 func process(identify func() (string, error)) int {
 	env := &environment{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,

@@ -51,7 +51,9 @@ func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.
 	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
 }
 
-// judgeLoss returns an error if the player loses more to optimal play than --within allows, or if that is unknown.
+// judgeLoss returns an error if the player's probability of winning is less than the best one by more than --within allows, or if the
+// bounds of this loss do not decide it. Without --within nothing is an error. Only a certain loss fails the run (exit code 2): what is
+// unknown could not be judged.
 func (c *playCmd) judgeLoss(effect *induced.ShieldEffect) error {
 	if c.Within == nil {
 		return nil

@@ -57,7 +57,9 @@ func switchesAsWords(args []string) []string {
 	}
 	out := slices.Clone(args)
 	for i, arg := range out {
-		if name := strings.TrimLeft(arg, "-"); name != arg && len(name) > 1 && name != "version" && foreign.Lookup(name) != nil {
+		name := strings.TrimLeft(arg, "-")
+		isOurFlag := len(name) <= 1 || name == "version" // such as -h, and --version, which the program has itself
+		if !isOurFlag && foreign.Lookup(name) != nil {
 			out[i] = name
 		}
 	}

@@ -263,7 +263,7 @@ func call(x *sema.Call, args []number) (number, bool, error) {
 		}
 		t := x.Args[i].Type()
 		val := sema.Value{Type: t, Int: int32(a.lo), Float: a.lo, Rat: a.rat}
-		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{T: t, At: x.Args[i].Pos()}, Val: val})
+		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{ValueType: t, Position: x.Args[i].Pos()}, Val: val})
 	}
 	v, exact, err := sema.EvalExact(constantCall, nil)
 	switch {

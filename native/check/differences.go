@@ -25,7 +25,7 @@ func (c *Checker) differences(p *Property) []string {
 		switch {
 		case seen[x]:
 		case isLabel && label.Index >= 0:
-			warn(fmt.Sprintf("label %q", label.Name), label.At, p.Program.Labels[label.Index].X)
+			warn(fmt.Sprintf("label %q", label.Name), label.Position, p.Program.Labels[label.Index].X)
 		case sema.Stateless(x):
 			warn("value", x.Pos(), x)
 		default:

@@ -199,15 +199,15 @@ func (e *evaluation) compareAll(op syntax.Op, a *numbers, b func(s int) number) 
 // condTruth evaluates a conditional expression of type Bool. Each branch is evaluated only in states where the
 // condition may select it.
 func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
-	c, err := e.truth(x.C)
+	c, err := e.truth(x.Condition)
 	if err != nil {
 		return c, err
 	}
-	a, err := e.truthIn(e.domain().Minus(c.no), x.A)
+	a, err := e.truthIn(e.domain().Minus(c.no), x.Then)
 	if err != nil {
 		return a, err
 	}
-	b, err := e.truthIn(e.domain().Minus(c.yes), x.B)
+	b, err := e.truthIn(e.domain().Minus(c.yes), x.Else)
 	if err != nil {
 		return b, err
 	}
@@ -366,15 +366,15 @@ func (e *evaluation) each(x sema.Expr, operands []sema.Expr, combine func(args [
 
 // condNumbers evaluates a conditional expression with a numeric value.
 func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
-	c, err := e.states(x.C)
+	c, err := e.states(x.Condition)
 	if err != nil {
 		return nil, err
 	}
-	a, err := e.numbersIn(e.domain().Intersect(c), x.A)
+	a, err := e.numbersIn(e.domain().Intersect(c), x.Then)
 	if err != nil {
 		return nil, err
 	}
-	b, err := e.numbersIn(e.domain().Minus(c), x.B)
+	b, err := e.numbersIn(e.domain().Minus(c), x.Else)
 	if err != nil {
 		return nil, err
 	}

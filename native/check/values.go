@@ -23,7 +23,7 @@ func (c *Checker) Values(ctx context.Context, p *Property) (*StateValues, result
 	x := logic.WithoutFilters(p.X).X
 	all := *p
 	// The filter printall needs the values in all states.
-	all.X = &sema.Filter{Base: sema.Base{T: x.Type(), At: x.Pos()}, Op: "printall", X: x}
+	all.X = &sema.Filter{Base: sema.Base{ValueType: x.Type(), Position: x.Pos()}, Op: "printall", X: x}
 	c.wantsValues = true
 	v := c.Check(ctx, &all)
 	c.wantsValues = false

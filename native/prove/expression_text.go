@@ -25,7 +25,7 @@ func expressionText(program *sema.Program, e sema.Expr) string {
 	case *sema.Binary:
 		return "(" + expressionText(program, e.X) + e.Op.String() + expressionText(program, e.Y) + ")"
 	case *sema.Cond:
-		return "(" + expressionText(program, e.C) + "?" + expressionText(program, e.A) + ":" + expressionText(program, e.B) + ")"
+		return "(" + expressionText(program, e.Condition) + "?" + expressionText(program, e.Then) + ":" + expressionText(program, e.Else) + ")"
 	case *sema.Call:
 		var args []string
 		for _, argument := range e.Args {

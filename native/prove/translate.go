@@ -282,15 +282,15 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 	case *sema.Binary:
 		return t.booleanOperator(x)
 	case *sema.Cond:
-		c, err := t.booleanFormula(x.C)
+		c, err := t.booleanFormula(x.Condition)
 		if err != nil {
 			return 0, err
 		}
-		a, err := t.booleanFormula(x.A)
+		a, err := t.booleanFormula(x.Then)
 		if err != nil {
 			return 0, err
 		}
-		b, err := t.booleanFormula(x.B)
+		b, err := t.booleanFormula(x.Else)
 		return t.or(t.and(c, a), t.and(t.not(c), b)), err
 	}
 	switch formula := logic.Of(x); formula.Kind {

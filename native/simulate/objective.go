@@ -263,14 +263,14 @@ func (b *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 // errors. The positions in the result are removed, because a formula may come from the properties file or
 // from the model, and the evaluator knows only one file. Errors then get the position of the property.
 func (b *objectiveBuilder) stateFormula(x sema.Expr) sema.Expr {
-	rewriter := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{T: x.T} }}
+	rewriter := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{ValueType: x.ValueType} }}
 	rewriter.Other = func(x sema.Expr) (sema.Expr, error) {
 		switch formula := logic.Of(x); {
 		case formula.Kind == logic.Label && formula.Index >= 0:
 			return rewriter.Rewrite(b.property.Program.Labels[formula.Index].X)
 		case formula.Kind == logic.Label:
 			label := *x.(*sema.Label)
-			label.Base = sema.Base{T: x.Type()}
+			label.Base = sema.Base{ValueType: x.Type()}
 			return &label, nil
 		case formula.Kind == logic.PathFormula:
 			b.unsupported(x, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", logic.Describe(x))
@@ -284,9 +284,9 @@ func (b *objectiveBuilder) stateFormula(x sema.Expr) sema.Expr {
 }
 
 func truth() sema.Expr {
-	return &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.BoolValue(true)}
+	return &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
 }
 
 func and(x, y sema.Expr) sema.Expr {
-	return &sema.Binary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpAnd, X: x, Y: y}
+	return &sema.Binary{Base: sema.Base{ValueType: sema.Bool}, Op: syntax.OpAnd, X: x, Y: y}
 }

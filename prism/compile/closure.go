@@ -39,18 +39,18 @@ type (
 )
 
 // unsupportedExpr returns the error for an expression whose value one state does not determine, such as P=? [...].
-func (m *Model) unsupportedExpr(e sema.Expr) error {
-	return &UnsupportedError{m.program.File, e.Pos(), fmt.Sprintf("a %s is not an expression over one state (%T)", e.Type(), e)}
+func (m *Model) unsupportedExpr(expr sema.Expr) error {
+	return &UnsupportedError{m.program.File, expr.Pos(), fmt.Sprintf("a %s is not an expression over one state (%T)", expr.Type(), expr)}
 }
 
 // valueClosure compiles an expression of type Int or Bool. The closure returns 0 or 1 for a Bool.
-func (m *Model) valueClosure(e sema.Expr) (intClosure, error) {
-	if e.Type() != sema.Bool {
-		return compileExpr(m, e, (*exprCompiler).intClosure)
+func (m *Model) valueClosure(expr sema.Expr) (intClosure, error) {
+	if expr.Type() != sema.Bool {
+		return compileExpr(m, expr, (*exprCompiler).intClosure)
 	}
-	f, err := m.boolClosure(e)
+	closure, err := m.boolClosure(expr)
 	return func(env *env) int32 {
-		if f(env) {
+		if closure(env) {
 			return 1
 		}
 		return 0
@@ -58,13 +58,13 @@ func (m *Model) valueClosure(e sema.Expr) (intClosure, error) {
 }
 
 // boolClosure compiles an expression of type Bool.
-func (m *Model) boolClosure(e sema.Expr) (boolClosure, error) {
-	return compileExpr(m, e, (*exprCompiler).boolClosure)
+func (m *Model) boolClosure(expr sema.Expr) (boolClosure, error) {
+	return compileExpr(m, expr, (*exprCompiler).boolClosure)
 }
 
 // floatClosure compiles an expression of type Int or Double. The closure returns a float64.
-func (m *Model) floatClosure(e sema.Expr) (floatClosure, error) {
-	return compileExpr(m, e, (*exprCompiler).floatClosure)
+func (m *Model) floatClosure(expr sema.Expr) (floatClosure, error) {
+	return compileExpr(m, expr, (*exprCompiler).floatClosure)
 }
 
 // exprCompiler compiles one expression to closures.
@@ -87,63 +87,63 @@ type cachedValue struct {
 }
 
 // compileExpr compiles a whole expression. compile is the method of exprCompiler for its type.
-func compileExpr[F ~func(*env) T, T any](m *Model, e sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
-	compiler := m.newExprCompiler(e)
-	f, err := compile(compiler, e)
+func compileExpr[F ~func(*env) T, T any](model *Model, expr sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
+	compiler := model.newExprCompiler(expr)
+	closure, err := compile(compiler, expr)
 	if err != nil || len(compiler.sharedExprs) == 0 {
-		return f, err
+		return closure, err
 	}
 	return func(env *env) T {
 		env.evaluation++
 		for len(env.cache) < len(compiler.sharedExprs) {
 			env.cache = append(env.cache, cachedValue{})
 		}
-		return f(env)
+		return closure(env)
 	}, nil
 }
 
 // newExprCompiler returns a compiler for an expression, and finds its large repeated sub-expressions.
-func (m *Model) newExprCompiler(e sema.Expr) *exprCompiler {
+func (m *Model) newExprCompiler(expr sema.Expr) *exprCompiler {
 	compiler := &exprCompiler{Model: m}
-	for x := range sema.Repeated(e, sema.Large, m.operands) {
+	for repeated := range sema.Repeated(expr, sema.Large, m.operands) {
 		if compiler.sharedExprs == nil {
 			compiler.sharedExprs = make(map[sema.Expr]*sharedExpr)
 		}
-		compiler.sharedExprs[x] = &sharedExpr{cacheIndex: len(compiler.sharedExprs)}
+		compiler.sharedExprs[repeated] = &sharedExpr{cacheIndex: len(compiler.sharedExprs)}
 	}
 	return compiler
 }
 
 // operands calls visit for each operand of an expression. The operand of a label is the expression that it stands for.
-func (m *Model) operands(e sema.Expr, visit func(sema.Expr)) {
-	if l, ok := e.(*sema.Label); ok {
-		if x, err := m.labelExpr(l); err == nil {
-			visit(x)
+func (m *Model) operands(expr sema.Expr, visit func(sema.Expr)) {
+	if label, ok := expr.(*sema.Label); ok {
+		if definition, err := m.labelExpr(label); err == nil {
+			visit(definition)
 		}
 		return
 	}
-	sema.Operands(e, visit)
+	sema.Operands(expr, visit)
 }
 
 // compileOnce compiles a sub-expression. If it is shared, the closure evaluates it once and then returns the cached value.
-func compileOnce[F ~func(*env) T, T any](m *exprCompiler, e sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
-	shared := m.sharedExprs[e]
+func compileOnce[F ~func(*env) T, T any](compiler *exprCompiler, expr sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
+	shared := compiler.sharedExprs[expr]
 	if shared == nil {
-		return compile(m, e)
+		return compile(compiler, expr)
 	}
-	if f, ok := shared.closure.(F); ok {
-		return f, nil
+	if closure, ok := shared.closure.(F); ok {
+		return closure, nil
 	}
-	f, err := compile(m, e)
+	closure, err := compile(compiler, expr)
 	if err != nil {
 		return nil, err
 	}
 	var wrapped F = func(env *env) T {
 		cached := &env.cache[shared.cacheIndex]
 		if cached.evaluation != env.evaluation {
-			x := f(env)
-			cached.evaluation, cached.value = env.evaluation, x
-			return x
+			value := closure(env)
+			cached.evaluation, cached.value = env.evaluation, value
+			return value
 		}
 		return cached.value.(T)
 	}
@@ -152,52 +152,52 @@ func compileOnce[F ~func(*env) T, T any](m *exprCompiler, e sema.Expr, compile f
 }
 
 // boolClosure compiles a sub-expression of type Bool.
-func (m *exprCompiler) boolClosure(e sema.Expr) (boolClosure, error) {
-	return compileOnce(m, e, (*exprCompiler).compileBool)
+func (m *exprCompiler) boolClosure(expr sema.Expr) (boolClosure, error) {
+	return compileOnce(m, expr, (*exprCompiler).compileBool)
 }
 
 // compileBool is boolClosure without the cache for shared sub-expressions.
-func (m *exprCompiler) compileBool(e sema.Expr) (boolClosure, error) {
-	switch e := e.(type) {
+func (m *exprCompiler) compileBool(expr sema.Expr) (boolClosure, error) {
+	switch expr := expr.(type) {
 	case *sema.Const:
-		b := e.Val.Bool
-		return func(*env) bool { return b }, nil
+		value := expr.Val.Bool
+		return func(*env) bool { return value }, nil
 	case *sema.Var:
-		slot := e.Slot
+		slot := expr.Slot
 		return func(env *env) bool { return env.state[slot] != 0 }, nil
 	case *sema.Label:
-		x, err := m.labelExpr(e)
+		definition, err := m.labelExpr(expr)
 		if err != nil {
 			return nil, err
 		}
-		return m.boolClosure(x)
+		return m.boolClosure(definition)
 	case *sema.Unary:
-		f, err := m.boolClosure(e.X)
-		return func(env *env) bool { return !f(env) }, err
+		operand, err := m.boolClosure(expr.X)
+		return func(env *env) bool { return !operand(env) }, err
 	case *sema.Cond:
-		return conditional(m, e, m.boolClosure)
+		return conditional(m, expr, m.boolClosure)
 	case *sema.Binary:
-		return m.boolBinary(e)
+		return m.boolBinary(expr)
 	}
-	return nil, m.unsupportedExpr(e)
+	return nil, m.unsupportedExpr(expr)
 }
 
 // pair compiles two operands with the same function.
-func pair[F any](compile func(sema.Expr) (F, error), x, y sema.Expr) (f, g F, err error) {
-	if f, err = compile(x); err != nil {
-		return f, g, err
+func pair[F any](compile func(sema.Expr) (F, error), leftExpr, rightExpr sema.Expr) (left, right F, err error) {
+	if left, err = compile(leftExpr); err != nil {
+		return left, right, err
 	}
-	g, err = compile(y)
-	return f, g, err
+	right, err = compile(rightExpr)
+	return left, right, err
 }
 
 // conditional compiles the conditional operator ?:. compile compiles its two arms.
-func conditional[F ~func(*env) T, T any](m *exprCompiler, e *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
-	condition, err := m.boolClosure(e.C)
+func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
+	condition, err := compiler.boolClosure(expr.Condition)
 	if err != nil {
 		return nil, err
 	}
-	ifTrue, ifFalse, err := pair(compile, e.A, e.B)
+	ifTrue, ifFalse, err := pair(compile, expr.Then, expr.Else)
 	return func(env *env) T {
 		if condition(env) {
 			return ifTrue(env)
@@ -208,36 +208,36 @@ func conditional[F ~func(*env) T, T any](m *exprCompiler, e *sema.Cond, compile 
 
 // boolBinary compiles a binary operator whose result is a Bool. A comparison of float64 numbers that may be wrong because of
 // rounding is evaluated exactly.
-func (m *exprCompiler) boolBinary(e *sema.Binary) (boolClosure, error) {
+func (m *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
 	switch {
-	case e.Op == syntax.OpAnd || e.Op == syntax.OpOr:
-		return m.connective(e)
-	case e.X.Type() == sema.Bool:
-		x, y, err := pair(m.boolClosure, e.X, e.Y)
-		return logicalOperation(e.Op, x, y), err
-	case e.X.Type() == sema.Int && e.Y.Type() == sema.Int:
-		if f := compareConst(e); f != nil {
-			return f, nil
+	case expr.Op == syntax.OpAnd || expr.Op == syntax.OpOr:
+		return m.connective(expr)
+	case expr.X.Type() == sema.Bool:
+		left, right, err := pair(m.boolClosure, expr.X, expr.Y)
+		return logicalOperation(expr.Op, left, right), err
+	case expr.X.Type() == sema.Int && expr.Y.Type() == sema.Int:
+		if comparison := compareConst(expr); comparison != nil {
+			return comparison, nil
 		}
-		x, y, err := pair(m.intClosure, e.X, e.Y)
-		return compareInts(e.Op, x, y), err
+		left, right, err := pair(m.intClosure, expr.X, expr.Y)
+		return compareInts(expr.Op, left, right), err
 	default:
-		x, y, err := pair(m.floatClosure, e.X, e.Y)
-		compare := compareNumbers(e.Op, x, y)
-		if err != nil || m.floats.Decide(e) {
+		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
+		compare := compareNumbers(expr.Op, left, right)
+		if err != nil || m.floats.Decide(expr) {
 			return compare, err
 		}
-		if m.floats.ErrorDecides(e) {
-			slack, equal := m.floats.OperandError(e), sema.Holds(e.Op, 0)
+		if m.floats.ErrorDecides(expr) {
+			slack, equal := m.floats.OperandError(expr), sema.Holds(expr.Op, 0)
 			return func(env *env) bool {
-				a, b := x(env), y(env)
-				if math.Abs(a-b) <= slack {
+				leftValue, rightValue := left(env), right(env)
+				if math.Abs(leftValue-rightValue) <= slack {
 					return equal
 				}
-				return sema.Holds(e.Op, cmp.Compare(a, b))
+				return sema.Holds(expr.Op, cmp.Compare(leftValue, rightValue))
 			}, nil
 		}
-		mayBeWrong, exactValue, err := m.exactFallback(e)
+		mayBeWrong, exactValue, err := m.exactFallback(expr)
 		return func(env *env) bool {
 			if mayBeWrong(env) {
 				return exactValue(env).Bool
@@ -249,19 +249,19 @@ func (m *exprCompiler) boolBinary(e *sema.Binary) (boolClosure, error) {
 
 // connective compiles a chain of & or |. The closure evaluates the operands from left to right and stops at the first one that
 // decides the result.
-func (m *exprCompiler) connective(e *sema.Binary) (boolClosure, error) {
+func (m *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
 	var operands []boolClosure
-	for _, x := range m.operandChain(e.Y, e.Op, m.operandChain(e.X, e.Op, nil)) {
-		f, err := m.boolClosure(x)
+	for _, operand := range m.operandChain(expr.Y, expr.Op, m.operandChain(expr.X, expr.Op, nil)) {
+		closure, err := m.boolClosure(operand)
 		if err != nil {
 			return nil, err
 		}
-		operands = append(operands, f)
+		operands = append(operands, closure)
 	}
-	decisive := e.Op == syntax.OpOr
+	decisive := expr.Op == syntax.OpOr
 	return func(env *env) bool {
-		for _, f := range operands {
-			if f(env) == decisive {
+		for _, closure := range operands {
+			if closure(env) == decisive {
 				return decisive
 			}
 		}
@@ -270,117 +270,117 @@ func (m *exprCompiler) connective(e *sema.Binary) (boolClosure, error) {
 }
 
 // operandChain appends the operands of nested applications of one associative operator, from left to right.
-func (m *exprCompiler) operandChain(e sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
-	if b, ok := e.(*sema.Binary); ok && b.Op == op && m.sharedExprs[e] == nil {
-		return m.operandChain(b.Y, op, m.operandChain(b.X, op, dst))
+func (m *exprCompiler) operandChain(expr sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
+	if binary, ok := expr.(*sema.Binary); ok && binary.Op == op && m.sharedExprs[expr] == nil {
+		return m.operandChain(binary.Y, op, m.operandChain(binary.X, op, dst))
 	}
-	return append(dst, e)
+	return append(dst, expr)
 }
 
 // logicalOperation returns the closure of =>, !=, = or <=> between Bools.
-func logicalOperation(op syntax.Op, x, y boolClosure) boolClosure {
+func logicalOperation(op syntax.Op, left, right boolClosure) boolClosure {
 	switch op {
 	case syntax.OpImplies:
-		return func(env *env) bool { return !x(env) || y(env) }
+		return func(env *env) bool { return !left(env) || right(env) }
 	case syntax.OpNe:
-		return func(env *env) bool { return x(env) != y(env) }
+		return func(env *env) bool { return left(env) != right(env) }
 	default: // OpEq, OpIff: both sides are evaluated
-		return func(env *env) bool { return x(env) == y(env) }
+		return func(env *env) bool { return left(env) == right(env) }
 	}
 }
 
 // compareConst returns the closure of a comparison of an integer variable with a constant, which is the most common comparison. It
 // returns nil for other operands.
-func compareConst(e *sema.Binary) boolClosure {
-	x, ok1 := e.X.(*sema.Var)
-	y, ok2 := e.Y.(*sema.Const)
-	if !ok1 || !ok2 {
+func compareConst(expr *sema.Binary) boolClosure {
+	variable, isVar := expr.X.(*sema.Var)
+	constant, isConst := expr.Y.(*sema.Const)
+	if !isVar || !isConst {
 		return nil
 	}
-	slot, c := x.Slot, y.Val.Int
-	switch e.Op {
+	slot, value := variable.Slot, constant.Val.Int
+	switch expr.Op {
 	case syntax.OpEq:
-		return func(env *env) bool { return env.state[slot] == c }
+		return func(env *env) bool { return env.state[slot] == value }
 	case syntax.OpNe:
-		return func(env *env) bool { return env.state[slot] != c }
+		return func(env *env) bool { return env.state[slot] != value }
 	case syntax.OpLt:
-		return func(env *env) bool { return env.state[slot] < c }
+		return func(env *env) bool { return env.state[slot] < value }
 	case syntax.OpLe:
-		return func(env *env) bool { return env.state[slot] <= c }
+		return func(env *env) bool { return env.state[slot] <= value }
 	case syntax.OpGt:
-		return func(env *env) bool { return env.state[slot] > c }
+		return func(env *env) bool { return env.state[slot] > value }
 	default:
-		return func(env *env) bool { return env.state[slot] >= c }
+		return func(env *env) bool { return env.state[slot] >= value }
 	}
 }
 
 // compareInts returns the closure of a comparison of two Ints.
-func compareInts(op syntax.Op, x, y intClosure) boolClosure {
+func compareInts(op syntax.Op, left, right intClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
-		return func(env *env) bool { return x(env) == y(env) }
+		return func(env *env) bool { return left(env) == right(env) }
 	case syntax.OpNe:
-		return func(env *env) bool { return x(env) != y(env) }
+		return func(env *env) bool { return left(env) != right(env) }
 	}
-	return compareOrdered(op, x, y)
+	return compareOrdered(op, left, right)
 }
 
 // compareOrdered returns the closure of <, <=, > or >=.
-func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, x, y F) boolClosure {
+func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, left, right F) boolClosure {
 	switch op {
 	case syntax.OpLt:
-		return func(env *env) bool { return x(env) < y(env) }
+		return func(env *env) bool { return left(env) < right(env) }
 	case syntax.OpLe:
-		return func(env *env) bool { return x(env) <= y(env) }
+		return func(env *env) bool { return left(env) <= right(env) }
 	case syntax.OpGt:
-		return func(env *env) bool { return x(env) > y(env) }
+		return func(env *env) bool { return left(env) > right(env) }
 	default:
-		return func(env *env) bool { return x(env) >= y(env) }
+		return func(env *env) bool { return left(env) >= right(env) }
 	}
 }
 
 // compareNumbers returns the closure of a comparison of two float64 numbers.
-func compareNumbers(op syntax.Op, x, y floatClosure) boolClosure {
+func compareNumbers(op syntax.Op, left, right floatClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
-		return func(env *env) bool { return sema.SameFloat(x(env), y(env)) }
+		return func(env *env) bool { return sema.SameFloat(left(env), right(env)) }
 	case syntax.OpNe:
-		return func(env *env) bool { return !sema.SameFloat(x(env), y(env)) }
+		return func(env *env) bool { return !sema.SameFloat(left(env), right(env)) }
 	}
-	return compareOrdered(op, x, y)
+	return compareOrdered(op, left, right)
 }
 
 // intClosure compiles a sub-expression of type Int.
-func (m *exprCompiler) intClosure(e sema.Expr) (intClosure, error) {
-	return compileOnce(m, e, (*exprCompiler).compileInt)
+func (m *exprCompiler) intClosure(expr sema.Expr) (intClosure, error) {
+	return compileOnce(m, expr, (*exprCompiler).compileInt)
 }
 
 // compileInt is intClosure without the cache for shared sub-expressions.
-func (m *exprCompiler) compileInt(e sema.Expr) (intClosure, error) {
-	switch e := e.(type) {
+func (m *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
+	switch expr := expr.(type) {
 	case *sema.Const:
-		i := e.Val.Int
-		return func(*env) int32 { return i }, nil
+		value := expr.Val.Int
+		return func(*env) int32 { return value }, nil
 	case *sema.Var:
-		slot := e.Slot
+		slot := expr.Slot
 		return func(env *env) int32 { return env.state[slot] }, nil
 	case *sema.Unary:
-		f, err := m.intClosure(e.X)
-		return func(env *env) int32 { return narrowToInt32(env, e.At, -int64(f(env))) }, err
+		operand, err := m.intClosure(expr.X)
+		return func(env *env) int32 { return narrowToInt32(env, expr.Position, -int64(operand(env))) }, err
 	case *sema.Cond:
-		return conditional(m, e, m.intClosure)
+		return conditional(m, expr, m.intClosure)
 	case *sema.Binary:
-		x, y, err := pair(m.intClosure, e.X, e.Y)
-		return intArithmetic(e, x, y), err
+		left, right, err := pair(m.intClosure, expr.X, expr.Y)
+		return intArithmetic(expr, left, right), err
 	case *sema.Call:
-		return m.intCall(e)
+		return m.intCall(expr)
 	}
-	return nil, m.unsupportedExpr(e)
+	return nil, m.unsupportedExpr(expr)
 }
 
-// narrowToInt32 converts x to an int32. It records an error if x does not fit, as in Java's checked arithmetic.
-func narrowToInt32(env *env, pos syntax.Pos, x int64) int32 {
-	i, err := sema.Narrow(x)
+// narrowToInt32 converts value to an int32. It records an error if value does not fit, as in Java's checked arithmetic.
+func narrowToInt32(env *env, pos syntax.Pos, value int64) int32 {
+	i, err := sema.Narrow(value)
 	if err != nil {
 		env.fail(pos, err)
 	}
@@ -388,167 +388,167 @@ func narrowToInt32(env *env, pos syntax.Pos, x int64) int32 {
 }
 
 // intArithmetic returns the closure of an arithmetic operator on Ints.
-func intArithmetic(e *sema.Binary, x, y intClosure) intClosure {
-	switch e.Op {
+func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
+	switch expr.Op {
 	case syntax.OpAdd:
-		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))+int64(y(env))) }
+		return func(env *env) int32 { return narrowToInt32(env, expr.Position, int64(left(env))+int64(right(env))) }
 	case syntax.OpSub:
-		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))-int64(y(env))) }
+		return func(env *env) int32 { return narrowToInt32(env, expr.Position, int64(left(env))-int64(right(env))) }
 	case syntax.OpMul:
-		return func(env *env) int32 { return narrowToInt32(env, e.At, int64(x(env))*int64(y(env))) }
+		return func(env *env) int32 { return narrowToInt32(env, expr.Position, int64(left(env))*int64(right(env))) }
 	default: // OpPow
-		return checkedOperation(e.At, x, y, sema.IntPow)
+		return checkedOperation(expr.Position, left, right, sema.IntPow)
 	}
 }
 
 // checkedOperation returns the closure of an operator that is undefined for some operands.
-func checkedOperation(pos syntax.Pos, x, y intClosure, op func(x, y int32) (int32, error)) intClosure {
+func checkedOperation(pos syntax.Pos, left, right intClosure, op func(value, rightValue int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
-		a := x(env)
-		i, err := op(a, y(env))
+		leftValue := left(env)
+		result, err := op(leftValue, right(env))
 		if err != nil {
 			env.fail(pos, err)
 		}
-		return i
+		return result
 	}
 }
 
 // intCall compiles a function call whose result is an Int. A rounding function whose float64 operand may be too inaccurate is
 // evaluated exactly.
-func (m *exprCompiler) intCall(e *sema.Call) (intClosure, error) {
-	switch e.Func {
+func (m *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
+	switch expr.Func {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
-		f, err := m.floatClosure(e.Args[0])
-		if err != nil || m.floats.Decide(e) {
-			return func(env *env) int32 { return toInt(env, e, f(env)) }, err
+		closure, err := m.floatClosure(expr.Args[0])
+		if err != nil || m.floats.Decide(expr) {
+			return func(env *env) int32 { return toInt(env, expr, closure(env)) }, err
 		}
-		if m.floats.ErrorDecides(e) {
-			offset := roundingShift(e, m.floats.OperandError(e))
-			return func(env *env) int32 { return toInt(env, e, f(env)+offset) }, nil
+		if m.floats.ErrorDecides(expr) {
+			offset := roundingShift(expr, m.floats.OperandError(expr))
+			return func(env *env) int32 { return toInt(env, expr, closure(env)+offset) }, nil
 		}
-		mayBeWrong, exactValue, err := m.exactFallback(e)
+		mayBeWrong, exactValue, err := m.exactFallback(expr)
 		return func(env *env) int32 {
 			if mayBeWrong(env) {
 				return exactValue(env).Int
 			}
-			return toInt(env, e, f(env))
+			return toInt(env, expr, closure(env))
 		}, err
 	}
-	args := make([]intClosure, len(e.Args))
-	for i, a := range e.Args {
-		f, err := m.intClosure(a)
+	args := make([]intClosure, len(expr.Args))
+	for i, arg := range expr.Args {
+		closure, err := m.intClosure(arg)
 		if err != nil {
 			return nil, err
 		}
-		args[i] = f
+		args[i] = closure
 	}
-	switch e.Func {
+	switch expr.Func {
 	case sema.FuncMin:
-		return foldArgs(args, func(x, y int32) int32 { return min(x, y) }), nil
+		return foldArgs(args, func(left, right int32) int32 { return min(left, right) }), nil
 	case sema.FuncMax:
-		return foldArgs(args, func(x, y int32) int32 { return max(x, y) }), nil
+		return foldArgs(args, func(left, right int32) int32 { return max(left, right) }), nil
 	case sema.FuncMod:
-		return checkedOperation(e.At, args[0], args[1], sema.Mod), nil
+		return checkedOperation(expr.Position, args[0], args[1], sema.Mod), nil
 	case sema.FuncPow:
-		return checkedOperation(e.At, args[0], args[1], sema.IntPow), nil
+		return checkedOperation(expr.Position, args[0], args[1], sema.IntPow), nil
 	}
-	return nil, m.unsupportedExpr(e)
+	return nil, m.unsupportedExpr(expr)
 }
 
 // foldArgs returns a closure that combines all arguments with a binary operator, from left to right.
-func foldArgs[T any, F ~func(*env) T](args []F, op func(x, y T) T) F {
+func foldArgs[T any, F ~func(*env) T](args []F, op func(result, right T) T) F {
 	return func(env *env) T {
-		x := args[0](env)
-		for _, f := range args[1:] {
-			x = op(x, f(env))
+		result := args[0](env)
+		for _, arg := range args[1:] {
+			result = op(result, arg(env))
 		}
-		return x
+		return result
 	}
 }
 
-// toInt computes floor, ceil or round of x.
-func toInt(env *env, e *sema.Call, x float64) int32 {
-	i, err := e.Func.ToInt(x)
+// toInt computes floor, ceil or round of value.
+func toInt(env *env, expr *sema.Call, value float64) int32 {
+	i, err := expr.Func.ToInt(value)
 	if err != nil {
-		env.fail(e.At, err)
+		env.fail(expr.Position, err)
 	}
 	return i
 }
 
 // roundingShift returns the number to add to the operand of floor, ceil or round before rounding. The float64 operand has an error
 // of at most slack. A value that is an integer within the error then rounds to that integer.
-func roundingShift(e *sema.Call, slack float64) float64 {
-	if e.Func == sema.FuncCeil {
+func roundingShift(expr *sema.Call, slack float64) float64 {
+	if expr.Func == sema.FuncCeil {
 		return -slack
 	}
 	return slack
 }
 
 // floatClosure compiles a sub-expression of type Int or Double. The closure returns a float64.
-func (m *exprCompiler) floatClosure(e sema.Expr) (floatClosure, error) {
-	if e.Type() == sema.Int {
-		f, err := m.intClosure(e)
-		return func(env *env) float64 { return float64(f(env)) }, err
+func (m *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
+	if expr.Type() == sema.Int {
+		intValue, err := m.intClosure(expr)
+		return func(env *env) float64 { return float64(intValue(env)) }, err
 	}
-	return compileOnce(m, e, (*exprCompiler).compileFloat)
+	return compileOnce(m, expr, (*exprCompiler).compileFloat)
 }
 
 // compileFloat is floatClosure without the cache for shared sub-expressions.
-func (m *exprCompiler) compileFloat(e sema.Expr) (floatClosure, error) {
-	switch e := e.(type) {
+func (m *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
+	switch expr := expr.(type) {
 	case *sema.Const:
-		x := e.Val.Float
-		return func(*env) float64 { return x }, nil
+		value := expr.Val.Float
+		return func(*env) float64 { return value }, nil
 	case *sema.Unary:
-		f, err := m.floatClosure(e.X)
-		return func(env *env) float64 { return -f(env) }, err
+		operand, err := m.floatClosure(expr.X)
+		return func(env *env) float64 { return -operand(env) }, err
 	case *sema.Cond:
-		return conditional(m, e, m.floatClosure)
+		return conditional(m, expr, m.floatClosure)
 	case *sema.Binary:
-		x, y, err := pair(m.floatClosure, e.X, e.Y)
-		return arithmetic(e.Op, x, y), err
+		value, right, err := pair(m.floatClosure, expr.X, expr.Y)
+		return arithmetic(expr.Op, value, right), err
 	case *sema.Call:
-		return m.numCall(e)
+		return m.numCall(expr)
 	}
-	return nil, m.unsupportedExpr(e)
+	return nil, m.unsupportedExpr(expr)
 }
 
 // arithmetic returns the closure of an arithmetic operator on float64 numbers.
-func arithmetic(op syntax.Op, x, y floatClosure) floatClosure {
+func arithmetic(op syntax.Op, left, right floatClosure) floatClosure {
 	switch op {
 	case syntax.OpAdd:
-		return func(env *env) float64 { return x(env) + y(env) }
+		return func(env *env) float64 { return left(env) + right(env) }
 	case syntax.OpSub:
-		return func(env *env) float64 { return x(env) - y(env) }
+		return func(env *env) float64 { return left(env) - right(env) }
 	case syntax.OpMul:
 		// The conversion forbids fusing the product into a caller's sum.
-		return func(env *env) float64 { return float64(x(env) * y(env)) }
+		return func(env *env) float64 { return float64(left(env) * right(env)) }
 	case syntax.OpDiv:
-		return func(env *env) float64 { return x(env) / y(env) }
+		return func(env *env) float64 { return left(env) / right(env) }
 	default: // OpPow
-		return func(env *env) float64 { return sema.Pow(x(env), y(env)) }
+		return func(env *env) float64 { return sema.Pow(left(env), right(env)) }
 	}
 }
 
 // numCall compiles a function call whose result is a float64.
-func (m *exprCompiler) numCall(e *sema.Call) (floatClosure, error) {
-	args := make([]floatClosure, len(e.Args))
-	for i, a := range e.Args {
-		f, err := m.floatClosure(a)
+func (m *exprCompiler) numCall(expr *sema.Call) (floatClosure, error) {
+	args := make([]floatClosure, len(expr.Args))
+	for i, arg := range expr.Args {
+		closure, err := m.floatClosure(arg)
 		if err != nil {
 			return nil, err
 		}
-		args[i] = f
+		args[i] = closure
 	}
-	switch e.Func {
+	switch expr.Func {
 	case sema.FuncMin:
-		return foldArgs(args, func(x, y float64) float64 { return min(x, y) }), nil
+		return foldArgs(args, func(left, right float64) float64 { return min(left, right) }), nil
 	case sema.FuncMax:
-		return foldArgs(args, func(x, y float64) float64 { return max(x, y) }), nil
+		return foldArgs(args, func(left, right float64) float64 { return max(left, right) }), nil
 	case sema.FuncPow:
 		return foldArgs(args, sema.Pow), nil
 	case sema.FuncLog:
 		return foldArgs(args, sema.Log), nil
 	}
-	return nil, m.unsupportedExpr(e)
+	return nil, m.unsupportedExpr(expr)
 }

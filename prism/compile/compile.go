@@ -119,15 +119,15 @@ func (m *Model) command(ref CommandRef) *command {
 }
 
 // checkSupported returns an *UnsupportedError for a type of model that cannot be executed.
-func checkSupported(prog *sema.Program) error {
-	switch prog.Type {
+func checkSupported(program *sema.Program) error {
+	switch program.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.POMDP, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.SMG:
 	default:
-		return &UnsupportedError{prog.File, syntax.Pos{}, fmt.Sprintf("%ss cannot be executed, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs, IMDPs and SMGs", prog.Type)}
+		return &UnsupportedError{program.File, syntax.Pos{}, fmt.Sprintf("%ss cannot be executed, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs, IMDPs and SMGs", program.Type)}
 	}
-	for _, v := range prog.Vars {
-		if v.Type == sema.Clock {
-			return &UnsupportedError{prog.File, v.Pos, fmt.Sprintf("clock %q: timed models cannot be executed", v.Name)}
+	for _, variable := range program.Vars {
+		if variable.Type == sema.Clock {
+			return &UnsupportedError{program.File, variable.Pos, fmt.Sprintf("clock %q: timed models cannot be executed", variable.Name)}
 		}
 	}
 	return nil
@@ -156,35 +156,35 @@ func (m *Model) newCommand(source *sema.Command) (*command, error) {
 	}
 	command := &command{source: source, guard: guard}
 	for i := range source.Updates {
-		u, err := m.newUpdate(&source.Updates[i])
+		compiled, err := m.newUpdate(&source.Updates[i])
 		if err != nil {
 			return nil, err
 		}
-		command.updates = append(command.updates, u)
+		command.updates = append(command.updates, compiled)
 	}
 	return command, nil
 }
 
 // newUpdate compiles the probability and the assignments of an update.
 func (m *Model) newUpdate(source *sema.Update) (update, error) {
-	update := update{source: source, prob: func(*env) float64 { return 1 }}
+	compiled := update{source: source, prob: func(*env) float64 { return 1 }}
 	if source.Prob != nil {
 		prob, err := m.floatClosure(source.Prob)
 		if err != nil {
-			return update, err
+			return compiled, err
 		}
-		update.prob = prob
+		compiled.prob = prob
 	}
 	for i := range source.Assigns {
 		assignment := assign{slot: source.Assigns[i].Slot, source: &source.Assigns[i]}
 		value, err := m.valueClosure(assignment.source.Value)
 		if err != nil {
-			return update, err
+			return compiled, err
 		}
 		assignment.value = value
-		update.assigns = append(update.assigns, assignment)
+		compiled.assigns = append(compiled.assigns, assignment)
 	}
-	return update, nil
+	return compiled, nil
 }
 
 // continuous reports whether the model is a CTMC.

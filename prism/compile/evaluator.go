@@ -21,24 +21,24 @@ type evaluator struct {
 
 // Evaluator compiles an expression over the model's variables and labels. It returns an *UnsupportedError for path formulas and
 // for operators such as P.
-func (m *Model) Evaluator(e sema.Expr) (Evaluator, error) {
-	if e.Type() == sema.Bool {
-		f, err := m.boolClosure(e)
+func (m *Model) Evaluator(expr sema.Expr) (Evaluator, error) {
+	if expr.Type() == sema.Bool {
+		closure, err := m.boolClosure(expr)
 		if err != nil {
 			return nil, err
 		}
-		return &evaluator{model: m, bool: f, float: func(env *env) float64 { return boolToFloat(f(env)) }}, nil
+		return &evaluator{model: m, bool: closure, float: func(env *env) float64 { return boolToFloat(closure(env)) }}, nil
 	}
-	f, err := m.floatClosure(e)
+	closure, err := m.floatClosure(expr)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{model: m, bool: func(env *env) bool { return f(env) != 0 }, float: f}, nil
+	return &evaluator{model: m, bool: func(env *env) bool { return closure(env) != 0 }, float: closure}, nil
 }
 
 // boolToFloat returns 1 for true and 0 for false.
-func boolToFloat(b bool) float64 {
-	if b {
+func boolToFloat(value bool) float64 {
+	if value {
 		return 1
 	}
 	return 0
@@ -47,15 +47,15 @@ func boolToFloat(b bool) float64 {
 // Bool implements Evaluator.
 func (e *evaluator) Bool(state []int32) (bool, error) {
 	e.env.state = state
-	b := e.bool(&e.env)
-	return b, e.failure()
+	value := e.bool(&e.env)
+	return value, e.failure()
 }
 
 // Num implements Evaluator.
 func (e *evaluator) Num(state []int32) (float64, error) {
 	e.env.state = state
-	x := e.float(&e.env)
-	return x, e.failure()
+	number := e.float(&e.env)
+	return number, e.failure()
 }
 
 // failure returns the error of the last evaluation. It returns a plain nil, not a nil *StateError in an error.

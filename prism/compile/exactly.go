@@ -9,55 +9,57 @@ import (
 
 // exactClosure compiles an expression to a closure that evaluates it in exact arithmetic. It is for expressions for which float64
 // arithmetic may give a wrong result; see sema.FloatAnalysis.
-func (m *Model) exactClosure(e sema.Expr) (func(*env) sema.Value, error) {
-	e, err := m.replaceLabels(e)
+func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
+	expr, err := m.replaceLabels(expr)
 	return func(env *env) sema.Value {
-		x, _, err := sema.EvalExact(e, env.state)
-		if e, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
-			env.err = &evalError{e.Pos, e.Msg, e.Undecided}
+		value, _, err := sema.EvalExact(expr, env.state)
+		if expr, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
+			env.err = &evalError{expr.Pos, expr.Msg, expr.Undecided}
 		}
-		return x
+		return value
 	}, err
 }
 
 // exactFallback returns a closure that reports whether float64 arithmetic may give a wrong result in a state, and a closure that
 // evaluates the expression exactly.
-func (m *exprCompiler) exactFallback(e sema.Expr) (mayBeWrong boolClosure, f func(*env) sema.Value, err error) {
-	if mayBeWrong, err = m.mayBeWrong(e); err != nil {
+func (m *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, exactValue func(*env) sema.Value, err error) {
+	if mayBeWrong, err = m.mayBeWrong(expr); err != nil {
 		return nil, nil, err
 	}
-	f, err = m.exactClosure(e)
-	return mayBeWrong, f, err
+	exactValue, err = m.exactClosure(expr)
+	return mayBeWrong, exactValue, err
 }
 
 // mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result for an expression in a state. That
 // is the case if the numbers that it compares differ by at most the rounding error, or if the number that it rounds is within the
 // error of one that rounds differently. Only expressions for which sema.FloatAnalysis.Decide is false need it.
-func (m *exprCompiler) mayBeWrong(e sema.Expr) (boolClosure, error) {
-	slack, f, err := m.distance(e)
+func (m *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
+	slack, distance, err := m.distance(expr)
 	return func(env *env) bool {
 		before := env.err
-		far := f(env) > slack
+		farApart := distance(env) > slack
 		failed := env.err != before
-		if env.err = before; failed {
+		if failed {
+			env.err = before // the exact evaluation reports the error
 			env.evaluation++ // a failed evaluation has no value to cache
 		}
-		return !far || failed
+		return failed || !farApart
 	}, err
 }
 
-// distance returns a bound on the rounding error of an expression that compares or rounds, and a closure for the distance between
-// its numbers. If the distance is at most the error, float64 arithmetic may give a wrong result.
-func (m *exprCompiler) distance(e sema.Expr) (slack float64, f floatClosure, err error) {
-	switch e := e.(type) {
+// distance returns a bound on the rounding error of an expression that compares two numbers or rounds one, and a closure that returns
+// how far the numbers are apart. float64 arithmetic may give a wrong result if this is at most the bound. For rounding the closure
+// returns 0 if the error can change the result, otherwise infinity.
+func (m *exprCompiler) distance(expr sema.Expr) (slack float64, distanceOf floatClosure, err error) {
+	switch expr := expr.(type) {
 	case *sema.Binary:
-		x, y, err := pair(m.floatClosure, e.X, e.Y)
-		return m.floats.OperandError(e), func(env *env) float64 { return math.Abs(x(env) - y(env)) }, err
+		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
+		return m.floats.OperandError(expr), func(env *env) float64 { return math.Abs(left(env) - right(env)) }, err
 	case *sema.Call:
-		x, err := m.floatClosure(e.Args[0])
-		slack := m.floats.OperandError(e)
+		argument, err := m.floatClosure(expr.Args[0])
+		slack := m.floats.OperandError(expr)
 		return slack, func(env *env) float64 {
-			if a := x(env); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
+			if value := argument(env); expr.Func.Round(value-slack) == expr.Func.Round(value+slack) {
 				return math.Inf(1)
 			}
 			return 0
@@ -66,50 +68,54 @@ func (m *exprCompiler) distance(e sema.Expr) (slack float64, f floatClosure, err
 	return math.Inf(1), func(*env) float64 { return 0 }, nil
 }
 
-// differsFromExact returns a closure that reports whether the plain float64 value of an expression differs from its exact value. For
-// these expressions, the value that takes the error bound into account is exact.
-func (m *exprCompiler) differsFromExact(e sema.Expr) (boolClosure, error) {
-	slack := m.floats.OperandError(e)
-	switch e := e.(type) {
+// differsFromExact returns a closure that reports whether plain float64 arithmetic gives an expression another value than exact
+// arithmetic. It is for expressions for which sema.FloatAnalysis.ErrorDecides is true: two numbers that differ by at most the error
+// bound are equal.
+func (m *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
+	slack := m.floats.OperandError(expr)
+	switch expr := expr.(type) {
 	case *sema.Binary:
-		x, y, err := pair(m.floatClosure, e.X, e.Y)
-		plain, equal := compareNumbers(e.Op, x, y), sema.Holds(e.Op, 0)
-		return func(env *env) bool { return math.Abs(x(env)-y(env)) <= slack && plain(env) != equal }, err
+		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
+		plain, equal := compareNumbers(expr.Op, left, right), sema.Holds(expr.Op, 0)
+		return func(env *env) bool { return math.Abs(left(env)-right(env)) <= slack && plain(env) != equal }, err
 	case *sema.Call:
-		x, err := m.floatClosure(e.Args[0])
-		offset := roundingShift(e, slack)
-		return func(env *env) bool { a := x(env); return e.Func.Round(a) != e.Func.Round(a+offset) }, err
+		argument, err := m.floatClosure(expr.Args[0])
+		offset := roundingShift(expr, slack)
+		return func(env *env) bool {
+			value := argument(env)
+			return expr.Func.Round(value) != expr.Func.Round(value+offset)
+		}, err
 	}
-	return m.mayBeWrong(e)
+	return m.mayBeWrong(expr)
 }
 
 // Doubtful returns a function that reports for a state whether PRISM's float64 arithmetic may give an expression of type Bool or Int
 // another value than exact arithmetic. It returns nil if that happens in no state. The function is not safe for concurrent use.
-func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
-	e, err := m.replaceLabels(e)
+func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
+	expr, err := m.replaceLabels(expr)
 	if err != nil {
 		return nil, err
 	}
-	var fs []boolClosure
-	for _, x := range m.floats.Doubtful(e) {
+	var closures []boolClosure
+	for _, doubtful := range m.floats.Doubtful(expr) {
 		doubt := (*exprCompiler).mayBeWrong
-		if m.floats.ErrorDecides(x) {
+		if m.floats.ErrorDecides(doubtful) {
 			doubt = (*exprCompiler).differsFromExact
 		}
-		f, err := compileExpr(m, x, doubt)
+		closure, err := compileExpr(m, doubtful, doubt)
 		if err != nil {
 			return nil, err
 		}
-		fs = append(fs, f)
+		closures = append(closures, closure)
 	}
-	if len(fs) == 0 {
+	if len(closures) == 0 {
 		return nil, nil
 	}
 	env := &env{}
 	return func(state []int32) bool {
 		env.state = state
-		for _, f := range fs {
-			if f(env) {
+		for _, closure := range closures {
+			if closure(env) {
 				return true
 			}
 		}
@@ -118,18 +124,18 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 }
 
 // replaceLabels returns the expression with each label replaced by the expression that it stands for.
-func (m *Model) replaceLabels(e sema.Expr) (sema.Expr, error) {
-	var r sema.Rewriter
-	r.Other = func(e sema.Expr) (sema.Expr, error) {
-		label, ok := e.(*sema.Label)
+func (m *Model) replaceLabels(expr sema.Expr) (sema.Expr, error) {
+	var rewriter sema.Rewriter
+	rewriter.Other = func(expr sema.Expr) (sema.Expr, error) {
+		label, ok := expr.(*sema.Label)
 		if !ok {
-			return nil, m.unsupportedExpr(e)
+			return nil, m.unsupportedExpr(expr)
 		}
-		x, err := m.labelExpr(label)
+		definition, err := m.labelExpr(label)
 		if err != nil {
 			return nil, err
 		}
-		return r.Rewrite(x)
+		return rewriter.Rewrite(definition)
 	}
-	return r.Rewrite(e)
+	return rewriter.Rewrite(expr)
 }

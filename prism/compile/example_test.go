@@ -57,7 +57,7 @@ func ExampleModel_NewRunner() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	three := &sema.Label{Base: sema.Base{T: sema.Bool}, Name: "three", Index: 0}
+	three := &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "three", Index: 0}
 	r, err := m.NewRunner(context.Background(), compile.Monitor{
 		Kind: compile.Until, Right: three,
 		Low: math.Inf(-1), High: math.Inf(1), MaxPath: 10000,

@@ -72,9 +72,9 @@ func (m *Model) NewExpander() Expander { return newExpander(m) }
 // NewExpanderUntil returns an expander that stops with the context's error when the context ends. A single state can have
 // a huge number of choices.
 func (m *Model) NewExpanderUntil(ctx context.Context) Expander {
-	x := newExpander(m)
-	x.ctx = ctx
-	return x
+	expander := newExpander(m)
+	expander.ctx = ctx
+	return expander
 }
 
 // expander implements Expander by evaluating the closures of the commands.
@@ -111,18 +111,18 @@ type combination struct {
 }
 
 // newExpander returns an expander with buffers for the weights of all commands.
-func newExpander(m *Model) *expander {
-	x := &expander{
-		model:      m,
+func newExpander(model *Model) *expander {
+	result := &expander{
+		model:      model,
 		ctx:        context.Background(),
-		enabled:    make([][]*command, m.numParticipants),
-		hasWeights: make([]bool, len(m.commands)),
-		weights:    make([][]float64, len(m.commands)),
+		enabled:    make([][]*command, model.numParticipants),
+		hasWeights: make([]bool, len(model.commands)),
+		weights:    make([][]float64, len(model.commands)),
 	}
-	for i, command := range m.commands {
-		x.weights[i] = make([]float64, len(command.updates))
+	for i, command := range model.commands {
+		result.weights[i] = make([]float64, len(command.updates))
 	}
-	return x
+	return result
 }
 
 // Expand implements Expander.
@@ -156,11 +156,11 @@ func (x *expander) expand(state []int32) *StateError {
 	}
 	x.targets, x.transitions, x.commandRefs = x.targets[:0], x.transitions[:0], x.commandRefs[:0]
 	x.choices.List = x.choices.List[:0]
-	for _, c := range x.combinations {
+	for _, combination := range x.combinations {
 		if x.stopped != nil {
 			return nil
 		}
-		if err := x.addChoice(c); err != nil {
+		if err := x.addChoice(combination); err != nil {
 			return err
 		}
 	}
@@ -174,8 +174,8 @@ func (x *expander) Enabled(state []int32) (*Choices, error) {
 		return nil, err
 	}
 	x.commandRefs, x.transitions, x.choices.List = x.commandRefs[:0], x.transitions[:0], x.choices.List[:0]
-	for _, c := range x.combinations {
-		x.choices.List = append(x.choices.List, x.withoutTransitions(c))
+	for _, combination := range x.combinations {
+		x.choices.List = append(x.choices.List, x.withoutTransitions(combination))
 	}
 	if x.stopped != nil {
 		return nil, x.stopped
@@ -200,11 +200,11 @@ func (x *expander) listWithWeights(state []int32) *StateError {
 	if err := x.listCombinations(state); err != nil {
 		return err
 	}
-	for _, c := range x.combinations {
-		if !x.addWork(c.last - c.first) {
+	for _, combination := range x.combinations {
+		if !x.addWork(combination.last - combination.first) {
 			return nil
 		}
-		for _, member := range x.combinationCommands[c.first:c.last] {
+		for _, member := range x.combinationCommands[combination.first:combination.last] {
 			if err := x.evaluateWeights(member); err != nil {
 				return err
 			}
@@ -269,11 +269,11 @@ func (x *expander) addCombinations(sync *synchronisation) {
 }
 
 // compareOrder compares commands by their order in the model.
-func compareOrder(a, b *command) int { return a.order - b.order }
+func compareOrder(first, second *command) int { return first.order - second.order }
 
-// extendCombinations appends copies of the n combinations from index start on, each with command c added.
-func (x *expander) extendCombinations(start, n int, command *command) {
-	for _, old := range x.combinations[start : start+n] {
+// extendCombinations appends copies of count combinations from index start on, each with a command added.
+func (x *expander) extendCombinations(start, count int, command *command) {
+	for _, old := range x.combinations[start : start+count] {
 		if !x.addWork(old.last - old.first) {
 			return
 		}
@@ -296,19 +296,19 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 		quantity = "rate"
 	}
 	sum := 0.0
-	for i, u := range command.updates {
-		p := u.prob(&x.env)
+	for i, update := range command.updates {
+		weight := update.prob(&x.env)
 		if err := x.model.takeError(&x.env); err != nil {
 			return err
 		}
 		switch {
-		case p < 0:
-			return x.model.stateError(x.env.state, u.source.Prob.Pos(), fmt.Sprintf("%s %v is negative", quantity, p))
-		case !(p <= math.MaxFloat64):
-			return x.model.stateError(x.env.state, u.source.Prob.Pos(), fmt.Sprintf("%s %v is not finite", quantity, p))
+		case weight < 0:
+			return x.model.stateError(x.env.state, update.source.Prob.Pos(), fmt.Sprintf("%s %v is negative", quantity, weight))
+		case !(weight <= math.MaxFloat64):
+			return x.model.stateError(x.env.state, update.source.Prob.Pos(), fmt.Sprintf("%s %v is not finite", quantity, weight))
 		}
-		x.weights[command.order][i] = p
-		sum += p
+		x.weights[command.order][i] = weight
+		sum += weight
 	}
 	switch {
 	case sum == 0:
@@ -325,9 +325,9 @@ func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
 // addChoice appends the choice of a combination. Each combination of one update per command gives a transition; the update of the
 // first command varies fastest. Transitions of weight zero are omitted, and weights of equal targets are summed.
-func (x *expander) addChoice(c combination) *StateError {
-	commands := x.combinationCommands[c.first:c.last]
-	choice, first := x.withoutTransitions(c), len(x.transitions)
+func (x *expander) addChoice(chosen combination) *StateError {
+	commands := x.combinationCommands[chosen.first:chosen.last]
+	choice, first := x.withoutTransitions(chosen), len(x.transitions)
 	x.updates = x.updates[:0]
 	for range commands {
 		x.updates = append(x.updates, 0)
@@ -349,21 +349,21 @@ func (x *expander) addChoice(c combination) *StateError {
 }
 
 // withoutTransitions returns the choice of a combination without its transitions.
-func (x *expander) withoutTransitions(c combination) Choice {
-	commands, first := x.combinationCommands[c.first:c.last], len(x.commandRefs)
+func (x *expander) withoutTransitions(chosen combination) Choice {
+	commands, first := x.combinationCommands[chosen.first:chosen.last], len(x.commandRefs)
 	for _, cmd := range commands {
 		x.commandRefs = append(x.commandRefs, CommandRef{cmd.module, cmd.index})
 	}
-	return Choice{Action: c.action, Module: ownModule(c.action, commands), Commands: x.commandRefs[first:]}
+	return Choice{Action: chosen.action, Module: ownModule(chosen.action, commands), Commands: x.commandRefs[first:]}
 }
 
 // weight returns the product of the members' weights, multiplied in order.
 func (x *expander) weight(commands []*command, updates []int) float64 {
-	w := x.weights[commands[0].order][updates[0]]
+	product := x.weights[commands[0].order][updates[0]]
 	for i, command := range commands[1:] {
-		w = float64(w * x.weights[command.order][updates[i+1]])
+		product = float64(product * x.weights[command.order][updates[i+1]])
 	}
-	return w
+	return product
 }
 
 // nextCombination advances updates to the next combination of one update per command; the first varies fastest. It returns false
@@ -379,32 +379,32 @@ func nextCombination(commands []*command, updates []int) bool {
 	return false
 }
 
-// addTransition computes the target of the current combination of updates and adds a transition with weight w to the choice whose
+// addTransition computes the target of the current combination of updates and adds a transition with a weight to the choice whose
 // transitions begin at index first.
-func (x *expander) addTransition(first int, commands []*command, w float64) *StateError {
-	n := len(x.env.state)
+func (x *expander) addTransition(first int, commands []*command, weight float64) *StateError {
+	numVars := len(x.env.state)
 	start := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
 	target := x.targets[start:]
 	if err := x.applyUpdates(target, commands, x.updates); err != nil {
 		return err
 	}
-	if i := x.findTransition(first, n, target); i >= 0 {
-		x.transitions[i].Weight += w
+	if i := x.findTransition(first, numVars, target); i >= 0 {
+		x.transitions[i].Weight += weight
 		x.targets = x.targets[:start]
 		return nil
 	}
-	x.transitions = append(x.transitions, Transition{Weight: w})
+	x.transitions = append(x.transitions, Transition{Weight: weight})
 	return nil
 }
 
-// findTransition returns the index of the transition, from index first on, whose target has the given n values; -1 if there is
-// none. It searches a few transitions linearly and many with a hash table.
-func (x *expander) findTransition(first, n int, target []int32) int {
+// findTransition returns the index of the transition, from index first on, to the given target, which is a state with numVars values.
+// It returns -1 if there is none. It searches a few transitions linearly and many with a hash table.
+func (x *expander) findTransition(first, numVars int, target []int32) int {
 	const few = 16
 	if len(x.transitions)-first < few {
 		for i := first; i < len(x.transitions); i++ {
-			if slices.Equal(x.targets[i*n:(i+1)*n], target) {
+			if slices.Equal(x.targets[i*numVars:(i+1)*numVars], target) {
 				return i
 			}
 		}
@@ -417,24 +417,24 @@ func (x *expander) findTransition(first, n int, target []int32) int {
 	}
 	for ; x.numHashed < len(x.transitions)-first; x.numHashed++ {
 		i := first + x.numHashed
-		slot, _ := x.probeTarget(first, n, x.targets[i*n:(i+1)*n])
+		slot, _ := x.probeTarget(first, numVars, x.targets[i*numVars:(i+1)*numVars])
 		x.hashSlots[slot] = int32(x.numHashed + 1)
 	}
-	_, i := x.probeTarget(first, n, target)
+	_, i := x.probeTarget(first, numVars, target)
 	return i
 }
 
 // probeTarget returns the slot of a target in the hash table, and the transition in it; -1 if the slot is free.
-func (x *expander) probeTarget(first, n int, target []int32) (slot, transition int) {
-	h := uint64(len(target))
-	for _, v := range target {
-		h = (h ^ uint64(uint32(v))) * 0x9e3779b97f4a7c15
-		h ^= h >> 32
+func (x *expander) probeTarget(first, numVars int, target []int32) (slot, transition int) {
+	hash := uint64(len(target))
+	for _, value := range target {
+		hash = (hash ^ uint64(uint32(value))) * 0x9e3779b97f4a7c15
+		hash ^= hash >> 32
 	}
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
-	for slot = int(h) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
+	for slot = int(hash) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
 		i := first + int(x.hashSlots[slot]) - 1
-		if slices.Equal(x.targets[i*n:(i+1)*n], target) {
+		if slices.Equal(x.targets[i*numVars:(i+1)*numVars], target) {
 			return slot, i
 		}
 	}
@@ -454,32 +454,32 @@ func (x *expander) applyUpdates(target []int32, commands []*command, updates []i
 // applyUpdate writes the values that one update of a command assigns to target. A value outside the range of its variable is an
 // error.
 func (x *expander) applyUpdate(target []int32, command *command, update int) *StateError {
-	for _, a := range command.updates[update].assigns {
-		value := a.value(&x.env)
+	for _, assignment := range command.updates[update].assigns {
+		value := assignment.value(&x.env)
 		if err := x.model.takeError(&x.env); err != nil {
 			return err
 		}
-		v := &x.model.program.Vars[a.slot]
-		if value < v.Low || value > v.High {
-			msg := fmt.Sprintf("%s'=%s leaves [%d..%d]", v.Name, valueText(v.Type, value), v.Low, v.High)
-			return x.model.stateError(x.env.state, a.source.Pos, msg)
+		variable := &x.model.program.Vars[assignment.slot]
+		if value < variable.Low || value > variable.High {
+			msg := fmt.Sprintf("%s'=%s leaves [%d..%d]", variable.Name, valueText(variable.Type, value), variable.Low, variable.High)
+			return x.model.stateError(x.env.state, assignment.source.Pos, msg)
 		}
-		target[a.slot] = value
+		target[assignment.slot] = value
 	}
 	return nil
 }
 
 // setSlices sets the slices of all choices that point into buffers. It runs last, because growing buffers move.
 func (x *expander) setSlices() {
-	n := len(x.env.state)
+	numVars := len(x.env.state)
 	for i := range x.transitions {
-		x.transitions[i].Target = x.targets[i*n : (i+1)*n : (i+1)*n]
+		x.transitions[i].Target = x.targets[i*numVars : (i+1)*numVars : (i+1)*numVars]
 	}
-	ref, tr := 0, 0
+	firstCommand, firstTransition := 0, 0
 	for i := range x.choices.List {
-		c := &x.choices.List[i]
-		c.Commands = x.commandRefs[ref : ref+len(c.Commands)]
-		c.Transitions = x.transitions[tr : tr+len(c.Transitions)]
-		ref, tr = ref+len(c.Commands), tr+len(c.Transitions)
+		choice := &x.choices.List[i]
+		choice.Commands = x.commandRefs[firstCommand : firstCommand+len(choice.Commands)]
+		choice.Transitions = x.transitions[firstTransition : firstTransition+len(choice.Transitions)]
+		firstCommand, firstTransition = firstCommand+len(choice.Commands), firstTransition+len(choice.Transitions)
 	}
 }

@@ -129,7 +129,7 @@ func compareEval(t *testing.T, seed uint64) {
 			}
 			known := b.noFacts()
 			for slot, x := range state[:2] {
-				known.learn(b.eq(b.variable(slot, sortInt), b.intConst(int64(x))), true)
+				known.learn(b.equal(b.variable(slot, sortInt), b.intConst(int64(x))), true)
 			}
 			for _, tm := range []*term{b.expr(e), known.simplify(b.expr(e))} {
 				v := evaluate(tm, state)
@@ -158,7 +158,7 @@ func TestIntervals(t *testing.T) {
 			state := randomState(r, m)
 			for _, tm := range p.builder.terms {
 				v := evaluate(tm, state)
-				bad := tm.sort == sortInt && (v.i < tm.lo || v.i > tm.hi)
+				bad := tm.sort == sortInt && (v.i < tm.low || v.i > tm.high)
 				bad = bad || tm.sort == sortFloat && !tm.maybeNaN && !(v.f >= tm.floatLow && v.f <= tm.floatHigh)
 				if bad && !v.failed {
 					t.Fatalf("seed %d: %+v is %+v in %v", seed, tm, v, state)

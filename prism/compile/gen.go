@@ -11,13 +11,13 @@ import (
 
 // assemble compiles the model and a monitor to a WebAssembly module that draws random paths. It returns an *UnsupportedError for a
 // model that needs too much code, and for an initial state outside the declared ranges, on which the generated arithmetic relies.
-func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
-	for i, v := range m.program.Vars {
-		if start[i] < v.Low || start[i] > v.High {
-			return nil, m.tooHard("the initial value of %s is outside its range", v.Name)
+func (m *Model) assemble(watch *watch, start []int32) ([]byte, error) {
+	for i, variable := range m.program.Vars {
+		if start[i] < variable.Low || start[i] > variable.High {
+			return nil, m.tooHard("the initial value of %s is outside its range", variable.Name)
 		}
 	}
-	return newPathGenerator(m, w, start).assemble()
+	return newPathGenerator(m, watch, start).assemble()
 }
 
 // moveGenerator emits the code that drawing paths and expanding states have in common: which moves are enabled, and the weights and
@@ -44,24 +44,24 @@ type moveGenerator struct {
 //
 // It is not a method of Model, to save compile time. Packages that import compile also compile the types in the signatures of
 // Model's methods, and the generic types of package wasm take a second each time.
-func newMoveGenerator(m *Model, reserved int) moveGenerator {
-	b := m.newGraphBuilder()
+func newMoveGenerator(model *Model, reserved int) moveGenerator {
+	builder := model.newGraphBuilder()
 	return moveGenerator{
 		codeGenerator: codeGenerator{
-			graph: b.graph, facts: b.noFacts(),
+			graph: builder.graph, facts: builder.noFacts(),
 			computed: map[*term]typedCode{}, uses: map[*term]int{},
 		},
-		model: m, builder: b, module: &wasm.Module{},
+		model: model, builder: builder, module: &wasm.Module{},
 		weights: map[*command][]wasm.Var[float64]{}, constantWeights: map[*command][]float64{},
 		memoryUsed: reserved, memos: map[string]*memoTable{}, onlyVariable: map[*term]int{},
 	}
 }
 
 // newPathGenerator returns a generator of code that draws paths from an initial state under a monitor.
-func newPathGenerator(m *Model, w *watch, start []int32) *pathGenerator {
-	p := &pathGenerator{moveGenerator: newMoveGenerator(m, tablesAt), watch: w, initialState: start}
-	p.emitLeaf = p.decideLeaf
-	return p
+func newPathGenerator(model *Model, watch *watch, start []int32) *pathGenerator {
+	generator := &pathGenerator{moveGenerator: newMoveGenerator(model, tablesAt), watch: watch, initialState: start}
+	generator.emitLeaf = generator.decideLeaf
+	return generator
 }
 
 // assemble registers all expressions and emits the module.
@@ -92,8 +92,8 @@ func (p *moveGenerator) prepareMoves() error {
 	for _, command := range p.model.commands {
 		p.classifyWeights(command)
 	}
-	if n := len(p.builder.terms); n > maxTermCount {
-		return p.model.tooHard("%d terms, more than %d", n, maxTermCount)
+	if numTerms := len(p.builder.terms); numTerms > maxTermCount {
+		return p.model.tooHard("%d terms, more than %d", numTerms, maxTermCount)
 	}
 	return nil
 }
@@ -102,10 +102,10 @@ func (p *moveGenerator) prepareMoves() error {
 func (p *moveGenerator) registerModel() {
 	for _, command := range p.model.commands {
 		p.builder.registerGuard(command.source.Guard)
-		for _, u := range command.source.Updates {
-			p.builder.register(u.Prob)
-			for _, a := range u.Assigns {
-				p.builder.register(a.Value)
+		for _, update := range command.source.Updates {
+			p.builder.register(update.Prob)
+			for _, assignment := range update.Assigns {
+				p.builder.register(assignment.Value)
 			}
 		}
 	}
@@ -116,9 +116,9 @@ func (p *pathGenerator) registerMonitor() {
 	p.builder.register(p.watch.Left)
 	p.builder.register(p.watch.Right)
 	if p.watch.rewards != nil {
-		for _, it := range p.watch.rewards.structure.Items {
-			p.builder.register(it.Guard)
-			p.builder.register(it.Value)
+		for _, item := range p.watch.rewards.structure.Items {
+			p.builder.register(item.Guard)
+			p.builder.register(item.Value)
 		}
 	}
 }
@@ -160,8 +160,8 @@ func (p *moveGenerator) addMove(action int, commands []*command) error {
 		return p.model.tooHard("more than %d combinations of commands", maxMoves)
 	}
 	move := moveSpec{action: action, commands: slices.Clone(commands)}
-	if n := numAlternatives(move.commands); n > maxUpdates {
-		return p.model.tooHard("%d combinations of updates in one choice", n)
+	if numCombinations := numAlternatives(move.commands); numCombinations > maxUpdates {
+		return p.model.tooHard("%d combinations of updates in one choice", numCombinations)
 	}
 	for _, command := range move.commands {
 		move.guard = append(move.guard, p.builder.conjuncts(p.builder.expr(command.source.Guard))...)
@@ -183,11 +183,11 @@ func (p *moveGenerator) classifyWeights(command *command) {
 		weights = append(weights, probability.floatValue)
 	}
 	sum := 0.0
-	for _, w := range weights {
-		if !(w >= 0 && w <= math.MaxFloat64) {
+	for _, weight := range weights {
+		if !(weight >= 0 && weight <= math.MaxFloat64) {
 			return
 		}
-		sum += w
+		sum += weight
 	}
 	if sum == 0 || !p.model.continuous() && !sumsToOne(sum) {
 		return

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// evaluateFailing emits the evaluation of the guards that may fail. The interpreter evaluates all guards in every state, so a failure
-// must not be skipped. The decision tree then finds the values in locals.
+// evaluateFailing emits code that evaluates the guards whose evaluation may fail, and keeps their values in locals for the decision
+// tree. The tree would skip some guards, but a failure must not be missed: the interpreter evaluates all guards in every state.
 func (p *moveGenerator) evaluateFailing() {
 	for _, command := range p.model.commands {
 		guard := p.conditionTerm(command.source.Guard)
@@ -25,8 +25,8 @@ func (p *moveGenerator) evaluateFailing() {
 	}
 }
 
-// emitChoiceOfMove emits the decision tree and the code of the moves. The code of each move is emitted once, after the end of the
-// block that its label belongs to.
+// emitChoiceOfMove emits the decision tree, which jumps to the label of the picked move, and then the code of each move. A label of
+// WebAssembly names the end of a block, so the code of a move follows the end of its block.
 func (p *pathGenerator) emitChoiceOfMove() {
 	tree := p.buildTree()
 	p.countTreeUses(tree)
@@ -46,8 +46,8 @@ func (p *pathGenerator) emitChoiceOfMove() {
 func (p *moveGenerator) buildTree() *decisionTree {
 	treeBuilder := &treeBuilder{builder: p.builder, growth: 4*len(p.moves) + 64}
 	candidates := make([]candidate, len(p.moves))
-	for i, mv := range p.moves {
-		candidates[i] = candidate{i, mv.guard}
+	for i, move := range p.moves {
+		candidates[i] = candidate{i, move.guard}
 	}
 	return treeBuilder.build(candidates, p.facts)
 }
@@ -88,22 +88,22 @@ func (p *moveGenerator) emitSubtree(tree *decisionTree) func() {
 	return func() { p.scoped(func() { p.emitTree(tree) }) }
 }
 
-// emitVariableSwitch emits a branch on the value of a variable: a jump table if the values are dense, otherwise a sequence of
-// comparisons.
+// emitVariableSwitch emits a branch to the subtree for the value of a variable: a jump table if most numbers between the smallest and
+// the largest value have a subtree, otherwise a sequence of comparisons.
 func (p *moveGenerator) emitVariableSwitch(tree *decisionTree) {
-	n := len(tree.values)
-	if first, last := tree.values[0], tree.values[n-1]; n > 2 && last-first < int64(2*n+8) {
+	numValues := len(tree.values)
+	if first, last := tree.values[0], tree.values[numValues-1]; numValues > 2 && last-first < int64(2*numValues+8) {
 		p.emitJumpTable(tree, first, last)
 		return
 	}
-	for i, v := range tree.values {
+	for i, value := range tree.values {
 		if i == len(tree.next)-1 { // no other value is left
 			p.emitSubtree(tree.next[i])()
 			return
 		}
-		p.fn.If(p.slots[tree.slot].Eq(constI32(v)), p.emitSubtree(tree.next[i]))
+		p.fn.If(p.slots[tree.slot].Eq(constI32(value)), p.emitSubtree(tree.next[i]))
 	}
-	p.emitSubtree(tree.next[n])()
+	p.emitSubtree(tree.next[numValues])()
 }
 
 // emitJumpTable emits a jump table for the values from first to last.
@@ -117,8 +117,8 @@ func (p *moveGenerator) emitJumpTable(tree *decisionTree, first, last int64) {
 	for i := range table {
 		table[i] = otherwise
 	}
-	for i, v := range tree.values {
-		table[v-first] = labels[i]
+	for i, value := range tree.values {
+		table[value-first] = labels[i]
 	}
 	p.fn.BrTable(p.slots[tree.slot].Sub(constI32(first)), table, otherwise)
 	for i := range labels {
@@ -128,7 +128,7 @@ func (p *moveGenerator) emitJumpTable(tree *decisionTree, first, last int64) {
 	p.fn.Op(wasm.Unreachable)
 }
 
-// decideLeaf emits the code for a leaf of the decision tree: it finds the enabled moves among those of the leaf, and picks one.
+// decideLeaf emits the code for a leaf of the decision tree: it finds which moves of the leaf are enabled and picks one of them.
 func (p *pathGenerator) decideLeaf(moves []candidate) {
 	switch {
 	case len(moves) == 0:
@@ -157,8 +157,8 @@ func (p *pathGenerator) leaveIfOutOfBudget() { p.fn.BrIf(p.outOfBudget, p.steps.
 // means that all moves are enabled.
 type bitset []wasm.Var[int64]
 
-// evaluateGuards emits the evaluation of the guards that the decision tree left. It returns the enabled moves; nil if there is no
-// guard to evaluate.
+// evaluateGuards emits code that evaluates what the decision tree has not decided of the guards. It returns the locals that will have
+// a bit for each enabled move; nil if all moves are certainly enabled.
 func (p *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	if !slices.ContainsFunc(moves, func(candidate candidate) bool { return len(candidate.guard) > 0 }) {
 		return nil
@@ -174,12 +174,12 @@ func (p *moveGenerator) evaluateGuards(moves []candidate) bitset {
 		}
 	}
 	bits := make(bitset, len(alwaysEnabled))
-	for i, b := range alwaysEnabled {
+	for i, word := range alwaysEnabled {
 		for len(p.bitsetLocals) <= i {
 			p.bitsetLocals = append(p.bitsetLocals, wasm.Local[int64](p.fn))
 		}
 		bits[i] = p.bitsetLocals[i]
-		bits[i].Set(p.fn, constI64(b))
+		bits[i].Set(p.fn, constI64(word))
 	}
 	p.setBits(moves, undecided, bits, gate)
 	for i := range gate {
@@ -206,8 +206,8 @@ func (p *moveGenerator) setBits(moves []candidate, undecided []int, bits, gate b
 	}
 }
 
-// sharedValue finds the variable and the value for which most of the undecided moves test. It splits these moves into those with
-// the same test and the others.
+// sharedValue returns the test variable=value that occurs in most guards of the undecided moves, as the slot of the variable and the
+// value. same and others are the indices of the undecided moves with this test and without it.
 func sharedValue(moves []candidate, undecided []int) (slot int, value int64, same, others []int) {
 	type test struct {
 		slot  int
@@ -217,11 +217,11 @@ func sharedValue(moves []candidate, undecided []int) (slot int, value int64, sam
 	best := test{-1, 0}
 	for _, i := range undecided {
 		for _, term := range moves[i].guard {
-			s, v, ok := variableValueOf(term)
+			testedSlot, testedValue, ok := variableValueOf(term)
 			if !ok {
 				continue
 			}
-			found := test{s, v}
+			found := test{testedSlot, testedValue}
 			count[found]++
 			if best.slot < 0 || count[found] > count[best] {
 				best = found
@@ -238,24 +238,24 @@ func sharedValue(moves []candidate, undecided []int) (slot int, value int64, sam
 	return best.slot, best.value, same, others
 }
 
-// testsFor reports whether a guard contains the test that a variable has a value.
+// testsFor reports whether the guard of a candidate contains the test that the variable in a slot has a value.
 func testsFor(candidate candidate, slot int, value int64) bool {
 	for _, term := range candidate.guard {
-		if s, v, ok := variableValueOf(term); ok && s == slot && v == value {
+		if testedSlot, testedValue, ok := variableValueOf(term); ok && testedSlot == slot && testedValue == value {
 			return true
 		}
 	}
 	return false
 }
 
-// withoutTest returns a copy of the moves. The guards of the moves with the given indices lose the test that the variable has the
-// value.
+// withoutTest returns a copy of the moves in which the guards of the moves with the indices in changed no longer test whether the
+// variable in a slot has a value. The caller has emitted this test.
 func withoutTest(moves []candidate, changed []int, slot int, value int64) []candidate {
 	result := append([]candidate(nil), moves...)
 	for _, i := range changed {
 		var guard []*term
 		for _, term := range moves[i].guard {
-			if s, v, ok := variableValueOf(term); !ok || s != slot || v != value {
+			if testedSlot, testedValue, ok := variableValueOf(term); !ok || testedSlot != slot || testedValue != value {
 				guard = append(guard, term)
 			}
 		}
@@ -264,7 +264,8 @@ func withoutTest(moves []candidate, changed []int, slot int, value int64) []cand
 	return result
 }
 
-// setBit emits code that sets bit i if the guard holds. An expensive guard is evaluated only if bit i of the gate is set.
+// setBit emits code that sets bit i of bits if all conjuncts of a guard hold. An expensive guard is evaluated only if bit i of the
+// gate is set; a nil gate has all bits set.
 func (p *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
 	word, bit := bits[i/64], int64(i%64)
 	failing := slices.ContainsFunc(guard, func(term *term) bool { return term.mayFail })
@@ -288,15 +289,16 @@ func (p *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
 	}
 }
 
-// countChoices sets numChoices to the number of enabled moves, and jumps to deadlockLabel if it is zero.
+// countChoices emits code that sets numChoices to the number of enabled moves, and jumps to deadlockLabel if none is enabled. bits has
+// a bit for each enabled move; nil means that all moves are enabled.
 func (p *pathGenerator) countChoices(moves []candidate, bits bitset) {
 	if bits == nil {
 		p.numChoices.Set(p.fn, constI32(len(moves)))
 		return
 	}
 	sum := popcount(bits[0])
-	for _, w := range bits[1:] {
-		sum = sum.Add(popcount(w))
+	for _, word := range bits[1:] {
+		sum = sum.Add(popcount(word))
 	}
 	p.fn.BrIf(p.deadlockLabel, p.numChoices.Tee(wasm.Wrap(sum)).IsZero())
 }
@@ -306,12 +308,12 @@ func popcount(word wasm.Var[int64]) wasm.Expr[int64] {
 	return wasm.Convert[int64](wasm.I64Popcnt, word)
 }
 
-// anyEnabled emits whether some enabled move satisfies which. cond is nil if no move satisfies it; always says that all moves are
-// enabled and one satisfies it.
-func (p *pathGenerator) anyEnabled(moves []candidate, bits bitset, which func(*moveSpec) bool) (cond wasm.Expr[int32], always bool) {
+// anyEnabled returns code that tests whether some enabled move satisfies a predicate. bits has a bit for each move that is enabled;
+// nil means that all are. If the answer is the same in every state, cond is nil and always is the answer.
+func (p *pathGenerator) anyEnabled(moves []candidate, bits bitset, satisfies func(*moveSpec) bool) (cond wasm.Expr[int32], always bool) {
 	masks := make([]int64, len(bits))
 	for i, candidate := range moves {
-		if !which(&p.moves[candidate.move]) {
+		if !satisfies(&p.moves[candidate.move]) {
 			continue
 		}
 		if bits == nil {
@@ -320,14 +322,15 @@ func (p *pathGenerator) anyEnabled(moves []candidate, bits bitset, which func(*m
 		masks[i/64] |= 1 << (i % 64)
 	}
 	var found wasm.Expr[int64]
-	for i, m := range masks {
-		switch part := bits[i].And(constI64(m)); {
-		case m == 0:
-		case found == nil:
-			found = part
-		default:
-			found = found.Or(part)
+	for i, mask := range masks {
+		if mask == 0 {
+			continue
 		}
+		part := bits[i].And(constI64(mask))
+		if found != nil {
+			part = found.Or(part)
+		}
+		found = part
 	}
 	if found == nil {
 		return nil, false
@@ -335,8 +338,8 @@ func (p *pathGenerator) anyEnabled(moves []candidate, bits bitset, which func(*m
 	return found.Ne(constI64(0)), false
 }
 
-// checkWeights evaluates and checks the weights of every command in an enabled move. Constant weights were checked when the code
-// was generated.
+// checkWeights emits code that computes and checks the weights of every command in an enabled move. Constant weights were checked when
+// the code was generated. bits has a bit for each enabled move; nil means that all moves are enabled.
 func (p *pathGenerator) checkWeights(moves []candidate, bits bitset) {
 	for _, command := range p.model.commands {
 		if p.constantWeights[command] != nil {
@@ -352,7 +355,8 @@ func (p *pathGenerator) checkWeights(moves []candidate, bits bitset) {
 	}
 }
 
-// computeWeights emits what expander.evaluateWeights does: it stores the weights of a command in locals and checks them.
+// computeWeights emits code that stores the weights of a command's updates in locals and checks them, as expander.evaluateWeights
+// does. The code gives up on weights that are not valid.
 func (p *moveGenerator) computeWeights(command *command) {
 	fn := p.fn
 	if p.hasInvalidWeights(command) {
@@ -378,12 +382,12 @@ func (p *moveGenerator) computeWeights(command *command) {
 	p.checkSum(sum, smallest)
 }
 
-// evaluateArms evaluates in advance the arms of ?: that several probabilities have in common, as in (x=0 ? p/n : 0) and
-// (y=0 ? p/n : 0).
+// evaluateArms emits code that evaluates in advance the results of ?: that several probabilities have in common, such as p/n in
+// (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
 func (p *moveGenerator) evaluateArms(probabilities []*term) {
 	seen := map[*term]bool{}
 	for _, term := range probabilities {
-		if term.op != opIte {
+		if term.op != opIfThenElse {
 			continue
 		}
 		for _, arm := range term.operands[1:] {
@@ -396,7 +400,8 @@ func (p *moveGenerator) evaluateArms(probabilities []*term) {
 	}
 }
 
-// checkSum gives up if the smallest weight is negative or the sum is invalid. A finite sum implies that every weight is finite.
+// checkSum emits code that gives up if the smallest weight is negative, or the sum of the weights is not valid: it must be 1 for
+// probabilities, and positive and finite for rates. A finite sum implies that every weight is finite.
 func (p *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 	valid := smallest.Ge(constF64(0))
 	if p.model.continuous() {
@@ -410,13 +415,14 @@ func (p *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 
 // probabilityTerm returns the term of the probability or rate of update i of a command.
 func (p *moveGenerator) probabilityTerm(command *command, i int) *term {
-	if e := command.source.Updates[i].Prob; e != nil {
-		return p.builder.floatExpr(e)
+	if expr := command.source.Updates[i].Prob; expr != nil {
+		return p.builder.floatExpr(expr)
 	}
 	return p.graph.floatConst(1)
 }
 
-// pickMove picks one of the enabled moves and jumps to its code.
+// pickMove emits code that picks one of the enabled moves and jumps to its code. bits has a bit for each enabled move; nil means that
+// all moves are enabled.
 func (p *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	switch {
 	case p.model.continuous():
@@ -465,7 +471,8 @@ func (p *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 	}
 }
 
-// jumpToRank emits a jump to the k-th enabled move of one word of the bitset, where k is pickedIndex.
+// jumpToRank emits a jump to the k-th enabled move of one word of the bitset, where k is the value of pickedIndex, counted from 0. The
+// code clears the lowest k bits of the word, so that the lowest bit left is the move.
 func (p *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
 	fn := p.fn
 	fn.Block(func(done wasm.Label) {
@@ -487,9 +494,9 @@ func lowestBit(word wasm.Var[int64]) wasm.Expr[int32] {
 // withoutLowestBit emits the word without its lowest bit that is set.
 func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(word.Sub(constI64(1))) }
 
-// raceByRate emits what interpreter.pickByRate does. It sets totalExitRate to the sum of the rates of all enabled moves. If several
-// moves are enabled, it draws one with probability proportional to its rate, and leaves in remainder the number that selects its
-// updates.
+// raceByRate emits code that picks a move of a CTMC, as interpreter.pickByRate does. The code sets totalExitRate to the sum of the
+// rates of all enabled moves. If several moves are enabled, it draws one with probability proportional to its rate, and leaves in
+// remainder the number that selects its updates.
 func (p *pathGenerator) raceByRate(moves []candidate, bits bitset) {
 	fn := p.fn
 	totals := make([]wasm.Var[float64], len(moves))

@@ -55,35 +55,35 @@ type expandGenerator struct {
 // an *UnsupportedError for a model that needs too much code. asLister is for NewPackedLister.
 func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
 	outAt := 8 * expandBatch * packing.Words
-	p := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
-	p.noFacts = p.facts
-	p.emitLeaf = p.writeLeaf
-	p.registerModel()
-	if err := p.prepareMoves(); err != nil {
+	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
+	generator.noFacts = generator.facts
+	generator.emitLeaf = generator.writeLeaf
+	generator.registerModel()
+	if err := generator.prepareMoves(); err != nil {
 		return nil, nil, err
 	}
-	p.emitModule()
-	p.codeSize += p.fn.Size()
-	if p.codeSize > maxCode {
+	generator.emitModule()
+	generator.codeSize += generator.fn.Size()
+	if generator.codeSize > maxCode {
 		return nil, nil, m.tooHard("more than %d bytes of code", maxCode)
 	}
-	p.module.Memory(uint32(p.memoryUsed+0xffff) >> 16)
-	return p.module.Bytes(), p.describeMoves(), nil
+	generator.module.Memory(uint32(generator.memoryUsed+0xffff) >> 16)
+	return generator.module.Bytes(), generator.describeMoves(), nil
 }
 
 // describeMoves returns the moves in the form of the interface PackedExpander.
 func (p *expandGenerator) describeMoves() []Move {
 	out := make([]Move, len(p.moves))
-	for i, mv := range p.moves {
-		out[i] = Move{Action: mv.action, Module: ownModule(mv.action, mv.commands), Alternatives: p.alternatives[i]}
-		for _, command := range mv.commands {
+	for i, move := range p.moves {
+		out[i] = Move{Action: move.action, Module: ownModule(move.action, move.commands), Alternatives: p.alternatives[i]}
+		for _, command := range move.commands {
 			out[i].Commands = append(out[i].Commands, CommandRef{command.module, command.index})
 		}
 	}
 	return out
 }
 
-// emitModule emits the main function, which expands n states and returns how many of them it has finished.
+// emitModule emits the main function. Its parameter is the number of states to expand, and its result how many it has finished.
 func (p *expandGenerator) emitModule() {
 	p.declareModel()
 	for range p.packing.Words {
@@ -91,33 +91,33 @@ func (p *expandGenerator) emitModule() {
 	}
 	p.nextOutput = wasm.Global[int32](p.module)
 	p.fn = p.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
-	fn, n := p.fn, wasm.Param[int32](0)
-	i := wasm.Local[int32](fn)
+	fn, numStates := p.fn, wasm.Param[int32](0)
+	index := wasm.Local[int32](fn)
 	p.stateOutput, p.numChoices, p.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
 	p.nextOutput.Set(fn, constI32(p.outputStart))
 	fn.Block(func(exit wasm.Label) {
 		fn.Loop(func(again wasm.Label) {
-			fn.BrIf(exit, i.GeU(n))
+			fn.BrIf(exit, index.GeU(numStates))
 			fn.BrIf(exit, p.stateOutput.Tee(p.nextOutput).GtU(constI32(p.outputStart+expandRoom-8)))
-			p.unpackState(i)
+			p.unpackState(index)
 			p.emitState(exit)
-			i.Set(fn, i.Add(constI32(1)))
+			index.Set(fn, index.Add(constI32(1)))
 			fn.Br(again)
 		})
 	})
-	i.Emit(fn)
+	index.Emit(fn)
 }
 
 // unpackState emits code that reads state i from memory and unpacks it into the globals of the variables.
-func (p *expandGenerator) unpackState(i wasm.Var[int32]) {
+func (p *expandGenerator) unpackState(stateIndex wasm.Var[int32]) {
 	fn := p.fn
-	at := wasm.Local[int32](fn)
-	at.Set(fn, i.Mul(constI32(8*p.packing.Words)))
-	for w, global := range p.packed {
-		word := wasm.Into(fn, wasm.Load[int64](at, uint32(8*w)))
+	address := wasm.Local[int32](fn)
+	address.Set(fn, stateIndex.Mul(constI32(8*p.packing.Words)))
+	for wordIndex, global := range p.packed {
+		word := wasm.InLocal(fn, wasm.Load[int64](address, uint32(8*wordIndex)))
 		global.Set(fn, word)
 		for slot, field := range p.packing.Fields {
-			if field.Word == w {
+			if field.Word == wordIndex {
 				p.slots[slot].Set(fn, extractVariable(word, field))
 			}
 		}
@@ -133,14 +133,14 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	if field.Shift > 0 {
 		shifted = shifted.ShrU(int64(field.Shift))
 	}
-	x := wasm.Wrap(shifted)
+	value := wasm.Wrap(shifted)
 	if width := bits.Len64(field.Mask); width < 32 && int(field.Shift)+width < 64 {
-		x = x.And(constI32(int64(field.Mask)))
+		value = value.And(constI32(int64(field.Mask)))
 	}
 	if field.Low != 0 {
-		x = x.Add(constI32(field.Low))
+		value = value.Add(constI32(field.Low))
 	}
-	return x
+	return value
 }
 
 // emitState emits code that writes the choices of the unpacked state. It jumps to full if they do not fit in the output.
@@ -204,8 +204,8 @@ func (p *expandGenerator) callEnabledMoves(moves []candidate, set bitset) {
 			p.callMovesOfBits(part, word)
 			continue
 		}
-		for j, candidate := range part {
-			p.fn.If(isSet(word, j), func() { p.callMove(candidate.move) })
+		for bit, candidate := range part {
+			p.fn.If(isSet(word, bit), func() { p.callMove(candidate.move) })
 		}
 	}
 }
@@ -259,9 +259,9 @@ func (p *expandGenerator) moveFunction(move int) uint32 {
 
 // emitMoveFunction emits the body of a move's function, which returns moveDone, moveGaveUp or moveNoSpace.
 func (p *expandGenerator) emitMoveFunction(move int) {
-	fn, mv := p.fn, &p.moves[move]
+	fn, spec := p.fn, &p.moves[move]
 	p.giveUp = fn.Open()
-	if slices.ContainsFunc(mv.commands, p.hasInvalidWeights) {
+	if slices.ContainsFunc(spec.commands, p.hasInvalidWeights) {
 		fn.Br(p.giveUp)
 	} else {
 		fn.Block(func(full wasm.Label) {
@@ -276,18 +276,18 @@ func (p *expandGenerator) emitMoveFunction(move int) {
 
 // writeChoice emits code that writes the transitions of a move. It jumps to full if they do not fit in the output.
 func (p *expandGenerator) writeChoice(move int, full wasm.Label) {
-	fn, mv := p.fn, &p.moves[move]
-	for _, conjunct := range mv.guard {
+	fn, spec := p.fn, &p.moves[move]
+	for _, conjunct := range spec.guard {
 		p.facts = p.facts.assume(conjunct, true)
 	}
-	alternatives, constant := p.alternativesOf(mv, p.facts)
+	alternatives, constant := p.alternativesOf(spec, p.facts)
 	if len(alternatives) == 0 { // the products of tiny rates are all zero
 		fn.Br(p.giveUp)
 		return
 	}
 	start := wasm.Local[int32](fn)
 	fn.BrIf(full, start.Tee(p.nextOutput).Gt(constI32(p.outputStart+expandRoom-8-len(alternatives)*p.transitionSize())))
-	for _, command := range mv.commands {
+	for _, command := range spec.commands {
 		if p.constantWeights[command] == nil && !p.isLister {
 			p.weightLocals(command)
 			p.computeWeights(command)
@@ -297,7 +297,7 @@ func (p *expandGenerator) writeChoice(move int, full wasm.Label) {
 	if constant || p.isLister {
 		p.constantChoice(move, alternatives, start, base, rest)
 	} else {
-		p.weighedChoice(move, mv, alternatives, start, base, rest)
+		p.weighedChoice(move, spec, alternatives, start, base, rest)
 	}
 }
 
@@ -332,8 +332,8 @@ func (p *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 		}
 	}
 	groups, single := p.memoGroups(toCompute)
-	for _, g := range groups {
-		p.lookUpMemo(g, newLocals)
+	for _, group := range groups {
+		p.lookUpMemo(group, newLocals)
 	}
 	p.assignTogether(single, newLocals)
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
@@ -342,8 +342,8 @@ func (p *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 		}
 	}
 	out := make([]wasm.Var[int64], len(packed))
-	for w, word := range packed {
-		out[w] = wasm.Into(p.fn, p.replaceFields(word.Expr, w, values, newLocals))
+	for wordIndex, word := range packed {
+		out[wordIndex] = wasm.InLocal(p.fn, p.replaceFields(word.Expr, wordIndex, values, newLocals))
 	}
 	return out
 }
@@ -357,14 +357,14 @@ func (p *expandGenerator) checkRange(term *term, slot int, newLocals map[int]was
 	p.giveUpOutside(newLocals[slot], slot)
 }
 
-// replaceFields emits word w of a packed state with new values inserted. The values are constants or in locals. A variable that keeps
-// its value is in the word already.
-func (p *expandGenerator) replaceFields(word wasm.Expr[int64], w int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
+// replaceFields returns code for one word of a packed state, with the given index, into which the new values of variables are
+// inserted. The values are constants or in locals. A variable that keeps its value is in the word already.
+func (p *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
 	var mask, constant uint64
 	var computed []int
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
 		field, term := p.packing.Fields[slot], values[slot]
-		if field.Word != w || term == p.oldValue(slot) {
+		if field.Word != wordIndex || term == p.oldValue(slot) {
 			continue
 		}
 		mask |= field.Mask << field.Shift
@@ -381,11 +381,11 @@ func (p *expandGenerator) replaceFields(word wasm.Expr[int64], w int, values map
 		word = word.Or(constI64(int64(constant)))
 	}
 	for _, slot := range computed {
-		field, x := p.packing.Fields[slot], newLocals[slot].Expr
+		field, value := p.packing.Fields[slot], newLocals[slot].Expr
 		if field.Low != 0 {
-			x = x.Sub(constI32(field.Low))
+			value = value.Sub(constI32(field.Low))
 		}
-		part := wasm.ExtendU(x)
+		part := wasm.ExtendU(value)
 		if field.Shift > 0 {
 			part = part.Shl(int64(field.Shift))
 		}
@@ -395,9 +395,9 @@ func (p *expandGenerator) replaceFields(word wasm.Expr[int64], w int, values map
 }
 
 // ownValues returns the values that an alternative assigns to the variables in rest.
-func ownValues(a alternative, rest map[int]bool) map[int]*term {
+func ownValues(alternative alternative, rest map[int]bool) map[int]*term {
 	out := map[int]*term{}
-	for slot, term := range a.values {
+	for slot, term := range alternative.values {
 		if rest[slot] {
 			out[slot] = term
 		}
@@ -409,19 +409,19 @@ func ownValues(a alternative, rest map[int]bool) map[int]*term {
 func (p *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	wasm.Store(p.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
 	var written [][]int
-	for i, a := range alternatives {
-		p.writeTransition(start, 8+i*p.transitionSize(), constF64(a.weight), base, ownValues(a, rest))
-		written = append(written, a.updates)
+	for i, alternative := range alternatives {
+		p.writeTransition(start, 8+i*p.transitionSize(), constF64(alternative.weight), base, ownValues(alternative, rest))
+		written = append(written, alternative.updates)
 	}
 	p.alternatives[move] = written
 	p.nextOutput.Set(p.fn, start.Add(constI32(8+len(alternatives)*p.transitionSize())))
 }
 
 // writeTransition emits code that writes a transition: its weight, and the packed state base with the given values.
-func (p *expandGenerator) writeTransition(at wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
-	wasm.Store(p.fn, at, uint32(offset), weight)
-	for w, word := range p.withValues(base, values) {
-		wasm.Store(p.fn, at, uint32(offset+8+8*w), word)
+func (p *expandGenerator) writeTransition(address wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
+	wasm.Store(p.fn, address, uint32(offset), weight)
+	for wordIndex, word := range p.withValues(base, values) {
+		wasm.Store(p.fn, address, uint32(offset+8+8*wordIndex), word)
 	}
 }
 
@@ -431,9 +431,9 @@ func (p *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives 
 	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
 	next.Set(fn, start.Add(constI32(8)))
 	numWritten.Set(fn, constI32(0))
-	for _, a := range alternatives {
-		weight.Set(fn, p.weight(move, a.updates))
-		values := ownValues(a, rest)
+	for _, alternative := range alternatives {
+		weight.Set(fn, p.weight(move, alternative.updates))
+		values := ownValues(alternative, rest)
 		if p.allConstantsInRange(values) { // writing always is cheaper than a jump
 			p.writeTransition(next, 0, weight, base, values)
 			p.countIf(weight, numWritten, next)
@@ -450,7 +450,7 @@ func (p *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives 
 
 // countIf emits code that counts a written transition if its weight is positive. Otherwise the next transition overwrites it.
 func (p *expandGenerator) countIf(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
-	positive := wasm.Into(p.fn, weight.Gt(constF64(0)))
+	positive := wasm.InLocal(p.fn, weight.Gt(constF64(0)))
 	numWritten.Set(p.fn, numWritten.Add(positive))
 	next.Set(p.fn, next.Add(positive.Mul(constI32(p.transitionSize()))))
 }

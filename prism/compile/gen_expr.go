@@ -40,8 +40,8 @@ const (
 )
 
 // wasmType returns the WebAssembly type of values of a sort.
-func wasmType(s sortKind) wasm.Type {
-	if s == sortFloat {
+func wasmType(sort sortKind) wasm.Type {
+	if sort == sortFloat {
 		return wasm.F64
 	}
 	return wasm.I32
@@ -57,7 +57,8 @@ func (c *codeGenerator) countUses(term *term) {
 	}
 }
 
-// scoped emits code that may be skipped. Terms that are computed in it are not available after it.
+// scoped calls emit, which emits code that may be skipped at run time. After it, terms that were computed in this code count as not
+// computed.
 func (c *codeGenerator) scoped(emit func()) {
 	mark := len(c.computedOrder)
 	emit()
@@ -67,7 +68,8 @@ func (c *codeGenerator) scoped(emit func()) {
 	c.computedOrder = c.computedOrder[:mark]
 }
 
-// keepInLocal emits code that pushes the value of t and also keeps it in a new local.
+// keepInLocal emits code that pushes the value of a term on the stack and also keeps it in a new local, where later uses find it. value
+// is the code that computes it.
 func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
 	if term.sort == sortFloat {
 		c.computed[term] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
@@ -142,31 +144,31 @@ func (c *codeGenerator) emitTerm(term *term) {
 
 // computeRepeated computes the repeated sub-terms of an expensive term in advance, to bound the size of the code. Some of them may
 // turn out not to be needed. If one fails, the interpreter takes over.
-func (c *codeGenerator) computeRepeated(t *term) {
-	if t.cost < hoistCost {
+func (c *codeGenerator) computeRepeated(root *term) {
+	if root.cost < hoistCost {
 		return
 	}
 	uses := map[*term]int{}
 	var order []*term
-	var visit func(t *term)
-	visit = func(t *term) {
-		if _, ok := c.computed[t]; ok || t.op == opConst || t.op == opVar {
+	var visit func(root *term)
+	visit = func(root *term) {
+		if _, ok := c.computed[root]; ok || root.op == opConst || root.op == opVar {
 			return
 		}
-		uses[t]++
-		if uses[t] > 1 {
+		uses[root]++
+		if uses[root] > 1 {
 			return
 		}
-		for _, operand := range t.operands {
+		for _, operand := range root.operands {
 			visit(operand)
 		}
-		order = append(order, t)
+		order = append(order, root)
 	}
-	visit(t)
-	for _, x := range order {
-		if uses[x] > 1 {
+	visit(root)
+	for _, subterm := range order {
+		if uses[subterm] > 1 {
 			c.fn.Drop(wasm.Expr[int32](func(*wasm.Func) { // or a Double
-				c.keepInLocal(x, func(*wasm.Func) { c.operationCode(x).Emit(c.fn) })
+				c.keepInLocal(subterm, func(*wasm.Func) { c.operationCode(subterm).Emit(c.fn) })
 			}))
 		}
 	}
@@ -184,10 +186,10 @@ func (c *codeGenerator) variable(slot int) wasm.Var[int32] {
 func constI32[T int | int32 | int64](x T) wasm.Expr[int32] { return wasm.Const(int32(x)) }
 
 // constI64 returns the code of an i64 constant.
-func constI64(x int64) wasm.Expr[int64] { return wasm.Const(x) }
+func constI64(value int64) wasm.Expr[int64] { return wasm.Const(value) }
 
 // constF64 returns the code of an f64 constant.
-func constF64(x float64) wasm.Expr[float64] { return wasm.Const(x) }
+func constF64(number float64) wasm.Expr[float64] { return wasm.Const(number) }
 
 // operationCode returns the code of a term's operation.
 func (c *codeGenerator) operationCode(term *term) typedCode {
@@ -196,7 +198,7 @@ func (c *codeGenerator) operationCode(term *term) typedCode {
 		return c.negation(term.operands[0])
 	case opAnd, opOr:
 		return c.connective(term.op, term.operands)
-	case opIte:
+	case opIfThenElse:
 		return c.conditional(term)
 	case opAdd, opSub, opMul:
 		return c.arithmetic(term)
@@ -265,21 +267,21 @@ func instruction(op opcode) wasm.Opcode {
 	}
 }
 
-// negation returns the code of !x, which is a single comparison if possible.
-func (c *codeGenerator) negation(x *term) wasm.Expr[int32] {
-	_, known := c.computed[x]
-	if known || c.uses[x] > 1 || x.op != opIntEq && x.op != opIntLt && x.op != opIff {
-		return c.intCode(x).IsZero()
+// negation returns the code of !operand, which is a single comparison if possible.
+func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
+	_, known := c.computed[operand]
+	if known || c.uses[operand] > 1 || operand.op != opIntEq && operand.op != opIntLt && operand.op != opIff {
+		return c.intCode(operand).IsZero()
 	}
-	a, b := c.intCode(x.operands[0]), c.intCode(x.operands[1])
-	if x.op == opIntLt {
-		return a.Ge(b)
+	left, right := c.intCode(operand.operands[0]), c.intCode(operand.operands[1])
+	if operand.op == opIntLt {
+		return left.Ge(right)
 	}
-	return a.Ne(b)
+	return left.Ne(right)
 }
 
-// cheapPrefix splits the operands of a connective. The first part is cheap enough to evaluate without jumps. An operand that may fail
-// belongs to the first part only if it is the first operand.
+// cheapPrefix splits the operands of a conjunction or disjunction. The first part, which has at least one operand, is cheap enough to
+// evaluate without jumps. The second part begins with the first operand that may fail or is too expensive.
 func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 	cost := c.costOf(chunkCost+1, args[0])
 	for i, operand := range args[1:] {
@@ -293,15 +295,15 @@ func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 
 // evaluateAll returns the code of a conjunction or disjunction that evaluates all operands.
 func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
-	x := c.intCode(args[0])
+	result := c.intCode(args[0])
 	for _, operand := range args[1:] {
 		if op == opAnd {
-			x = x.And(c.intCode(operand))
+			result = result.And(c.intCode(operand))
 		} else {
-			x = x.Or(c.intCode(operand))
+			result = result.Or(c.intCode(operand))
 		}
 	}
-	return x
+	return result
 }
 
 // connective returns the code of a conjunction or disjunction. Expensive operands are skipped if an earlier one decides the result.
@@ -320,39 +322,39 @@ func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 	}
 }
 
-// jumpIf emits a jump to target that is taken if t has the wanted value. Terms that are computed before the jump stay available after
-// it.
-func (c *codeGenerator) jumpIf(t *term, wanted bool, target wasm.Label) {
-	c.computeRepeated(t)
-	_, known := c.computed[t]
+// jumpIf emits a jump to target that is taken if the condition has the wanted value. Terms that are computed before the jump stay
+// available after it.
+func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) {
+	c.computeRepeated(condition)
+	_, known := c.computed[condition]
 	switch {
-	case t.isConst():
-		if (t.intValue != 0) == wanted {
+	case condition.isConst():
+		if (condition.intValue != 0) == wanted {
 			c.fn.Br(target)
 		}
-	case known || c.uses[t] > 1 && t.op != opNot && t.cost <= chunkCost:
-		c.jumpIfCode(c.intCode(t), wanted, target)
-	case t.op == opNot:
-		c.jumpIf(t.operands[0], !wanted, target)
-	case t.op == opAnd && !wanted, t.op == opOr && wanted:
-		for args := t.operands; args != nil; {
+	case known || c.uses[condition] > 1 && condition.op != opNot && condition.cost <= chunkCost:
+		c.jumpIfCode(c.intCode(condition), wanted, target)
+	case condition.op == opNot:
+		c.jumpIf(condition.operands[0], !wanted, target)
+	case condition.op == opAnd && !wanted, condition.op == opOr && wanted:
+		for args := condition.operands; args != nil; {
 			var together []*term
 			together, args = c.cheapPrefix(args)
 			if len(together) == 1 {
 				c.jumpIf(together[0], wanted, target)
 				continue
 			}
-			c.jumpIfCode(c.evaluateAll(t.op, together), wanted, target)
+			c.jumpIfCode(c.evaluateAll(condition.op, together), wanted, target)
 		}
-	case (t.op == opAnd || t.op == opOr) && t.cost > chunkCost:
+	case (condition.op == opAnd || condition.op == opOr) && condition.cost > chunkCost:
 		c.scoped(func() {
 			c.fn.Block(func(out wasm.Label) {
-				c.jumpIf(t, !wanted, out)
+				c.jumpIf(condition, !wanted, out)
 				c.fn.Br(target)
 			})
 		})
 	default:
-		c.jumpIfCode(c.intCode(t), wanted, target)
+		c.jumpIfCode(c.intCode(condition), wanted, target)
 	}
 }
 
@@ -365,74 +367,74 @@ func (c *codeGenerator) jumpIfCode(cond wasm.Expr[int32], wanted bool, target wa
 }
 
 // conditional returns the code of ?:. If both arms are cheap and cannot fail, it evaluates both and selects a result.
-func (c *codeGenerator) conditional(t *term) typedCode {
-	cond, x, y := t.operands[0], t.operands[1], t.operands[2]
-	if !x.mayFail && !y.mayFail && c.costOf(selectCost+1, x) <= selectCost && c.costOf(selectCost+1, y) <= selectCost {
-		if t.sort == sortFloat {
-			return wasm.Select[float64](c.intCode(cond), c.floatCode(x), c.floatCode(y))
+func (c *codeGenerator) conditional(choice *term) typedCode {
+	cond, ifTrue, ifFalse := choice.operands[0], choice.operands[1], choice.operands[2]
+	if !ifTrue.mayFail && !ifFalse.mayFail && c.costOf(selectCost+1, ifTrue) <= selectCost && c.costOf(selectCost+1, ifFalse) <= selectCost {
+		if choice.sort == sortFloat {
+			return wasm.Select[float64](c.intCode(cond), c.floatCode(ifTrue), c.floatCode(ifFalse))
 		}
-		return wasm.Select[int32](c.intCode(cond), c.intCode(x), c.intCode(y))
+		return wasm.Select[int32](c.intCode(cond), c.intCode(ifTrue), c.intCode(ifFalse))
 	}
-	arm := func(t *term) func() { return func() { c.scoped(func() { c.emitTerm(t) }) } }
-	return wasm.Expr[int32](func(fn *wasm.Func) { fn.IfElse(wasmType(t.sort), c.intCode(cond), arm(x), arm(y)) })
+	arm := func(result *term) func() { return func() { c.scoped(func() { c.emitTerm(result) }) } }
+	return wasm.Expr[int32](func(fn *wasm.Func) { fn.IfElse(wasmType(choice.sort), c.intCode(cond), arm(ifTrue), arm(ifFalse)) })
 }
 
 // arithmetic returns the code of an addition, subtraction or multiplication of Ints. If the result may overflow, the code computes it
 // with 64 bits and gives up after an overflow.
 func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
-	x, y := c.intCode(term.operands[0]), c.intCode(term.operands[1])
+	left, right := c.intCode(term.operands[0]), c.intCode(term.operands[1])
 	if !c.facts.overflows(term) {
-		if y := term.operands[1]; term.op == opMul && y.isConst() && y.intValue == 2 {
-			return x.Shl(1)
+		if factor := term.operands[1]; term.op == opMul && factor.isConst() && factor.intValue == 2 {
+			return left.Shl(1)
 		}
-		return calculate(term.op, x, y)
+		return calculate(term.op, left, right)
 	}
 	return func(fn *wasm.Func) {
-		sum := calculate(term.op, wasm.Extend(x), wasm.Extend(y))
+		sum := calculate(term.op, wasm.Extend(left), wasm.Extend(right))
 		wide := wasm.Local[int64](fn)
 		fn.BrIf(c.giveUp, wasm.Extend(wasm.Wrap(wide.Tee(sum))).Ne(wide))
 		wasm.Wrap(wide).Emit(fn)
 	}
 }
 
-// calculate returns the code of x+y, x-y or x*y.
-func calculate[T int32 | int64](op opcode, x, y wasm.Expr[T]) wasm.Expr[T] {
+// calculate returns the code of left+right, left-right or left*right.
+func calculate[T int32 | int64](op opcode, left, right wasm.Expr[T]) wasm.Expr[T] {
 	switch op {
 	case opAdd:
-		return x.Add(y)
+		return left.Add(right)
 	case opSub:
-		return x.Sub(y)
+		return left.Sub(right)
 	}
-	return x.Mul(y)
+	return left.Mul(right)
 }
 
-// modulo returns the code of mod(x,y). The result is not negative; the code gives up unless y is positive.
+// modulo returns the code of mod(dividend, divisor), whose result is never negative. The code gives up unless the divisor is positive.
 func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
-		x := wasm.Into(fn, c.intCode(term.operands[0]))
-		y := wasm.Into(fn, c.intCode(term.operands[1]))
-		if c.facts.interval(term.operands[1]).lo <= 0 {
-			fn.BrIf(c.giveUp, y.Lt(constI32(1)))
+		dividend := wasm.InLocal(fn, c.intCode(term.operands[0]))
+		divisor := wasm.InLocal(fn, c.intCode(term.operands[1]))
+		if c.facts.interval(term.operands[1]).low <= 0 {
+			fn.BrIf(c.giveUp, divisor.Lt(constI32(1)))
 		}
-		if c.facts.interval(term.operands[0]).lo >= 0 {
-			x.RemU(y).Emit(fn)
+		if c.facts.interval(term.operands[0]).low >= 0 {
+			dividend.RemU(divisor).Emit(fn)
 			return
 		}
-		r := wasm.Local[int32](fn)
-		r.Tee(x.Rem(y)).Add(wasm.Select(r.Lt(constI32(0)), y, constI32(0))).Emit(fn)
+		remainder := wasm.Local[int32](fn)
+		remainder.Tee(dividend.Rem(divisor)).Add(wasm.Select(remainder.Lt(constI32(0)), divisor, constI32(0))).Emit(fn)
 	}
 }
 
 // minOrMax returns the code of min or max of two Ints.
 func (c *codeGenerator) minOrMax(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
-		x := wasm.Into(fn, c.intCode(term.operands[0]))
-		y := wasm.Into(fn, c.intCode(term.operands[1]))
-		first := x.Lt(y)
+		left := wasm.InLocal(fn, c.intCode(term.operands[0]))
+		right := wasm.InLocal(fn, c.intCode(term.operands[1]))
+		first := left.Lt(right)
 		if term.op == opMax {
-			first = x.Gt(y)
+			first = left.Gt(right)
 		}
-		wasm.Select[int32](first, x, y).Emit(fn)
+		wasm.Select[int32](first, left, right).Emit(fn)
 	}
 }
 
@@ -449,46 +451,46 @@ func (c *codeGenerator) power(term *term) wasm.Expr[int32] {
 	}
 }
 
-// rounding returns the code of floor, ceil or round. It gives up if the result does not fit in 32 bits.
+// rounding returns the code of floor, ceil or round of a float64. The code gives up if the result does not fit in 32 bits.
 func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
-		x := wasm.Into(fn, c.floatCode(term.operands[0]))
-		r := rounded(fn, term.op, x, term.operands[0].maybeNaN)
+		operand := wasm.InLocal(fn, c.floatCode(term.operands[0]))
+		result := rounded(fn, term.op, operand, term.operands[0].maybeNaN)
 		if term.mayFail {
-			y := wasm.Into(fn, r)
-			fn.BrIf(c.giveUp, y.Ge(constF64(math.MinInt32)).And(y.Le(constF64(math.MaxInt32))).IsZero())
-			r = y.Expr
+			inLocal := wasm.InLocal(fn, result)
+			fn.BrIf(c.giveUp, inLocal.Ge(constF64(math.MinInt32)).And(inLocal.Le(constF64(math.MaxInt32))).IsZero())
+			result = inLocal.Expr
 		}
-		wasm.Convert[int32](wasm.I32TruncF64S, r).Emit(fn)
+		wasm.Convert[int32](wasm.I32TruncF64S, result).Emit(fn)
 	}
 }
 
-// rounded returns the code of floor, ceil or round with a float64 result, which is the same as that of roundBy. nan says that x may be
-// NaN.
-func rounded(fn *wasm.Func, op opcode, x wasm.Var[float64], nan bool) wasm.Expr[float64] {
+// rounded returns the code of floor, ceil or round with a float64 result, which is the same as that of roundBy. nan says that the
+// operand may be NaN.
+func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], nan bool) wasm.Expr[float64] {
 	switch op {
 	case opFloor:
-		return wasm.Convert[float64](wasm.F64Floor, x)
+		return wasm.Convert[float64](wasm.F64Floor, operand)
 	case opCeil:
-		return wasm.Convert[float64](wasm.F64Ceil, x)
+		return wasm.Convert[float64](wasm.F64Ceil, operand)
 	}
-	low := wasm.Into(fn, wasm.Convert[float64](wasm.F64Floor, x))
-	r := wasm.Select(x.Sub(low).Ge(constF64(0.5)), low.Add(constF64(1)), low)
+	low := wasm.InLocal(fn, wasm.Convert[float64](wasm.F64Floor, operand))
+	result := wasm.Select(operand.Sub(low).Ge(constF64(0.5)), low.Add(constF64(1)), low)
 	if nan {
-		r = wasm.Select(x.Eq(x), r, constF64(0))
+		result = wasm.Select(operand.Eq(operand), result, constF64(0))
 	}
-	return r
+	return result
 }
 
 // sameFloat returns the code of sema.SameFloat. If one operand is never NaN and never zero, that is the comparison of IEEE 754.
-func (c *codeGenerator) sameFloat(x, y *term) wasm.Expr[int32] {
-	if neverNaNOrZero(x) || neverNaNOrZero(y) {
-		return c.floatCode(x).Eq(c.floatCode(y))
+func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
+	if neverNaNOrZero(left) || neverNaNOrZero(right) {
+		return c.floatCode(left).Eq(c.floatCode(right))
 	}
 	return func(fn *wasm.Func) {
-		a := wasm.Into(fn, c.floatCode(x))
-		b := wasm.Into(fn, c.floatCode(y))
-		wasm.Bits(a).Eq(wasm.Bits(b)).Or(a.Ne(a).And(b.Ne(b))).Emit(fn)
+		leftValue := wasm.InLocal(fn, c.floatCode(left))
+		rightValue := wasm.InLocal(fn, c.floatCode(right))
+		wasm.Bits(leftValue).Eq(wasm.Bits(rightValue)).Or(leftValue.Ne(leftValue).And(rightValue.Ne(rightValue))).Emit(fn)
 	}
 }
 

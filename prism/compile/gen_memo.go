@@ -43,43 +43,45 @@ type memoGroup struct {
 	slots  []int
 }
 
-// memoGroups splits values into groups that are worth memoising, and the others.
+// memoGroups returns groups of values that are worth memoising (storing in a table for reuse), and the values that are not. Values
+// are in one group if they read the same variables, or one reads a subset of the variables of the other.
 func (p *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
-	for _, r := range values {
-		slots := p.variablesOf(r.value)
-		i := slices.IndexFunc(groups, func(g memoGroup) bool { return isSubset(slots, g.slots) || isSubset(g.slots, slots) })
+	for _, value := range values {
+		slots := p.variablesOf(value.value)
+		i := slices.IndexFunc(groups, func(group memoGroup) bool { return isSubset(slots, group.slots) || isSubset(group.slots, slots) })
 		switch {
-		case len(slots) == 0 || r.value.mayFail || p.keyWidth(slots) > memoWidth:
-			rest = append(rest, r)
+		case len(slots) == 0 || value.value.mayFail || p.keyWidth(slots) > memoWidth:
+			rest = append(rest, value)
 		case i < 0:
-			groups = append(groups, memoGroup{[]newValue{r}, slots})
+			groups = append(groups, memoGroup{[]newValue{value}, slots})
 		default:
-			groups[i].values = append(groups[i].values, r)
+			groups[i].values = append(groups[i].values, value)
 			if len(slots) > len(groups[i].slots) {
 				groups[i].slots = slots
 			}
 		}
 	}
-	groups = slices.DeleteFunc(groups, func(g memoGroup) bool {
-		if p.worthMemo(g) {
+	groups = slices.DeleteFunc(groups, func(group memoGroup) bool {
+		if p.worthMemo(group) {
 			return false
 		}
-		rest = append(rest, g.values...)
+		rest = append(rest, group.values...)
 		return true
 	})
 	return groups, rest
 }
 
-// isSubset reports whether ys contains every element of xs.
-func isSubset(xs, ys []int) bool {
-	return !slices.ContainsFunc(xs, func(x int) bool { return !slices.Contains(ys, x) })
+// isSubset reports whether the second list contains every element of the first.
+func isSubset(firsts, seconds []int) bool {
+	return !slices.ContainsFunc(firsts, func(x int) bool { return !slices.Contains(seconds, x) })
 }
 
-// worthMemo reports whether a group is expensive enough to memoise, and its packed values fit in 32 bits.
+// worthMemo reports whether the values of a group are expensive enough to memoise, fit in 32 bits together, and memory is left for
+// their table.
 func (p *moveGenerator) worthMemo(group memoGroup) bool {
 	var terms []*term
-	for _, r := range group.values {
-		terms = append(terms, r.value)
+	for _, newValue := range group.values {
+		terms = append(terms, newValue.value)
 	}
 	fields := p.packTerms(terms)
 	last := fields[len(fields)-1]
@@ -87,23 +89,23 @@ func (p *moveGenerator) worthMemo(group memoGroup) bool {
 }
 
 // variablesOf returns the slots of the variables that a term reads, in ascending order.
-func (p *moveGenerator) variablesOf(t *term) []int {
+func (p *moveGenerator) variablesOf(root *term) []int {
 	var slots []int
 	seen := map[*term]bool{}
 	var walk func(*term)
-	walk = func(t *term) {
-		if seen[t] {
+	walk = func(root *term) {
+		if seen[root] {
 			return
 		}
-		seen[t] = true
-		if t.op == opVar {
-			slots = append(slots, t.slot)
+		seen[root] = true
+		if root.op == opVar {
+			slots = append(slots, root.slot)
 		}
-		for _, operand := range t.operands {
+		for _, operand := range root.operands {
 			walk(operand)
 		}
 	}
-	walk(t)
+	walk(root)
 	slices.Sort(slots)
 	return slices.Compact(slots)
 }
@@ -113,11 +115,11 @@ func (p *moveGenerator) packTerms(terms []*term) []wordField {
 	shift := 0
 	out := make([]wordField, len(terms))
 	for i, term := range terms {
-		r := interval{0, 1}
+		values := interval{0, 1}
 		if term.sort == sortInt {
-			r = p.facts.interval(term)
+			values = p.facts.interval(term)
 		}
-		out[i] = wordField{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
+		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
 		shift += out[i].width
 	}
 	return out
@@ -126,70 +128,71 @@ func (p *moveGenerator) packTerms(terms []*term) []wordField {
 // keyWidth returns the number of bits of the packed values of variables.
 func (p *moveGenerator) keyWidth(slots []int) int {
 	width := 0
-	for _, s := range slots {
-		r := p.facts.variable(s)
-		width += bits.Len64(uint64(r.hi - r.lo))
+	for _, slot := range slots {
+		values := p.facts.variable(slot)
+		width += bits.Len64(uint64(values.high - values.low))
 	}
 	return width
 }
 
-// lookUpMemo emits the lookup of a group's values in its table, and code that unpacks them into newLocals.
+// lookUpMemo emits code that looks up the values of a group in its table, computes them if they are not there, and unpacks them into
+// newLocals.
 func (p *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
 	memo, group := p.memoFor(group)
 	fn := p.fn
-	key, at, word := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
+	key, offset, word := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
 	shifted := func(i int) wasm.Expr[int32] { return shiftToField(p.slots[group.slots[i]].Expr, memo.inputs[i]) }
 	packed := shifted(0)
 	for i := range group.slots[1:] {
 		packed = packed.Or(shifted(i + 1))
 	}
 	const golden = -0x61c88647 // 2^32 divided by the golden ratio
-	entry := wasm.Load[int64](at.Tee(key.Tee(packed).Mul(constI32(golden)).ShrU(32-memoBits).Shl(3)), memo.address)
+	entry := wasm.Load[int64](offset.Tee(key.Tee(packed).Mul(constI32(golden)).ShrU(32-memoBits).Shl(3)), memo.address)
 	fn.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
-		args := []wasm.Operand[int32]{key, at}
-		for _, s := range group.slots {
-			args = append(args, p.slots[s])
+		args := []wasm.Operand[int32]{key, offset}
+		for _, slot := range group.slots {
+			args = append(args, p.slots[slot])
 		}
 		word.Set(fn, wasm.Call[int64](memo.compute, args...))
 	})
 	values := wasm.Local[int32](fn)
 	values.Set(fn, wasm.Wrap(word))
-	for i, r := range group.values {
-		newLocals[r.slot].Set(fn, extractField(values, memo.outputs[i]))
+	for i, newValue := range group.values {
+		newLocals[newValue.slot].Set(fn, extractField(values, memo.outputs[i]))
 	}
 }
 
 // shiftToField emits a value shifted to its position in a packed word.
-func shiftToField(x wasm.Expr[int32], at wordField) wasm.Expr[int32] {
-	if at.low != 0 {
-		x = x.Sub(constI32(at.low))
+func shiftToField(value wasm.Expr[int32], field wordField) wasm.Expr[int32] {
+	if field.low != 0 {
+		value = value.Sub(constI32(field.low))
 	}
-	if at.shift > 0 {
-		x = x.Shl(int32(at.shift))
+	if field.shift > 0 {
+		value = value.Shl(int32(field.shift))
 	}
-	return x
+	return value
 }
 
 // extractField emits the value in a field of a packed word.
-func extractField(packed wasm.Var[int32], at wordField) wasm.Expr[int32] {
-	if at.width == 0 {
-		return constI32(at.low)
+func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
+	if field.width == 0 {
+		return constI32(field.low)
 	}
-	x := packed.Expr
-	if at.shift > 0 {
-		x = x.ShrU(int32(at.shift))
+	value := packed.Expr
+	if field.shift > 0 {
+		value = value.ShrU(int32(field.shift))
 	}
-	if at.shift+at.width < 32 {
-		x = x.And(constI32(1<<at.width - 1))
+	if field.shift+field.width < 32 {
+		value = value.And(constI32(1<<field.width - 1))
 	}
-	if at.low != 0 {
-		x = x.Add(constI32(at.low))
+	if field.low != 0 {
+		value = value.Add(constI32(field.low))
 	}
-	return x
+	return value
 }
 
-// memoFor returns the table of a group, and the group with its variables and values in the order of the table. A group and the group
-// with the reverse order share a table, the one with the smaller key. So a board's rows can be read in both directions.
+// memoFor returns the table of a group, and the group with its variables and values in the order of the table. The order may be
+// reversed, because a group and its mirror image share one table: the row of a board is read in both directions.
 func (p *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	mirror := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
 	slices.Reverse(mirror.values)
@@ -206,18 +209,19 @@ func (p *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	return memo, group
 }
 
-// canonicalKey serialises the values of a group as terms over numbered variables. Groups with equal keys are the same function.
+// canonicalKey writes the values of a group as a string, in which variables have the numbers of their positions in the group. Two
+// groups with the same key compute the same function.
 func (p *moveGenerator) canonicalKey(group memoGroup) string {
 	numbers := map[*term]uint32{}
 	var key []byte
-	for _, s := range group.slots {
-		r := p.facts.variable(s)
-		key = binary.AppendVarint(binary.AppendVarint(key, r.lo), r.hi)
+	for _, slot := range group.slots {
+		newValue := p.facts.variable(slot)
+		key = binary.AppendVarint(binary.AppendVarint(key, newValue.low), newValue.high)
 	}
 	var visit func(*term) uint32
 	visit = func(term *term) uint32 {
-		if n, ok := numbers[term]; ok {
-			return n
+		if number, ok := numbers[term]; ok {
+			return number
 		}
 		var args []uint32
 		for _, operand := range term.operands {
@@ -232,16 +236,16 @@ func (p *moveGenerator) canonicalKey(group memoGroup) string {
 		if term.op == opVar {
 			key = binary.AppendVarint(key, int64(slices.Index(group.slots, term.slot)))
 		}
-		for _, a := range args {
-			key = binary.AppendUvarint(key, uint64(a))
+		for _, arg := range args {
+			key = binary.AppendUvarint(key, uint64(arg))
 		}
-		n := uint32(len(numbers))
-		numbers[term] = n
-		return n
+		number := uint32(len(numbers))
+		numbers[term] = number
+		return number
 	}
-	for _, r := range group.values {
-		n := visit(r.value)
-		key = binary.AppendUvarint(append(key, 0xff), uint64(n))
+	for _, newValue := range group.values {
+		number := visit(newValue.value)
+		key = binary.AppendUvarint(append(key, 0xff), uint64(number))
 	}
 	return string(key)
 }
@@ -251,25 +255,25 @@ func (p *moveGenerator) canonicalKey(group memoGroup) string {
 func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 	params := []wasm.Type{wasm.I32, wasm.I32} // key, address
 	var values []*term
-	for _, r := range group.values {
-		values = append(values, r.value)
+	for _, newValue := range group.values {
+		values = append(values, newValue.value)
 	}
 	parameters := map[int]wasm.Var[int32]{}
-	for i, s := range group.slots {
+	for i, slot := range group.slots {
 		params = append(params, wasm.I32)
-		parameters[s] = wasm.Param[int32](uint32(2 + i))
+		parameters[slot] = wasm.Param[int32](uint32(2 + i))
 	}
 	fn := p.module.Func("", params, []wasm.Type{wasm.I64})
 	generator := p.codeGenerator
 	generator.fn, generator.params = fn, parameters
 	generator.computed, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	memo := &memoTable{compute: fn.Index, address: p.reserve(8 << memoBits), inputs: p.packVars(group.slots), outputs: p.packTerms(values)}
-	for _, v := range values {
-		generator.countUses(v)
+	for _, value := range values {
+		generator.countUses(value)
 	}
 	packed := shiftToField(generator.intCode(values[0]), memo.outputs[0])
-	for i, v := range values[1:] {
-		packed = packed.Or(shiftToField(generator.intCode(v), memo.outputs[i+1]))
+	for i, value := range values[1:] {
+		packed = packed.Or(shiftToField(generator.intCode(value), memo.outputs[i+1]))
 	}
 	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
 	wasm.Store(fn, address, memo.address, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(constI32(1))).Shl(32))))
@@ -281,9 +285,9 @@ func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 func (p *moveGenerator) packVars(slots []int) []wordField {
 	shift := 0
 	out := make([]wordField, len(slots))
-	for i, s := range slots {
-		r := p.facts.variable(s)
-		out[i] = wordField{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
+	for i, slot := range slots {
+		values := p.facts.variable(slot)
+		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
 		shift += out[i].width
 	}
 	return out

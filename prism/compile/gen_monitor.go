@@ -11,13 +11,14 @@ import (
 // that its comment names.
 
 // conditionTerm returns the term of a state expression and counts a use of it.
-func (p *moveGenerator) conditionTerm(e sema.Expr) *term {
-	term := p.builder.expr(e)
+func (p *moveGenerator) conditionTerm(expr sema.Expr) *term {
+	term := p.builder.expr(expr)
 	p.countUses(term)
 	return term
 }
 
-// enter emits Watch.Enter, which processes the arrival in a state: it ends the path if the monitor is decided.
+// enter emits the code that runs when the path enters a state, with the same effect as Watch.Enter: it ends the path if the monitor
+// is decided.
 func (p *pathGenerator) enter() {
 	switch p.watch.Kind {
 	case Until:
@@ -53,8 +54,8 @@ func (p *pathGenerator) atHorizon() wasm.Expr[int32] {
 	return p.time.Ge(constF64(p.watch.High))
 }
 
-// beforeLowerBound emits Watch.beforeLowerBound: whether the lower bound has not been reached yet. It is nil if there is no lower
-// bound.
+// beforeLowerBound returns code that tests whether the path is still before the lower bound of the formula, as Watch.beforeLowerBound
+// does. It returns nil if there is no lower bound.
 func (p *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 	switch {
 	case p.watch.inSteps && p.watch.lowStep > 0:
@@ -65,7 +66,8 @@ func (p *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 	return nil
 }
 
-// enterUntil emits Watch.enterUntil. After its code, the facts include that the path is not decided.
+// enterUntil emits what Watch.enterUntil does when the path enters a state: it ends the path if the until formula is decided. Behind
+// this code the formula is undecided, and p.facts says so.
 func (p *pathGenerator) enterUntil() {
 	right, left := p.conditionTerm(p.watch.Right), p.conditionTerm(orTrue(p.watch.Left))
 	if p.watch.inSteps && p.watch.Bounded() {
@@ -83,8 +85,8 @@ func (p *pathGenerator) enterUntil() {
 	p.facts = p.facts.assume(left, true)
 }
 
-// deadlock emits Watch.Deadlock, which decides a path that stays in a state without choices. With NoFixDeadlocks a deadlock is an
-// error, which the interpreter reports.
+// deadlock emits the code that ends the path in a state without choices, in which it would stay forever, as Watch.Deadlock does. If
+// deadlocks are errors (NoFixDeadlocks), the code gives up, and the interpreter reports the error.
 func (p *pathGenerator) deadlock() {
 	fn := p.fn
 	if p.model.opts.NoFixDeadlocks {
@@ -119,12 +121,13 @@ func (p *pathGenerator) decideByRight() {
 // remainingHorizon emits the steps, or the time in a CTMC, from here to the horizon.
 func (p *pathGenerator) remainingHorizon() wasm.Expr[float64] {
 	if p.watch.inSteps {
-		return wasm.Double(constI64(p.watch.highStep).Sub(p.steps))
+		return wasm.ToFloat64(constI64(p.watch.highStep).Sub(p.steps))
 	}
 	return constF64(p.watch.High).Sub(p.time)
 }
 
-// advance emits Watch.Step, or Watch.Sojourn in a CTMC: it counts the step and adds its rewards and its sojourn time.
+// advance emits code that counts a step by an action and adds its rewards and, in a CTMC, its sojourn time. It does what Watch.Step
+// and Watch.Sojourn do.
 func (p *pathGenerator) advance(action int) {
 	if !p.watch.inSteps {
 		p.sojourn(action)
@@ -144,13 +147,14 @@ func (p *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
 	p.reward.Set(p.fn, p.reward.Add(state.Add(p.choiceReward(action))))
 }
 
-// sojourn emits Watch.Sojourn with an exponentially distributed sojourn time. It ends the path if a time bound passes during it.
+// sojourn emits code that draws an exponentially distributed sojourn time and adds it and its rewards, as Watch.Sojourn does. The code
+// ends the path if a time bound passes during the sojourn.
 func (p *pathGenerator) sojourn(action int) {
 	fn := p.fn
-	dt, start := wasm.Local[float64](fn), wasm.Local[float64](fn)
+	duration, start := wasm.Local[float64](fn), wasm.Local[float64](fn)
 	log := wasm.Call[float64, float64](p.hostLogUnit, constF64(1).Sub(p.drawUnit()))
-	dt.Set(fn, wasm.Convert[float64](wasm.F64Neg, log).Div(p.totalExitRate))
-	p.time.Set(fn, start.Tee(p.time).Add(dt))
+	duration.Set(fn, wasm.Convert[float64](wasm.F64Neg, log).Div(p.totalExitRate))
+	p.time.Set(fn, start.Tee(p.time).Add(duration))
 	p.countStep()
 	switch p.watch.Kind {
 	case Until:
@@ -160,9 +164,9 @@ func (p *pathGenerator) sojourn(action int) {
 			p.reward.Set(fn, p.stateReward().Mul(constF64(p.watch.High).Sub(start)).Add(p.reward))
 			fn.Br(p.holds)
 		})
-		p.addRewards(p.stateReward().Mul(dt), action)
+		p.addRewards(p.stateReward().Mul(duration), action)
 	case ReachReward:
-		p.addRewards(p.stateReward().Mul(dt), action)
+		p.addRewards(p.stateReward().Mul(duration), action)
 	case InstantReward:
 		p.ifPastHorizon(func() {
 			p.reward.Set(fn, p.stateReward())
@@ -176,22 +180,23 @@ func (p *pathGenerator) ifPastHorizon(emit func()) {
 	p.fn.If(p.time.Gt(constF64(p.watch.High)), func() { p.scoped(emit) })
 }
 
-// sojournUntil emits the part of Watch.Sojourn for an until formula. start is the time at which the state was entered.
+// sojournUntil emits code that ends the path if the end of the sojourn is after a time bound of an until formula and this decides the
+// formula. start is the time at which the state was entered, p.time the end of the sojourn.
 func (p *pathGenerator) sojournUntil(start wasm.Var[float64]) {
 	fn := p.fn
 	right := p.conditionTerm(p.watch.Right)
-	waited := start.Lt(constF64(p.watch.Low)) // the lower bound was not yet reached before the sojourn
+	enteredEarly := start.Lt(constF64(p.watch.Low)) // the state was entered before the lower bound
 	if p.watch.Bounded() {
 		p.ifPastHorizon(func() {
 			if p.watch.Low > 0 {
-				fn.BrIf(p.violated, waited.IsZero())
+				fn.BrIf(p.violated, enteredEarly.IsZero())
 				p.jumpIf(right, true, p.holds)
 			}
 			fn.Br(p.violated)
 		})
 	}
 	if p.watch.Low > 0 {
-		fn.If(waited.And(p.time.Gt(constF64(p.watch.Low))), func() {
+		fn.If(enteredEarly.And(p.time.Gt(constF64(p.watch.Low))), func() {
 			p.scoped(func() { p.jumpIf(right, true, p.holds) })
 		})
 	}
@@ -199,12 +204,12 @@ func (p *pathGenerator) sojournUntil(start wasm.Var[float64]) {
 
 // stateReward emits the reward of the current state.
 func (p *pathGenerator) stateReward() wasm.Expr[float64] {
-	return p.rewardSum(func(it *sema.RewardItem) bool { return !it.Transition })
+	return p.rewardSum(func(item *sema.RewardItem) bool { return !item.Transition })
 }
 
 // choiceReward emits the reward of a choice with the given action.
 func (p *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
-	return p.rewardSum(func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
+	return p.rewardSum(func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
 }
 
 // rewardSum emits the sum of the reward items for which applies returns true and whose guards hold.
@@ -212,12 +217,12 @@ func (p *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr
 	sum := constF64(0)
 	items := p.watch.rewards.structure.Items
 	for i := range items {
-		it := &items[i]
-		if !applies(it) {
+		item := &items[i]
+		if !applies(item) {
 			continue
 		}
-		if guard := p.facts.simplify(p.builder.expr(it.Guard)); guard != p.graph.falseTerm {
-			sum = sum.Add(p.rewardItem(guard, p.builder.floatExpr(it.Value)))
+		if guard := p.facts.simplify(p.builder.expr(item.Guard)); guard != p.graph.falseTerm {
+			sum = sum.Add(p.rewardItem(guard, p.builder.floatExpr(item.Value)))
 		}
 	}
 	return sum
@@ -241,7 +246,7 @@ func (p *pathGenerator) checkedReward(value *term) {
 		reward.Emit(p.fn)
 		return
 	}
-	x := wasm.Local[float64](p.fn)
-	p.fn.BrIf(p.giveUp, x.Tee(reward).Ge(constF64(0)).And(x.Le(constF64(math.MaxFloat64))).IsZero())
-	x.Emit(p.fn)
+	kept := wasm.Local[float64](p.fn)
+	p.fn.BrIf(p.giveUp, kept.Tee(reward).Ge(constF64(0)).And(kept.Le(constF64(math.MaxFloat64))).IsZero())
+	kept.Emit(p.fn)
 }

@@ -45,30 +45,31 @@ func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 
 // constantWeight computes the product of constant weights as expander.weight does.
 func (p *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
-	w := p.constantWeights[move.commands[0]][updates[0]]
+	weight := p.constantWeights[move.commands[0]][updates[0]]
 	for i, command := range move.commands[1:] {
-		w = float64(w * p.constantWeights[command][updates[i+1]])
+		weight = float64(weight * p.constantWeights[command][updates[i+1]])
 	}
-	return w
+	return weight
 }
 
-// weight emits expander.weight: the product of the weights of the given updates.
+// weight emits the product of the weights of a move's updates, as expander.weight computes it. updates has the index of one update
+// for each command of the move.
 func (p *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64] {
 	factor := func(i int) wasm.Expr[float64] {
 		command := move.commands[i]
-		if w := p.constantWeights[command]; w != nil {
-			return constF64(w[updates[i]])
+		if constants := p.constantWeights[command]; constants != nil {
+			return constF64(constants[updates[i]])
 		}
 		return p.weights[command][updates[i]].Expr
 	}
-	x := factor(0)
+	product := factor(0)
 	for i := range move.commands[1:] {
-		x = x.Mul(factor(i + 1))
+		product = product.Mul(factor(i + 1))
 	}
-	return x
+	return product
 }
 
-// totalRate emits expander.totalWeight: the sum of the weights of all alternatives of a move.
+// totalRate emits the sum of the weights of all alternatives of a move, as expander.totalWeight computes it.
 func (p *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 	constant := !slices.ContainsFunc(move.commands, func(command *command) bool { return p.constantWeights[command] == nil })
 	sum, computed := 0.0, constF64(0)
@@ -131,7 +132,8 @@ func (p *pathGenerator) drawRemainder() {
 	p.fn.If(p.numChoices.Eq(constI32(1)), func() { p.remainder.Set(p.fn, p.drawUnit().Mul(p.totalExitRate)) })
 }
 
-// pickByUnit draws a number from [0,1) and sets pickedIndex to the alternative that it selects by the cumulative weights.
+// pickByUnit emits code that draws a number from [0,1) and sets pickedIndex to the alternative that it selects by the cumulative
+// weights. constant says that the weights are constants.
 func (p *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, constant bool) {
 	if !constant {
 		p.remainder.Set(p.fn, p.drawUnit())
@@ -147,14 +149,14 @@ func (p *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, c
 func thresholds(alternatives []alternative) []int64 {
 	var out []int64
 	sum := 0.0
-	for _, a := range alternatives[:len(alternatives)-1] {
-		sum += a.weight
+	for _, alternative := range alternatives[:len(alternatives)-1] {
+		sum += alternative.weight
 		out = append(out, int64(math.Ceil(sum*0x1p53)))
 	}
 	return out
 }
 
-// pickByThresholds sets pickedIndex to the number of thresholds that are at most randomBits.
+// pickByThresholds emits code that sets pickedIndex to the number of thresholds that are at most randomBits. The thresholds ascend.
 func (p *pathGenerator) pickByThresholds(thresholds []int64) {
 	if shift, ok := evenShift(thresholds); ok {
 		p.pickedIndex.Set(p.fn, wasm.Wrap(p.randomBits.ShrU(shift)))
@@ -165,8 +167,8 @@ func (p *pathGenerator) pickByThresholds(thresholds []int64) {
 		return
 	}
 	reached := constI32(0)
-	for _, t := range thresholds {
-		reached = reached.Add(p.randomBits.Ge(constI64(t)))
+	for _, threshold := range thresholds {
+		reached = reached.Add(p.randomBits.Ge(constI64(threshold)))
 	}
 	p.pickedIndex.Set(p.fn, reached)
 }
@@ -174,23 +176,24 @@ func (p *pathGenerator) pickByThresholds(thresholds []int64) {
 // evenShift reports whether the thresholds divide the range into a power of two of equal parts. Shifting a number right by the result
 // then gives its part.
 func evenShift(thresholds []int64) (shift int64, ok bool) {
-	n := int64(len(thresholds) + 1)
-	if n&(n-1) != 0 || n == 1 {
+	numParts := int64(len(thresholds) + 1)
+	if numParts&(numParts-1) != 0 || numParts == 1 {
 		return 0, false
 	}
 	shift = 53
-	for m := n; m > 1; m /= 2 {
+	for parts := numParts; parts > 1; parts /= 2 {
 		shift--
 	}
-	for i, t := range thresholds {
-		if t != int64(i+1)<<shift {
+	for i, threshold := range thresholds {
+		if threshold != int64(i+1)<<shift {
 			return 0, false
 		}
 	}
 	return shift, true
 }
 
-// bisect emits a binary search. It sets pickedIndex to base plus the number of thresholds that are at most randomBits.
+// bisect emits a binary search that sets pickedIndex to base plus the number of thresholds that are at most randomBits. The thresholds
+// ascend.
 func (p *pathGenerator) bisect(thresholds []int64, base int) {
 	if len(thresholds) == 0 {
 		p.pickedIndex.Set(p.fn, constI32(base))
@@ -204,23 +207,23 @@ func (p *pathGenerator) bisect(thresholds []int64, base int) {
 
 // pickByWeights emits expander.pickUpdates: it sets pickedIndex to the first alternative whose cumulative weight exceeds remainder.
 func (p *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, constant bool) {
-	weight := func(a alternative) wasm.Expr[float64] {
+	weight := func(alternative alternative) wasm.Expr[float64] {
 		if constant {
-			return constF64(a.weight)
+			return constF64(alternative.weight)
 		}
-		return p.weight(move, a.updates)
+		return p.weight(move, alternative.updates)
 	}
 	fn := p.fn
 	sum := wasm.Local[float64](fn)
 	sum.Set(fn, constF64(0))
 	fn.Block(func(done wasm.Label) {
-		for i, a := range alternatives {
+		for i, alternative := range alternatives {
 			p.pickedIndex.Set(fn, constI32(i))
-			sum.Set(fn, weight(a).Add(sum))
+			sum.Set(fn, weight(alternative).Add(sum))
 			fn.BrIf(done, p.remainder.Lt(sum))
 		}
-		for i, a := range alternatives { // rounding can make this necessary: take the last one with a positive weight
-			fn.If(weight(a).Gt(constF64(0)), func() { p.pickedIndex.Set(fn, constI32(i)) })
+		for i, alternative := range alternatives { // rounding can make this necessary: take the last one with a positive weight
+			fn.If(weight(alternative).Gt(constF64(0)), func() { p.pickedIndex.Set(fn, constI32(i)) })
 		}
 	})
 }
@@ -243,8 +246,8 @@ func (p *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 		}
 	}
 	groups, single := p.memoGroups(p.valuesToCompute(alternatives[0], common))
-	for _, g := range groups {
-		p.lookUpMemo(g, newLocals)
+	for _, group := range groups {
+		p.lookUpMemo(group, newLocals)
 	}
 	p.assignTogether(single, newLocals)
 	for _, slot := range fromTable {
@@ -265,9 +268,9 @@ func (p *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 // assignedSlots returns the slots of the variables that some alternative assigns, in ascending order.
 func assignedSlots(alternatives []alternative) []int {
 	var slots []int
-	for _, a := range alternatives {
-		for s := range a.values {
-			slots = append(slots, s)
+	for _, alternative := range alternatives {
+		for slot := range alternative.values {
+			slots = append(slots, slot)
 		}
 	}
 	slices.Sort(slots)
@@ -275,8 +278,8 @@ func assignedSlots(alternatives []alternative) []int {
 }
 
 // valueOf returns the new value of a variable in an alternative. It is the old value if the alternative does not assign the variable.
-func (p *moveGenerator) valueOf(a alternative, slot int) *term {
-	if term, ok := a.values[slot]; ok {
+func (p *moveGenerator) valueOf(alternative alternative, slot int) *term {
+	if term, ok := alternative.values[slot]; ok {
 		return term
 	}
 	return p.oldValue(slot)
@@ -284,30 +287,30 @@ func (p *moveGenerator) valueOf(a alternative, slot int) *term {
 
 // oldValue returns the value of a variable before the transition.
 func (p *moveGenerator) oldValue(slot int) *term {
-	s := sortInt
+	sort := sortInt
 	if p.model.program.Vars[slot].Type == sema.Bool {
-		s = sortBool
+		sort = sortBool
 	}
-	return p.facts.simplify(p.graph.variable(slot, s))
+	return p.facts.simplify(p.graph.variable(slot, sort))
 }
 
 // valuesInAlternatives returns the new value of a variable in each alternative.
 func (p *moveGenerator) valuesInAlternatives(alternatives []alternative, slot int) []*term {
 	column := make([]*term, len(alternatives))
-	for i, a := range alternatives {
-		column[i] = p.valueOf(a, slot)
+	for i, alternative := range alternatives {
+		column[i] = p.valueOf(alternative, slot)
 	}
 	return column
 }
 
 // allEqual reports whether all terms are the same.
-func allEqual(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(term *term) bool { return term != ts[0] })
+func allEqual(terms []*term) bool {
+	return !slices.ContainsFunc(terms, func(term *term) bool { return term != terms[0] })
 }
 
 // allConstants reports whether all terms are constants.
-func allConstants(ts []*term) bool {
-	return !slices.ContainsFunc(ts, func(term *term) bool { return !term.isConst() })
+func allConstants(terms []*term) bool {
+	return !slices.ContainsFunc(terms, func(term *term) bool { return !term.isConst() })
 }
 
 // newValue is a value to compute for a variable.
@@ -317,12 +320,12 @@ type newValue struct {
 }
 
 // valuesToCompute returns the new values of the given variables in an alternative, and counts a use of each.
-func (p *moveGenerator) valuesToCompute(a alternative, slots []int) []newValue {
+func (p *moveGenerator) valuesToCompute(alternative alternative, slots []int) []newValue {
 	var values []newValue
-	for _, s := range slots {
-		term := p.valueOf(a, s)
+	for _, slot := range slots {
+		term := p.valueOf(alternative, slot)
 		p.countUses(term)
-		values = append(values, newValue{s, term})
+		values = append(values, newValue{slot, term})
 	}
 	return values
 }
@@ -331,21 +334,21 @@ func (p *moveGenerator) valuesToCompute(a alternative, slots []int) []newValue {
 // on the condition once for all of them.
 func (p *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
 	cond := p.jointCondition(values)
-	var rest []newValue
-	var ifTrue, ifFalse []newValue
-	for _, r := range values {
-		if cond != nil && r.value.op == opIte && r.value.operands[0] == cond {
-			ifTrue = append(ifTrue, newValue{r.slot, r.value.operands[1]})
-			ifFalse = append(ifFalse, newValue{r.slot, r.value.operands[2]})
-		} else {
-			rest = append(rest, r)
-		}
-	}
+	var ifTrue, ifFalse, rest []newValue
 	if cond == nil {
-		for _, r := range rest {
-			newLocals[r.slot].Set(p.fn, p.intCode(r.value))
+		for _, assigned := range values {
+			newLocals[assigned.slot].Set(p.fn, p.intCode(assigned.value))
 		}
 		return
+	}
+	for _, assigned := range values {
+		term := assigned.value
+		if term.op != opIfThenElse || term.operands[0] != cond {
+			rest = append(rest, assigned)
+			continue
+		}
+		ifTrue = append(ifTrue, newValue{assigned.slot, term.operands[1]})
+		ifFalse = append(ifFalse, newValue{assigned.slot, term.operands[2]})
 	}
 	p.fn.IfElse(wasm.Void, p.intCode(cond),
 		func() { p.assignUnder(cond, true, ifTrue, newLocals) },
@@ -369,21 +372,21 @@ func (p *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, n
 func (p *moveGenerator) jointCondition(values []newValue) *term {
 	var conds []*term
 	arms := map[*term][]*term{}
-	for _, r := range values {
-		if r.value.op != opIte {
+	for _, newValue := range values {
+		if newValue.value.op != opIfThenElse {
 			continue
 		}
-		c := r.value.operands[0]
-		if arms[c] == nil {
-			conds = append(conds, c)
+		cond := newValue.value.operands[0]
+		if arms[cond] == nil {
+			conds = append(conds, cond)
 		}
-		arms[c] = append(arms[c], r.value.operands[1:]...)
+		arms[cond] = append(arms[cond], newValue.value.operands[1:]...)
 	}
 	var best *term
 	most := jointCost
-	for _, c := range conds {
-		if cost := p.costOf(maxCost, arms[c]...); cost > most {
-			best, most = c, cost
+	for _, cond := range conds {
+		if cost := p.costOf(maxCost, arms[cond]...); cost > most {
+			best, most = cond, cost
 		}
 	}
 	return best
@@ -407,12 +410,12 @@ func (p *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
 	for _, term := range column {
 		words = binary.LittleEndian.AppendUint32(words, uint32(int32(term.intValue)))
 	}
-	at := p.reserve(len(words))
-	p.module.Data(int32(at), words)
-	return wasm.Load[int32](p.pickedIndex.Shl(2), at)
+	address := p.reserve(len(words))
+	p.module.Data(int32(address), words)
+	return wasm.Load[int32](p.pickedIndex.Shl(2), address)
 }
 
-// branchOnPick emits a jump table on pickedIndex, with the code of emit(i) for alternative i.
+// branchOnPick emits a jump table that runs the code of emit(i) if pickedIndex is i. n is the number of alternatives.
 func (p *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	if n == 1 {
 		emit(0)
@@ -446,18 +449,18 @@ func (p *moveGenerator) certainlyInRange(term *term, slot int) bool {
 	if term.sort == sortBool {
 		return true
 	}
-	r, v := p.graph.ranges[slot], p.facts.interval(term)
-	return r.lo <= v.lo && v.hi <= r.hi
+	allowed, possible := p.graph.ranges[slot], p.facts.interval(term)
+	return allowed.low <= possible.low && possible.high <= allowed.high
 }
 
 // giveUpOutside emits code that gives up if a number is outside the range of a variable.
-func (p *moveGenerator) giveUpOutside(x wasm.Var[int32], slot int) {
-	r := p.graph.ranges[slot]
-	p.fn.BrIf(p.giveUp, x.Sub(constI32(r.lo)).GtU(constI32(r.hi-r.lo)))
+func (p *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
+	allowed := p.graph.ranges[slot]
+	p.fn.BrIf(p.giveUp, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
-// decideSelfLoop emits code that ends the path at a deterministic self-loop, if the monitor is an unbounded until. In such a state the
-// only choice has one transition, with probability 1, to the state itself.
+// decideSelfLoop emits code that ends the path in a state that it can never leave: the only choice has one transition, with
+// probability 1, to the state itself. It emits nothing unless the monitor is an unbounded until formula, which such a loop decides.
 func (p *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
 	if !p.watch.endsAtLoops() || !p.deterministicIfConstant(move) || p.certainlyChanges(alternatives) {
 		return
@@ -481,11 +484,11 @@ func (p *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
 	for _, command := range move.commands {
 		positive := 0
-		for _, w := range p.constantWeights[command] {
-			if w > 0 {
+		for _, weight := range p.constantWeights[command] {
+			if weight > 0 {
 				positive++
 			}
-			if w > 0 && w != 1 {
+			if weight > 0 && weight != 1 {
 				return false
 			}
 		}
@@ -499,14 +502,14 @@ func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
 // requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
 func (p *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
 	positive, isOne := constI32(0), constI32(0)
-	for _, w := range p.weights[command] {
-		positive, isOne = positive.Add(w.Gt(constF64(0))), isOne.Or(w.Eq(constF64(1)))
+	for _, weight := range p.weights[command] {
+		positive, isOne = positive.Add(weight.Gt(constF64(0))), isOne.Or(weight.Eq(constF64(1)))
 	}
 	p.fn.BrIf(notALoop, isOne.IsZero())
 	p.fn.BrIf(notALoop, positive.Ne(constI32(1)))
 }
 
-// certainlyChanges reports whether some variable gets a new value in all alternatives.
+// certainlyChanges reports whether every alternative changes the same variable, so that the move cannot be a self-loop.
 func (p *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 	for _, slot := range assignedSlots(alternatives) {
 		differs := true
@@ -516,8 +519,8 @@ func (p *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 				differs = differs && term.isConst() && old.isConst() && term != old
 				continue
 			}
-			v, was := p.facts.interval(term), p.facts.variable(slot)
-			differs = differs && (v.hi < was.lo || was.hi < v.lo)
+			possible, before := p.facts.interval(term), p.facts.variable(slot)
+			differs = differs && (possible.high < before.low || before.high < possible.low)
 		}
 		if differs {
 			return true

@@ -64,20 +64,20 @@ type savedLocal struct{ save, restore func() }
 func (p *pathGenerator) emitModule() []byte {
 	p.declare()
 	fn := p.fn
-	i, n, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
+	index, numSamples, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
 	begin := wasm.Local[int64](fn)
 	fn.Block(func(exit wasm.Label) {
 		fn.Loop(func(sample wasm.Label) {
-			fn.BrIf(exit, i.GeU(n))
-			p.startSample(i, begin, budget, resume)
-			p.emitPath(i)
-			p.storeOutcome(i)
+			fn.BrIf(exit, index.GeU(numSamples))
+			p.startSample(index, begin, budget, resume)
+			p.emitPath(index)
+			p.storeOutcome(index)
 			budget.Set(fn, budget.Sub(p.steps.Sub(begin)))
-			i.Set(fn, i.Add(constI32(1)))
+			index.Set(fn, index.Add(constI32(1)))
 			fn.BrIf(sample, budget.Gt(constI64(0)))
 		})
 	})
-	i.Emit(fn)
+	index.Emit(fn)
 	if fn.Size() > maxCode {
 		return nil
 	}
@@ -94,10 +94,10 @@ func (p *moveGenerator) reserve(n int) uint32 {
 
 // declareModel declares the imported host functions, and a global for each variable of the model.
 func (p *moveGenerator) declareModel() {
-	num, whole := []wasm.Type{wasm.F64, wasm.F64}, []wasm.Type{wasm.I32, wasm.I32}
-	p.hostPow = p.module.Import(hostModule, "pow", num, num[:1])
-	p.hostLog = p.module.Import(hostModule, "log", num, num[:1])
-	p.hostIntPow = p.module.Import(hostModule, "intpow", whole, []wasm.Type{wasm.I64})
+	floats, ints := []wasm.Type{wasm.F64, wasm.F64}, []wasm.Type{wasm.I32, wasm.I32}
+	p.hostPow = p.module.Import(hostModule, "pow", floats, floats[:1])
+	p.hostLog = p.module.Import(hostModule, "log", floats, floats[:1])
+	p.hostIntPow = p.module.Import(hostModule, "intpow", ints, []wasm.Type{wasm.I64})
 	for range p.model.program.Vars {
 		p.slots = append(p.slots, wasm.Global[int32](p.module))
 	}
@@ -114,50 +114,50 @@ func (p *pathGenerator) declare() {
 	for i := range p.rng {
 		p.rng[i] = wasm.Local[int64](p.fn)
 	}
-	for _, v := range []*wasm.Var[int64]{&p.steps, &p.maxSteps, &p.nondet, &p.randomBits, &p.scratch, &p.product} {
-		*v = wasm.Local[int64](p.fn)
+	for _, local := range []*wasm.Var[int64]{&p.steps, &p.maxSteps, &p.nondet, &p.randomBits, &p.scratch, &p.product} {
+		*local = wasm.Local[int64](p.fn)
 	}
-	for _, v := range []*wasm.Var[float64]{&p.time, &p.reward, &p.remainder, &p.totalExitRate} {
-		*v = wasm.Local[float64](p.fn)
+	for _, local := range []*wasm.Var[float64]{&p.time, &p.reward, &p.remainder, &p.totalExitRate} {
+		*local = wasm.Local[float64](p.fn)
 	}
-	for _, v := range []*wasm.Var[int32]{&p.numChoices, &p.pickedIndex, &p.status} {
-		*v = wasm.Local[int32](p.fn)
+	for _, local := range []*wasm.Var[int32]{&p.numChoices, &p.pickedIndex, &p.status} {
+		*local = wasm.Local[int32](p.fn)
 	}
 	p.savedLocals = slices.Concat(savedIn(p, p.steps, p.nondet), savedIn(p, p.time, p.reward), savedIn(p, p.rng[:]...))
 	p.weightLocals(p.model.commands...)
 }
 
 // savedIn declares a global for each local, in which the local is saved.
-func savedIn[T wasm.Number](p *pathGenerator, locals ...wasm.Var[T]) []savedLocal {
+func savedIn[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T]) []savedLocal {
 	out := make([]savedLocal, len(locals))
-	for i, l := range locals {
-		g := wasm.Global[T](p.module)
-		out[i] = savedLocal{func() { g.Set(p.fn, l) }, func() { l.Set(p.fn, g) }}
+	for i, local := range locals {
+		global := wasm.Global[T](generator.module)
+		out[i] = savedLocal{func() { global.Set(generator.fn, local) }, func() { local.Set(generator.fn, global) }}
 	}
 	return out
 }
 
 // startSample emits code that starts a path, or restores the suspended one. It sets maxSteps from the step budget.
-func (p *pathGenerator) startSample(i wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
+func (p *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
 	fn := p.fn
 	goOn := wasm.Expr[int32](func(fn *wasm.Func) {
 		p.suspended.And(resume).Emit(fn)
 		p.suspended.Set(fn, constI32(0))
 	})
 	fn.IfElse(wasm.Void, goOn, func() {
-		for _, x := range p.savedLocals {
-			x.restore()
+		for _, saved := range p.savedLocals {
+			saved.restore()
 		}
 	}, func() {
-		for k, l := range p.rng {
-			l.Set(fn, wasm.Load[int64](i.Mul(constI32(streamSize)), uint32(8*k)))
+		for wordIndex, word := range p.rng {
+			word.Set(fn, wasm.Load[int64](index.Mul(constI32(streamSize)), uint32(8*wordIndex)))
 		}
 		p.steps.Set(fn, constI64(0))
 		p.nondet.Set(fn, constI64(0))
 		p.time.Set(fn, constF64(0))
 		p.reward.Set(fn, constF64(0))
-		for slot, g := range p.slots {
-			g.Set(fn, constI32(p.initialState[slot]))
+		for slot, global := range p.slots {
+			global.Set(fn, constI32(p.initialState[slot]))
 		}
 	})
 	p.maxSteps.Set(fn, begin.Tee(p.steps).Add(budget))
@@ -168,12 +168,12 @@ func (p *pathGenerator) startSample(i wasm.Var[int32], begin, budget wasm.Var[in
 }
 
 // emitPath emits the loop over the steps of a path, followed by the code for each way in which a path can end.
-func (p *pathGenerator) emitPath(i wasm.Var[int32]) {
+func (p *pathGenerator) emitPath(index wasm.Var[int32]) {
 	fn := p.fn
 	fn.Block(func(finish wasm.Label) {
 		p.finish = finish
-		for _, to := range []*wasm.Label{&p.giveUp, &p.outOfBudget, &p.deadlockLabel, &p.holds, &p.violated} {
-			*to = fn.Open()
+		for _, label := range []*wasm.Label{&p.giveUp, &p.outOfBudget, &p.deadlockLabel, &p.holds, &p.violated} {
+			*label = fn.Open()
 		}
 		fn.Loop(func(step wasm.Label) {
 			p.nextStep = step
@@ -191,41 +191,41 @@ func (p *pathGenerator) emitPath(i wasm.Var[int32]) {
 		fn.End()
 		p.scoped(p.deadlock)
 		fn.End()
-		p.suspend(i)
+		p.suspend(index)
 		fn.End()
 		p.status.Set(fn, constI32(statusBail))
 	})
 }
 
 // endPath emits code that ends the path with a status.
-func (p *pathGenerator) endPath(s Status) {
-	p.status.Set(p.fn, constI32(int32(s)))
+func (p *pathGenerator) endPath(status Status) {
+	p.status.Set(p.fn, constI32(int32(status)))
 	p.fn.Br(p.finish)
 }
 
 // suspend emits code that saves the path for the next call and returns. If the path has reached MaxPath, it ends instead.
-func (p *pathGenerator) suspend(i wasm.Var[int32]) {
+func (p *pathGenerator) suspend(index wasm.Var[int32]) {
 	fn := p.fn
 	if p.watch.Limited() {
 		fn.If(p.steps.Ge(constI64(p.watch.MaxPath)), func() { p.endPath(Undecided) })
 	}
-	for _, x := range p.savedLocals {
-		x.save()
+	for _, saved := range p.savedLocals {
+		saved.save()
 	}
 	p.suspended.Set(fn, constI32(1))
-	fn.Return(i)
+	fn.Return(index)
 }
 
 // storeOutcome emits code that writes the outcome of sample i to memory.
-func (p *pathGenerator) storeOutcome(i wasm.Var[int32]) {
+func (p *pathGenerator) storeOutcome(index wasm.Var[int32]) {
 	fn := p.fn
-	at := wasm.Local[int32](fn)
-	at.Set(fn, i.Mul(constI32(outcomeSize)))
-	wasm.Store(fn, at, outcomesAt, p.status)
-	wasm.Store(fn, at, outcomesAt+8, p.steps)
-	wasm.Store(fn, at, outcomesAt+16, p.nondet)
-	wasm.Store(fn, at, outcomesAt+24, p.time)
-	wasm.Store(fn, at, outcomesAt+32, p.reward)
+	address := wasm.Local[int32](fn)
+	address.Set(fn, index.Mul(constI32(outcomeSize)))
+	wasm.Store(fn, address, outcomesAt, p.status)
+	wasm.Store(fn, address, outcomesAt+8, p.steps)
+	wasm.Store(fn, address, outcomesAt+16, p.nondet)
+	wasm.Store(fn, address, outcomesAt+24, p.time)
+	wasm.Store(fn, address, outcomesAt+32, p.reward)
 }
 
 // randomWord emits Stream.next: 64 random bits.
@@ -245,17 +245,17 @@ func (p *pathGenerator) randomWord() wasm.Expr[int64] {
 
 // drawUnit emits Stream.Unit: a random number from [0,1).
 func (p *pathGenerator) drawUnit() wasm.Expr[float64] {
-	return wasm.Double(p.randomWord().ShrU(11)).Mul(constF64(0x1p-53))
+	return wasm.ToFloat64(p.randomWord().ShrU(11)).Mul(constF64(0x1p-53))
 }
 
 // drawBelow emits Stream.Below: it sets pickedIndex to a random integer below numChoices.
 func (p *pathGenerator) drawBelow() {
 	fn := p.fn
-	n, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
+	numValues, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
 	low := func(x wasm.Expr[int64]) wasm.Expr[int64] { return x.And(constI64(math.MaxUint32)) }
-	product := p.product.Tee(p.randomWord().ShrU(32).Mul(n))
-	n.Set(fn, wasm.ExtendU(p.numChoices))
-	fn.If(low(product).LtU(n), func() {
+	product := p.product.Tee(p.randomWord().ShrU(32).Mul(numValues))
+	numValues.Set(fn, wasm.ExtendU(p.numChoices))
+	fn.If(low(product).LtU(numValues), func() {
 		threshold.Set(fn, wasm.ExtendU(constI32(0).Sub(p.numChoices).RemU(p.numChoices)))
 		fn.Block(func(done wasm.Label) {
 			fn.Loop(func(again wasm.Label) {
@@ -274,7 +274,7 @@ func (p *pathGenerator) logUnit() uint32 {
 	u := wasm.Param[float64](0)
 	k, x, s := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
 	s2, s4, r, half := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
-	k.Set(fn, wasm.Double(wasm.Bits(u).ShrU(52).Sub(constI64(1022))))
+	k.Set(fn, wasm.ToFloat64(wasm.Bits(u).ShrU(52).Sub(constI64(1022))))
 	x.Set(fn, wasm.Convert[float64](wasm.F64ReinterpretI64, wasm.Bits(u).And(constI64(1<<52-1)).Or(constI64(1022<<52))))
 	fn.If(x.Lt(constF64(math.Sqrt2/2)), func() {
 		x.Set(fn, x.Mul(constF64(2)))

@@ -17,26 +17,26 @@ const (
 	tableRange = 256 // a table is made if the variable has at most so many values
 )
 
-// buildTables replaces conjuncts that read only one variable by tables. It returns the moves with the remaining conjuncts, and the
-// gate, which is nil if there are no tables.
+// buildTables emits tables that replace the conjuncts that read only one variable, if enough moves have such conjuncts. It returns the
+// moves with their other conjuncts, and the gate: locals with a bit for each move that the tables allow, or nil if there are no tables.
 func (p *moveGenerator) buildTables(moves []candidate) (remaining []candidate, gate bitset) {
 	remaining = slices.Clone(moves)
 	for slot := range p.model.program.Vars {
-		r := p.facts.variable(slot)
+		values := p.facts.variable(slot)
 		numReaders := 0
 		for _, candidate := range remaining {
 			if slices.ContainsFunc(candidate.guard, func(term *term) bool { return p.readsOnly(term, slot) }) {
 				numReaders++
 			}
 		}
-		size := 8 * int(r.hi-r.lo+1) * ((len(moves) + 63) / 64)
-		if numReaders < tableMoves || r.hi-r.lo >= tableRange || p.memoryUsed+size > maxMemory {
+		size := 8 * int(values.high-values.low+1) * ((len(moves) + 63) / 64)
+		if numReaders < tableMoves || values.high-values.low >= tableRange || p.memoryUsed+size > maxMemory {
 			continue
 		}
 		if gate == nil {
 			gate = p.newGate((len(moves) + 63) / 64)
 		}
-		p.restrictGate(remaining, slot, r, gate)
+		p.restrictGate(remaining, slot, values, gate)
 		for i, candidate := range remaining {
 			remaining[i].guard = slices.DeleteFunc(slices.Clone(candidate.guard), func(term *term) bool { return p.readsOnly(term, slot) })
 		}
@@ -44,63 +44,64 @@ func (p *moveGenerator) buildTables(moves []candidate) (remaining []candidate, g
 	return remaining, gate
 }
 
-// readsOnly reports whether a condition reads this variable and no other, and cannot fail.
+// readsOnly reports whether a condition cannot fail and reads the variable in a slot and no other variable.
 func (p *moveGenerator) readsOnly(term *term, slot int) bool {
 	if term.mayFail {
 		return false
 	}
-	s, ok := p.onlyVariable[term]
+	only, ok := p.onlyVariable[term]
 	if !ok {
-		s = -1
+		only = -1
 		if slots := p.variablesOf(term); len(slots) == 1 {
-			s = slots[0]
+			only = slots[0]
 		}
-		p.onlyVariable[term] = s
+		p.onlyVariable[term] = only
 	}
-	return s == slot
+	return only == slot
 }
 
 // newGate emits a bitset in which all bits are set.
 func (p *moveGenerator) newGate(words int) bitset {
 	gate := make(bitset, words)
 	for i := range gate {
-		gate[i] = wasm.Into(p.fn, constI64(-1))
+		gate[i] = wasm.InLocal(p.fn, constI64(-1))
 	}
 	return gate
 }
 
-// restrictGate emits the conjunction of the gate with the table of one variable.
-func (p *moveGenerator) restrictGate(moves []candidate, slot int, r interval, gate bitset) {
+// restrictGate emits code that clears the bits of the gate for the moves that the value of one variable excludes. It reads them from a
+// table with a row for each of the given values of the variable.
+func (p *moveGenerator) restrictGate(moves []candidate, slot int, values interval, gate bitset) {
 	fn := p.fn
 	rows := make([][]byte, len(gate))
-	for x := r.lo; x <= r.hi; x++ {
-		words := p.possibleMoves(moves, slot, x)
-		for i, w := range words {
-			rows[i] = binary.LittleEndian.AppendUint64(rows[i], w)
+	for value := values.low; value <= values.high; value++ {
+		words := p.possibleMoves(moves, slot, value)
+		for i, word := range words {
+			rows[i] = binary.LittleEndian.AppendUint64(rows[i], word)
 		}
 	}
-	at := wasm.Into(fn, shiftToField(p.slots[slot].Expr, wordField{low: r.lo, shift: 3}))
-	for i, b := range rows {
-		base := p.reserve(len(b))
-		p.module.Data(int32(base), b)
-		gate[i].Set(fn, wasm.Load[int64](at, base).And(gate[i]))
+	rowOffset := wasm.InLocal(fn, shiftToField(p.slots[slot].Expr, wordField{low: values.low, shift: 3}))
+	for i, row := range rows {
+		base := p.reserve(len(row))
+		p.module.Data(int32(base), row)
+		gate[i].Set(fn, wasm.Load[int64](rowOffset, base).And(gate[i]))
 	}
 }
 
-// possibleMoves returns as a bitset the moves that the value x of a variable does not exclude.
-func (p *moveGenerator) possibleMoves(moves []candidate, slot int, x int64) []uint64 {
-	f := p.facts.child()
-	f.ranges[slot] = interval{x, x}
+// possibleMoves returns a bit for each move whose guard may hold if the variable in a slot has the given value.
+func (p *moveGenerator) possibleMoves(moves []candidate, slot int, value int64) []uint64 {
+	assumed := p.facts.child()
+	assumed.ranges[slot] = interval{value, value}
 	if p.model.program.Vars[slot].Type == sema.Bool {
-		f.values[p.graph.variable(slot, sortBool)] = x != 0
+		assumed.values[p.graph.variable(slot, sortBool)] = value != 0
 	}
 	out := make([]uint64, (len(moves)+63)/64)
 	for i, candidate := range moves {
-		ok := true
+		possible := true
 		for _, term := range candidate.guard {
-			ok = ok && (!p.readsOnly(term, slot) || f.simplify(term) == p.graph.trueTerm)
+			possible = possible && (!p.readsOnly(term, slot) || assumed.simplify(term) == p.graph.trueTerm)
 		}
-		if ok {
+		if possible {
 			out[i/64] |= 1 << (i % 64)
 		}
 	}

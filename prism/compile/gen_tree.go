@@ -40,8 +40,8 @@ type treeBuilder struct {
 	growth  int
 }
 
-// build builds the tree for some candidates under the given facts. It branches on the variable or the condition that decides most
-// candidates.
+// build returns the decision tree that finds the enabled moves among the candidates, in states in which the facts hold. It branches
+// on the variable or the condition that decides most candidates, until no branch decides enough of them.
 func (p *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
 	candidates = p.simplifyGuards(candidates, facts)
 	slot, values, decidedByVariable := p.bestVariable(candidates, facts)
@@ -59,10 +59,10 @@ func (p *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree 
 }
 
 // simplifyGuards removes the candidates whose guards are false under the facts, and the conjuncts that are true.
-func (p *treeBuilder) simplifyGuards(candidates []candidate, f *facts) []candidate {
+func (p *treeBuilder) simplifyGuards(candidates []candidate, facts *facts) []candidate {
 	var out []candidate
 	for _, old := range candidates {
-		if guard, possible := p.simplifyGuard(old.guard, f); possible {
+		if guard, possible := p.simplifyGuard(old.guard, facts); possible {
 			out = append(out, candidate{old.move, guard})
 		}
 	}
@@ -70,19 +70,19 @@ func (p *treeBuilder) simplifyGuards(candidates []candidate, f *facts) []candida
 }
 
 // simplifyGuard removes the conjuncts of a guard that are true under the facts. possible is false if one is false.
-func (p *treeBuilder) simplifyGuard(guard []*term, f *facts) (remaining []*term, possible bool) {
-	for _, t := range guard {
-		parts := []*term{t}
-		if v, ok := f.known(t); ok {
-			parts[0] = f.graph.boolConst(v) // also correct for a guard that may fail, since it has been evaluated
-		} else if s := f.simplify(t); s != t && !t.mayFail {
-			parts = p.builder.conjuncts(s)
+func (p *treeBuilder) simplifyGuard(guard []*term, facts *facts) (remaining []*term, possible bool) {
+	for _, conjunct := range guard {
+		parts := []*term{conjunct}
+		if holds, ok := facts.known(conjunct); ok {
+			parts[0] = facts.graph.boolConst(holds) // also correct for a guard that may fail, since it has been evaluated
+		} else if simplified := facts.simplify(conjunct); simplified != conjunct && !conjunct.mayFail {
+			parts = p.builder.conjuncts(simplified)
 		}
 		for _, part := range parts {
 			switch {
-			case part == f.graph.falseTerm:
+			case part == facts.graph.falseTerm:
 				return nil, false
-			case part != f.graph.trueTerm && !slices.Contains(remaining, part):
+			case part != facts.graph.trueTerm && !slices.Contains(remaining, part):
 				remaining = append(remaining, part)
 			}
 		}
@@ -98,20 +98,21 @@ func variableValueOf(term *term) (slot int, value int64, ok bool) {
 	return 0, 0, false
 }
 
-// literals returns the conjuncts of a guard, with those of nested conjunctions, without duplicates.
+// literals returns the conjuncts of a guard, including the conjuncts of nested conjunctions and negated disjunctions, without
+// duplicates.
 func (p *treeBuilder) literals(guard []*term) []*term {
 	var out []*term
-	for _, t := range guard {
-		if slices.Contains(out, t) {
+	for _, conjunct := range guard {
+		if slices.Contains(out, conjunct) {
 			continue
 		}
-		out = append(out, t)
+		out = append(out, conjunct)
 		switch {
-		case t.mayFail:
-		case t.op == opAnd:
-			out = append(out, p.literals(t.operands)...)
-		case t.op == opNot && t.operands[0].op == opOr:
-			for _, operand := range t.operands[0].operands {
+		case conjunct.mayFail:
+		case conjunct.op == opAnd:
+			out = append(out, p.literals(conjunct.operands)...)
+		case conjunct.op == opNot && conjunct.operands[0].op == opOr:
+			for _, operand := range conjunct.operands[0].operands {
 				out = append(out, p.literals([]*term{p.builder.not(operand)})...)
 			}
 		}
@@ -119,40 +120,44 @@ func (p *treeBuilder) literals(guard []*term) []*term {
 	return out
 }
 
-// bestVariable returns the variable whose value decides most candidates, the values for which they test, and the number of these
-// candidates. The number is 0 if it would be less than half of all candidates.
+// bestVariable returns the slot of the variable that most candidates compare with constants, these constants in ascending order, and
+// the number of these candidates. The number is 0 if no variable is tested by at least half of the candidates, or the tree would grow
+// too much.
 func (p *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
 	testedValues := map[int]map[int64]int{}
 	count := map[int]int{}
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
 		for _, term := range p.literals(candidate.guard) {
-			if s, v, ok := variableValueOf(term); ok && !seen[s] {
-				seen[s] = true
-				if testedValues[s] == nil {
-					testedValues[s] = map[int64]int{}
+			if tested, value, ok := variableValueOf(term); ok && !seen[tested] {
+				seen[tested] = true
+				if testedValues[tested] == nil {
+					testedValues[tested] = map[int64]int{}
 				}
-				testedValues[s][v]++
-				count[s]++
+				testedValues[tested][value]++
+				count[tested]++
 			}
 		}
 	}
-	slots := slices.SortedFunc(maps.Keys(count), func(a, b int) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
+		return cmp.Or(cmp.Compare(count[second], count[first]), cmp.Compare(first, second))
 	})
-	for _, s := range slots {
-		values := slices.Sorted(maps.Keys(testedValues[s]))
-		if count[s] > 1 && count[s]*2 >= len(candidates) && p.variableGrowth(len(candidates)-count[s], s, values, facts) <= p.growth {
-			return s, values, count[s]
+	for _, tested := range mostTestedFirst {
+		if count[tested] < 2 || count[tested]*2 < len(candidates) {
+			break
+		}
+		values := slices.Sorted(maps.Keys(testedValues[tested]))
+		if p.variableGrowth(len(candidates)-count[tested], tested, values, facts) <= p.growth {
+			return tested, values, count[tested]
 		}
 	}
 	return 0, nil, 0
 }
 
 // variableGrowth returns the number of repetitions of undecided candidates in a branch on a variable.
-func (p *treeBuilder) variableGrowth(undecided, slot int, values []int64, f *facts) int {
+func (p *treeBuilder) variableGrowth(undecided, slot int, values []int64, facts *facts) int {
 	branches := len(values) - 1
-	if r := f.variable(slot); r.hi-r.lo+1 > int64(len(values)) {
+	if possible := facts.variable(slot); possible.high-possible.low+1 > int64(len(values)) {
 		branches++
 	}
 	return undecided * branches
@@ -160,34 +165,35 @@ func (p *treeBuilder) variableGrowth(undecided, slot int, values []int64, f *fac
 
 // splitOnVariable returns a node that branches on the value of a variable.
 func (p *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot int, values []int64) *decisionTree {
-	out := &decisionTree{facts: facts, slot: slot, values: values}
+	node := &decisionTree{facts: facts, slot: slot, values: values}
 	variable := p.builder.variable(slot, sortInt)
 	byValue, others := p.partitionByValue(candidates, slot)
 	rest := facts.child()
-	for _, v := range values {
-		equalsValue := p.builder.eq(variable, p.builder.intConst(v))
-		out.next = append(out.next, p.build(byValue[v], facts.assume(equalsValue, true)))
+	for _, value := range values {
+		equalsValue := p.builder.equal(variable, p.builder.intConst(value))
+		node.next = append(node.next, p.build(byValue[value], facts.assume(equalsValue, true)))
 		rest.learn(equalsValue, false)
 	}
-	if r := facts.variable(slot); r.hi-r.lo+1 > int64(len(values)) {
-		out.next = append(out.next, p.build(others, rest))
+	if possible := facts.variable(slot); possible.high-possible.low+1 > int64(len(values)) {
+		node.next = append(node.next, p.build(others, rest))
 	}
-	return out
+	return node
 }
 
-// partitionByValue returns, for each value of a variable, the candidates that are possible with this value, in order. others are the
-// candidates that do not test the variable.
+// partitionByValue returns, for each value that some candidate compares the variable in a slot with, the candidates that are possible
+// with this value, in order. others are the candidates that do not test the variable. A candidate that tests for two values is never
+// possible and is in neither result.
 func (p *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
 	byValue = map[int64][]candidate{}
 	tested := make([]map[int64]bool, len(candidates))
 	for i, candidate := range candidates {
 		for _, term := range p.literals(candidate.guard) {
-			if s, v, ok := variableValueOf(term); ok && s == slot {
+			if testedSlot, value, ok := variableValueOf(term); ok && testedSlot == slot {
 				if tested[i] == nil {
 					tested[i] = map[int64]bool{}
 				}
-				tested[i][v] = true
-				byValue[v] = nil
+				tested[i][value] = true
+				byValue[value] = nil
 			}
 		}
 	}
@@ -195,20 +201,21 @@ func (p *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 		switch {
 		case tested[i] == nil:
 			others = append(others, candidate)
-			for v := range byValue {
-				byValue[v] = append(byValue[v], candidate)
+			for value := range byValue {
+				byValue[value] = append(byValue[value], candidate)
 			}
 		case len(tested[i]) == 1:
-			for v := range tested[i] {
-				byValue[v] = append(byValue[v], candidate)
+			for value := range tested[i] {
+				byValue[value] = append(byValue[value], candidate)
 			}
 		}
 	}
 	return byValue, others
 }
 
-// bestCondition returns the condition that decides most candidates, by being true or false, and their number. The number is 0 if it
-// would be 1 or less than half of all candidates.
+// bestCondition returns the condition that occurs, as it is or negated, in the guards of most candidates, and the number of these
+// candidates. The number is 0 if a branch on the condition would decide only one candidate, or less than half of them, or the tree
+// would grow too much.
 func (p *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
 	count := map[*term]int{}
 	for _, candidate := range candidates {
@@ -219,16 +226,16 @@ func (p *treeBuilder) bestCondition(candidates []candidate) (best *term, numDeci
 			count[term]++
 		}
 	}
-	for term, n := range count {
-		if best == nil || p.isBetter(term, n, best, count[best]) {
+	for term, numCandidates := range count {
+		if best == nil || p.isBetter(term, numCandidates, best, count[best]) {
 			best = term
 		}
 	}
-	n := count[best]
-	if best == nil || n < 2 || n*2 < len(candidates) || len(candidates)-n > p.growth {
+	numCandidates := count[best]
+	if best == nil || numCandidates < 2 || numCandidates*2 < len(candidates) || len(candidates)-numCandidates > p.growth {
 		return nil, 0
 	}
-	return best, n
+	return best, numCandidates
 }
 
 // isBetter reports whether condition t, which decides n candidates, is a better test than best, which decides most candidates.

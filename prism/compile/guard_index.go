@@ -19,7 +19,7 @@ type guardIndex struct {
 type valueTable struct {
 	slot    int
 	low     int32
-	byValue []*guardIndex // next[value-low]; nil if no command is possible
+	byValue []*guardIndex // byValue[value-low] has the commands for a value; nil if there is none
 }
 
 // equalityTest compares a variable with a constant.
@@ -31,7 +31,11 @@ type equalityTest struct {
 // maxUnindexed is the number of commands up to which they are not indexed.
 const maxUnindexed = 4
 
-// newGuardIndex indexes commands by the equality test with number depth of each guard, and recursively by the later tests.
+// maxValuesPerCommand bounds the range of a value table, as a multiple of the number of its commands.
+const maxValuesPerCommand = 16
+
+// newGuardIndex returns an index of commands whose first depth equality tests are already known to hold. equalities has the tests of
+// each guard in order. Commands are grouped by the variable of their next test; the others are candidates in every state.
 func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, depth int) *guardIndex {
 	index := &guardIndex{}
 	bySlot := make(map[int][]*command)
@@ -42,31 +46,42 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 			index.unindexed = append(index.unindexed, command)
 		}
 	}
-	for slot, indexed := range bySlot {
-		values := make(map[int32][]*command)
-		table := valueTable{slot: slot, low: equalities[indexed[0]][depth].value}
-		maxValue := table.low
-		for _, command := range indexed {
-			v := equalities[command][depth].value
-			values[v] = append(values[v], command)
-			table.low, maxValue = min(table.low, v), max(maxValue, v)
-		}
-		if int64(maxValue)-int64(table.low) > 16*int64(len(indexed)) { // the values are too sparse for a table
-			index.unindexed = append(index.unindexed, indexed...)
+	for slot, tested := range bySlot {
+		table, dense := newValueTable(slot, tested, equalities, depth)
+		if !dense {
+			index.unindexed = append(index.unindexed, tested...)
 			continue
-		}
-		table.byValue = make([]*guardIndex, maxValue-table.low+1)
-		for v, indexed := range values {
-			table.byValue[v-table.low] = newGuardIndex(indexed, equalities, depth+1)
 		}
 		index.tables = append(index.tables, table)
 	}
-	slices.SortFunc(index.tables, func(a, table valueTable) int { return cmp.Compare(a.slot, table.slot) })
+	slices.SortFunc(index.tables, func(first, second valueTable) int { return cmp.Compare(first.slot, second.slot) })
 	return index
 }
 
-// leadingEqualities returns the equality tests that a guard evaluates before anything that may fail.
-func (m *Model) leadingEqualities(guard sema.Expr, b *builder) (tests []equalityTest) {
+// newValueTable returns the table of commands whose equality test with index depth compares the variable of a slot with a value.
+// dense is false if the values are so far apart that a table would waste memory.
+func newValueTable(slot int, commands []*command, equalities map[*command][]equalityTest, depth int) (table valueTable, dense bool) {
+	byValue := make(map[int32][]*command)
+	lowest := equalities[commands[0]][depth].value
+	highest := lowest
+	for _, command := range commands {
+		value := equalities[command][depth].value
+		byValue[value] = append(byValue[value], command)
+		lowest, highest = min(lowest, value), max(highest, value)
+	}
+	if int64(highest)-int64(lowest) > maxValuesPerCommand*int64(len(commands)) {
+		return valueTable{}, false
+	}
+	table = valueTable{slot: slot, low: lowest, byValue: make([]*guardIndex, highest-lowest+1)}
+	for value, sameValue := range byValue {
+		table.byValue[value-lowest] = newGuardIndex(sameValue, equalities, depth+1)
+	}
+	return table, true
+}
+
+// leadingEqualities returns the equality tests of a conjunction that are evaluated before any conjunct that may fail. A command can
+// be skipped if one of these tests is false, because its guard is then false without an error.
+func (m *Model) leadingEqualities(guard sema.Expr, builder *builder) (tests []equalityTest) {
 	conjuncts := m.newExprCompiler(guard).operandChain(guard, syntax.OpAnd, nil)
 	for n := len(conjuncts); n > 0; n = len(conjuncts) { // drop conjuncts after the last equality test
 		if _, ok := asEqualityTest(conjuncts[n-1]); ok {
@@ -74,28 +89,29 @@ func (m *Model) leadingEqualities(guard sema.Expr, b *builder) (tests []equality
 		}
 		conjuncts = conjuncts[:n-1]
 	}
-	for _, c := range conjuncts {
-		if eq, ok := asEqualityTest(c); ok {
-			tests = append(tests, eq)
-		} else if b.expr(c).mayFail || !m.floats.Decided(c) { // skipping the command must not hide this failure
+	for _, conjunct := range conjuncts {
+		if test, ok := asEqualityTest(conjunct); ok {
+			tests = append(tests, test)
+		} else if builder.expr(conjunct).mayFail || !m.floats.Decided(conjunct) { // skipping the command must not hide this failure
 			break
 		}
 	}
 	return tests
 }
 
-// asEqualityTest returns e as an equality test. The second result is false if e does not have the form x=3.
-func asEqualityTest(e sema.Expr) (equalityTest, bool) {
-	b, ok := e.(*sema.Binary)
-	if !ok || b.Op != syntax.OpEq {
+// asEqualityTest returns an expression such as x=3 as an equality test. The second result is false unless the expression compares an
+// integer variable on the left with a constant on the right.
+func asEqualityTest(expr sema.Expr) (equalityTest, bool) {
+	equality, ok := expr.(*sema.Binary)
+	if !ok || equality.Op != syntax.OpEq {
 		return equalityTest{}, false
 	}
-	x, isVar := b.X.(*sema.Var)
-	c, isConst := b.Y.(*sema.Const)
-	if !isVar || !isConst || x.Type() != sema.Int || c.Type() != sema.Int {
+	variable, isVar := equality.X.(*sema.Var)
+	constant, isConst := equality.Y.(*sema.Const)
+	if !isVar || !isConst || variable.Type() != sema.Int || constant.Type() != sema.Int {
 		return equalityTest{}, false
 	}
-	return equalityTest{x.Slot, c.Val.Int}, true
+	return equalityTest{variable.Slot, constant.Val.Int}, true
 }
 
 // forEachCandidate calls visit for each command that may be enabled in a state. The order is arbitrary.
@@ -104,9 +120,13 @@ func (g *guardIndex) forEachCandidate(state []int32, visit func(command *command
 		visit(command)
 	}
 	for i := range g.tables {
-		b := &g.tables[i]
-		if k := int64(state[b.slot]) - int64(b.low); k >= 0 && k < int64(len(b.byValue)) && b.byValue[k] != nil {
-			b.byValue[k].forEachCandidate(state, visit)
+		table := &g.tables[i]
+		offset := int64(state[table.slot]) - int64(table.low)
+		if offset < 0 || offset >= int64(len(table.byValue)) {
+			continue
+		}
+		if commands := table.byValue[offset]; commands != nil {
+			commands.forEachCandidate(state, visit)
 		}
 	}
 }

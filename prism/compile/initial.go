@@ -40,29 +40,29 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	if m.program.Init == nil {
 		return [][]int32{m.initialState()}, nil
 	}
-	for _, v := range m.program.Vars {
-		if v.Type == sema.Int && !v.Bounded {
-			return nil, &UnsupportedError{m.program.File, v.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", v.Name)}
+	for _, variable := range m.program.Vars {
+		if variable.Type == sema.Int && !variable.Bounded {
+			return nil, &UnsupportedError{m.program.File, variable.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", variable.Name)}
 		}
 	}
-	s, err := m.newInitSearch(ctx, limit)
+	search, err := m.newInitSearch(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.search(0); err != nil {
+	if err := search.search(0); err != nil {
 		return nil, err
 	}
-	if len(s.found) == 0 {
+	if len(search.found) == 0 {
 		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), "no valuation satisfies init…endinit"}
 	}
-	return s.found, nil
+	return search.found, nil
 }
 
 // initialState returns the valuation with the declared initial value of each variable.
 func (m *Model) initialState() []int32 {
 	state := make([]int32, len(m.program.Vars))
-	for i, v := range m.program.Vars {
-		state[i] = v.Init
+	for i, variable := range m.program.Vars {
+		state[i] = variable.Init
 	}
 	return state
 }
@@ -83,25 +83,25 @@ type initSearch struct {
 
 // newInitSearch compiles the init expression and its conjuncts.
 func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
-	s := &initSearch{ctx: ctx, model: m, limit: limit, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
-	s.env.state = make([]int32, len(m.program.Vars))
+	search := &initSearch{ctx: ctx, model: m, limit: limit, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
+	search.env.state = make([]int32, len(m.program.Vars))
 	var err error
-	if s.initExpr, err = m.boolClosure(m.program.Init); err != nil {
+	if search.initExpr, err = m.boolClosure(m.program.Init); err != nil {
 		return nil, err
 	}
-	b := m.newGraphBuilder()
-	for _, c := range m.newExprCompiler(m.program.Init).operandChain(m.program.Init, syntax.OpAnd, nil) {
-		if b.expr(c).mayFail || !m.floats.Decided(c) { // later conjuncts must not hide this failure
+	builder := m.newGraphBuilder()
+	for _, conjunct := range m.newExprCompiler(m.program.Init).operandChain(m.program.Init, syntax.OpAnd, nil) {
+		if builder.expr(conjunct).mayFail || !m.floats.Decided(conjunct) { // later conjuncts must not hide this failure
 			break
 		}
-		f, err := m.boolClosure(c)
+		holds, err := m.boolClosure(conjunct)
 		if err != nil {
 			return nil, err
 		}
-		depth := min(lastSlot(c)+1, len(m.program.Vars))
-		s.conjuncts[depth] = append(s.conjuncts[depth], f)
+		depth := min(lastSlot(conjunct)+1, len(m.program.Vars))
+		search.conjuncts[depth] = append(search.conjuncts[depth], holds)
 	}
-	return s, nil
+	return search, nil
 }
 
 // search tries all values of the variables from slot on. The variables before it have values.
@@ -121,9 +121,9 @@ func (s *initSearch) search(slot int) error {
 	if slot == len(s.env.state) {
 		return s.addIfInitial()
 	}
-	v := &s.model.program.Vars[slot]
-	for x := int64(v.Low); x <= int64(v.High); x++ {
-		s.env.state[slot] = int32(x)
+	variable := &s.model.program.Vars[slot]
+	for value := int64(variable.Low); value <= int64(variable.High); value++ {
+		s.env.state[slot] = int32(value)
 		if err := s.search(slot + 1); err != nil {
 			return err
 		}
@@ -144,15 +144,15 @@ func (s *initSearch) addIfInitial() error {
 	return nil
 }
 
-// lastSlot returns the greatest slot of the variables in e. It returns -1 if e has no variables, and MaxInt32 if e contains an unknown
+// lastSlot returns the greatest slot of the variables in an expression: -1 if it has no variables, and MaxInt32 if it contains an unknown
 // kind of expression.
-func lastSlot(e sema.Expr) int {
+func lastSlot(expr sema.Expr) int {
 	last := -1
-	sema.Inspect(e, func(e sema.Expr) bool {
-		switch e := e.(type) {
+	sema.Inspect(expr, func(expr sema.Expr) bool {
+		switch expr := expr.(type) {
 		case *sema.Const, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		case *sema.Var:
-			last = max(last, e.Slot)
+			last = max(last, expr.Slot)
 		default:
 			last = math.MaxInt32
 		}

@@ -30,7 +30,7 @@ const (
 	opAnd // n-ary, from left to right
 	opOr  // n-ary, from left to right
 	opIff
-	opIte // condition, then, else; any type
+	opIfThenElse // condition, then, else; any type
 	opIntEq
 	opIntLt
 	opNumSame // Double.equals
@@ -77,9 +77,9 @@ type term struct {
 	slot       int
 	intValue   int64
 	floatValue float64
-	lo         int64 // Int: the value is in [lo, hi]
-	hi         int64
-	floatLow   float64 // Double, unless it may be NaN: the value is in [flo, fhi]
+	low        int64 // Int: the value is in [low, high]
+	high       int64
+	floatLow   float64 // Double, unless it may be NaN: the value is in [floatLow, floatHigh]
 	floatHigh  float64
 	maybeNaN   bool
 	mayFail    bool // evaluating it may fail
@@ -99,109 +99,113 @@ type graph struct {
 	falseTerm *term
 }
 
-// interval is the set of integers from lo to hi.
-type interval struct{ lo, hi int64 }
+// interval is the set of integers from low to high.
+type interval struct{ low, high int64 }
 
 // newGraph returns a graph with the constants true and false. ranges are those of the model's variables.
 func newGraph(ranges []interval) *graph {
-	g := &graph{index: map[string]*term{}, ranges: ranges}
-	g.falseTerm, g.trueTerm = g.boolConst(false), g.boolConst(true)
-	return g
+	result := &graph{index: map[string]*term{}, ranges: ranges}
+	result.falseTerm, result.trueTerm = result.boolConst(false), result.boolConst(true)
+	return result
 }
 
-// intern returns the term of the graph that is equal to t. If there is none, it adds t.
-func (g *graph) intern(t term) *term {
-	key := append(g.keyBuffer[:0], byte(t.op), byte(t.sort))
-	key = binary.LittleEndian.AppendUint32(key, uint32(t.slot))
-	key = binary.LittleEndian.AppendUint64(key, uint64(t.intValue))
-	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(t.floatValue))
-	for _, operand := range t.operands {
+// intern returns the term of the graph that is equal to the candidate. If there is none, it adds the candidate.
+func (g *graph) intern(candidate term) *term {
+	key := append(g.keyBuffer[:0], byte(candidate.op), byte(candidate.sort))
+	key = binary.LittleEndian.AppendUint32(key, uint32(candidate.slot))
+	key = binary.LittleEndian.AppendUint64(key, uint64(candidate.intValue))
+	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(candidate.floatValue))
+	for _, operand := range candidate.operands {
 		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
 	}
 	g.keyBuffer = key
 	if old, ok := g.index[string(key)]; ok {
 		return old
 	}
-	t.id = len(g.terms)
-	t.cost = 1
-	for _, operand := range t.operands {
-		t.cost = min(t.cost+operand.cost, maxCost)
-		t.mayFail = t.mayFail || operand.mayFail
+	candidate.id = len(g.terms)
+	candidate.cost = 1
+	for _, operand := range candidate.operands {
+		candidate.cost = min(candidate.cost+operand.cost, maxCost)
+		candidate.mayFail = candidate.mayFail || operand.mayFail
 	}
-	if t.op == opVar || t.op == opConst {
-		t.cost = 0
+	if candidate.op == opVar || candidate.op == opConst {
+		candidate.cost = 0
 	}
-	interned := &t
+	interned := &candidate
 	g.terms = append(g.terms, interned)
 	g.index[string(key)] = interned
 	return interned
 }
 
 // boolConst returns a constant of type Bool.
-func (g *graph) boolConst(b bool) *term {
-	t := term{op: opConst, sort: sortBool}
-	if b {
-		t.intValue = 1
+func (g *graph) boolConst(value bool) *term {
+	constant := term{op: opConst, sort: sortBool}
+	if value {
+		constant.intValue = 1
 	}
-	return g.intern(t)
+	return g.intern(constant)
 }
 
 // intConst returns a constant of type Int.
 func (g *graph) intConst(i int64) *term {
-	return g.intern(term{op: opConst, sort: sortInt, intValue: i, lo: i, hi: i})
+	return g.intern(term{op: opConst, sort: sortInt, intValue: i, low: i, high: i})
 }
 
 // floatConst returns a constant of type Double.
-func (g *graph) floatConst(f float64) *term {
-	t := term{op: opConst, sort: sortFloat, floatValue: f, floatLow: f, floatHigh: f, maybeNaN: f != f}
-	return g.intern(t)
+func (g *graph) floatConst(inFloat float64) *term {
+	constant := term{op: opConst, sort: sortFloat, floatValue: inFloat, floatLow: inFloat, floatHigh: inFloat, maybeNaN: inFloat != inFloat}
+	return g.intern(constant)
 }
 
 // variable returns a variable of the model.
-func (g *graph) variable(slot int, s sortKind) *term {
-	r := g.ranges[slot]
-	return g.intern(term{op: opVar, sort: s, slot: slot, lo: r.lo, hi: r.hi})
+func (g *graph) variable(slot int, sort sortKind) *term {
+	values := g.ranges[slot]
+	return g.intern(term{op: opVar, sort: sort, slot: slot, low: values.low, high: values.high})
 }
 
 // isConst reports whether the term is a constant.
 func (term *term) isConst() bool { return term.op == opConst }
 
-// not returns !x.
-func (g *graph) not(x *term) *term {
+// not returns !operand, simplified if possible.
+func (g *graph) not(operand *term) *term {
 	switch {
-	case x == g.trueTerm:
+	case operand == g.trueTerm:
 		return g.falseTerm
-	case x == g.falseTerm:
+	case operand == g.falseTerm:
 		return g.trueTerm
-	case x.op == opNot:
-		return x.operands[0]
+	case operand.op == opNot:
+		return operand.operands[0]
 	}
-	return g.intern(term{op: opNot, sort: sortBool, operands: []*term{x}})
+	return g.intern(term{op: opNot, sort: sortBool, operands: []*term{operand}})
 }
 
 // and returns the conjunction of terms.
-func (g *graph) and(xs ...*term) *term { return g.newConnective(opAnd, g.trueTerm, g.falseTerm, xs) }
+func (g *graph) and(operands ...*term) *term {
+	return g.newConnective(opAnd, g.trueTerm, g.falseTerm, operands)
+}
 
 // or returns the disjunction of terms.
-func (g *graph) or(xs ...*term) *term { return g.newConnective(opOr, g.falseTerm, g.trueTerm, xs) }
+func (g *graph) or(operands ...*term) *term {
+	return g.newConnective(opOr, g.falseTerm, g.trueTerm, operands)
+}
 
-// newConnective returns a conjunction or disjunction. It removes neutral and repeated operands, and everything after a dominant one.
-// Operands before it that may fail stay.
+// newConnective returns the conjunction or disjunction of operands. It leaves out neutral operands (true in a conjunction), repeated
+// ones, and everything after a dominant one (false in a conjunction). If no operand may fail, one dominant operand is the result.
 func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*term) *term {
 	var args []*term
 	mayFail := false
-	for _, x := range operands {
-		if x == neutral || slices.Contains(args, x) {
+	for _, operand := range operands {
+		if operand == neutral || slices.Contains(args, operand) {
 			continue
 		}
-		if slices.Contains(args, g.not(x)) {
-			x = dominant
+		if slices.Contains(args, g.not(operand)) {
+			operand = dominant
 		}
-		args = append(args, x)
-		if x == dominant {
+		args = append(args, operand)
+		if operand == dominant {
 			break
 		}
-		mayFail = mayFail || x.mayFail
+		mayFail = mayFail || operand.mayFail
 	}
 	switch {
 	case len(args) == 0:
@@ -214,100 +218,101 @@ func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*te
 	return g.intern(term{op: op, sort: sortBool, operands: args})
 }
 
-// iff returns x <=> y.
-func (g *graph) iff(x, y *term) *term {
+// iff returns left <=> right.
+func (g *graph) iff(left, right *term) *term {
 	switch {
-	case x == y && !x.mayFail:
+	case left == right && !left.mayFail:
 		return g.trueTerm
-	case y.isConst():
-		return g.negateUnless(x, y == g.trueTerm)
-	case x.isConst():
-		return g.negateUnless(y, x == g.trueTerm)
-	case x.id > y.id && !x.mayFail && !y.mayFail:
-		x, y = y, x
+	case right.isConst():
+		return g.negateUnless(left, right == g.trueTerm)
+	case left.isConst():
+		return g.negateUnless(right, left == g.trueTerm)
+	case left.id > right.id && !left.mayFail && !right.mayFail:
+		left, right = right, left
 	}
-	return g.intern(term{op: opIff, sort: sortBool, operands: []*term{x, y}})
+	return g.intern(term{op: opIff, sort: sortBool, operands: []*term{left, right}})
 }
 
-// negateUnless returns x if same is true, otherwise !x.
-func (g *graph) negateUnless(x *term, same bool) *term {
+// negateUnless returns operand if same is true, otherwise !operand.
+func (g *graph) negateUnless(operand *term, same bool) *term {
 	if same {
-		return x
+		return operand
 	}
-	return g.not(x)
+	return g.not(operand)
 }
 
-// ite returns c ? x : y.
-func (g *graph) ite(c, x, y *term) *term {
+// ifThenElse returns condition ? ifTrue : ifFalse.
+func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
 	switch {
-	case c == g.trueTerm:
-		return x
-	case c == g.falseTerm:
-		return y
-	case x == y && !c.mayFail:
-		return x
-	case c.op == opNot:
-		return g.ite(c.operands[0], y, x)
-	case x == g.trueTerm:
-		return g.or(c, y)
-	case x == g.falseTerm:
-		return g.and(g.not(c), y)
-	case y == g.trueTerm:
-		return g.or(g.not(c), x)
-	case y == g.falseTerm:
-		return g.and(c, x)
+	case condition == g.trueTerm:
+		return ifTrue
+	case condition == g.falseTerm:
+		return ifFalse
+	case ifTrue == ifFalse && !condition.mayFail:
+		return ifTrue
+	case condition.op == opNot:
+		return g.ifThenElse(condition.operands[0], ifFalse, ifTrue)
+	case ifTrue == g.trueTerm:
+		return g.or(condition, ifFalse)
+	case ifTrue == g.falseTerm:
+		return g.and(g.not(condition), ifFalse)
+	case ifFalse == g.trueTerm:
+		return g.or(g.not(condition), ifTrue)
+	case ifFalse == g.falseTerm:
+		return g.and(condition, ifTrue)
 	}
-	t := term{op: opIte, sort: x.sort, operands: []*term{c, x, y}}
-	t.lo, t.hi = min(x.lo, y.lo), max(x.hi, y.hi)
-	t.floatLow, t.floatHigh, t.maybeNaN = min(x.floatLow, y.floatLow), max(x.floatHigh, y.floatHigh), x.maybeNaN || y.maybeNaN
-	return g.intern(t)
+	result := term{op: opIfThenElse, sort: ifTrue.sort, operands: []*term{condition, ifTrue, ifFalse}}
+	result.low, result.high = min(ifTrue.low, ifFalse.low), max(ifTrue.high, ifFalse.high)
+	result.floatLow, result.floatHigh, result.maybeNaN = min(ifTrue.floatLow, ifFalse.floatLow), max(ifTrue.floatHigh, ifFalse.floatHigh), ifTrue.maybeNaN || ifFalse.maybeNaN
+	return g.intern(result)
 }
 
-// eq returns x = y for Ints.
-func (g *graph) eq(x, y *term) *term {
-	mayFail := x.mayFail || y.mayFail
+// equal returns left = right for Ints.
+func (g *graph) equal(left, right *term) *term {
+	mayFail := left.mayFail || right.mayFail
 	switch {
-	case x.isConst() && y.isConst():
-		return g.boolConst(x.intValue == y.intValue)
-	case !mayFail && x == y:
+	case left.isConst() && right.isConst():
+		return g.boolConst(left.intValue == right.intValue)
+	case !mayFail && left == right:
 		return g.trueTerm
-	case !mayFail && (x.hi < y.lo || y.hi < x.lo):
+	case !mayFail && (left.high < right.low || right.high < left.low):
 		return g.falseTerm
-	case x.isConst() || !mayFail && !y.isConst() && x.id > y.id:
-		x, y = y, x
+	case left.isConst() || !mayFail && !right.isConst() && left.id > right.id:
+		left, right = right, left
 	}
-	if x.op == opBoolToInt && y.isConst() {
-		return g.compareBoolToInt(x.operands[0], y.intValue)
+	if left.op == opBoolToInt && right.isConst() {
+		return g.compareBoolToInt(left.operands[0], right.intValue)
 	}
-	return g.intern(term{op: opIntEq, sort: sortBool, operands: []*term{x, y}})
+	return g.intern(term{op: opIntEq, sort: sortBool, operands: []*term{left, right}})
 }
 
 // compareBoolToInt returns whether a Bool, as 0 or 1, equals i, which must be 0 or 1.
-func (g *graph) compareBoolToInt(b *term, i int64) *term {
-	if i == 1 {
-		return b
+func (g *graph) compareBoolToInt(condition *term, value int64) *term {
+	if value == 1 {
+		return condition
 	}
-	return g.not(b)
+	return g.not(condition)
 }
 
-// lt returns x < y for Ints. A comparison that tests for the smallest or largest value of a term becomes an equality.
-func (g *graph) lt(x, y *term) *term {
-	mayFail := x.mayFail || y.mayFail
+// lessThan returns left < right for Ints. A comparison that only the smallest or largest value of a term satisfies or violates becomes
+// an equality: x < 1 becomes x = 0 if x is never negative.
+func (g *graph) lessThan(left, right *term) *term {
+	mayFail := left.mayFail || right.mayFail
 	switch {
-	case !mayFail && x.hi < y.lo:
+	case !mayFail && left.high < right.low:
 		return g.trueTerm
-	case !mayFail && x.lo >= y.hi, !mayFail && x == y:
+	case !mayFail && left.low >= right.high, !mayFail && left == right:
 		return g.falseTerm
-	case y.isConst() && x.lo == y.intValue-1:
-		return g.eq(x, g.intConst(x.lo))
-	case x.isConst() && y.lo == x.intValue:
-		return g.not(g.eq(y, x))
-	case y.isConst() && x.hi == y.intValue:
-		return g.not(g.eq(x, y))
-	case x.isConst() && y.hi == x.intValue+1:
-		return g.eq(y, g.intConst(y.hi))
+	case right.isConst() && left.low == right.intValue-1:
+		return g.equal(left, g.intConst(left.low))
+	case left.isConst() && right.low == left.intValue:
+		return g.not(g.equal(right, left))
+	case right.isConst() && left.high == right.intValue:
+		return g.not(g.equal(left, right))
+	case left.isConst() && right.high == left.intValue+1:
+		return g.equal(right, g.intConst(right.high))
 	}
-	return g.intern(term{op: opIntLt, sort: sortBool, operands: []*term{x, y}})
+	return g.intern(term{op: opIntLt, sort: sortBool, operands: []*term{left, right}})
 }
 
 const (
@@ -316,138 +321,138 @@ const (
 )
 
 // resultInterval returns the interval of the result of an Int operation, computed without overflow.
-func resultInterval(op opcode, x, y interval) interval {
+func resultInterval(op opcode, left, right interval) interval {
 	switch op {
 	case opAdd:
-		return interval{x.lo + y.lo, x.hi + y.hi}
+		return interval{left.low + right.low, left.high + right.high}
 	case opSub:
-		return interval{x.lo - y.hi, x.hi - y.lo}
+		return interval{left.low - right.high, left.high - right.low}
 	case opMul:
-		a, b, c, d := x.lo*y.lo, x.lo*y.hi, x.hi*y.lo, x.hi*y.hi
-		return interval{min(a, b, c, d), max(a, b, c, d)}
+		first, second, highLow, highHigh := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
+		return interval{min(first, second, highLow, highHigh), max(first, second, highLow, highHigh)}
 	case opMin:
-		return interval{min(x.lo, y.lo), min(x.hi, y.hi)}
+		return interval{min(left.low, right.low), min(left.high, right.high)}
 	case opMax:
-		return interval{max(x.lo, y.lo), max(x.hi, y.hi)}
+		return interval{max(left.low, right.low), max(left.high, right.high)}
 	case opMod:
-		return interval{0, max(y.hi-1, 0)}
+		return interval{0, max(right.high-1, 0)}
 	}
 	return interval{minInt, maxInt}
 }
 
 // clampToInt32 restricts an interval to 32 bits. overflows says that a part was cut off.
 func (r interval) clampToInt32() (clipped interval, overflows bool) {
-	clamped := interval{max(r.lo, minInt), min(r.hi, maxInt)}
-	if clamped.lo > clamped.hi {
+	clamped := interval{max(r.low, minInt), min(r.high, maxInt)}
+	if clamped.low > clamped.high {
 		return interval{minInt, maxInt}, true
 	}
 	return clamped, clamped != r
 }
 
 // interval returns the interval of an Int term.
-func (term *term) interval() interval { return interval{term.lo, term.hi} }
+func (term *term) interval() interval { return interval{term.low, term.high} }
 
 // intOperation returns an operation on two Ints. The result may fail if it may not fit in 32 bits.
-func (g *graph) intOperation(op opcode, x, y *term) *term {
-	r, over := resultInterval(op, x.interval(), y.interval()).clampToInt32()
-	t := term{op: op, sort: sortInt, operands: []*term{x, y}, lo: r.lo, hi: r.hi}
-	t.mayFail = over || op == opMod && y.lo <= 0
-	if x.isConst() && y.isConst() && !t.mayFail {
-		return g.intConst(evaluateInts(op, x.intValue, y.intValue))
+func (g *graph) intOperation(op opcode, left, right *term) *term {
+	bounds, over := resultInterval(op, left.interval(), right.interval()).clampToInt32()
+	result := term{op: op, sort: sortInt, operands: []*term{left, right}, low: bounds.low, high: bounds.high}
+	result.mayFail = over || op == opMod && right.low <= 0
+	if left.isConst() && right.isConst() && !result.mayFail {
+		return g.intConst(evaluateInts(op, left.intValue, right.intValue))
 	}
-	return g.intern(t)
+	return g.intern(result)
 }
 
 // evaluateInts computes an Int operation on constants.
-func evaluateInts(op opcode, x, y int64) int64 {
+func evaluateInts(op opcode, left, right int64) int64 {
 	switch op {
 	case opAdd:
-		return x + y
+		return left + right
 	case opSub:
-		return x - y
+		return left - right
 	case opMul:
-		return x * y
+		return left * right
 	case opMin:
-		return min(x, y)
+		return min(left, right)
 	case opMax:
-		return max(x, y)
+		return max(left, right)
 	default: // opMod
-		return (x%y + y) % y
+		return (left%right + right) % right
 	}
 }
 
-// add returns x+y for Ints.
-func (g *graph) add(x, y *term) *term {
-	if y.isConst() && y.intValue == 0 {
-		return x
+// add returns left+right for Ints.
+func (g *graph) add(left, right *term) *term {
+	if right.isConst() && right.intValue == 0 {
+		return left
 	}
-	if x.isConst() && x.intValue == 0 {
-		return y
+	if left.isConst() && left.intValue == 0 {
+		return right
 	}
-	return g.intOperation(opAdd, x, y)
+	return g.intOperation(opAdd, left, right)
 }
 
-// sub returns x-y for Ints.
-func (g *graph) sub(x, y *term) *term {
-	if y.isConst() && y.intValue == 0 {
-		return x
+// sub returns left-right for Ints.
+func (g *graph) sub(left, right *term) *term {
+	if right.isConst() && right.intValue == 0 {
+		return left
 	}
-	return g.intOperation(opSub, x, y)
+	return g.intOperation(opSub, left, right)
 }
 
-// mul returns x*y for Ints.
-func (g *graph) mul(x, y *term) *term {
-	if y.isConst() && y.intValue == 1 {
-		return x
+// mul returns left*right for Ints.
+func (g *graph) mul(left, right *term) *term {
+	if right.isConst() && right.intValue == 1 {
+		return left
 	}
-	if x.isConst() && x.intValue == 1 {
-		return y
+	if left.isConst() && left.intValue == 1 {
+		return right
 	}
-	return g.intOperation(opMul, x, y)
+	return g.intOperation(opMul, left, right)
 }
 
-// mod returns mod(x,y). It is x if x is certainly between 0 and y-1.
-func (g *graph) mod(x, y *term) *term {
-	if !x.mayFail && !y.mayFail && x.lo >= 0 && x.hi < y.lo {
-		return x
+// mod returns mod(left, right). That is left if it is certainly between 0 and right-1.
+func (g *graph) mod(left, right *term) *term {
+	if !left.mayFail && !right.mayFail && left.low >= 0 && left.high < right.low {
+		return left
 	}
-	return g.intOperation(opMod, x, y)
+	return g.intOperation(opMod, left, right)
 }
 
-// pow returns the integer power. It is a constant if the operands are, and it does not fail.
-func (g *graph) pow(x, y *term) *term {
-	if x.isConst() && y.isConst() {
-		if r, err := sema.IntPow(int32(x.intValue), int32(y.intValue)); err == nil {
-			return g.intConst(int64(r))
+// pow returns left to the power of right for Ints. The result is a constant if both operands are constants and the power is defined.
+func (g *graph) pow(left, right *term) *term {
+	if left.isConst() && right.isConst() {
+		if power, err := sema.IntPow(int32(left.intValue), int32(right.intValue)); err == nil {
+			return g.intConst(int64(power))
 		}
 	}
-	return g.intern(term{op: opPow, sort: sortInt, operands: []*term{x, y}, mayFail: true, lo: minInt, hi: maxInt})
+	return g.intern(term{op: opPow, sort: sortInt, operands: []*term{left, right}, mayFail: true, low: minInt, high: maxInt})
 }
 
 // min returns the minimum of Ints.
-func (g *graph) min(x, y *term) *term { return g.minOrMax(opMin, x, y) }
+func (g *graph) min(left, right *term) *term { return g.minOrMax(opMin, left, right) }
 
 // max returns the maximum of Ints.
-func (g *graph) max(x, y *term) *term { return g.minOrMax(opMax, x, y) }
+func (g *graph) max(left, right *term) *term { return g.minOrMax(opMax, left, right) }
 
-// minOrMax returns the minimum or maximum of Ints. min(x,1) of a natural number x becomes a test for x=0.
-func (g *graph) minOrMax(op opcode, x, y *term) *term {
-	if x == y && !x.mayFail {
-		return x
+// minOrMax returns the minimum or maximum of Ints. min(x, 1) becomes a test for x = 0 if x is never negative.
+func (g *graph) minOrMax(op opcode, left, right *term) *term {
+	if left == right && !left.mayFail {
+		return left
 	}
-	if x.isConst() && !y.isConst() && !y.mayFail {
-		x, y = y, x
+	if left.isConst() && !right.isConst() && !right.mayFail {
+		left, right = right, left
 	}
-	if op == opMin && y.isConst() && y.intValue == 1 && x.lo == 0 && x.op != opBoolToInt {
-		return g.boolToInt(g.not(g.eq(x, g.intConst(0))))
+	if op == opMin && right.isConst() && right.intValue == 1 && left.low == 0 && left.op != opBoolToInt {
+		return g.boolToInt(g.not(g.equal(left, g.intConst(0))))
 	}
-	return g.intOperation(op, x, y)
+	return g.intOperation(op, left, right)
 }
 
-// boolToInt returns 1 if x is true, otherwise 0.
-func (g *graph) boolToInt(x *term) *term {
-	if x.isConst() {
-		return g.intConst(x.intValue)
+// boolToInt returns 1 if operand is true, otherwise 0.
+func (g *graph) boolToInt(operand *term) *term {
+	if operand.isConst() {
+		return g.intConst(operand.intValue)
 	}
-	return g.intern(term{op: opBoolToInt, sort: sortInt, operands: []*term{x}, lo: 0, hi: 1})
+	return g.intern(term{op: opBoolToInt, sort: sortInt, operands: []*term{operand}, low: 0, high: 1})
 }

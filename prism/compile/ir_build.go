@@ -26,8 +26,8 @@ type builder struct {
 // newGraphBuilder returns a builder for expressions of the model.
 func (m *Model) newGraphBuilder() *builder {
 	ranges := make([]interval, len(m.program.Vars))
-	for i, v := range m.program.Vars {
-		ranges[i] = interval{int64(v.Low), int64(v.High)}
+	for i, variable := range m.program.Vars {
+		ranges[i] = interval{int64(variable.Low), int64(variable.High)}
 	}
 	return &builder{
 		graph: newGraph(ranges), model: m, terms: map[sema.Expr]*term{},
@@ -36,16 +36,16 @@ func (m *Model) newGraphBuilder() *builder {
 }
 
 // register builds an expression that the generated code needs, and counts its uses.
-func (b *builder) register(e sema.Expr) {
-	if e != nil {
-		b.countUses(b.expr(e))
+func (b *builder) register(expr sema.Expr) {
+	if expr != nil {
+		b.countUses(b.expr(expr))
 	}
 }
 
 // registerGuard registers a guard. A guard does not count as a use of its conjunction, so conjuncts can be split and tested
 // separately.
-func (b *builder) registerGuard(e sema.Expr) {
-	term := b.expr(e)
+func (b *builder) registerGuard(expr sema.Expr) {
+	term := b.expr(expr)
 	b.countUses(term)
 	b.uses[term]--
 	b.isGuard[term] = true
@@ -63,11 +63,11 @@ func (b *builder) countUses(term *term) {
 }
 
 // expr returns the term of an expression. Unsupported expressions were rejected when the closures were compiled.
-func (b *builder) expr(e sema.Expr) *term {
-	term, ok := b.terms[e]
+func (b *builder) expr(source sema.Expr) *term {
+	term, ok := b.terms[source]
 	if !ok {
-		term = b.newTerm(e)
-		b.terms[e] = term
+		term = b.newTerm(source)
+		b.terms[source] = term
 	}
 	if b.flattenedTerms != nil {
 		return b.flattened(term)
@@ -79,28 +79,28 @@ func (b *builder) expr(e sema.Expr) *term {
 func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
 
 // flattened returns a term in which nested conjunctions and disjunctions are merged.
-func (b *builder) flattened(t *term) *term {
-	if merged, ok := b.flattenedTerms[t]; ok || len(t.operands) == 0 {
-		return cmp.Or(merged, t)
+func (b *builder) flattened(original *term) *term {
+	if merged, ok := b.flattenedTerms[original]; ok || len(original.operands) == 0 {
+		return cmp.Or(merged, original)
 	}
 	var args []*term
-	for _, operand := range t.operands {
+	for _, operand := range original.operands {
 		merged := b.flattened(operand)
-		if (t.op == opAnd || t.op == opOr) && merged.op == t.op && !b.isShared[merged] {
+		if (original.op == opAnd || original.op == opOr) && merged.op == original.op && !b.isShared[merged] {
 			args = append(args, merged.operands...)
 		} else {
 			args = append(args, merged)
 		}
 	}
-	merged := b.rebuild(t, args)
-	b.flattenedTerms[t] = merged
-	b.isShared[merged] = b.isShared[merged] || b.uses[t] > 1 || b.uses[t] == 1 && b.isGuard[t]
+	merged := b.rebuild(original, args)
+	b.flattenedTerms[original] = merged
+	b.isShared[merged] = b.isShared[merged] || b.uses[original] > 1 || b.uses[original] == 1 && b.isGuard[original]
 	return merged
 }
 
 // floatExpr returns the term of an expression as a Double.
-func (b *builder) floatExpr(e sema.Expr) *term {
-	term := b.expr(e)
+func (b *builder) floatExpr(expr sema.Expr) *term {
+	term := b.expr(expr)
 	if term.sort == sortInt {
 		return b.toFloat(term)
 	}
@@ -108,222 +108,224 @@ func (b *builder) floatExpr(e sema.Expr) *term {
 }
 
 // newTerm builds the term of an expression. It treats rounding errors as Model.boolClosure does.
-func (b *builder) newTerm(e sema.Expr) *term {
-	if b.model.floats.Decide(e) {
-		return b.newTermOf(e)
+func (b *builder) newTerm(expr sema.Expr) *term {
+	if b.model.floats.Decide(expr) {
+		return b.newTermOf(expr)
 	}
-	return b.guardedTerm(e)
+	return b.guardedTerm(expr)
 }
 
-// guardedTerm builds a comparison, or floor, ceil or round, that rounding errors may affect. In states where float64 arithmetic is
-// accurate enough, the term has its result. In other states it fails, and the interpreter evaluates the expression exactly.
-func (b *builder) guardedTerm(e sema.Expr) *term {
-	unknown := b.failingTerm(e.Type())
-	switch e := e.(type) {
+// guardedTerm returns the term of a comparison, floor, ceil or round whose result a rounding error may change. In states in which
+// float64 arithmetic certainly gives the right result, the term has this result. In other states it fails, and the interpreter
+// evaluates the expression exactly.
+func (b *builder) guardedTerm(expr sema.Expr) *term {
+	unknown := b.failingTerm(expr.Type())
+	switch expr := expr.(type) {
 	case *sema.Binary:
-		slack := b.model.floats.OperandError(e)
+		slack := b.model.floats.OperandError(expr)
 		if math.IsInf(slack, 1) {
 			return unknown
 		}
-		if b.model.floats.ErrorDecides(e) {
-			unknown = b.boolConst(sema.Holds(e.Op, 0))
+		if b.model.floats.ErrorDecides(expr) {
+			unknown = b.boolConst(sema.Holds(expr.Op, 0))
 		}
-		d := b.graph.floatOperation(opNumSub, b.floatExpr(e.X), b.floatExpr(e.Y))
-		far := b.compareFloats(opNumLt, b.floatConst(slack), b.graph.floatOperation(opNumMax, d, b.floatNegation(d)))
-		return b.ite(far, b.newTermOf(e), unknown)
+		difference := b.graph.floatOperation(opNumSub, b.floatExpr(expr.X), b.floatExpr(expr.Y))
+		far := b.compareFloats(opNumLt, b.floatConst(slack), b.graph.floatOperation(opNumMax, difference, b.floatNegation(difference)))
+		return b.ifThenElse(far, b.newTermOf(expr), unknown)
 	case *sema.Call:
-		slack := b.model.floats.OperandError(e)
+		slack := b.model.floats.OperandError(expr)
 		if math.IsInf(slack, 1) {
 			return unknown
 		}
-		x, op := b.floatExpr(e.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[e.Func]
-		if b.model.floats.ErrorDecides(e) {
-			return b.toInt(op, b.graph.floatOperation(opNumAdd, x, b.floatConst(roundingShift(e, slack))))
+		operand, op := b.floatExpr(expr.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[expr.Func]
+		if b.model.floats.ErrorDecides(expr) {
+			return b.toInt(op, b.graph.floatOperation(opNumAdd, operand, b.floatConst(roundingShift(expr, slack))))
 		}
-		low, high := b.toInt(op, b.graph.floatOperation(opNumSub, x, b.floatConst(slack))), b.toInt(op, b.graph.floatOperation(opNumAdd, x, b.floatConst(slack)))
-		return b.ite(b.eq(low, high), b.newTermOf(e), unknown)
+		low, high := b.toInt(op, b.graph.floatOperation(opNumSub, operand, b.floatConst(slack))), b.toInt(op, b.graph.floatOperation(opNumAdd, operand, b.floatConst(slack)))
+		return b.ifThenElse(b.equal(low, high), b.newTermOf(expr), unknown)
 	}
 	return unknown
 }
 
 // newTermOf builds the term of an expression that rounding errors do not affect.
-func (b *builder) newTermOf(e sema.Expr) *term {
-	switch e := e.(type) {
+func (b *builder) newTermOf(expr sema.Expr) *term {
+	switch expr := expr.(type) {
 	case *sema.Const:
-		switch e.T {
+		switch expr.ValueType {
 		case sema.Bool:
-			return b.boolConst(e.Val.Bool)
+			return b.boolConst(expr.Val.Bool)
 		case sema.Int:
-			return b.intConst(int64(e.Val.Int))
+			return b.intConst(int64(expr.Val.Int))
 		}
-		return b.floatConst(e.Val.Float)
+		return b.floatConst(expr.Val.Float)
 	case *sema.Var:
-		if e.T == sema.Bool {
-			return b.variable(e.Slot, sortBool)
+		if expr.ValueType == sema.Bool {
+			return b.variable(expr.Slot, sortBool)
 		}
-		return b.variable(e.Slot, sortInt)
+		return b.variable(expr.Slot, sortInt)
 	case *sema.Label:
-		x, err := b.model.labelExpr(e)
+		definition, err := b.model.labelExpr(expr)
 		if err != nil {
 			return b.falseTerm
 		}
-		return b.expr(x)
+		return b.expr(definition)
 	case *sema.Unary:
-		return b.unary(e)
+		return b.unary(expr)
 	case *sema.Cond:
-		if e.T == sema.Double {
-			return b.ite(b.expr(e.C), b.floatExpr(e.A), b.floatExpr(e.B))
+		if expr.ValueType == sema.Double {
+			return b.ifThenElse(b.expr(expr.Condition), b.floatExpr(expr.Then), b.floatExpr(expr.Else))
 		}
-		return b.ite(b.expr(e.C), b.expr(e.A), b.expr(e.B))
+		return b.ifThenElse(b.expr(expr.Condition), b.expr(expr.Then), b.expr(expr.Else))
 	case *sema.Binary:
-		return b.binary(e)
+		return b.binary(expr)
 	case *sema.Call:
-		return b.call(e)
+		return b.call(expr)
 	}
 	return b.falseTerm
 }
 
 // failingTerm returns a term that always fails, mod(1,0), so that the interpreter evaluates the expression.
-func (b *builder) failingTerm(t sema.Type) *term {
-	x := b.mod(b.intConst(1), b.intConst(0))
-	if t == sema.Bool {
-		return b.eq(x, b.intConst(0))
+func (b *builder) failingTerm(typ sema.Type) *term {
+	operand := b.mod(b.intConst(1), b.intConst(0))
+	if typ == sema.Bool {
+		return b.equal(operand, b.intConst(0))
 	}
-	return x
+	return operand
 }
 
 // unary builds a negation.
-func (b *builder) unary(e *sema.Unary) *term {
+func (b *builder) unary(expr *sema.Unary) *term {
 	switch {
-	case e.Op == syntax.OpNot:
-		return b.not(b.expr(e.X))
-	case e.T == sema.Int:
-		return b.sub(b.intConst(0), b.expr(e.X))
+	case expr.Op == syntax.OpNot:
+		return b.not(b.expr(expr.X))
+	case expr.ValueType == sema.Int:
+		return b.sub(b.intConst(0), b.expr(expr.X))
 	default:
-		return b.floatNegation(b.floatExpr(e.X))
+		return b.floatNegation(b.floatExpr(expr.X))
 	}
 }
 
 // binary builds a binary operator.
-func (b *builder) binary(e *sema.Binary) *term {
+func (b *builder) binary(expr *sema.Binary) *term {
 	switch {
-	case e.X.Type() == sema.Bool:
-		return b.logicalOperation(e.Op, b.expr(e.X), b.expr(e.Y))
-	case e.T == sema.Bool && e.X.Type() == sema.Int && e.Y.Type() == sema.Int:
-		return b.compareInts(e.Op, b.expr(e.X), b.expr(e.Y))
-	case e.T == sema.Bool:
-		return b.compareFloatOps(e.Op, b.floatExpr(e.X), b.floatExpr(e.Y))
-	case e.T == sema.Int:
-		return b.intArithmetic(e.Op, b.expr(e.X), b.expr(e.Y))
+	case expr.X.Type() == sema.Bool:
+		return b.logicalOperation(expr.Op, b.expr(expr.X), b.expr(expr.Y))
+	case expr.ValueType == sema.Bool && expr.X.Type() == sema.Int && expr.Y.Type() == sema.Int:
+		return b.compareInts(expr.Op, b.expr(expr.X), b.expr(expr.Y))
+	case expr.ValueType == sema.Bool:
+		return b.compareFloatOps(expr.Op, b.floatExpr(expr.X), b.floatExpr(expr.Y))
+	case expr.ValueType == sema.Int:
+		return b.intArithmetic(expr.Op, b.expr(expr.X), b.expr(expr.Y))
 	}
-	return b.floatArithmetic(e.Op, b.floatExpr(e.X), b.floatExpr(e.Y))
+	return b.floatArithmetic(expr.Op, b.floatExpr(expr.X), b.floatExpr(expr.Y))
 }
 
 // logicalOperation builds an operator on Bools.
-func (b *builder) logicalOperation(op syntax.Op, x, y *term) *term {
+func (b *builder) logicalOperation(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAnd:
-		return b.and(x, y)
+		return b.and(left, right)
 	case syntax.OpOr:
-		return b.or(x, y)
+		return b.or(left, right)
 	case syntax.OpImplies:
-		return b.or(b.not(x), y)
+		return b.or(b.not(left), right)
 	case syntax.OpNe:
-		return b.not(b.iff(x, y))
+		return b.not(b.iff(left, right))
 	default:
-		return b.iff(x, y)
+		return b.iff(left, right)
 	}
 }
 
 // compareInts builds a comparison of Ints.
-func (b *builder) compareInts(op syntax.Op, x, y *term) *term {
+func (b *builder) compareInts(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
-		return b.eq(x, y)
+		return b.equal(left, right)
 	case syntax.OpNe:
-		return b.not(b.eq(x, y))
+		return b.not(b.equal(left, right))
 	case syntax.OpLt:
-		return b.lt(x, y)
+		return b.lessThan(left, right)
 	case syntax.OpLe:
-		return b.not(b.lt(y, x))
+		return b.not(b.lessThan(right, left))
 	case syntax.OpGt:
-		return b.lt(y, x)
+		return b.lessThan(right, left)
 	default:
-		return b.not(b.lt(x, y))
+		return b.not(b.lessThan(left, right))
 	}
 }
 
 // compareFloatOps builds a comparison of Doubles.
-func (b *builder) compareFloatOps(op syntax.Op, x, y *term) *term {
+func (b *builder) compareFloatOps(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
-		return b.compareFloats(opNumSame, x, y)
+		return b.compareFloats(opNumSame, left, right)
 	case syntax.OpNe:
-		return b.not(b.compareFloats(opNumSame, x, y))
+		return b.not(b.compareFloats(opNumSame, left, right))
 	case syntax.OpLt:
-		return b.compareFloats(opNumLt, x, y)
+		return b.compareFloats(opNumLt, left, right)
 	case syntax.OpLe:
-		return b.compareFloats(opNumLe, x, y)
+		return b.compareFloats(opNumLe, left, right)
 	case syntax.OpGt:
-		return b.compareFloats(opNumLt, y, x)
+		return b.compareFloats(opNumLt, right, left)
 	default:
-		return b.compareFloats(opNumLe, y, x)
+		return b.compareFloats(opNumLe, right, left)
 	}
 }
 
 // intArithmetic builds an arithmetic operator on Ints.
-func (b *builder) intArithmetic(op syntax.Op, x, y *term) *term {
+func (b *builder) intArithmetic(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAdd:
-		return b.add(x, y)
+		return b.add(left, right)
 	case syntax.OpSub:
-		return b.sub(x, y)
+		return b.sub(left, right)
 	case syntax.OpMul:
-		return b.mul(x, y)
+		return b.mul(left, right)
 	default:
-		return b.pow(x, y)
+		return b.pow(left, right)
 	}
 }
 
 // floatArithmetic builds an arithmetic operator on Doubles.
-func (b *builder) floatArithmetic(op syntax.Op, x, y *term) *term {
+func (b *builder) floatArithmetic(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAdd:
-		return b.graph.floatOperation(opNumAdd, x, y)
+		return b.graph.floatOperation(opNumAdd, left, right)
 	case syntax.OpSub:
-		return b.graph.floatOperation(opNumSub, x, y)
+		return b.graph.floatOperation(opNumSub, left, right)
 	case syntax.OpMul:
-		return b.graph.floatOperation(opNumMul, x, y)
+		return b.graph.floatOperation(opNumMul, left, right)
 	case syntax.OpDiv:
-		return b.graph.floatOperation(opNumDiv, x, y)
+		return b.graph.floatOperation(opNumDiv, left, right)
 	default:
-		return b.graph.floatOperation(opNumPow, x, y)
+		return b.graph.floatOperation(opNumPow, left, right)
 	}
 }
 
-// call builds a function call. A function of several arguments is applied from left to right.
-func (b *builder) call(e *sema.Call) *term {
-	switch e.Func {
+// call returns the term of a function call. min and max of several arguments become nested calls with two arguments: max(a,b,c) is
+// max(max(a,b),c).
+func (b *builder) call(expr *sema.Call) *term {
+	switch expr.Func {
 	case sema.FuncFloor:
-		return b.toInt(opFloor, b.floatExpr(e.Args[0]))
+		return b.toInt(opFloor, b.floatExpr(expr.Args[0]))
 	case sema.FuncCeil:
-		return b.toInt(opCeil, b.floatExpr(e.Args[0]))
+		return b.toInt(opCeil, b.floatExpr(expr.Args[0]))
 	case sema.FuncRound:
-		return b.toInt(opRound, b.floatExpr(e.Args[0]))
+		return b.toInt(opRound, b.floatExpr(expr.Args[0]))
 	}
-	if e.T == sema.Int {
-		return b.callInts(e)
+	if expr.ValueType == sema.Int {
+		return b.callInts(expr)
 	}
-	term := b.floatExpr(e.Args[0])
-	for _, a := range e.Args[1:] {
-		term = b.graph.floatOperation(floatOpcode(e.Func), term, b.floatExpr(a))
+	result := b.floatExpr(expr.Args[0])
+	for _, arg := range expr.Args[1:] {
+		result = b.graph.floatOperation(floatOpcode(expr.Func), result, b.floatExpr(arg))
 	}
-	return term
+	return result
 }
 
 // floatOpcode returns the operation of a function on Doubles.
-func floatOpcode(f sema.Func) opcode {
-	switch f {
+func floatOpcode(function sema.Func) opcode {
+	switch function {
 	case sema.FuncMin:
 		return opNumMin
 	case sema.FuncMax:
@@ -335,25 +337,27 @@ func floatOpcode(f sema.Func) opcode {
 	}
 }
 
-// callInts builds a function call with Int arguments and an Int result.
-func (b *builder) callInts(e *sema.Call) *term {
-	term := b.expr(e.Args[0])
-	for _, a := range e.Args[1:] {
-		switch y := b.expr(a); e.Func {
+// callInts returns the term of a function call with Int arguments and an Int result. min and max of several arguments become nested
+// calls with two arguments.
+func (b *builder) callInts(expr *sema.Call) *term {
+	result := b.expr(expr.Args[0])
+	for _, arg := range expr.Args[1:] {
+		switch operand := b.expr(arg); expr.Func {
 		case sema.FuncMin:
-			term = b.min(term, y)
+			result = b.min(result, operand)
 		case sema.FuncMax:
-			term = b.max(term, y)
+			result = b.max(result, operand)
 		case sema.FuncMod:
-			term = b.mod(term, y)
+			result = b.mod(result, operand)
 		default:
-			term = b.pow(term, y)
+			result = b.pow(result, operand)
 		}
 	}
-	return term
+	return result
 }
 
-// conjuncts returns the conjuncts of a guard. A guard that may fail, or that is a formula with other uses, is not split.
+// conjuncts returns the terms whose conjunction is the guard. A guard that may fail is one term, and so is a guard that is also used
+// elsewhere, since its value is computed once.
 func (b *builder) conjuncts(guard *term) []*term {
 	switch {
 	case guard.mayFail:

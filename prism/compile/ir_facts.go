@@ -32,7 +32,7 @@ func (f *facts) assume(term *term, holds bool) *facts {
 
 // learn adds the fact that a condition holds, or that it does not, and the facts about its operands that follow.
 func (f *facts) learn(term *term, holds bool) {
-	if was, ok := f.values[term]; ok && was == holds {
+	if known, ok := f.values[term]; ok && known == holds {
 		return
 	}
 	f.values[term] = holds
@@ -46,11 +46,11 @@ func (f *facts) learn(term *term, holds bool) {
 			}
 		}
 	case opVar:
-		i := int64(0)
+		value := int64(0)
 		if holds {
-			i = 1
+			value = 1
 		}
-		f.ranges[term.slot] = interval{i, i}
+		f.ranges[term.slot] = interval{value, value}
 	case opIntEq:
 		f.learnEquality(term.operands[0], term.operands[1], holds)
 	case opIntLt:
@@ -58,50 +58,50 @@ func (f *facts) learn(term *term, holds bool) {
 	}
 }
 
-// learnEquality narrows the range of a variable after a comparison x = y with a constant.
-func (f *facts) learnEquality(x, y *term, holds bool) {
-	if x.op != opVar || !y.isConst() {
+// learnEquality narrows the range of a variable after a comparison left = right with a constant.
+func (f *facts) learnEquality(left, right *term, holds bool) {
+	if left.op != opVar || !right.isConst() {
 		return
 	}
-	r := f.variable(x.slot)
+	possible := f.variable(left.slot)
 	switch {
 	case holds:
-		r = interval{y.intValue, y.intValue}
-	case r.lo == y.intValue:
-		r.lo++
-	case r.hi == y.intValue:
-		r.hi--
+		possible = interval{right.intValue, right.intValue}
+	case possible.low == right.intValue:
+		possible.low++
+	case possible.high == right.intValue:
+		possible.high--
 	}
-	f.ranges[x.slot] = r
+	f.ranges[left.slot] = possible
 }
 
-// learnLess narrows the range of a variable after a comparison x < y with a constant.
-func (f *facts) learnLess(x, y *term, holds bool) {
-	if x.op == opVar && y.isConst() {
-		r := f.variable(x.slot)
+// learnLess narrows the range of a variable after a comparison left < right with a constant.
+func (f *facts) learnLess(left, right *term, holds bool) {
+	if left.op == opVar && right.isConst() {
+		possible := f.variable(left.slot)
 		if holds {
-			r.hi = min(r.hi, y.intValue-1)
+			possible.high = min(possible.high, right.intValue-1)
 		} else {
-			r.lo = max(r.lo, y.intValue)
+			possible.low = max(possible.low, right.intValue)
 		}
-		f.ranges[x.slot] = r
+		f.ranges[left.slot] = possible
 	}
-	if y.op == opVar && x.isConst() {
-		r := f.variable(y.slot)
+	if right.op == opVar && left.isConst() {
+		possible := f.variable(right.slot)
 		if holds {
-			r.lo = max(r.lo, x.intValue+1)
+			possible.low = max(possible.low, left.intValue+1)
 		} else {
-			r.hi = min(r.hi, x.intValue)
+			possible.high = min(possible.high, left.intValue)
 		}
-		f.ranges[y.slot] = r
+		f.ranges[right.slot] = possible
 	}
 }
 
 // variable returns the range of a variable.
 func (f *facts) variable(slot int) interval {
 	for ; f != nil; f = f.parent {
-		if r, ok := f.ranges[slot]; ok {
-			return r
+		if values, ok := f.ranges[slot]; ok {
+			return values
 		}
 		if f.parent == nil {
 			return f.graph.ranges[slot]
@@ -113,8 +113,8 @@ func (f *facts) variable(slot int) interval {
 // known returns the value of a condition, and whether it is known.
 func (f *facts) known(term *term) (holds, ok bool) {
 	for ; f != nil; f = f.parent {
-		if v, ok := f.values[term]; ok {
-			return v, true
+		if wasTrue, ok := f.values[term]; ok {
+			return wasTrue, true
 		}
 	}
 	return false, false
@@ -143,11 +143,11 @@ func (f *facts) computeInterval(term *term) interval {
 	switch term.op {
 	case opAdd, opSub, opMul, opMin, opMax, opMod:
 		bounds, _ = resultInterval(term.op, f.interval(term.operands[0]), f.interval(term.operands[1])).clampToInt32()
-	case opIte:
-		x, y := f.interval(term.operands[1]), f.interval(term.operands[2])
-		bounds = interval{min(x.lo, y.lo), max(x.hi, y.hi)}
+	case opIfThenElse:
+		ifTrue, ifFalse := f.interval(term.operands[1]), f.interval(term.operands[2])
+		bounds = interval{min(ifTrue.low, ifFalse.low), max(ifTrue.high, ifFalse.high)}
 	}
-	if bounds = (interval{max(bounds.lo, declared.lo), min(bounds.hi, declared.hi)}); bounds.lo > bounds.hi {
+	if bounds = (interval{max(bounds.low, declared.low), min(bounds.high, declared.high)}); bounds.low > bounds.high {
 		return declared // the facts contradict each other, so this code is unreachable
 	}
 	return bounds
@@ -161,8 +161,8 @@ func (f *facts) overflows(term *term) bool {
 
 // simplify returns a term that has the same value as t wherever the facts hold, and fails wherever t fails.
 func (f *facts) simplify(term *term) *term {
-	if v, ok := f.known(term); ok && !term.mayFail {
-		return f.graph.boolConst(v)
+	if holds, ok := f.known(term); ok && !term.mayFail {
+		return f.graph.boolConst(holds)
 	}
 	if term.isConst() {
 		return term
@@ -175,87 +175,89 @@ func (f *facts) simplify(term *term) *term {
 	return simplified
 }
 
-// rewrite is simplify without the cache.
-func (f *facts) rewrite(t *term) *term {
-	g := f.graph
-	if t.op == opVar {
-		if r := f.variable(t.slot); r.lo == r.hi && t.sort == sortBool {
-			return g.boolConst(r.lo != 0)
-		} else if r.lo == r.hi {
-			return g.intConst(r.lo)
+// rewrite returns a term that has the same value as the original wherever the facts hold, and fails wherever the original fails. It is
+// simplify without the cache.
+func (f *facts) rewrite(original *term) *term {
+	graph := f.graph
+	if original.op == opVar {
+		if values := f.variable(original.slot); values.low == values.high && original.sort == sortBool {
+			return graph.boolConst(values.low != 0)
+		} else if values.low == values.high {
+			return graph.intConst(values.low)
 		}
-		return t
+		return original
 	}
-	args := make([]*term, len(t.operands))
+	args := make([]*term, len(original.operands))
 	same := true
-	for i, operand := range t.operands {
+	for i, operand := range original.operands {
 		args[i] = f.simplify(operand)
 		same = same && args[i] == operand
 	}
-	if decided := f.decideComparison(t.op, args); decided != nil {
+	if decided := f.decideComparison(original.op, args); decided != nil {
 		return decided
 	}
 	if same {
-		return t
+		return original
 	}
-	return g.rebuild(t, args)
+	return graph.rebuild(original, args)
 }
 
-// decideComparison decides a comparison of Ints by the intervals of its operands; nil if they do not decide it.
+// decideComparison returns the constant true or false if the intervals of two Int operands decide their comparison, otherwise nil. It
+// returns nil for operations other than = and <, and for operands that may fail.
 func (f *facts) decideComparison(op opcode, args []*term) *term {
 	if op != opIntEq && op != opIntLt || args[0].mayFail || args[1].mayFail {
 		return nil
 	}
-	x, y := f.interval(args[0]), f.interval(args[1])
+	left, right := f.interval(args[0]), f.interval(args[1])
 	switch {
-	case op == opIntEq && (x.hi < y.lo || y.hi < x.lo), op == opIntLt && x.lo >= y.hi:
+	case op == opIntEq && (left.high < right.low || right.high < left.low), op == opIntLt && left.low >= right.high:
 		return f.graph.falseTerm
-	case op == opIntLt && x.hi < y.lo:
+	case op == opIntLt && left.high < right.low:
 		return f.graph.trueTerm
 	}
 	return nil
 }
 
-// rebuild returns the operation of t with other operands.
-func (g *graph) rebuild(term *term, operand []*term) *term {
+// rebuild returns a term with the operation of the given term and other operands. It simplifies the result.
+func (g *graph) rebuild(term *term, operands []*term) *term {
 	switch term.op {
 	case opNot:
-		return g.not(operand[0])
+		return g.not(operands[0])
 	case opAnd:
-		return g.and(operand...)
+		return g.and(operands...)
 	case opOr:
-		return g.or(operand...)
+		return g.or(operands...)
 	case opIff:
-		return g.iff(operand[0], operand[1])
-	case opIte:
-		return g.ite(operand[0], operand[1], operand[2])
+		return g.iff(operands[0], operands[1])
+	case opIfThenElse:
+		return g.ifThenElse(operands[0], operands[1], operands[2])
 	case opIntEq:
-		return g.eq(operand[0], operand[1])
+		return g.equal(operands[0], operands[1])
 	case opIntLt:
-		return g.lt(operand[0], operand[1])
+		return g.lessThan(operands[0], operands[1])
 	case opNumSame, opNumLt, opNumLe:
-		return g.compareFloats(term.op, operand[0], operand[1])
+		return g.compareFloats(term.op, operands[0], operands[1])
 	case opAdd:
-		return g.add(operand[0], operand[1])
+		return g.add(operands[0], operands[1])
 	case opSub:
-		return g.sub(operand[0], operand[1])
+		return g.sub(operands[0], operands[1])
 	case opMul:
-		return g.mul(operand[0], operand[1])
+		return g.mul(operands[0], operands[1])
 	case opMod:
-		return g.mod(operand[0], operand[1])
+		return g.mod(operands[0], operands[1])
 	case opMin, opMax:
-		return g.minOrMax(term.op, operand[0], operand[1])
+		return g.minOrMax(term.op, operands[0], operands[1])
 	case opPow:
-		return g.pow(operand[0], operand[1])
+		return g.pow(operands[0], operands[1])
 	case opFloor, opCeil, opRound:
-		return g.toInt(term.op, operand[0])
+		return g.toInt(term.op, operands[0])
 	case opIntToFloat:
-		return g.toFloat(operand[0])
+		return g.toFloat(operands[0])
 	case opNumNeg:
-		return g.floatNegation(operand[0])
+		return g.floatNegation(operands[0])
 	case opBoolToInt:
-		return g.boolToInt(operand[0])
+		return g.boolToInt(operands[0])
 	default:
-		return g.floatOperation(term.op, operand[0], operand[1])
+		return g.floatOperation(term.op, operands[0], operands[1])
 	}
 }

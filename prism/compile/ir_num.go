@@ -7,139 +7,142 @@ import (
 )
 
 // withoutBounds returns a Double term that may have any value, including NaN.
-func withoutBounds(t term) term {
-	t.floatLow, t.floatHigh, t.maybeNaN = math.Inf(-1), math.Inf(1), true
-	return t
+func withoutBounds(result term) term {
+	result.floatLow, result.floatHigh, result.maybeNaN = math.Inf(-1), math.Inf(1), true
+	return result
 }
 
 // toFloat converts an Int to a Double.
-func (g *graph) toFloat(x *term) *term {
-	if x.isConst() {
-		return g.floatConst(float64(x.intValue))
+func (g *graph) toFloat(operand *term) *term {
+	if operand.isConst() {
+		return g.floatConst(float64(operand.intValue))
 	}
-	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{x}, floatLow: float64(x.lo), floatHigh: float64(x.hi)})
+	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{operand}, floatLow: float64(operand.low), floatHigh: float64(operand.high)})
 }
 
-// floatOperation returns an operation on two Doubles. If the operation is monotonic in each operand, its bounds are the extremes over
-// all combinations of the operands' bounds.
-func (g *graph) floatOperation(op opcode, x, y *term) *term {
-	if x.isConst() && y.isConst() {
-		return g.floatConst(evaluateFloats(op, x.floatValue, y.floatValue))
+// floatOperation returns the term of an operation on two Doubles. If the operation is monotonic in each operand, its lowest and its
+// highest value are among its values for the four combinations of the operands' bounds.
+func (g *graph) floatOperation(op opcode, left, right *term) *term {
+	if left.isConst() && right.isConst() {
+		return g.floatConst(evaluateFloats(op, left.floatValue, right.floatValue))
 	}
-	t := withoutBounds(term{op: op, sort: sortFloat, operands: []*term{x, y}})
-	if extremesAtCorners(op, y) && !x.maybeNaN && !y.maybeNaN {
-		a, b := evaluateFloats(op, x.floatLow, y.floatLow), evaluateFloats(op, x.floatLow, y.floatHigh)
-		c, d := evaluateFloats(op, x.floatHigh, y.floatLow), evaluateFloats(op, x.floatHigh, y.floatHigh)
-		if lo, hi := min(a, b, c, d), max(a, b, c, d); lo == lo {
-			t.floatLow, t.floatHigh, t.maybeNaN = lo, hi, math.IsInf(lo, 0) || math.IsInf(hi, 0)
+	result := withoutBounds(term{op: op, sort: sortFloat, operands: []*term{left, right}})
+	if extremesAtCorners(op, right) && !left.maybeNaN && !right.maybeNaN {
+		lowLow, lowHigh := evaluateFloats(op, left.floatLow, right.floatLow), evaluateFloats(op, left.floatLow, right.floatHigh)
+		highLow, highHigh := evaluateFloats(op, left.floatHigh, right.floatLow), evaluateFloats(op, left.floatHigh, right.floatHigh)
+		lowest, highest := min(lowLow, lowHigh, highLow, highHigh), max(lowLow, lowHigh, highLow, highHigh)
+		if !math.IsNaN(lowest) {
+			result.floatLow, result.floatHigh = lowest, highest
+			result.maybeNaN = math.IsInf(lowest, 0) || math.IsInf(highest, 0)
 		}
 	}
-	return g.intern(t)
+	return g.intern(result)
 }
 
-// extremesAtCorners reports whether an operation with second operand y is monotonic in each operand. Rounding is monotonic, so this
+// extremesAtCorners reports whether an operation with second operand divisor is monotonic in each operand. Rounding is monotonic, so this
 // also holds in floating-point arithmetic.
-func extremesAtCorners(op opcode, y *term) bool {
+func extremesAtCorners(op opcode, divisor *term) bool {
 	switch op {
 	case opNumAdd, opNumSub, opNumMul, opNumMin, opNumMax:
 		return true
 	case opNumDiv:
-		return y.floatLow > 0 || y.floatHigh < 0
+		return divisor.floatLow > 0 || divisor.floatHigh < 0
 	}
 	return false
 }
 
 // evaluateFloats computes an operation on Doubles.
-func evaluateFloats(op opcode, x, y float64) float64 {
+func evaluateFloats(op opcode, left, right float64) float64 {
 	switch op {
 	case opNumAdd:
-		return x + y
+		return left + right
 	case opNumSub:
-		return x - y
+		return left - right
 	case opNumMul:
-		return x * y
+		return left * right
 	case opNumDiv:
-		return x / y
+		return left / right
 	case opNumMin:
-		return min(x, y)
+		return min(left, right)
 	case opNumMax:
-		return max(x, y)
+		return max(left, right)
 	case opNumPow:
-		return sema.Pow(x, y)
+		return sema.Pow(left, right)
 	default: // opNumLog
-		return sema.Log(x, y)
+		return sema.Log(left, right)
 	}
 }
 
-// floatNegation returns -x for a Double.
-func (g *graph) floatNegation(x *term) *term {
-	if x.isConst() {
-		return g.floatConst(-x.floatValue)
+// floatNegation returns -operand for a Double.
+func (g *graph) floatNegation(operand *term) *term {
+	if operand.isConst() {
+		return g.floatConst(-operand.floatValue)
 	}
-	return g.intern(term{op: opNumNeg, sort: sortFloat, operands: []*term{x}, floatLow: -x.floatHigh, floatHigh: -x.floatLow, maybeNaN: x.maybeNaN})
+	return g.intern(term{op: opNumNeg, sort: sortFloat, operands: []*term{operand}, floatLow: -operand.floatHigh, floatHigh: -operand.floatLow, maybeNaN: operand.maybeNaN})
 }
 
-// compareFloats returns a comparison of Doubles: opNumSame, opNumLt or opNumLe.
-func (g *graph) compareFloats(op opcode, x, y *term) *term {
-	if x.isConst() && y.isConst() {
+// compareFloats returns the term of a comparison of two Doubles. op is opNumSame, opNumLt or opNumLe.
+func (g *graph) compareFloats(op opcode, left, right *term) *term {
+	if left.isConst() && right.isConst() {
 		switch op {
 		case opNumSame:
-			return g.boolConst(sema.SameFloat(x.floatValue, y.floatValue))
+			return g.boolConst(sema.SameFloat(left.floatValue, right.floatValue))
 		case opNumLt:
-			return g.boolConst(x.floatValue < y.floatValue)
+			return g.boolConst(left.floatValue < right.floatValue)
 		default:
-			return g.boolConst(x.floatValue <= y.floatValue)
+			return g.boolConst(left.floatValue <= right.floatValue)
 		}
 	}
-	if c := g.compareAsInts(op, x, y); c != nil {
-		return c
+	if comparison := g.compareAsInts(op, left, right); comparison != nil {
+		return comparison
 	}
-	return g.intern(term{op: op, sort: sortBool, operands: []*term{x, y}})
+	return g.intern(term{op: op, sort: sortBool, operands: []*term{left, right}})
 }
 
-// compareAsInts replaces a comparison of a converted Int with a constant, such as x <= MAX/2, by a comparison of Ints. It returns nil
-// for other comparisons.
-func (g *graph) compareAsInts(op opcode, x, y *term) *term {
+// compareAsInts returns a comparison of Ints that is equivalent to a comparison of Doubles, if one operand is a converted Int and the
+// other a constant: x <= 2.5 becomes x <= 2. It returns nil for other comparisons, and for constants that are too far from all Ints.
+func (g *graph) compareAsInts(op opcode, left, right *term) *term {
 	const far = 1 << 40
 	switch {
-	case op == opNumSame && x.isConst():
-		return g.compareAsInts(op, y, x)
-	case x.op == opIntToFloat && y.isConst() && math.Abs(y.floatValue) < far:
-		n := x.operands[0]
+	case op == opNumSame && left.isConst():
+		return g.compareAsInts(op, right, left)
+	case left.op == opIntToFloat && right.isConst() && math.Abs(right.floatValue) < far:
+		number := left.operands[0]
 		switch {
 		case op == opNumLt:
-			return g.lt(n, g.intConst(int64(math.Ceil(y.floatValue))))
+			return g.lessThan(number, g.intConst(int64(math.Ceil(right.floatValue))))
 		case op == opNumLe:
-			return g.not(g.lt(g.intConst(int64(math.Floor(y.floatValue))), n))
-		case y.floatValue == math.Trunc(y.floatValue) && (y.floatValue != 0 || !math.Signbit(y.floatValue)):
-			return g.eq(n, g.intConst(int64(y.floatValue)))
+			return g.not(g.lessThan(g.intConst(int64(math.Floor(right.floatValue))), number))
+		case right.floatValue == math.Trunc(right.floatValue) && (right.floatValue != 0 || !math.Signbit(right.floatValue)):
+			return g.equal(number, g.intConst(int64(right.floatValue)))
 		}
-	case y.op == opIntToFloat && x.isConst() && math.Abs(x.floatValue) < far:
-		n := y.operands[0]
+	case right.op == opIntToFloat && left.isConst() && math.Abs(left.floatValue) < far:
+		number := right.operands[0]
 		if op == opNumLt {
-			return g.lt(g.intConst(int64(math.Floor(x.floatValue))), n)
+			return g.lessThan(g.intConst(int64(math.Floor(left.floatValue))), number)
 		}
-		return g.not(g.lt(n, g.intConst(int64(math.Ceil(x.floatValue)))))
+		return g.not(g.lessThan(number, g.intConst(int64(math.Ceil(left.floatValue)))))
 	}
 	return nil
 }
 
-// toInt returns floor, ceil or round of a Double.
-func (g *graph) toInt(op opcode, x *term) *term {
-	if x.op == opIntToFloat {
-		return x.operands[0]
+// toInt returns the term of floor, ceil or round of a Double. It may fail unless the bounds of the operand show that the result is an
+// Int.
+func (g *graph) toInt(op opcode, operand *term) *term {
+	if operand.op == opIntToFloat {
+		return operand.operands[0]
 	}
-	t := term{op: op, sort: sortInt, operands: []*term{x}, mayFail: true, lo: minInt, hi: maxInt}
-	if !x.maybeNaN && x.floatLow >= minInt && x.floatHigh <= maxInt {
-		t.mayFail, t.lo, t.hi = false, int64(math.Floor(x.floatLow)), int64(math.Ceil(x.floatHigh))
+	result := term{op: op, sort: sortInt, operands: []*term{operand}, mayFail: true, low: minInt, high: maxInt}
+	if !operand.maybeNaN && operand.floatLow >= minInt && operand.floatHigh <= maxInt {
+		result.mayFail, result.low, result.high = false, int64(math.Floor(operand.floatLow)), int64(math.Ceil(operand.floatHigh))
 	}
-	if x.isConst() && !t.mayFail {
-		return g.intConst(int64(roundBy(op, x.floatValue)))
+	if operand.isConst() && !result.mayFail {
+		return g.intConst(int64(roundBy(op, operand.floatValue)))
 	}
-	return g.intern(t)
+	return g.intern(result)
 }
 
 // roundBy computes floor, ceil or round.
-func roundBy(op opcode, x float64) float64 {
-	return [...]sema.Func{opFloor: sema.FuncFloor, opCeil: sema.FuncCeil, opRound: sema.FuncRound}[op].Round(x)
+func roundBy(op opcode, number float64) float64 {
+	return [...]sema.Func{opFloor: sema.FuncFloor, opCeil: sema.FuncCeil, opRound: sema.FuncRound}[op].Round(number)
 }

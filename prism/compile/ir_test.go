@@ -30,7 +30,7 @@ func evaluate(term *term, state []int32) value {
 			}
 		}
 		return value{i: map[opcode]int64{opAnd: 1, opOr: 0}[term.op]}
-	case opIte:
+	case opIfThenElse:
 		c := evaluate(term.operands[0], state)
 		if c.failed {
 			return c

@@ -8,60 +8,60 @@ import (
 // labelExpr returns the expression that a label stands for. The built-in label
 // "init" stands for the initial values of the variables. "deadlock" is true if
 // in every synchronisation some participant has no enabled command.
-func (m *Model) labelExpr(l *sema.Label) (sema.Expr, error) {
+func (m *Model) labelExpr(label *sema.Label) (sema.Expr, error) {
 	switch {
-	case l.Index == sema.LabelInit:
-		return m.initExpr(l.At), nil
-	case l.Index == sema.LabelDeadlock:
-		return m.deadlockExpr(l.At), nil
-	case l.Index >= 0 && l.Index < len(m.program.Labels):
-		return m.program.Labels[l.Index].X, nil
+	case label.Index == sema.LabelInit:
+		return m.initExpr(label.Position), nil
+	case label.Index == sema.LabelDeadlock:
+		return m.deadlockExpr(label.Position), nil
+	case label.Index >= 0 && label.Index < len(m.program.Labels):
+		return m.program.Labels[label.Index].X, nil
 	}
-	return nil, &UnsupportedError{m.program.File, l.At, "the model has no label \"" + l.Name + "\""}
+	return nil, &UnsupportedError{m.program.File, label.Position, "the model has no label \"" + label.Name + "\""}
 }
 
 // initExpr returns the expression of the label "init".
-func (m *Model) initExpr(at syntax.Pos) sema.Expr {
+func (m *Model) initExpr(pos syntax.Pos) sema.Expr {
 	if m.program.Init != nil {
 		return m.program.Init
 	}
-	conjunction := newBool(at, true)
-	for slot, v := range m.program.Vars {
-		x := &sema.Var{Base: sema.Base{T: v.Type, At: at}, Slot: slot}
-		if v.Type == sema.Bool {
-			conjunction = newBinary(at, syntax.OpAnd, conjunction, newBinary(at, syntax.OpIff, x, newBool(at, v.Init != 0)))
+	conjunction := newBool(pos, true)
+	for slot, declared := range m.program.Vars {
+		variable := &sema.Var{Base: sema.Base{ValueType: declared.Type, Position: pos}, Slot: slot}
+		if declared.Type == sema.Bool {
+			conjunction = newBinary(pos, syntax.OpAnd, conjunction, newBinary(pos, syntax.OpIff, variable, newBool(pos, declared.Init != 0)))
 			continue
 		}
-		value := sema.Value{Type: sema.Int, Int: v.Init, Float: float64(v.Init)}
-		c := &sema.Const{Base: sema.Base{T: sema.Int, At: at}, Val: value}
-		conjunction = newBinary(at, syntax.OpAnd, conjunction, newBinary(at, syntax.OpEq, x, c))
+		value := sema.Value{Type: sema.Int, Int: declared.Init, Float: float64(declared.Init)}
+		constant := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: pos}, Val: value}
+		conjunction = newBinary(pos, syntax.OpAnd, conjunction, newBinary(pos, syntax.OpEq, variable, constant))
 	}
 	return conjunction
 }
 
 // deadlockExpr returns the expression of the label "deadlock".
-func (m *Model) deadlockExpr(at syntax.Pos) sema.Expr {
-	anyEnabled := newBool(at, false)
+func (m *Model) deadlockExpr(pos syntax.Pos) sema.Expr {
+	anyEnabled := newBool(pos, false)
 	for _, sync := range m.synchronisations {
-		allEnabled := newBool(at, true)
+		allEnabled := newBool(pos, true)
 		for _, participant := range sync.participants {
-			commandEnabled := newBool(at, false)
+			commandEnabled := newBool(pos, false)
 			for _, command := range participant.commands {
-				commandEnabled = newBinary(at, syntax.OpOr, commandEnabled, command.source.Guard)
+				commandEnabled = newBinary(pos, syntax.OpOr, commandEnabled, command.source.Guard)
 			}
-			allEnabled = newBinary(at, syntax.OpAnd, allEnabled, commandEnabled)
+			allEnabled = newBinary(pos, syntax.OpAnd, allEnabled, commandEnabled)
 		}
-		anyEnabled = newBinary(at, syntax.OpOr, anyEnabled, allEnabled)
+		anyEnabled = newBinary(pos, syntax.OpOr, anyEnabled, allEnabled)
 	}
-	return &sema.Unary{Base: sema.Base{T: sema.Bool, At: at}, Op: syntax.OpNot, X: anyEnabled}
+	return &sema.Unary{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Op: syntax.OpNot, X: anyEnabled}
 }
 
 // newBool returns a Boolean constant.
-func newBool(at syntax.Pos, b bool) sema.Expr {
-	return &sema.Const{Base: sema.Base{T: sema.Bool, At: at}, Val: sema.Value{Type: sema.Bool, Bool: b}}
+func newBool(pos syntax.Pos, value bool) sema.Expr {
+	return &sema.Const{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Val: sema.Value{Type: sema.Bool, Bool: value}}
 }
 
 // newBinary returns a binary operator with a Boolean result.
-func newBinary(at syntax.Pos, op syntax.Op, x, y sema.Expr) sema.Expr {
-	return &sema.Binary{Base: sema.Base{T: sema.Bool, At: at}, Op: op, X: x, Y: y}
+func newBinary(pos syntax.Pos, op syntax.Op, left, right sema.Expr) sema.Expr {
+	return &sema.Binary{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Op: op, X: left, Y: right}
 }

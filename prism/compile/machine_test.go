@@ -113,7 +113,7 @@ func TestMachineCorpus(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
 			last := m.program.Vars[len(m.program.Vars)-1]
 			goal := same(last, len(m.program.Vars)-1, last.High)
-			safe := &sema.Unary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpNot, X: same(m.program.Vars[0], 0, m.program.Vars[0].High)}
+			safe := &sema.Unary{Base: sema.Base{ValueType: sema.Bool}, Op: syntax.OpNot, X: same(m.program.Vars[0], 0, m.program.Vars[0].High)}
 			for _, mon := range monitors(m, goal, safe) {
 				sameOutcomes(t, m, mon, 20)
 			}
@@ -142,11 +142,11 @@ func corpusModel(file string, text []byte) (*Model, error) {
 
 // same is the expression that a variable has a value.
 func same(v sema.Variable, slot int, value int32) sema.Expr {
-	x := &sema.Var{Base: sema.Base{T: v.Type}, Slot: slot}
+	x := &sema.Var{Base: sema.Base{ValueType: v.Type}, Slot: slot}
 	if v.Type == sema.Bool {
 		return newBinary(noPos, syntax.OpEq, x, newBool(noPos, value != 0))
 	}
-	return newBinary(noPos, syntax.OpEq, x, &sema.Const{Base: sema.Base{T: sema.Int}, Val: sema.IntValue(value)})
+	return newBinary(noPos, syntax.OpEq, x, &sema.Const{Base: sema.Base{ValueType: sema.Int}, Val: sema.IntValue(value)})
 }
 
 // TestMachineRandom compares the two executions on random models.

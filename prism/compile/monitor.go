@@ -66,12 +66,12 @@ func NewWatch[V any](monitor Monitor, continuous bool, compiler StateCompiler[V]
 	return watch, err
 }
 
-// orTrue returns e, or the constant true if e is nil.
-func orTrue(e sema.Expr) sema.Expr {
-	if e == nil {
-		return &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.Value{Type: sema.Bool, Bool: true}}
+// orTrue returns expr, or the constant true if expr is nil.
+func orTrue(expr sema.Expr) sema.Expr {
+	if expr == nil {
+		return &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.Value{Type: sema.Bool, Bool: true}}
 	}
-	return e
+	return expr
 }
 
 // watch is a Watch over the states of a model.
@@ -81,13 +81,13 @@ type watch struct {
 }
 
 // newWatch prepares a monitor over the states of the model.
-func (m *Model) newWatch(mon Monitor) (*watch, error) {
-	a := stateCompiler{model: m}
-	w, err := NewWatch(mon, m.continuous(), &a)
+func (m *Model) newWatch(monitor Monitor) (*watch, error) {
+	compiler := stateCompiler{model: m}
+	generic, err := NewWatch(monitor, m.continuous(), &compiler)
 	if err != nil {
 		return nil, err
 	}
-	return &watch{*w, a.rewards}, nil
+	return &watch{*generic, compiler.rewards}, nil
 }
 
 // stateCompiler implements StateCompiler for the expressions of a model.
@@ -97,9 +97,9 @@ type stateCompiler struct {
 }
 
 // CompileBool implements StateCompiler.
-func (a *stateCompiler) CompileBool(e sema.Expr) (func(*env) bool, error) {
-	f, err := a.model.boolClosure(e)
-	return f, err
+func (a *stateCompiler) CompileBool(expr sema.Expr) (func(*env) bool, error) {
+	closure, err := a.model.boolClosure(expr)
+	return closure, err
 }
 
 // CompileRewards implements StateCompiler. A move is the action of its choice.
@@ -111,16 +111,16 @@ func (a *stateCompiler) CompileRewards(reward int) (state func(*env) float64, mo
 }
 
 // stepBounds converts the bounds on the number of steps to inclusive integers.
-func stepBounds(mon Monitor) (low, high int64) {
-	lo, hi := math.Ceil(mon.Low), math.Floor(mon.High)
-	if mon.LowStrict && lo == mon.Low {
-		lo++
+func stepBounds(monitor Monitor) (low, high int64) {
+	first, last := math.Ceil(monitor.Low), math.Floor(monitor.High)
+	if monitor.LowStrict && first == monitor.Low {
+		first++
 	}
-	if mon.HighStrict && hi == mon.High {
-		hi--
+	if monitor.HighStrict && last == monitor.High {
+		last--
 	}
 	const most = 1 << 62
-	return int64(min(max(lo, 0), most)), int64(min(max(hi, -1), most))
+	return int64(min(max(first, 0), most)), int64(min(max(last, -1), most))
 }
 
 // endsAtLoops reports whether a deterministic self-loop decides the path. An unbounded until in discrete time would otherwise stay
@@ -136,21 +136,21 @@ func (w *Watch[V]) Limited() bool {
 
 // Enter processes the arrival in a state and reports whether the path ends. looping says that the last step was a deterministic
 // self-loop.
-func (w *Watch[V]) Enter(v V, out *Outcome, looping bool) bool {
+func (w *Watch[V]) Enter(state V, out *Outcome, looping bool) bool {
 	switch w.Kind {
 	case Until:
-		return w.enterUntil(v, out, looping)
+		return w.enterUntil(state, out, looping)
 	case Next:
-		return out.Steps == 1 && out.decide(w.IsRight(v))
+		return out.Steps == 1 && out.decide(w.IsRight(state))
 	case ReachReward:
-		return w.IsRight(v) && out.decide(true)
+		return w.IsRight(state) && out.decide(true)
 	case CumulReward:
 		return w.atHorizon(out) && out.decide(true)
 	default: // InstantReward
 		if !w.atHorizon(out) {
 			return false
 		}
-		out.Reward = w.State(v)
+		out.Reward = w.State(state)
 		return out.decide(true)
 	}
 }
@@ -164,13 +164,13 @@ func (w *Watch[V]) atHorizon(out *Outcome) bool {
 }
 
 // enterUntil is Enter for an until formula.
-func (w *Watch[V]) enterUntil(v V, out *Outcome, looping bool) bool {
+func (w *Watch[V]) enterUntil(state V, out *Outcome, looping bool) bool {
 	switch {
 	case w.inSteps && out.Steps > w.highStep:
 		return out.decide(false)
-	case !w.beforeLowerBound(out) && w.IsRight(v):
+	case !w.beforeLowerBound(out) && w.IsRight(state):
 		return out.decide(true)
-	case !w.IsLeft(v):
+	case !w.IsLeft(state):
 		return out.decide(false)
 	}
 	return looping && w.endsAtLoops() && out.decide(false)
@@ -185,12 +185,12 @@ func (w *Watch[V]) beforeLowerBound(out *Outcome) bool {
 }
 
 // Deadlock decides a path that stays in its current state forever. Enter must have been called for the state and returned false.
-func (w *Watch[V]) Deadlock(v V, out *Outcome) {
+func (w *Watch[V]) Deadlock(state V, out *Outcome) {
 	switch w.Kind {
 	case Until:
-		out.decide(w.beforeLowerBound(out) && w.IsRight(v))
+		out.decide(w.beforeLowerBound(out) && w.IsRight(state))
 	case Next:
-		out.decide(w.IsRight(v))
+		out.decide(w.IsRight(state))
 	case ReachReward:
 		out.Status = Undecided
 	case CumulReward:
@@ -198,45 +198,45 @@ func (w *Watch[V]) Deadlock(v V, out *Outcome) {
 		if w.inSteps {
 			rest = float64(w.highStep - out.Steps)
 		}
-		out.Reward += float64(w.State(v) * rest)
+		out.Reward += float64(w.State(state) * rest)
 		out.decide(true)
 	case InstantReward:
-		out.Reward = w.State(v)
+		out.Reward = w.State(state)
 		out.decide(true)
 	}
 }
 
 // Step counts a step of a discrete-time model by a move, and adds the rewards of the state and the move.
-func (w *Watch[V]) Step(v V, out *Outcome, move int) {
+func (w *Watch[V]) Step(state V, out *Outcome, move int) {
 	out.Steps++
 	if w.Kind == ReachReward || w.Kind == CumulReward {
-		out.Reward += w.State(v) + w.Move(v, move)
+		out.Reward += w.State(state) + w.Move(state, move)
 	}
 }
 
-// Sojourn adds the sojourn time dt in the current state and the jump by a move, with their rewards. It reports whether a time bound
+// Sojourn adds the time of a sojourn in the current state and the jump by a move, with their rewards. It reports whether a time bound
 // passed during the sojourn and decided the path. Enter must have been called for the state and returned false.
-func (w *Watch[V]) Sojourn(v V, out *Outcome, dt float64, move int) bool {
-	start, end := out.Time, out.Time+dt
+func (w *Watch[V]) Sojourn(state V, out *Outcome, duration float64, move int) bool {
+	start, end := out.Time, out.Time+duration
 	out.Steps++
 	out.Time = end
 	switch w.Kind {
 	case Until:
 		if end > w.High {
-			return out.decide(start < w.Low && w.IsRight(v))
+			return out.decide(start < w.Low && w.IsRight(state))
 		}
-		return start < w.Low && end > w.Low && w.IsRight(v) && out.decide(true)
+		return start < w.Low && end > w.Low && w.IsRight(state) && out.decide(true)
 	case CumulReward:
 		if end > w.High {
-			out.Reward += float64(w.State(v) * (w.High - start))
+			out.Reward += float64(w.State(state) * (w.High - start))
 			return out.decide(true)
 		}
 		fallthrough
 	case ReachReward:
-		out.Reward += float64(w.State(v)*dt) + w.Move(v, move)
+		out.Reward += float64(w.State(state)*duration) + w.Move(state, move)
 	case InstantReward:
 		if end > w.High {
-			out.Reward = w.State(v)
+			out.Reward = w.State(state)
 			return out.decide(true)
 		}
 	}

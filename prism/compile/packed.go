@@ -62,9 +62,9 @@ func (c *PackedChoices) Reset() {
 func (c *PackedChoices) mergeEqualTargets(first, words int) {
 	kept := first
 	for i := first; i < len(c.Weights); i++ {
-		j := c.findTarget(first, kept, i, words)
-		if j < kept {
-			c.Weights[j] += c.Weights[i]
+		equal := c.findTarget(first, kept, i, words)
+		if equal < kept {
+			c.Weights[equal] += c.Weights[i]
 			continue
 		}
 		if kept < i {
@@ -79,17 +79,17 @@ func (c *PackedChoices) mergeEqualTargets(first, words int) {
 // findTarget returns the index of the transition in [first, end) with the same target as transition i; end if there is none.
 func (c *PackedChoices) findTarget(first, end, i, words int) int {
 	if words == 1 {
-		for j, t := range c.Targets[first:end] {
-			if t == c.Targets[i] {
-				return first + j
+		for candidate, other := range c.Targets[first:end] {
+			if other == c.Targets[i] {
+				return first + candidate
 			}
 		}
 		return end
 	}
 	target := c.Targets[i*words : (i+1)*words]
-	for j := first; j < end; j++ {
-		if slices.Equal(c.Targets[j*words:(j+1)*words], target) {
-			return j
+	for candidate := first; candidate < end; candidate++ {
+		if slices.Equal(c.Targets[candidate*words:(candidate+1)*words], target) {
+			return candidate
 		}
 	}
 	return end
@@ -106,20 +106,20 @@ type packedInterpreter struct {
 }
 
 // NewPackedInterpreter returns a PackedExpander that interprets the model.
-func (m *Model) NewPackedInterpreter(p *Packing) PackedExpander {
-	return m.newPackedInterpreter(p, nil)
+func (m *Model) NewPackedInterpreter(packing *Packing) PackedExpander {
+	return m.newPackedInterpreter(packing, nil)
 }
 
 // newPackedInterpreter returns a packedInterpreter that knows the given moves by their indices.
-func (m *Model) newPackedInterpreter(p *Packing, moves []Move) *packedInterpreter {
-	x := &packedInterpreter{
-		expander: newExpander(m), packing: p, state: make([]int32, len(m.program.Vars)),
+func (m *Model) newPackedInterpreter(packing *Packing, moves []Move) *packedInterpreter {
+	result := &packedInterpreter{
+		expander: newExpander(m), packing: packing, state: make([]int32, len(m.program.Vars)),
 		moves: slices.Clone(moves), moveIndices: map[string]uint32{},
 	}
-	for i, mv := range moves {
-		x.moveIndices[string(x.moveKey(mv.Action, mv.Commands))] = uint32(i)
+	for i, move := range moves {
+		result.moveIndices[string(result.moveKey(move.Action, move.Commands))] = uint32(i)
 	}
-	return x
+	return result
 }
 
 // Name implements PackedExpander.
@@ -159,33 +159,33 @@ func (x *packedInterpreter) expandState(packed []uint64, out *PackedChoices) err
 		choice := &choices.List[i]
 		out.Moves = append(out.Moves, x.moveIndex(choice))
 		out.Transitions = append(out.Transitions, uint32(len(choice.Transitions)))
-		for _, t := range choice.Transitions {
-			out.Weights = append(out.Weights, t.Weight)
-			n := len(out.Targets)
-			out.Targets = slices.Grow(out.Targets, x.packing.Words)[:n+x.packing.Words]
-			x.packing.Pack(out.Targets[n:], t.Target)
+		for _, transition := range choice.Transitions {
+			out.Weights = append(out.Weights, transition.Weight)
+			numWords := len(out.Targets)
+			out.Targets = slices.Grow(out.Targets, x.packing.Words)[:numWords+x.packing.Words]
+			x.packing.Pack(out.Targets[numWords:], transition.Target)
 		}
 	}
 	return nil
 }
 
 // moveIndex returns the index of the move of a choice. A new move is added.
-func (x *packedInterpreter) moveIndex(c *Choice) uint32 {
-	key := x.moveKey(c.Action, c.Commands)
-	i, ok := x.moveIndices[string(key)]
+func (x *packedInterpreter) moveIndex(choice *Choice) uint32 {
+	key := x.moveKey(choice.Action, choice.Commands)
+	index, ok := x.moveIndices[string(key)]
 	if !ok {
-		i = uint32(len(x.moves))
-		x.moves = append(x.moves, Move{Action: c.Action, Module: c.Module, Commands: slices.Clone(c.Commands)})
-		x.moveIndices[string(key)] = i
+		index = uint32(len(x.moves))
+		x.moves = append(x.moves, Move{Action: choice.Action, Module: choice.Module, Commands: slices.Clone(choice.Commands)})
+		x.moveIndices[string(key)] = index
 	}
-	return i
+	return index
 }
 
 // moveKey encodes the action and the commands of a move as a map key. The next call overwrites it.
 func (x *packedInterpreter) moveKey(action int, commands []CommandRef) []byte {
 	x.keyBuffer = binary.AppendVarint(x.keyBuffer[:0], int64(action))
-	for _, r := range commands {
-		x.keyBuffer = binary.AppendUvarint(binary.AppendUvarint(x.keyBuffer, uint64(r.Module)), uint64(r.Command))
+	for _, ref := range commands {
+		x.keyBuffer = binary.AppendUvarint(binary.AppendUvarint(x.keyBuffer, uint64(ref.Module)), uint64(ref.Command))
 	}
 	return x.keyBuffer
 }

@@ -25,33 +25,33 @@ type PackedField struct {
 
 // NewPacking returns a packing for valuations of the given variables.
 func NewPacking(vars []sema.Variable) *Packing {
-	p := &Packing{Words: 1}
+	packing := &Packing{Words: 1}
 	free := 64
-	for _, v := range vars {
-		low, high := int64(v.Low), int64(v.High)
+	for _, variable := range vars {
+		low, high := int64(variable.Low), int64(variable.High)
 		width := bits.Len64(uint64(high - low))
 		if width > free {
-			p.Words++
+			packing.Words++
 			free = 64
 		}
 		free -= width
-		p.Bits += width
-		p.Fields = append(p.Fields, PackedField{p.Words - 1, uint(free), 1<<width - 1, low})
+		packing.Bits += width
+		packing.Fields = append(packing.Fields, PackedField{packing.Words - 1, uint(free), 1<<width - 1, low})
 	}
-	return p
+	return packing
 }
 
 // Pack writes a valuation to dst, which has Words words. The values must be within the declared ranges.
 func (p *Packing) Pack(dst []uint64, state []int32) {
 	clear(dst)
-	for i, f := range p.Fields {
-		dst[f.Word] |= uint64(int64(state[i])-f.Low) << f.Shift
+	for i, field := range p.Fields {
+		dst[field.Word] |= uint64(int64(state[i])-field.Low) << field.Shift
 	}
 }
 
 // Unpack is the inverse of Pack.
 func (p *Packing) Unpack(dst []int32, packed []uint64) {
-	for i, f := range p.Fields {
-		dst[i] = int32(int64(packed[f.Word]>>f.Shift&f.Mask) + f.Low)
+	for i, field := range p.Fields {
+		dst[i] = int32(int64(packed[field.Word]>>field.Shift&field.Mask) + field.Low)
 	}
 }

@@ -30,16 +30,16 @@ type interpreter struct {
 
 // NewInterpreter returns a Runner that interprets the model.
 func (m *Model) NewInterpreter(mon Monitor) (BatchRunner, error) {
-	r, err := m.newInterpreter(mon)
+	runner, err := m.newInterpreter(mon)
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	return runner, nil
 }
 
 // newInterpreter prepares a monitor and finds the initial state.
-func (m *Model) newInterpreter(mon Monitor) (*interpreter, error) {
-	w, err := m.newWatch(mon)
+func (m *Model) newInterpreter(monitor Monitor) (*interpreter, error) {
+	watch, err := m.newWatch(monitor)
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +47,10 @@ func (m *Model) newInterpreter(mon Monitor) (*interpreter, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(m.program.Vars)
+	numVars := len(m.program.Vars)
 	return &interpreter{
-		model: m, expander: newExpander(m), watch: w, initialState: start,
-		state: make([]int32, n), target: make([]int32, n),
+		model: m, expander: newExpander(m), watch: watch, initialState: start,
+		state: make([]int32, numVars), target: make([]int32, numVars),
 	}, nil
 }
 
@@ -64,8 +64,8 @@ func (r *interpreter) Name() string { return "interpreter" }
 func (r *interpreter) Fork() (BatchRunner, error) { return r.model.NewInterpreter(r.watch.Monitor) }
 
 // Run implements Runner.
-func (r *interpreter) Run(s Stream) Outcome {
-	out, _ := r.run(context.Background(), s)
+func (r *interpreter) Run(stream Stream) Outcome {
+	out, _ := r.run(context.Background(), stream)
 	return out
 }
 
@@ -84,7 +84,7 @@ func (r *interpreter) RunBatch(ctx context.Context, seed, first uint64, dst []Ou
 const pollMask = 1<<12 - 1
 
 // run draws one path from a stream of random numbers and returns its outcome.
-func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
+func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 	var out Outcome
 	r.expander.env.err, r.expander.ctx = nil, ctx
 	copy(r.state, r.initialState)
@@ -111,7 +111,7 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 			out.Status = Undecided
 			return out, nil
 		}
-		looping, done = r.makeStep(&s, &out)
+		looping, done = r.makeStep(&stream, &out)
 		if done {
 			return out, nil
 		}
@@ -141,39 +141,39 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 
 // makeStep picks a choice and its updates and moves to the next state. It reports whether the step was a deterministic self-loop, and
 // whether the path ended.
-func (r *interpreter) makeStep(s *Stream, out *Outcome) (looping, done bool) {
-	n := len(r.expander.combinations)
-	var c combination
+func (r *interpreter) makeStep(stream *Stream, out *Outcome) (looping, done bool) {
+	numChoices := len(r.expander.combinations)
+	var chosen combination
 	if r.model.continuous() {
 		var rate float64
-		c, rate, done = r.pickByRate(s, out)
+		chosen, rate, done = r.pickByRate(stream, out)
 		if done {
 			return false, true
 		}
-		done = r.watch.Sojourn(&r.expander.env, out, s.Exponential(rate), c.action)
+		done = r.watch.Sojourn(&r.expander.env, out, stream.Exponential(rate), chosen.action)
 	} else {
-		c = r.pickUniformly(s, out)
-		r.watch.Step(&r.expander.env, out, c.action)
+		chosen = r.pickUniformly(stream, out)
+		r.watch.Step(&r.expander.env, out, chosen.action)
 	}
 	if r.failed(out) || done {
 		return false, true
 	}
-	commands := r.expander.combinationCommands[c.first:c.last]
+	commands := r.expander.combinationCommands[chosen.first:chosen.last]
 	copy(r.target, r.state)
 	if err := r.expander.applyUpdates(r.target, commands, r.expander.updates); err != nil {
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
-	looping = n == 1 && !r.model.continuous() && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
+	looping = numChoices == 1 && !r.model.continuous() && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
 	return looping, false
 }
 
 // pickUniformly picks a choice uniformly, and then its updates by their probabilities. It sets expander.updates.
-func (r *interpreter) pickUniformly(s *Stream, out *Outcome) combination {
+func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	chosen := r.expander.combinations[0]
-	if n := len(r.expander.combinations); n > 1 {
-		chosen = r.expander.combinations[s.Below(uint32(n))]
+	if numChoices := len(r.expander.combinations); numChoices > 1 {
+		chosen = r.expander.combinations[stream.Below(uint32(numChoices))]
 		if r.model.nondeterministic() {
 			out.Nondet++
 		} else {
@@ -183,55 +183,55 @@ func (r *interpreter) pickUniformly(s *Stream, out *Outcome) combination {
 	commands := r.expander.combinationCommands[chosen.first:chosen.last]
 	r.expander.resetUpdates(commands)
 	if numAlternatives(commands) > 1 {
-		r.expander.pickUpdates(commands, s.Unit())
+		r.expander.pickUpdates(commands, stream.Unit())
 	}
 	return chosen
 }
 
 // pickByRate picks a choice and its updates with probability proportional to their rates. It sets expander.updates and returns the
 // exit rate. done says that the path ended, because this rate is not finite.
-func (r *interpreter) pickByRate(s *Stream, out *Outcome) (c combination, total float64, done bool) {
+func (r *interpreter) pickByRate(stream *Stream, out *Outcome) (chosen combination, exitRate float64, done bool) {
 	r.totals = r.totals[:0]
-	for _, c := range r.expander.combinations {
-		rate := r.expander.totalWeight(r.expander.combinationCommands[c.first:c.last])
+	for _, chosen := range r.expander.combinations {
+		rate := r.expander.totalWeight(r.expander.combinationCommands[chosen.first:chosen.last])
 		r.totals = append(r.totals, rate)
-		total += rate
+		exitRate += rate
 	}
-	if !(total <= math.MaxFloat64) {
+	if !(exitRate <= math.MaxFloat64) {
 		out.Status = Failed
 		out.Err = r.model.stateError(r.state, r.expander.combinationCommands[r.expander.combinations[0].first].source.Pos, "total rate is not finite")
-		return c, total, true
+		return chosen, exitRate, true
 	}
-	c = r.expander.combinations[0]
-	commands := r.expander.combinationCommands[c.first:c.last]
+	chosen = r.expander.combinations[0]
+	commands := r.expander.combinationCommands[chosen.first:chosen.last]
 	r.expander.resetUpdates(commands)
 	if len(r.expander.combinations) == 1 && numAlternatives(commands) == 1 {
-		return c, total, false
+		return chosen, exitRate, false
 	}
-	remainder := float64(s.Unit() * total)
+	remainder := float64(stream.Unit() * exitRate)
 	last := len(r.totals) - 1
 	i := 0
 	for ; i < last && !(remainder < r.totals[i]); i++ {
 		remainder -= r.totals[i]
 	}
-	c = r.expander.combinations[i]
-	commands = r.expander.combinationCommands[c.first:c.last]
+	chosen = r.expander.combinations[i]
+	commands = r.expander.combinationCommands[chosen.first:chosen.last]
 	r.expander.resetUpdates(commands)
 	if numAlternatives(commands) > 1 {
 		r.expander.pickUpdates(commands, remainder)
 	}
-	return c, total, false
+	return chosen, exitRate, false
 }
 
 // isDeterministic reports whether exactly one combination of updates has a positive weight and this weight is 1.
 func (r *interpreter) isDeterministic(commands []*command) bool {
 	for _, command := range commands {
 		positive := 0
-		for _, w := range r.expander.weights[command.order] {
-			if w > 0 {
+		for _, weight := range r.expander.weights[command.order] {
+			if weight > 0 {
 				positive++
 			}
-			if w > 0 && w != 1 {
+			if weight > 0 && weight != 1 {
 				return false
 			}
 		}
@@ -259,14 +259,14 @@ func (x *expander) resetUpdates(commands []*command) {
 	}
 }
 
-// pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds u. If there is none because of
+// pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds threshold. If there is none because of
 // rounding, it takes the last combination with a positive weight. x.updates must be the first combination.
-func (x *expander) pickUpdates(commands []*command, u float64) {
+func (x *expander) pickUpdates(commands []*command, threshold float64) {
 	sum, last, index := 0.0, 0, 0
 	for more := true; more; more = nextCombination(commands, x.updates) {
-		if w := x.weight(commands, x.updates); w > 0 {
-			sum += w
-			if u < sum {
+		if weight := x.weight(commands, x.updates); weight > 0 {
+			sum += weight
+			if threshold < sum {
 				return
 			}
 			last = index

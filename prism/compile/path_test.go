@@ -107,9 +107,9 @@ func TestPaths(t *testing.T) {
 // TestBuiltInLabels watches for the two labels every model has.
 func TestBuiltInLabels(t *testing.T) {
 	m := model(t, chain, Options{})
-	dead := &sema.Label{Base: sema.Base{T: sema.Bool}, Name: "deadlock", Index: sema.LabelDeadlock}
-	initial := &sema.Label{Base: sema.Base{T: sema.Bool}, Name: "init", Index: sema.LabelInit}
-	moved := &sema.Unary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpNot, X: initial}
+	dead := &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "deadlock", Index: sema.LabelDeadlock}
+	initial := &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "init", Index: sema.LabelInit}
+	moved := &sema.Unary{Base: sema.Base{ValueType: sema.Bool}, Op: syntax.OpNot, X: initial}
 	for want, e := range map[int64]sema.Expr{5: dead, 0: initial, 1: moved} {
 		for _, r := range bothRunners(t, m, Monitor{Kind: Until, Right: e, Low: -inf, High: inf, MaxPath: 100}) {
 			if got := r.Run(NewStream(1, 1)); got.Status != True || got.Steps != want {

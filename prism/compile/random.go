@@ -4,16 +4,16 @@ import "math"
 
 // next returns 64 random bits and advances the stream, by the algorithm xoshiro256**.
 func (s *Stream) next() uint64 {
-	x := s[1] * 5
-	x = (x<<7 | x>>57) * 9
-	t := s[1] << 17
+	result := s[1] * 5
+	result = (result<<7 | result>>57) * 9
+	shifted := s[1] << 17
 	s[2] ^= s[0]
 	s[3] ^= s[1]
 	s[1] ^= s[2]
 	s[0] ^= s[3]
-	s[2] ^= t
+	s[2] ^= shifted
 	s[3] = s[3]<<45 | s[3]>>19
-	return x
+	return result
 }
 
 // Unit returns a random multiple of 2^-53 in [0, 1).
@@ -37,31 +37,31 @@ func (s *Stream) Below(n uint32) uint32 {
 // which is never 0.
 func (s *Stream) Exponential(rate float64) float64 { return -logUnit(1-s.Unit()) / rate }
 
-// logUnit is the natural logarithm of x in (0, 1], with an error below one unit
+// logUnit returns the natural logarithm of a number in (0, 1], with an error below one unit
 // in the last place. It uses only basic operations and no fused ones, so that Go
 // and WebAssembly compute the same bits on every platform.
 //
-// Source: the method of FreeBSD's e_log.c: reduce x to 2^k·(1+f) with
+// Source: the method of FreeBSD's e_log.c: reduce the number to 2^k·(1+f) with
 // sqrt(2)/2 < 1+f < sqrt(2), then log(1+f) = f - s·(f-R) with s = f/(2+f) and R
 // a polynomial in s².
-func logUnit(x float64) float64 {
-	bits := math.Float64bits(x)
-	k := int64(bits>>52) - 1022
-	f := math.Float64frombits(bits&(1<<52-1) | 1022<<52) // [0.5, 1)
-	if f < math.Sqrt2/2 {
-		f *= 2
-		k--
+func logUnit(number float64) float64 {
+	bits := math.Float64bits(number)
+	intExponent := int64(bits>>52) - 1022
+	inFloat := math.Float64frombits(bits&(1<<52-1) | 1022<<52) // [0.5, 1)
+	if inFloat < math.Sqrt2/2 {
+		inFloat *= 2
+		intExponent--
 	}
-	f--
-	s := f / (2 + f)
+	inFloat--
+	s := inFloat / (2 + inFloat)
 	s2 := float64(s * s)
 	s4 := float64(s2 * s2)
 	t1 := float64(s2 * (logL1 + float64(s4*(logL3+float64(s4*(logL5+float64(s4*logL7)))))))
 	t2 := float64(s4 * (logL2 + float64(s4*(logL4+float64(s4*logL6)))))
 	r := t1 + t2
-	half := float64(float64(0.5*f) * f)
-	kf := float64(k)
-	return float64(kf*ln2Hi) - ((half - (float64(s*(half+r)) + float64(kf*ln2Lo))) - f)
+	half := float64(float64(0.5*inFloat) * inFloat)
+	exponent := float64(intExponent)
+	return float64(exponent*ln2Hi) - ((half - (float64(s*(half+r)) + float64(exponent*ln2Lo))) - inFloat)
 }
 
 const (

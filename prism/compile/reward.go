@@ -27,20 +27,20 @@ func (m *Model) Rewards(index int) (*Rewards, error) {
 	if index < 0 || index >= len(m.program.Rewards) {
 		return nil, &UnsupportedError{File: m.program.File, Msg: fmt.Sprintf("the model has no reward structure number %d", index+1)}
 	}
-	r := &Rewards{model: m, structure: &m.program.Rewards[index]}
-	for i := range r.structure.Items {
-		it := &r.structure.Items[i]
-		guard, err := m.boolClosure(it.Guard)
+	rewards := &Rewards{model: m, structure: &m.program.Rewards[index]}
+	for i := range rewards.structure.Items {
+		item := &rewards.structure.Items[i]
+		guard, err := m.boolClosure(item.Guard)
 		if err != nil {
 			return nil, err
 		}
-		value, err := m.floatClosure(it.Value)
+		value, err := m.floatClosure(item.Value)
 		if err != nil {
 			return nil, err
 		}
-		r.items = append(r.items, rewardItem{it, guard, value})
+		rewards.items = append(rewards.items, rewardItem{item, guard, value})
 	}
-	return r, nil
+	return rewards, nil
 }
 
 // State returns the reward of a state: per step, or per unit of time in a CTMC.
@@ -61,19 +61,19 @@ func (r *Rewards) Choice(state []int32, action int) (float64, error) {
 }
 
 // checked returns a reward, or the error that its evaluation recorded.
-func (r *Rewards) checked(x float64) (float64, error) {
+func (r *Rewards) checked(number float64) (float64, error) {
 	if err := r.model.takeError(&r.env); err != nil {
 		return 0, err
 	}
-	return x, nil
+	return number, nil
 }
 
 // stateReward returns the sum of the state items. An error is recorded in v.
 func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
-		if it := &r.items[i]; !it.source.Transition {
-			total += it.reward(env)
+		if item := &r.items[i]; !item.source.Transition {
+			total += item.reward(env)
 		}
 	}
 	return total
@@ -83,8 +83,8 @@ func (r *Rewards) stateReward(env *env) float64 {
 func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
-		if it := &r.items[i]; it.source.Transition && it.source.Action == action {
-			total += it.reward(env)
+		if item := &r.items[i]; item.source.Transition && item.source.Action == action {
+			total += item.reward(env)
 		}
 	}
 	return total
@@ -95,9 +95,9 @@ func (it *rewardItem) reward(env *env) float64 {
 	if !it.guard(env) {
 		return 0
 	}
-	x := it.value(env)
-	if !(x >= 0 && x <= math.MaxFloat64) {
-		env.fail(it.source.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", x))
+	value := it.value(env)
+	if !(value >= 0 && value <= math.MaxFloat64) {
+		env.fail(it.source.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", value))
 	}
-	return x
+	return value
 }

@@ -24,9 +24,9 @@ type BatchRunner interface {
 // NewRunner returns the machine; for a model that NewMachine does not support, it
 // returns the interpreter.
 func (m *Model) NewRunner(ctx context.Context, mon Monitor) (BatchRunner, error) {
-	r, err := m.NewMachine(ctx, mon)
+	runner, err := m.NewMachine(ctx, mon)
 	if _, ok := errors.AsType[*UnsupportedError](err); ok {
 		return m.NewInterpreter(mon)
 	}
-	return r, err
+	return runner, err
 }

@@ -12,21 +12,21 @@ import (
 func (m *Model) StateText(state []int32) string { return StateText(m.program, state) }
 
 // StateText returns a state of a program as Model.StateText does.
-func StateText(prog *sema.Program, state []int32) string {
-	var b strings.Builder
-	for i, v := range prog.Vars {
-		b.WriteString([]string{"(", ","}[min(i, 1)])
-		b.WriteString(v.Name + "=" + valueText(v.Type, state[i]))
+func StateText(program *sema.Program, state []int32) string {
+	var text strings.Builder
+	for i, variable := range program.Vars {
+		text.WriteString([]string{"(", ","}[min(i, 1)])
+		text.WriteString(variable.Name + "=" + valueText(variable.Type, state[i]))
 	}
-	return b.String() + ")"
+	return text.String() + ")"
 }
 
 // valueText returns the value of a variable as PRISM writes it.
-func valueText(t sema.Type, x int32) string {
-	if t == sema.Bool {
-		return strconv.FormatBool(x != 0)
+func valueText(typ sema.Type, value int32) string {
+	if typ == sema.Bool {
+		return strconv.FormatBool(value != 0)
 	}
-	return strconv.Itoa(int(x))
+	return strconv.Itoa(int(value))
 }
 
 // stateError returns an error of the model in a state.

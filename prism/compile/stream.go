@@ -10,14 +10,14 @@ type Stream [4]uint64
 // on nothing but seed and index, so the worker that draws a sample does not
 // matter. SplitMix64 mixes both numbers, as the generator's authors advise.
 func NewStream(seed, index uint64) Stream {
-	x := splitMix64(&seed)
-	x ^= index
-	y := splitMix64(&x)
-	var s Stream
-	for i := range s {
-		s[i] = splitMix64(&y)
+	seedMix := splitMix64(&seed)
+	seedMix ^= index
+	state := splitMix64(&seedMix)
+	var stream Stream
+	for i := range stream {
+		stream[i] = splitMix64(&state)
 	}
-	return s
+	return stream
 }
 
 // splitMix64 returns the next number of the generator SplitMix64 and advances its state x.

@@ -59,7 +59,7 @@ func (m *Model) composeModules() ([]synchronisation, error) {
 
 // neverEnabled reports whether a participant has no commands, so that the action is blocked.
 func (g synchronisation) neverEnabled() bool {
-	return slices.ContainsFunc(g.participants, func(l participant) bool { return len(l.commands) == 0 })
+	return slices.ContainsFunc(g.participants, func(participant participant) bool { return len(participant.commands) == 0 })
 }
 
 // checkDisjoint returns an error if a module participates twice in a synchronisation. That happens if a system block names it twice.
@@ -79,21 +79,21 @@ func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
 
 // behaviourOf returns the behaviour of a term of the system block.
 func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
-	switch t := term.(type) {
+	switch block := term.(type) {
 	case sema.SysModule:
-		return m.moduleBehaviour(t.Index), nil
+		return m.moduleBehaviour(block.Index), nil
 	case *sema.SysParallel:
-		return m.composeParallel(t)
+		return m.composeParallel(block)
 	case *sema.SysHide:
-		b, err := m.behaviourOf(t.X)
-		for _, a := range t.Actions {
-			b.unlabelled = append(b.unlabelled, b.labelled[a]...)
-			delete(b.labelled, a)
+		operand, err := m.behaviourOf(block.X)
+		for _, action := range block.Actions {
+			operand.unlabelled = append(operand.unlabelled, operand.labelled[action]...)
+			delete(operand.labelled, action)
 		}
-		return b, err
+		return operand, err
 	case *sema.SysRename:
-		b, err := m.behaviourOf(t.X)
-		return renameActions(b, t, len(m.program.Actions)), err
+		operand, err := m.behaviourOf(block.X)
+		return renameActions(operand, block, len(m.program.Actions)), err
 	}
 	return behaviour{}, &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("system term %T cannot be executed", term)}
 }
@@ -109,32 +109,32 @@ func (m *Model) moduleBehaviour(module int) behaviour {
 		}
 		return participant
 	}
-	b := behaviour{labelled: map[int][][]participant{}}
+	result := behaviour{labelled: map[int][][]participant{}}
 	if own := participantFor(sema.Unlabelled); len(own.commands) > 0 {
-		b.unlabelled = [][]participant{{own}}
+		result.unlabelled = [][]participant{{own}}
 	}
-	for _, a := range m.program.Modules[module].Alphabet {
-		b.labelled[a] = [][]participant{{participantFor(a)}}
+	for _, label := range m.program.Modules[module].Alphabet {
+		result.labelled[label] = [][]participant{{participantFor(label)}}
 	}
-	return b
+	return result
 }
 
 // composeParallel returns the parallel composition of the operands. All operands whose alphabet has a synchronised action move
 // together; on other actions each moves alone.
-func (m *Model) composeParallel(t *sema.SysParallel) (behaviour, error) {
+func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
 	out := behaviour{labelled: map[int][][]participant{}}
 	var operands []behaviour
-	for _, x := range t.Operands {
-		b, err := m.behaviourOf(x)
+	for _, operand := range parallel.Operands {
+		operandBehaviour, err := m.behaviourOf(operand)
 		if err != nil {
 			return out, err
 		}
-		operands = append(operands, b)
-		out.unlabelled = append(out.unlabelled, b.unlabelled...)
+		operands = append(operands, operandBehaviour)
+		out.unlabelled = append(out.unlabelled, operandBehaviour.unlabelled...)
 	}
 	for action := range m.program.Actions {
-		synchronised := t.Full || slices.Contains(t.Actions, action)
-		if combinations, known := synchronise(operands, action, synchronised, t.Full); known {
+		synchronised := parallel.Full || slices.Contains(parallel.Actions, action)
+		if combinations, known := synchronise(operands, action, synchronised, parallel.Full); known {
 			out.labelled[action] = combinations
 		}
 	}
@@ -146,9 +146,9 @@ func (m *Model) composeParallel(t *sema.SysParallel) (behaviour, error) {
 // explicitly (synchronised), such operands block it.
 func synchronise(operands []behaviour, action int, synchronised, full bool) (combinations [][]participant, isKnown bool) {
 	var perOperand [][][]participant
-	for _, b := range operands {
-		if w, ok := b.labelled[action]; ok {
-			perOperand = append(perOperand, w)
+	for _, operand := range operands {
+		if ownCombinations, ok := operand.labelled[action]; ok {
+			perOperand = append(perOperand, ownCombinations)
 		}
 	}
 	switch {
@@ -166,27 +166,27 @@ func synchronise(operands []behaviour, action int, synchronised, full bool) (com
 	return combinations, true
 }
 
-// combineParticipants returns all combinations of an element of xs with an element of ys; the element of xs varies fastest.
-func combineParticipants(xs, ys [][]participant) [][]participant {
+// combineParticipants returns all combinations of an element of firsts with an element of seconds; the element of firsts varies fastest.
+func combineParticipants(firsts, seconds [][]participant) [][]participant {
 	var out [][]participant
-	for _, y := range ys {
-		for _, x := range xs {
-			out = append(out, slices.Concat(x, y))
+	for _, second := range seconds {
+		for _, first := range firsts {
+			out = append(out, slices.Concat(first, second))
 		}
 	}
 	return out
 }
 
 // renameActions returns the behaviour with all actions renamed simultaneously.
-func renameActions(b behaviour, t *sema.SysRename, actions int) behaviour {
-	out := behaviour{unlabelled: b.unlabelled, labelled: map[int][][]participant{}}
+func renameActions(old behaviour, renaming *sema.SysRename, actions int) behaviour {
+	out := behaviour{unlabelled: old.unlabelled, labelled: map[int][][]participant{}}
 	for action := range actions {
-		combinations, ok := b.labelled[action]
+		combinations, ok := old.labelled[action]
 		if !ok {
 			continue
 		}
-		if i := slices.Index(t.From, action); i >= 0 {
-			action = t.To[i]
+		if i := slices.Index(renaming.From, action); i >= 0 {
+			action = renaming.To[i]
 		}
 		out.labelled[action] = append(out.labelled[action], combinations...)
 	}

@@ -63,7 +63,7 @@ func label(tb testing.TB, m *Model, name string) sema.Expr {
 	tb.Helper()
 	for i, l := range m.program.Labels {
 		if l.Name == name {
-			return &sema.Label{Base: sema.Base{T: sema.Bool}, Name: name, Index: i}
+			return &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: name, Index: i}
 		}
 	}
 	tb.Fatalf("no label %q", name)

@@ -39,15 +39,15 @@ type instance struct {
 
 // newInstance compiles a module and makes its first instance.
 func newInstance(ctx context.Context, module []byte) (instance, error) {
-	s := &sharedCode{runtime: wazero.NewRuntime(ctx)}
-	if err := s.compile(ctx, module); err != nil {
-		return instance{}, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, s.runtime.Close(ctx)))
+	shared := &sharedCode{runtime: wazero.NewRuntime(ctx)}
+	if err := shared.compile(ctx, module); err != nil {
+		return instance{}, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, shared.runtime.Close(ctx)))
 	}
-	x, err := s.newInstance(ctx)
+	first, err := shared.newInstance(ctx)
 	if err != nil {
-		return x, errors.Join(err, s.runtime.Close(ctx))
+		return first, errors.Join(err, shared.runtime.Close(ctx))
 	}
-	return x, nil
+	return first, nil
 }
 
 // machine is a Runner that draws batches of paths in WebAssembly. If the code gives up on a path, the interpreter repeats the path.
@@ -71,40 +71,40 @@ const (
 
 // NewMachine compiles the model and a monitor to WebAssembly. The error is an *UnsupportedError for models that only the
 // interpreter can run.
-func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error) {
-	slow, err := m.newInterpreter(mon)
+func (m *Model) NewMachine(ctx context.Context, monitor Monitor) (BatchRunner, error) {
+	interpreter, err := m.newInterpreter(monitor)
 	if err != nil {
 		return nil, err
 	}
-	code, err := m.assemble(slow.watch, slow.initialState)
+	code, err := m.assemble(interpreter.watch, interpreter.initialState)
 	if err != nil {
 		return nil, err
 	}
-	x, err := newInstance(ctx, code)
+	first, err := newInstance(ctx, code)
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, interpreter: slow, stepBudget: firstBudget}, nil
+	return &machine{instance: first, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
 // compile defines the host functions and compiles the module.
-func (s *sharedCode) compile(ctx context.Context, module []byte) error {
+func (shared *sharedCode) compile(ctx context.Context, module []byte) error {
 	f64, i32, i64 := api.ValueTypeF64, api.ValueTypeI32, api.ValueTypeI64
-	num, whole := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
-	host := s.runtime.NewHostModuleBuilder(hostModule)
-	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Pow), num, num[:1]).Export("pow")
-	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Log), num, num[:1]).Export("log")
-	host.NewFunctionBuilder().WithGoFunction(api.GoFunc(hostIntPow), whole, []api.ValueType{i64}).Export("intpow")
+	floats, ints := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
+	host := shared.runtime.NewHostModuleBuilder(hostModule)
+	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Pow), floats, floats[:1]).Export("pow")
+	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Log), floats, floats[:1]).Export("log")
+	host.NewFunctionBuilder().WithGoFunction(api.GoFunc(hostIntPow), ints, []api.ValueType{i64}).Export("intpow")
 	if _, err := host.Instantiate(ctx); err != nil {
 		return err
 	}
-	code, err := s.runtime.CompileModule(ctx, module)
-	s.code = code
+	code, err := shared.runtime.CompileModule(ctx, module)
+	shared.code = code
 	return err
 }
 
 // onNumbers converts a function of float64 numbers to a host function.
-func onNumbers(f func(x, y float64) float64) api.GoFunc {
+func onNumbers(f func(left, right float64) float64) api.GoFunc {
 	return func(_ context.Context, stack []uint64) {
 		stack[0] = math.Float64bits(f(math.Float64frombits(stack[0]), math.Float64frombits(stack[1])))
 	}
@@ -112,8 +112,8 @@ func onNumbers(f func(x, y float64) float64) api.GoFunc {
 
 // hostIntPow is the host function for integer powers. Its result is hostFailed if the power is undefined or overflows.
 func hostIntPow(_ context.Context, stack []uint64) {
-	r, err := sema.IntPow(int32(stack[0]), int32(stack[1]))
-	stack[0] = uint64(int64(r))
+	power, err := sema.IntPow(int32(stack[0]), int32(stack[1]))
+	stack[0] = uint64(int64(power))
 	if err != nil {
 		failed := int64(hostFailed)
 		stack[0] = uint64(failed)
@@ -122,16 +122,16 @@ func hostIntPow(_ context.Context, stack []uint64) {
 
 // newInstance makes another instance of the module.
 func (s *sharedCode) newInstance(ctx context.Context) (instance, error) {
-	mod, err := s.runtime.InstantiateModule(ctx, s.code, wazero.NewModuleConfig().WithName(""))
+	module, err := s.runtime.InstantiateModule(ctx, s.code, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
 		return instance{}, fmt.Errorf("instantiate WebAssembly: %w", err)
 	}
-	memory, ok := mod.Memory().Read(0, mod.Memory().Size())
+	memory, ok := module.Memory().Read(0, module.Memory().Size())
 	if !ok {
 		return instance{}, fmt.Errorf("instantiate WebAssembly: no memory")
 	}
 	s.users.Add(1)
-	return instance{shared: s, mod: mod, run: mod.ExportedFunction(exportedRun), memory: memory}, nil
+	return instance{shared: s, mod: module, run: module.ExportedFunction(exportedRun), memory: memory}, nil
 }
 
 // Close releases the instance. The last instance also releases the code.
@@ -151,26 +151,26 @@ func (r *machine) Name() string { return "machine" }
 
 // Fork implements BatchRunner.
 func (r *machine) Fork() (BatchRunner, error) {
-	slow, err := r.interpreter.model.newInterpreter(r.interpreter.watch.Monitor)
+	interpreter, err := r.interpreter.model.newInterpreter(r.interpreter.watch.Monitor)
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.shared.newInstance(context.Background())
+	copy, err := r.shared.newInstance(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, interpreter: slow, stepBudget: firstBudget}, nil
+	return &machine{instance: copy, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
 // Run implements Runner.
-func (r *machine) Run(s Stream) Outcome {
-	r.setStream(0, s)
+func (r *machine) Run(stream Stream) Outcome {
+	r.setStream(0, stream)
 	if err := r.runLoaded(context.Background(), r.singleOutcome[:]); err != nil {
 		// A trap is a bug of the code generator, not an error of the model.
 		return Outcome{Status: Failed, Err: r.interpreter.model.stateError(r.interpreter.initialState, syntax.Pos{}, err.Error())}
 	}
 	if r.singleOutcome[0].Status == Failed {
-		return r.interpreter.Run(s)
+		return r.interpreter.Run(stream)
 	}
 	return r.singleOutcome[0]
 }
@@ -200,8 +200,8 @@ func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcom
 }
 
 // setStream writes the random stream of sample i to the memory of the instance.
-func (r *machine) setStream(i int, s Stream) {
-	for k, word := range s {
+func (r *machine) setStream(i int, stream Stream) {
+	for k, word := range stream {
 		binary.LittleEndian.PutUint64(r.memory[i*streamSize+8*k:], word)
 	}
 }
@@ -234,9 +234,9 @@ func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 
 // readOutcome reads the outcome of sample i from the memory of the instance.
 func (r *machine) readOutcome(i int) Outcome {
-	b := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
-	word := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	out := Outcome{Status: Status(b[0])}
+	record := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
+	word := func(offset int) uint64 { return binary.LittleEndian.Uint64(record[offset:]) }
+	out := Outcome{Status: Status(record[0])}
 	if out.Status == Failed {
 		return out
 	}

@@ -21,33 +21,33 @@ type packedMachine struct {
 
 // NewPackedMachine compiles the model to WebAssembly code that expands states. The error is an *UnsupportedError for models
 // that only the interpreter can expand.
-func (m *Model) NewPackedMachine(ctx context.Context, p *Packing) (PackedExpander, error) {
-	return m.assemblePackedMachine(ctx, p, false)
+func (m *Model) NewPackedMachine(ctx context.Context, packing *Packing) (PackedExpander, error) {
+	return m.assemblePackedMachine(ctx, packing, false)
 }
 
 // NewPackedLister is NewPackedMachine without weights. Each choice has all Alternatives of its move as separate transitions, including
 // those with weight zero and those with equal targets. If the code cannot expand a state, the number of its choices is GivenUp.
-func (m *Model) NewPackedLister(ctx context.Context, p *Packing) (PackedExpander, error) {
-	return m.assemblePackedMachine(ctx, p, true)
+func (m *Model) NewPackedLister(ctx context.Context, packing *Packing) (PackedExpander, error) {
+	return m.assemblePackedMachine(ctx, packing, true)
 }
 
 // assemblePackedMachine compiles the model to code that expands states; for NewPackedLister if asLister is set.
-func (m *Model) assemblePackedMachine(ctx context.Context, p *Packing, asLister bool) (PackedExpander, error) {
-	code, moves, err := m.assembleExpander(p, asLister)
+func (m *Model) assemblePackedMachine(ctx context.Context, packing *Packing, asLister bool) (PackedExpander, error) {
+	code, moves, err := m.assembleExpander(packing, asLister)
 	if err != nil {
 		return nil, err
 	}
-	x, err := newInstance(ctx, code)
+	first, err := newInstance(ctx, code)
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(x, m.newPackedInterpreter(p, moves), asLister), nil
+	return newPackedMachine(first, m.newPackedInterpreter(packing, moves), asLister), nil
 }
 
 // newPackedMachine returns a PackedExpander for an instance of the code. slow expands the states on which the code gives up.
-func newPackedMachine(x instance, slow *packedInterpreter, asLister bool) *packedMachine {
+func newPackedMachine(code instance, slow *packedInterpreter, asLister bool) *packedMachine {
 	words := slow.packing.Words
-	return &packedMachine{instance: x, words: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: slow}
+	return &packedMachine{instance: code, words: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: slow}
 }
 
 // Name implements PackedExpander.
@@ -70,8 +70,8 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 	x.interpreter.expander.ctx = ctx
 	for len(states) > 0 {
 		part := states[:min(len(states), expandBatch*x.words)]
-		for i, w := range part {
-			binary.LittleEndian.PutUint64(x.memory[8*i:], w)
+		for i, word := range part {
+			binary.LittleEndian.PutUint64(x.memory[8*i:], word)
 		}
 		x.stack[0] = uint64(len(part) / x.words)
 		if err := x.run.CallWithStack(ctx, x.stack[:]); err != nil {
@@ -91,10 +91,10 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 
 // readChoices appends the choices that the code wrote for some states.
 func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
-	at := x.outputStart
+	address := x.outputStart
 	for ; len(states) > 0; states = states[x.words:] {
-		numChoices := x.word(at)
-		at += 8
+		numChoices := x.word(address)
+		address += 8
 		if int64(numChoices) == gaveUp && x.isLister {
 			out.Choices = append(out.Choices, GivenUp)
 			continue
@@ -107,26 +107,28 @@ func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 		}
 		out.Choices = append(out.Choices, uint32(numChoices))
 		for range numChoices {
-			at = x.readChoice(at, out)
+			address = x.readChoice(address, out)
 		}
 	}
 	return nil
 }
 
 // word returns the word at an address in the memory of the instance.
-func (x *packedMachine) word(at int) uint64 { return binary.LittleEndian.Uint64(x.memory[at:]) }
+func (x *packedMachine) word(address int) uint64 {
+	return binary.LittleEndian.Uint64(x.memory[address:])
+}
 
 // readChoice appends the choice at an address and returns the address after it.
-func (x *packedMachine) readChoice(at int, out *PackedChoices) int {
-	head := x.word(at)
-	at += 8
+func (x *packedMachine) readChoice(address int, out *PackedChoices) int {
+	head := x.word(address)
+	address += 8
 	numTransitions, first := int(head>>32), len(out.Weights)
 	record := 8 + 8*x.words
-	bytes := x.memory[at : at+numTransitions*record]
+	bytes := x.memory[address : address+numTransitions*record]
 	for ; len(bytes) > 0; bytes = bytes[record:] {
 		out.Weights = append(out.Weights, math.Float64frombits(binary.LittleEndian.Uint64(bytes)))
-		for w := 8; w < record; w += 8 {
-			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(bytes[w:]))
+		for offset := 8; offset < record; offset += 8 {
+			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(bytes[offset:]))
 		}
 	}
 	if numTransitions > 1 && !x.isLister {
@@ -134,5 +136,5 @@ func (x *packedMachine) readChoice(at int, out *PackedChoices) int {
 	}
 	out.Moves = append(out.Moves, uint32(head))
 	out.Transitions = append(out.Transitions, uint32(len(out.Weights)-first))
-	return at + numTransitions*record
+	return address + numTransitions*record
 }

@@ -94,17 +94,17 @@ func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...a
 // key returns a text that is equal for translations with equal clock limits, unit and deadline, and so
 // with the same MDP.
 func (t *translation) key() string {
-	var b strings.Builder
+	var text strings.Builder
 	for slot := range t.source.Vars {
 		if c := t.clocks[slot]; c != nil {
-			fmt.Fprintf(&b, "%d ", c.maxCompared)
+			fmt.Fprintf(&text, "%d ", c.maxCompared)
 		}
 	}
-	fmt.Fprintf(&b, "unit %d", t.unit)
+	fmt.Fprintf(&text, "unit %d", t.unit)
 	if t.deadline != nil {
-		fmt.Fprintf(&b, " deadline %d", *t.deadline)
+		fmt.Fprintf(&text, " deadline %d", *t.deadline)
 	}
-	return b.String()
+	return text.String()
 }
 
 // buildProgram builds the MDP: clocks become integer variables, and every module gets a command for
@@ -222,7 +222,7 @@ func (t *translation) assignedValue(assign *sema.Assign) sema.Expr {
 // addTimer adds the clock that measures the time bound of the property, in a separate module.
 func (t *translation) addTimer(program *sema.Program) {
 	name := "timer"
-	for slices.ContainsFunc(program.Vars, func(v sema.Variable) bool { return v.Name == name }) {
+	for slices.ContainsFunc(program.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
 		name += "_"
 	}
 	t.timer = len(program.Vars)
@@ -234,9 +234,9 @@ func (t *translation) addTimer(program *sema.Program) {
 // addGlobals adds a module that advances the global clocks in a time step.
 func (t *translation) addGlobals(program *sema.Program) {
 	var assigns []sema.Assign
-	for slot, v := range t.source.Vars {
-		if c := t.clocks[slot]; c != nil && v.Module < 0 {
-			assigns = append(assigns, t.advance(slot, t.clockLimit(v.Pos, c.maxCompared), v.Pos))
+	for slot, variable := range t.source.Vars {
+		if c := t.clocks[slot]; c != nil && variable.Module < 0 {
+			assigns = append(assigns, t.advance(slot, t.clockLimit(variable.Pos, c.maxCompared), variable.Pos))
 		}
 	}
 	if len(assigns) > 0 {
@@ -255,21 +255,21 @@ func (t *translation) addModule(program *sema.Program, module sema.Module, assig
 
 // synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step.
 func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
-	switch x := x.(type) {
+	switch term := x.(type) {
 	case *sema.SysParallel:
-		result := *x
+		result := *term
 		result.Operands = nil
-		for _, o := range x.Operands {
+		for _, o := range term.Operands {
 			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(o))
 		}
-		if !x.Full && !slices.Contains(x.Actions, t.timeStep) {
-			result.Actions = append(slices.Clip(x.Actions), t.timeStep)
+		if !term.Full && !slices.Contains(term.Actions, t.timeStep) {
+			result.Actions = append(slices.Clip(term.Actions), t.timeStep)
 		}
 		return &result
 	case *sema.SysHide:
-		return &sema.SysHide{X: t.synchroniseOnTimeStep(x.X), Actions: x.Actions}
+		return &sema.SysHide{X: t.synchroniseOnTimeStep(term.X), Actions: term.Actions}
 	case *sema.SysRename:
-		return &sema.SysRename{X: t.synchroniseOnTimeStep(x.X), From: x.From, To: x.To}
+		return &sema.SysRename{X: t.synchroniseOnTimeStep(term.X), From: term.From, To: term.To}
 	}
 	return x
 }
@@ -296,8 +296,8 @@ func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem
 func (t *translation) invariants() sema.Expr {
 	all := trueAt(syntax.Pos{})
 	for i := range t.source.Modules {
-		if x := t.source.Modules[i].Invariant; x != nil {
-			all = &sema.Binary{Base: typeAndPos(sema.Bool, x.Pos()), Op: syntax.OpAnd, X: all, Y: t.rewrite(x)}
+		if expr := t.source.Modules[i].Invariant; expr != nil {
+			all = &sema.Binary{Base: typeAndPos(sema.Bool, expr.Pos()), Op: syntax.OpAnd, X: all, Y: t.rewrite(expr)}
 		}
 	}
 	return all

@@ -5,62 +5,64 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-func typeAndPos(typ sema.Type, at syntax.Pos) sema.Base { return sema.Base{T: typ, At: at} }
-
-func trueAt(at syntax.Pos) sema.Expr {
-	return &sema.Const{Base: typeAndPos(sema.Bool, at), Val: sema.BoolValue(true)}
+func typeAndPos(typ sema.Type, pos syntax.Pos) sema.Base {
+	return sema.Base{ValueType: typ, Position: pos}
 }
 
-func intAt(n int32, at syntax.Pos) sema.Expr {
-	return &sema.Const{Base: typeAndPos(sema.Int, at), Val: sema.IntValue(n)}
+func trueAt(pos syntax.Pos) sema.Expr {
+	return &sema.Const{Base: typeAndPos(sema.Bool, pos), Val: sema.BoolValue(true)}
 }
 
-func varAt(slot int, at syntax.Pos) sema.Expr {
-	return &sema.Var{Base: typeAndPos(sema.Int, at), Slot: slot}
+func intAt(n int32, pos syntax.Pos) sema.Expr {
+	return &sema.Const{Base: typeAndPos(sema.Int, pos), Val: sema.IntValue(n)}
+}
+
+func varAt(slot int, pos syntax.Pos) sema.Expr {
+	return &sema.Var{Base: typeAndPos(sema.Int, pos), Slot: slot}
 }
 
 // rewrite replaces clocks in an expression by the variables of the MDP, and a time bound by a condition
 // on the timer.
-func (t *translation) rewrite(x sema.Expr) sema.Expr { return t.rewriteAt(x, false) }
+func (t *translation) rewrite(expr sema.Expr) sema.Expr { return t.rewriteAt(expr, false) }
 
-// oneStepLater returns the condition that x holds after one more time step.
-func (t *translation) oneStepLater(x sema.Expr) sema.Expr { return t.rewriteAt(x, true) }
+// oneStepLater returns the condition that an expression holds after one more time step.
+func (t *translation) oneStepLater(expr sema.Expr) sema.Expr { return t.rewriteAt(expr, true) }
 
 // rewriteAt rewrites an expression for the current time or, if later is set, for the time after one
 // more time step.
-func (t *translation) rewriteAt(x sema.Expr, later bool) sema.Expr {
-	switch x := x.(type) {
+func (t *translation) rewriteAt(expr sema.Expr, later bool) sema.Expr {
+	switch expr := expr.(type) {
 	case nil:
 		return nil
 	case *sema.Var:
-		return t.clockReading(x, later)
+		return t.clockReading(expr, later)
 	case *sema.Unary:
-		return &sema.Unary{Base: x.Base, Op: x.Op, X: t.rewriteAt(x.X, later)}
+		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later)}
 	case *sema.Binary:
-		return &sema.Binary{Base: x.Base, Op: x.Op, X: t.rewriteAt(x.X, later), Y: t.rewriteAt(x.Y, later)}
+		return &sema.Binary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), Y: t.rewriteAt(expr.Y, later)}
 	case *sema.Cond:
-		return &sema.Cond{Base: x.Base, C: t.rewriteAt(x.C, later), A: t.rewriteAt(x.A, later), B: t.rewriteAt(x.B, later)}
+		return &sema.Cond{Base: expr.Base, Condition: t.rewriteAt(expr.Condition, later), Then: t.rewriteAt(expr.Then, later), Else: t.rewriteAt(expr.Else, later)}
 	case *sema.Call:
-		result := &sema.Call{Base: x.Base, Func: x.Func}
-		for _, a := range x.Args {
-			result.Args = append(result.Args, t.rewriteAt(a, later))
+		result := &sema.Call{Base: expr.Base, Func: expr.Func}
+		for _, arg := range expr.Args {
+			result.Args = append(result.Args, t.rewriteAt(arg, later))
 		}
 		return result
 	case *sema.Prob:
-		return &sema.Prob{Base: x.Base, Threshold: x.Threshold, Path: t.rewriteAt(x.Path, later)}
+		return &sema.Prob{Base: expr.Base, Threshold: expr.Threshold, Path: t.rewriteAt(expr.Path, later)}
 	case *sema.Reward:
-		result := *x
-		result.Path = t.rewriteAt(x.Path, later)
+		result := *expr
+		result.Path = t.rewriteAt(expr.Path, later)
 		return &result
 	case *sema.Temporal:
-		result := &sema.Temporal{Base: x.Base, Op: x.Op, X: t.rewriteAt(x.X, later), Y: t.rewriteAt(x.Y, later)}
-		if x.Bound != nil {
-			inTime := &sema.Binary{Base: typeAndPos(sema.Bool, x.Bound.At), Op: syntax.OpLe, X: varAt(t.timer, x.Bound.At), Y: intAt(int32(*t.deadline/t.unit), x.Bound.At)}
-			result.Y = &sema.Binary{Base: typeAndPos(sema.Bool, x.Bound.At), Op: syntax.OpAnd, X: result.Y, Y: inTime}
+		result := &sema.Temporal{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), Y: t.rewriteAt(expr.Y, later)}
+		if expr.Bound != nil {
+			inTime := &sema.Binary{Base: typeAndPos(sema.Bool, expr.Bound.At), Op: syntax.OpLe, X: varAt(t.timer, expr.Bound.At), Y: intAt(int32(*t.deadline/t.unit), expr.Bound.At)}
+			result.Y = &sema.Binary{Base: typeAndPos(sema.Bool, expr.Bound.At), Op: syntax.OpAnd, X: result.Y, Y: inTime}
 		}
 		return result
 	}
-	return x
+	return expr
 }
 
 // clockReading returns the time on a clock, in the numbers of the model; other variables are unchanged.
@@ -68,7 +70,7 @@ func (t *translation) clockReading(x *sema.Var, later bool) sema.Expr {
 	if t.clocks[x.Slot] == nil {
 		return x
 	}
-	pos := x.At
+	pos := x.Position
 	value := varAt(x.Slot, pos)
 	if later {
 		value = &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpAdd, X: value, Y: intAt(1, pos)}

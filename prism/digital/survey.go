@@ -11,8 +11,8 @@ import (
 // surveyModel finds the clocks, and the numbers that they are compared with or set to. It reports
 // features of the model that digital clocks do not support.
 func (t *translation) surveyModel() {
-	for slot, v := range t.source.Vars {
-		if v.Type != sema.Clock {
+	for slot, variable := range t.source.Vars {
+		if variable.Type != sema.Clock {
 			continue
 		}
 		t.clocks[slot] = &clock{}
@@ -27,10 +27,10 @@ func (t *translation) surveyModel() {
 			t.checkClosed(command.Guard, true)
 			for j := range command.Updates {
 				t.noClocks(command.Updates[j].Prob, "a probability")
-				for _, a := range command.Updates[j].Assigns {
-					t.noClocks(a.Value, "an update")
-					if t.clocks[a.Slot] != nil {
-						t.recordComparedValues(a.Slot, a.Value)
+				for _, assign := range command.Updates[j].Assigns {
+					t.noClocks(assign.Value, "an update")
+					if t.clocks[assign.Slot] != nil {
+						t.recordComparedValues(assign.Slot, assign.Value)
 					}
 				}
 			}
@@ -49,8 +49,8 @@ func (t *translation) surveyModel() {
 
 // surveyProperty does for a property what surveyModel does for the model. The property combines P and
 // R operators and values in the initial state.
-func (t *translation) surveyProperty(x sema.Expr) {
-	switch formula := logic.Of(x); formula.Kind {
+func (t *translation) surveyProperty(expr sema.Expr) {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
 		t.surveyPath(formula.Path)
 	case logic.Reward:
@@ -61,15 +61,15 @@ func (t *translation) surveyProperty(x sema.Expr) {
 		}
 		t.surveyStateFormula(path.Right, true)
 	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives:
-		t.unsupported(x.Pos(), "found an operator that digital clocks do not support, want P or R of the initial state")
+		t.unsupported(expr.Pos(), "found an operator that digital clocks do not support, want P or R of the initial state")
 	case logic.Label:
-		t.surveyStateFormula(x, true)
+		t.surveyStateFormula(expr, true)
 	default:
-		if _, isComparison := t.comparedClock(x); isComparison {
-			t.checkClosed(x, true)
+		if _, isComparison := t.comparedClock(expr); isComparison {
+			t.checkClosed(expr, true)
 			return
 		}
-		sema.Operands(x, t.surveyProperty)
+		sema.Operands(expr, t.surveyProperty)
 	}
 }
 
@@ -122,89 +122,89 @@ func (t *translation) surveyPath(path *logic.Path) {
 	t.addToUnit(deadline)
 }
 
-// excludesAllTimes reports whether the strict bound <x excludes all times.
-func excludesAllTimes(x sema.Expr) bool {
-	v, err := sema.Eval(x, nil)
-	return err == nil && v.Type == sema.Int && v.Int <= 0
+// excludesAllTimes reports whether the strict upper bound <expr excludes all times.
+func excludesAllTimes(expr sema.Expr) bool {
+	value, err := sema.Eval(expr, nil)
+	return err == nil && value.Type == sema.Int && value.Int <= 0
 }
 
 // surveyStateFormula surveys an operand of a temporal operator. positive says that it is not negated.
-func (t *translation) surveyStateFormula(x sema.Expr, positive bool) {
-	if nested := logic.Nested(x, nil); nested != nil {
+func (t *translation) surveyStateFormula(expr sema.Expr, positive bool) {
+	if nested := logic.Nested(expr, nil); nested != nil {
 		t.alwaysUnsupported(nested.Pos(), "found nested operators, which digital clocks do not support")
 		return
 	}
-	t.checkClosed(x, positive)
+	t.checkClosed(expr, positive)
 }
 
 // checkClosed refuses clock constraints that are strict or compare two clocks, and records the numbers
 // that clocks are compared with. positive says that the constraint is under an even number of
 // negations.
-func (t *translation) checkClosed(x sema.Expr, positive bool) {
-	switch x := x.(type) {
+func (t *translation) checkClosed(expr sema.Expr, positive bool) {
+	switch expr := expr.(type) {
 	case *sema.Label:
-		if x.Index >= 0 {
-			t.checkClosed(t.source.Labels[x.Index].X, positive)
+		if expr.Index >= 0 {
+			t.checkClosed(t.source.Labels[expr.Index].X, positive)
 		}
 		return
 	case *sema.Unary:
-		if x.Op == syntax.OpNot {
-			t.checkClosed(x.X, !positive)
+		if expr.Op == syntax.OpNot {
+			t.checkClosed(expr.X, !positive)
 			return
 		}
 	case *sema.Binary:
-		if slot, isComparison := t.comparedClock(x); isComparison {
-			t.surveyConstraint(x, slot, positive)
+		if slot, isComparison := t.comparedClock(expr); isComparison {
+			t.surveyConstraint(expr, slot, positive)
 			return
 		}
-		switch x.Op {
+		switch expr.Op {
 		case syntax.OpAnd, syntax.OpOr:
-			t.checkClosed(x.X, positive)
-			t.checkClosed(x.Y, positive)
+			t.checkClosed(expr.X, positive)
+			t.checkClosed(expr.Y, positive)
 			return
 		case syntax.OpImplies:
-			t.checkClosed(x.X, !positive)
-			t.checkClosed(x.Y, positive)
+			t.checkClosed(expr.X, !positive)
+			t.checkClosed(expr.Y, positive)
 			return
 		}
 	case *sema.Cond:
-		if x.Type() == sema.Bool {
-			t.noClocks(x.C, "a condition")
-			t.checkClosed(x.A, positive)
-			t.checkClosed(x.B, positive)
+		if expr.Type() == sema.Bool {
+			t.noClocks(expr.Condition, "a condition")
+			t.checkClosed(expr.Then, positive)
+			t.checkClosed(expr.Else, positive)
 			return
 		}
 	}
-	t.noClocks(x, "an expression that does not compare it with a number")
+	t.noClocks(expr, "an expression that does not compare it with a number")
 }
 
-// comparedClock returns the slot of a clock that x compares with something, if x is such a comparison.
-func (t *translation) comparedClock(x sema.Expr) (slot int, isComparison bool) {
-	b, ok := x.(*sema.Binary)
-	if !ok || b.Type() != sema.Bool {
+// comparedClock returns the slot of the clock that an expression compares with something. The second result is false for other expressions.
+func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool) {
+	comparison, ok := expr.(*sema.Binary)
+	if !ok || comparison.Type() != sema.Bool {
 		return 0, false
 	}
-	for _, side := range []sema.Expr{b.X, b.Y} {
-		if v, ok := side.(*sema.Var); ok && t.clocks[v.Slot] != nil {
-			return v.Slot, true
+	for _, side := range []sema.Expr{comparison.X, comparison.Y} {
+		if variable, ok := side.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
+			return variable.Slot, true
 		}
 	}
 	return 0, false
 }
 
 // surveyConstraint checks one comparison of a clock and records the numbers that it is compared with.
-func (t *translation) surveyConstraint(x *sema.Binary, slot int, positive bool) {
-	other := x.Y
-	if v, ok := x.Y.(*sema.Var); ok && v.Slot == slot {
-		other = x.X
+func (t *translation) surveyConstraint(expr *sema.Binary, slot int, positive bool) {
+	other := expr.Y
+	if variable, ok := expr.Y.(*sema.Var); ok && variable.Slot == slot {
+		other = expr.X
 	}
-	if v, ok := other.(*sema.Var); ok && t.clocks[v.Slot] != nil {
-		t.unsupported(x.Pos(), "found a diagonal clock constraint, which compares two clocks; digital clocks do not support it")
+	if variable, ok := other.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
+		t.unsupported(expr.Pos(), "found a diagonal clock constraint, which compares two clocks; digital clocks do not support it")
 		return
 	}
-	isStrict := x.Op == syntax.OpLt || x.Op == syntax.OpGt || x.Op == syntax.OpNe
+	isStrict := expr.Op == syntax.OpLt || expr.Op == syntax.OpGt || expr.Op == syntax.OpNe
 	if isStrict == positive { // the negation of a strict constraint is closed, and vice versa
-		t.unsupported(x.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
+		t.unsupported(expr.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
 		return
 	}
 	t.noClocks(other, "an expression that does not compare it with a number")
@@ -212,16 +212,16 @@ func (t *translation) surveyConstraint(x *sema.Binary, slot int, positive bool) 
 }
 
 // noClocks refuses an expression that contains a clock; where describes the place in the message.
-func (t *translation) noClocks(x sema.Expr, where string) {
-	sema.Inspect(x, func(y sema.Expr) bool {
-		switch y := y.(type) {
+func (t *translation) noClocks(condition sema.Expr, where string) {
+	sema.Inspect(condition, func(part sema.Expr) bool {
+		switch found := part.(type) {
 		case *sema.Var:
-			if t.clocks[y.Slot] != nil {
-				t.unsupported(y.Pos(), "found the clock %q in %s, which digital clocks do not support", t.source.Vars[y.Slot].Name, where)
+			if t.clocks[found.Slot] != nil {
+				t.unsupported(found.Pos(), "found the clock %q in %s, which digital clocks do not support", t.source.Vars[found.Slot].Name, where)
 			}
 		case *sema.Label:
-			if y.Index >= 0 {
-				t.noClocks(t.source.Labels[y.Index].X, where)
+			if found.Index >= 0 {
+				t.noClocks(t.source.Labels[found.Index].X, where)
 			}
 		}
 		return t.err == nil
@@ -231,35 +231,35 @@ func (t *translation) noClocks(x sema.Expr, where string) {
 // maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// recordComparedValues records all values that an expression which is compared with a clock can have,
-// by evaluating it for all values of its variables.
-func (t *translation) recordComparedValues(slot int, x sema.Expr) {
+// recordComparedValues records every value of an expression that is compared with the clock in a slot. It evaluates the expression
+// for all values of the variables in it, and refuses an expression with too many of them.
+func (t *translation) recordComparedValues(slot int, compared sema.Expr) {
 	var slots []int
 	known := map[int]bool{}
-	sema.Inspect(x, func(y sema.Expr) bool {
-		if v, ok := y.(*sema.Var); ok && !known[v.Slot] {
-			known[v.Slot] = true
-			slots = append(slots, v.Slot)
+	sema.Inspect(compared, func(expr sema.Expr) bool {
+		if variable, ok := expr.(*sema.Var); ok && !known[variable.Slot] {
+			known[variable.Slot] = true
+			slots = append(slots, variable.Slot)
 		}
 		return true
 	})
 	count := int64(1)
-	for _, s := range slots {
-		v := &t.source.Vars[s]
-		if count *= int64(v.High) - int64(v.Low) + 1; count > maxValuations {
-			t.unsupported(x.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
+	for _, read := range slots {
+		variable := &t.source.Vars[read]
+		if count *= int64(variable.High) - int64(variable.Low) + 1; count > maxValuations {
+			t.unsupported(compared.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
 			return
 		}
 	}
 	state := make([]int32, len(t.source.Vars))
-	for _, s := range slots {
-		state[s] = t.source.Vars[s].Low
+	for _, read := range slots {
+		state[read] = t.source.Vars[read].Low
 	}
 	for more := true; more; more = t.nextValuation(state, slots) {
-		if v, err := sema.Eval(x, state); err == nil { // an evaluation error is reported if a reachable state has it
-			value := int64(v.Int)
-			if v.Type != sema.Int {
-				t.unsupported(x.Pos(), "found a clock that is compared with %s, want a whole number", v)
+		if result, err := sema.Eval(compared, state); err == nil { // an evaluation error is reported if a reachable state has it
+			value := int64(result.Int)
+			if result.Type != sema.Int {
+				t.unsupported(compared.Pos(), "found a clock that is compared with %s, want a whole number", result)
 				return
 			}
 			t.clocks[slot].maxCompared = max(t.clocks[slot].maxCompared, value)
@@ -272,26 +272,26 @@ func (t *translation) recordComparedValues(slot int, x sema.Expr) {
 // after the last one.
 func (t *translation) nextValuation(state []int32, slots []int) bool {
 	for _, slot := range slots {
-		v := &t.source.Vars[slot]
+		variable := &t.source.Vars[slot]
 		state[slot]++
-		if state[slot] <= v.High {
+		if state[slot] <= variable.High {
 			return true
 		}
-		state[slot] = v.Low
+		state[slot] = variable.Low
 	}
 	return false
 }
 
 // addToUnit replaces the unit by its greatest common divisor with n.
 func (t *translation) addToUnit(n int64) {
-	a, b := t.unit, n
-	if b < 0 {
-		b = -b
+	first, second := t.unit, n
+	if second < 0 {
+		second = -second
 	}
-	for b != 0 {
-		a, b = b, a%b
+	for second != 0 {
+		first, second = second, first%second
 	}
-	t.unit = a
+	t.unit = first
 }
 
 func rat(n int64) *big.Rat { return big.NewRat(n, 1) }

@@ -116,7 +116,7 @@ func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 }
 
 // trim returns the text of a lexeme without the blanks at the end of a comment.
-func trimmedText(l syntax.Lexeme) string { return strings.TrimRight(l.Text, " \t") }
+func trimmedText(lexeme syntax.Lexeme) string { return strings.TrimRight(lexeme.Text, " \t") }
 
 // unit is a statement, which starts on a new line, and whose tokens are formatted together.
 type unit struct {
@@ -260,21 +260,23 @@ func (l *layout) writeComment(indent int) {
 
 func (l *layout) lastLine() *line { return &l.lines[len(l.lines)-1] }
 
-// nextLevel returns the indentation level for a comment: that of the next token, or, if this ends a
-// block, that of the statements in the block.
+// nextLevel returns the indentation level of a comment. A comment is indented like the statement behind it. If a block ends behind it,
+// it is indented like the statements of the block.
 func (l *layout) nextLevel() int {
 	for _, lexeme := range l.lexemes[l.nextIndex:] {
-		switch {
-		case lexeme.Class == syntax.Comment:
+		if lexeme.Class == syntax.Comment {
 			continue
-		case len(l.units) > 0 && lexeme.Start.Offset >= l.units[0].from:
+		}
+		if len(l.units) > 0 && lexeme.Start.Offset >= l.units[0].from {
 			return l.units[0].level
-		case lexeme.Text == "endmodule" || lexeme.Text == "endrewards" || lexeme.Text == "invariant" || lexeme.Text == "endinit" || lexeme.Text == "endsystem":
+		}
+		switch lexeme.Text {
+		case "endmodule", "endrewards", "invariant", "endinit", "endsystem":
 			return 1
-		case lexeme.Text == "endinvariant":
+		case "endinvariant":
 			return 2
 		}
-		break
+		return 0
 	}
 	return 0
 }

@@ -122,11 +122,11 @@ func printWithoutComments(n syntax.Node) string {
 	if isCommand { // in a module, for the right width
 		node = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{command}}
 	}
-	var b strings.Builder
-	if syntax.Fprint(&b, node, syntax.Options{}) != nil {
+	var out strings.Builder
+	if syntax.Fprint(&out, node, syntax.Options{}) != nil {
 		return ""
 	}
-	text := strings.TrimSuffix(b.String(), "\n")
+	text := strings.TrimSuffix(out.String(), "\n")
 	if isCommand {
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "module m\n  "), "\nendmodule")
 		text = strings.ReplaceAll(text, "\n  ", "\n")

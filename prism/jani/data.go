@@ -12,133 +12,133 @@ const maxLength = 10_000
 
 // symbolOf translates an expression that may have the type of an array or a datatype. Variables in it
 // are replaced by the values that earlier assignments of the step gave them.
-func (t *translator) symbolOf(v *jsonValue, context *exprContext) symbol {
-	if v.kind == text {
-		if s, ok := context.find(v.text); ok {
-			return t.currentValues(v, s, context)
+func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
+	if value.kind == text {
+		if meaning, ok := context.find(value.text); ok {
+			return t.currentValues(value, meaning, context)
 		}
 	}
-	if op := v.get("op"); op != nil && op.kind == text {
+	if op := value.get("op"); op != nil && op.kind == text {
 		switch op.text {
 		case "aa", "da":
-			return t.partOf(v, context)
+			return t.partOf(value, context)
 		case "av":
-			t.requireKeys(v, "elements")
+			t.requireKeys(value, "elements")
 			parts := &composite{}
-			for _, e := range v.get("elements").elements {
-				parts.elements = append(parts.elements, t.symbolOf(e, context))
+			for _, element := range value.get("elements").elements {
+				parts.elements = append(parts.elements, t.symbolOf(element, context))
 			}
 			return symbol{composite: parts}
 		case "ac":
-			return t.comprehension(v, context)
+			return t.comprehension(value, context)
 		case "dv":
-			return t.datatypeValue(v, context)
+			return t.datatypeValue(value, context)
 		}
 	}
-	x := t.sizedExpr(v, context)
-	return symbol{expr: x.expr, size: x.size, isBool: t.isBool(v, context)}
+	x := t.sizedExpr(value, context)
+	return symbol{expr: x.expr, size: x.size, isBool: t.isBool(value, context)}
 }
 
 // currentValues returns a copy of a symbol in which each variable is replaced by its current value in
 // the step.
-func (t *translator) currentValues(v *jsonValue, s symbol, context *exprContext) symbol {
+func (t *translator) currentValues(value *jsonValue, meaning symbol, context *exprContext) symbol {
 	switch {
-	case s.slot != nil:
+	case meaning.slot != nil:
 		size := 1
-		if x, ok := context.assigned[s.slot]; ok {
-			size = x.size
+		if assigned, ok := context.assigned[meaning.slot]; ok {
+			size = assigned.size
 		}
-		return symbol{expr: t.slotValue(v, s.slot, context), size: size, isBool: s.slot.typ.kind == boolType}
-	case s.composite != nil:
-		t.addSize(v.Start, len(s.composite.elements)+len(s.composite.members))
+		return symbol{expr: t.slotValue(value, meaning.slot, context), size: size, isBool: meaning.slot.typ.kind == boolType}
+	case meaning.composite != nil:
+		t.addSize(value.Start, len(meaning.composite.elements)+len(meaning.composite.members))
 		parts := &composite{}
-		for _, e := range s.composite.elements {
-			parts.elements = append(parts.elements, t.currentValues(v, e, context))
+		for _, element := range meaning.composite.elements {
+			parts.elements = append(parts.elements, t.currentValues(value, element, context))
 		}
-		if s.composite.members != nil {
+		if meaning.composite.members != nil {
 			parts.members = make(map[string]symbol)
-			for name, m := range s.composite.members {
-				parts.members[name] = t.currentValues(v, m, context)
+			for name, member := range meaning.composite.members {
+				parts.members[name] = t.currentValues(value, member, context)
 			}
 		}
 		return symbol{composite: parts}
 	}
-	return s
+	return meaning
 }
 
 // partOf translates the access to an element of an array ("aa") or a member of a datatype ("da").
-func (t *translator) partOf(v *jsonValue, context *exprContext) symbol {
-	if v.get("op").text == "da" {
-		t.requireKeys(v, "exp", "member")
-		base := t.symbolOf(v.get("exp"), context)
-		name := v.get("member").text
+func (t *translator) partOf(value *jsonValue, context *exprContext) symbol {
+	if value.get("op").text == "da" {
+		t.requireKeys(value, "exp", "member")
+		base := t.symbolOf(value.get("exp"), context)
+		name := value.get("member").text
 		if base.composite != nil {
-			if m, ok := base.composite.members[name]; ok {
-				return m
+			if meaning, ok := base.composite.members[name]; ok {
+				return meaning
 			}
 		}
-		t.refuse(v.Start, "there is no member %q", shortened(name))
+		t.refuse(value.Start, "there is no member %q", shortened(name))
 	}
-	t.requireKeys(v, "exp", "index")
-	base := t.symbolOf(v.get("exp"), context)
+	t.requireKeys(value, "exp", "index")
+	base := t.symbolOf(value.get("exp"), context)
 	if base.composite == nil || base.composite.members != nil {
-		t.refuse(v.get("exp").Start, "found another value than an array, want an array")
+		t.refuse(value.get("exp").Start, "found another value than an array, want an array")
 	}
-	if i, ok := t.constantIndex(v.get("index"), context); ok {
+	if i, ok := t.constantIndex(value.get("index"), context); ok {
 		switch {
 		case i >= 0 && i < len(base.composite.elements):
 			return base.composite.elements[i]
-		case v.get("index").kind == number:
-			t.refuse(v.get("index").Start, "the array has no element %d, want one of %d", i, len(base.composite.elements))
+		case value.get("index").kind == number:
+			t.refuse(value.get("index").Start, "the array has no element %d, want one of %d", i, len(base.composite.elements))
 		}
 		// The index is outside the array, but a condition may prevent the access.
 	}
-	return t.elementAt(v, t.sizedExpr(v.get("index"), context), base.composite.elements)
+	return t.elementAt(value, t.sizedExpr(value.get("index"), context), base.composite.elements)
 }
 
 // constantIndex returns the value of an index expression, if it is a constant integer.
-func (t *translator) constantIndex(v *jsonValue, context *exprContext) (int, bool) {
-	r := t.constant(v, context, 0)
-	if r == nil || !r.IsInt() || !r.Num().IsInt64() {
+func (t *translator) constantIndex(value *jsonValue, context *exprContext) (int, bool) {
+	fraction := t.constant(value, context, 0)
+	if fraction == nil || !fraction.IsInt() || !fraction.Num().IsInt64() {
 		return 0, false
 	}
-	return int(r.Num().Int64()), true
+	return int(fraction.Num().Int64()), true
 }
 
 // elementAt returns an expression for the element of an array with a variable index, as nested
 // conditions on the index. Evaluating it with an index outside the array is an error.
-func (t *translator) elementAt(v *jsonValue, index sizedExpr, elements []symbol) symbol {
+func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []symbol) symbol {
 	if len(elements) == 0 {
-		t.refuse(v.Start, "the array has no elements")
+		t.refuse(value.Start, "the array has no elements")
 	}
 	if first := elements[0].composite; first != nil {
 		parts := &composite{}
 		for k := range first.elements {
-			parts.elements = append(parts.elements, t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.at(k) })))
+			parts.elements = append(parts.elements, t.elementAt(value, index, partsOfElements(elements, func(parts *composite) symbol { return parts.at(k) })))
 		}
 		for name := range first.members {
 			if parts.members == nil {
 				parts.members = make(map[string]symbol)
 			}
-			parts.members[name] = t.elementAt(v, index, partsOfElements(elements, func(parts *composite) symbol { return parts.members[name] }))
+			parts.members[name] = t.elementAt(value, index, partsOfElements(elements, func(parts *composite) symbol { return parts.members[name] }))
 		}
 		return symbol{composite: parts}
 	}
-	t.addSize(v.Start, len(elements)*(index.size+3)+6)
-	result := failingExpr(v, index, elements[0].isBool)
+	t.addSize(value.Start, len(elements)*(index.size+3)+6)
+	result := failingExpr(value, index, elements[0].isBool)
 	for k := len(elements) - 1; k >= 0; k-- {
 		if elements[k].expr == nil {
-			t.refuse(v.Start, "the elements of an array have different types")
+			t.refuse(value.Start, "the elements of an array have different types")
 		}
-		result.expr = &syntax.Cond{C: t.indexEquals(v, index.expr, k), T: elements[k].expr, E: result.expr, Span: v.Span}
+		result.expr = &syntax.Cond{C: t.indexEquals(value, index.expr, k), T: elements[k].expr, E: result.expr, Span: value.Span}
 		result.size += index.size + 3 + elements[k].size
 	}
 	return result
 }
 
 // indexEquals returns the condition that an index has the value k.
-func (t *translator) indexEquals(v *jsonValue, index syntax.Expr, k int) syntax.Expr {
-	return &syntax.Binary{Op: syntax.OpEq, X: index, Y: &syntax.IntLit{Value: int32(k), Span: v.Span}, OpPos: v.Start, Span: v.Span}
+func (t *translator) indexEquals(value *jsonValue, index syntax.Expr, k int) syntax.Expr {
+	return &syntax.Binary{Op: syntax.OpEq, X: index, Y: &syntax.IntLit{Value: int32(k), Span: value.Span}, OpPos: value.Start, Span: value.Span}
 }
 
 // at returns an element, or an empty symbol outside the array.
@@ -161,34 +161,34 @@ func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 }
 
 // comprehension translates an array that is defined by one expression over the index ("ac").
-func (t *translator) comprehension(v *jsonValue, context *exprContext) symbol {
-	t.requireKeys(v, "var", "length", "exp")
-	n, ok := t.constantIndex(v.get("length"), context)
+func (t *translator) comprehension(value *jsonValue, context *exprContext) symbol {
+	t.requireKeys(value, "var", "length", "exp")
+	n, ok := t.constantIndex(value.get("length"), context)
 	if !ok || n < 0 || n > maxLength {
-		t.refuse(v.get("length").Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
+		t.refuse(value.get("length").Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
 	parts := &composite{}
-	t.addSize(v.Start, 10*n)
+	t.addSize(value.Start, 10*n)
 	for i := range n {
-		s := newScope(context.scope)
-		span := v.get("length").Span
-		s.names[v.get("var").text] = symbol{
+		scope := newScope(context.scope)
+		span := value.get("length").Span
+		scope.names[value.get("var").text] = symbol{
 			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1, definition: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
 		}
-		parts.elements = append(parts.elements, t.symbolOf(v.get("exp"), context.withScope(s)))
+		parts.elements = append(parts.elements, t.symbolOf(value.get("exp"), context.withScope(scope)))
 	}
 	return symbol{composite: parts}
 }
 
 // datatypeValue translates a value of a datatype, which lists its members ("dv").
-func (t *translator) datatypeValue(v *jsonValue, context *exprContext) symbol {
-	t.requireKeys(v, "type", "values")
+func (t *translator) datatypeValue(value *jsonValue, context *exprContext) symbol {
+	t.requireKeys(value, "type", "values")
 	parts := &composite{members: make(map[string]symbol)}
-	for _, m := range v.get("values").elements {
-		if m.get("member") == nil || m.get("value") == nil {
-			t.refuse(m.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
+	for _, member := range value.get("values").elements {
+		if member.get("member") == nil || member.get("value") == nil {
+			t.refuse(member.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
 		}
-		parts.members[m.get("member").text] = t.symbolOf(m.get("value"), context)
+		parts.members[member.get("member").text] = t.symbolOf(member.get("value"), context)
 	}
 	return symbol{composite: parts}
 }
@@ -204,11 +204,11 @@ type target struct {
 // the assigned value.
 func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
-		s, ok := context.find(ref.text)
-		if !ok || s.slot == nil && s.composite == nil || s.definition != nil {
+		meaning, ok := context.find(ref.text)
+		if !ok || meaning.slot == nil && meaning.composite == nil || meaning.definition != nil {
 			t.refuse(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
 		}
-		return targetTreeOf(t, ref, s)
+		return targetTreeOf(t, ref, meaning)
 	}
 	op := ref.get("op")
 	switch {
@@ -227,8 +227,8 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 		return t.targetAt(ref, t.sizedExpr(ref.get("index"), context), t.indexIsInside(ref.get("index"), context, len(base.elements)), base.elements)
 	case op.isText("da"):
 		t.requireKeys(ref, "exp", "member")
-		if m, ok := t.targetsOf(ref.get("exp"), context).members[ref.get("member").text]; ok {
-			return m
+		if member, ok := t.targetsOf(ref.get("exp"), context).members[ref.get("member").text]; ok {
+			return member
 		}
 	}
 	t.refuse(ref.Start, "found %s, want a variable to assign to", ref.describe())
@@ -252,14 +252,14 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 		t.refuse(ref.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
-	for _, e := range meaning.composite.elements {
-		tree.elements = append(tree.elements, targetTreeOf(t, ref, e))
+	for _, element := range meaning.composite.elements {
+		tree.elements = append(tree.elements, targetTreeOf(t, ref, element))
 	}
-	for name, m := range meaning.composite.members {
+	for name, member := range meaning.composite.members {
 		if tree.members == nil {
 			tree.members = make(map[string]targetTree)
 		}
-		tree.members[name] = targetTreeOf(t, ref, m)
+		tree.members[name] = targetTreeOf(t, ref, member)
 	}
 	return tree
 }
@@ -269,7 +269,7 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 // expression that fails for an index outside.
 func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elements []targetTree) targetTree {
 	var result targetTree
-	for k, e := range elements {
+	for k, tree := range elements {
 		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, k), size: index.size + 2}
 		if k == 0 && !within {
 			compareIndex := func(op syntax.Op, k int) syntax.Expr {
@@ -281,7 +281,7 @@ func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elem
 			condition.expr = &syntax.Cond{C: otherElement, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
 			condition.size = 4*index.size + 16
 		}
-		addTargets(&result, e, condition)
+		addTargets(&result, tree, condition)
 	}
 	return result
 }
@@ -292,22 +292,22 @@ func (t *translator) indexIsInside(index *jsonValue, context *exprContext, lengt
 	if index.kind != text {
 		return false
 	}
-	s, ok := context.find(index.text)
-	if !ok || s.slot == nil || s.slot.typ == nil {
+	meaning, ok := context.find(index.text)
+	if !ok || meaning.slot == nil || meaning.slot.typ == nil {
 		return false
 	}
-	low, high := t.constant(s.slot.typ.low, context, 0), t.constant(s.slot.typ.high, context, 0)
+	low, high := t.constant(meaning.slot.typ.low, context, 0), t.constant(meaning.slot.typ.high, context, 0)
 	return low != nil && high != nil && low.Sign() >= 0 && high.Cmp(big.NewRat(int64(length-1), 1)) <= 0
 }
 
 // failingExpr returns an expression whose evaluation fails: a remainder modulo 0.
-func failingExpr(v *jsonValue, index sizedExpr, isBool bool) symbol {
-	zero := &syntax.IntLit{Span: v.Span}
-	x := functionCall(v, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: v.Start, Span: v.Span})
+func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
+	zero := &syntax.IntLit{Span: value.Span}
+	expr := functionCall(value, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: value.Start, Span: value.Span})
 	if isBool {
-		x = &syntax.Binary{Op: syntax.OpEq, X: x, Y: zero, OpPos: v.Start, Span: v.Span}
+		expr = &syntax.Binary{Op: syntax.OpEq, X: expr, Y: zero, OpPos: value.Start, Span: value.Span}
 	}
-	return symbol{expr: x, size: 6, isBool: isBool}
+	return symbol{expr: expr, size: 6, isBool: isBool}
 }
 
 // addTargets adds all targets in a tree to the result, each with one more condition.
@@ -315,18 +315,18 @@ func addTargets(result *targetTree, from targetTree, condition sizedExpr) {
 	for _, x := range from.scalar {
 		result.scalar = append(result.scalar, target{x.slot, append([]sizedExpr{condition}, x.conditions...)})
 	}
-	for k, x := range from.elements {
+	for k, tree := range from.elements {
 		if k == len(result.elements) {
 			result.elements = append(result.elements, targetTree{})
 		}
-		addTargets(&result.elements[k], x, condition)
+		addTargets(&result.elements[k], tree, condition)
 	}
-	for name, x := range from.members {
+	for name, tree := range from.members {
 		if result.members == nil {
 			result.members = make(map[string]targetTree)
 		}
-		m := result.members[name]
-		addTargets(&m, x, condition)
-		result.members[name] = m
+		member := result.members[name]
+		addTargets(&member, tree, condition)
+		result.members[name] = member
 	}
 }

@@ -152,23 +152,23 @@ func (r *reader) addError(pos syntax.Pos, format string, args ...any) {
 
 // checkFields checks that a value is an object with all required keys, and that it has no others than
 // the optional ones, "comment" and extensions (x-...). what describes the object in error messages.
-func (r *reader) checkFields(v *jsonValue, what, requiredKeys, optionalKeys string) bool {
-	if v.kind != object {
-		r.addError(v.Start, "found %s, want %s as an object", v.describe(), what)
+func (r *reader) checkFields(value *jsonValue, what, requiredKeys, optionalKeys string) bool {
+	if value.kind != object {
+		r.addError(value.Start, "found %s, want %s as an object", value.describe(), what)
 		return false
 	}
 	required := strings.Fields(requiredKeys)
 	known := slices.Concat(required, strings.Fields(optionalKeys))
 	ok := true
 	for _, key := range required {
-		if v.get(key) == nil {
-			r.addError(v.Start, "%s has no %q, want one", what, key)
+		if value.get(key) == nil {
+			r.addError(value.Start, "%s has no %q, want one", what, key)
 			ok = false
 		}
 	}
-	for _, m := range v.members {
-		if m.key != "comment" && !strings.HasPrefix(m.key, "x-") && !slices.Contains(known, m.key) {
-			r.addError(m.pos, "%s has a key %q, want only %s", what, shortened(m.key), strings.Join(known, ", "))
+	for _, member := range value.members {
+		if member.key != "comment" && !strings.HasPrefix(member.key, "x-") && !slices.Contains(known, member.key) {
+			r.addError(member.pos, "%s has a key %q, want only %s", what, shortened(member.key), strings.Join(known, ", "))
 			ok = false
 		}
 	}
@@ -176,35 +176,35 @@ func (r *reader) checkFields(v *jsonValue, what, requiredKeys, optionalKeys stri
 }
 
 // arrayElements returns the elements of an array, none for nil; another value is an error.
-func (r *reader) arrayElements(v *jsonValue, what string) []*jsonValue {
-	if v == nil {
+func (r *reader) arrayElements(value *jsonValue, what string) []*jsonValue {
+	if value == nil {
 		return nil
 	}
-	if v.kind != array {
-		r.addError(v.Start, "found %s, want %s in an array", v.describe(), what)
+	if value.kind != array {
+		r.addError(value.Start, "found %s, want %s in an array", value.describe(), what)
 	}
-	return v.elements
+	return value.elements
 }
 
 // stringValue returns the text of a string, "" for nil; another value or an empty text is an error.
-func (r *reader) stringValue(v *jsonValue, what string) string {
+func (r *reader) stringValue(value *jsonValue, what string) string {
 	switch {
-	case v == nil:
+	case value == nil:
 		return ""
-	case v.kind != text:
-		r.addError(v.Start, "found %s, want %s in quotes", v.describe(), what)
-	case v.text == "":
-		r.addError(v.Start, "found an empty text, want %s", what)
+	case value.kind != text:
+		r.addError(value.Start, "found %s, want %s in quotes", value.describe(), what)
+	case value.text == "":
+		r.addError(value.Start, "found an empty text, want %s", what)
 	}
-	return v.text
+	return value.text
 }
 
 // wrappedExpr returns the expression in `{"exp": ...}`; nil for nil.
-func (r *reader) wrappedExpr(v *jsonValue, what string) *jsonValue {
-	if v == nil || !r.checkFields(v, what, "exp", "") {
+func (r *reader) wrappedExpr(value *jsonValue, what string) *jsonValue {
+	if value == nil || !r.checkFields(value, what, "exp", "") {
 		return nil
 	}
-	return v.get("exp")
+	return value.get("exp")
 }
 
 // unsupportedTypes are the types of models that this package does not read.
@@ -224,22 +224,22 @@ var features = []string{
 }
 
 // readDocument reads the whole document.
-func (r *reader) readDocument(v *jsonValue) {
+func (r *reader) readDocument(value *jsonValue) {
 	r.doc = &document{datatypes: make(map[string]*datatype)}
-	if !r.checkFields(v, "a JANI model", "jani-version name type automata system",
+	if !r.checkFields(value, "a JANI model", "jani-version name type automata system",
 		"metadata features actions constants variables restrict-initial properties functions datatypes") {
 		return
 	}
 	d := r.doc
-	d.span = syntax.Span{Start: v.Start, Stop: v.Start}
-	if n := v.get("jani-version"); n.text != "1" {
+	d.span = syntax.Span{Start: value.Start, Stop: value.Start}
+	if n := value.get("jani-version"); n.text != "1" {
 		r.addError(n.Start, "jani-version is %s, want 1", n.describe())
 	}
-	if name := v.get("name"); name.kind != text || name.text != "" { // many tools leave the name empty, and nothing reads it
+	if name := value.get("name"); name.kind != text || name.text != "" { // many tools leave the name empty, and nothing reads it
 		r.stringValue(name, "a name")
 	}
-	r.readModelType(v.get("type"))
-	for _, f := range r.arrayElements(v.get("features"), "features") {
+	r.readModelType(value.get("type"))
+	for _, f := range r.arrayElements(value.get("features"), "features") {
 		if word := r.stringValue(f, "a feature"); word != "" && !slices.Contains(features, word) {
 			r.unsupported = true
 			r.addError(f.Start, "the feature %q is not supported, want only %s", shortened(word), strings.Join(features, ", "))
@@ -248,34 +248,34 @@ func (r *reader) readDocument(v *jsonValue) {
 	if r.unsupported {
 		return
 	}
-	for _, t := range r.arrayElements(v.get("datatypes"), "datatypes") {
-		r.readDatatype(t)
+	for _, target := range r.arrayElements(value.get("datatypes"), "datatypes") {
+		r.readDatatype(target)
 	}
-	for _, a := range r.arrayElements(v.get("actions"), "actions") {
-		if r.checkFields(a, "an action", "name", "") {
-			r.stringValue(a.get("name"), "a name")
+	for _, arg := range r.arrayElements(value.get("actions"), "actions") {
+		if r.checkFields(arg, "an action", "name", "") {
+			r.stringValue(arg.get("name"), "a name")
 		}
 	}
-	for _, c := range r.arrayElements(v.get("constants"), "constants") {
-		d.constants = append(d.constants, r.readVariable(c, "a constant", "name type", "value")...)
+	for _, child := range r.arrayElements(value.get("constants"), "constants") {
+		d.constants = append(d.constants, r.readVariable(child, "a constant", "name type", "value")...)
 	}
-	d.globals = r.readVariables(v.get("variables"))
-	d.functions = r.readFunctions(v.get("functions"))
-	d.restrict = r.wrappedExpr(v.get("restrict-initial"), "restrict-initial")
-	for _, a := range r.arrayElements(v.get("automata"), "automata") {
-		r.readAutomaton(a)
+	d.globals = r.readVariables(value.get("variables"))
+	d.functions = r.readFunctions(value.get("functions"))
+	d.restrict = r.wrappedExpr(value.get("restrict-initial"), "restrict-initial")
+	for _, arg := range r.arrayElements(value.get("automata"), "automata") {
+		r.readAutomaton(arg)
 	}
-	r.readSystem(v.get("system"))
-	for _, p := range r.arrayElements(v.get("properties"), "properties") {
-		if r.checkFields(p, "a property", "name expression", "") {
-			d.properties = append(d.properties, &property{p.Span, r.stringValue(p.get("name"), "a name"), p.get("expression")})
+	r.readSystem(value.get("system"))
+	for _, param := range r.arrayElements(value.get("properties"), "properties") {
+		if r.checkFields(param, "a property", "name expression", "") {
+			d.properties = append(d.properties, &property{param.Span, r.stringValue(param.get("name"), "a name"), param.get("expression")})
 		}
 	}
 }
 
 // readModelType reads the type of the model and reports an unsupported one.
-func (r *reader) readModelType(v *jsonValue) {
-	switch word := r.stringValue(v, "the type of a model"); word {
+func (r *reader) readModelType(value *jsonValue) {
+	switch word := r.stringValue(value, "the type of a model"); word {
 	case "dtmc":
 		r.doc.modelType = syntax.DTMC
 	case "mdp":
@@ -292,17 +292,17 @@ func (r *reader) readModelType(v *jsonValue) {
 	default:
 		if what, ok := unsupportedTypes[word]; ok {
 			r.unsupported = true
-			r.addError(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", what, word)
+			r.addError(value.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", what, word)
 			return
 		}
-		r.addError(v.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta or lts", shortened(word))
+		r.addError(value.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta or lts", shortened(word))
 	}
 }
 
 // readVariables reads the declarations of variables.
-func (r *reader) readVariables(v *jsonValue) []*variable {
+func (r *reader) readVariables(value *jsonValue) []*variable {
 	var variables []*variable
-	for _, decl := range r.arrayElements(v, "variables") {
+	for _, decl := range r.arrayElements(value, "variables") {
 		variables = append(variables, r.readVariable(decl, "a variable", "name type", "transient initial-value")...)
 	}
 	return variables
@@ -310,31 +310,31 @@ func (r *reader) readVariables(v *jsonValue) []*variable {
 
 // readVariable reads the declaration of a variable, constant, parameter or member. It returns one
 // declaration, or none if its structure is wrong.
-func (r *reader) readVariable(v *jsonValue, what, requiredKeys, optionalKeys string) []*variable {
-	if !r.checkFields(v, what, requiredKeys, optionalKeys) {
+func (r *reader) readVariable(value *jsonValue, what, requiredKeys, optionalKeys string) []*variable {
+	if !r.checkFields(value, what, requiredKeys, optionalKeys) {
 		return nil
 	}
-	decl := &variable{Span: v.Span, name: r.stringValue(v.get("name"), "a name"), typ: r.readType(v.get("type")), initial: v.get("initial-value")}
-	if c := v.get("value"); c != nil {
-		decl.initial = c
+	decl := &variable{Span: value.Span, name: r.stringValue(value.get("name"), "a name"), typ: r.readType(value.get("type")), initial: value.get("initial-value")}
+	if child := value.get("value"); child != nil {
+		decl.initial = child
 	}
-	if t := v.get("transient"); t != nil {
-		if t.kind != boolean {
-			r.addError(t.Start, "found %s, want true or false", t.describe())
+	if target := value.get("transient"); target != nil {
+		if target.kind != boolean {
+			r.addError(target.Start, "found %s, want true or false", target.describe())
 		}
-		decl.transient = t.isTrue
+		decl.transient = target.isTrue
 	}
 	if decl.transient && decl.initial == nil {
-		r.addError(v.Start, "the transient variable %q has no initial-value, want one", shortened(decl.name))
+		r.addError(value.Start, "the transient variable %q has no initial-value, want one", shortened(decl.name))
 	}
 	return []*variable{decl}
 }
 
 // readType reads a type; its kind is noType after an error.
-func (r *reader) readType(v *jsonValue) *janiType {
-	declared := &janiType{Span: v.Span, kind: noType}
-	if v.kind == text {
-		switch v.text {
+func (r *reader) readType(value *jsonValue) *janiType {
+	declared := &janiType{Span: value.Span, kind: noType}
+	if value.kind == text {
+		switch value.text {
 		case "bool":
 			declared.kind = boolType
 		case "int":
@@ -343,83 +343,83 @@ func (r *reader) readType(v *jsonValue) *janiType {
 			declared.kind = realType
 		case "clock":
 			if declared.kind = clockType; r.doc.modelType != syntax.PTA {
-				r.addError(v.Start, "a %s has a clock, want a pta", r.doc.modelType)
+				r.addError(value.Start, "a %s has a clock, want a pta", r.doc.modelType)
 			}
 		case "continuous":
-			r.addError(v.Start, "variables of type %s are not supported, want bool, int or a bounded int", v.text)
+			r.addError(value.Start, "variables of type %s are not supported, want bool, int or a bounded int", value.text)
 		default:
-			r.addError(v.Start, "found %q, want a type", shortened(v.text))
+			r.addError(value.Start, "found %q, want a type", shortened(value.text))
 		}
 		return declared
 	}
-	if v.kind != object {
-		r.addError(v.Start, "found %s, want a type", v.describe())
+	if value.kind != object {
+		r.addError(value.Start, "found %s, want a type", value.describe())
 		return declared
 	}
-	switch k := v.get("kind"); {
+	switch k := value.get("kind"); {
 	case k.isText("bounded"):
-		r.readBoundedType(v, declared)
+		r.readBoundedType(value, declared)
 	case k.isText("array"):
-		if r.checkFields(v, "the type of an array", "kind base", "") {
-			declared.kind, declared.base = arrayType, r.readType(v.get("base"))
+		if r.checkFields(value, "the type of an array", "kind base", "") {
+			declared.kind, declared.base = arrayType, r.readType(value.get("base"))
 		}
 	case k.isText("datatype"):
-		if r.checkFields(v, "a datatype", "kind ref", "") {
-			declared.kind, declared.ref = dataType, r.stringValue(v.get("ref"), "the name of a datatype")
+		if r.checkFields(value, "a datatype", "kind ref", "") {
+			declared.kind, declared.ref = dataType, r.stringValue(value.get("ref"), "the name of a datatype")
 		}
 	case k != nil && k.kind == text:
 		r.addError(k.Start, "types of kind %q are not supported, want bounded, array or datatype", shortened(k.text))
 	default:
-		r.addError(v.Start, "a type has no kind, want bounded, array or datatype")
+		r.addError(value.Start, "a type has no kind, want bounded, array or datatype")
 	}
 	return declared
 }
 
 // readBoundedType reads a type with bounds into t.
-func (r *reader) readBoundedType(v *jsonValue, t *janiType) {
-	if !r.checkFields(v, "a bounded type", "kind base", "lower-bound upper-bound") {
+func (r *reader) readBoundedType(value *jsonValue, t *janiType) {
+	if !r.checkFields(value, "a bounded type", "kind base", "lower-bound upper-bound") {
 		return
 	}
-	t.low, t.high = v.get("lower-bound"), v.get("upper-bound")
-	switch b := v.get("base"); {
-	case b.isText("int"):
+	t.low, t.high = value.get("lower-bound"), value.get("upper-bound")
+	switch bound := value.get("base"); {
+	case bound.isText("int"):
 		t.kind = intType
-	case b.isText("real"):
+	case bound.isText("real"):
 		t.kind = realType
 	default:
-		r.addError(b.Start, "found %s, want int or real as the base of a bounded type", b.describe())
+		r.addError(bound.Start, "found %s, want int or real as the base of a bounded type", bound.describe())
 	}
 	if t.low == nil && t.high == nil {
-		r.addError(v.Start, "a bounded type has no bounds, want a lower-bound or an upper-bound")
+		r.addError(value.Start, "a bounded type has no bounds, want a lower-bound or an upper-bound")
 	}
 }
 
 // readDatatype reads the declaration of a datatype.
-func (r *reader) readDatatype(v *jsonValue) {
-	if !r.checkFields(v, "a datatype", "name members", "") {
+func (r *reader) readDatatype(value *jsonValue) {
+	if !r.checkFields(value, "a datatype", "name members", "") {
 		return
 	}
-	datatype := &datatype{name: r.stringValue(v.get("name"), "a name")}
-	for _, m := range r.arrayElements(v.get("members"), "members") {
-		datatype.members = append(datatype.members, r.readVariable(m, "a member", "name type", "")...)
+	datatype := &datatype{name: r.stringValue(value.get("name"), "a name")}
+	for _, member := range r.arrayElements(value.get("members"), "members") {
+		datatype.members = append(datatype.members, r.readVariable(member, "a member", "name type", "")...)
 	}
 	if r.doc.datatypes[datatype.name] != nil {
-		r.addError(v.Start, "the datatype %q is declared twice", shortened(datatype.name))
+		r.addError(value.Start, "the datatype %q is declared twice", shortened(datatype.name))
 	}
 	r.doc.datatypes[datatype.name] = datatype
 }
 
 // readFunctions reads the declarations of functions.
-func (r *reader) readFunctions(v *jsonValue) []*function {
+func (r *reader) readFunctions(value *jsonValue) []*function {
 	var functions []*function
-	for _, decl := range r.arrayElements(v, "functions") {
+	for _, decl := range r.arrayElements(value, "functions") {
 		if !r.checkFields(decl, "a function", "name type parameters body", "") {
 			continue
 		}
 		function := &function{pos: decl.Start, name: r.stringValue(decl.get("name"), "a name"), body: decl.get("body")}
 		r.readType(decl.get("type"))
-		for _, p := range r.arrayElements(decl.get("parameters"), "parameters") {
-			function.params = append(function.params, r.readVariable(p, "a parameter", "name type", "")...)
+		for _, param := range r.arrayElements(decl.get("parameters"), "parameters") {
+			function.params = append(function.params, r.readVariable(param, "a parameter", "name type", "")...)
 		}
 		functions = append(functions, function)
 	}
@@ -427,100 +427,100 @@ func (r *reader) readFunctions(v *jsonValue) []*function {
 }
 
 // readAutomaton reads an automaton with its variables, locations and edges.
-func (r *reader) readAutomaton(v *jsonValue) {
-	if !r.checkFields(v, "an automaton", "name locations initial-locations edges", "variables restrict-initial functions") {
+func (r *reader) readAutomaton(value *jsonValue) {
+	if !r.checkFields(value, "an automaton", "name locations initial-locations edges", "variables restrict-initial functions") {
 		return
 	}
-	a := &automaton{
-		pos: v.Start, name: r.stringValue(v.get("name"), "a name"), locals: r.readVariables(v.get("variables")),
-		functions: r.readFunctions(v.get("functions")), restrict: r.wrappedExpr(v.get("restrict-initial"), "restrict-initial"),
+	declared := &automaton{
+		pos: value.Start, name: r.stringValue(value.get("name"), "a name"), locals: r.readVariables(value.get("variables")),
+		functions: r.readFunctions(value.get("functions")), restrict: r.wrappedExpr(value.get("restrict-initial"), "restrict-initial"),
 	}
-	if slices.ContainsFunc(r.doc.automata, func(other *automaton) bool { return a.name == other.name }) {
-		r.addError(v.get("name").Start, "the automaton %q is declared twice", shortened(a.name))
+	if slices.ContainsFunc(r.doc.automata, func(other *automaton) bool { return declared.name == other.name }) {
+		r.addError(value.get("name").Start, "the automaton %q is declared twice", shortened(declared.name))
 	}
 	r.locationIndexes = make(map[string]int)
-	for _, l := range r.arrayElements(v.get("locations"), "locations") {
-		r.readLocation(a, l)
+	for _, l := range r.arrayElements(value.get("locations"), "locations") {
+		r.readLocation(declared, l)
 	}
-	for _, l := range r.arrayElements(v.get("initial-locations"), "initial locations") {
-		a.initial = append(a.initial, r.locationIndex(l))
+	for _, l := range r.arrayElements(value.get("initial-locations"), "initial locations") {
+		declared.initial = append(declared.initial, r.locationIndex(l))
 	}
-	if len(a.initial) == 0 {
-		r.addError(v.get("initial-locations").Start, "the automaton %q has no initial location, want one", shortened(a.name))
+	if len(declared.initial) == 0 {
+		r.addError(value.get("initial-locations").Start, "the automaton %q has no initial location, want one", shortened(declared.name))
 	}
-	for _, e := range r.arrayElements(v.get("edges"), "edges") {
-		r.readEdge(a, e)
+	for _, element := range r.arrayElements(value.get("edges"), "edges") {
+		r.readEdge(declared, element)
 	}
-	r.doc.automata = append(r.doc.automata, a)
+	r.doc.automata = append(r.doc.automata, declared)
 }
 
 // readLocation reads a location of an automaton.
-func (r *reader) readLocation(automaton *automaton, v *jsonValue) {
-	if !r.checkFields(v, "a location", "name", "transient-values time-progress") {
+func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
+	if !r.checkFields(value, "a location", "name", "transient-values time-progress") {
 		return
 	}
-	location := location{name: r.stringValue(v.get("name"), "a name")}
-	if p := v.get("time-progress"); p != nil {
-		if location.progress = r.wrappedExpr(p, "time-progress"); r.doc.modelType != syntax.PTA {
-			r.addError(p.Start, "a location of a %s has a time-progress, want it only in a pta", r.doc.modelType)
+	location := location{name: r.stringValue(value.get("name"), "a name")}
+	if param := value.get("time-progress"); param != nil {
+		if location.progress = r.wrappedExpr(param, "time-progress"); r.doc.modelType != syntax.PTA {
+			r.addError(param.Start, "a location of a %s has a time-progress, want it only in a pta", r.doc.modelType)
 		}
 	}
-	for _, t := range r.arrayElements(v.get("transient-values"), "values of transient variables") {
-		if r.checkFields(t, "a transient value", "ref value", "") {
-			location.transients = append(location.transients, assignment{pos: t.Start, ref: t.get("ref"), value: t.get("value")})
+	for _, target := range r.arrayElements(value.get("transient-values"), "values of transient variables") {
+		if r.checkFields(target, "a transient value", "ref value", "") {
+			location.transients = append(location.transients, assignment{pos: target.Start, ref: target.get("ref"), value: target.get("value")})
 		}
 	}
 	if _, ok := r.locationIndexes[location.name]; ok {
-		r.addError(v.Start, "the location %q is declared twice", shortened(location.name))
+		r.addError(value.Start, "the location %q is declared twice", shortened(location.name))
 	}
 	r.locationIndexes[location.name] = len(automaton.locations)
 	automaton.locations = append(automaton.locations, location)
 }
 
 // locationIndex returns the index of a location in the current automaton by its name.
-func (r *reader) locationIndex(v *jsonValue) int {
-	name := r.stringValue(v, "the name of a location")
+func (r *reader) locationIndex(value *jsonValue) int {
+	name := r.stringValue(value, "the name of a location")
 	i, ok := r.locationIndexes[name]
 	if !ok && name != "" {
-		r.addError(v.Start, "the automaton has no location %q", shortened(name))
+		r.addError(value.Start, "the automaton has no location %q", shortened(name))
 	}
 	return i
 }
 
 // readEdge reads an edge of an automaton.
-func (r *reader) readEdge(automaton *automaton, v *jsonValue) {
-	if !r.checkFields(v, "an edge", "location destinations", "action rate guard") {
+func (r *reader) readEdge(automaton *automaton, value *jsonValue) {
+	if !r.checkFields(value, "an edge", "location destinations", "action rate guard") {
 		return
 	}
-	edge := &edge{pos: v.Start, location: r.locationIndex(v.get("location")), action: r.stringValue(v.get("action"), "an action")}
-	edge.rate, edge.guard = r.wrappedExpr(v.get("rate"), "a rate"), r.wrappedExpr(v.get("guard"), "a guard")
+	edge := &edge{pos: value.Start, location: r.locationIndex(value.get("location")), action: r.stringValue(value.get("action"), "an action")}
+	edge.rate, edge.guard = r.wrappedExpr(value.get("rate"), "a rate"), r.wrappedExpr(value.get("guard"), "a guard")
 	if edge.rate != nil && !r.doc.hasRates() {
 		r.addError(edge.rate.Start, "an edge of a %s has a rate, want none", r.doc.modelType)
 	}
-	for _, d := range r.arrayElements(v.get("destinations"), "destinations") {
+	for _, d := range r.arrayElements(value.get("destinations"), "destinations") {
 		if r.checkFields(d, "a destination", "location", "probability assignments") {
 			edge.destinations = append(edge.destinations, r.readDestination(d))
 		}
 	}
 	switch {
 	case len(edge.destinations) == 0:
-		r.addError(v.get("destinations").Start, "an edge has no destinations, want one")
+		r.addError(value.get("destinations").Start, "an edge has no destinations, want one")
 		return
 	case r.doc.modelType == syntax.LTS && (len(edge.destinations) > 1 || edge.destinations[0].probability != nil):
-		r.addError(v.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without a probability")
+		r.addError(value.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without a probability")
 	}
 	automaton.edges = append(automaton.edges, edge)
 }
 
 // readDestination reads a destination of an edge with its assignments.
-func (r *reader) readDestination(v *jsonValue) destination {
-	destination := destination{pos: v.Start, location: r.locationIndex(v.get("location")), probability: r.wrappedExpr(v.get("probability"), "a probability")}
-	for _, x := range r.arrayElements(v.get("assignments"), "assignments") {
-		if !r.checkFields(x, "an assignment", "ref value", "index") {
+func (r *reader) readDestination(value *jsonValue) destination {
+	destination := destination{pos: value.Start, location: r.locationIndex(value.get("location")), probability: r.wrappedExpr(value.get("probability"), "a probability")}
+	for _, json := range r.arrayElements(value.get("assignments"), "assignments") {
+		if !r.checkFields(json, "an assignment", "ref value", "index") {
 			continue
 		}
-		assign := assignment{pos: x.Start, ref: x.get("ref"), value: x.get("value")}
-		if i := x.get("index"); i != nil {
+		assign := assignment{pos: json.Start, ref: json.get("ref"), value: json.get("value")}
+		if i := json.get("index"); i != nil {
 			var err error
 			if assign.index, err = strconv.Atoi(i.text); i.kind != number || err != nil {
 				r.addError(i.Start, "found %s, want a whole number as an index", i.describe())
@@ -532,40 +532,40 @@ func (r *reader) readDestination(v *jsonValue) destination {
 }
 
 // readSystem reads the composition: its automata and its synchronisation vectors.
-func (r *reader) readSystem(v *jsonValue) {
-	if !r.checkFields(v, "a system", "elements", "syncs") {
+func (r *reader) readSystem(value *jsonValue) {
+	if !r.checkFields(value, "a system", "elements", "syncs") {
 		return
 	}
-	for _, x := range r.arrayElements(v.get("elements"), "elements") {
-		if !r.checkFields(x, "an element", "automaton", "input-enable") {
+	for _, json := range r.arrayElements(value.get("elements"), "elements") {
+		if !r.checkFields(json, "an element", "automaton", "input-enable") {
 			continue
 		}
-		element := element{pos: x.Start}
-		name := r.stringValue(x.get("automaton"), "the name of an automaton")
-		element.automaton = slices.IndexFunc(r.doc.automata, func(a *automaton) bool { return a.name == name })
+		element := element{pos: json.Start}
+		name := r.stringValue(json.get("automaton"), "the name of an automaton")
+		element.automaton = slices.IndexFunc(r.doc.automata, func(automaton *automaton) bool { return automaton.name == name })
 		if element.automaton < 0 {
-			r.addError(x.get("automaton").Start, "there is no automaton %q", shortened(name))
+			r.addError(json.get("automaton").Start, "there is no automaton %q", shortened(name))
 			continue
 		}
-		for _, i := range r.arrayElements(x.get("input-enable"), "actions") {
+		for _, i := range r.arrayElements(json.get("input-enable"), "actions") {
 			element.inputEnable = append(element.inputEnable, r.stringValue(i, "an action"))
 		}
 		r.doc.elements = append(r.doc.elements, element)
 	}
-	r.doc.hasSyncs = v.get("syncs") != nil && len(v.get("syncs").elements) > 0
-	elements := len(v.get("elements").elements)
-	for _, x := range r.arrayElements(v.get("syncs"), "synchronisation vectors") {
-		if r.checkFields(x, "a synchronisation vector", "synchronise", "result") {
-			r.readVector(x, elements)
+	r.doc.hasSyncs = value.get("syncs") != nil && len(value.get("syncs").elements) > 0
+	elements := len(value.get("elements").elements)
+	for _, json := range r.arrayElements(value.get("syncs"), "synchronisation vectors") {
+		if r.checkFields(json, "a synchronisation vector", "synchronise", "result") {
+			r.readVector(json, elements)
 		}
 	}
 }
 
 // readVector reads a synchronisation vector, which has one action or null for each element of the
 // composition.
-func (r *reader) readVector(v *jsonValue, elements int) {
-	vector := vector{pos: v.Start}
-	for _, action := range r.arrayElements(v.get("synchronise"), "actions") {
+func (r *reader) readVector(value *jsonValue, elements int) {
+	vector := vector{pos: value.Start}
+	for _, action := range r.arrayElements(value.get("synchronise"), "actions") {
 		name := ""
 		if action.kind != null {
 			name = r.stringValue(action, "an action, or null")
@@ -573,10 +573,10 @@ func (r *reader) readVector(v *jsonValue, elements int) {
 		vector.actions = append(vector.actions, name)
 	}
 	if len(vector.actions) != elements {
-		r.addError(v.get("synchronise").Start, "a synchronisation vector has %d entries, want %d: one for each element", len(vector.actions), elements)
+		r.addError(value.get("synchronise").Start, "a synchronisation vector has %d entries, want %d: one for each element", len(vector.actions), elements)
 		return
 	}
-	if res := v.get("result"); res != nil && res.kind != null {
+	if res := value.get("result"); res != nil && res.kind != null {
 		vector.result = r.stringValue(res, "an action, or null")
 	}
 	r.doc.syncs = append(r.doc.syncs, vector)

@@ -35,9 +35,9 @@ type exprContext struct {
 }
 
 // withScope returns the same context with another scope.
-func (context *exprContext) withScope(s *scope) *exprContext {
+func (context *exprContext) withScope(scope *scope) *exprContext {
 	q := *context
-	q.scope = s
+	q.scope = scope
 	return &q
 }
 
@@ -68,22 +68,22 @@ func (t *translator) refuse(pos syntax.Pos, format string, args ...any) {
 }
 
 // expr translates an expression.
-func (t *translator) expr(v *jsonValue, context *exprContext) syntax.Expr {
-	t.addSize(v.Start, 1)
-	switch v.kind {
+func (t *translator) expr(value *jsonValue, context *exprContext) syntax.Expr {
+	t.addSize(value.Start, 1)
+	switch value.kind {
 	case boolean:
-		return &syntax.BoolLit{Value: v.isTrue, Span: v.Span}
+		return &syntax.BoolLit{Value: value.isTrue, Span: value.Span}
 	case number:
-		if len(v.text) > maxDigits {
-			t.refuse(v.Start, "a number has %d characters, want at most %d", len(v.text), maxDigits)
+		if len(value.text) > maxDigits {
+			t.refuse(value.Start, "a number has %d characters, want at most %d", len(value.text), maxDigits)
 		}
-		return numberExpr(v)
+		return numberExpr(value)
 	case text:
-		return t.resolveName(v, context)
+		return t.resolveName(value, context)
 	case object:
-		return t.operation(v, context)
+		return t.operation(value, context)
 	}
-	t.refuse(v.Start, "found %s, want an expression", v.describe())
+	t.refuse(value.Start, "found %s, want an expression", value.describe())
 	return nil
 }
 
@@ -96,79 +96,79 @@ func (t *translator) addSize(pos syntax.Pos, n int) {
 }
 
 // sizedExpr translates an expression that may occur several times in the result, and returns its size.
-func (t *translator) sizedExpr(v *jsonValue, context *exprContext) sizedExpr {
+func (t *translator) sizedExpr(value *jsonValue, context *exprContext) sizedExpr {
 	before := t.size
-	x := t.expr(v, context)
-	return sizedExpr{expr: x, size: t.size - before}
+	expr := t.expr(value, context)
+	return sizedExpr{expr: expr, size: t.size - before}
 }
 
 // numberExpr translates a number exactly, with all its digits.
-func numberExpr(v *jsonValue) syntax.Expr {
-	digits, negative := strings.CutPrefix(v.text, "-")
-	var x syntax.Expr
+func numberExpr(value *jsonValue) syntax.Expr {
+	digits, negative := strings.CutPrefix(value.text, "-")
+	var expr syntax.Expr
 	if n, err := strconv.ParseInt(digits, 10, 32); err == nil {
-		x = &syntax.IntLit{Value: int32(n), Span: v.Span}
+		expr = &syntax.IntLit{Value: int32(n), Span: value.Span}
 	} else {
 		if !strings.ContainsAny(digits, ".eE") {
 			digits += ".0" // beyond an int
 		}
-		x = &syntax.DoubleLit{Text: digits, Span: v.Span}
+		expr = &syntax.DoubleLit{Text: digits, Span: value.Span}
 	}
-	if v.text == "-2147483648" {
-		one := &syntax.IntLit{Value: 1, Span: v.Span}
-		least := &syntax.Unary{Op: syntax.OpNeg, X: &syntax.IntLit{Value: 2147483647, Span: v.Span}, Span: v.Span}
-		return &syntax.Binary{Op: syntax.OpSub, X: least, Y: one, OpPos: v.Start, Span: v.Span}
+	if value.text == "-2147483648" {
+		one := &syntax.IntLit{Value: 1, Span: value.Span}
+		least := &syntax.Unary{Op: syntax.OpNeg, X: &syntax.IntLit{Value: 2147483647, Span: value.Span}, Span: value.Span}
+		return &syntax.Binary{Op: syntax.OpSub, X: least, Y: one, OpPos: value.Start, Span: value.Span}
 	}
 	if negative {
-		return &syntax.Unary{Op: syntax.OpNeg, X: x, Span: v.Span}
+		return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span}
 	}
-	return x
+	return expr
 }
 
 // resolveName translates a name: a constant, parameter or variable.
-func (t *translator) resolveName(v *jsonValue, context *exprContext) syntax.Expr {
-	s, ok := context.find(v.text)
+func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.Expr {
+	meaning, ok := context.find(value.text)
 	switch {
 	case !ok:
-		t.refuse(v.Start, "there is no constant or variable %q", shortened(v.text))
-	case s.composite != nil:
-		t.refuse(v.Start, "%q is an array or a datatype, want one of its parts", shortened(v.text))
-	case s.slot != nil:
-		return t.slotValue(v, s.slot, context)
+		t.refuse(value.Start, "there is no constant or variable %q", shortened(value.text))
+	case meaning.composite != nil:
+		t.refuse(value.Start, "%q is an array or a datatype, want one of its parts", shortened(value.text))
+	case meaning.slot != nil:
+		return t.slotValue(value, meaning.slot, context)
 	}
-	t.addSize(v.Start, s.size)
-	if id, ok := s.expr.(*syntax.Ident); ok {
-		return &syntax.Ident{Name: id.Name, Span: v.Span}
+	t.addSize(value.Start, meaning.size)
+	if ident, ok := meaning.expr.(*syntax.Ident); ok {
+		return &syntax.Ident{Name: ident.Name, Span: value.Span}
 	}
-	return s.expr
+	return meaning.expr
 }
 
 // slotValue translates the use of a variable. Inside a step it is the value that earlier assignments
 // gave it. A transient variable is replaced by its value in the state.
-func (t *translator) slotValue(v *jsonValue, variable *slot, context *exprContext) syntax.Expr {
+func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
-		t.refuse(v.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
+		t.refuse(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
 	if x, ok := context.assigned[variable]; ok {
-		t.addSize(v.Start, x.size)
+		t.addSize(value.Start, x.size)
 		return x.expr
 	}
 	switch {
 	case !variable.transient:
-		return &syntax.Ident{Name: variable.name, Span: v.Span}
+		return &syntax.Ident{Name: variable.name, Span: value.Span}
 	case context.assigned != nil:
 		return variable.initial
 	case context.noTransients:
-		t.refuse(v.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
+		t.refuse(value.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
 	case variable.ambiguous:
-		t.refuse(v.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
+		t.refuse(value.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
 	case context.inProperty && variable.typ.kind == boolType:
-		return &syntax.Quoted{Name: t.labels[variable], Span: v.Span}
+		return &syntax.Quoted{Name: t.labels[variable], Span: value.Span}
 	}
 	if variable.stateValue == nil {
 		return variable.initial
 	}
-	t.addSize(v.Start, variable.stateSize)
+	t.addSize(value.Start, variable.stateSize)
 	return variable.stateValue
 }
 
@@ -189,87 +189,87 @@ var functionNames = map[string]struct {
 }
 
 // operation translates an operator with its operands.
-func (t *translator) operation(v *jsonValue, context *exprContext) syntax.Expr {
-	op := v.get("op")
-	if c := v.get("constant"); op == nil && c != nil {
-		t.refuse(v.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(c.text))
+func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Expr {
+	op := value.get("op")
+	if child := value.get("constant"); op == nil && child != nil {
+		t.refuse(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(child.text))
 	}
-	if op == nil && v.get("distribution") != nil {
-		t.refuse(v.Start, "sampling from continuous distributions is not supported")
+	if op == nil && value.get("distribution") != nil {
+		t.refuse(value.Start, "sampling from continuous distributions is not supported")
 	}
 	if op == nil || op.kind != text {
-		t.refuse(v.Start, "an expression has no \"op\", want one")
+		t.refuse(value.Start, "an expression has no \"op\", want one")
 	}
 	if binary, ok := operators[op.text]; ok {
-		t.requireKeys(v, "left", "right")
-		if x := t.boundedOperator(v, binary, context); x != nil {
-			return x
+		t.requireKeys(value, "left", "right")
+		if left := t.boundedOperator(value, binary, context); left != nil {
+			return left
 		}
-		x, y := t.expr(v.get("left"), context), t.expr(v.get("right"), context)
-		return &syntax.Binary{Op: binary, X: x, Y: y, OpPos: op.Start, Span: v.Span}
+		left, right := t.expr(value.get("left"), context), t.expr(value.get("right"), context)
+		return &syntax.Binary{Op: binary, X: left, Y: right, OpPos: op.Start, Span: value.Span}
 	}
 	if c, ok := functionNames[op.text]; ok {
 		if !c.two {
-			t.requireKeys(v, "exp")
-			return functionCall(v, c.name, t.expr(v.get("exp"), context))
+			t.requireKeys(value, "exp")
+			return functionCall(value, c.name, t.expr(value.get("exp"), context))
 		}
-		t.requireKeys(v, "left", "right")
-		return functionCall(v, c.name, t.expr(v.get("left"), context), t.expr(v.get("right"), context))
+		t.requireKeys(value, "left", "right")
+		return functionCall(value, c.name, t.expr(value.get("left"), context), t.expr(value.get("right"), context))
 	}
-	return t.otherOperator(v, op, context)
+	return t.otherOperator(value, op, context)
 }
 
 // requireKeys checks that an operator has exactly the given keys.
-func (t *translator) requireKeys(v *jsonValue, keys ...string) {
+func (t *translator) requireKeys(value *jsonValue, keys ...string) {
 	for _, key := range keys {
-		if v.get(key) == nil {
-			t.refuse(v.Start, "the operator %s has no %q, want one", v.get("op").describe(), key)
+		if value.get(key) == nil {
+			t.refuse(value.Start, "the operator %s has no %q, want one", value.get("op").describe(), key)
 		}
 	}
-	for _, m := range v.members {
-		known := m.key == "op" || m.key == "comment" || strings.HasPrefix(m.key, "x-")
+	for _, member := range value.members {
+		known := member.key == "op" || member.key == "comment" || strings.HasPrefix(member.key, "x-")
 		for _, key := range keys {
-			known = known || key == m.key
+			known = known || key == member.key
 		}
 		if !known {
-			t.refuse(m.pos, "the operator %s has a key %q, want only %s", v.get("op").describe(), shortened(m.key), strings.Join(keys, ", "))
+			t.refuse(member.pos, "the operator %s has a key %q, want only %s", value.get("op").describe(), shortened(member.key), strings.Join(keys, ", "))
 		}
 	}
 }
 
-// functionCall returns a call of a function of PRISM's language at the position of v.
-func functionCall(v *jsonValue, name string, args ...syntax.Expr) syntax.Expr {
-	return &syntax.Call{Func: &syntax.Ident{Name: name, Span: v.Span}, Args: args, Span: v.Span}
+// functionCall returns a call of a function of PRISM's language at the position of a JSON value.
+func functionCall(value *jsonValue, name string, args ...syntax.Expr) syntax.Expr {
+	return &syntax.Call{Func: &syntax.Ident{Name: name, Span: value.Span}, Args: args, Span: value.Span}
 }
 
 // otherOperator translates the operators that have no counterpart in PRISM's language, by expressions
 // with the same meaning, and the operators of properties.
-func (t *translator) otherOperator(v, op *jsonValue, context *exprContext) syntax.Expr {
+func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "¬":
-		t.requireKeys(v, "exp")
-		return &syntax.Unary{Op: syntax.OpNot, X: t.expr(v.get("exp"), context), Span: v.Span}
+		t.requireKeys(value, "exp")
+		return &syntax.Unary{Op: syntax.OpNot, X: t.expr(value.get("exp"), context), Span: value.Span}
 	case "ite":
-		t.requireKeys(v, "if", "then", "else")
-		return &syntax.Cond{C: t.expr(v.get("if"), context), T: t.expr(v.get("then"), context), E: t.expr(v.get("else"), context), Span: v.Span}
+		t.requireKeys(value, "if", "then", "else")
+		return &syntax.Cond{C: t.expr(value.get("if"), context), T: t.expr(value.get("then"), context), E: t.expr(value.get("else"), context), Span: value.Span}
 	case "abs", "sgn", "trc":
-		t.requireKeys(v, "exp")
-		return t.signed(v, op.text, context)
+		t.requireKeys(value, "exp")
+		return t.signed(value, op.text, context)
 	case "call":
-		t.requireKeys(v, "function", "args")
-		return t.expandCall(v, context)
+		t.requireKeys(value, "function", "args")
+		return t.expandCall(value, context)
 	case "aa", "da":
-		s := t.partOf(v, context)
-		if s.composite != nil {
-			t.refuse(v.Start, "found an array or a datatype, want a number or a Boolean")
+		meaning := t.partOf(value, context)
+		if meaning.composite != nil {
+			t.refuse(value.Start, "found an array or a datatype, want a number or a Boolean")
 		}
-		return s.expr
+		return meaning.expr
 	case "av", "ac":
-		t.refuse(v.Start, "found an array, want a number or a Boolean")
+		t.refuse(value.Start, "found an array, want a number or a Boolean")
 	}
 	if context.inProperty {
-		if x := t.propertyOperator(v, op, context); x != nil {
-			return x
+		if expr := t.propertyOperator(value, op, context); expr != nil {
+			return expr
 		}
 	}
 	t.refuse(op.Start, "the operator %q is not supported here", shortened(op.text))
@@ -278,29 +278,31 @@ func (t *translator) otherOperator(v, op *jsonValue, context *exprContext) synta
 
 // signed translates abs, sgn and trc (truncation), which PRISM's language lacks, by conditions on the
 // sign.
-func (t *translator) signed(v *jsonValue, op string, context *exprContext) syntax.Expr {
-	s := t.sizedExpr(v.get("exp"), context)
-	t.addSize(v.Start, 2*s.size+8)
-	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: v.Span} }
-	neg := func(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: x, Span: v.Span} }
+func (t *translator) signed(value *jsonValue, op string, context *exprContext) syntax.Expr {
+	s := t.sizedExpr(value.get("exp"), context)
+	t.addSize(value.Start, 2*s.size+8)
+	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: value.Span} }
+	neg := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
 	compared := func(op syntax.Op) syntax.Expr {
-		return &syntax.Binary{Op: op, X: s.expr, Y: number(0), OpPos: v.Start, Span: v.Span}
+		return &syntax.Binary{Op: op, X: s.expr, Y: number(0), OpPos: value.Start, Span: value.Span}
 	}
-	choose := func(c, a, b syntax.Expr) syntax.Expr { return &syntax.Cond{C: c, T: a, E: b, Span: v.Span} }
+	choose := func(c, first, second syntax.Expr) syntax.Expr {
+		return &syntax.Cond{C: c, T: first, E: second, Span: value.Span}
+	}
 	switch op {
 	case "abs":
 		return choose(compared(syntax.OpGe), s.expr, neg(s.expr))
 	case "trc":
-		return choose(compared(syntax.OpGe), functionCall(v, "floor", s.expr), functionCall(v, "ceil", s.expr))
+		return choose(compared(syntax.OpGe), functionCall(value, "floor", s.expr), functionCall(value, "ceil", s.expr))
 	}
 	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
 }
 
-// expandCall translates a function call by translating the body of the function, with the arguments in
-// place of the parameters.
-func (t *translator) expandCall(v *jsonValue, context *exprContext) syntax.Expr {
+// expandCall returns the body of a called function with the arguments in place of the parameters, since PRISM's language has no
+// functions. refuse, which it calls for a wrong call, does not return.
+func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.Expr {
 	const maxCalls = 1000
-	name, args := v.get("function"), v.get("args")
+	name, args := value.get("function"), value.get("args")
 	function, functionScope := context.function(name.text)
 	switch {
 	case function == nil:
@@ -308,33 +310,33 @@ func (t *translator) expandCall(v *jsonValue, context *exprContext) syntax.Expr 
 	case args.kind != array || len(args.elements) != len(function.params):
 		t.refuse(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
 	case context.calls >= maxCalls:
-		t.refuse(v.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported", shortened(function.name), maxCalls)
+		t.refuse(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported", shortened(function.name), maxCalls)
 	}
-	s := newScope(functionScope)
+	scope := newScope(functionScope)
 	for i, param := range function.params {
 		arg := args.elements[i]
 		if param.typ.kind == arrayType || param.typ.kind == dataType {
-			s.names[param.name] = t.symbolOf(arg, context)
+			scope.names[param.name] = t.symbolOf(arg, context)
 			continue
 		}
-		x := t.sizedExpr(arg, context)
-		s.names[param.name] = symbol{expr: x.expr, size: x.size, isBool: param.typ.kind == boolType}
+		translated := t.sizedExpr(arg, context)
+		scope.names[param.name] = symbol{expr: translated.expr, size: translated.size, isBool: param.typ.kind == boolType}
 	}
-	q := context.withScope(s)
-	q.calls++
-	return t.expr(function.body, q)
+	bodyContext := context.withScope(scope)
+	bodyContext.calls++
+	return t.expr(function.body, bodyContext)
 }
 
 // isBool reports whether an expression is Boolean, which its outermost operator decides.
-func (t *translator) isBool(v *jsonValue, context *exprContext) bool {
-	switch v.kind {
+func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
+	switch value.kind {
 	case boolean:
 		return true
 	case text:
-		s, _ := context.find(v.text)
-		return s.isBool || s.slot != nil && s.slot.typ.kind == boolType
+		meaning, _ := context.find(value.text)
+		return meaning.isBool || meaning.slot != nil && meaning.slot.typ.kind == boolType
 	case object:
-		op := v.get("op")
+		op := value.get("op")
 		if op == nil {
 			return false
 		}
@@ -342,7 +344,7 @@ func (t *translator) isBool(v *jsonValue, context *exprContext) bool {
 		case "∨", "∧", "⇒", "=", "≠", "<", "≤", ">", "≥", "¬", "initial", "deadlock", "∀", "∃":
 			return true
 		case "ite":
-			return v.get("then") != nil && t.isBool(v.get("then"), context)
+			return value.get("then") != nil && t.isBool(value.get("then"), context)
 		}
 	}
 	return false
@@ -350,33 +352,33 @@ func (t *translator) isBool(v *jsonValue, context *exprContext) bool {
 
 // constant returns the value of an expression over numbers and constants of the document; nil if
 // it depends on anything else. depth is the nesting depth so far.
-func (t *translator) constant(v *jsonValue, context *exprContext, depth int) *big.Rat {
+func (t *translator) constant(value *jsonValue, context *exprContext, depth int) *big.Rat {
 	const maxConstantDepth = 100
-	if v == nil || depth > maxConstantDepth {
+	if value == nil || depth > maxConstantDepth {
 		return nil
 	}
-	switch v.kind {
+	switch value.kind {
 	case number:
-		if len(v.text) > 20 || strings.ContainsAny(v.text, "eE") {
+		if len(value.text) > 20 || strings.ContainsAny(value.text, "eE") {
 			return nil
 		}
-		fraction, _ := new(big.Rat).SetString(v.text)
+		fraction, _ := new(big.Rat).SetString(value.text)
 		return fraction
 	case text:
-		s, _ := context.find(v.text)
-		return t.constant(s.definition, context, depth+1)
+		meaning, _ := context.find(value.text)
+		return t.constant(meaning.definition, context, depth+1)
 	case object:
-		op, x, y := v.get("op"), t.constant(v.get("left"), context, depth+1), t.constant(v.get("right"), context, depth+1)
-		if op == nil || x == nil || y == nil || x.Num().BitLen()+y.Num().BitLen() > 64 {
+		op, left, right := value.get("op"), t.constant(value.get("left"), context, depth+1), t.constant(value.get("right"), context, depth+1)
+		if op == nil || left == nil || right == nil || left.Num().BitLen()+right.Num().BitLen() > 64 {
 			return nil
 		}
 		switch op.text {
 		case "+":
-			return x.Add(x, y)
+			return left.Add(left, right)
 		case "-":
-			return x.Sub(x, y)
+			return left.Sub(left, right)
 		case "*":
-			return x.Mul(x, y)
+			return left.Mul(left, right)
 		}
 	}
 	return nil

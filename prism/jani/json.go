@@ -96,22 +96,22 @@ type parser struct {
 }
 
 // parseJSON parses a text that consists of one JSON value.
-func parseJSON(file string, src []byte) (v *jsonValue, err error) {
+func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 	p := &parser{file: file, src: src, line: 1}
 	defer func() {
-		if e, ok := recover().(*syntax.Error); ok {
-			v, err = nil, syntax.ErrorList{e}
+		if syntaxErr, ok := recover().(*syntax.Error); ok {
+			value, err = nil, syntax.ErrorList{syntaxErr}
 		}
 	}()
 	if bytes.HasPrefix(src, []byte(byteOrderMark)) {
 		p.offset, p.lineStart = len(byteOrderMark), len(byteOrderMark)
 	}
 	p.skipSpace()
-	v = p.value()
+	value = p.value()
 	if p.skipSpace(); p.offset < len(p.src) {
 		p.fail("found %s behind the end of the value, want nothing", p.describeNext())
 	}
-	return v, nil
+	return value, nil
 }
 
 const byteOrderMark = "\ufeff"
@@ -139,8 +139,8 @@ func (p *parser) describeNext() string {
 	if p.offset >= len(p.src) {
 		return "the end of the file"
 	}
-	r, _ := utf8.DecodeRune(p.src[p.offset:])
-	return strconv.QuoteRune(r)
+	char, _ := utf8.DecodeRune(p.src[p.offset:])
+	return strconv.QuoteRune(char)
 }
 
 // skipSpace skips white space and counts lines.
@@ -168,32 +168,32 @@ func (p *parser) expect(char byte) {
 
 // value parses a value of any kind.
 func (p *parser) value() *jsonValue {
-	v := &jsonValue{Span: syntax.Span{Start: p.pos()}}
-	switch c := p.peek(); {
-	case c == '{' || c == '[':
+	json := &jsonValue{Span: syntax.Span{Start: p.pos()}}
+	switch char := p.peek(); {
+	case char == '{' || char == '[':
 		if p.depth++; p.depth > maxDepth {
 			p.fail("values are nested more than %d deep, want fewer", maxDepth)
 		}
-		if c == '{' {
-			p.object(v)
+		if char == '{' {
+			p.object(json)
 		} else {
-			p.array(v)
+			p.array(json)
 		}
 		p.depth--
-	case c == '"':
-		v.kind, v.text = text, p.stringLiteral()
-	case c == '-' || '0' <= c && c <= '9':
-		v.kind, v.text = number, p.number()
+	case char == '"':
+		json.kind, json.text = text, p.stringLiteral()
+	case char == '-' || '0' <= char && char <= '9':
+		json.kind, json.text = number, p.number()
 	default:
-		p.literal(v)
+		p.literal(json)
 	}
-	v.Stop = p.pos()
-	return v
+	json.Stop = p.pos()
+	return json
 }
 
-// object parses an object, whose keys must be different, into v.
-func (p *parser) object(v *jsonValue) {
-	v.kind = object
+// object parses an object, whose keys must be different, into value.
+func (p *parser) object(value *jsonValue) {
+	value.kind = object
 	p.offset++
 	p.skipSpace()
 	if p.peek() == '}' {
@@ -207,31 +207,31 @@ func (p *parser) object(v *jsonValue) {
 			p.fail("found %s, want a key in quotes", p.describeNext())
 		}
 		member.key = p.stringLiteral()
-		if hasKey(v, &seen, member.key) {
+		if addKey(value, &seen, member.key) {
 			p.failAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
 		p.skipSpace()
 		p.expect(':')
 		p.skipSpace()
 		member.value = p.value()
-		v.members = append(v.members, member)
+		value.members = append(value.members, member)
 		if p.endOrComma('}') {
 			return
 		}
 	}
 }
 
-// hasKey reports whether an object has a key already, and records the key in keys once the object is
-// large.
-func hasKey(v *jsonValue, keys *map[string]bool, key string) bool {
+// addKey reports whether an object already has a key that is about to be added. A small object is searched. The keys of a large one
+// are also recorded in a set, which addKey creates, because searching each time would take quadratic time.
+func addKey(value *jsonValue, keys *map[string]bool, key string) bool {
 	const maxLinear = 16
-	if len(v.members) < maxLinear {
-		return v.get(key) != nil
+	if len(value.members) < maxLinear {
+		return value.get(key) != nil
 	}
 	if *keys == nil {
 		*keys = make(map[string]bool)
-		for _, m := range v.members {
-			(*keys)[m.key] = true
+		for _, member := range value.members {
+			(*keys)[member.key] = true
 		}
 	}
 	known := (*keys)[key]
@@ -255,9 +255,9 @@ func (p *parser) endOrComma(end byte) (done bool) {
 	return true
 }
 
-// array parses an array into v.
-func (p *parser) array(v *jsonValue) {
-	v.kind = array
+// array parses an array into value.
+func (p *parser) array(value *jsonValue) {
+	value.kind = array
 	p.offset++
 	p.skipSpace()
 	if p.peek() == ']' {
@@ -265,20 +265,20 @@ func (p *parser) array(v *jsonValue) {
 		return
 	}
 	for {
-		v.elements = append(v.elements, p.value())
+		value.elements = append(value.elements, p.value())
 		if p.endOrComma(']') {
 			return
 		}
 	}
 }
 
-// literal parses true, false or null into v.
-func (p *parser) literal(v *jsonValue) {
+// literal parses true, false or null into value.
+func (p *parser) literal(value *jsonValue) {
 	for _, word := range []string{"true", "false", "null"} {
 		if bytes.HasPrefix(p.src[p.offset:], []byte(word)) {
 			p.offset += len(word)
 			if word != "null" {
-				v.kind, v.isTrue = boolean, word == "true"
+				value.kind, value.isTrue = boolean, word == "true"
 			}
 			return
 		}
@@ -301,14 +301,14 @@ func (p *parser) number() string {
 		p.offset++
 		p.digits()
 	}
-	if c := p.peek(); c == 'e' || c == 'E' {
+	if char := p.peek(); char == 'e' || char == 'E' {
 		p.offset++
-		if c := p.peek(); c == '+' || c == '-' {
+		if char := p.peek(); char == '+' || char == '-' {
 			p.offset++
 		}
 		p.digits()
 	}
-	if c := p.peek(); '0' <= c && c <= '9' {
+	if char := p.peek(); '0' <= char && char <= '9' {
 		p.fail("a number starts with 0, want no digit behind it")
 	}
 	return string(p.src[start:p.offset])
@@ -317,7 +317,7 @@ func (p *parser) number() string {
 // digits parses one or more digits.
 func (p *parser) digits() {
 	start := p.offset
-	for c := p.peek(); '0' <= c && c <= '9'; c = p.peek() {
+	for char := p.peek(); '0' <= char && char <= '9'; char = p.peek() {
 		p.offset++
 	}
 	if p.offset == start {
@@ -331,17 +331,17 @@ func (p *parser) stringLiteral() string {
 	start := p.offset
 	var decoded []byte // nil until the first escape sequence
 	for {
-		switch c := p.peek(); {
-		case p.offset >= len(p.src) || c < ' ':
+		switch char := p.peek(); {
+		case p.offset >= len(p.src) || char < ' ':
 			p.fail("found %s in a string, want '\"'", p.describeNext())
-		case c == '"':
+		case char == '"':
 			s := p.src[start:p.offset]
 			p.offset++
 			return string(append(decoded, s...))
-		case c == '\\':
+		case char == '\\':
 			decoded = p.escape(append(decoded, p.src[start:p.offset]...))
 			start = p.offset
-		case c < utf8.RuneSelf:
+		case char < utf8.RuneSelf:
 			p.offset++
 		default:
 			r, n := utf8.DecodeRune(p.src[p.offset:])
@@ -356,11 +356,11 @@ func (p *parser) stringLiteral() string {
 // escape parses an escape sequence and appends the character to decoded.
 func (p *parser) escape(decoded []byte) []byte {
 	p.offset++
-	c := p.peek()
+	char := p.peek()
 	p.offset++
-	switch c {
+	switch char {
 	case '"', '\\', '/':
-		return append(decoded, c)
+		return append(decoded, char)
 	case 'b':
 		return append(decoded, '\b')
 	case 'f':

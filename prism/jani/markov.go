@@ -28,8 +28,8 @@ func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 	}
 	waits := t.defineFormula("waits", conjunction(compareRate(syntax.OpGt), noImmediate))
 	t.result.Rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
-	dividedByRate := func(x syntax.Expr) syntax.Expr {
-		return &syntax.Binary{Op: syntax.OpDiv, X: x, Y: rate, OpPos: span.Start, Span: span}
+	dividedByRate := func(expr syntax.Expr) syntax.Expr {
+		return &syntax.Binary{Op: syntax.OpDiv, X: expr, Y: rate, OpPos: span.Start, Span: span}
 	}
 	race := &syntax.Command{Guard: waits, Span: span}
 	for _, delay := range t.rateCommands {
@@ -39,22 +39,22 @@ func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 		}
 		t.addSize(span.Start, 6*len(delay.command.Updates))
 	}
-	// addTimeReward adds x per unit of time to a structure.
-	addTimeReward := func(decl *syntax.Rewards, x syntax.Expr) {
-		decl.Items = append(decl.Items, &syntax.RewardItem{Guard: waits, Value: dividedByRate(x), Span: decl.Span},
-			&syntax.RewardItem{Guard: conjunction(compareRate(syntax.OpEq), noImmediate), Value: x, Span: decl.Span}) // a deadlock has rate 1 in PRISM
+	// addTimeReward adds a reward of expr per unit of time to a structure.
+	addTimeReward := func(decl *syntax.Rewards, expr syntax.Expr) {
+		decl.Items = append(decl.Items, &syntax.RewardItem{Guard: waits, Value: dividedByRate(expr), Span: decl.Span},
+			&syntax.RewardItem{Guard: conjunction(compareRate(syntax.OpEq), noImmediate), Value: expr, Span: decl.Span}) // a deadlock has rate 1 in PRISM
 	}
 	addTimeReward(t.result.Time, oneExpr(span))
 	for i, reward := range t.rewards {
 		if reward.err != nil {
 			continue
 		}
-		if x := reward.timeReward; x != nil && !isNumber(x, "0") {
-			addTimeReward(reward.decl, x)
+		if expr := reward.timeReward; expr != nil && !isNumber(expr, "0") {
+			addTimeReward(reward.decl, expr)
 		}
 		for _, delay := range t.rateCommands {
-			if x := delay.stepRewards[i]; x != nil && !isNumber(x, "0") {
-				reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(waits, delay.command.Guard), Value: dividedByRate(productOf(delay.rate, x)), Span: reward.span})
+			if expr := delay.stepRewards[i]; expr != nil && !isNumber(expr, "0") {
+				reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(waits, delay.command.Guard), Value: dividedByRate(productOf(delay.rate, expr)), Span: reward.span})
 			}
 		}
 	}
@@ -68,10 +68,10 @@ func zeroExpr(span syntax.Span) syntax.Expr { return &syntax.IntLit{Span: span} 
 func oneExpr(span syntax.Span) syntax.Expr  { return &syntax.IntLit{Value: 1, Span: span} }
 
 // defineFormula declares a formula for an expression that is used several times, and returns its name.
-func (t *translator) defineFormula(name string, x syntax.Expr) syntax.Expr {
-	id := &syntax.Ident{Name: t.usedNames.unused(name), Span: t.doc.span}
-	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: id, X: x, Span: t.doc.span})
-	return id
+func (t *translator) defineFormula(name string, expr syntax.Expr) syntax.Expr {
+	ident := &syntax.Ident{Name: t.usedNames.unused(name), Span: t.doc.span}
+	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: ident, X: expr, Span: t.doc.span})
+	return ident
 }
 
 // NotTimed says which time bounds are supported in a Markov automaton.
@@ -79,11 +79,11 @@ const NotTimed = "bounds on the time of a Markov automaton are supported with F 
 
 // Elapse replaces the time bound of an operator by a cost bound for the embedded model, in which time
 // exists only as the rates of states. It returns false if that is not possible.
-func (t *Translation) Elapse(x *syntax.Temporal) bool {
-	if x.Op != syntax.Future && x.Op != syntax.Until || len(x.Costs) > 0 {
+func (t *Translation) Elapse(expr *syntax.Temporal) bool {
+	if expr.Op != syntax.Future && expr.Op != syntax.Until || len(expr.Costs) > 0 {
 		return false
 	}
-	x.Costs = []*syntax.CostBound{{Word: "time", Rate: t.Rate, Bound: x.Bound, Span: x.Bound.Span}}
-	x.Bound = nil
+	expr.Costs = []*syntax.CostBound{{Word: "time", Rate: t.Rate, Bound: expr.Bound, Span: expr.Bound.Span}}
+	expr.Bound = nil
 	return true
 }

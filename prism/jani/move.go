@@ -33,8 +33,8 @@ func (t *translator) translateEdges() {
 	for _, instance := range t.instances {
 		for _, declared := range instance.automaton.edges {
 			t.collectError(func() {
-				for _, e := range t.expandSelections(*declared, &exprContext{scope: instance.scope}) {
-					t.translateEdge(instance, e)
+				for _, edge := range t.expandSelections(*declared, &exprContext{scope: instance.scope}) {
+					t.translateEdge(instance, edge)
 				}
 			})
 		}
@@ -49,8 +49,8 @@ func (t *translator) translateEdge(instance *instance, e edge) {
 		edge.guard = t.expr(e.guard, &exprContext{scope: instance.scope})
 	}
 	for _, d := range e.destinations {
-		for _, a := range d.assigns {
-			t.recordAccesses(edge, a)
+		for _, assignment := range d.assigns {
+			t.recordAccesses(edge, assignment)
 		}
 	}
 	instance.edges = append(instance.edges, edge)
@@ -108,11 +108,11 @@ func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
 				variable.writers = append(variable.writers, edge.instance.number)
 			}
 		}
-		for _, e := range tree.elements {
-			write(e)
+		for _, subtree := range tree.elements {
+			write(subtree)
 		}
-		for _, e := range tree.members {
-			write(e)
+		for _, subtree := range tree.members {
+			write(subtree)
 		}
 	}
 	write(t.targetsOf(assign.ref, context))
@@ -128,27 +128,27 @@ func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
 
 // visitReads calls visit for all variables that an expression may read, possibly for more. called holds
 // the functions whose bodies have been visited.
-func (t *translator) visitReads(v *jsonValue, scope *scope, called map[*function]bool, visit func(*slot)) {
-	switch v.kind {
+func (t *translator) visitReads(value *jsonValue, scope *scope, called map[*function]bool, visit func(*slot)) {
+	switch value.kind {
 	case text:
-		meaning, _ := scope.find(v.text)
+		meaning, _ := scope.find(value.text)
 		visitSlots(meaning, visit)
 	case array:
-		for _, e := range v.elements {
-			t.visitReads(e, scope, called, visit)
+		for _, element := range value.elements {
+			t.visitReads(element, scope, called, visit)
 		}
 	case object:
-		for _, m := range v.members {
-			switch m.key {
+		for _, member := range value.members {
+			switch member.key {
 			case "op", "fun", "comment", "member", "var", "type":
 			case "function":
-				function, functionScope := scope.function(m.value.text)
+				function, functionScope := scope.function(member.value.text)
 				if function != nil && !called[function] {
 					called[function] = true
 					t.visitReads(function.body, functionScope, called, visit)
 				}
 			default:
-				t.visitReads(m.value, scope, called, visit)
+				t.visitReads(member.value, scope, called, visit)
 			}
 		}
 	}
@@ -160,11 +160,11 @@ func visitSlots(meaning symbol, visit func(*slot)) {
 		visit(meaning.slot)
 	}
 	if meaning.composite != nil {
-		for _, e := range meaning.composite.elements {
-			visitSlots(e, visit)
+		for _, element := range meaning.composite.elements {
+			visitSlots(element, visit)
 		}
-		for _, m := range meaning.composite.members {
-			visitSlots(m, visit)
+		for _, member := range meaning.composite.members {
+			visitSlots(member, visit)
 		}
 	}
 }
@@ -197,10 +197,10 @@ func (t *translator) listSteps() {
 			}
 		}
 	}
-	for _, v := range syncs {
-		step := &step{pos: v.pos, name: v.result}
+	for _, vector := range syncs {
+		step := &step{pos: vector.pos, name: vector.result}
 		possible := true
-		for i, action := range v.actions {
+		for i, action := range vector.actions {
 			if action == "" {
 				continue
 			}
@@ -354,8 +354,8 @@ func dependsOn(writer, other participant) bool {
 }
 
 // mergeModules merges the modules of two instances.
-func (t *translator) mergeModules(a, b *instance) {
-	from, to := max(a.module, b.module), min(a.module, b.module)
+func (t *translator) mergeModules(first, second *instance) {
+	from, to := max(first.module, second.module), min(first.module, second.module)
 	for _, instance := range t.instances {
 		if instance.module == from {
 			instance.module = to

@@ -111,7 +111,7 @@ func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class strin
 
 // hasRewards reports whether some of the commands earn rewards in their step.
 func hasRewards(commands []*combinedCommand) bool {
-	return slices.ContainsFunc(commands, func(c *combinedCommand) bool { return c.rewardClass != "" })
+	return slices.ContainsFunc(commands, func(combined *combinedCommand) bool { return combined.rewardClass != "" })
 }
 
 // combineStep combines the edges of a step by module, and lists the classes of their rewards.
@@ -144,9 +144,9 @@ func (t *translator) combineStep(step *step) (byModule map[int][]*combinedComman
 		if !hasRewards(byModule[module]) {
 			continue
 		}
-		for _, c := range byModule[module] {
-			if !slices.Contains(classes, c.rewardClass) {
-				classes = append(classes, c.rewardClass)
+		for _, combined := range byModule[module] {
+			if !slices.Contains(classes, combined.rewardClass) {
+				classes = append(classes, combined.rewardClass)
 			}
 		}
 	}
@@ -231,27 +231,27 @@ func (t *translator) probability(edges []*edgeInstance, index []int) syntax.Expr
 	return product
 }
 
-// productOf returns x*y, where nil stands for 1.
-func productOf(x, y syntax.Expr) syntax.Expr {
-	if x == nil || isNumber(x, "1") {
-		if y == nil {
-			return x
+// productOf returns left*right, where nil stands for 1.
+func productOf(left, right syntax.Expr) syntax.Expr {
+	if left == nil || isNumber(left, "1") {
+		if right == nil {
+			return left
 		}
-		return y
+		return right
 	}
-	if y == nil || isNumber(y, "1") {
-		return x
+	if right == nil || isNumber(right, "1") {
+		return left
 	}
-	return &syntax.Binary{Op: syntax.OpMul, X: x, Y: y, OpPos: y.Pos(), Span: syntax.Span{Start: x.Pos(), Stop: y.End()}}
+	return &syntax.Binary{Op: syntax.OpMul, X: left, Y: right, OpPos: right.Pos(), Span: syntax.Span{Start: left.Pos(), Stop: right.End()}}
 }
 
 // isNumber reports whether an expression is a literal with the given digits.
-func isNumber(x syntax.Expr, digits string) bool {
-	switch x := x.(type) {
+func isNumber(expr syntax.Expr, digits string) bool {
+	switch expr := expr.(type) {
 	case *syntax.IntLit:
-		return syntax.ExprString(x) == digits
+		return syntax.ExprString(expr) == digits
 	case *syntax.DoubleLit:
-		return x.Text == digits || x.Text == digits+".0"
+		return expr.Text == digits || expr.Text == digits+".0"
 	}
 	return false
 }
@@ -265,17 +265,17 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 	}
 	var assigns []instanceAssignment
 	for i, edge := range edges {
-		for _, a := range edge.destinations[index[i]].assigns {
-			assigns = append(assigns, instanceAssignment{edge.instance.scope, a})
+		for _, assignment := range edge.destinations[index[i]].assigns {
+			assigns = append(assigns, instanceAssignment{edge.instance.scope, assignment})
 		}
 	}
-	slices.SortStableFunc(assigns, func(a, b instanceAssignment) int { return a.index - b.index })
+	slices.SortStableFunc(assigns, func(first, second instanceAssignment) int { return first.index - second.index })
 	env := make(map[*slot]sizedExpr)
 	next := make(map[*slot]sizedExpr)
-	for i, a := range assigns {
-		context := &exprContext{scope: a.scope, assigned: env}
-		t.assignValue(next, env, t.targetsOf(a.ref, context), t.symbolOf(a.value, context), a.assignment)
-		if i+1 == len(assigns) || assigns[i+1].index != a.index {
+	for i, first := range assigns {
+		context := &exprContext{scope: first.scope, assigned: env}
+		t.assignValue(next, env, t.targetsOf(first.ref, context), t.symbolOf(first.value, context), first.assignment)
+		if i+1 == len(assigns) || assigns[i+1].index != first.index {
 			maps.Copy(env, next)
 			clear(next)
 		}
@@ -285,36 +285,36 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 
 // assignValue records the values that an assignment gives to variables in next; env has the values before
 // the assignments of the same index.
-func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, a assignment) {
+func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
 	switch {
 	case len(targets.scalar) > 0:
 		if assigned.expr == nil {
-			t.refuse(a.value.Start, "found an array or a datatype, want a single value")
+			t.refuse(assignment.value.Start, "found an array or a datatype, want a single value")
 		}
 		for _, one := range targets.scalar {
-			t.assignScalar(next, env, one, sizedExpr{expr: assigned.expr, size: assigned.size}, a)
+			t.assignScalar(next, env, one, sizedExpr{expr: assigned.expr, size: assigned.size}, assignment)
 		}
 	case assigned.composite == nil || len(assigned.composite.elements) != len(targets.elements) || len(assigned.composite.members) != len(targets.members):
-		t.refuse(a.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
+		t.refuse(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	default:
-		for i, e := range targets.elements {
-			t.assignValue(next, env, e, assigned.composite.elements[i], a)
+		for i, tree := range targets.elements {
+			t.assignValue(next, env, tree, assigned.composite.elements[i], assignment)
 		}
-		for name, m := range targets.members {
-			t.assignValue(next, env, m, assigned.composite.members[name], a)
+		for name, member := range targets.members {
+			t.assignValue(next, env, member, assigned.composite.members[name], assignment)
 		}
 	}
 }
 
 // assignScalar records the value that an assignment gives to one variable. If the target has conditions,
 // the variable keeps its current value where they do not hold.
-func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, assigned sizedExpr, a assignment) {
+func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, assigned sizedExpr, assignment assignment) {
 	variable := target.slot
 	current, assignedBefore := next[variable]
 	if len(target.conditions) == 0 {
 		// Two assignments with variable indices may or may not write the same element.
 		if assignedBefore && !current.conditional && syntax.ExprString(current.expr) != syntax.ExprString(assigned.expr) {
-			t.refuse(a.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
+			t.refuse(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
 		next[variable] = assigned
 		return
@@ -322,7 +322,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	if !assignedBefore {
 		var ok bool
 		if current, ok = env[variable]; !ok {
-			current = sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: a.ref.Span}, size: 1}
+			current = sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: assignment.ref.Span}, size: 1}
 			if variable.transient {
 				current.expr = variable.initial
 			}
@@ -334,8 +334,8 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 		conditions = append(conditions, w.expr)
 		size += w.size + 1
 	}
-	t.addSize(a.pos, size)
-	next[variable] = sizedExpr{&syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: syntax.Span{Start: a.pos, Stop: a.pos}}, size, true}
+	t.addSize(assignment.pos, size)
+	next[variable] = sizedExpr{&syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: syntax.Span{Start: assignment.pos, Stop: assignment.pos}}, size, true}
 }
 
 // updateAssigns returns the assignments of an update in the order of the variables, including new
@@ -349,7 +349,7 @@ func (t *translator) updateAssigns(edges []*edgeInstance, index []int, env map[*
 	var assigns []*syntax.Assign
 	for _, variable := range t.slots {
 		assigned, ok := env[variable]
-		if id, isIdent := assigned.expr.(*syntax.Ident); !ok || variable.transient || isIdent && id.Name == variable.name {
+		if ident, isIdent := assigned.expr.(*syntax.Ident); !ok || variable.transient || isIdent && ident.Name == variable.name {
 			continue
 		}
 		span := syntax.Span{Start: assigned.expr.Pos(), Stop: assigned.expr.End()}
@@ -393,15 +393,15 @@ func (t *translator) invariantOf(module int) syntax.Expr {
 	var conditions []syntax.Expr
 	for _, instance := range t.instances {
 		for i := range instance.automaton.locations {
-			v := instance.automaton.locations[i].progress
-			if instance.module != module || v == nil || v.kind == boolean && v.isTrue {
+			value := instance.automaton.locations[i].progress
+			if instance.module != module || value == nil || value.kind == boolean && value.isTrue {
 				continue
 			}
-			x := t.expr(v, &exprContext{scope: instance.scope})
-			if at := instance.atLocation(i, v.Start); at != nil {
-				x = &syntax.Binary{Op: syntax.OpImplies, X: at, Y: x, OpPos: v.Start, Span: v.Span}
+			expr := t.expr(value, &exprContext{scope: instance.scope})
+			if at := instance.atLocation(i, value.Start); at != nil {
+				expr = &syntax.Binary{Op: syntax.OpImplies, X: at, Y: expr, OpPos: value.Start, Span: value.Span}
 			}
-			conditions = append(conditions, x)
+			conditions = append(conditions, expr)
 		}
 	}
 	return conjunction(conditions...)

@@ -14,16 +14,16 @@ func (t *translator) translateProperties() {
 	for _, d := range t.labelItems {
 		names[d.(*syntax.LabelDecl).Name.Name] = true
 	}
-	for _, p := range t.doc.properties {
-		property := &syntax.Property{Name: &syntax.Ident{Name: names.unused(p.name), Span: p.Span}, Span: p.Span}
-		err := catchRefusal(func() { property.X = t.translateProperty(p.expr) })
+	for _, declared := range t.doc.properties {
+		property := &syntax.Property{Name: &syntax.Ident{Name: names.unused(declared.name), Span: declared.Span}, Span: declared.Span}
+		err := catchRefusal(func() { property.X = t.translateProperty(declared.expr) })
 		if err != nil {
 			var text strings.Builder
-			writeJSON(&text, p.expr)
-			property.X = &syntax.Ident{Name: shortened(text.String()), Span: p.Span}
+			writeJSON(&text, declared.expr)
+			property.X = &syntax.Ident{Name: shortened(text.String()), Span: declared.Span}
 			t.result.Refused[property] = err
 		}
-		t.result.Names[property] = p.name
+		t.result.Names[property] = declared.name
 		t.result.Properties.Items = append(t.result.Properties.Items, property)
 	}
 }
@@ -35,21 +35,21 @@ var filters = map[string]string{
 }
 
 // translateProperty translates a property, usually a filter over the initial states.
-func (t *translator) translateProperty(v *jsonValue) syntax.Expr {
+func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	context := &exprContext{scope: t.global, inProperty: true}
-	op := v.get("op")
+	op := value.get("op")
 	if !op.isText("filter") {
-		return t.expr(v, context)
+		return t.expr(value, context)
 	}
-	t.requireKeys(v, "fun", "values", "states")
-	filter, states := v.get("fun"), v.get("states")
-	x := t.expr(v.get("values"), context)
+	t.requireKeys(value, "fun", "values", "states")
+	filter, states := value.get("fun"), value.get("states")
+	expr := t.expr(value.get("values"), context)
 	if states.get("op").isText("initial") {
 		if filter.isText("values") { // PRISM also evaluates a property in all initial states
-			return x
+			return expr
 		}
 		if t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text) {
-			return x // there is one initial state
+			return expr // there is one initial state
 		}
 	}
 	name, ok := filters[filter.text]
@@ -59,36 +59,36 @@ func (t *translator) translateProperty(v *jsonValue) syntax.Expr {
 	case !ok:
 		t.refuse(filter.Start, "the filter %s is not supported", filter.describe())
 	}
-	return &syntax.Filter{Op: name, OpPos: filter.Start, X: x, States: t.expr(states, context), Span: v.Span}
+	return &syntax.Filter{Op: name, OpPos: filter.Start, X: expr, States: t.expr(states, context), Span: value.Span}
 }
 
 // propertyOperator translates an operator that occurs in properties only; nil if op is not one.
-func (t *translator) propertyOperator(v, op *jsonValue, context *exprContext) syntax.Expr {
+func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "initial", "deadlock":
-		t.requireKeys(v)
+		t.requireKeys(value)
 		name := "init"
 		if op.text == "deadlock" {
 			name = "deadlock"
 		}
-		return &syntax.Quoted{Name: name, Span: v.Span}
+		return &syntax.Quoted{Name: name, Span: value.Span}
 	case "Pmin", "Pmax":
-		t.requireKeys(v, "exp")
-		return &syntax.Prob{Threshold: t.queryThreshold(op), Path: t.path(v.get("exp"), context), Span: v.Span}
+		t.requireKeys(value, "exp")
+		return &syntax.Prob{Threshold: t.queryThreshold(op), Path: t.path(value.get("exp"), context), Span: value.Span}
 	case "∀", "∃":
-		t.requireKeys(v, "exp")
-		return &syntax.Quant{All: op.text == "∀", Path: t.path(v.get("exp"), context), Span: v.Span}
+		t.requireKeys(value, "exp")
+		return &syntax.Quant{All: op.text == "∀", Path: t.path(value.get("exp"), context), Span: value.Span}
 	case "Emin", "Emax":
-		return t.expectation(v, op, context)
+		return t.expectation(value, op, context)
 	case "Smin", "Smax":
-		t.requireKeysOptionally(v, "accumulate", "exp")
+		t.requireKeysOptionally(value, "accumulate", "exp")
 		if t.doc.markov {
 			t.refuse(op.Start, "long-run averages of a Markov automaton are not supported")
 		}
-		if !t.isReward(v, op.text) {
-			return &syntax.Steady{Threshold: t.queryThreshold(op), X: t.expr(v.get("exp"), context), Span: v.Span}
+		if !t.isReward(value, op.text) {
+			return &syntax.Steady{Threshold: t.queryThreshold(op), X: t.expr(value.get("exp"), context), Span: value.Span}
 		}
-		return t.rewardOperator(v, op, &syntax.RewardPath{Kind: syntax.LongRun, Span: v.Span})
+		return t.rewardOperator(value, op, &syntax.RewardPath{Kind: syntax.LongRun, Span: value.Span})
 	case "U", "W", "F", "G", "R", "X":
 		t.refuse(op.Start, "found the operator %s, want it only inside Pmin, Pmax, ∀ or ∃", op.text)
 	}
@@ -110,8 +110,8 @@ func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 // boundedOperator translates the comparison of an operator with a number as a bounded operator, such as
 // P>=0.5; nil if PRISM's language has no such operator. PRISM's bounds hold for all schedulers, so a
 // lower bound must be on the minimum and an upper bound on the maximum.
-func (t *translator) boundedOperator(v *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
-	left := v.get("left")
+func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
+	left := value.get("left")
 	leftOperator := left.get("op")
 	if !context.inProperty || leftOperator == nil || leftOperator.kind != text {
 		return nil
@@ -132,46 +132,46 @@ func (t *translator) boundedOperator(v *jsonValue, op syntax.Op, context *exprCo
 	if !slices.Contains([]string{"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"}, leftOperator.text) {
 		return nil
 	}
-	bound := syntax.Threshold{Rel: op, Bound: t.expr(v.get("right"), context)}
-	switch x := t.expr(left, context).(type) {
+	bound := syntax.Threshold{Rel: op, Bound: t.expr(value.get("right"), context)}
+	switch expr := t.expr(left, context).(type) {
 	case *syntax.Prob:
-		x.Threshold, x.Span = bound, v.Span
-		return x
+		expr.Threshold, expr.Span = bound, value.Span
+		return expr
 	case *syntax.Reward:
-		x.Threshold, x.Span = bound, v.Span
-		return x
+		expr.Threshold, expr.Span = bound, value.Span
+		return expr
 	case *syntax.Steady:
-		x.Threshold, x.Span = bound, v.Span
-		return x
+		expr.Threshold, expr.Span = bound, value.Span
+		return expr
 	}
 	return nil
 }
 
 // requireKeysOptionally checks that an operator has the required keys, and others only if they are in
 // the list optional.
-func (t *translator) requireKeysOptionally(v *jsonValue, optional string, required ...string) {
+func (t *translator) requireKeysOptionally(value *jsonValue, optional string, required ...string) {
 	keys := required
 	for key := range strings.FieldsSeq(optional) {
-		if v.get(key) != nil {
+		if value.get(key) != nil {
 			keys = append(keys, key)
 		}
 	}
-	t.requireKeys(v, keys...)
+	t.requireKeys(value, keys...)
 }
 
 // path translates a path formula, whose operands may be state formulas.
-func (t *translator) path(v *jsonValue, context *exprContext) syntax.Expr {
-	op := v.get("op")
+func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
+	op := value.get("op")
 	if op == nil || op.kind != text {
-		return t.expr(v, context)
+		return t.expr(value, context)
 	}
 	const bounds = "step-bounds time-bounds reward-bounds"
-	temporal := &syntax.Temporal{Span: v.Span}
+	temporal := &syntax.Temporal{Span: value.Span}
 	switch op.text {
 	case "U", "W", "R":
-		t.requireKeysOptionally(v, bounds, "left", "right")
+		t.requireKeysOptionally(value, bounds, "left", "right")
 		temporal.Op = map[string]syntax.TemporalOp{"U": syntax.Until, "W": syntax.WeakUntil, "R": syntax.Release}[op.text]
-		temporal.X, temporal.Y = t.path(v.get("left"), context), t.path(v.get("right"), context)
+		temporal.X, temporal.Y = t.path(value.get("left"), context), t.path(value.get("right"), context)
 		if b, ok := temporal.X.(*syntax.BoolLit); ok && b.Value && op.text == "U" {
 			temporal.Op, temporal.X = syntax.Future, nil
 		}
@@ -180,42 +180,42 @@ func (t *translator) path(v *jsonValue, context *exprContext) syntax.Expr {
 		if op.text == "X" {
 			optional = ""
 		}
-		t.requireKeysOptionally(v, optional, "exp")
+		t.requireKeysOptionally(value, optional, "exp")
 		temporal.Op = map[string]syntax.TemporalOp{"F": syntax.Future, "G": syntax.Globally, "X": syntax.Next}[op.text]
-		temporal.Y = t.path(v.get("exp"), context)
+		temporal.Y = t.path(value.get("exp"), context)
 	case "∧", "∨", "⇒", "¬":
-		return t.combinedPath(v, op, context)
+		return t.combinedPath(value, op, context)
 	default:
-		return t.expr(v, context)
+		return t.expr(value, context)
 	}
-	temporal.Bound = t.pathBound(v, context)
-	if b := temporal.Bound; b != nil && t.doc.markov && !t.result.Elapse(temporal) {
-		t.refuse(b.Start, "%s", NotTimed)
+	temporal.Bound = t.pathBound(value, context)
+	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !t.result.Elapse(temporal) {
+		t.refuse(timeBound.Start, "%s", NotTimed)
 	}
-	if rewards := v.get("reward-bounds"); rewards != nil {
+	if rewards := value.get("reward-bounds"); rewards != nil {
 		t.addRewardBounds(temporal, rewards, context)
 	}
 	return temporal
 }
 
 // combinedPath translates Boolean operators of path formulas.
-func (t *translator) combinedPath(v, op *jsonValue, context *exprContext) syntax.Expr {
+func (t *translator) combinedPath(value, op *jsonValue, context *exprContext) syntax.Expr {
 	if op.text == "¬" {
-		t.requireKeys(v, "exp")
-		return &syntax.Unary{Op: syntax.OpNot, X: t.path(v.get("exp"), context), Span: v.Span}
+		t.requireKeys(value, "exp")
+		return &syntax.Unary{Op: syntax.OpNot, X: t.path(value.get("exp"), context), Span: value.Span}
 	}
-	t.requireKeys(v, "left", "right")
-	return &syntax.Binary{Op: operators[op.text], X: t.path(v.get("left"), context), Y: t.path(v.get("right"), context), OpPos: op.Start, Span: v.Span}
+	t.requireKeys(value, "left", "right")
+	return &syntax.Binary{Op: operators[op.text], X: t.path(value.get("left"), context), Y: t.path(value.get("right"), context), OpPos: op.Start, Span: value.Span}
 }
 
 // pathBound translates the bound of a path formula. PRISM's language has one bound: on steps in
 // discrete time, and on time otherwise.
-func (t *translator) pathBound(v *jsonValue, context *exprContext) *syntax.TimeBound {
-	steps, times := v.get("step-bounds"), v.get("time-bounds")
+func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
+	steps, times := value.get("step-bounds"), value.get("time-bounds")
 	timed := t.doc.hasTime()
 	switch {
 	case t.doc.markov && steps != nil:
-		t.refuse(v.Start, "bounds on the steps of a Markov automaton are not supported")
+		t.refuse(value.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && timed:
 		t.refuse(steps.Start, "bounds on the steps of a %s are not supported, want bounds on time", t.doc.modelType)
 	case times != nil && !timed && !t.doc.markov:
@@ -230,14 +230,14 @@ func (t *translator) pathBound(v *jsonValue, context *exprContext) *syntax.TimeB
 
 // addRewardBounds translates reward bounds to those of Storm's dialect. They depend on the rewards of each
 // path, so rewards that are a mean over destinations are refused.
-func (t *translator) addRewardBounds(temporal *syntax.Temporal, v *jsonValue, context *exprContext) {
-	if v.kind != array {
-		t.refuse(v.Start, "found %s, want bounds on rewards in an array", v.describe())
+func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
+	if value.kind != array {
+		t.refuse(value.Start, "found %s, want bounds on rewards in an array", value.describe())
 	}
 	if t.doc.hasTime() && t.doc.modelType != syntax.CTMC {
-		t.refuse(v.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
+		t.refuse(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
-	for _, b := range v.elements {
+	for _, b := range value.elements {
 		if b.get("exp") == nil || b.get("accumulate") == nil || b.get("bounds") == nil {
 			t.refuse(b.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
 		}
@@ -260,12 +260,12 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, v *jsonValue, co
 // boundInterval translates `{lower, lower-exclusive, upper, upper-exclusive}`; nil if there is neither
 // bound. For a bound on both sides, exclusive bounds on steps become inclusive ones that are one step
 // tighter.
-func (t *translator) boundInterval(v *jsonValue, context *exprContext, steps bool) *syntax.TimeBound {
-	if v.kind != object {
-		t.refuse(v.Start, "found %s, want a bound as an object", v.describe())
+func (t *translator) boundInterval(value *jsonValue, context *exprContext, steps bool) *syntax.TimeBound {
+	if value.kind != object {
+		t.refuse(value.Start, "found %s, want a bound as an object", value.describe())
 	}
-	bound := &syntax.TimeBound{Span: v.Span}
-	for _, member := range v.members {
+	bound := &syntax.TimeBound{Span: value.Span}
+	for _, member := range value.members {
 		switch member.key {
 		case "lower":
 			bound.Low = t.expr(member.value, context)
@@ -294,10 +294,10 @@ func (t *translator) boundInterval(v *jsonValue, context *exprContext, steps boo
 	case bound.Low == nil || bound.High == nil || !bound.LowStrict && !bound.HighStrict:
 		return bound
 	case !steps:
-		t.refuse(v.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
+		t.refuse(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
 	}
-	addOrSubtractOne := func(op syntax.Op, x syntax.Expr) syntax.Expr {
-		return &syntax.Binary{Op: op, X: x, Y: &syntax.IntLit{Value: 1, Span: v.Span}, OpPos: x.Pos(), Span: v.Span}
+	addOrSubtractOne := func(op syntax.Op, expr syntax.Expr) syntax.Expr {
+		return &syntax.Binary{Op: op, X: expr, Y: &syntax.IntLit{Value: 1, Span: value.Span}, OpPos: expr.Pos(), Span: value.Span}
 	}
 	if bound.LowStrict {
 		bound.Low, bound.LowStrict = addOrSubtractOne(syntax.OpAdd, bound.Low), false
@@ -309,66 +309,66 @@ func (t *translator) boundInterval(v *jsonValue, context *exprContext, steps boo
 }
 
 // expectation translates Emin and Emax to an R operator.
-func (t *translator) expectation(v, op *jsonValue, context *exprContext) syntax.Expr {
-	t.requireKeysOptionally(v, "accumulate reach step-instant time-instant reward-instants", "exp")
-	steps, times, reach, accumulate := v.get("step-instant"), v.get("time-instant"), v.get("reach"), v.get("accumulate")
+func (t *translator) expectation(value, op *jsonValue, context *exprContext) syntax.Expr {
+	t.requireKeysOptionally(value, "accumulate reach step-instant time-instant reward-instants", "exp")
+	steps, times, reach, accumulate := value.get("step-instant"), value.get("time-instant"), value.get("reach"), value.get("accumulate")
 	hasTime := t.doc.hasTime()
-	if r := v.get("reward-instants"); r != nil {
+	if r := value.get("reward-instants"); r != nil {
 		t.refuse(r.Start, "instants of rewards are not supported")
 	}
 	switch {
 	case t.doc.markov && reach == nil && (accumulate == nil || steps != nil || times != nil):
-		t.refuse(v.Start, "instants of a Markov automaton are not supported")
+		t.refuse(value.Start, "instants of a Markov automaton are not supported")
 	case steps != nil && hasTime:
 		t.refuse(steps.Start, "a number of steps of a %s is not supported, want an instant of time", t.doc.modelType)
 	case times != nil && !hasTime:
 		t.refuse(times.Start, "found an instant of time in a %s, which has no time", t.doc.modelType)
 	case reach != nil && (steps != nil || times != nil):
-		t.refuse(v.Start, "found both reach and an instant, which PRISM's language cannot express")
+		t.refuse(value.Start, "found both reach and an instant, which PRISM's language cannot express")
 	case reach != nil && accumulate == nil:
-		t.refuse(v.Start, "found reach without accumulate, which PRISM's language cannot express")
+		t.refuse(value.Start, "found reach without accumulate, which PRISM's language cannot express")
 	case reach != nil:
 		to := &syntax.Temporal{Op: syntax.Future, Y: t.expr(reach, context), Span: reach.Span}
-		return t.rewardOperator(v, op, to)
+		return t.rewardOperator(value, op, to)
 	}
 	instant := steps
 	if hasTime {
 		instant = times
 	}
-	path := &syntax.RewardPath{Kind: syntax.Cumulative, Span: v.Span}
+	path := &syntax.RewardPath{Kind: syntax.Cumulative, Span: value.Span}
 	if accumulate == nil {
 		path.Kind = syntax.Instantaneous
 		if instant == nil {
-			t.refuse(v.Start, "an expectation has no accumulate, reach or instant, want one of them")
+			t.refuse(value.Start, "an expectation has no accumulate, reach or instant, want one of them")
 		}
 	}
 	if instant != nil {
 		path.Bound = t.expr(instant, context)
 	}
-	return t.rewardOperator(v, op, path)
+	return t.rewardOperator(value, op, path)
 }
 
 // rewardOperator returns the R operator for an expectation, with the given objective.
-func (t *translator) rewardOperator(v, op *jsonValue, path syntax.Expr) syntax.Expr {
-	if accumulate := v.get("accumulate"); accumulate != nil {
+func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) syntax.Expr {
+	if accumulate := value.get("accumulate"); accumulate != nil {
 		t.checkAccumulate(accumulate)
 	}
-	reward := t.findReward(v)
-	return &syntax.Reward{Struct: &syntax.Quoted{Name: reward.name, Span: reward.span}, Threshold: t.queryThreshold(op), Path: path, Span: v.Span}
+	reward := t.findReward(value)
+	return &syntax.Reward{Struct: &syntax.Quoted{Name: reward.name, Span: reward.span}, Threshold: t.queryThreshold(op), Path: path, Span: value.Span}
 }
 
 // checkAccumulate checks the list of times at which a reward is accumulated: steps, time or exit. In a
 // model without time, accumulating over time is an error.
-func (t *translator) checkAccumulate(v *jsonValue) {
-	if v.kind != array || len(v.elements) == 0 {
-		t.refuse(v.Start, "found %s, want steps, time or exit in an array", v.describe())
+func (t *translator) checkAccumulate(value *jsonValue) {
+	if value.kind != array || len(value.elements) == 0 {
+		t.refuse(value.Start, "found %s, want steps, time or exit in an array", value.describe())
 	}
-	for _, a := range v.elements {
+	for _, arg := range value.elements {
 		switch {
-		case a.isText("time") && !t.doc.hasTime():
-			t.refuse(a.Start, "found rewards that a %s accumulates over time, which it does not have, want exit or steps", t.doc.modelType)
-		case !a.isText("steps") && !a.isText("time") && !a.isText("exit"):
-			t.refuse(a.Start, "found %s, want steps, time or exit", a.describe())
+		case arg.isText("time") && !t.doc.hasTime():
+			t.refuse(arg.Start, "found rewards that a %s accumulates over time, which it does not have, want exit or steps", t.doc.modelType)
+		case !arg.isText("steps") && !arg.isText("time") && !arg.isText("exit"):
+			t.refuse(arg.Start, "found %s, want steps, time or exit", arg.describe())
 		}
 	}
 }

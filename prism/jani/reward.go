@@ -25,64 +25,64 @@ type reward struct {
 
 // key returns a text that is equal for equal rewards.
 func (r *reward) key() string {
-	var b strings.Builder
-	writeJSON(&b, r.expr)
+	var text strings.Builder
+	writeJSON(&text, r.expr)
 	for _, flag := range []bool{r.onSteps, r.inStates, r.onExits} {
 		if flag {
-			b.WriteString("+")
+			text.WriteString("+")
 		} else {
-			b.WriteString("-")
+			text.WriteString("-")
 		}
 	}
-	return b.String()
+	return text.String()
 }
 
 // writeJSON writes a value as compact JSON.
-func writeJSON(b *strings.Builder, v *jsonValue) {
-	switch v.kind {
+func writeJSON(out *strings.Builder, value *jsonValue) {
+	switch value.kind {
 	case null:
-		b.WriteString("null")
+		out.WriteString("null")
 	case boolean:
-		b.WriteString(v.describe())
+		out.WriteString(value.describe())
 	case number:
-		b.WriteString(v.text)
+		out.WriteString(value.text)
 	case text:
-		b.WriteString(`"` + v.text + `"`)
+		out.WriteString(`"` + value.text + `"`)
 	case array:
-		b.WriteString("[")
-		for i, e := range v.elements {
+		out.WriteString("[")
+		for i, element := range value.elements {
 			if i > 0 {
-				b.WriteString(",")
+				out.WriteString(",")
 			}
-			writeJSON(b, e)
+			writeJSON(out, element)
 		}
-		b.WriteString("]")
+		out.WriteString("]")
 	case object:
-		b.WriteString("{")
-		for i, m := range v.members {
+		out.WriteString("{")
+		for i, member := range value.members {
 			if i > 0 {
-				b.WriteString(",")
+				out.WriteString(",")
 			}
-			b.WriteString(`"` + m.key + `":`)
-			writeJSON(b, m.value)
+			out.WriteString(`"` + member.key + `":`)
+			writeJSON(out, member.value)
 		}
-		b.WriteString("}")
+		out.WriteString("}")
 	}
 }
 
 // collectRewards creates the reward structures: one for each numeric transient variable, then those for
 // the rewards in properties.
 func (t *translator) collectRewards() {
-	for _, v := range t.doc.globals {
-		variable := t.global.names[v.name].slot
+	for _, declared := range t.doc.globals {
+		variable := t.global.names[declared.name].slot
 		if variable == nil || !variable.transient || variable.typ.kind == boolType {
 			continue
 		}
-		exp := &jsonValue{kind: text, text: v.name, Span: v.Span}
-		t.addReward(&reward{expr: exp, span: v.Span, onSteps: true, inStates: true, name: v.name})
+		exp := &jsonValue{kind: text, text: declared.name, Span: declared.Span}
+		t.addReward(&reward{expr: exp, span: declared.Span, onSteps: true, inStates: true, name: declared.name})
 	}
-	for _, p := range t.doc.properties {
-		t.addRewardsOf(p.expr)
+	for _, property := range t.doc.properties {
+		t.addRewardsOf(property.expr)
 	}
 	usedNames := make(names)
 	for _, reward := range t.rewards {
@@ -98,8 +98,8 @@ func (t *translator) collectRewards() {
 		if reward.inStates {
 			reward.err = catchRefusal(func() {
 				reward.timeReward = t.expr(reward.expr, &exprContext{scope: t.global})
-				if x := reward.timeReward; !isNumber(x, "0") {
-					reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: trueExpr(reward.span), Value: x, Span: reward.span})
+				if expr := reward.timeReward; !isNumber(expr, "0") {
+					reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: trueExpr(reward.span), Value: expr, Span: reward.span})
 				}
 			})
 		}
@@ -123,47 +123,47 @@ func (t *translator) addReward(r *reward) *reward {
 }
 
 // addRewardsOf adds the rewards that a property mentions.
-func (t *translator) addRewardsOf(v *jsonValue) {
-	if op := v.get("op"); op != nil && v.get("exp") != nil {
+func (t *translator) addRewardsOf(value *jsonValue) {
+	if op := value.get("op"); op != nil && value.get("exp") != nil {
 		switch op.text {
 		case "Emin", "Emax", "Smin", "Smax":
-			if t.isReward(v, op.text) {
-				t.addReward(t.rewardOf(v))
+			if t.isReward(value, op.text) {
+				t.addReward(t.rewardOf(value))
 			}
 		}
 	}
-	for _, e := range v.elements {
-		t.addRewardsOf(e)
+	for _, element := range value.elements {
+		t.addRewardsOf(element)
 	}
-	for _, m := range v.members {
-		if m.key == "reward-bounds" {
-			for _, b := range m.value.elements {
-				if b.get("exp") != nil && b.get("accumulate") != nil {
-					t.addReward(t.rewardOf(b))
+	for _, member := range value.members {
+		if member.key == "reward-bounds" {
+			for _, bound := range member.value.elements {
+				if bound.get("exp") != nil && bound.get("accumulate") != nil {
+					t.addReward(t.rewardOf(bound))
 				}
 			}
 		}
-		t.addRewardsOf(m.value)
+		t.addRewardsOf(member.value)
 	}
 }
 
 // isReward reports whether an operator becomes an R operator in PRISM's language. Smin and Smax of a
 // Boolean expression become S operators instead.
-func (t *translator) isReward(v *jsonValue, op string) bool {
-	return op[0] == 'E' || v.get("accumulate") != nil || !t.isBool(v.get("exp"), &exprContext{scope: t.global})
+func (t *translator) isReward(value *jsonValue, op string) bool {
+	return op[0] == 'E' || value.get("accumulate") != nil || !t.isBool(value.get("exp"), &exprContext{scope: t.global})
 }
 
 // rewardOf returns the reward that an operator accumulates or evaluates. Without time, a reward on exit
 // is what PRISM's language calls a state reward.
-func (t *translator) rewardOf(v *jsonValue) *reward {
-	reward := &reward{expr: v.get("exp"), span: v.get("exp").Span}
-	accumulate := v.get("accumulate")
+func (t *translator) rewardOf(value *jsonValue) *reward {
+	reward := &reward{expr: value.get("exp"), span: value.get("exp").Span}
+	accumulate := value.get("accumulate")
 	if accumulate == nil {
 		// The expression is evaluated, not accumulated. For Storm and the models of QComp, the
 		// long-run average of a transient variable includes the values that edges assign.
 		reward.inStates = true
 		variable := t.global.names[reward.expr.text].slot
-		reward.onSteps = v.get("op").text[0] == 'S' && reward.expr.kind == text && variable != nil && variable.transient
+		reward.onSteps = value.get("op").text[0] == 'S' && reward.expr.kind == text && variable != nil && variable.transient
 		return reward
 	}
 	for _, when := range accumulate.elements {
@@ -184,8 +184,8 @@ func (t *translator) rewardOf(v *jsonValue) *reward {
 }
 
 // findReward returns the reward structure for an operator, or an earlier structure with the same items.
-func (t *translator) findReward(v *jsonValue) *reward {
-	reward := t.addReward(t.rewardOf(v))
+func (t *translator) findReward(value *jsonValue) *reward {
+	reward := t.addReward(t.rewardOf(value))
 	if reward.err != nil {
 		panic(refusal{reward.err})
 	}
@@ -201,15 +201,15 @@ func (t *translator) findReward(v *jsonValue) *reward {
 }
 
 // sameItems reports whether two reward structures have equal items, at least one.
-func sameItems(a, b []*syntax.RewardItem) bool {
-	return len(a) > 0 && slices.EqualFunc(a, b, func(x, y *syntax.RewardItem) bool {
+func sameItems(first, second []*syntax.RewardItem) bool {
+	return len(first) > 0 && slices.EqualFunc(first, second, func(left, right *syntax.RewardItem) bool {
 		name := func(i *syntax.RewardItem) string {
 			if i.Action == nil {
 				return ""
 			}
 			return i.Action.Name
 		}
-		return x.Transition == y.Transition && syntax.ExprString(x.Guard) == syntax.ExprString(y.Guard) && name(x) == name(y) && syntax.ExprString(x.Value) == syntax.ExprString(y.Value)
+		return left.Transition == right.Transition && syntax.ExprString(left.Guard) == syntax.ExprString(right.Guard) && name(left) == name(right) && syntax.ExprString(left.Value) == syntax.ExprString(right.Value)
 	})
 }
 
@@ -226,11 +226,11 @@ func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 				rewards[i] = t.expr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
 			}
 			if reward.onExits {
-				x := t.expr(reward.expr, &exprContext{scope: t.global})
+				expr := t.expr(reward.expr, &exprContext{scope: t.global})
 				if rewards[i] == nil || isNumber(rewards[i], "0") {
-					rewards[i] = x
+					rewards[i] = expr
 				} else {
-					rewards[i] = &syntax.Binary{Op: syntax.OpAdd, X: rewards[i], Y: x, OpPos: x.Pos(), Span: reward.span}
+					rewards[i] = &syntax.Binary{Op: syntax.OpAdd, X: rewards[i], Y: expr, OpPos: expr.Pos(), Span: reward.span}
 				}
 			}
 		})
@@ -298,35 +298,35 @@ func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []
 		}
 		t.silentRewardsAdded = true
 	}
-	for i, x := range rewards {
+	for i, expr := range rewards {
 		reward := t.rewards[i]
-		if x == nil || isNumber(x, "0") || reward.err != nil {
+		if expr == nil || isNumber(expr, "0") || reward.err != nil {
 			continue
 		}
 		span := syntax.Span{Start: step.pos, Stop: step.pos}
-		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueExpr(span), Value: x, Span: span})
+		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueExpr(span), Value: expr, Span: span})
 	}
 }
 
 // writeLabels declares a label for each Boolean transient variable.
 func (t *translator) writeLabels() {
 	usedNames := names{"init": true, "deadlock": true}
-	for _, p := range t.doc.properties {
-		usedNames[p.name] = true
+	for _, property := range t.doc.properties {
+		usedNames[property.name] = true
 	}
-	for _, v := range t.doc.globals {
-		variable := t.global.names[v.name].slot
+	for _, declared := range t.doc.globals {
+		variable := t.global.names[declared.name].slot
 		if variable == nil || !variable.transient || variable.typ.kind != boolType {
 			continue
 		}
-		t.labels[variable] = usedNames.unused(v.name)
+		t.labels[variable] = usedNames.unused(declared.name)
 		if variable.ambiguous {
 			continue
 		}
-		x := variable.initial
+		expr := variable.initial
 		if variable.stateValue != nil {
-			x = variable.stateValue
+			expr = variable.stateValue
 		}
-		t.labelItems = append(t.labelItems, &syntax.LabelDecl{Name: &syntax.Ident{Name: t.labels[variable], Span: v.Span}, X: x, Span: v.Span})
+		t.labelItems = append(t.labelItems, &syntax.LabelDecl{Name: &syntax.Ident{Name: t.labels[variable], Span: declared.Span}, X: expr, Span: declared.Span})
 	}
 }

@@ -89,9 +89,9 @@ func (n names) unused(name string) string {
 // identifier converts a text to an identifier of PRISM's language.
 func identifier(name string) string {
 	const maxLength = 200
-	result := strings.Map(func(r rune) rune {
-		if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
+	result := strings.Map(func(char rune) rune {
+		if char == '_' || '0' <= char && char <= '9' || 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z' {
+			return char
 		}
 		return '_'
 	}, name)

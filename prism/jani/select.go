@@ -11,14 +11,14 @@ const maxSelected = 1000
 
 // expandSelections replaces an edge by one copy for each combination of the numbers that its assignments
 // select nondeterministically (nondet). So the selection becomes a choice between edges.
-func (t *translator) expandSelections(e edge, context *exprContext) []edge {
-	copies := []edge{e}
-	for destination := range e.destinations {
-		for assign := range e.destinations[destination].assigns {
+func (t *translator) expandSelections(original edge, context *exprContext) []edge {
+	copies := []edge{original}
+	for destination := range original.destinations {
+		for assign := range original.destinations[destination].assigns {
 			var nodes []*jsonValue
-			collectSelections(e.destinations[destination].assigns[assign].value, &nodes)
+			collectSelections(original.destinations[destination].assigns[assign].value, &nodes)
 			for _, node := range nodes {
-				if e.rate != nil {
+				if original.rate != nil {
 					t.refuse(node.Start, "found a selection on an edge with a rate, which is not supported")
 				}
 				low, high := t.selectionRange(node, context)
@@ -49,49 +49,49 @@ func (e edge) withSelected(destination, assign int, node *jsonValue, selected in
 }
 
 // collectSelections appends the outermost selections in an expression to nodes.
-func collectSelections(v *jsonValue, nodes *[]*jsonValue) {
-	if v == nil {
+func collectSelections(value *jsonValue, nodes *[]*jsonValue) {
+	if value == nil {
 		return
 	}
-	operand := v.get("exp")
-	if v.get("op").isText("nondet") || v.get("op").isText("trc") && operand != nil && operand.get("op").isText("nondet") {
-		*nodes = append(*nodes, v)
+	operand := value.get("exp")
+	if value.get("op").isText("nondet") || value.get("op").isText("trc") && operand != nil && operand.get("op").isText("nondet") {
+		*nodes = append(*nodes, value)
 		return
 	}
-	for _, e := range v.elements {
-		collectSelections(e, nodes)
+	for _, element := range value.elements {
+		collectSelections(element, nodes)
 	}
-	for _, m := range v.members {
-		collectSelections(m.value, nodes)
+	for _, member := range value.members {
+		collectSelections(member.value, nodes)
 	}
 }
 
 // replaceValue returns an expression with one part replaced.
-func replaceValue(v, old, replacement *jsonValue) *jsonValue {
-	if v == old {
+func replaceValue(value, old, replacement *jsonValue) *jsonValue {
+	if value == old {
 		return replacement
 	}
-	if v.kind != array && v.kind != object {
-		return v
+	if value.kind != array && value.kind != object {
+		return value
 	}
-	out := *v
-	out.elements, out.members = slices.Clone(v.elements), slices.Clone(v.members)
-	for i, e := range out.elements {
-		out.elements[i] = replaceValue(e, old, replacement)
+	out := *value
+	out.elements, out.members = slices.Clone(value.elements), slices.Clone(value.members)
+	for i, element := range out.elements {
+		out.elements[i] = replaceValue(element, old, replacement)
 	}
-	for i, m := range out.members {
-		out.members[i].value = replaceValue(m.value, old, replacement)
+	for i, member := range out.members {
+		out.members[i].value = replaceValue(member.value, old, replacement)
 	}
 	return &out
 }
 
 // selectionRange returns the smallest and the largest number of a selection. Selected numbers are
 // real; the expression must truncate them, and the bounds must be constant integers.
-func (t *translator) selectionRange(v *jsonValue, context *exprContext) (low, high int) {
-	if !v.get("op").isText("trc") {
-		t.refuse(v.Start, "found a selection of a real number, want it truncated with \"trc\"")
+func (t *translator) selectionRange(value *jsonValue, context *exprContext) (low, high int) {
+	if !value.get("op").isText("trc") {
+		t.refuse(value.Start, "found a selection of a real number, want it truncated with \"trc\"")
 	}
-	selection := v.get("exp")
+	selection := value.get("exp")
 	t.requireKeys(selection, "var", "exp")
 	if selection.get("var").kind != text {
 		t.refuse(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())

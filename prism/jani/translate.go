@@ -158,22 +158,22 @@ func (t *translator) declareNames() {
 	for _, c := range t.doc.constants {
 		t.declareConstant(c)
 	}
-	for _, f := range t.doc.functions {
-		t.global.functions[f.name] = f
+	for _, function := range t.doc.functions {
+		t.global.functions[function.name] = function
 	}
-	for _, v := range t.doc.globals {
-		t.declareVariable(v, t.global, -1, "")
+	for _, variable := range t.doc.globals {
+		t.declareVariable(variable, t.global, -1, "")
 	}
 	t.usedNames["init"] = true
-	for _, e := range t.doc.elements {
-		t.addInstance(e)
+	for _, element := range t.doc.elements {
+		t.addInstance(element)
 	}
 }
 
 // isNewName reports whether a name is new in its scope; otherwise it adds an error.
-func (t *translator) isNewName(v *variable, s *scope) bool {
-	if _, ok := s.names[v.name]; ok {
-		t.addError(v.Start, "%q is declared twice", shortened(v.name))
+func (t *translator) isNewName(variable *variable, scope *scope) bool {
+	if _, ok := scope.names[variable.name]; ok {
+		t.addError(variable.Start, "%q is declared twice", shortened(variable.name))
 		return false
 	}
 	return true
@@ -194,26 +194,26 @@ func (t *translator) declareConstant(constant *variable) {
 			t.global.names[constant.name] = t.symbolOf(constant.initial, context)
 		})
 	default:
-		id := &syntax.Ident{Name: t.usedNames.unused(constant.name), Span: constant.Span}
-		if id.Name != constant.name {
-			t.result.Constants[constant.name] = id.Name
+		ident := &syntax.Ident{Name: t.usedNames.unused(constant.name), Span: constant.Span}
+		if ident.Name != constant.name {
+			t.result.Constants[constant.name] = ident.Name
 		}
 		raw := constant.initial
 		if n, ok := t.knownConstants[constant.name]; ok && raw == nil {
 			raw = &jsonValue{Span: constant.Span, kind: number, text: n}
 		}
-		t.global.names[constant.name] = symbol{expr: id, size: 1, isBool: constant.typ.kind == boolType, definition: raw}
+		t.global.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.typ.kind == boolType, definition: raw}
 	}
 }
 
 // writeConstants writes the declarations of the constants.
 func (t *translator) writeConstants() {
 	for _, constant := range t.doc.constants {
-		id, ok := t.global.names[constant.name].expr.(*syntax.Ident)
+		ident, ok := t.global.names[constant.name].expr.(*syntax.Ident)
 		if !ok || constant.typ.kind == arrayType || constant.typ.kind == dataType {
 			continue
 		}
-		decl := &syntax.ConstDecl{Typed: true, Name: id, Span: constant.Span}
+		decl := &syntax.ConstDecl{Typed: true, Name: ident, Span: constant.Span}
 		switch constant.typ.kind {
 		case boolType:
 			decl.Type = syntax.ConstBool
@@ -229,29 +229,29 @@ func (t *translator) writeConstants() {
 
 // declareVariable declares a variable, with a slot for each of its parts. owner is the instance of a local
 // variable, -1 for a global one; prefix is the name of its automaton.
-func (t *translator) declareVariable(v *variable, s *scope, owner int, prefix string) {
-	if !t.isNewName(v, s) {
+func (t *translator) declareVariable(variable *variable, scope *scope, owner int, prefix string) {
+	if !t.isNewName(variable, scope) {
 		return
 	}
 	t.collectError(func() {
 		initial := symbol{}
-		if v.initial != nil {
-			initial = t.symbolOf(v.initial, &exprContext{scope: s})
+		if variable.initial != nil {
+			initial = t.symbolOf(variable.initial, &exprContext{scope: scope})
 		}
-		s.names[v.name] = t.createSlots(v, v.typ, initial, owner, prefix, v.name)
+		scope.names[variable.name] = t.createSlots(variable, variable.typ, initial, owner, prefix, variable.name)
 	})
 }
 
 // createSlots creates the slots of a variable, one for each part, from its initial value.
-func (t *translator) createSlots(v *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
+func (t *translator) createSlots(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
 		if initial.composite == nil || initial.composite.members != nil {
-			t.refuse(v.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(v.name))
+			t.refuse(variable.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(variable.name))
 		}
 		parts := &composite{}
-		for i, e := range initial.composite.elements {
-			parts.elements = append(parts.elements, t.createSlots(v, typ.base, e, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
+		for i, meaning := range initial.composite.elements {
+			parts.elements = append(parts.elements, t.createSlots(variable, typ.base, meaning, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
 		}
 		return symbol{composite: parts}
 	case dataType:
@@ -260,25 +260,25 @@ func (t *translator) createSlots(v *variable, typ *janiType, initial symbol, own
 			t.refuse(typ.Start, "there is no datatype %q", shortened(typ.ref))
 		}
 		if initial.composite == nil || len(initial.composite.members) != len(decl.members) {
-			t.refuse(v.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(v.name))
+			t.refuse(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
 		}
 		parts := &composite{members: make(map[string]symbol)}
 		for _, m := range decl.members {
-			parts.members[m.name] = t.createSlots(v, m.typ, initial.composite.members[m.name], owner, prefix, name+"_"+m.name)
+			parts.members[m.name] = t.createSlots(variable, m.typ, initial.composite.members[m.name], owner, prefix, name+"_"+m.name)
 		}
 		return symbol{composite: parts}
 	}
-	if initial.composite != nil || initial.expr == nil && v.initial != nil {
-		t.refuse(v.initial.Start, "found an array or a datatype, want a single value")
+	if initial.composite != nil || initial.expr == nil && variable.initial != nil {
+		t.refuse(variable.initial.Start, "found an array or a datatype, want a single value")
 	}
-	if typ.kind == realType && !v.transient {
-		t.refuse(v.Start, "the variable %q is real, which is supported for transient variables only", shortened(v.name))
+	if typ.kind == realType && !variable.transient {
+		t.refuse(variable.Start, "the variable %q is real, which is supported for transient variables only", shortened(variable.name))
 	}
 	if typ.kind == clockType {
-		t.checkClockStart(v, &initial)
+		t.checkClockStart(variable, &initial)
 	}
-	slot := &slot{decl: v, typ: typ, janiName: name, owner: owner, module: owner, transient: v.transient, initial: initial.expr}
-	if !v.transient {
+	slot := &slot{decl: variable, typ: typ, janiName: name, owner: owner, module: owner, transient: variable.transient, initial: initial.expr}
+	if !variable.transient {
 		slot.name = t.usedNames.unused(t.prefixedIfUsed(prefix, name))
 	}
 	t.slots = append(t.slots, slot)
@@ -286,14 +286,14 @@ func (t *translator) createSlots(v *variable, typ *janiType, initial symbol, own
 }
 
 // checkClockStart checks that the initial value of a clock is 0.
-func (t *translator) checkClockStart(v *variable, x *symbol) {
+func (t *translator) checkClockStart(variable *variable, x *symbol) {
 	switch {
-	case v.transient:
-		t.refuse(v.Start, "the clock %q is transient, want one that is not", shortened(v.name))
+	case variable.transient:
+		t.refuse(variable.Start, "the clock %q is transient, want one that is not", shortened(variable.name))
 	case x.expr == nil:
-		x.expr = zeroExpr(v.Span)
+		x.expr = zeroExpr(variable.Span)
 	case !isNumber(x.expr, "0"):
-		t.refuse(v.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(v.name))
+		t.refuse(variable.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(variable.name))
 	}
 }
 
@@ -307,25 +307,25 @@ func (t *translator) prefixedIfUsed(prefix, name string) string {
 
 // addInstance declares the variables of an automaton in the composition, and a variable for its location
 // if it has several.
-func (t *translator) addInstance(e element) {
-	a := t.doc.automata[e.automaton]
-	instance := &instance{number: len(t.instances), automaton: a, scope: newScope(t.global)}
+func (t *translator) addInstance(element element) {
+	automaton := t.doc.automata[element.automaton]
+	instance := &instance{number: len(t.instances), automaton: automaton, scope: newScope(t.global)}
 	instance.scope.functions = make(map[string]*function)
-	for _, f := range a.functions {
-		instance.scope.functions[f.name] = f
+	for _, function := range automaton.functions {
+		instance.scope.functions[function.name] = function
 	}
-	for _, v := range a.locals {
-		t.declareVariable(v, instance.scope, instance.number, a.name)
+	for _, variable := range automaton.locals {
+		t.declareVariable(variable, instance.scope, instance.number, automaton.name)
 	}
-	if len(a.locations) > 1 {
-		high := len(a.locations) - 1
+	if len(automaton.locations) > 1 {
+		high := len(automaton.locations) - 1
 		instance.location = &slot{
-			name: t.usedNames.unused(a.name + "_location"), janiName: a.name, owner: instance.number, module: instance.number,
-			typ:  &janiType{kind: intType, low: numberValue(0, a.pos), high: numberValue(high, a.pos)},
-			decl: &variable{Span: syntax.Span{Start: a.pos, Stop: a.pos}},
+			name: t.usedNames.unused(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
+			typ:  &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
+			decl: &variable{Span: syntax.Span{Start: automaton.pos, Stop: automaton.pos}},
 		}
-		if len(a.initial) == 1 {
-			instance.location.initial = &syntax.IntLit{Value: int32(a.initial[0])}
+		if len(automaton.initial) == 1 {
+			instance.location.initial = &syntax.IntLit{Value: int32(automaton.initial[0])}
 		}
 		t.slots = append(t.slots, instance.location)
 	}
@@ -349,18 +349,18 @@ func (in *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
 }
 
 // conjunction returns the conjunction of expressions; nil stands for true.
-func conjunction(xs ...syntax.Expr) syntax.Expr { return joinWith(syntax.OpAnd, xs) }
+func conjunction(exprs ...syntax.Expr) syntax.Expr { return joinWith(syntax.OpAnd, exprs) }
 
 // joinWith joins the expressions that are not nil with an operator; nil if there are none.
-func joinWith(op syntax.Op, xs []syntax.Expr) syntax.Expr {
+func joinWith(op syntax.Op, exprs []syntax.Expr) syntax.Expr {
 	var joined syntax.Expr
-	for _, x := range xs {
+	for _, expr := range exprs {
 		switch {
-		case x == nil:
+		case expr == nil:
 		case joined == nil:
-			joined = x
+			joined = expr
 		default:
-			joined = &syntax.Binary{Op: op, X: joined, Y: x, OpPos: x.Pos(), Span: syntax.Span{Start: joined.Pos(), Stop: x.End()}}
+			joined = &syntax.Binary{Op: op, X: joined, Y: expr, OpPos: expr.Pos(), Span: syntax.Span{Start: joined.Pos(), Stop: expr.End()}}
 		}
 	}
 	return joined
@@ -369,9 +369,9 @@ func joinWith(op syntax.Op, xs []syntax.Expr) syntax.Expr {
 // writeInitBlock writes an init block, unless initial values of the variables suffice.
 func (t *translator) writeInitBlock() {
 	var conjuncts []syntax.Expr
-	restrict := func(v *jsonValue, s *scope) {
-		if v != nil && (v.kind != boolean || !v.isTrue) {
-			conjuncts = append(conjuncts, t.expr(v, &exprContext{scope: s}))
+	restrict := func(value *jsonValue, scope *scope) {
+		if value != nil && (value.kind != boolean || !value.isTrue) {
+			conjuncts = append(conjuncts, t.expr(value, &exprContext{scope: scope}))
 		}
 	}
 	restrict(t.doc.restrict, t.global)
@@ -440,7 +440,7 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 	}
 	setHere[variable] = true
 	value := t.sizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
-	x := value.expr
+	expr := value.expr
 	if other, ok := setBy[variable]; ok && other != instance.number {
 		variable.ambiguous = true
 	}
@@ -450,24 +450,24 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 		otherwise = variable.stateValue
 	}
 	if at := instance.atLocation(location, assign.pos); at != nil {
-		x = &syntax.Cond{C: at, T: x, E: otherwise, Span: syntax.Span{Start: assign.pos, Stop: assign.pos}}
+		expr = &syntax.Cond{C: at, T: expr, E: otherwise, Span: syntax.Span{Start: assign.pos, Stop: assign.pos}}
 	}
-	variable.stateValue, variable.stateSize = x, variable.stateSize+value.size+4
+	variable.stateValue, variable.stateSize = expr, variable.stateSize+value.size+4
 	if variable.typ.kind == boolType && otherwise == variable.initial {
-		variable.stateValue = withoutTrueFalse(x)
+		variable.stateValue = withoutTrueFalse(expr)
 	}
 }
 
 // withoutTrueFalse returns c for the conditional `c ? true : false`, and any other expression unchanged.
-func withoutTrueFalse(x syntax.Expr) syntax.Expr {
-	cond, isCond := x.(*syntax.Cond)
+func withoutTrueFalse(expr syntax.Expr) syntax.Expr {
+	cond, isCond := expr.(*syntax.Cond)
 	if !isCond {
-		return x
+		return expr
 	}
 	thenLit, thenIsLit := cond.T.(*syntax.BoolLit)
 	elseLit, elseIsLit := cond.E.(*syntax.BoolLit)
 	if thenIsLit && elseIsLit && thenLit.Value && !elseLit.Value {
 		return cond.C
 	}
-	return x
+	return expr
 }

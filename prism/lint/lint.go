@@ -45,9 +45,9 @@ type Finding struct {
 
 // Sort sorts findings by position, code and message, and removes duplicates.
 func Sort(findings []Finding) []Finding {
-	slices.SortStableFunc(findings, func(a, b Finding) int {
+	slices.SortStableFunc(findings, func(first, second Finding) int {
 		return cmp.Or(
-			cmp.Compare(a.File, b.File), a.Pos.Compare(b.Pos), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.State, b.State),
+			cmp.Compare(first.File, second.File), first.Pos.Compare(second.Pos), cmp.Compare(first.Code, second.Code), cmp.Compare(first.Message, second.Message), cmp.Compare(first.State, second.State),
 		)
 	})
 	return slices.Compact(findings)
@@ -68,8 +68,8 @@ func (s Source) lexemes() iter.Seq2[syntax.Class, []byte] {
 		return s.Words
 	}
 	return func(yield func(syntax.Class, []byte) bool) {
-		for l := range syntax.Lexemes(s.Text) {
-			if !yield(l.Class, s.Text[l.Start.Offset:l.Stop.Offset]) {
+		for lexeme := range syntax.Lexemes(s.Text) {
+			if !yield(lexeme.Class, s.Text[lexeme.Start.Offset:lexeme.Stop.Offset]) {
 				return
 			}
 		}
@@ -90,9 +90,9 @@ func Texts(files []Source, program *sema.Program) []Finding {
 		}
 	}
 	canHold := make(map[syntax.Pos]bool) // several modules may share a text
-	for _, m := range program.Modules {
-		for _, c := range m.Commands {
-			canHold[c.Pos] = canHold[c.Pos] || !IsConst(c.Guard, false) || falseLiteral(text, c.Pos)
+	for _, module := range program.Modules {
+		for _, command := range module.Commands {
+			canHold[command.Pos] = canHold[command.Pos] || !IsConst(command.Guard, false) || falseLiteral(text, command.Pos)
 		}
 	}
 	for pos, canHoldHere := range canHold {
@@ -116,9 +116,9 @@ func falseLiteral(text []byte, pos syntax.Pos) bool {
 }
 
 // IsConst reports whether an expression is the Boolean constant value.
-func IsConst(e sema.Expr, value bool) bool {
-	c, ok := e.(*sema.Const)
-	return ok && c.Type() == sema.Bool && c.Val.Bool == value
+func IsConst(expr sema.Expr, value bool) bool {
+	constant, ok := expr.(*sema.Const)
+	return ok && constant.Type() == sema.Bool && constant.Val.Bool == value
 }
 
 // unusedNames finds constants and formulas whose names occur only in their declarations. A name in a
@@ -156,9 +156,9 @@ func unusedNames(files []Source) []Finding {
 		}
 	}
 	var findings []Finding
-	addIfUnused := func(f Source, id *syntax.Ident, what string) {
-		if *uses[id.Name] == 1 {
-			findings = append(findings, Finding{File: f.Name, Pos: id.Start, Code: Unused, Message: fmt.Sprintf("%s %s is used nowhere", what, id.Name)})
+	addIfUnused := func(f Source, ident *syntax.Ident, what string) {
+		if *uses[ident.Name] == 1 {
+			findings = append(findings, Finding{File: f.Name, Pos: ident.Start, Code: Unused, Message: fmt.Sprintf("%s %s is used nowhere", what, ident.Name)})
 		}
 	}
 	for _, f := range files {
@@ -177,8 +177,8 @@ func unusedNames(files []Source) []Finding {
 // namesInResult returns the words in a comment with an expected result, which may name constants, as
 // in RESULT (N=3): 1/6.
 func namesInResult(comment []byte) [][]byte {
-	return bytes.FieldsFunc(comment, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	return bytes.FieldsFunc(comment, func(char rune) bool {
+		return char != '_' && (char < '0' || char > '9') && (char < 'A' || char > 'Z') && (char < 'a' || char > 'z')
 	})
 }
 
@@ -258,7 +258,7 @@ func codesInDirective(comment string) []string {
 	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' && rest[0] != ':' {
 		return nil
 	}
-	codes := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == ':' })
+	codes := strings.FieldsFunc(rest, func(char rune) bool { return char == ' ' || char == ',' || char == '\t' || char == ':' })
 	known := []string{}
 	for _, c := range codes {
 		if !slices.Contains(Codes(), Code(c)) {

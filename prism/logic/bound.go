@@ -7,21 +7,21 @@ const Unbounded = -1
 
 // Steps returns the first and the last step that a step bound allows; last is Unbounded if the bound
 // has no upper side. The numbers of the bound must be ints. The caller must check that first <= last.
-func Steps(b *sema.Bound) (first, last int, err error) {
+func Steps(bound *sema.Bound) (first, last int, err error) {
 	last = Unbounded
-	if b.Low != nil {
-		if first, err = Count(b.Low); err != nil {
+	if bound.Low != nil {
+		if first, err = Count(bound.Low); err != nil {
 			return 0, 0, err
 		}
-		if b.LowStrict {
+		if bound.LowStrict {
 			first++
 		}
 	}
-	if b.High != nil {
-		if last, err = Count(b.High); err != nil {
+	if bound.High != nil {
+		if last, err = Count(bound.High); err != nil {
 			return 0, 0, err
 		}
-		if b.HighStrict {
+		if bound.HighStrict {
 			last--
 		}
 	}
@@ -29,7 +29,7 @@ func Steps(b *sema.Bound) (first, last int, err error) {
 }
 
 // Count evaluates a constant expression that is a number of steps.
-func Count(x sema.Expr) (int, error) {
-	v, _, err := sema.EvalExact(x, nil)
-	return int(v.Int), err
+func Count(expr sema.Expr) (int, error) {
+	value, _, err := sema.EvalExact(expr, nil)
+	return int(value.Int), err
 }

@@ -65,33 +65,33 @@ type Formula struct {
 }
 
 // Of classifies the outermost operator of an expression and returns its parts.
-func Of(x sema.Expr) *Formula {
-	formula := &Formula{Kind: kindOf(x), X: x}
-	switch x := x.(type) {
+func Of(expr sema.Expr) *Formula {
+	formula := &Formula{Kind: kindOf(expr), X: expr}
+	switch expr := expr.(type) {
 	case *sema.Label:
-		formula.Index = x.Index
+		formula.Index = expr.Index
 	case *sema.Prob:
-		formula.Threshold, formula.Path = x.Threshold, PathOf(x.Path)
+		formula.Threshold, formula.Path = expr.Threshold, PathOf(expr.Path)
 	case *sema.Reward:
-		formula.Threshold, formula.Objective = x.Threshold, objectiveOf(x)
+		formula.Threshold, formula.Objective = expr.Threshold, objectiveOf(expr)
 	case *sema.Steady:
-		formula.Threshold, formula.Operand = x.Threshold, x.X
+		formula.Threshold, formula.Operand = expr.Threshold, expr.X
 	case *sema.Quant:
-		formula.ForAll, formula.Path = x.All, PathOf(x.Path)
+		formula.ForAll, formula.Path = expr.All, PathOf(expr.Path)
 	case *sema.Strategy:
-		formula.Operand, formula.Some, formula.Coalition = x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
-		formula.Box, formula.AllPlayers, formula.Players = x.Box, x.All, x.Players
+		formula.Operand, formula.Some, formula.Coalition = expr.X, expr.All != expr.Box, !expr.All && len(expr.Coalition) > 0
+		formula.Box, formula.AllPlayers, formula.Players = expr.Box, expr.All, expr.Players
 	case *sema.Filter:
-		formula.Op, formula.Operand, formula.States = x.Op, x.X, x.States
+		formula.Op, formula.Operand, formula.States = expr.Op, expr.X, expr.States
 	case *sema.Multi:
-		formula.Objectives = x.Args
+		formula.Objectives = expr.Args
 	}
 	return formula
 }
 
 // kindOf returns the kind of the outermost operator of an expression.
-func kindOf(x sema.Expr) Kind {
-	switch x.(type) {
+func kindOf(expr sema.Expr) Kind {
+	switch expr.(type) {
 	case *sema.Label:
 		return Label
 	case *sema.Prob:
@@ -111,7 +111,7 @@ func kindOf(x sema.Expr) Kind {
 	case *sema.RewardPath:
 		return RewardFormula
 	}
-	if x.Type() == sema.Path {
+	if expr.Type() == sema.Path {
 		return PathFormula
 	}
 	return Expression
@@ -141,8 +141,8 @@ func (f *Formula) LongRun() bool {
 }
 
 // WithoutFilters returns the formula inside all filters around it.
-func WithoutFilters(x sema.Expr) *Formula {
-	formula := Of(x)
+func WithoutFilters(expr sema.Expr) *Formula {
+	formula := Of(expr)
 	for formula.Kind == Filter {
 		formula = Of(formula.Operand)
 	}
@@ -151,8 +151,8 @@ func WithoutFilters(x sema.Expr) *Formula {
 
 // Nested returns the first property operator inside a state formula, also inside the definitions of
 // the given labels; nil if there is none.
-func Nested(x sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
-	sema.Inspect(x, func(part sema.Expr) bool {
+func Nested(expr sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
+	sema.Inspect(expr, func(part sema.Expr) bool {
 		switch kind := kindOf(part); {
 		case found != nil || kind == Expression:
 		case kind != Label:
@@ -168,11 +168,11 @@ func Nested(x sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
 }
 
 // IsState reports whether an operand of a temporal operator is a state formula, or nil.
-func IsState(x sema.Expr) bool { return x == nil || x.Type() == sema.Bool }
+func IsState(expr sema.Expr) bool { return expr == nil || expr.Type() == sema.Bool }
 
 // Describe returns a description of an expression for a message such as "found %s".
-func Describe(x sema.Expr) string {
-	switch formula := Of(x); formula.Kind {
+func Describe(expr sema.Expr) string {
+	switch formula := Of(expr); formula.Kind {
 	case Probability:
 		return "a P operator"
 	case Reward:
@@ -191,19 +191,19 @@ func Describe(x sema.Expr) string {
 	case Objectives:
 		return "multi(...)"
 	}
-	switch x := x.(type) {
+	switch expr := expr.(type) {
 	case *sema.Temporal:
-		return "the temporal operator " + x.Op.String()
+		return "the temporal operator " + expr.Op.String()
 	case *sema.CostBounded:
 		return "a formula with reward bounds"
 	case *sema.RewardPath:
-		if len(x.Costs) > 0 {
+		if len(expr.Costs) > 0 {
 			return "the reward objective C with reward bounds"
 		}
-		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[x.Kind]
+		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[expr.Kind]
 	}
-	if x.Type() == sema.Path {
+	if expr.Type() == sema.Path {
 		return "a combination of path formulas"
 	}
-	return "an expression of type " + x.Type().String()
+	return "an expression of type " + expr.Type().String()
 }

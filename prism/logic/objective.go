@@ -43,9 +43,9 @@ type Objective struct {
 }
 
 // objectiveOf classifies what an R operator measures.
-func objectiveOf(x *sema.Reward) *Objective {
-	objective := &Objective{Form: CoSafe, X: x.Path, Struct: x.Struct, Err: x.StructErr, Ratio: x.StructDiv >= 0}
-	if rewardPath, ok := x.Path.(*sema.RewardPath); ok {
+func objectiveOf(expr *sema.Reward) *Objective {
+	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDiv >= 0}
+	if rewardPath, ok := expr.Path.(*sema.RewardPath); ok {
 		objective.At, objective.Costs, objective.Target = rewardPath.Bound, rewardPath.Costs, rewardPath.Target
 		switch {
 		case rewardPath.Kind == syntax.UntilReached:
@@ -65,7 +65,7 @@ func objectiveOf(x *sema.Reward) *Objective {
 		}
 		return objective
 	}
-	objective.Path = PathOf(x.Path)
+	objective.Path = PathOf(expr.Path)
 	if path := objective.Path; path.Form == Until && !path.Negated && path.Op == syntax.Future {
 		objective.Form, objective.Target = ReachReward, path.Right
 		if path.Bound != nil {

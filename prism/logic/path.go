@@ -37,30 +37,30 @@ type Path struct {
 }
 
 // PathOf classifies a path formula and returns its parts.
-func PathOf(x sema.Expr) *Path {
-	path := &Path{Whole: x}
-	for x.Type() != sema.Bool {
-		negation, ok := x.(*sema.Unary)
+func PathOf(expr sema.Expr) *Path {
+	path := &Path{Whole: expr}
+	for expr.Type() != sema.Bool {
+		negation, ok := expr.(*sema.Unary)
 		if !ok || negation.Op != syntax.OpNot {
 			break
 		}
-		path.Negated, x = !path.Negated, negation.X
+		path.Negated, expr = !path.Negated, negation.X
 	}
-	path.X, path.Form = x, Linear
-	if x.Type() == sema.Bool {
-		path.Form, path.Right = InitialState, x
+	path.X, path.Form = expr, Linear
+	if expr.Type() == sema.Bool {
+		path.Form, path.Right = InitialState, expr
 		return path
 	}
-	switch x := x.(type) {
+	switch expr := expr.(type) {
 	case *sema.CostBounded:
-		path.Form, path.Left, path.Right, path.Costs = CostBounded, x.X, x.Y, x.Costs
+		path.Form, path.Left, path.Right, path.Costs = CostBounded, expr.X, expr.Y, expr.Costs
 	case *sema.Temporal:
-		path.Operator, path.Op, path.Left, path.Right, path.Bound = true, x.Op, x.X, x.Y, x.Bound
+		path.Operator, path.Op, path.Left, path.Right, path.Bound = true, expr.Op, expr.X, expr.Y, expr.Bound
 		switch {
-		case !IsState(x.X) || !IsState(x.Y):
-		case x.Op == syntax.Next:
+		case !IsState(expr.X) || !IsState(expr.Y):
+		case expr.Op == syntax.Next:
 			path.Form = Next
-		case x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil:
+		case expr.Op == syntax.WeakUntil && expr.Bound != nil && expr.Bound.Low != nil:
 			path.Form = LateWeakUntil
 		default:
 			path.Form = Until
@@ -70,8 +70,8 @@ func PathOf(x sema.Expr) *Path {
 }
 
 // Not returns the negation of a formula.
-func Not(x sema.Expr) sema.Expr {
-	return &sema.Unary{Base: sema.Base{T: x.Type(), At: x.Pos()}, Op: syntax.OpNot, X: x}
+func Not(expr sema.Expr) sema.Expr {
+	return &sema.Unary{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: syntax.OpNot, X: expr}
 }
 
 // Reaches reports whether the formula is F or U of state formulas without bounds, and without a negation.
@@ -84,7 +84,7 @@ func (p *Path) Unbounded() bool { return p.Form == Until && p.Bound == nil }
 
 // Repeated reports whether the formula is G F a or F G a without bounds. Then it returns a, and whether
 // a must hold from some time on for ever (lasting), rather than infinitely often.
-func (p *Path) Repeated() (a sema.Expr, lasting, ok bool) {
+func (p *Path) Repeated() (arg sema.Expr, lasting, ok bool) {
 	if p.Form != Linear || !p.Operator || p.Bound != nil {
 		return nil, false, false
 	}

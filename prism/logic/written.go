@@ -32,32 +32,32 @@ type Written struct {
 
 // Read classifies an operator in the text of a property and returns its parts. For an operator in
 // parentheses the kind is Expression.
-func Read(x syntax.Expr) Written {
-	written := Written{X: x}
-	switch x := x.(type) {
+func Read(expr syntax.Expr) Written {
+	written := Written{X: expr}
+	switch expr := expr.(type) {
 	case *syntax.Quoted:
-		written.Kind, written.Name = Label, x.Name
+		written.Kind, written.Name = Label, expr.Name
 	case *syntax.Prob:
-		written.Kind, written.Threshold, written.Within, written.Braces = Probability, x.Threshold, x.Path, x.Filter
+		written.Kind, written.Threshold, written.Within, written.Braces = Probability, expr.Threshold, expr.Path, expr.Filter
 	case *syntax.Reward:
-		written.Kind, written.Threshold, written.Within, written.Braces = Reward, x.Threshold, x.Path, x.Filter
+		written.Kind, written.Threshold, written.Within, written.Braces = Reward, expr.Threshold, expr.Path, expr.Filter
 	case *syntax.Steady:
-		written.Kind, written.Threshold, written.Within, written.Braces = SteadyState, x.Threshold, x.X, x.Filter
+		written.Kind, written.Threshold, written.Within, written.Braces = SteadyState, expr.Threshold, expr.X, expr.Filter
 	case *syntax.Quant:
-		written.Kind, written.Within = Quantified, x.Path
+		written.Kind, written.Within = Quantified, expr.Path
 	case *syntax.Strategy:
-		written.Kind, written.Within, written.Some, written.Coalition = Strategy, x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
+		written.Kind, written.Within, written.Some, written.Coalition = Strategy, expr.X, expr.All != expr.Box, !expr.All && len(expr.Coalition) > 0
 	case *syntax.Filter:
-		written.Kind, written.Within, written.Op, written.States = Filter, x.X, x.Op, x.States
+		written.Kind, written.Within, written.Op, written.States = Filter, expr.X, expr.Op, expr.States
 	case *syntax.Temporal:
-		written.Kind, written.Path = PathFormula, x
+		written.Kind, written.Path = PathFormula, expr
 		return written
 	case *syntax.RewardPath:
-		written.Kind, written.Objective = RewardFormula, x
+		written.Kind, written.Objective = RewardFormula, expr
 		return written
 	case *syntax.Call:
-		if x.Func.Name == "multi" {
-			written.Kind, written.Objectives = Objectives, x.Args
+		if expr.Func.Name == "multi" {
+			written.Kind, written.Objectives = Objectives, expr.Args
 		}
 	}
 	written.Path = TemporalOf(written.Within)
@@ -67,8 +67,8 @@ func Read(x syntax.Expr) Written {
 
 // TemporalOf returns an expression as a temporal operator, without parentheses around it; nil if it is
 // another expression.
-func TemporalOf(x syntax.Expr) *syntax.Temporal {
-	temporal, _ := syntax.Unparen(x).(*syntax.Temporal)
+func TemporalOf(expr syntax.Expr) *syntax.Temporal {
+	temporal, _ := syntax.Unparen(expr).(*syntax.Temporal)
 	return temporal
 }
 
@@ -92,19 +92,19 @@ func (w Written) Reaches() bool {
 
 // With returns a copy of a P, R or S operator with another threshold and another formula inside, and
 // without its filter in braces. Other operators are returned unchanged.
-func (w Written) With(t syntax.Threshold, within syntax.Expr) syntax.Expr {
-	switch x := w.X.(type) {
+func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Expr {
+	switch expr := w.X.(type) {
 	case *syntax.Prob:
-		changed := *x
-		changed.Threshold, changed.Path, changed.Filter = t, within, nil
+		changed := *expr
+		changed.Threshold, changed.Path, changed.Filter = threshold, within, nil
 		return &changed
 	case *syntax.Reward:
-		changed := *x
-		changed.Threshold, changed.Path, changed.Filter = t, within, nil
+		changed := *expr
+		changed.Threshold, changed.Path, changed.Filter = threshold, within, nil
 		return &changed
 	case *syntax.Steady:
-		changed := *x
-		changed.Threshold, changed.X, changed.Filter = t, within, nil
+		changed := *expr
+		changed.Threshold, changed.X, changed.Filter = threshold, within, nil
 		return &changed
 	}
 	return w.X
@@ -112,8 +112,8 @@ func (w Written) With(t syntax.Threshold, within syntax.Expr) syntax.Expr {
 
 // HasOperators reports whether an expression contains property operators, so that the valuation and
 // the labels of a state do not determine its value.
-func HasOperators(x syntax.Expr) (found bool) {
-	syntax.Inspect(x, func(n syntax.Node) bool {
+func HasOperators(expr syntax.Expr) (found bool) {
+	syntax.Inspect(expr, func(n syntax.Node) bool {
 		if part, ok := n.(syntax.Expr); ok {
 			kind := Read(part).Kind
 			found = found || kind != Expression && kind != Label && kind != RewardFormula

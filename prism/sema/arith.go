@@ -8,15 +8,15 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// arith computes x+y, x-y or x*y.
-func arith[T int64 | float64](op syntax.Op, x, y T) T {
+// arith computes left+right, left-right or left*right.
+func arith[T int64 | float64](op syntax.Op, left, right T) T {
 	switch op {
 	case syntax.OpAdd:
-		return x + y
+		return left + right
 	case syntax.OpSub:
-		return x - y
+		return left - right
 	}
-	return x * y
+	return left * right
 }
 
 // All evaluators share the operators below. Ints have 32 bits; the error says why an operation
@@ -24,8 +24,8 @@ func arith[T int64 | float64](op syntax.Op, x, y T) T {
 
 // SameFloat compares two float64 numbers as PRISM's explicit engine does, which compares objects:
 // NaN equals NaN, and 0.0 differs from -0.0.
-func SameFloat(x, y float64) bool {
-	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
+func SameFloat(left, right float64) bool {
+	return math.Float64bits(left) == math.Float64bits(right) || left != left && right != right
 }
 
 // Holds reports whether x op y holds, where sign is the sign of x-y.
@@ -46,41 +46,43 @@ func Holds(op syntax.Op, sign int) bool {
 }
 
 // Narrow converts a result of 64-bit arithmetic to an Int. It is an error if it does not fit 32 bits.
-func Narrow(x int64) (int32, error) {
-	if x != int64(int32(x)) {
-		return 0, overflow(x)
+func Narrow(value int64) (int32, error) {
+	if value != int64(int32(value)) {
+		return 0, overflow(value)
 	}
-	return int32(x), nil
+	return int32(value), nil
 }
 
-func overflow(x int64) error { return fmt.Errorf("integer overflow: %d does not fit 32 bits", x) }
-
-// Mod returns the remainder of x/y, which is never negative. A divisor that is not positive is an error.
-func Mod(x, y int32) (int32, error) {
-	if y <= 0 {
-		return 0, fmt.Errorf("modulo with non-positive divisor %d", y)
-	}
-	if x %= y; x < 0 {
-		x += y
-	}
-	return x, nil
+func overflow(value int64) error {
+	return fmt.Errorf("integer overflow: %d does not fit 32 bits", value)
 }
 
-// IntPow returns x to the power of n, as PRISM computes it for two ints: a negative exponent or a
+// Mod returns the remainder of dividend/divisor, which is never negative. A divisor that is not positive is an error.
+func Mod(dividend, divisor int32) (int32, error) {
+	if divisor <= 0 {
+		return 0, fmt.Errorf("modulo with non-positive divisor %d", divisor)
+	}
+	if dividend %= divisor; dividend < 0 {
+		dividend += divisor
+	}
+	return dividend, nil
+}
+
+// IntPow returns base to the power of exponent, as PRISM computes it for two ints: a negative exponent or a
 // result beyond 32 bits is an error.
-func IntPow(x, n int32) (int32, error) {
+func IntPow(base, exponent int32) (int32, error) {
 	switch {
-	case n < 0:
-		return 0, fmt.Errorf("negative exponent %d of an integer power; write the base as a double", n)
-	case n == 0:
+	case exponent < 0:
+		return 0, fmt.Errorf("negative exponent %d of an integer power; write the base as a double", exponent)
+	case exponent == 0:
 		return 1, nil
-	case x == 0 || x == 1 || x == -1:
-		return int32(trivialPow(int64(x), int64(n))), nil
+	case base == 0 || base == 1 || base == -1:
+		return int32(trivialPow(int64(base), int64(exponent))), nil
 	}
-	power := int64(x)
-	for range n - 1 {
-		if power *= int64(x); power != int64(int32(power)) {
-			return 0, fmt.Errorf("integer overflow: %d^%d does not fit 32 bits", x, n)
+	power := int64(base)
+	for range exponent - 1 {
+		if power *= int64(base); power != int64(int32(power)) {
+			return 0, fmt.Errorf("integer overflow: %d^%d does not fit 32 bits", base, exponent)
 		}
 	}
 	return int32(power), nil
@@ -88,16 +90,16 @@ func IntPow(x, n int32) (int32, error) {
 
 // Round computes the function f, which is floor, ceil or round, as Java does: round rounds halves up
 // and returns 0 for NaN.
-func (f Func) Round(x float64) float64 {
-	floor := math.Floor(x)
+func (f Func) Round(number float64) float64 {
+	floor := math.Floor(number)
 	switch {
 	case f == FuncCeil:
-		return math.Ceil(x)
+		return math.Ceil(number)
 	case f == FuncFloor:
 		return floor
-	case x != x:
+	case number != number:
 		return 0
-	case x-floor >= 0.5:
+	case number-floor >= 0.5:
 		return floor + 1
 	}
 	return floor
@@ -105,16 +107,16 @@ func (f Func) Round(x float64) float64 {
 
 // ToInt computes the function f, which is floor, ceil or round. It is an error if the result does not
 // fit 32 bits.
-func (f Func) ToInt(x float64) (int32, error) {
-	y := f.Round(x)
-	if !(y >= math.MinInt32 && y <= math.MaxInt32) {
-		return 0, f.notRepresentable(DoubleValue(x))
+func (f Func) ToInt(left float64) (int32, error) {
+	right := f.Round(left)
+	if !(right >= math.MinInt32 && right <= math.MaxInt32) {
+		return 0, f.notRepresentable(DoubleValue(left))
 	}
-	return int32(y), nil
+	return int32(right), nil
 }
 
-func (f Func) notRepresentable(x Value) error {
-	return fmt.Errorf("%s(%s) cannot be represented by a 32-bit int", f, x)
+func (f Func) notRepresentable(value Value) error {
+	return fmt.Errorf("%s(%s) cannot be represented by a 32-bit int", f, value)
 }
 
 // rat is a rational number. If Rat is nil, the number is unknown: it is irrational, or its fraction
@@ -124,74 +126,74 @@ type rat struct{ *big.Rat }
 // rat returns the exact value of a number, unknown if it has none.
 func (v Value) rat() rat { return rat{v.Rat} }
 
-// ratArith computes x+y, x-y or x*y exactly; unknown if the fraction becomes too large.
-func ratArith(op syntax.Op, x, y rat) rat {
+// ratArith computes left+right, left-right or left*right exactly; unknown if the fraction becomes too large.
+func ratArith(op syntax.Op, left, right rat) rat {
 	result := new(big.Rat)
 	switch op {
 	case syntax.OpAdd:
-		result.Add(x.Rat, y.Rat)
+		result.Add(left.Rat, right.Rat)
 	case syntax.OpSub:
-		result.Sub(x.Rat, y.Rat)
+		result.Sub(left.Rat, right.Rat)
 	default:
-		result.Mul(x.Rat, y.Rat)
+		result.Mul(left.Rat, right.Rat)
 	}
 	return rat{boundedRat(result)}
 }
 
 func (r rat) neg() rat { return rat{new(big.Rat).Neg(r.Rat)} }
 
-// quo returns r/s; unknown if s is zero.
-func (r rat) quo(s rat) rat {
-	if s.Sign() == 0 {
+// quo returns dividend/divisor; unknown if divisor is zero.
+func (dividend rat) quo(divisor rat) rat {
+	if divisor.Sign() == 0 {
 		return rat{}
 	}
-	return rat{boundedRat(new(big.Rat).Quo(r.Rat, s.Rat))}
+	return rat{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
 }
 
-// pow returns r to the power of s; unknown if that is irrational or too large.
-func (r rat) pow(s rat) rat {
-	if r.Sign() == 0 && s.Sign() > 0 {
-		return r
+// pow returns base to the power of exponent. It returns the unknown number if the result is irrational or too large.
+func (base rat) pow(exponent rat) rat {
+	if base.Sign() == 0 && exponent.Sign() > 0 {
+		return base
 	}
-	if degree := s.Denom(); !s.IsInt() && degree.IsInt64() && degree.Int64() <= maxRoot {
-		if x := root(r.Rat, degree.Int64()); x != nil {
-			return rat{x}.pow(rat{new(big.Rat).SetInt(s.Num())})
+	if degree := exponent.Denom(); !exponent.IsInt() && degree.IsInt64() && degree.Int64() <= maxRoot {
+		if baseRoot := root(base.Rat, degree.Int64()); baseRoot != nil {
+			return rat{baseRoot}.pow(rat{new(big.Rat).SetInt(exponent.Num())})
 		}
 	}
-	if !s.IsInt() || !s.Num().IsInt64() {
+	if !exponent.IsInt() || !exponent.Num().IsInt64() {
 		return rat{}
 	}
-	n := s.Num().Int64()
-	abs := max(n, -n)
-	if r.IsInt() && r.Num().CmpAbs(big.NewInt(1)) <= 0 && n > 0 {
-		return rat{new(big.Rat).SetInt64(trivialPow(r.Num().Int64(), n))}
+	exponentInt := exponent.Num().Int64()
+	abs := max(exponentInt, -exponentInt)
+	if base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 && exponentInt > 0 {
+		return rat{new(big.Rat).SetInt64(trivialPow(base.Num().Int64(), exponentInt))}
 	}
-	bits := int64(r.Num().BitLen() + r.Denom().BitLen())
-	if r.Sign() == 0 && n < 0 || abs < 0 || abs > maxRatBits || abs*bits > 2*maxRatBits {
+	bits := int64(base.Num().BitLen() + base.Denom().BitLen())
+	if base.Sign() == 0 && exponentInt < 0 || abs < 0 || abs > maxRatBits || abs*bits > 2*maxRatBits {
 		return rat{}
 	}
-	exponent := big.NewInt(abs)
-	num, den := new(big.Int).Exp(r.Num(), exponent, nil), new(big.Int).Exp(r.Denom(), exponent, nil)
-	if n < 0 {
+	absExponent := big.NewInt(abs)
+	num, den := new(big.Int).Exp(base.Num(), absExponent, nil), new(big.Int).Exp(base.Denom(), absExponent, nil)
+	if exponentInt < 0 {
 		num, den = den, num
 	}
 	return rat{boundedRat(new(big.Rat).SetFrac(num, den))}
 }
 
-// trivialPow returns x^n for x in -1..1 and positive n.
-func trivialPow(x, n int64) int64 {
-	if n%2 == 0 {
-		return x * x
+// trivialPow returns base^exponent for base in -1..1 and positive exponent.
+func trivialPow(base, exponent int64) int64 {
+	if exponent%2 == 0 {
+		return base * base
 	}
-	return x
+	return base
 }
 
-func (r rat) cmp(s rat) int { return r.Cmp(s.Rat) }
+func (left rat) cmp(right rat) int { return left.Cmp(right.Rat) }
 
 // toInt computes floor, ceil or round of a fraction, and reports whether the result fits 32 bits.
-func (r rat) toInt(f Func) (int32, bool) {
-	num, den := new(big.Int).Set(r.Num()), new(big.Int).Set(r.Denom())
-	switch f {
+func (number rat) toInt(function Func) (int32, bool) {
+	num, den := new(big.Int).Set(number.Num()), new(big.Int).Set(number.Denom())
+	switch function {
 	case FuncCeil:
 		num.Add(num, den).Sub(num, big.NewInt(1))
 	case FuncRound:

@@ -16,19 +16,19 @@ func (c *checker) resolve() {
 	c.checkFormulaBodies()
 	c.resolveLabels()
 	c.resolveConstants()
-	for _, v := range c.model.vars {
-		if v.module < 0 {
-			c.resolveDeclaration(c.resolver, v)
+	for _, variable := range c.model.vars {
+		if variable.module < 0 {
+			c.resolveDeclaration(c.resolver, variable)
 		}
 	}
-	for i, m := range c.modules {
-		c.resolveModule(i, m)
+	for i, module := range c.modules {
+		c.resolveModule(i, module)
 	}
 	if c.system != nil {
 		c.checkSystem(c.system.X)
 	}
-	for _, x := range c.items.rewards {
-		c.resolveRewardStruct(x)
+	for _, rewards := range c.items.rewards {
+		c.resolveRewardStruct(rewards)
 	}
 	c.resolveInitBlock()
 	c.resolveObservables()
@@ -40,8 +40,8 @@ func (c *checker) resolve() {
 // checkFormulaBodies reports errors in the bodies of all formulas, used or not. PRISM checks their types
 // before everything else, but not, for example, whether a clock may occur there.
 func (c *checker) checkFormulaBodies() {
-	for _, f := range c.model.formulas {
-		for _, diagnostic := range c.resolver.formulaBody(f).diags {
+	for _, formula := range c.model.formulas {
+		for _, diagnostic := range c.resolver.formulaBody(formula).diags {
 			switch diagnostic.kind {
 			case clockUse:
 				continue
@@ -72,13 +72,13 @@ func (c *checker) resolveLabels() {
 }
 
 // checkLabel checks that a label does not have the name of a built-in one, and is Boolean.
-func checkLabel(r *resolver, decl *syntax.LabelDecl, x Expr) {
+func checkLabel(resolver *resolver, decl *syntax.LabelDecl, expr Expr) {
 	name := decl.Name.Name
 	if name == "deadlock" || name == "init" {
-		r.semanticError(decl.X, "cannot define a label called %q: this is a built-in label", name)
+		resolver.semanticError(decl.X, "cannot define a label called %q: this is a built-in label", name)
 	}
-	if t := x.Type(); t != Bool && t != Invalid {
-		r.typeError(decl.X, "label %q is not Boolean: %s", name, typeMismatch(x, "bool"))
+	if typ := expr.Type(); typ != Bool && typ != Invalid {
+		resolver.typeError(decl.X, "label %q is not Boolean: %s", name, typeMismatch(expr, "bool"))
 	}
 }
 
@@ -87,10 +87,10 @@ func (c *checker) resolveConstants() { resolveConstants(c.resolver, c.model.cons
 
 // resolveConstants resolves the definitions of constants, and checks that they are constant and of the
 // declared type.
-func resolveConstants(r *resolver, consts []*constant) {
+func resolveConstants(resolver *resolver, consts []*constant) {
 	for _, constant := range consts {
-		if constant.def = r.optional(constant.decl.Value); constant.typ == Int {
-			constant.def = r.truncate(constant.def)
+		if constant.def = resolver.optional(constant.decl.Value); constant.typ == Int {
+			constant.def = resolver.truncate(constant.def)
 		}
 	}
 	for _, constant := range consts {
@@ -98,79 +98,79 @@ func resolveConstants(r *resolver, consts []*constant) {
 			continue
 		}
 		if !isConstant(constant.def) {
-			r.semanticError(constant.decl.Value, "definition of constant %q is not constant", constant.name)
+			resolver.semanticError(constant.decl.Value, "definition of constant %q is not constant", constant.name)
 		}
 		if !castable(constant.typ, constant.def.Type()) {
-			r.typeError(constant.decl.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.typ.String()))
+			resolver.typeError(constant.decl.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.typ.String()))
 		}
 	}
 }
 
 // resolveDeclaration resolves the range and the initial value of a variable and checks their types.
-func (c *checker) resolveDeclaration(r *resolver, variable *variable) {
+func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
 	decl := variable.decl
 	switch decl.Type {
 	case syntax.ClockVar:
 		if !realTime(c.model.typ) {
-			r.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
+			resolver.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
 		}
 	case syntax.RangeVar:
-		variable.low, variable.high = r.truncate(r.expr(decl.Low)), r.truncate(r.expr(decl.High))
-		c.checkRange(r, variable)
+		variable.low, variable.high = resolver.truncate(resolver.expr(decl.Low)), resolver.truncate(resolver.expr(decl.High))
+		c.checkRange(resolver, variable)
 	}
 	if decl.Init == nil {
 		return
 	}
-	if variable.init = r.expr(decl.Init); variable.typ == Int {
-		variable.init = r.truncate(variable.init)
+	if variable.init = resolver.expr(decl.Init); variable.typ == Int {
+		variable.init = resolver.truncate(variable.init)
 	}
 	if !isConstant(variable.init) {
-		r.semanticError(decl.Init, "initial value of variable %q is not constant", variable.name)
+		resolver.semanticError(decl.Init, "initial value of variable %q is not constant", variable.name)
 	}
 	if variable.typ == Clock {
-		r.semanticError(decl, "cannot specify initial value for a clock")
+		resolver.semanticError(decl, "cannot specify initial value for a clock")
 	}
-	if t := variable.init.Type(); t != Invalid && !castable(variable.typ, t) {
-		r.typeError(decl.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.typ.String()))
+	if typ := variable.init.Type(); typ != Invalid && !castable(variable.typ, typ) {
+		resolver.typeError(decl.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.typ.String()))
 	}
 }
 
 // checkRange checks that both bounds of a variable's range are constant ints. Like PRISM it reports
 // an upper bound that is not constant at the position of the lower bound.
-func (c *checker) checkRange(r *resolver, variable *variable) {
+func (c *checker) checkRange(resolver *resolver, variable *variable) {
 	decl := variable.decl
 	if !isConstant(variable.low) {
-		r.semanticError(decl.Low, "integer range lower bound %q is not constant", syntax.ExprString(decl.Low))
+		resolver.semanticError(decl.Low, "integer range lower bound %q is not constant", syntax.ExprString(decl.Low))
 	}
 	if !isConstant(variable.high) {
-		r.semanticError(decl.Low, "integer range upper bound %q is not constant", syntax.ExprString(decl.High))
+		resolver.semanticError(decl.Low, "integer range upper bound %q is not constant", syntax.ExprString(decl.High))
 	}
-	if t := variable.low.Type(); t != Int && t != Invalid {
-		r.typeError(decl.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(decl.Low), typeMismatch(variable.low, "int"))
+	if typ := variable.low.Type(); typ != Int && typ != Invalid {
+		resolver.typeError(decl.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(decl.Low), typeMismatch(variable.low, "int"))
 	}
-	if t := variable.high.Type(); t != Int && t != Invalid {
-		r.typeError(decl.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(decl.High), typeMismatch(variable.high, "int"))
+	if typ := variable.high.Type(); typ != Int && typ != Invalid {
+		resolver.typeError(decl.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(decl.High), typeMismatch(variable.high, "int"))
 	}
 }
 
 // resolveModule resolves the variables, the invariant and the commands of a module, and collects the
 // actions that it mentions, its alphabet.
 func (c *checker) resolveModule(index int, module *module) {
-	r := c.resolver.inModule(module.renamings)
+	resolver := c.resolver.inModule(module.renamings)
 	result := Module{Name: module.name.Name, Base: module.base, Pos: module.decl.Pos()}
-	for slot, v := range c.model.vars {
-		if v.module == index {
+	for slot, variable := range c.model.vars {
+		if variable.module == index {
 			result.Vars = append(result.Vars, slot)
-			c.resolveDeclaration(r, v)
+			c.resolveDeclaration(resolver, variable)
 		}
 	}
 	if module.decl.Invariant != nil {
-		result.Invariant = r.withClocks(module.decl.Invariant)
+		result.Invariant = resolver.withClocks(module.decl.Invariant)
 	}
 	inAlphabet := make(map[int]bool)
 	for _, commandDecl := range module.decl.Commands {
 		errorsBefore := c.errorCount
-		command := c.resolveCommand(r, index, commandDecl)
+		command := c.resolveCommand(resolver, index, commandDecl)
 		if c.onCommand != nil {
 			c.onCommand(commandDecl, c.errorCount == errorsBefore)
 		}
@@ -184,27 +184,27 @@ func (c *checker) resolveModule(index int, module *module) {
 }
 
 // resolveCommand resolves a command of the given module and checks the types in it.
-func (c *checker) resolveCommand(r *resolver, module int, decl *syntax.Command) Command {
-	command := Command{Action: c.action(r, decl.Action), Pos: decl.Pos()}
-	command.Guard = r.withClocks(decl.Guard)
-	for _, u := range decl.Updates {
-		command.Updates = append(command.Updates, c.resolveUpdate(r, module, command.Action, u))
+func (c *checker) resolveCommand(resolver *resolver, module int, decl *syntax.Command) Command {
+	command := Command{Action: c.action(resolver, decl.Action), Pos: decl.Pos()}
+	command.Guard = resolver.withClocks(decl.Guard)
+	for _, update := range decl.Updates {
+		command.Updates = append(command.Updates, c.resolveUpdate(resolver, module, command.Action, update))
 	}
-	for i, u := range decl.Updates {
-		checkProbability(r, u, command.Updates[i])
+	for i, update := range decl.Updates {
+		checkProbability(resolver, update, command.Updates[i])
 	}
-	if t := command.Guard.Type(); t != Bool && t != Invalid {
-		r.typeError(decl.Guard, "guard is not Boolean: %s", typeMismatch(command.Guard, "bool"))
+	if typ := command.Guard.Type(); typ != Bool && typ != Invalid {
+		resolver.typeError(decl.Guard, "guard is not Boolean: %s", typeMismatch(command.Guard, "bool"))
 	}
 	return command
 }
 
-// action returns the index of an action after module renaming; Unlabelled if id is nil.
-func (c *checker) action(r *resolver, id *syntax.Ident) int {
-	if id == nil {
+// action returns the index of an action after module renaming; Unlabelled if ident is nil.
+func (c *checker) action(resolver *resolver, ident *syntax.Ident) int {
+	if ident == nil {
 		return Unlabelled
 	}
-	return c.actionIndex(applyRenamings(r.renamings, id.Name))
+	return c.actionIndex(applyRenamings(resolver.renamings, ident.Name))
 }
 
 // actionIndex returns the index of an action; UnknownAction if no command has it.
@@ -220,29 +220,29 @@ var probabilityOne = RatValue(big.NewRat(1, 1))
 
 // resolveUpdate resolves one alternative of a command. It checks that the module may assign to the
 // variables, each at most once.
-func (c *checker) resolveUpdate(r *resolver, module, action int, decl *syntax.Update) Update {
+func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *syntax.Update) Update {
 	update := Update{Prob: &Const{Base{Double, decl.Pos()}, probabilityOne}, Pos: decl.Pos()}
 	if decl.Prob != nil {
-		update.Prob = r.expr(decl.Prob)
-		update.ProbHigh = r.optional(decl.ProbHigh)
-		checkInterval(r, decl, update)
+		update.Prob = resolver.expr(decl.Prob)
+		update.ProbHigh = resolver.optional(decl.ProbHigh)
+		checkInterval(resolver, decl, update)
 	}
-	for _, a := range decl.Assigns {
-		update.Assigns = append(update.Assigns, Assign{Slot: c.assignedSlot(r, a), Value: r.expr(a.Value), Pos: a.Pos()})
+	for _, assign := range decl.Assigns {
+		update.Assigns = append(update.Assigns, Assign{Slot: c.assignedSlot(resolver, assign), Value: resolver.expr(assign.Value), Pos: assign.Pos()})
 	}
 	assigned := make(map[int]bool)
-	for i, a := range decl.Assigns {
+	for i, assign := range decl.Assigns {
 		slot := update.Assigns[i].Slot
 		if slot < 0 {
 			continue
 		}
 		if c.model.vars[slot].typ == Int {
-			update.Assigns[i].Value = r.truncate(update.Assigns[i].Value)
+			update.Assigns[i].Value = resolver.truncate(update.Assigns[i].Value)
 		}
-		c.checkOwnership(r, module, action, a, slot)
-		c.checkAssignedType(r, decl, a, update.Assigns[i])
+		c.checkOwnership(resolver, module, action, assign, slot)
+		c.checkAssignedType(resolver, decl, assign, update.Assigns[i])
 		if assigned[slot] {
-			c.add(phaseAssignedTwice, a.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
+			c.add(phaseAssignedTwice, assign.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
 		}
 		if len(decl.Assigns) > 1 {
 			assigned[slot] = true
@@ -253,11 +253,11 @@ func (c *checker) resolveUpdate(r *resolver, module, action int, decl *syntax.Up
 
 // assignedSlot returns the slot of the variable that an assignment sets; -1 if there is no such
 // variable, which is an error.
-func (c *checker) assignedSlot(r *resolver, assign *syntax.Assign) int {
-	name := applyRenamings(r.renamings, assign.Name.Name)
+func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
+	name := applyRenamings(resolver.renamings, assign.Name.Name)
 	symbol, ok := c.model.names[name]
 	if !ok || symbol.kind != "variable" {
-		c.add(phaseAssigned, assign.Name.Pos(), "unknown variable %q in update%s", name, r.renamedFrom(assign.Name.Name))
+		c.add(phaseAssigned, assign.Name.Pos(), "unknown variable %q in update%s", name, resolver.renamedFrom(assign.Name.Name))
 		return -1
 	}
 	return symbol.index
@@ -265,45 +265,45 @@ func (c *checker) assignedSlot(r *resolver, assign *syntax.Assign) int {
 
 // checkOwnership checks that a command may modify a variable: its own module's or a global one, but
 // no global one in a command with an action.
-func (c *checker) checkOwnership(r *resolver, module, action int, assign *syntax.Assign, slot int) {
+func (c *checker) checkOwnership(resolver *resolver, module, action int, assign *syntax.Assign, slot int) {
 	switch owner := c.model.vars[slot].module; {
 	case owner == module:
 	case owner >= 0:
-		r.semanticError(assign.Name, "module %q is not allowed to modify variable %q of module %q", c.modules[module].name.Name, c.model.vars[slot].name, c.modules[owner].name.Name)
+		resolver.semanticError(assign.Name, "module %q is not allowed to modify variable %q of module %q", c.modules[module].name.Name, c.model.vars[slot].name, c.modules[owner].name.Name)
 	case action != Unlabelled && !c.model.vars[slot].decl.Shared:
-		r.semanticError(assign.Name, "synchronous command cannot modify global variable %q", c.model.vars[slot].name)
+		resolver.semanticError(assign.Name, "synchronous command cannot modify global variable %q", c.model.vars[slot].name)
 	}
 }
 
 // checkAssignedType checks the type of the value that an assignment gives to a variable.
-func (c *checker) checkAssignedType(r *resolver, update *syntax.Update, assign *syntax.Assign, resolved Assign) {
-	variable, t := c.model.vars[resolved.Slot], resolved.Value.Type()
+func (c *checker) checkAssignedType(resolver *resolver, update *syntax.Update, assign *syntax.Assign, resolved Assign) {
+	variable, typ := c.model.vars[resolved.Slot], resolved.Value.Type()
 	switch {
-	case t == Invalid:
+	case typ == Invalid:
 	case variable.typ == Clock:
-		if t != Int || !isConstant(resolved.Value) {
-			r.typeError(update.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", typeMismatch(resolved.Value, "a constant int"), variable.name)
+		if typ != Int || !isConstant(resolved.Value) {
+			resolver.typeError(update.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", typeMismatch(resolved.Value, "a constant int"), variable.name)
 		}
-	case !castable(variable.typ, t):
-		r.typeError(assign.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.typ.String()))
+	case !castable(variable.typ, typ):
+		resolver.typeError(assign.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.typ.String()))
 	}
 }
 
 // checkInterval checks that both bounds of an interval of probabilities are numbers.
-func checkInterval(r *resolver, decl *syntax.Update, update Update) {
+func checkInterval(resolver *resolver, decl *syntax.Update, update Update) {
 	if update.ProbHigh == nil {
 		return
 	}
 	low, high := update.Prob.Type(), update.ProbHigh.Type()
 	if low != Invalid && high != Invalid && (!numeric(low) || !numeric(high)) {
-		r.typeError(decl.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
+		resolver.typeError(decl.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
 	}
 }
 
 // checkProbability checks that the probability or rate of an update is a number.
-func checkProbability(r *resolver, decl *syntax.Update, update Update) {
-	if t := update.Prob.Type(); update.ProbHigh == nil && t != Invalid && !numeric(t) {
-		r.typeError(decl.Prob, "update probability/rate cannot have type %s, want a number", t)
+func checkProbability(resolver *resolver, decl *syntax.Update, update Update) {
+	if typ := update.Prob.Type(); update.ProbHigh == nil && typ != Invalid && !numeric(typ) {
+		resolver.typeError(decl.Prob, "update probability/rate cannot have type %s, want a number", typ)
 	}
 }
 
@@ -316,10 +316,10 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 	for _, itemDecl := range decl.Items {
 		item := RewardItem{Transition: itemDecl.Transition, Action: c.action(c.resolver, itemDecl.Action), Pos: itemDecl.Pos()}
 		item.Guard, item.Value = c.resolver.expr(itemDecl.Guard), c.resolver.expr(itemDecl.Value)
-		if t := item.Guard.Type(); t != Bool && t != Invalid {
+		if typ := item.Guard.Type(); typ != Bool && typ != Invalid {
 			c.resolver.typeError(itemDecl.Guard, "type error in reward struct item: guard must be Boolean: %s", typeMismatch(item.Guard, "bool"))
 		}
-		if t := item.Value.Type(); !numeric(t) && t != Invalid {
+		if typ := item.Value.Type(); !numeric(typ) && typ != Invalid {
 			c.resolver.typeError(itemDecl.Value, "type error in reward struct item: value must be an int or double: %s", typeMismatch(item.Value, "a number"))
 		}
 		rewards.Items = append(rewards.Items, item)
@@ -332,15 +332,15 @@ func (c *checker) resolveInitBlock() {
 	if len(c.items.initBlocks) == 0 {
 		return
 	}
-	e := c.items.initBlocks[len(c.items.initBlocks)-1].X
-	c.model.init = c.resolver.expr(e)
-	for _, v := range c.model.vars {
-		if v.decl.Init != nil {
-			c.resolver.semanticError(v.decl.Init, "cannot use both init...endinit and initial values for variables")
+	expr := c.items.initBlocks[len(c.items.initBlocks)-1].X
+	c.model.init = c.resolver.expr(expr)
+	for _, variable := range c.model.vars {
+		if variable.decl.Init != nil {
+			c.resolver.semanticError(variable.decl.Init, "cannot use both init...endinit and initial values for variables")
 		}
 	}
-	if t := c.model.init.Type(); t != Bool && t != Invalid {
-		c.resolver.typeError(e, "initial states definition must be Boolean: %s", typeMismatch(c.model.init, "bool"))
+	if typ := c.model.init.Type(); typ != Bool && typ != Invalid {
+		c.resolver.typeError(expr, "initial states definition must be Boolean: %s", typeMismatch(c.model.init, "bool"))
 	}
 }
 
@@ -348,8 +348,8 @@ func (c *checker) resolveInitBlock() {
 // every clock must be observable.
 func (c *checker) resolveObservables() {
 	hidden := make(map[string]bool)
-	for _, v := range c.model.vars {
-		hidden[v.name] = true
+	for _, variable := range c.model.vars {
+		hidden[variable.name] = true
 	}
 	if modelType := c.model.typ; c.hasObservables() && !partiallyObservable(modelType) {
 		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
@@ -357,41 +357,41 @@ func (c *checker) resolveObservables() {
 		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
 	}
 	for _, list := range c.items.observableLists {
-		for _, id := range list.Names {
-			x := c.resolver.withClocks(id)
-			if _, ok := x.(*Var); !ok && x.Type() != Invalid {
-				c.add(phaseObservables, id.Pos(), "observable variables list can only contain variables, found %s", describe(x))
+		for _, ident := range list.Names {
+			expr := c.resolver.withClocks(ident)
+			if _, ok := expr.(*Var); !ok && expr.Type() != Invalid {
+				c.add(phaseObservables, ident.Pos(), "observable variables list can only contain variables, found %s", describe(expr))
 			}
-			c.addObservable(id.Name, id.Pos(), x, hidden)
+			c.addObservable(ident.Name, ident.Pos(), expr, hidden)
 		}
 	}
 	for _, decl := range c.items.definedObservables {
-		var x Expr
+		var expr Expr
 		if decl.X != nil { // observables of imported states have no expression
-			x = c.resolver.withClocks(decl.X)
+			expr = c.resolver.withClocks(decl.X)
 		}
-		c.addObservable(decl.Name.Name, decl.Pos(), x, hidden)
+		c.addObservable(decl.Name.Name, decl.Pos(), expr, hidden)
 	}
-	for _, v := range c.model.vars {
-		if c.model.typ == syntax.POPTA && v.typ == Clock && hidden[v.name] {
-			c.add(phaseObservables, v.decl.Pos(), "all clocks in POPTAs must be observable, %q is not", v.name)
+	for _, variable := range c.model.vars {
+		if c.model.typ == syntax.POPTA && variable.typ == Clock && hidden[variable.name] {
+			c.add(phaseObservables, variable.decl.Pos(), "all clocks in POPTAs must be observable, %q is not", variable.name)
 		}
 	}
 }
 
 // addObservable declares an observable with its resolved expression. If that is a variable, it is
 // removed from the hidden ones.
-func (c *checker) addObservable(name string, pos syntax.Pos, x Expr, hidden map[string]bool) {
-	if s, taken := c.model.quoted[name]; taken && s.kind == "label" && c.model.dialect == syntax.Storm {
-		c.model.observables = append(c.model.observables, Observable{name, x}) // the quoted name refers to the label
+func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden map[string]bool) {
+	if meaning, taken := c.model.quoted[name]; taken && meaning.kind == "label" && c.model.dialect == syntax.Storm {
+		c.model.observables = append(c.model.observables, Observable{name, expr}) // the quoted name refers to the label
 	} else if c.model.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{kind: "observable", location: "the model", index: len(c.model.observables)}) {
-		c.model.observables = append(c.model.observables, Observable{name, x})
+		c.model.observables = append(c.model.observables, Observable{name, expr})
 	}
-	if v, ok := x.(*Var); ok {
-		delete(hidden, c.model.vars[v.Slot].name)
+	if variable, ok := expr.(*Var); ok {
+		delete(hidden, c.model.vars[variable.Slot].name)
 	}
 }
 
-func partiallyObservable(t syntax.ModelType) bool {
-	return t == syntax.POMDP || t == syntax.POPTA || t == syntax.IPOMDP
+func partiallyObservable(modelType syntax.ModelType) bool {
+	return modelType == syntax.POMDP || modelType == syntax.POPTA || modelType == syntax.IPOMDP
 }

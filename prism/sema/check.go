@@ -11,32 +11,32 @@ import (
 // at the same position.
 //
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
-func CheckModel(m *syntax.Model) (*Model, error) { return CheckCommands(m, nil) }
+func CheckModel(model *syntax.Model) (*Model, error) { return CheckCommands(model, nil) }
 
 // CheckCommands is CheckModel, and calls report for every command after it is checked; clean says
 // that the command and the formulas in it have no errors. Commands of a module that others rename
 // are reported once per module. report may be nil.
-func CheckCommands(m *syntax.Model, report func(c *syntax.Command, clean bool)) (*Model, error) {
-	c := newChecker(m)
-	c.onCommand = report
-	c.declareFormulas()
-	c.collectModules()
-	if c.has(phaseFormulaCycles) || c.has(phaseRenaming) {
-		return nil, c.err() // further errors would be consequences of these
+func CheckCommands(model *syntax.Model, report func(command *syntax.Command, clean bool)) (*Model, error) {
+	checker := newChecker(model)
+	checker.onCommand = report
+	checker.declareFormulas()
+	checker.collectModules()
+	if checker.has(phaseFormulaCycles) || checker.has(phaseRenaming) {
+		return nil, checker.err() // further errors would be consequences of these
 	}
-	c.declareLabels()
-	c.declareConstants()
-	c.declareVariables()
-	c.checkRewardNames()
-	c.numberActions()
-	c.determineModelType()
-	c.checkPlayers()
-	c.resolve()
-	if err := c.err(); err != nil {
+	checker.declareLabels()
+	checker.declareConstants()
+	checker.declareVariables()
+	checker.checkRewardNames()
+	checker.numberActions()
+	checker.determineModelType()
+	checker.checkPlayers()
+	checker.resolve()
+	if err := checker.err(); err != nil {
 		return nil, err
 	}
-	c.collectWarnings()
-	return c.model, nil
+	checker.collectWarnings()
+	return checker.model, nil
 }
 
 // module is a module of the model. decl is the text of the plain module; a renamed module has the
@@ -110,20 +110,20 @@ func itemsByKind(all []syntax.Item) (byKind items) {
 }
 
 // newChecker returns a checker for a model, and reports items that may occur only once.
-func newChecker(m *syntax.Model) *checker {
-	c := &checker{
-		diags: diags{file: m.File},
-		model: &Model{file: m.File, dialect: m.Dialect, truncates: m.Truncates, names: make(table), quoted: make(table)},
-		items: itemsByKind(m.Items),
+func newChecker(model *syntax.Model) *checker {
+	checker := &checker{
+		diags: diags{file: model.File},
+		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, names: make(table), quoted: make(table)},
+		items: itemsByKind(model.Items),
 	}
-	c.resolver = newResolver(&c.diags, c.model, nil)
-	if len(c.items.types) > 1 {
-		c.add(phaseFile, c.items.types[1].Pos(), "there were multiple model type declarations, want at most one")
+	checker.resolver = newResolver(&checker.diags, checker.model, nil)
+	if len(checker.items.types) > 1 {
+		checker.add(phaseFile, checker.items.types[1].Pos(), "there were multiple model type declarations, want at most one")
 	}
-	if len(c.items.initBlocks) > 1 {
-		c.add(phaseFile, c.items.initBlocks[1].X.Pos(), "there were multiple init...endinit constructs, want at most one")
+	if len(checker.items.initBlocks) > 1 {
+		checker.add(phaseFile, checker.items.initBlocks[1].X.Pos(), "there were multiple init...endinit constructs, want at most one")
 	}
-	return c
+	return checker
 }
 
 // declareFormulas declares the formulas and reports an error if one depends on itself.
@@ -138,8 +138,8 @@ func (c *checker) declareFormulas() {
 	deps := make([][]int, len(c.model.formulas))
 	for i, formula := range c.model.formulas {
 		visitIdents(formula.decl.X, func(name string) {
-			if s, ok := c.model.names[name]; ok {
-				deps[i] = append(deps[i], s.index)
+			if meaning, ok := c.model.names[name]; ok {
+				deps[i] = append(deps[i], meaning.index)
 			}
 		})
 	}
@@ -149,11 +149,11 @@ func (c *checker) declareFormulas() {
 	}
 }
 
-// visitIdents calls f with the name of each identifier in an expression.
-func visitIdents(e syntax.Expr, f func(name string)) {
-	syntax.Inspect(e, func(n syntax.Node) bool {
-		if id, ok := n.(*syntax.Ident); ok {
-			f(id.Name)
+// visitIdents calls visit with the name of each identifier in an expression.
+func visitIdents(expr syntax.Expr, visit func(name string)) {
+	syntax.Inspect(expr, func(node syntax.Node) bool {
+		if ident, ok := node.(*syntax.Ident); ok {
+			visit(ident.Name)
 		}
 		return true
 	})
@@ -165,16 +165,16 @@ func (c *checker) collectModules() {
 	if c.has(phaseFormulaCycles) {
 		return
 	}
-	for _, x := range c.items.modules {
-		if x, ok := x.(*syntax.Module); ok {
-			c.modules = append(c.modules, &module{name: x.Name, decl: x})
+	for _, item := range c.items.modules {
+		if decl, ok := item.(*syntax.Module); ok {
+			c.modules = append(c.modules, &module{name: decl.Name, decl: decl})
 		} else {
 			c.modules = append(c.modules, nil)
 		}
 	}
-	for i, x := range c.items.modules {
-		if x, ok := x.(*syntax.RenamedModule); ok {
-			c.modules[i] = c.renamedModule(x)
+	for i, item := range c.items.modules {
+		if decl, ok := item.(*syntax.RenamedModule); ok {
+			c.modules[i] = c.renamedModule(decl)
 		}
 	}
 	if len(c.modules) == 0 {
@@ -196,9 +196,9 @@ func (c *checker) collectModules() {
 // plain module, or a renamed one earlier in the file. All variables of the base must be renamed.
 func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	var base *module
-	for _, m := range c.modules {
-		if m != nil && m.name.Name == decl.Base.Name {
-			base = m
+	for _, module := range c.modules {
+		if module != nil && module.name.Name == decl.Base.Name {
+			base = module
 			break
 		}
 	}
@@ -213,14 +213,14 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 			c.add(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", old, decl.Name.Name)
 			return nil
 		}
-		if s := c.model.names[old]; s.formula != nil && c.model.dialect == syntax.PRISM {
+		if meaning := c.model.names[old]; meaning.formula != nil && c.model.dialect == syntax.PRISM {
 			c.add(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", old)
 			return nil
 		}
 		newRenaming.newNames[old] = pair.New.Name
 	}
-	for _, v := range base.decl.Vars {
-		name := applyRenamings(base.renamings, v.Name.Name)
+	for _, variable := range base.decl.Vars {
+		name := applyRenamings(base.renamings, variable.Name.Name)
 		if _, ok := newRenaming.newNames[name]; !ok {
 			c.add(phaseRenaming, decl.Pos(), "definition of module %q must rename variable %q", decl.Name.Name, name)
 			return nil
@@ -231,9 +231,9 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 
 // declareLabels declares the labels of the model.
 func (c *checker) declareLabels() {
-	for _, l := range c.items.labels {
-		name := l.Name.Name
-		if c.model.quoted.declare(&c.diags, phaseLabelNames, nil, name, fmt.Sprintf("%q", name), l.Name.Pos(), symbol{kind: "label", location: "the model", index: len(c.model.labels)}) {
+	for _, label := range c.items.labels {
+		name := label.Name.Name
+		if c.model.quoted.declare(&c.diags, phaseLabelNames, nil, name, fmt.Sprintf("%q", name), label.Name.Pos(), symbol{kind: "label", location: "the model", index: len(c.model.labels)}) {
 			c.model.labels = append(c.model.labels, LabelDef{Name: name})
 		}
 	}
@@ -241,15 +241,15 @@ func (c *checker) declareLabels() {
 
 // declareConstants declares the constants of the model and reports cyclic definitions.
 func (c *checker) declareConstants() {
-	for _, d := range c.items.consts {
-		x := &constant{name: d.Name.Name, typ: constType(d.Type), decl: d, file: c.file, index: len(c.model.consts)}
-		if c.model.names.declare(&c.diags, phaseConstNames, nil, x.name, x.name, d.Name.Pos(), symbol{kind: "constant", location: "the model", constant: x}) {
-			c.model.consts = append(c.model.consts, x)
+	for _, decl := range c.items.consts {
+		constant := &constant{name: decl.Name.Name, typ: constType(decl.Type), decl: decl, file: c.file, index: len(c.model.consts)}
+		if c.model.names.declare(&c.diags, phaseConstNames, nil, constant.name, constant.name, decl.Name.Pos(), symbol{kind: "constant", location: "the model", constant: constant}) {
+			c.model.consts = append(c.model.consts, constant)
 		}
 	}
 	checkConstantCycles(&c.diags, c.model.consts, func(name string) (symbol, bool) {
-		s, ok := c.model.names[name]
-		return s, ok
+		meaning, ok := c.model.names[name]
+		return meaning, ok
 	})
 }
 
@@ -258,24 +258,24 @@ func (c *checker) declareConstants() {
 func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(string) (symbol, bool)) {
 	n := len(consts)
 	deps := make([][]int, n)
-	for i, x := range consts {
-		if x.decl.Value == nil {
+	for i, constant := range consts {
+		if constant.decl.Value == nil {
 			continue
 		}
 		seenFormulas := make(map[int]bool)
-		var collect func(e syntax.Expr)
-		collect = func(e syntax.Expr) {
-			visitIdents(e, func(name string) {
-				switch s, _ := lookup(name); {
-				case s.constant != nil && s.constant.index < n && consts[s.constant.index] == s.constant:
-					deps[i] = append(deps[i], s.constant.index)
-				case s.formula != nil && !seenFormulas[s.index]:
-					seenFormulas[s.index] = true
-					collect(s.formula.decl.X)
+		var collect func(expr syntax.Expr)
+		collect = func(expr syntax.Expr) {
+			visitIdents(expr, func(name string) {
+				switch meaning, _ := lookup(name); {
+				case meaning.constant != nil && meaning.constant.index < n && consts[meaning.constant.index] == meaning.constant:
+					deps[i] = append(deps[i], meaning.constant.index)
+				case meaning.formula != nil && !seenFormulas[meaning.index]:
+					seenFormulas[meaning.index] = true
+					collect(meaning.formula.decl.X)
 				}
 			})
 		}
-		collect(x.decl.Value)
+		collect(constant.decl.Value)
 	}
 	if i := firstCycle(deps); i >= 0 {
 		diagnostics.add(phaseConstCycles, consts[i].decl.Value.Pos(), "cyclic dependency in definition of constant %q", consts[i].name)
@@ -284,12 +284,12 @@ func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(str
 
 // declareVariables declares the global variables and those of the modules, which gives them slots.
 func (c *checker) declareVariables() {
-	for _, v := range c.items.globals {
-		c.declareVariable(v, v.Name.Name, -1)
+	for _, decl := range c.items.globals {
+		c.declareVariable(decl, decl.Name.Name, -1)
 	}
-	for i, m := range c.modules {
-		for _, v := range m.decl.Vars {
-			c.declareVariable(v, applyRenamings(m.renamings, v.Name.Name), i)
+	for i, module := range c.modules {
+		for _, decl := range module.decl.Vars {
+			c.declareVariable(decl, applyRenamings(module.renamings, decl.Name.Name), i)
 		}
 	}
 	if len(c.model.vars) == 0 && len(c.modules) > 0 {
@@ -299,23 +299,23 @@ func (c *checker) declareVariables() {
 
 // declareVariable declares one variable in the next slot; module is -1 for a global one.
 func (c *checker) declareVariable(decl *syntax.VarDecl, name string, module int) {
-	t := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[decl.Type]
+	typ := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[decl.Type]
 	if c.model.names.declare(&c.diags, phaseVariables, nil, name, name, decl.Pos(), symbol{kind: "variable", location: "the model", index: len(c.model.vars)}) {
-		c.model.vars = append(c.model.vars, &variable{name: name, typ: t, decl: decl, module: module})
+		c.model.vars = append(c.model.vars, &variable{name: name, typ: typ, decl: decl, module: module})
 	}
 }
 
 // checkRewardNames checks that named reward structures have different names.
 func (c *checker) checkRewardNames() {
 	names := make(map[string]bool)
-	for _, x := range c.items.rewards {
-		if x.Name == nil {
+	for _, rewards := range c.items.rewards {
+		if rewards.Name == nil {
 			continue
 		}
-		if names[x.Name.Name] {
-			c.add(phaseRewardNames, x.Pos(), "duplicated reward structure name %q", x.Name.Name)
+		if names[rewards.Name.Name] {
+			c.add(phaseRewardNames, rewards.Pos(), "duplicated reward structure name %q", rewards.Name.Name)
 		}
-		names[x.Name.Name] = true
+		names[rewards.Name.Name] = true
 	}
 }
 
@@ -329,18 +329,18 @@ func (c *checker) numberActions() {
 			c.model.actions = append(c.model.actions, name)
 		}
 	}
-	for _, m := range c.modules {
-		for _, cmd := range m.decl.Commands {
+	for _, module := range c.modules {
+		for _, cmd := range module.decl.Commands {
 			if cmd.Action != nil {
-				addAction(applyRenamings(m.renamings, cmd.Action.Name))
+				addAction(applyRenamings(module.renamings, cmd.Action.Name))
 			}
 		}
 	}
 	if c.selectSystem() {
 		c.addRenamedActions(c.system.X, addAction)
 	}
-	for _, x := range c.items.rewards {
-		for _, item := range x.Items {
+	for _, rewards := range c.items.rewards {
+		for _, item := range rewards.Items {
 			if item.Transition && item.Action != nil && c.actionIndex(item.Action.Name) == UnknownAction {
 				c.add(phaseActions, item.Pos(), "unknown action name %s in reward structure item", item.Action.Name)
 			}
@@ -353,12 +353,12 @@ func (c *checker) numberActions() {
 func (c *checker) determineModelType() {
 	modelType, interval := syntax.MDP, syntax.Expr(nil)
 	probabilistic := false
-	for _, m := range c.modules {
-		for _, cmd := range m.decl.Commands {
-			for _, u := range cmd.Updates {
-				probabilistic = probabilistic || u.Prob != nil
-				if u.ProbHigh != nil && interval == nil {
-					interval = u.Prob
+	for _, module := range c.modules {
+		for _, cmd := range module.decl.Commands {
+			for _, update := range cmd.Updates {
+				probabilistic = probabilistic || update.Prob != nil
+				if update.ProbHigh != nil && interval == nil {
+					interval = update.Prob
 				}
 			}
 		}
@@ -368,8 +368,8 @@ func (c *checker) determineModelType() {
 	} else if !probabilistic {
 		modelType = syntax.LTS
 	}
-	for _, v := range c.model.vars {
-		if v.typ == Clock && (modelType == syntax.MDP || modelType == syntax.LTS) {
+	for _, variable := range c.model.vars {
+		if variable.typ == Clock && (modelType == syntax.MDP || modelType == syntax.LTS) {
 			modelType = syntax.PTA
 		}
 	}
@@ -414,16 +414,18 @@ func (c *checker) collectWarnings() {
 	addWarning := func(pos syntax.Pos, format string, args ...any) {
 		c.model.warnings = append(c.model.warnings, &syntax.Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 	}
-	for _, v := range c.model.vars {
-		if v.decl.Type == syntax.IntVar {
-			addWarning(v.decl.Pos(), "variable %q is unbounded: model construction may not terminate", v.name)
+	for _, variable := range c.model.vars {
+		if variable.decl.Type == syntax.IntVar {
+			addWarning(variable.decl.Pos(), "variable %q is unbounded: model construction may not terminate", variable.name)
 		}
 	}
-	for _, m := range c.modules {
-		if m.decl.Invariant != nil && !realTime(c.model.typ) {
-			addWarning(m.decl.Invariant.Pos(), "the invariant of module %q is ignored in a %s", m.name.Name, c.model.typ)
+	for _, module := range c.modules {
+		if module.decl.Invariant != nil && !realTime(c.model.typ) {
+			addWarning(module.decl.Invariant.Pos(), "the invariant of module %q is ignored in a %s", module.name.Name, c.model.typ)
 		}
 	}
 }
 
-func realTime(t syntax.ModelType) bool { return t == syntax.PTA || t == syntax.POPTA }
+func realTime(modelType syntax.ModelType) bool {
+	return modelType == syntax.PTA || modelType == syntax.POPTA
+}

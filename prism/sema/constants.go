@@ -7,20 +7,20 @@ import "tilecheck/prism/syntax"
 // be evaluated.
 //
 // Source: the constants that PRISM prints with a result.
-func (ps *Properties) Values(p *Program, consts map[string]Value) []NamedValue {
-	values := append([]NamedValue(nil), p.Consts...)
+func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedValue {
+	values := append([]NamedValue(nil), program.Consts...)
 	folder := newFolder()
-	for c, x := range p.consts {
-		folder.folded[c] = x
+	for constant, expr := range program.consts {
+		folder.folded[constant] = expr
 	}
 	ps.giveConstants(folder, consts)
-	for _, c := range ps.consts {
-		if !folder.canEvaluate(c, ps) {
+	for _, constant := range ps.consts {
+		if !folder.canEvaluate(constant, ps) {
 			continue
 		}
 		errorsBefore := len(folder.errs)
-		if folder.foldConstant(c); len(folder.errs) == errorsBefore {
-			values = append(values, NamedValue{c.name, folder.values[c]})
+		if folder.foldConstant(constant); len(folder.errs) == errorsBefore {
+			values = append(values, NamedValue{constant.name, folder.values[constant]})
 		}
 		folder.errs = folder.errs[:errorsBefore]
 	}
@@ -28,12 +28,12 @@ func (ps *Properties) Values(p *Program, consts map[string]Value) []NamedValue {
 }
 
 // canEvaluate reports whether a constant, and each constant that its definition uses, has a value.
-func (f *folder) canEvaluate(c *constant, ps *Properties) bool {
-	if c.def == nil {
-		_, ok := f.given[c]
+func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
+	if constant.def == nil {
+		_, ok := f.given[constant]
 		return ok
 	}
-	for _, used := range ps.usedConstants(c.def) {
+	for _, used := range props.usedConstants(constant.def) {
 		if _, ok := f.given[used]; !ok && used.def == nil {
 			return false
 		}
@@ -43,17 +43,17 @@ func (f *folder) canEvaluate(c *constant, ps *Properties) bool {
 
 // ResolveConstant resolves an expression over constants. The result has no variables, so Eval and
 // EvalExact need no state for it. The error is a syntax.ErrorList.
-func ResolveConstant(x syntax.Expr, consts []NamedValue) (Expr, error) {
+func ResolveConstant(expr syntax.Expr, consts []NamedValue) (Expr, error) {
 	model := &Model{names: make(table), quoted: make(table)}
 	folder := newFolder()
-	for _, v := range consts {
-		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: v.Name}}
-		c := &constant{name: v.Name, typ: v.Val.Type, decl: decl}
-		model.names[v.Name] = symbol{kind: "constant", constant: c}
-		folder.given[c] = v.Val
+	for _, known := range consts {
+		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: known.Name}}
+		declared := &constant{name: known.Name, typ: known.Val.Type, decl: decl}
+		model.names[known.Name] = symbol{kind: "constant", constant: declared}
+		folder.given[declared] = known.Val
 	}
 	diagnostics := &diags{}
-	resolved := newResolver(diagnostics, model, nil).expr(x)
+	resolved := newResolver(diagnostics, model, nil).expr(expr)
 	if err := diagnostics.err(); err != nil {
 		return nil, err
 	}

@@ -74,21 +74,21 @@ type diags struct {
 }
 
 // add records an error of a pass.
-func (d *diags) add(p phase, pos syntax.Pos, format string, args ...any) {
+func (d *diags) add(phase phase, pos syntax.Pos, format string, args ...any) {
 	d.errorCount++
-	d.entries = append(d.entries, diag{phase: p, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
+	d.entries = append(d.entries, diag{phase: phase, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
 }
 
 // has reports whether a pass has an error.
-func (d *diags) has(p phase) bool {
-	return slices.ContainsFunc(d.entries, func(x diag) bool { return x.phase == p })
+func (d *diags) has(phase phase) bool {
+	return slices.ContainsFunc(d.entries, func(entry diag) bool { return entry.phase == phase })
 }
 
 // err returns the errors in the order in which PRISM would find them: at most one per position and
 // maxErrors in total. It returns nil if there are none.
 func (d *diags) err() error {
-	slices.SortStableFunc(d.entries, func(a, b diag) int {
-		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(a.unit, b.unit))
+	slices.SortStableFunc(d.entries, func(first, second diag) int {
+		return cmp.Or(cmp.Compare(first.phase, second.phase), cmp.Compare(first.unit, second.unit))
 	})
 	var errs syntax.ErrorList
 	seen := make(map[syntax.Pos]bool)
@@ -125,8 +125,8 @@ func firstCycle(deps [][]int) int {
 	reach := make([][]bool, n)
 	for i, direct := range deps {
 		reach[i] = make([]bool, n)
-		for _, d := range direct {
-			reach[i][d] = true
+		for _, dependency := range direct {
+			reach[i][dependency] = true
 		}
 	}
 	for {
@@ -136,10 +136,10 @@ func firstCycle(deps [][]int) int {
 			}
 		}
 		for i := range n {
-			for j := range n {
-				if reach[i][j] {
-					for k, r := range reach[j] {
-						reach[i][k] = reach[i][k] || r
+			for middle := range n {
+				if reach[i][middle] {
+					for target, reachable := range reach[middle] {
+						reach[i][target] = reach[i][target] || reachable
 					}
 				}
 			}
@@ -155,26 +155,26 @@ func memberOfCycle(deps [][]int) int {
 		done
 	)
 	status := make([]uint8, len(deps))
-	var visit func(i int) int
-	visit = func(i int) int {
-		switch status[i] {
+	var visit func(member int) int
+	visit = func(member int) int {
+		switch status[member] {
 		case visiting:
-			return i
+			return member
 		case done:
 			return -1
 		}
-		status[i] = visiting
-		for _, d := range deps[i] {
-			if x := visit(d); x >= 0 {
-				return x
+		status[member] = visiting
+		for _, dependency := range deps[member] {
+			if found := visit(dependency); found >= 0 {
+				return found
 			}
 		}
-		status[i] = done
+		status[member] = done
 		return -1
 	}
-	for i := range deps {
-		if x := visit(i); x >= 0 {
-			return x
+	for member := range deps {
+		if found := visit(member); found >= 0 {
+			return found
 		}
 	}
 	return -1

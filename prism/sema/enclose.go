@@ -12,7 +12,7 @@ import (
 // lo and hi. If these are nil, the number is special, an infinity or NaN. If unbounded is set, nothing
 // is known; it may even be NaN.
 type enclosure struct {
-	lo, hi    *big.Float
+	low, high *big.Float
 	special   float64
 	unbounded bool
 }
@@ -30,19 +30,19 @@ func roundingDown() *big.Float { return new(big.Float).SetPrec(boundBits).SetMod
 
 func roundingUp() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf) }
 
-// newEnclosure returns the enclosure with the bounds lo, rounded down, and hi, rounded up. Bounds that
+// newEnclosure returns the enclosure with two bounds: low was rounded down and high was rounded up. Bounds that
 // are too large make it unbounded, and bounds that are too small are moved away from the number.
-func newEnclosure(lo, hi *big.Float) enclosure {
-	if lo.IsInf() || hi.IsInf() || lo.MantExp(nil) > maxBoundExponent || hi.MantExp(nil) > maxBoundExponent {
+func newEnclosure(low, high *big.Float) enclosure {
+	if low.IsInf() || high.IsInf() || low.MantExp(nil) > maxBoundExponent || high.MantExp(nil) > maxBoundExponent {
 		return enclosure{unbounded: true}
 	}
-	if lo.MantExp(nil) < -maxBoundExponent {
-		lo = smallestBound(min(lo.Sign(), 0))
+	if low.MantExp(nil) < -maxBoundExponent {
+		low = smallestBound(min(low.Sign(), 0))
 	}
-	if hi.MantExp(nil) < -maxBoundExponent {
-		hi = smallestBound(max(hi.Sign(), 0))
+	if high.MantExp(nil) < -maxBoundExponent {
+		high = smallestBound(max(high.Sign(), 0))
 	}
-	return enclosure{lo: lo, hi: hi}
+	return enclosure{low: low, high: high}
 }
 
 // smallestBound returns the bound of the given sign that is nearest to zero.
@@ -51,40 +51,40 @@ func smallestBound(sign int) *big.Float {
 }
 
 // rationalEnclosure encloses a fraction.
-func rationalEnclosure(r *big.Rat) enclosure {
-	return enclosure{lo: roundingDown().SetRat(r), hi: roundingUp().SetRat(r)}
+func rationalEnclosure(fraction *big.Rat) enclosure {
+	return enclosure{low: roundingDown().SetRat(fraction), high: roundingUp().SetRat(fraction)}
 }
 
 // floatEnclosure encloses a float64.
-func floatEnclosure(f float64) enclosure {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return enclosure{special: f}
+func floatEnclosure(inFloat float64) enclosure {
+	if math.IsInf(inFloat, 0) || math.IsNaN(inFloat) {
+		return enclosure{special: inFloat}
 	}
-	return enclosure{lo: roundingDown().SetFloat64(f), hi: roundingUp().SetFloat64(f)}
+	return enclosure{low: roundingDown().SetFloat64(inFloat), high: roundingUp().SetFloat64(inFloat)}
 }
 
-func smaller(x, y *big.Float) *big.Float {
-	if y.Cmp(x) < 0 {
-		return y
+func smaller(left, right *big.Float) *big.Float {
+	if right.Cmp(left) < 0 {
+		return right
 	}
-	return x
+	return left
 }
 
-func larger(x, y *big.Float) *big.Float {
-	if y.Cmp(x) > 0 {
-		return y
+func larger(left, right *big.Float) *big.Float {
+	if right.Cmp(left) > 0 {
+		return right
 	}
-	return x
+	return left
 }
 
 // isFinite reports whether the number is finite and has two bounds.
-func (x enclosure) isFinite() bool { return x.lo != nil }
+func (x enclosure) isFinite() bool { return x.low != nil }
 
 // isPoint reports whether the number is known exactly, because both bounds are equal.
-func (x enclosure) isPoint() bool { return x.isFinite() && x.lo.Cmp(x.hi) == 0 }
+func (x enclosure) isPoint() bool { return x.isFinite() && x.low.Cmp(x.high) == 0 }
 
 // sign returns the sign of all enclosed numbers; ok is false if their signs differ.
-func (x enclosure) sign() (sign int, ok bool) { return x.lo.Sign(), x.lo.Sign() == x.hi.Sign() }
+func (x enclosure) sign() (sign int, ok bool) { return x.low.Sign(), x.low.Sign() == x.high.Sign() }
 
 // toInterval returns the narrowest interval of float64 numbers that contains the number.
 func (x enclosure) toInterval() interval {
@@ -94,28 +94,28 @@ func (x enclosure) toInterval() interval {
 	case !x.isFinite():
 		return point(x.special)
 	}
-	lo, rounded := x.lo.Float64()
+	low, rounded := x.low.Float64()
 	if rounded == big.Above {
-		lo = math.Nextafter(lo, math.Inf(-1))
+		low = math.Nextafter(low, math.Inf(-1))
 	}
-	hi, rounded := x.hi.Float64()
+	high, rounded := x.high.Float64()
 	if rounded == big.Below {
-		hi = math.Nextafter(hi, math.Inf(1))
+		high = math.Nextafter(high, math.Inf(1))
 	}
-	return interval{lo, hi}
+	return interval{low, high}
 }
 
-// ieee applies a float64 operation f to operands of which one is an infinity or NaN, as PRISM does.
+// ieee applies a float64 operation operation to operands of which one is an infinity or NaN, as PRISM does.
 // A finite operand is replaced by its sign, which decides the result. The result is unbounded if
 // different signs are possible and give different results.
-func ieee(x, y enclosure, f func(x, y float64) float64) enclosure {
-	if x.unbounded || y.unbounded {
+func ieee(left, right enclosure, operation func(left, right float64) float64) enclosure {
+	if left.unbounded || right.unbounded {
 		return enclosure{unbounded: true}
 	}
-	result := f(x.signs()[0], y.signs()[0])
-	for _, a := range x.signs() {
-		for _, b := range y.signs() {
-			if z := f(a, b); z != result && (z == z || result == result) {
+	result := operation(left.signs()[0], right.signs()[0])
+	for _, leftSign := range left.signs() {
+		for _, rightSign := range right.signs() {
+			if other := operation(leftSign, rightSign); other != result && (other == other || result == result) {
 				return enclosure{unbounded: true}
 			}
 		}
@@ -128,7 +128,7 @@ func (x enclosure) signs() [2]float64 {
 	if !x.isFinite() {
 		return [2]float64{x.special, x.special}
 	}
-	return [2]float64{float64(x.lo.Sign()), float64(x.hi.Sign())}
+	return [2]float64{float64(x.low.Sign()), float64(x.high.Sign())}
 }
 
 // neg returns the enclosure of -x.
@@ -136,76 +136,76 @@ func (x enclosure) neg() enclosure {
 	if !x.isFinite() {
 		return enclosure{special: -x.special, unbounded: x.unbounded}
 	}
-	return enclosure{lo: roundingDown().Neg(x.hi), hi: roundingUp().Neg(x.lo)}
+	return enclosure{low: roundingDown().Neg(x.high), high: roundingUp().Neg(x.low)}
 }
 
-// arith encloses x+y, x-y or x*y (interval arithmetic).
-func (x enclosure) arith(op syntax.Op, y enclosure) enclosure {
+// arith returns an enclosure of left+right, left-right or left*right, by interval arithmetic.
+func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
 	switch {
-	case !x.isFinite() || !y.isFinite():
-		return ieee(x, y, func(a, b float64) float64 { return arith(op, a, b) })
+	case !left.isFinite() || !right.isFinite():
+		return ieee(left, right, func(first, second float64) float64 { return arith(op, first, second) })
 	case op == syntax.OpAdd:
-		return newEnclosure(roundingDown().Add(x.lo, y.lo), roundingUp().Add(x.hi, y.hi))
+		return newEnclosure(roundingDown().Add(left.low, right.low), roundingUp().Add(left.high, right.high))
 	case op == syntax.OpSub:
-		return newEnclosure(roundingDown().Sub(x.lo, y.hi), roundingUp().Sub(x.hi, y.lo))
+		return newEnclosure(roundingDown().Sub(left.low, right.high), roundingUp().Sub(left.high, right.low))
 	}
-	if x.lo.Sign() >= 0 && y.lo.Sign() >= 0 {
-		return newEnclosure(roundingDown().Mul(x.lo, y.lo), roundingUp().Mul(x.hi, y.hi))
+	if left.low.Sign() >= 0 && right.low.Sign() >= 0 {
+		return newEnclosure(roundingDown().Mul(left.low, right.low), roundingUp().Mul(left.high, right.high))
 	}
-	return boundsOfCorners(x, y, (*big.Float).Mul)
+	return boundsOfCorners(left, right, (*big.Float).Mul)
 }
 
-// boundsOfCorners encloses the product or quotient f of two numbers, by applying it to all four
+// boundsOfCorners encloses the product or quotient operation of two numbers, by applying it to all four
 // combinations of their bounds.
-func boundsOfCorners(x, y enclosure, f func(z, x, y *big.Float) *big.Float) enclosure {
-	lo, hi := f(roundingDown(), x.lo, y.lo), f(roundingUp(), x.lo, y.lo)
-	if x.isPoint() && y.isPoint() {
-		return newEnclosure(lo, hi)
+func boundsOfCorners(left, right enclosure, operation func(z, left, right *big.Float) *big.Float) enclosure {
+	low, high := operation(roundingDown(), left.low, right.low), operation(roundingUp(), left.low, right.low)
+	if left.isPoint() && right.isPoint() {
+		return newEnclosure(low, high)
 	}
-	for _, end := range [][2]*big.Float{{x.lo, y.hi}, {x.hi, y.lo}, {x.hi, y.hi}} {
-		lo = smaller(lo, f(roundingDown(), end[0], end[1]))
-		hi = larger(hi, f(roundingUp(), end[0], end[1]))
+	for _, end := range [][2]*big.Float{{left.low, right.high}, {left.high, right.low}, {left.high, right.high}} {
+		low = smaller(low, operation(roundingDown(), end[0], end[1]))
+		high = larger(high, operation(roundingUp(), end[0], end[1]))
 	}
-	return newEnclosure(lo, hi)
+	return newEnclosure(low, high)
 }
 
-// quo encloses x/y. It is unbounded if y may be zero but need not be.
-func (x enclosure) quo(y enclosure) enclosure {
-	if !x.isFinite() || !y.isFinite() {
-		return ieee(x, y, func(a, b float64) float64 { return a / b })
+// quo returns an enclosure of left/right. It is unbounded if right may be zero or not.
+func (left enclosure) quo(right enclosure) enclosure {
+	if !left.isFinite() || !right.isFinite() {
+		return ieee(left, right, func(first, second float64) float64 { return first / second })
 	}
-	switch sign, ok := y.sign(); {
+	switch sign, ok := right.sign(); {
 	case !ok:
 		return enclosure{unbounded: true}
 	case sign == 0: // 1/0 is an infinity
-		return ieee(x, y, func(a, b float64) float64 { return a / b })
+		return ieee(left, right, func(first, second float64) float64 { return first / second })
 	}
-	if x.lo.Sign() >= 0 && y.lo.Sign() > 0 {
-		return newEnclosure(roundingDown().Quo(x.lo, y.hi), roundingUp().Quo(x.hi, y.lo))
+	if left.low.Sign() >= 0 && right.low.Sign() > 0 {
+		return newEnclosure(roundingDown().Quo(left.low, right.high), roundingUp().Quo(left.high, right.low))
 	}
-	return boundsOfCorners(x, y, (*big.Float).Quo)
+	return boundsOfCorners(left, right, (*big.Float).Quo)
 }
 
-// pow encloses x to the power of y. f is the result in float64 arithmetic, which is used if an
-// operand is an infinity or NaN.
-func (x enclosure) pow(y enclosure, f float64) enclosure {
-	if !x.isFinite() || !y.isFinite() {
-		if x.isFinite() && !x.isPoint() || y.isFinite() && !y.isPoint() || x.unbounded || y.unbounded {
+// pow returns an enclosure of base to the power of exponent. inFloat is the result in float64 arithmetic, which decides if an operand
+// is an infinity or NaN.
+func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
+	if !base.isFinite() || !exponent.isFinite() {
+		if base.isFinite() && !base.isPoint() || exponent.isFinite() && !exponent.isPoint() || base.unbounded || exponent.unbounded {
 			return enclosure{unbounded: true}
 		}
-		return floatEnclosure(f)
+		return floatEnclosure(inFloat)
 	}
-	sign, ok := x.sign()
+	sign, ok := base.sign()
 	switch {
-	case ok && sign > 0 && y.isPoint() && y.lo.Cmp(big.NewFloat(0.5)) == 0:
-		return newEnclosure(roundingDown().Sqrt(x.lo), roundingUp().Sqrt(x.hi))
+	case ok && sign > 0 && exponent.isPoint() && exponent.low.Cmp(big.NewFloat(0.5)) == 0:
+		return newEnclosure(roundingDown().Sqrt(base.low), roundingUp().Sqrt(base.high))
 	case ok && sign > 0:
-		return x.ln().arith(syntax.OpMul, y).exp()
-	case x.isPoint() && y.isPoint() && (math.IsInf(f, 0) || f != f): // 0^-1 and (-2)^0.5
-		return floatEnclosure(f)
-	case ok && sign < 0 && y.isPoint() && y.lo.IsInt():
-		out := x.neg().pow(y, f)
-		if n, _ := y.lo.Int(nil); n.Bit(0) != 0 {
+		return base.ln().arith(syntax.OpMul, exponent).exp()
+	case base.isPoint() && exponent.isPoint() && (math.IsInf(inFloat, 0) || inFloat != inFloat): // 0^-1 and (-2)^0.5
+		return floatEnclosure(inFloat)
+	case ok && sign < 0 && exponent.isPoint() && exponent.low.IsInt():
+		out := base.neg().pow(exponent, inFloat)
+		if exponentInt, _ := exponent.low.Int(nil); exponentInt.Bit(0) != 0 {
 			return out.neg()
 		}
 		return out
@@ -213,103 +213,103 @@ func (x enclosure) pow(y enclosure, f float64) enclosure {
 	return enclosure{unbounded: true}
 }
 
-// log encloses the logarithm of x to base b. f is the result in float64 arithmetic, which is used if
-// an operand is an infinity or NaN.
-func (x enclosure) log(b enclosure, f float64) enclosure {
-	if x.unbounded || b.unbounded || !x.isFinite() && b.isFinite() && !b.isPoint() || !b.isFinite() && x.isFinite() && !x.isPoint() {
+// log returns an enclosure of the logarithm of a number to a base. inFloat is the result in float64 arithmetic, which decides if an
+// operand is an infinity or NaN.
+func (number enclosure) log(base enclosure, inFloat float64) enclosure {
+	if number.unbounded || base.unbounded || !number.isFinite() && base.isFinite() && !base.isPoint() || !base.isFinite() && number.isFinite() && !number.isPoint() {
 		return enclosure{unbounded: true}
 	}
-	if !x.isFinite() || !b.isFinite() {
-		return floatEnclosure(f)
+	if !number.isFinite() || !base.isFinite() {
+		return floatEnclosure(inFloat)
 	}
 	one := big.NewFloat(1)
 	switch {
-	case b.isPoint() && (b.lo.Sign() <= 0 || b.lo.Cmp(one) == 0) || x.isPoint() && x.lo.Sign() < 0:
+	case base.isPoint() && (base.low.Sign() <= 0 || base.low.Cmp(one) == 0) || number.isPoint() && number.low.Sign() < 0:
 		return floatEnclosure(math.NaN())
-	case x.isPoint() && x.lo.Sign() == 0 && b.isPoint(): // an infinity
-		return floatEnclosure(math.Inf(-b.lo.Cmp(one)))
-	case x.lo.Sign() > 0 && b.lo.Sign() > 0:
-		return x.ln().quo(b.ln())
+	case number.isPoint() && number.low.Sign() == 0 && base.isPoint(): // an infinity
+		return floatEnclosure(math.Inf(-base.low.Cmp(one)))
+	case number.low.Sign() > 0 && base.low.Sign() > 0:
+		return number.ln().quo(base.ln())
 	}
 	return enclosure{unbounded: true}
 }
 
-// compare evaluates the comparison x op y. If the enclosures overlap, so that they do not decide it,
+// compare evaluates the comparison left op right. If the enclosures overlap, so that they do not decide it,
 // ok is false.
-func (x enclosure) compare(op syntax.Op, y enclosure) (holds, ok bool) {
+func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 	switch {
-	case x.unbounded || y.unbounded:
+	case left.unbounded || right.unbounded:
 		return false, false
-	case x.special != x.special || y.special != y.special: // NaN equals NaN in PRISM
-		both := x.special != x.special && y.special != y.special
+	case left.special != left.special || right.special != right.special: // NaN equals NaN in PRISM
+		both := left.special != left.special && right.special != right.special
 		return op == syntax.OpEq && both || op == syntax.OpNe && !both, true
-	case !x.isFinite() || !y.isFinite(): // an infinity
-		return Holds(op, cmp.Compare(x.special, y.special)), true
-	case x.hi.Cmp(y.lo) < 0:
+	case !left.isFinite() || !right.isFinite(): // an infinity
+		return Holds(op, cmp.Compare(left.special, right.special)), true
+	case left.high.Cmp(right.low) < 0:
 		return Holds(op, -1), true
-	case x.lo.Cmp(y.hi) > 0:
+	case left.low.Cmp(right.high) > 0:
 		return Holds(op, +1), true
-	case x.isPoint() && y.isPoint():
+	case left.isPoint() && right.isPoint():
 		return Holds(op, 0), true
 	}
 	return false, false
 }
 
-// root returns the q-th root of a positive fraction, nil if it is irrational.
-func root(r *big.Rat, q int64) *big.Rat {
-	num, den := intRoot(r.Num(), q), intRoot(r.Denom(), q)
-	if r.Sign() <= 0 || num == nil || den == nil {
+// root returns the root of the given degree of a positive fraction; nil if it is irrational.
+func root(fraction *big.Rat, degree int64) *big.Rat {
+	num, den := intRoot(fraction.Num(), degree), intRoot(fraction.Denom(), degree)
+	if fraction.Sign() <= 0 || num == nil || den == nil {
 		return nil
 	}
 	return new(big.Rat).SetFrac(num, den)
 }
 
 // intRoot returns the q-th root of a positive integer by Newton's method; nil if it is not an integer.
-func intRoot(n *big.Int, q int64) *big.Int {
-	if n.Sign() <= 0 {
+func intRoot(power *big.Int, q int64) *big.Int {
+	if power.Sign() <= 0 {
 		return nil
 	}
-	x := new(big.Int).Lsh(big.NewInt(1), uint(int64(n.BitLen())/q+1)) // above the root
+	candidate := new(big.Int).Lsh(big.NewInt(1), uint(int64(power.BitLen())/q+1)) // above the root
 	degree, degreeMinus1 := big.NewInt(q), big.NewInt(q-1)
 	for { // Newton's method from above
-		next := new(big.Int).Exp(x, degreeMinus1, nil)
-		next.Quo(n, next)
-		next.Add(next, new(big.Int).Mul(degreeMinus1, x)).Quo(next, degree)
-		if next.Cmp(x) >= 0 {
+		next := new(big.Int).Exp(candidate, degreeMinus1, nil)
+		next.Quo(power, next)
+		next.Add(next, new(big.Int).Mul(degreeMinus1, candidate)).Quo(next, degree)
+		if next.Cmp(candidate) >= 0 {
 			break
 		}
-		x = next
+		candidate = next
 	}
-	if new(big.Int).Exp(x, degree, nil).Cmp(n) != 0 {
+	if new(big.Int).Exp(candidate, degree, nil).Cmp(power) != 0 {
 		return nil
 	}
-	return x
+	return candidate
 }
 
 // maxRoot is the largest denominator that is tried for an exponent or a logarithm.
 const maxRoot = 12
 
-// log returns the logarithm of r to base b if it is a fraction p/q with a small denominator, that is,
-// if r^q = b^p; otherwise unknown.
-func (r rat) log(b rat) rat {
-	if r.Sign() <= 0 || b.Sign() <= 0 || b.IsInt() && b.Num().IsInt64() && b.Num().Int64() == 1 {
+// log returns the logarithm of number to base base if it is a fraction numerator/denominator with a small denominator, that is,
+// if number^denominator = base^numerator; otherwise unknown.
+func (number rat) log(base rat) rat {
+	if number.Sign() <= 0 || base.Sign() <= 0 || base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1 {
 		return rat{}
 	}
-	x, _ := r.Float64()
-	y, _ := b.Float64()
-	approx := Log(x, y)
+	value, _ := number.Float64()
+	other, _ := base.Float64()
+	approx := Log(value, other)
 	if !(math.Abs(approx) < maxRatBits) {
 		return rat{}
 	}
-	for q := int64(1); q <= maxRoot; q++ {
-		p := int64(math.Round(approx * float64(q)))
-		qRat, pRat := rat{big.NewRat(q, 1)}, rat{big.NewRat(p, 1)}
-		if math.Abs(approx*float64(q)-float64(p)) > 1e-6 {
+	for denominator := int64(1); denominator <= maxRoot; denominator++ {
+		numerator := int64(math.Round(approx * float64(denominator)))
+		denominatorRat, numeratorRat := rat{big.NewRat(denominator, 1)}, rat{big.NewRat(numerator, 1)}
+		if math.Abs(approx*float64(denominator)-float64(numerator)) > 1e-6 {
 			continue
 		}
-		left, right := r.pow(qRat), b.pow(pRat)
+		left, right := number.pow(denominatorRat), base.pow(numeratorRat)
 		if left.Rat != nil && right.Rat != nil && left.cmp(right) == 0 {
-			return rat{big.NewRat(p, q)}
+			return rat{big.NewRat(numerator, denominator)}
 		}
 	}
 	return rat{}

@@ -11,9 +11,9 @@ import (
 func lnTwo() enclosure {
 	const digits = "0xb17217f7d1cf79abc9e3b39803f2f6af40f343267298b62d8a0d175b8baafa2be7b876206debac98"
 	n, _ := new(big.Int).SetString(digits, 0)
-	lo := roundingDown().SetInt(n)
-	hi := roundingUp().SetInt(n.Add(n, big.NewInt(1)))
-	return enclosure{lo: lo.SetMantExp(lo, -320), hi: hi.SetMantExp(hi, -320)}
+	low := roundingDown().SetInt(n)
+	high := roundingUp().SetInt(n.Add(n, big.NewInt(1)))
+	return enclosure{low: low.SetMantExp(low, -320), high: high.SetMantExp(high, -320)}
 }
 
 // exp encloses e to the power of x.
@@ -21,34 +21,34 @@ func (x enclosure) exp() enclosure {
 	if !x.isFinite() {
 		return enclosure{unbounded: true}
 	}
-	lo := expOf(x.lo)
-	width := roundingUp().Sub(x.hi, x.lo)
-	if width.Sign() == 0 || !lo.isFinite() {
-		return lo
+	low := expOf(x.low)
+	width := roundingUp().Sub(x.high, x.low)
+	if width.Sign() == 0 || !low.isFinite() {
+		return low
 	}
-	if one := big.NewFloat(1); width.Cmp(one) < 0 { // exp(lo + width) < exp(lo) (1 + 2 width)
+	if one := big.NewFloat(1); width.Cmp(one) < 0 { // exp(low + width) < exp(low) (1 + 2 width)
 		width.Add(one, width.SetMantExp(width, 1))
-		return newEnclosure(lo.lo, width.Mul(width, lo.hi))
+		return newEnclosure(low.low, width.Mul(width, low.high))
 	}
-	if hi := expOf(x.hi); hi.isFinite() {
-		return enclosure{lo: lo.lo, hi: hi.hi}
+	if high := expOf(x.high); high.isFinite() {
+		return enclosure{low: low.low, high: high.high}
 	}
 	return enclosure{unbounded: true}
 }
 
-// expOf encloses e to the power of x. With k = floor(x/ln 2) it computes 2^k times the 2^16th power
-// of exp(s), where s = (x - k ln 2)/2^16, from the first terms of the series 1 + s + s²/2! + ….
-func expOf(x *big.Float) enclosure {
+// expOf returns an enclosure of e to the power of x, where x is the exponent. With k = floor(x/ln 2) it computes 2^k times the
+// 2^16th power of exp(s), where s = (x - k ln 2)/2^16, from the first terms of the series 1 + s + s²/2! + ….
+func expOf(exponent *big.Float) enclosure {
 	const terms, halvings = 14, 16
-	approx, _ := x.Float64()
+	approx, _ := exponent.Float64()
 	if !(math.Abs(approx) < maxBoundExponent/4) {
-		if x.Sign() < 0 {
-			return enclosure{lo: new(big.Float), hi: smallestBound(1)}
+		if exponent.Sign() < 0 {
+			return enclosure{low: new(big.Float), high: smallestBound(1)}
 		}
 		return enclosure{unbounded: true}
 	}
 	twos := math.Floor(approx / math.Ln2)
-	reduced := enclosure{lo: x, hi: x}
+	reduced := enclosure{low: exponent, high: exponent}
 	if twos != 0 {
 		reduced = reduced.arith(syntax.OpSub, lnTwo().arith(syntax.OpMul, floatEnclosure(twos)))
 	}
@@ -72,29 +72,29 @@ func expOf(x *big.Float) enclosure {
 
 // ln encloses the natural logarithm of a positive x.
 func (x enclosure) ln() enclosure {
-	lo := lnOf(x.lo)
-	if x.isPoint() || !lo.isFinite() {
-		return lo
+	low := lnOf(x.low)
+	if x.isPoint() || !low.isFinite() {
+		return low
 	}
-	if hi := lnOf(x.hi); hi.isFinite() {
-		return enclosure{lo: lo.lo, hi: hi.hi}
+	if high := lnOf(x.high); high.isFinite() {
+		return enclosure{low: low.low, high: high.high}
 	}
 	return enclosure{unbounded: true}
 }
 
-// lnOf encloses the natural logarithm of a positive x = 2^k m. It is k ln 2 + y + ln(1+d), where y
+// lnOf returns an enclosure of the natural logarithm of a positive number 2^k m. It is k ln 2 + y + ln(1+d), where y
 // approximates the logarithm of m, and d = m exp(-y) - 1 is tiny. ln(1+d) is computed from the first
 // terms of the series d - d²/2 + d³/3 - ….
-func lnOf(x *big.Float) enclosure {
+func lnOf(number *big.Float) enclosure {
 	const terms, factor = 6, 60
 	mantissa := new(big.Float)
-	exponent := x.MantExp(mantissa)
+	exponent := number.MantExp(mantissa)
 	approx, _ := mantissa.Float64()
 	if approx < math.Sqrt2/2 {
 		mantissa, exponent, approx = mantissa.SetMantExp(mantissa, 1), exponent-1, 2*approx
 	}
 	approxLog := math.Log(approx)
-	error := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{lo: mantissa, hi: mantissa}).arith(syntax.OpSub, floatEnclosure(1))
+	error := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa}).arith(syntax.OpSub, floatEnclosure(1))
 	truncation := error.maxAbs()
 	if truncation.Cmp(big.NewFloat(0x1p-44)) > 0 {
 		return enclosure{unbounded: true} // if math.Log were that wrong
@@ -115,10 +115,10 @@ func lnOf(x *big.Float) enclosure {
 
 // scale multiplies by a power of two.
 func (x enclosure) scale(k int) enclosure {
-	return newEnclosure(roundingDown().SetMantExp(x.lo, k), roundingUp().SetMantExp(x.hi, k))
+	return newEnclosure(roundingDown().SetMantExp(x.low, k), roundingUp().SetMantExp(x.high, k))
 }
 
 // maxAbs returns the largest absolute value that is enclosed.
 func (x enclosure) maxAbs() *big.Float {
-	return new(big.Float).Set(larger(roundingUp().Neg(x.lo), x.hi))
+	return new(big.Float).Set(larger(roundingUp().Neg(x.low), x.high))
 }

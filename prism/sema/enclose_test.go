@@ -19,8 +19,8 @@ func narrowEnclosure(t *testing.T, what string, x enclosure, want *big.Rat, off 
 		t.Errorf("%s: found no ends, want some around %s", what, want.FloatString(30))
 		return
 	}
-	lo, _ := x.lo.Rat(nil)
-	hi, _ := x.hi.Rat(nil)
+	lo, _ := x.low.Rat(nil)
+	hi, _ := x.high.Rat(nil)
 	magnitude := new(big.Rat).Abs(want)
 	slack := new(big.Rat).Mul(magnitude, new(big.Rat).SetFloat64(off))
 	if lo.Cmp(new(big.Rat).Add(want, slack)) > 0 || hi.Cmp(new(big.Rat).Sub(want, slack)) < 0 {
@@ -100,9 +100,9 @@ func TestEnclosuresContain(t *testing.T) {
 		var within [2]*big.Rat
 		for i := range in {
 			a, b := rationalEnclosure(number()), rationalEnclosure(number())
-			in[i] = enclosure{lo: smaller(a.lo, b.lo), hi: larger(a.hi, b.hi)}
-			lo, _ := in[i].lo.Rat(nil)
-			hi, _ := in[i].hi.Rat(nil)
+			in[i] = enclosure{low: smaller(a.low, b.low), high: larger(a.high, b.high)}
+			lo, _ := in[i].low.Rat(nil)
+			hi, _ := in[i].high.Rat(nil)
 			at := big.NewRat(rng.Int64N(5), 4)
 			within[i] = lo.Add(lo, at.Mul(at, hi.Sub(hi, lo)))
 		}
@@ -118,7 +118,7 @@ func TestEnclosuresContain(t *testing.T) {
 		}
 		if out := in[0].quo(in[1]); out.isFinite() {
 			narrowEnclosure(t, "/", out, new(big.Rat).Quo(within[0], within[1]), 0, -200)
-		} else if in[1].lo.Sign()*in[1].hi.Sign() > 0 {
+		} else if in[1].low.Sign()*in[1].high.Sign() > 0 {
 			t.Errorf("quotient of %v and %v has no ends", in[0], in[1])
 		}
 	}
@@ -128,7 +128,7 @@ func TestEnclosuresContain(t *testing.T) {
 // is never an end.
 func TestSpecialEnclosures(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	some := enclosure{lo: roundingDown().SetInt64(-1), hi: roundingUp().SetInt64(1)}
+	some := enclosure{low: roundingDown().SetInt64(-1), high: roundingUp().SetInt64(1)}
 	half, two, zero := floatEnclosure(0.5), floatEnclosure(2), floatEnclosure(0)
 	for i, test := range []struct {
 		got  enclosure
@@ -157,10 +157,10 @@ func TestSpecialEnclosures(t *testing.T) {
 		}
 	}
 	tiny := two.pow(floatEnclosure(-1e10), 0)
-	if in := tiny.toInterval(); tiny.hi.Sign() != 1 || in.lo != 0 || in.hi != 5e-324 {
+	if in := tiny.toInterval(); tiny.high.Sign() != 1 || in.low != 0 || in.high != 5e-324 {
 		t.Errorf("2^-1e10 = %v, %v", tiny, in)
 	}
-	if got := floatEnclosure(-2).pow(floatEnclosure(-3), 0).toInterval(); got != (interval{-0.125, -0.125}) && !(got.lo <= -0.125 && got.hi >= -0.125 && got.hi-got.lo < 1e-15) {
+	if got := floatEnclosure(-2).pow(floatEnclosure(-3), 0).toInterval(); got != (interval{-0.125, -0.125}) && !(got.low <= -0.125 && got.high >= -0.125 && got.high-got.low < 1e-15) {
 		t.Errorf("(-2)^-3 = %v", got)
 	}
 }

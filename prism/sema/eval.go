@@ -34,8 +34,8 @@ func (e *EvalError) Error() string {
 // and are errors. Errors are *EvalError.
 //
 // Source: PRISM's explicit engine and simulator; reference, section 1.5.
-func Eval(e Expr, state []int32) (Value, error) {
-	v, err := evaluator{state: state, memo: &Memo[outcome]{}}.eval(e)
+func Eval(expr Expr, state []int32) (Value, error) {
+	v, err := evaluator{state: state, memo: &Memo[outcome]{}}.eval(expr)
 	v.Rat = nil
 	return v.Value, err
 }
@@ -46,9 +46,9 @@ func Eval(e Expr, state []int32) (Value, error) {
 // rounding to an Int, the error has Undecided set. Infinities and NaN are computed and
 // compared as in Eval. So a Bool or Int is always exact. A Double is exact, and has its Rat set, if
 // exact is true. Integers have 32 bits.
-func EvalExact(e Expr, state []int32) (v Value, exact bool, err error) {
-	x, err := Enclose(e, state)
-	return x.Value, x.Exact, err
+func EvalExact(expr Expr, state []int32) (value Value, exact bool, err error) {
+	enclosed, err := Enclose(expr, state)
+	return enclosed.Value, enclosed.Exact, err
 }
 
 // Enclosed is the value of an expression in exact arithmetic.
@@ -66,7 +66,7 @@ type Enclosed struct {
 
 // Ends returns rational bounds of the number, which for irrational numbers are closer than Lo and Hi.
 // ok is false if the number is infinite, unknown, or far outside the range of float64.
-func (x Enclosed) Ends() (lo, hi *big.Rat, ok bool) {
+func (x Enclosed) Ends() (low, high *big.Rat, ok bool) {
 	const maxExponent = 1 << 12 // in bits: the range of float64 is 2098 bits
 	switch {
 	case x.Exact:
@@ -74,25 +74,25 @@ func (x Enclosed) Ends() (lo, hi *big.Rat, ok bool) {
 	case !x.enclosure.isFinite():
 		return nil, nil, false
 	}
-	for _, bound := range []*big.Float{x.enclosure.lo, x.enclosure.hi} {
+	for _, bound := range []*big.Float{x.enclosure.low, x.enclosure.high} {
 		if exponent := bound.MantExp(nil); exponent < -maxExponent || exponent > maxExponent {
 			return nil, nil, false
 		}
 	}
-	lo, _ = x.enclosure.lo.Rat(nil)
-	hi, _ = x.enclosure.hi.Rat(nil)
-	return lo, hi, true
+	low, _ = x.enclosure.low.Rat(nil)
+	high, _ = x.enclosure.high.Rat(nil)
+	return low, high, true
 }
 
 // Enclose evaluates an expression like EvalExact and returns bounds of its value.
-func Enclose(e Expr, state []int32) (Enclosed, error) {
-	x, err := evaluator{state: state, exact: true, memo: &Memo[outcome]{}}.eval(e)
-	if err != nil || x.Type == Bool {
-		return Enclosed{Value: x.Value, Exact: err == nil}, err
+func Enclose(expr Expr, state []int32) (Enclosed, error) {
+	value, err := evaluator{state: state, exact: true, memo: &Memo[outcome]{}}.eval(expr)
+	if err != nil || value.Type == Bool {
+		return Enclosed{Value: value.Value, Exact: err == nil}, err
 	}
-	result := Enclosed{Value: x.Value, Exact: !x.inexact, enclosure: x.enclosure}
-	bounds := x.toEnclosure().toInterval()
-	result.Lo, result.Hi = bounds.lo, bounds.hi
+	result := Enclosed{Value: value.Value, Exact: !value.inexact, enclosure: value.enclosure}
+	bounds := value.toEnclosure().toInterval()
+	result.Lo, result.Hi = bounds.low, bounds.high
 	return result, nil
 }
 
@@ -127,360 +127,360 @@ func (x operand) toEnclosure() enclosure {
 	return floatEnclosure(x.Float)
 }
 
-// enclosedOperand returns a number of which only an enclosure is known. f is its value in float64
+// enclosedOperand returns a number that is known only to be in an enclosure. inFloat is its value in float64
 // arithmetic, which is moved into the enclosure.
-func enclosedOperand(f float64, in enclosure) operand {
+func enclosedOperand(inFloat float64, in enclosure) operand {
 	bounds := in.toInterval()
-	return operand{DoubleValue(max(bounds.lo, min(bounds.hi, f))), true, in}
+	return operand{DoubleValue(max(bounds.low, min(bounds.high, inFloat))), true, in}
 }
 
 // undecidedError returns an error for a result that exists, but that the enclosures do not decide.
-func undecidedError(e Expr, format string, args ...any) (operand, error) {
-	return operand{}, &EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...), Undecided: true}
+func undecidedError(expr Expr, format string, args ...any) (operand, error) {
+	return operand{}, &EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...), Undecided: true}
 }
 
 // evalError returns an error at the position of an expression that has no value.
-func evalError(e Expr, format string, args ...any) (operand, error) {
-	return operand{}, &EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...)}
+func evalError(expr Expr, format string, args ...any) (operand, error) {
+	return operand{}, &EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
 // eval evaluates an expression. Results of operations are stored in memo, because a large expression
 // may contain the same operation many times.
-func (ev evaluator) eval(e Expr) (operand, error) {
-	switch e := e.(type) {
+func (ev evaluator) eval(expr Expr) (operand, error) {
+	switch expr := expr.(type) {
 	case *Const:
-		return ev.constant(e.Val), nil
+		return ev.constant(expr.Val), nil
 	case *Var:
-		return ev.variable(e)
+		return ev.variable(expr)
 	case *Param:
-		return evalError(e, "found the parameter %s, want a number", e.Name)
+		return evalError(expr, "found the parameter %s, want a number", expr.Name)
 	}
-	if x, ok := ev.memo.Get(e); ok {
-		return x.operand, x.err
+	if known, ok := ev.memo.Get(expr); ok {
+		return known.operand, known.err
 	}
-	x, err := ev.evalOperation(e)
-	ev.memo.Put(e, outcome{x, err})
-	return x, err
+	value, err := ev.evalOperation(expr)
+	ev.memo.Put(expr, outcome{value, err})
+	return value, err
 }
 
 // evalOperation evaluates an operator or function after its operands.
-func (ev evaluator) evalOperation(e Expr) (operand, error) {
-	switch e := e.(type) {
+func (ev evaluator) evalOperation(expr Expr) (operand, error) {
+	switch expr := expr.(type) {
 	case *Unary:
-		x, err := ev.eval(e.X)
+		value, err := ev.eval(expr.X)
 		if err != nil {
-			return x, err
+			return value, err
 		}
-		return ev.unary(e, x)
+		return ev.unary(expr, value)
 	case *Binary:
-		return ev.binary(e)
+		return ev.binary(expr)
 	case *Cond:
-		return ev.cond(e)
+		return ev.cond(expr)
 	case *Call:
-		args := make([]operand, len(e.Args))
-		for i, a := range e.Args {
-			x, err := ev.eval(a)
+		args := make([]operand, len(expr.Args))
+		for i, arg := range expr.Args {
+			value, err := ev.eval(arg)
 			if err != nil {
-				return x, err
+				return value, err
 			}
-			args[i] = x
+			args[i] = value
 		}
-		return ev.call(e, args)
+		return ev.call(expr, args)
 	case *constRef:
-		return evalError(e, "constant %q has no value yet", e.constant.name)
+		return evalError(expr, "constant %q has no value yet", expr.constant.name)
 	case *Label:
-		return evalError(e, "label %q has no value without the model it belongs to", e.Name)
+		return evalError(expr, "label %q has no value without the model it belongs to", expr.Name)
 	}
-	return evalError(e, "the operator has no value in a single state")
+	return evalError(expr, "the operator has no value in a single state")
 }
 
 // constant returns the value of a constant, in exact arithmetic with its fraction or enclosure.
-func (ev evaluator) constant(v Value) operand {
+func (ev evaluator) constant(value Value) operand {
 	switch {
-	case !ev.exact || v.Type == Bool:
-		return operand{Value: v}
-	case v.Type == Int:
-		return operand{Value: IntValue(v.Int)}
-	case v.Rat != nil:
-		return operand{Value: RatValue(v.Rat)}
-	case v.enclosure != nil:
-		return enclosedOperand(v.Float, *v.enclosure)
-	case math.IsInf(v.Float, 0) || math.IsNaN(v.Float):
-		return enclosedOperand(v.Float, floatEnclosure(v.Float))
+	case !ev.exact || value.Type == Bool:
+		return operand{Value: value}
+	case value.Type == Int:
+		return operand{Value: IntValue(value.Int)}
+	case value.Rat != nil:
+		return operand{Value: RatValue(value.Rat)}
+	case value.enclosure != nil:
+		return enclosedOperand(value.Float, *value.enclosure)
+	case math.IsInf(value.Float, 0) || math.IsNaN(value.Float):
+		return enclosedOperand(value.Float, floatEnclosure(value.Float))
 	}
-	return operand{Value: RatValue(new(big.Rat).SetFloat64(v.Float))} // a float64 from the caller is exact
+	return operand{Value: RatValue(new(big.Rat).SetFloat64(value.Float))} // a float64 from the caller is exact
 }
 
 // variable returns the value of a variable in the state.
-func (ev evaluator) variable(e *Var) (operand, error) {
-	if e.Slot >= len(ev.state) {
-		return evalError(e, "found a variable, want a constant expression")
+func (ev evaluator) variable(expr *Var) (operand, error) {
+	if expr.Slot >= len(ev.state) {
+		return evalError(expr, "found a variable, want a constant expression")
 	}
-	x := ev.state[e.Slot]
+	value := ev.state[expr.Slot]
 	switch {
-	case e.T == Bool:
-		return operand{Value: BoolValue(x != 0)}, nil
+	case expr.ValueType == Bool:
+		return operand{Value: BoolValue(value != 0)}, nil
 	case ev.exact:
-		return operand{Value: IntValue(x)}, nil
+		return operand{Value: IntValue(value)}, nil
 	}
-	return operand{Value: Value{Type: Int, Int: x, Float: float64(x)}}, nil
+	return operand{Value: Value{Type: Int, Int: value, Float: float64(value)}}, nil
 }
 
 // unary applies ! or - to a value.
-func (ev evaluator) unary(e *Unary, x operand) (operand, error) {
+func (ev evaluator) unary(expr *Unary, value operand) (operand, error) {
 	switch {
-	case e.Op == syntax.OpNot:
-		x.Bool = !x.Bool
-		return x, nil
-	case x.Type == Int:
-		return ev.integerResult(e)(Narrow(-int64(x.Int)))
+	case expr.Op == syntax.OpNot:
+		value.Bool = !value.Bool
+		return value, nil
+	case value.Type == Int:
+		return ev.integerResult(expr)(Narrow(-int64(value.Int)))
 	}
-	return ev.doubleResult(-x.Float, numberOperation{
-		onFractions:  func() rat { return x.rat().neg() },
-		onEnclosures: func() enclosure { return x.toEnclosure().neg() },
-	}, x), nil
+	return ev.doubleResult(-value.Float, numberOperation{
+		onFractions:  func() rat { return value.rat().neg() },
+		onEnclosures: func() enclosure { return value.toEnclosure().neg() },
+	}, value), nil
 }
 
 // binary evaluates an infix operator from left to right. & | => do not evaluate the right operand if
 // the left one decides.
-func (ev evaluator) binary(e *Binary) (operand, error) {
-	x, err := ev.eval(e.X)
-	if err != nil || shortCircuits(e.Op, x.Bool) {
-		x.Bool = x.Bool || e.Op == syntax.OpImplies
-		return x, err
+func (ev evaluator) binary(expr *Binary) (operand, error) {
+	left, err := ev.eval(expr.X)
+	if err != nil || shortCircuits(expr.Op, left.Bool) {
+		left.Bool = left.Bool || expr.Op == syntax.OpImplies
+		return left, err
 	}
-	y, err := ev.eval(e.Y)
+	right, err := ev.eval(expr.Y)
 	if err != nil {
-		return y, err
+		return right, err
 	}
-	return ev.applyBinary(e, x, y)
+	return ev.applyBinary(expr, left, right)
 }
 
-// shortCircuits reports whether the left operand x of op alone determines the result.
-func shortCircuits(op syntax.Op, x bool) bool {
+// shortCircuits reports whether the value of the left operand of an operator alone determines the result.
+func shortCircuits(op syntax.Op, left bool) bool {
 	switch op {
 	case syntax.OpAnd, syntax.OpImplies:
-		return !x
+		return !left
 	case syntax.OpOr:
-		return x
+		return left
 	}
 	return false
 }
 
 // applyBinary applies an infix operator to two values.
-func (ev evaluator) applyBinary(e *Binary, x, y operand) (operand, error) {
-	if x.Type == Bool {
-		b := y.Bool // & | => with a left operand that does not decide
-		switch e.Op {
+func (ev evaluator) applyBinary(expr *Binary, left, right operand) (operand, error) {
+	if left.Type == Bool {
+		value := right.Bool // & | => with a left operand that does not decide
+		switch expr.Op {
 		case syntax.OpEq, syntax.OpIff:
-			b = x.Bool == y.Bool
+			value = left.Bool == right.Bool
 		case syntax.OpNe:
-			b = x.Bool != y.Bool
+			value = left.Bool != right.Bool
 		}
-		return operand{Value: BoolValue(b)}, nil
+		return operand{Value: BoolValue(value)}, nil
 	}
-	switch e.Op {
+	switch expr.Op {
 	case syntax.OpAdd, syntax.OpSub, syntax.OpMul:
-		if x.Type == Int && y.Type == Int {
-			return ev.integerResult(e)(Narrow(arith(e.Op, int64(x.Int), int64(y.Int))))
+		if left.Type == Int && right.Type == Int {
+			return ev.integerResult(expr)(Narrow(arith(expr.Op, int64(left.Int), int64(right.Int))))
 		}
-		return ev.doubleResult(arith(e.Op, x.Float, y.Float), numberOperation{
-			onFractions:  func() rat { return ratArith(e.Op, x.rat(), y.rat()) },
-			onEnclosures: func() enclosure { return x.toEnclosure().arith(e.Op, y.toEnclosure()) },
-		}, x, y), nil
+		return ev.doubleResult(arith(expr.Op, left.Float, right.Float), numberOperation{
+			onFractions:  func() rat { return ratArith(expr.Op, left.rat(), right.rat()) },
+			onEnclosures: func() enclosure { return left.toEnclosure().arith(expr.Op, right.toEnclosure()) },
+		}, left, right), nil
 	case syntax.OpDiv:
-		return ev.doubleResult(x.Float/y.Float, numberOperation{
-			onFractions:  func() rat { return x.rat().quo(y.rat()) },
-			onEnclosures: func() enclosure { return x.toEnclosure().quo(y.toEnclosure()) },
-		}, x, y), nil
+		return ev.doubleResult(left.Float/right.Float, numberOperation{
+			onFractions:  func() rat { return left.rat().quo(right.rat()) },
+			onEnclosures: func() enclosure { return left.toEnclosure().quo(right.toEnclosure()) },
+		}, left, right), nil
 	case syntax.OpPow:
-		return ev.pow(e, x, y)
+		return ev.pow(expr, left, right)
 	}
-	return ev.compare(e, x, y)
+	return ev.compare(expr, left, right)
 }
 
 // cond evaluates the condition of ?: and only the chosen branch.
-func (ev evaluator) cond(e *Cond) (operand, error) {
-	c, err := ev.eval(e.C)
+func (ev evaluator) cond(expr *Cond) (operand, error) {
+	condition, err := ev.eval(expr.Condition)
 	if err != nil {
-		return c, err
+		return condition, err
 	}
-	branch := e.B
-	if c.Bool {
-		branch = e.A
+	branch := expr.Else
+	if condition.Bool {
+		branch = expr.Then
 	}
-	x, err := ev.eval(branch)
-	if e.T == Double {
-		x.Value = x.toDouble()
+	value, err := ev.eval(branch)
+	if expr.ValueType == Double {
+		value.Value = value.toDouble()
 	}
-	return x, err
+	return value, err
 }
 
 // call applies a built-in function to its arguments.
-func (ev evaluator) call(e *Call, args []operand) (operand, error) {
-	x := args[0]
-	switch e.Func {
+func (ev evaluator) call(expr *Call, args []operand) (operand, error) {
+	left := args[0]
+	switch expr.Func {
 	case FuncMin, FuncMax:
-		for _, y := range args[1:] {
-			x = ev.extremum(e.Func, x, y)
+		for _, right := range args[1:] {
+			left = ev.extremum(expr.Func, left, right)
 		}
-		if e.T == Double {
-			x.Value = x.toDouble()
+		if expr.ValueType == Double {
+			left.Value = left.toDouble()
 		}
-		return x, nil
+		return left, nil
 	case FuncFloor, FuncCeil, FuncRound:
-		return ev.toInt(e, x)
+		return ev.toInt(expr, left)
 	case FuncPow:
-		return ev.pow(e, x, args[1])
+		return ev.pow(expr, left, args[1])
 	case FuncMod:
-		return ev.integerResult(e)(Mod(x.Int, args[1].Int))
+		return ev.integerResult(expr)(Mod(left.Int, args[1].Int))
 	default: // FuncLog
-		y := args[1]
-		f := Log(x.Float, y.Float)
-		return ev.doubleResult(f, numberOperation{
-			onFractions:  func() rat { return x.rat().log(y.rat()) },
-			onEnclosures: func() enclosure { return x.toEnclosure().log(y.toEnclosure(), f) },
-		}, x, y), nil
+		right := args[1]
+		inFloat := Log(left.Float, right.Float)
+		return ev.doubleResult(inFloat, numberOperation{
+			onFractions:  func() rat { return left.rat().log(right.rat()) },
+			onEnclosures: func() enclosure { return left.toEnclosure().log(right.toEnclosure(), inFloat) },
+		}, left, right), nil
 	}
 }
 
-// extremum returns the minimum or maximum of two numbers, as f says. If one of them is NaN, so is the
+// extremum returns the minimum or maximum of two numbers, as function says. If one of them is NaN, so is the
 // result, and -0.0 is smaller than 0.0.
-func (ev evaluator) extremum(f Func, x, y operand) operand {
+func (ev evaluator) extremum(function Func, left, right operand) operand {
 	var difference int
 	switch {
-	case x.Type == Int && y.Type == Int:
-		difference = int(x.Int) - int(y.Int)
+	case left.Type == Int && right.Type == Int:
+		difference = int(left.Int) - int(right.Int)
 	case ev.exact:
-		return exactExtremum(f, x, y)
-	case f == FuncMin:
-		return operand{Value: DoubleValue(min(x.Float, y.Float))}
+		return exactExtremum(function, left, right)
+	case function == FuncMin:
+		return operand{Value: DoubleValue(min(left.Float, right.Float))}
 	default:
-		return operand{Value: DoubleValue(max(x.Float, y.Float))}
+		return operand{Value: DoubleValue(max(left.Float, right.Float))}
 	}
-	if (difference > 0) == (f == FuncMin) {
-		return y
+	if (difference > 0) == (function == FuncMin) {
+		return right
 	}
-	return x
+	return left
 }
 
 // exactExtremum returns the minimum or maximum of two numbers in exact arithmetic. If their
 // enclosures overlap, it returns an enclosure of the result.
-func exactExtremum(f Func, x, y operand) operand {
-	if !x.inexact && !y.inexact {
-		if (x.rat().cmp(y.rat()) > 0) == (f == FuncMin) {
-			return y
+func exactExtremum(function Func, left, right operand) operand {
+	if !left.inexact && !right.inexact {
+		if (left.rat().cmp(right.rat()) > 0) == (function == FuncMin) {
+			return right
 		}
-		return x
+		return left
 	}
-	a, b := x.toEnclosure(), y.toEnclosure()
-	smallerFirst, ok := a.compare(syntax.OpLt, b)
+	first, second := left.toEnclosure(), right.toEnclosure()
+	smallerFirst, ok := first.compare(syntax.OpLt, second)
 	switch {
-	case a.unbounded || b.unbounded:
-		return enclosedOperand(x.Float, enclosure{unbounded: true})
-	case a.special != a.special || b.special != b.special:
+	case first.unbounded || second.unbounded:
+		return enclosedOperand(left.Float, enclosure{unbounded: true})
+	case first.special != first.special || second.special != second.special:
 		return enclosedOperand(math.NaN(), floatEnclosure(math.NaN()))
-	case ok && smallerFirst == (f == FuncMin):
-		return x
+	case ok && smallerFirst == (function == FuncMin):
+		return left
 	case ok:
-		return y
-	case f == FuncMin:
-		return enclosedOperand(min(x.Float, y.Float), enclosure{lo: smaller(a.lo, b.lo), hi: smaller(a.hi, b.hi)})
+		return right
+	case function == FuncMin:
+		return enclosedOperand(min(left.Float, right.Float), enclosure{low: smaller(first.low, second.low), high: smaller(first.high, second.high)})
 	}
-	return enclosedOperand(max(x.Float, y.Float), enclosure{lo: larger(a.lo, b.lo), hi: larger(a.hi, b.hi)})
+	return enclosedOperand(max(left.Float, right.Float), enclosure{low: larger(first.low, second.low), high: larger(first.high, second.high)})
 }
 
 // toInt computes floor, ceil or round of a number.
-func (ev evaluator) toInt(e *Call, x operand) (operand, error) {
-	if x.Type == Int {
-		return x, nil
+func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
+	if value.Type == Int {
+		return value, nil
 	}
-	if ev.exact && !x.inexact {
-		i, ok := x.rat().toInt(e.Func)
+	if ev.exact && !value.inexact {
+		i, ok := value.rat().toInt(expr.Func)
 		if !ok {
-			return ev.integerResult(e)(0, e.Func.notRepresentable(x.Value))
+			return ev.integerResult(expr)(0, expr.Func.notRepresentable(value.Value))
 		}
 		return operand{Value: IntValue(i)}, nil
 	}
-	if ev.exact && (x.enclosure.isFinite() || x.enclosure.unbounded) {
-		return ev.enclosedToInt(e, x)
+	if ev.exact && (value.enclosure.isFinite() || value.enclosure.unbounded) {
+		return ev.enclosedToInt(expr, value)
 	}
-	return ev.integerResult(e)(e.Func.ToInt(x.Float))
+	return ev.integerResult(expr)(expr.Func.ToInt(value.Float))
 }
 
 // enclosedToInt computes floor, ceil or round of a number of which an enclosure is known. It is
 // undecided if the bounds give different integers.
-func (ev evaluator) enclosedToInt(e *Call, x operand) (operand, error) {
-	out := Enclosed{enclosure: x.enclosure}
-	if lo, hi, ok := out.Ends(); ok {
-		i, fits := rat{lo}.toInt(e.Func)
-		j, alsoFits := rat{hi}.toInt(e.Func)
-		if fits && alsoFits && i == j {
-			return ev.integerResult(e)(i, nil)
+func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
+	out := Enclosed{enclosure: value.enclosure}
+	if low, high, ok := out.Ends(); ok {
+		lowInt, fits := rat{low}.toInt(expr.Func)
+		highInt, alsoFits := rat{high}.toInt(expr.Func)
+		if fits && alsoFits && lowInt == highInt {
+			return ev.integerResult(expr)(lowInt, nil)
 		}
 	}
-	bounds := x.enclosure.toInterval()
-	if lo, hi := e.Func.Round(bounds.lo), e.Func.Round(bounds.hi); lo == hi || lo > math.MaxInt32 || hi < math.MinInt32 {
-		return ev.integerResult(e)(0, e.Func.notRepresentable(x.Value))
+	bounds := value.enclosure.toInterval()
+	if low, high := expr.Func.Round(bounds.low), expr.Func.Round(bounds.high); low == high || low > math.MaxInt32 || high < math.MinInt32 {
+		return ev.integerResult(expr)(0, expr.Func.notRepresentable(value.Value))
 	}
-	return undecidedError(e, "%s is undecided for an irrational or very long number between %v and %v", e.Func, bounds.lo, bounds.hi)
+	return undecidedError(expr, "%s is undecided for an irrational or very long number between %v and %v", expr.Func, bounds.low, bounds.high)
 }
 
 // pow computes a power: in integers if both operands are ints, otherwise in floating point.
-func (ev evaluator) pow(e Expr, x, y operand) (operand, error) {
-	if x.Type != Int || y.Type != Int {
-		f := Pow(x.Float, y.Float)
-		return ev.doubleResult(f, numberOperation{
-			onFractions:  func() rat { return x.rat().pow(y.rat()) },
-			onEnclosures: func() enclosure { return x.toEnclosure().pow(y.toEnclosure(), f) },
-		}, x, y), nil
+func (ev evaluator) pow(expr Expr, left, right operand) (operand, error) {
+	if left.Type != Int || right.Type != Int {
+		inFloat := Pow(left.Float, right.Float)
+		return ev.doubleResult(inFloat, numberOperation{
+			onFractions:  func() rat { return left.rat().pow(right.rat()) },
+			onEnclosures: func() enclosure { return left.toEnclosure().pow(right.toEnclosure(), inFloat) },
+		}, left, right), nil
 	}
-	return ev.integerResult(e)(IntPow(x.Int, y.Int))
+	return ev.integerResult(expr)(IntPow(left.Int, right.Int))
 }
 
 // compare applies = != < <= > >= to two numbers.
-func (ev evaluator) compare(e *Binary, x, y operand) (operand, error) {
+func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) {
 	switch {
-	case x.Type == Int && y.Type == Int:
-		return operand{Value: BoolValue(Holds(e.Op, int(x.Int)-int(y.Int)))}, nil
+	case left.Type == Int && right.Type == Int:
+		return operand{Value: BoolValue(Holds(expr.Op, int(left.Int)-int(right.Int)))}, nil
 	case !ev.exact:
-		return operand{Value: BoolValue(compareFloats(e.Op, x.Float, y.Float))}, nil
-	case !x.inexact && !y.inexact:
-		return operand{Value: BoolValue(Holds(e.Op, x.rat().cmp(y.rat())))}, nil
+		return operand{Value: BoolValue(compareFloats(expr.Op, left.Float, right.Float))}, nil
+	case !left.inexact && !right.inexact:
+		return operand{Value: BoolValue(Holds(expr.Op, left.rat().cmp(right.rat())))}, nil
 	}
-	a, b := x.toEnclosure(), y.toEnclosure()
-	holds, ok := a.compare(e.Op, b)
+	first, second := left.toEnclosure(), right.toEnclosure()
+	holds, ok := first.compare(expr.Op, second)
 	if !ok {
-		xBounds, yBounds := a.toInterval(), b.toInterval()
-		return undecidedError(e, "the comparison is undecided: the left number is between %v and %v, the right one between %v and %v, and at least one is irrational or very long", xBounds.lo, xBounds.hi, yBounds.lo, yBounds.hi)
+		xBounds, yBounds := first.toInterval(), second.toInterval()
+		return undecidedError(expr, "the comparison is undecided: the left number is between %v and %v, the right one between %v and %v, and at least one is irrational or very long", xBounds.low, xBounds.high, yBounds.low, yBounds.high)
 	}
 	return operand{Value: BoolValue(holds)}, nil
 }
 
 // compareFloats compares two float64 numbers as PRISM's explicit engine does.
-func compareFloats(op syntax.Op, x, y float64) bool {
+func compareFloats(op syntax.Op, left, right float64) bool {
 	switch op {
 	case syntax.OpEq:
-		return SameFloat(x, y)
+		return SameFloat(left, right)
 	case syntax.OpNe:
-		return !SameFloat(x, y)
+		return !SameFloat(left, right)
 	case syntax.OpLt:
-		return x < y
+		return left < right
 	case syntax.OpLe:
-		return x <= y
+		return left <= right
 	case syntax.OpGt:
-		return x > y
+		return left > right
 	}
-	return x >= y
+	return left >= right
 }
 
 // integerResult returns a function that turns the result of an integer operation, or its error, into
-// an operand. An error gets the position of e.
-func (ev evaluator) integerResult(e Expr) func(i int32, err error) (operand, error) {
+// an operand. An error gets the position of the expression.
+func (ev evaluator) integerResult(expr Expr) func(i int32, err error) (operand, error) {
 	return func(i int32, err error) (operand, error) {
 		switch {
 		case err != nil:
-			return operand{}, &EvalError{Pos: e.Pos(), Msg: err.Error()}
+			return operand{}, &EvalError{Pos: expr.Pos(), Msg: err.Error()}
 		case ev.exact:
 			return operand{Value: IntValue(i)}, nil
 		}
@@ -494,20 +494,20 @@ type numberOperation struct {
 	onEnclosures func() enclosure
 }
 
-// doubleResult returns the result of an operation on numbers; f is its float64 value. In exact
+// doubleResult returns the result of an operation on numbers; inFloat is its float64 value. In exact
 // arithmetic it is the fraction if all operands and the result are known exactly, otherwise an
 // enclosure.
-func (ev evaluator) doubleResult(f float64, op numberOperation, operands ...operand) operand {
+func (ev evaluator) doubleResult(inFloat float64, op numberOperation, operands ...operand) operand {
 	if !ev.exact {
-		return operand{Value: DoubleValue(f)}
+		return operand{Value: DoubleValue(inFloat)}
 	}
-	for _, x := range operands {
-		if x.inexact {
-			return enclosedOperand(f, op.onEnclosures())
+	for _, value := range operands {
+		if value.inexact {
+			return enclosedOperand(inFloat, op.onEnclosures())
 		}
 	}
 	if fraction := op.onFractions(); fraction.Rat != nil {
 		return operand{Value: RatValue(fraction.Rat)}
 	}
-	return enclosedOperand(f, op.onEnclosures())
+	return enclosedOperand(inFloat, op.onEnclosures())
 }

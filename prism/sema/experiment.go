@@ -94,23 +94,23 @@ type Valuation []NamedValue
 
 // Map returns the valuation as a map, which is the form that Instantiate accepts.
 func (v Valuation) Map() map[string]Value {
-	m := make(map[string]Value, len(v))
-	for _, x := range v {
-		m[x.Name] = x.Val
+	values := make(map[string]Value, len(v))
+	for _, constant := range v {
+		values[constant.Name] = constant.Val
 	}
-	return m
+	return values
 }
 
 // String returns the valuation as PRISM prints it, such as N=1,p=0.25.
 func (v Valuation) String() string {
-	var b strings.Builder
-	for i, x := range v {
+	var text strings.Builder
+	for i, constant := range v {
 		if i > 0 {
-			b.WriteByte(',')
+			text.WriteByte(',')
 		}
-		b.WriteString(x.Name + "=" + x.Val.String())
+		text.WriteString(constant.Name + "=" + constant.Val.String())
 	}
-	return b.String()
+	return text.String()
 }
 
 // Experiment enumerates the valuations of the undefined constants of a model
@@ -124,27 +124,27 @@ type Experiment struct {
 
 // Experiment gives types to the definitions of constants. Every undefined constant of the model must
 // have a definition, and so must those that the selected properties need (all properties if selected
-// is nil). Definitions of other constants of the properties file are ignored. ps may be nil.
+// is nil). Definitions of other constants of the properties file are ignored. props may be nil.
 //
 // Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has
 // the values low+i*step. Like PRISM, it includes a value that exceeds high by at most a thousandth
 // of the step.
-func (m *Model) Experiment(ps *Properties, selected []int, defs []ConstDef) (*Experiment, error) {
+func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (*Experiment, error) {
 	experiment := &Experiment{props: make(map[int][]constRange)}
 	var constants []*constant
 	constants = append(constants, m.consts...)
-	if ps != nil {
-		constants = append(constants, ps.consts...)
+	if props != nil {
+		constants = append(constants, props.consts...)
 	}
-	ranges, err := experiment.typedRanges(constants, defs, ps.constantsOfProperties(selected))
+	ranges, err := experiment.typedRanges(constants, defs, props.constantsOfProperties(selected))
 	if err != nil {
 		return nil, &DefinitionError{err}
 	}
 	if experiment.model, err = rangesOf(undefinedConstants(m.consts), ranges); err != nil {
 		return nil, err
 	}
-	for _, i := range ps.selectedProperties(selected) {
-		if experiment.props[i], err = rangesOf(undefinedConstants(ps.usedConstants(ps.props[i].expr)), ranges); err != nil {
+	for _, i := range props.selectedProperties(selected) {
+		if experiment.props[i], err = rangesOf(undefinedConstants(props.usedConstants(props.props[i].expr)), ranges); err != nil {
 			return nil, err
 		}
 	}
@@ -167,19 +167,19 @@ func (ps *Properties) selectedProperties(selected []int) []int {
 func (ps *Properties) constantsOfProperties(selected []int) map[*constant]bool {
 	used := make(map[*constant]bool)
 	for _, i := range ps.selectedProperties(selected) {
-		for _, c := range ps.usedConstants(ps.props[i].expr) {
-			used[c] = true
+		for _, constant := range ps.usedConstants(ps.props[i].expr) {
+			used[constant] = true
 		}
 	}
 	return used
 }
 
 // undefinedConstants returns the constants without a definition in the file.
-func undefinedConstants(cs []*constant) []*constant {
+func undefinedConstants(constants []*constant) []*constant {
 	var undefined []*constant
-	for _, c := range cs {
-		if c.decl.Value == nil {
-			undefined = append(undefined, c)
+	for _, constant := range constants {
+		if constant.decl.Value == nil {
+			undefined = append(undefined, constant)
 		}
 	}
 	return undefined
@@ -247,9 +247,9 @@ func (x *Experiment) Properties(i int) iter.Seq[Valuation] { return combinations
 // that property i needs.
 func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 	return func(yield func(model, property Valuation) bool) {
-		for m := range x.Models() {
-			for p := range x.Properties(i) {
-				if !yield(m, p) {
+		for modelValues := range x.Models() {
+			for propertyValues := range x.Properties(i) {
+				if !yield(modelValues, propertyValues) {
 					return
 				}
 			}
@@ -260,10 +260,10 @@ func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 // Varying returns the names of the constants with more than one value: of the model, and of those
 // that property i needs.
 func (x *Experiment) Varying(i int) (model, property []string) {
-	names := func(rs []constRange) (out []string) {
-		for _, r := range rs {
-			if r.count > 1 {
-				out = append(out, r.constant.name)
+	names := func(ranges []constRange) (out []string) {
+		for _, values := range ranges {
+			if values.count > 1 {
+				out = append(out, values.constant.name)
 			}
 		}
 		return out
@@ -278,8 +278,8 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 		index := make([]int, len(ranges))
 		for {
 			valuation := make(Valuation, len(ranges))
-			for i, r := range ranges {
-				valuation[i] = NamedValue{r.constant.name, r.value(index[i])}
+			for i, values := range ranges {
+				valuation[i] = NamedValue{values.constant.name, values.value(index[i])}
 			}
 			if !yield(valuation) {
 				return
@@ -300,16 +300,16 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 
 // ValuesOf returns the number of values that a definition gives to a constant of the model or of
 // its properties, which may be nil, and the first values, at most limit.
-func (m *Model) ValuesOf(ps *Properties, d ConstDef, limit int) (values []Value, count int, err error) {
+func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []Value, count int, err error) {
 	all := m.consts
-	if ps != nil {
-		all = append(slices.Clip(all), ps.consts...)
+	if props != nil {
+		all = append(slices.Clip(all), props.consts...)
 	}
-	i := slices.IndexFunc(all, func(c *constant) bool { return c.name == d.Name })
+	i := slices.IndexFunc(all, func(constant *constant) bool { return constant.name == def.Name })
 	if i < 0 {
-		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", d.Name)}
+		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", def.Name)}
 	}
-	r, err := newRange(all[i], d)
+	r, err := newRange(all[i], def)
 	if err != nil {
 		return nil, 0, &DefinitionError{err}
 	}
@@ -332,12 +332,12 @@ func (r constRange) value(i int) Value {
 	if r.constant.typ == Bool {
 		return BoolValue(r.boolValue)
 	}
-	x := new(big.Rat).SetInt64(int64(i))
-	x.Mul(x, r.step).Add(x, r.low)
+	fraction := new(big.Rat).SetInt64(int64(i))
+	fraction.Mul(fraction, r.step).Add(fraction, r.low)
 	if r.constant.typ == Int {
-		return IntValue(int32(x.Num().Int64())) // fits, because it is between low and high
+		return IntValue(int32(fraction.Num().Int64())) // fits, because it is between low and high
 	}
-	return RatValue(x)
+	return RatValue(fraction)
 }
 
 // newRange returns the values that the definition of a number gives.

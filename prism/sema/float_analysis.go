@@ -12,51 +12,51 @@ import (
 type FloatAnalysis struct{ vars []Variable }
 
 // NewFloatAnalysis returns the analysis for a program.
-func NewFloatAnalysis(p *Program) FloatAnalysis { return FloatAnalysis{p.Vars} }
+func NewFloatAnalysis(program *Program) FloatAnalysis { return FloatAnalysis{program.Vars} }
 
-// Decide reports whether float64 arithmetic gives the exact result of e, if e is a comparison of
+// Decide reports whether float64 arithmetic gives the exact result of an expression, if it is a comparison of
 // numbers, or floor, ceil or round. For other expressions, whose results are not rounded to a Bool or
 // Int, it returns true.
-func (d FloatAnalysis) Decide(e Expr) bool {
+func (d FloatAnalysis) Decide(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Binary:
-		if e.T != Bool || e.X.Type() == Bool || e.X.Type() == Int && e.Y.Type() == Int {
+		if expr.ValueType != Bool || expr.X.Type() == Bool || expr.X.Type() == Int && expr.Y.Type() == Int {
 			return true
 		}
-		x, y := analysis.quotient(e.X), analysis.quotient(e.Y)
-		if e.Op == syntax.OpEq || e.Op == syntax.OpNe {
-			if x.minusZero || y.minusZero { // in PRISM, -0.0 differs from 0.0
+		left, right := analysis.quotient(expr.X), analysis.quotient(expr.Y)
+		if expr.Op == syntax.OpEq || expr.Op == syntax.OpNe {
+			if left.minusZero || right.minusZero { // in PRISM, -0.0 differs from 0.0
 				return false
 			}
 		}
-		return x.comparable(y)
+		return left.comparable(right)
 	case *Call:
-		switch e.Func {
+		switch expr.Func {
 		case FuncFloor, FuncCeil, FuncRound:
-			x := analysis.quotient(e.Args[0])
-			return x.ok && x.num <= 1<<50 && x.den <= 1<<50
+			left := analysis.quotient(expr.Args[0])
+			return left.ok && left.num <= 1<<50 && left.den <= 1<<50
 		}
 	}
 	return true
 }
 
-// Decided reports whether Decide holds for e and all its operands.
-func (d FloatAnalysis) Decided(e Expr) bool { return e == nil || holdsEverywhere(e, d.Decide) }
+// Decided reports whether Decide is true for an expression and all its operands.
+func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || holdsEverywhere(expr, d.Decide) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.
-func (d FloatAnalysis) Range(e Expr) (low, high float64) {
+func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
 	analysis := numberAnalysis{vars: d.vars}
-	x := analysis.intRange(e)
-	return x.lo, x.hi
+	bounds := analysis.intRange(expr)
+	return bounds.low, bounds.high
 }
 
-// Doubtful returns e and its operands, as far as Decide is false for them.
-func (d FloatAnalysis) Doubtful(e Expr) []Expr {
+// Doubtful returns the expressions for which Decide is false, among an expression and all its operands.
+func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 	var doubtful []Expr
-	Inspect(e, func(e Expr) bool {
-		if !d.Decide(e) {
-			doubtful = append(doubtful, e)
+	Inspect(expr, func(expr Expr) bool {
+		if !d.Decide(expr) {
+			doubtful = append(doubtful, expr)
 		}
 		return true
 	})
@@ -65,16 +65,16 @@ func (d FloatAnalysis) Doubtful(e Expr) []Expr {
 
 // OperandError bounds the float64 error on which a comparison or rounding depends: the sum of the
 // errors of its operands.
-func (d FloatAnalysis) OperandError(e Expr) float64 {
+func (d FloatAnalysis) OperandError(expr Expr) float64 {
 	sum := 0.0
-	Operands(e, func(x Expr) { sum += d.Error(x) })
+	Operands(expr, func(resolved Expr) { sum += d.Error(resolved) })
 	return 1.01 * sum
 }
 
 // interval is an interval of float64 numbers.
-type interval struct{ lo, hi float64 }
+type interval struct{ low, high float64 }
 
-func point(f float64) interval { return interval{f, f} }
+func point(inFloat float64) interval { return interval{inFloat, inFloat} }
 
 func unbounded() interval { return interval{math.Inf(-1), math.Inf(1)} }
 
@@ -111,170 +111,170 @@ func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 // comparable reports whether the float64 values of two numbers compare in the same way as the exact
 // numbers. Rounding is monotonic, so equal numbers have equal float64 values; unequal ones must
 // differ by more than the rounding errors.
-func (x quotient) comparable(y quotient) bool {
+func (first quotient) comparable(second quotient) bool {
 	switch {
-	case !x.ok || !y.ok:
+	case !first.ok || !second.ok:
 		return false
-	case x.exact && y.exact:
+	case first.exact && second.exact:
 		return true
 	}
 	// Unequal numbers p/q and r/s differ by at least 1/(q*s). Each is rounded by at most 2^-53
 	// of its value, and if they are close, both are about as large as the smaller one.
-	common := min(x.num/choose(x.exact, x.den, 1), y.num/choose(y.exact, y.den, 1))
-	return x.den*y.den*max(common, 1) <= 1<<50
+	common := min(first.num/choose(first.exact, first.den, 1), second.num/choose(second.exact, second.den, 1))
+	return first.den*second.den*max(common, 1) <= 1<<50
 }
 
-func choose(c bool, x, y float64) float64 {
+func choose(c bool, left, right float64) float64 {
 	if c {
-		return x
+		return left
 	}
-	return y
+	return right
 }
 
 // quotient returns the cached result of computeQuotient.
-func (n *numberAnalysis) quotient(e Expr) quotient {
-	if x, ok := n.quotients.Get(e); ok {
-		return x
+func (n *numberAnalysis) quotient(expr Expr) quotient {
+	if result, ok := n.quotients.Get(expr); ok {
+		return result
 	}
-	return n.quotients.Put(e, n.computeQuotient(e))
+	return n.quotients.Put(expr, n.computeQuotient(expr))
 }
 
 // computeQuotient describes how float64 arithmetic computes a number.
-func (n *numberAnalysis) computeQuotient(e Expr) quotient {
-	if e.Type() == Int {
-		x := n.intRange(e)
-		return dyadicQuotient(x.maxAbs(), 1, x.lo < 0, false)
+func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
+	if expr.Type() == Int {
+		bounds := n.intRange(expr)
+		return dyadicQuotient(bounds.maxAbs(), 1, bounds.low < 0, false)
 	}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const:
-		return constQuotient(e.Val)
+		return constQuotient(expr.Val)
 	case *Unary:
-		x := n.quotient(e.X)
-		x.negative, x.minusZero = true, true
-		return x
+		result := n.quotient(expr.X)
+		result.negative, result.minusZero = true, true
+		return result
 	case *Binary:
-		return binaryQuotient(e.Op, n.quotient(e.X), n.quotient(e.Y))
+		return binaryQuotient(expr.Op, n.quotient(expr.X), n.quotient(expr.Y))
 	case *Cond:
-		return eitherQuotient(n.quotient(e.A), n.quotient(e.B))
+		return eitherQuotient(n.quotient(expr.Then), n.quotient(expr.Else))
 	case *Call:
-		if e.Func == FuncMin || e.Func == FuncMax {
-			x := n.quotient(e.Args[0])
-			for _, a := range e.Args[1:] {
-				x = eitherQuotient(x, n.quotient(a))
+		if expr.Func == FuncMin || expr.Func == FuncMax {
+			result := n.quotient(expr.Args[0])
+			for _, arg := range expr.Args[1:] {
+				result = eitherQuotient(result, n.quotient(arg))
 			}
-			return x
+			return result
 		}
 	}
 	return quotient{}
 }
 
 // constQuotient describes a constant, if its float64 is exact.
-func constQuotient(v Value) quotient {
-	if v.Rat == nil || math.IsInf(v.Float, 0) || new(big.Rat).SetFloat64(v.Float).Cmp(v.Rat) != 0 {
+func constQuotient(value Value) quotient {
+	if value.Rat == nil || math.IsInf(value.Float, 0) || new(big.Rat).SetFloat64(value.Float).Cmp(value.Rat) != 0 {
 		return quotient{}
 	}
-	num, _ := new(big.Float).SetInt(v.Rat.Num()).Float64()
-	den, _ := new(big.Float).SetInt(v.Rat.Denom()).Float64()
-	negative := math.Signbit(v.Float)
-	return dyadicQuotient(math.Abs(num), den, negative, negative && v.Float == 0)
+	num, _ := new(big.Float).SetInt(value.Rat.Num()).Float64()
+	den, _ := new(big.Float).SetInt(value.Rat.Denom()).Float64()
+	negative := math.Signbit(value.Float)
+	return dyadicQuotient(math.Abs(num), den, negative, negative && value.Float == 0)
 }
 
 // binaryQuotient describes the result of op from the descriptions of two exactly computed operands.
-func binaryQuotient(op syntax.Op, x, y quotient) quotient {
-	if !x.ok || !y.ok || !x.exact || !y.exact {
+func binaryQuotient(op syntax.Op, left, right quotient) quotient {
+	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
 	}
-	den := max(x.den, y.den)
+	den := max(left.den, right.den)
 	switch op {
 	case syntax.OpAdd, syntax.OpSub:
-		negative := op == syntax.OpSub || x.negative || y.negative
-		return dyadicQuotient(x.num*(den/x.den)+y.num*(den/y.den), den, negative, x.minusZero)
+		negative := op == syntax.OpSub || left.negative || right.negative
+		return dyadicQuotient(left.num*(den/left.den)+right.num*(den/right.den), den, negative, left.minusZero)
 	}
-	negative := x.negative || y.negative || x.minusZero || y.minusZero
+	negative := left.negative || right.negative || left.minusZero || right.minusZero
 	switch op {
 	case syntax.OpMul:
-		return dyadicQuotient(x.num*y.num, x.den*y.den, negative, negative)
+		return dyadicQuotient(left.num*right.num, left.den*right.den, negative, negative)
 	case syntax.OpDiv:
-		num, den := x.num*y.den, x.den*y.num
+		num, den := left.num*right.den, left.den*right.num
 		return quotient{num <= exactLimit && den <= exactLimit, false, num, den, negative, negative}
 	}
 	return quotient{}
 }
 
 // eitherQuotient describes a number that is one of two exactly computed numbers.
-func eitherQuotient(x, y quotient) quotient {
-	if !x.ok || !y.ok || !x.exact || !y.exact {
+func eitherQuotient(left, right quotient) quotient {
+	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
 	}
-	den := max(x.den, y.den)
-	return dyadicQuotient(max(x.num*(den/x.den), y.num*(den/y.den)), den, x.negative || y.negative, x.minusZero || y.minusZero)
+	den := max(left.den, right.den)
+	return dyadicQuotient(max(left.num*(den/left.den), right.num*(den/right.den)), den, left.negative || right.negative, left.minusZero || right.minusZero)
 }
 
 // intRange returns bounds of an Int expression.
-func (n *numberAnalysis) intRange(e Expr) interval {
-	if x, ok := n.ranges.Get(e); ok {
-		return x
+func (n *numberAnalysis) intRange(expr Expr) interval {
+	if bounds, ok := n.ranges.Get(expr); ok {
+		return bounds
 	}
-	return n.ranges.Put(e, n.computeIntRange(e))
+	return n.ranges.Put(expr, n.computeIntRange(expr))
 }
 
 // computeIntRange returns bounds of an Int expression that hold in every state.
-func (n *numberAnalysis) computeIntRange(e Expr) interval {
+func (n *numberAnalysis) computeIntRange(expr Expr) interval {
 	int32Range := interval{math.MinInt32, math.MaxInt32}
 	result := int32Range
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const:
-		return point(float64(e.Val.Int))
+		return point(float64(expr.Val.Int))
 	case *Var:
-		v := &n.vars[e.Slot]
-		return interval{float64(v.Low), float64(v.High)}
+		variable := &n.vars[expr.Slot]
+		return interval{float64(variable.Low), float64(variable.High)}
 	case *Unary:
-		x := n.intRange(e.X)
-		result = interval{-x.hi, -x.lo}
+		bounds := n.intRange(expr.X)
+		result = interval{-bounds.high, -bounds.low}
 	case *Binary:
-		result = operationRange(e.Op, n.intRange(e.X), n.intRange(e.Y))
+		result = operationRange(expr.Op, n.intRange(expr.X), n.intRange(expr.Y))
 	case *Cond:
-		a, b := n.intRange(e.A), n.intRange(e.B)
-		result = interval{min(a.lo, b.lo), max(a.hi, b.hi)}
+		first, second := n.intRange(expr.Then), n.intRange(expr.Else)
+		result = interval{min(first.low, second.low), max(first.high, second.high)}
 	case *Call:
-		result = n.callRange(e)
+		result = n.callRange(expr)
 	}
-	return interval{max(result.lo, int32Range.lo), min(result.hi, int32Range.hi)}
+	return interval{max(result.low, int32Range.low), min(result.high, int32Range.high)}
 }
 
 // operationRange returns bounds of op from bounds of its operands. Products of 32-bit integers fit 64
 // bits, and bounds beyond 32 bits are cut off later, so float64 rounding does not matter here.
-func operationRange(op syntax.Op, x, y interval) interval {
+func operationRange(op syntax.Op, left, right interval) interval {
 	switch op {
 	case syntax.OpAdd:
-		return interval{x.lo + y.lo, x.hi + y.hi}
+		return interval{left.low + right.low, left.high + right.high}
 	case syntax.OpSub:
-		return interval{x.lo - y.hi, x.hi - y.lo}
+		return interval{left.low - right.high, left.high - right.low}
 	case syntax.OpMul:
-		a, b, c, d := x.lo*y.lo, x.lo*y.hi, x.hi*y.lo, x.hi*y.hi
-		return interval{min(a, b, c, d), max(a, b, c, d)}
+		first, second, highLow, highHigh := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
+		return interval{min(first, second, highLow, highHigh), max(first, second, highLow, highHigh)}
 	}
 	return unbounded()
 }
 
 // callRange returns bounds of a call of min, max or mod.
-func (n *numberAnalysis) callRange(e *Call) interval {
-	if e.Func != FuncMin && e.Func != FuncMax && e.Func != FuncMod {
+func (n *numberAnalysis) callRange(expr *Call) interval {
+	if expr.Func != FuncMin && expr.Func != FuncMax && expr.Func != FuncMod {
 		return unbounded()
 	}
-	x := n.intRange(e.Args[0])
-	for _, a := range e.Args[1:] {
-		switch y := n.intRange(a); e.Func {
+	left := n.intRange(expr.Args[0])
+	for _, arg := range expr.Args[1:] {
+		switch right := n.intRange(arg); expr.Func {
 		case FuncMin:
-			x = interval{min(x.lo, y.lo), min(x.hi, y.hi)}
+			left = interval{min(left.low, right.low), min(left.high, right.high)}
 		case FuncMax:
-			x = interval{max(x.lo, y.lo), max(x.hi, y.hi)}
+			left = interval{max(left.low, right.low), max(left.high, right.high)}
 		default:
-			x = interval{0, y.hi}
+			left = interval{0, right.high}
 		}
 	}
-	return x
+	return left
 }
 
 // maxAbs returns the largest absolute value.
-func (x interval) maxAbs() float64 { return max(math.Abs(x.lo), math.Abs(x.hi)) }
+func (x interval) maxAbs() float64 { return max(math.Abs(x.low), math.Abs(x.high)) }

@@ -39,33 +39,33 @@ func newFolder() *folder {
 }
 
 // foldConstant evaluates a constant, after the constants on which it depends, and caches the result.
-func (f *folder) foldConstant(c *constant) Expr {
-	if value, ok := f.folded[c]; ok {
+func (f *folder) foldConstant(constant *constant) Expr {
+	if value, ok := f.folded[constant]; ok {
 		return value
 	}
 	var value Expr
-	if f.parameters[c] {
-		value = &Param{Base{c.typ, c.decl.Name.Pos()}, c.name}
-	} else if v, ok := f.given[c]; ok {
-		value = &Const{Base{c.typ, c.decl.Name.Pos()}, v}
+	if f.parameters[constant] {
+		value = &Param{Base{constant.typ, constant.decl.Name.Pos()}, constant.name}
+	} else if known, ok := f.given[constant]; ok {
+		value = &Const{Base{constant.typ, constant.decl.Name.Pos()}, known}
 	} else {
-		value = castTo(c.typ, f.fold(c.def))
+		value = castTo(constant.typ, f.fold(constant.def))
 	}
-	f.folded[c] = value
+	f.folded[constant] = value
 	if len(f.parameters) > 0 && Parametric(value) {
 		return value
 	}
-	v, err := constantValue(value)
-	if e, ok := errors.AsType[*EvalError](err); ok && !f.hasErrorAt(c.file, e.Pos) {
-		f.errs.Add(c.file, e.Pos, "in the definition of constant %q: %s", c.name, e.Msg)
+	known, err := constantValue(value)
+	if evalErr, ok := errors.AsType[*EvalError](err); ok && !f.hasErrorAt(constant.file, evalErr.Pos) {
+		f.errs.Add(constant.file, evalErr.Pos, "in the definition of constant %q: %s", constant.name, evalErr.Msg)
 	}
-	f.values[c] = v
+	f.values[constant] = known
 	return value
 }
 
 // hasErrorAt reports whether an error at this position has been added before.
 func (f *folder) hasErrorAt(file string, pos syntax.Pos) bool {
-	return pos.IsValid() && slices.ContainsFunc(f.errs, func(e *syntax.Error) bool { return e.File == file && e.Pos == pos })
+	return pos.IsValid() && slices.ContainsFunc(f.errs, func(syntaxErr *syntax.Error) bool { return syntaxErr.File == file && syntaxErr.Pos == pos })
 }
 
 // err returns the errors in the order in which they were found, or nil.
@@ -77,159 +77,159 @@ func (f *folder) err() error {
 }
 
 // constantValue evaluates a folded expression without variables.
-func constantValue(x Expr) (Value, error) {
-	if c, ok := x.(*Const); ok {
-		return c.Val, nil
+func constantValue(expr Expr) (Value, error) {
+	if constant, ok := expr.(*Const); ok {
+		return constant.Val, nil
 	}
-	v, _, err := EvalExact(x, nil)
-	return v, err
+	value, _, err := EvalExact(expr, nil)
+	return value, err
 }
 
-// castTo converts an Int expression to Double if t is Double.
-func castTo(t Type, x Expr) Expr {
-	if t != Double || x.Type() != Int {
-		return x
+// castTo converts an Int expression to Double if target is Double.
+func castTo(target Type, expr Expr) Expr {
+	if target != Double || expr.Type() != Int {
+		return expr
 	}
-	b := Base{Double, x.Pos()}
-	if c, ok := x.(*Const); ok {
-		return &Const{b, c.Val.toDouble()}
+	base := Base{Double, expr.Pos()}
+	if constant, ok := expr.(*Const); ok {
+		return &Const{base, constant.Val.toDouble()}
 	}
-	return &Binary{b, syntax.OpMul, &Const{b, RatValue(big.NewRat(1, 1))}, x}
+	return &Binary{base, syntax.OpMul, &Const{base, RatValue(big.NewRat(1, 1))}, expr}
 }
 
 // fold replaces constants in an expression by their values and evaluates constant parts. It returns
 // nil for nil.
-func (f *folder) fold(e Expr) Expr {
-	switch e := e.(type) {
+func (f *folder) fold(expr Expr) Expr {
+	switch expr := expr.(type) {
 	case nil:
 		return nil
 	case *Const, *Var, *Param:
-		return e
+		return expr
 	case *constRef:
-		return f.foldOperands(e)
+		return f.foldOperands(expr)
 	}
-	if x, ok := f.memo[e]; ok {
-		return x
+	if folded, ok := f.memo[expr]; ok {
+		return folded
 	}
-	x := f.foldOperands(e)
-	if constantOperands(x) {
-		x = f.evaluateExactly(x)
+	folded := f.foldOperands(expr)
+	if constantOperands(folded) {
+		folded = f.evaluateExactly(folded)
 	} else {
-		x = simplify(x)
+		folded = simplify(folded)
 	}
-	f.memo[e] = x
-	return x
+	f.memo[expr] = folded
+	return folded
 }
 
 // foldOperands returns the expression with its operands folded.
-func (f *folder) foldOperands(e Expr) Expr {
-	switch e := e.(type) {
+func (f *folder) foldOperands(expr Expr) Expr {
+	switch expr := expr.(type) {
 	case *constRef:
-		x := f.foldConstant(e.constant)
-		f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(x)
-		switch x := x.(type) {
+		folded := f.foldConstant(expr.constant)
+		f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(folded)
+		switch folded := folded.(type) {
 		case *Const:
-			return &Const{e.Base, x.Val}
+			return &Const{expr.Base, folded.Val}
 		case *Param:
-			return &Param{e.Base, x.Name}
+			return &Param{expr.Base, folded.Name}
 		}
-		return x
+		return folded
 	case *Unary:
-		if x := f.fold(e.X); x != e.X {
-			return &Unary{e.Base, e.Op, x}
+		if folded := f.fold(expr.X); folded != expr.X {
+			return &Unary{expr.Base, expr.Op, folded}
 		}
-		return e
+		return expr
 	case *Binary:
-		if x, y := f.fold(e.X), f.fold(e.Y); x != e.X || y != e.Y {
-			return &Binary{e.Base, e.Op, x, y}
+		if folded, right := f.fold(expr.X), f.fold(expr.Y); folded != expr.X || right != expr.Y {
+			return &Binary{expr.Base, expr.Op, folded, right}
 		}
-		return e
+		return expr
 	case *Cond:
-		return &Cond{e.Base, f.fold(e.C), f.fold(e.A), f.fold(e.B)}
+		return &Cond{expr.Base, f.fold(expr.Condition), f.fold(expr.Then), f.fold(expr.Else)}
 	case *Call:
-		return &Call{e.Base, e.Func, f.foldAll(e.Args)}
+		return &Call{expr.Base, expr.Func, f.foldAll(expr.Args)}
 	}
-	return f.foldOperator(e)
+	return f.foldOperator(expr)
 }
 
 // foldAll folds several expressions.
 func (f *folder) foldAll(list []Expr) []Expr {
 	out := make([]Expr, len(list))
-	for i, e := range list {
-		out[i] = f.fold(e)
+	for i, expr := range list {
+		out[i] = f.fold(expr)
 	}
 	return out
 }
 
 // foldOperator folds the operands of a property operator.
-func (f *folder) foldOperator(e Expr) Expr {
-	switch e := e.(type) {
+func (f *folder) foldOperator(expr Expr) Expr {
+	switch expr := expr.(type) {
 	case *Label:
-		l := *e
-		if l.Index >= 0 {
-			l.Index = f.labelIndexes[l.Index]
+		label := *expr
+		if label.Index >= 0 {
+			label.Index = f.labelIndexes[label.Index]
 		}
-		return &l
+		return &label
 	case *Temporal:
-		return &Temporal{e.Base, e.Op, f.fold(e.X), f.fold(e.Y), f.foldBound(e.Bound)}
+		return &Temporal{expr.Base, expr.Op, f.fold(expr.X), f.fold(expr.Y), f.foldBound(expr.Bound)}
 	case *CostBounded:
-		return &CostBounded{e.Base, f.fold(e.X), f.fold(e.Y), f.foldCosts(e.Costs)}
+		return &CostBounded{expr.Base, f.fold(expr.X), f.fold(expr.Y), f.foldCosts(expr.Costs)}
 	case *Prob:
-		return &Prob{e.Base, f.foldThreshold(e.Threshold), f.fold(e.Path)}
+		return &Prob{expr.Base, f.foldThreshold(expr.Threshold), f.fold(expr.Path)}
 	case *Steady:
-		return &Steady{e.Base, f.foldThreshold(e.Threshold), f.fold(e.X)}
+		return &Steady{expr.Base, f.foldThreshold(expr.Threshold), f.fold(expr.X)}
 	case *Reward:
-		return f.foldReward(e)
+		return f.foldReward(expr)
 	case *RewardPath:
-		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound), f.fold(e.Target), f.foldCosts(e.Costs)}
+		return &RewardPath{expr.Base, expr.Kind, f.fold(expr.Bound), f.fold(expr.Target), f.foldCosts(expr.Costs)}
 	case *Quant:
-		return &Quant{e.Base, e.All, f.fold(e.Path)}
+		return &Quant{expr.Base, expr.All, f.fold(expr.Path)}
 	case *Strategy:
-		return &Strategy{e.Base, e.Box, e.All, e.Coalition, e.Players, f.fold(e.X)}
+		return &Strategy{expr.Base, expr.Box, expr.All, expr.Coalition, expr.Players, f.fold(expr.X)}
 	case *Filter:
-		return &Filter{e.Base, e.Op, f.fold(e.X), f.fold(e.States)}
+		return &Filter{expr.Base, expr.Op, f.fold(expr.X), f.fold(expr.States)}
 	case *Multi:
-		return &Multi{e.Base, f.foldAll(e.Args)}
+		return &Multi{expr.Base, f.foldAll(expr.Args)}
 	}
-	return e
+	return expr
 }
 
 // foldCosts folds the numbers of reward bounds.
 func (f *folder) foldCosts(costs []Cost) []Cost {
 	var folded []Cost
-	for _, c := range costs {
-		folded = append(folded, Cost{c.Struct, f.fold(c.Rate), f.foldBound(c.Bound)})
+	for _, cost := range costs {
+		folded = append(folded, Cost{cost.Struct, f.fold(cost.Rate), f.foldBound(cost.Bound)})
 	}
 	return folded
 }
 
 // foldBound folds the numbers of a time or step bound.
-func (f *folder) foldBound(b *Bound) *Bound {
-	if b == nil {
+func (f *folder) foldBound(bound *Bound) *Bound {
+	if bound == nil {
 		return nil
 	}
-	out := *b
-	out.Low, out.High = f.fold(b.Low), f.fold(b.High)
+	out := *bound
+	out.Low, out.High = f.fold(bound.Low), f.fold(bound.High)
 	return &out
 }
 
-func (f *folder) foldThreshold(t Threshold) Threshold {
-	t.Bound = f.fold(t.Bound)
-	return t
+func (f *folder) foldThreshold(threshold Threshold) Threshold {
+	threshold.Bound = f.fold(threshold.Bound)
+	return threshold
 }
 
-// constantOperands reports whether all operands of e are constants.
-func constantOperands(e Expr) bool {
-	value := func(e Expr) bool { _, ok := e.(*Const); return ok }
-	switch e := e.(type) {
+// constantOperands reports whether all operands of an expression are constants.
+func constantOperands(expr Expr) bool {
+	value := func(expr Expr) bool { _, ok := expr.(*Const); return ok }
+	switch expr := expr.(type) {
 	case *Unary:
-		return value(e.X)
+		return value(expr.X)
 	case *Binary:
-		return value(e.X) && value(e.Y)
+		return value(expr.X) && value(expr.Y)
 	case *Cond:
-		return value(e.C) && value(e.A) && value(e.B)
+		return value(expr.Condition) && value(expr.Then) && value(expr.Else)
 	case *Call:
-		return !slices.ContainsFunc(e.Args, func(a Expr) bool { return !value(a) })
+		return !slices.ContainsFunc(expr.Args, func(arg Expr) bool { return !value(arg) })
 	}
 	return false
 }
@@ -237,25 +237,25 @@ func constantOperands(e Expr) bool {
 // evaluateExactly evaluates an operation on constants, if it has a value. The Float of the result is
 // the number that PRISM computes with float64, or the float64 next to the exact value if PRISM's is
 // not close to it.
-func (f *folder) evaluateExactly(e Expr) Expr {
-	x, err := Enclose(e, nil)
+func (f *folder) evaluateExactly(expr Expr) Expr {
+	enclosed, err := Enclose(expr, nil)
 	if err != nil {
-		return e
+		return expr
 	}
-	value := x.Value
-	inFloat, err := Eval(e, nil)
+	value := enclosed.Value
+	inFloat, err := Eval(expr, nil)
 	switch {
 	case value.Type == Double:
-		if !x.Exact {
-			value.enclosure = &x.enclosure
+		if !enclosed.Exact {
+			value.enclosure = &enclosed.enclosure
 		}
-		if lo, hi, ok := x.Ends(); ok && err == nil && Close(inFloat.Float, lo) && Close(inFloat.Float, hi) {
+		if low, high, ok := enclosed.Ends(); ok && err == nil && Close(inFloat.Float, low) && Close(inFloat.Float, high) {
 			value.Float = inFloat.Float
 		}
-	case (err != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int) && !slices.Contains(f.floatDiffers, e.Pos()):
-		f.floatDiffers = append(f.floatDiffers, e.Pos())
+	case (err != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int) && !slices.Contains(f.floatDiffers, expr.Pos()):
+		f.floatDiffers = append(f.floatDiffers, expr.Pos())
 	}
-	return &Const{Base{e.Type(), e.Pos()}, value}
+	return &Const{Base{expr.Type(), expr.Pos()}, value}
 }
 
 // differences returns a warning for each expression to which float64 arithmetic, as in PRISM, gives
@@ -271,137 +271,137 @@ func (f *folder) differences(file string) []error {
 // maxError is the largest relative error of a float64 that Close accepts.
 const maxError = 0x1p-40
 
-// Close reports whether f is within the relative distance 2^-40 of x. The result of float64
+// Close reports whether a float64 is within the relative distance 2^-40 of a fraction. The result of float64
 // arithmetic is, unless there is cancellation, underflow or overflow.
-func Close(f float64, x *big.Rat) bool {
-	if x.Sign() == 0 || f == 0 || math.IsInf(f, 0) || f != f {
-		return x.Sign() == 0 && f == 0
+func Close(inFloat float64, fraction *big.Rat) bool {
+	if fraction.Sign() == 0 || inFloat == 0 || math.IsInf(inFloat, 0) || inFloat != inFloat {
+		return fraction.Sign() == 0 && inFloat == 0
 	}
-	nearest, _ := x.Float64()
-	return math.Abs(f-nearest) <= maxError*math.Abs(nearest) && math.Abs(nearest) >= 0x1p-1000 && math.Abs(nearest) <= 0x1p1000
+	nearest, _ := fraction.Float64()
+	return math.Abs(inFloat-nearest) <= maxError*math.Abs(nearest) && math.Abs(nearest) >= 0x1p-1000 && math.Abs(nearest) <= 0x1p1000
 }
 
 // simplify removes a constant Bool from an operation, if the value and the evaluation errors stay the
 // same in every state.
-func simplify(e Expr) Expr {
-	switch e := e.(type) {
+func simplify(expr Expr) Expr {
+	switch expr := expr.(type) {
 	case *Unary:
-		if x, ok := e.X.(*Unary); ok && e.Op == syntax.OpNot && x.Op == syntax.OpNot {
-			return x.X
+		if unary, ok := expr.X.(*Unary); ok && expr.Op == syntax.OpNot && unary.Op == syntax.OpNot {
+			return unary.X
 		}
 	case *Binary:
-		if e.X.Type() == Bool && e.Y.Type() == Bool {
-			return simplifyLogic(e)
+		if expr.X.Type() == Bool && expr.Y.Type() == Bool {
+			return simplifyLogic(expr)
 		}
 	case *Cond:
-		c, ok := e.C.(*Const)
-		if !ok || !Stateless(e.A) || !Stateless(e.B) {
-			return e
+		constant, ok := expr.Condition.(*Const)
+		if !ok || !Stateless(expr.Then) || !Stateless(expr.Else) {
+			return expr
 		}
-		branch := e.B
-		if c.Val.Bool {
-			branch = e.A
+		branch := expr.Else
+		if constant.Val.Bool {
+			branch = expr.Then
 		}
 		if _, ok := branch.(*Const); ok {
-			return castTo(e.T, branch)
+			return castTo(expr.ValueType, branch)
 		}
-		if branch.Type() == e.T {
+		if branch.Type() == expr.ValueType {
 			return branch
 		}
 	}
-	return e
+	return expr
 }
 
 // simplifyLogic simplifies an operation on two Bools, at most one of which is constant.
-func simplifyLogic(e *Binary) Expr {
-	if c, ok := e.X.(*Const); ok {
-		switch b := c.Val.Bool; e.Op {
+func simplifyLogic(expr *Binary) Expr {
+	if constant, ok := expr.X.(*Const); ok {
+		switch value := constant.Val.Bool; expr.Op {
 		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies:
-			if !shortCircuits(e.Op, b) {
-				return e.Y
+			if !shortCircuits(expr.Op, value) {
+				return expr.Y
 			}
-			if Stateless(e.Y) {
-				return &Const{e.Base, BoolValue(e.Op != syntax.OpAnd)}
+			if Stateless(expr.Y) {
+				return &Const{expr.Base, BoolValue(expr.Op != syntax.OpAnd)}
 			}
-			return e
+			return expr
 		default:
-			return negatedIf(b == (e.Op == syntax.OpNe), e.Y)
+			return negatedIf(value == (expr.Op == syntax.OpNe), expr.Y)
 		}
 	}
-	c, ok := e.Y.(*Const)
+	constant, ok := expr.Y.(*Const)
 	if !ok {
-		return e
+		return expr
 	}
-	switch b := c.Val.Bool; {
-	case e.Op == syntax.OpAnd && b, e.Op == syntax.OpOr && !b:
-		return e.X
-	case e.Op == syntax.OpImplies && !b:
-		return negatedIf(true, e.X)
-	case e.Op == syntax.OpIff || e.Op == syntax.OpEq || e.Op == syntax.OpNe:
-		return negatedIf(b == (e.Op == syntax.OpNe), e.X)
+	switch value := constant.Val.Bool; {
+	case expr.Op == syntax.OpAnd && value, expr.Op == syntax.OpOr && !value:
+		return expr.X
+	case expr.Op == syntax.OpImplies && !value:
+		return negatedIf(true, expr.X)
+	case expr.Op == syntax.OpIff || expr.Op == syntax.OpEq || expr.Op == syntax.OpNe:
+		return negatedIf(value == (expr.Op == syntax.OpNe), expr.X)
 	}
-	return e // the left operand may fail
+	return expr // the left operand may fail
 }
 
-// negatedIf returns !x if not is true, otherwise x.
-func negatedIf(not bool, x Expr) Expr {
+// negatedIf returns the negation of an expression if not is true, otherwise the expression.
+func negatedIf(not bool, expr Expr) Expr {
 	if !not {
-		return x
+		return expr
 	}
-	return simplify(&Unary{Base{Bool, x.Pos()}, syntax.OpNot, x})
+	return simplify(&Unary{Base{Bool, expr.Pos()}, syntax.OpNot, expr})
 }
 
 // Operands calls visit for each operand of an expression that is not nil.
-func Operands(e Expr, visit func(Expr)) {
-	visitAll := func(xs ...Expr) {
-		for _, x := range xs {
-			if x != nil {
-				visit(x)
+func Operands(expr Expr, visit func(Expr)) {
+	visitAll := func(exprs ...Expr) {
+		for _, resolved := range exprs {
+			if resolved != nil {
+				visit(resolved)
 			}
 		}
 	}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *erroneousExpr:
-		visitAll(e.operands...)
+		visitAll(expr.operands...)
 	case *Unary:
-		visitAll(e.X)
+		visitAll(expr.X)
 	case *Binary:
-		visitAll(e.X, e.Y)
+		visitAll(expr.X, expr.Y)
 	case *Cond:
-		visitAll(e.C, e.A, e.B)
+		visitAll(expr.Condition, expr.Then, expr.Else)
 	case *Call:
-		visitAll(e.Args...)
+		visitAll(expr.Args...)
 	case *Temporal:
-		visitAll(e.X, e.Y)
-		if e.Bound != nil {
-			visitAll(e.Bound.Low, e.Bound.High)
+		visitAll(expr.X, expr.Y)
+		if expr.Bound != nil {
+			visitAll(expr.Bound.Low, expr.Bound.High)
 		}
 	case *CostBounded:
-		visitAll(e.X, e.Y)
-		visitCostBounds(e.Costs, visitAll)
+		visitAll(expr.X, expr.Y)
+		visitCostBounds(expr.Costs, visitAll)
 	case *Prob:
-		visitAll(e.Bound, e.Path)
+		visitAll(expr.Bound, expr.Path)
 	case *Steady:
-		visitAll(e.Bound, e.X)
+		visitAll(expr.Bound, expr.X)
 	case *Reward:
-		visitAll(e.index, e.indexDiv, e.Bound, e.Path)
+		visitAll(expr.index, expr.indexDiv, expr.Bound, expr.Path)
 	case *RewardPath:
-		visitAll(e.Bound, e.Target)
-		visitCostBounds(e.Costs, visitAll)
+		visitAll(expr.Bound, expr.Target)
+		visitCostBounds(expr.Costs, visitAll)
 	case *Quant:
-		visitAll(e.Path)
+		visitAll(expr.Path)
 	case *Strategy:
-		visitAll(e.X)
+		visitAll(expr.X)
 	case *Filter:
-		visitAll(e.X, e.States)
+		visitAll(expr.X, expr.States)
 	case *Multi:
-		visitAll(e.Args...)
+		visitAll(expr.Args...)
 	}
 }
 
 // visitCostBounds calls visitAll with both sides of each reward bound.
 func visitCostBounds(costs []Cost, visitAll func(...Expr)) {
-	for _, c := range costs {
-		visitAll(c.Bound.Low, c.Bound.High)
+	for _, cost := range costs {
+		visitAll(cost.Bound.Low, cost.Bound.High)
 	}
 }

@@ -26,7 +26,7 @@ func substitute(e Expr, p *Program) Expr {
 	case *Binary:
 		return &Binary{e.Base, e.Op, substitute(e.X, p), substitute(e.Y, p)}
 	case *Cond:
-		return &Cond{e.Base, substitute(e.C, p), substitute(e.A, p), substitute(e.B, p)}
+		return &Cond{e.Base, substitute(e.Condition, p), substitute(e.Then, p), substitute(e.Else, p)}
 	case *Call:
 		return &Call{e.Base, e.Func, all(e.Args)}
 	}

@@ -33,12 +33,12 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	folder := newFolder()
 	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
-		c := m.names[name].constant
-		if c == nil {
+		constant := m.names[name].constant
+		if constant == nil {
 			program.Warnings = append(program.Warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model; its value is not used", name)})
 			continue
 		}
-		folder.giveConstant(c, consts[name])
+		folder.giveConstant(constant, consts[name])
 	}
 	for _, name := range parameters {
 		folder.setParameter(m, name)
@@ -47,17 +47,17 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	if err := folder.err(); err != nil {
 		return nil, err
 	}
-	for _, c := range m.consts {
-		folder.foldConstant(c)
-		if v, ok := folder.values[c]; ok {
-			program.Consts = append(program.Consts, NamedValue{c.name, v})
+	for _, constant := range m.consts {
+		folder.foldConstant(constant)
+		if value, ok := folder.values[constant]; ok {
+			program.Consts = append(program.Consts, NamedValue{constant.name, value})
 		}
 	}
 	if err := folder.err(); err != nil {
 		return nil, err
 	}
-	for _, v := range m.vars {
-		program.Vars = append(program.Vars, folder.instantiateVariable(m, v))
+	for _, variable := range m.vars {
+		program.Vars = append(program.Vars, folder.instantiateVariable(m, variable))
 	}
 	if err := folder.err(); err != nil {
 		return nil, err
@@ -72,52 +72,52 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 }
 
 // giveConstant sets the value of an undefined constant, converted to its type.
-func (f *folder) giveConstant(c *constant, v Value) {
-	if c.decl.Value != nil {
+func (f *folder) giveConstant(constant *constant, value Value) {
+	if constant.decl.Value != nil {
 		where := " in the model"
-		if c.fromProperties {
+		if constant.fromProperties {
 			where = ""
 		}
-		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q has already been defined%s", c.name, where)
+		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q has already been defined%s", constant.name, where)
 		return
 	}
-	if v.Type == Int {
-		v = IntValue(v.Int)
+	if value.Type == Int {
+		value = IntValue(value.Int)
 	}
-	v, ok := v.convert(c.typ)
+	value, ok := value.convert(constant.typ)
 	if !ok {
-		f.errs.Add(c.file, c.decl.Name.Pos(), "value %s for constant %s is not a valid %s", v, c.name, nameOfValues(c.typ))
+		f.errs.Add(constant.file, constant.decl.Name.Pos(), "value %s for constant %s is not a valid %s", value, constant.name, nameOfValues(constant.typ))
 		return
 	}
-	f.given[c] = v
+	f.given[constant] = value
 }
 
 // setParameter makes an undefined constant of the model a parameter.
-func (f *folder) setParameter(m *Model, name string) {
-	c := m.names[name].constant
+func (f *folder) setParameter(model *Model, name string) {
+	constant := model.names[name].constant
 	switch {
-	case c == nil:
-		f.errs.Add(m.file, syntax.Pos{}, "parameter %q is not a constant of the model", name)
-	case c.decl.Value != nil:
-		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q has a value in the model, want none for a parameter", name)
-	case c.typ != Double:
-		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q is of type %s, want double for a parameter", name, c.typ)
-	case f.given[c].Type != Invalid:
-		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
+	case constant == nil:
+		f.errs.Add(model.file, syntax.Pos{}, "parameter %q is not a constant of the model", name)
+	case constant.decl.Value != nil:
+		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q has a value in the model, want none for a parameter", name)
+	case constant.typ != Double:
+		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q is of type %s, want double for a parameter", name, constant.typ)
+	case f.given[constant].Type != Invalid:
+		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
 	default:
-		f.parameters[c] = true
+		f.parameters[constant] = true
 	}
 }
 
 // nameOfValues returns PRISM's word for the values of a type, as in "not a valid integer".
-func nameOfValues(t Type) string {
-	switch t {
+func nameOfValues(typ Type) string {
+	switch typ {
 	case Int:
 		return "integer"
 	case Bool:
 		return "Boolean"
 	}
-	return t.String()
+	return typ.String()
 }
 
 // requireValues reports constants that have neither a definition nor a value, unless there are other
@@ -127,9 +127,9 @@ func (f *folder) requireValues(consts []*constant, file string) {
 		return
 	}
 	var missing []*constant
-	for _, c := range consts {
-		if _, ok := f.given[c]; !ok && !f.parameters[c] && c.decl.Value == nil {
-			missing = append(missing, c)
+	for _, constant := range consts {
+		if _, ok := f.given[constant]; !ok && !f.parameters[constant] && constant.decl.Value == nil {
+			missing = append(missing, constant)
 		}
 	}
 	if len(missing) > 0 {
@@ -139,8 +139,8 @@ func (f *folder) requireValues(consts []*constant, file string) {
 
 // mustDefine returns the error message for constants without a value.
 func mustDefine(missing []*constant) string {
-	names := namesOf(missing, func(c *constant) string { return fmt.Sprintf("%q", c.name) })
-	values := namesOf(missing, func(c *constant) string { return c.name + "=..." })
+	names := namesOf(missing, func(constant *constant) string { return fmt.Sprintf("%q", constant.name) })
+	values := namesOf(missing, func(constant *constant) string { return constant.name + "=..." })
 	last := len(names) - 1
 	how := ": add --const " + strings.Join(values, ",")
 	if last == 0 {
@@ -150,7 +150,7 @@ func mustDefine(missing []*constant) string {
 }
 
 // instantiateVariable evaluates the range and the initial value of a variable.
-func (f *folder) instantiateVariable(m *Model, variable *variable) Variable {
+func (f *folder) instantiateVariable(model *Model, variable *variable) Variable {
 	result := Variable{Name: variable.name, Type: variable.typ, Module: variable.module, Pos: variable.decl.Pos()}
 	switch variable.decl.Type {
 	case syntax.BoolVar:
@@ -161,58 +161,58 @@ func (f *folder) instantiateVariable(m *Model, variable *variable) Variable {
 		result.High = math.MaxInt32
 	default:
 		result.Bounded = true
-		result.Low, result.High = f.variableRange(m, variable)
+		result.Low, result.High = f.variableRange(model, variable)
 		result.Init = result.Low
 	}
 	result.Bounded = result.Bounded || variable.typ == Bool
 	if variable.init == nil {
 		return result
 	}
-	x, ok := f.evaluate(m, variable.init)
+	value, ok := f.evaluate(model, variable.init)
 	switch {
 	case !ok:
 	case variable.typ == Bool:
 		result.Init = 0
-		if x.Bool {
+		if value.Bool {
 			result.Init = 1
 		}
-	case x.Int < result.Low || x.Int > result.High:
-		f.errs.Add(m.file, variable.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", x.Int, variable.name, result.Low, result.High)
+	case value.Int < result.Low || value.Int > result.High:
+		f.errs.Add(model.file, variable.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", value.Int, variable.name, result.Low, result.High)
 	default:
-		result.Init = x.Int
+		result.Init = value.Int
 	}
 	return result
 }
 
 // variableRange evaluates the range of a variable. In PRISM's dialect it must have at least two values.
-func (f *folder) variableRange(m *Model, v *variable) (low, high int32) {
-	x, okLow := f.evaluate(m, v.low)
-	y, okHigh := f.evaluate(m, v.high)
+func (f *folder) variableRange(model *Model, variable *variable) (low, high int32) {
+	left, okLow := f.evaluate(model, variable.low)
+	right, okHigh := f.evaluate(model, variable.high)
 	if !okLow || !okHigh {
 		return 0, math.MaxInt32
 	}
-	low, high = x.Int, y.Int
-	switch pos := v.decl.TypePos; {
-	case low > high, low == high && m.dialect == syntax.PRISM:
+	low, high = left.Int, right.Int
+	switch pos := variable.decl.TypePos; {
+	case low > high, low == high && model.dialect == syntax.PRISM:
 		hint := ""
 		if low == high {
 			hint = "; Storm's dialect accepts it (--dialect storm)"
 		}
-		f.errs.Add(m.file, pos, "invalid range [%d..%d] for variable %q, want at least two values%s", low, high, v.name, hint)
+		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values%s", low, high, variable.name, hint)
 	case int64(high)-int64(low) >= math.MaxInt32:
-		f.errs.Add(m.file, pos, "range [%d..%d] for variable %q is too big", low, high, v.name)
+		f.errs.Add(model.file, pos, "range [%d..%d] for variable %q is too big", low, high, variable.name)
 	}
 	return low, high
 }
 
 // evaluate returns the value of a constant expression of the model, and reports an error if it has
 // none.
-func (f *folder) evaluate(m *Model, e Expr) (Value, bool) {
-	v, err := constantValue(f.fold(e))
-	if e, ok := errors.AsType[*EvalError](err); ok {
-		f.errs.Add(m.file, e.Pos, "%s", e.Msg)
+func (f *folder) evaluate(model *Model, expr Expr) (Value, bool) {
+	value, err := constantValue(f.fold(expr))
+	if evalErr, ok := errors.AsType[*EvalError](err); ok {
+		f.errs.Add(model.file, evalErr.Pos, "%s", evalErr.Msg)
 	}
-	return v, err == nil
+	return value, err == nil
 }
 
 // foldInto folds the expressions of the model and adds them to the program.
@@ -220,14 +220,14 @@ func (m *Model) foldInto(program *Program, folder *folder) {
 	for _, module := range m.modules {
 		module.Invariant = folder.fold(module.Invariant)
 		module.Commands = slices.Clone(module.Commands)
-		for i, c := range module.Commands {
-			module.Commands[i].Guard = folder.fold(c.Guard)
-			module.Commands[i].Updates = folder.foldUpdates(c.Updates)
+		for i, command := range module.Commands {
+			module.Commands[i].Guard = folder.fold(command.Guard)
+			module.Commands[i].Updates = folder.foldUpdates(command.Updates)
 		}
 		program.Modules = append(program.Modules, module)
 	}
-	for _, l := range m.labels {
-		program.Labels = append(program.Labels, LabelDef{l.Name, folder.fold(l.X)})
+	for _, label := range m.labels {
+		program.Labels = append(program.Labels, LabelDef{label.Name, folder.fold(label.X)})
 	}
 	for _, rewards := range m.rewards {
 		rewards.Items = slices.Clone(rewards.Items)
@@ -237,19 +237,19 @@ func (m *Model) foldInto(program *Program, folder *folder) {
 		program.Rewards = append(program.Rewards, rewards)
 	}
 	program.Init = folder.fold(m.init)
-	for _, o := range m.observables {
-		program.Observables = append(program.Observables, Observable{o.Name, folder.fold(o.X)})
+	for _, observable := range m.observables {
+		program.Observables = append(program.Observables, Observable{observable.Name, folder.fold(observable.X)})
 	}
 }
 
 // foldUpdates folds the expressions of a command's updates.
 func (f *folder) foldUpdates(updates []Update) []Update {
 	folded := slices.Clone(updates)
-	for i, u := range updates {
-		folded[i].Prob, folded[i].ProbHigh = f.fold(u.Prob), f.fold(u.ProbHigh)
-		folded[i].Assigns = slices.Clone(u.Assigns)
-		for j, a := range u.Assigns {
-			folded[i].Assigns[j].Value = f.fold(a.Value)
+	for i, update := range updates {
+		folded[i].Prob, folded[i].ProbHigh = f.fold(update.Prob), f.fold(update.ProbHigh)
+		folded[i].Assigns = slices.Clone(update.Assigns)
+		for k, assign := range update.Assigns {
+			folded[i].Assigns[k].Value = f.fold(assign.Value)
 		}
 	}
 	return folded

@@ -53,10 +53,10 @@ func (m *Model) ModelType() syntax.ModelType { return m.typ }
 // Constants returns the constants in file order.
 func (m *Model) Constants() []Constant { return describeConstants(m.consts) }
 
-func describeConstants(cs []*constant) []Constant {
-	out := make([]Constant, len(cs))
-	for i, c := range cs {
-		out[i] = Constant{c.name, c.typ, c.decl.Value != nil, c.decl.Name.Pos()}
+func describeConstants(constants []*constant) []Constant {
+	out := make([]Constant, len(constants))
+	for i, constant := range constants {
+		out[i] = Constant{constant.name, constant.typ, constant.decl.Value != nil, constant.decl.Name.Pos()}
 	}
 	return out
 }
@@ -66,11 +66,11 @@ func describeConstants(cs []*constant) []Constant {
 func (m *Model) Undefined() []string { return undefinedNames(m.consts) }
 
 // undefinedNames returns the names of the constants that have no definition in the file.
-func undefinedNames(cs []*constant) []string {
+func undefinedNames(constants []*constant) []string {
 	var names []string
-	for _, c := range cs {
-		if c.decl.Value == nil {
-			names = append(names, c.name)
+	for _, constant := range constants {
+		if constant.decl.Value == nil {
+			names = append(names, constant.name)
 		}
 	}
 	return names
@@ -78,35 +78,35 @@ func undefinedNames(cs []*constant) []string {
 
 // Formulas lists the names of the formulas in file order.
 func (m *Model) Formulas() []string {
-	return namesOf(m.formulas, func(f *formula) string { return f.name })
+	return namesOf(m.formulas, func(formula *formula) string { return formula.name })
 }
 
 // Variables returns the names of the variables in the order of their slots.
 func (m *Model) Variables() []string {
-	return namesOf(m.vars, func(v *variable) string { return v.name })
+	return namesOf(m.vars, func(variable *variable) string { return variable.name })
 }
 
 // Modules returns the names of the modules in file order.
 func (m *Model) Modules() []string {
-	return namesOf(m.modules, func(x Module) string { return x.Name })
+	return namesOf(m.modules, func(module Module) string { return module.Name })
 }
 
 // Labels returns the names of the labels in file order, without the built-in
 // ones "init" and "deadlock".
 func (m *Model) Labels() []string {
-	return namesOf(m.labels, func(l LabelDef) string { return l.Name })
+	return namesOf(m.labels, func(label LabelDef) string { return label.Name })
 }
 
 // RewardStructs returns the names of the reward structures in file order; a
 // name is empty if the structure has none.
 func (m *Model) RewardStructs() []string {
-	return namesOf(m.rewards, func(x RewardStruct) string { return x.Name })
+	return namesOf(m.rewards, func(rewards RewardStruct) string { return rewards.Name })
 }
 
 // Observables returns the names of the observables, those of the variable
 // lists first.
 func (m *Model) Observables() []string {
-	return namesOf(m.observables, func(o Observable) string { return o.Name })
+	return namesOf(m.observables, func(observable Observable) string { return observable.Name })
 }
 
 // Actions returns the names of the actions as in Program.Actions.
@@ -114,8 +114,8 @@ func (m *Model) Actions() []string { return slices.Clone(m.actions) }
 
 // Unlabelled reports whether some command has no action.
 func (m *Model) Unlabelled() bool {
-	return slices.ContainsFunc(m.modules, func(x Module) bool {
-		return slices.ContainsFunc(x.Commands, func(c Command) bool { return c.Action == Unlabelled })
+	return slices.ContainsFunc(m.modules, func(module Module) bool {
+		return slices.ContainsFunc(module.Commands, func(command Command) bool { return command.Action == Unlabelled })
 	})
 }
 

@@ -12,15 +12,15 @@ import (
 // are multiples of a fraction that is large compared with the error. Then two compared numbers are
 // equal if and only if their float64 values differ by at most the error. Likewise floor and round
 // are the rounding of the float64 value plus the error, and ceil is that of the value minus the error.
-func (d FloatAnalysis) ErrorDecides(e Expr) bool {
+func (d FloatAnalysis) ErrorDecides(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	common := multiples{1, 1}
-	Operands(e, func(x Expr) { common = common.sum(analysis.multiples(x)) })
-	if c, ok := e.(*Call); ok && c.Func == FuncRound {
+	Operands(expr, func(resolved Expr) { common = common.sum(analysis.multiples(resolved)) })
+	if call, ok := expr.(*Call); ok && call.Func == FuncRound {
 		common = common.sum(multiples{2, 1}) // it rounds at halves
 	}
 	// If two float64 values differ by at most the error, the numbers differ by at most twice the error.
-	return 4*d.OperandError(e)*common.maxDenominator() <= 1
+	return 4*d.OperandError(expr)*common.maxDenominator() <= 1
 }
 
 // multiples says that a number is an integer divided by fixed*v, where the integer v depends on the
@@ -31,87 +31,87 @@ type multiples struct{ fixed, varying float64 }
 func (m multiples) maxDenominator() float64 { return m.fixed * m.varying }
 
 // sum describes the sum or difference of two numbers.
-func (m multiples) sum(o multiples) multiples {
-	return multiples{leastMultiple(m.fixed, o.fixed), m.varying * o.varying}
+func (m multiples) sum(other multiples) multiples {
+	return multiples{leastMultiple(m.fixed, other.fixed), m.varying * other.varying}
 }
 
 // leastMultiple returns the least common multiple of two integers, infinity if it is larger than
 // exactLimit.
-func leastMultiple(x, y float64) float64 {
-	if !(x <= exactLimit && y <= exactLimit) {
+func leastMultiple(left, right float64) float64 {
+	if !(left <= exactLimit && right <= exactLimit) {
 		return math.Inf(1)
 	}
-	a, b := int64(x), int64(y)
-	for b != 0 {
-		a, b = b, a%b
+	first, second := int64(left), int64(right)
+	for second != 0 {
+		first, second = second, first%second
 	}
-	if z := x / float64(a) * y; z <= exactLimit {
-		return z
+	if result := left / float64(first) * right; result <= exactLimit {
+		return result
 	}
 	return math.Inf(1)
 }
 
 // multiples returns the cached result of computeMultiples.
-func (n *numberAnalysis) multiples(e Expr) multiples {
-	if m, ok := n.multiplesOf.Get(e); ok {
+func (n *numberAnalysis) multiples(expr Expr) multiples {
+	if m, ok := n.multiplesOf.Get(expr); ok {
 		return m
 	}
-	return n.multiplesOf.Put(e, n.computeMultiples(e))
+	return n.multiplesOf.Put(expr, n.computeMultiples(expr))
 }
 
 // computeMultiples determines the denominators that a number may have.
-func (n *numberAnalysis) computeMultiples(e Expr) multiples {
+func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	unknown := multiples{math.Inf(1), math.Inf(1)}
-	if e.Type() == Int {
+	if expr.Type() == Int {
 		return multiples{1, 1}
 	}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const:
-		if e.Val.Rat == nil {
+		if expr.Val.Rat == nil {
 			return unknown
 		}
-		return multiples{exactFloat(e.Val.Rat.Denom()), 1}
+		return multiples{exactFloat(expr.Val.Rat.Denom()), 1}
 	case *Unary:
-		return n.multiples(e.X)
+		return n.multiples(expr.X)
 	case *Cond:
-		return n.multiples(e.A).either(n.multiples(e.B))
+		return n.multiples(expr.Then).either(n.multiples(expr.Else))
 	case *Call:
-		if e.Func != FuncMin && e.Func != FuncMax {
+		if expr.Func != FuncMin && expr.Func != FuncMax {
 			return unknown
 		}
-		result := n.multiples(e.Args[0])
-		for _, a := range e.Args[1:] {
-			result = result.either(n.multiples(a))
+		result := n.multiples(expr.Args[0])
+		for _, arg := range expr.Args[1:] {
+			result = result.either(n.multiples(arg))
 		}
 		return result
 	case *Binary:
-		x := n.multiples(e.X)
-		switch e.Op {
+		left := n.multiples(expr.X)
+		switch expr.Op {
 		case syntax.OpAdd, syntax.OpSub:
-			return x.sum(n.multiples(e.Y))
+			return left.sum(n.multiples(expr.Y))
 		case syntax.OpMul:
-			y := n.multiples(e.Y)
-			return multiples{x.fixed * y.fixed, x.varying * y.varying}
+			right := n.multiples(expr.Y)
+			return multiples{left.fixed * right.fixed, left.varying * right.varying}
 		case syntax.OpDiv:
-			return n.quotientMultiples(x, e.Y)
+			return n.quotientMultiples(left, expr.Y)
 		}
 	}
 	return unknown
 }
 
-// quotientMultiples describes x divided by an expression, whose numerator becomes a factor of the
+// quotientMultiples describes a number divided by an expression, whose numerator becomes a factor of the
 // denominator.
-func (n *numberAnalysis) quotientMultiples(x multiples, divisor Expr) multiples {
-	if c, ok := divisor.(*Const); ok && c.Val.Rat != nil && c.Val.Rat.Sign() != 0 {
-		return multiples{x.fixed * exactFloat(new(big.Int).Abs(c.Val.Rat.Num())), x.varying}
+func (n *numberAnalysis) quotientMultiples(left multiples, divisor Expr) multiples {
+	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
+		return multiples{left.fixed * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), left.varying}
 	}
-	y, value := n.multiples(divisor), n.number(divisor)
-	return multiples{x.fixed, x.varying * math.Ceil(1.01*(value.maxAbs()+value.AbsErr)*y.maxDenominator())}
+	right, value := n.multiples(divisor), n.number(divisor)
+	return multiples{left.fixed, left.varying * math.Ceil(1.01*(value.maxAbs()+value.AbsErr)*right.maxDenominator())}
 }
 
 // either describes a number that is one of two numbers.
-func (m multiples) either(o multiples) multiples {
-	return multiples{leastMultiple(m.fixed, o.fixed), max(m.varying, o.varying)}
+func (m multiples) either(other multiples) multiples {
+	return multiples{leastMultiple(m.fixed, other.fixed), max(m.varying, other.varying)}
 }
 
 // exactFloat returns an integer as a float64, infinity if it is too large to be exact.

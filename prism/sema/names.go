@@ -54,13 +54,13 @@ func (t table) lookup(outer table, name string) (symbol, bool) {
 
 // declare adds a name and returns true. If the name is in use, it reports an error and keeps the
 // first declaration. shown is the name as the error message writes it.
-func (t table) declare(d *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
+func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
 	old, taken := outerTable[name]
 	if !taken {
 		old, taken = t[name]
 	}
 	if taken {
-		d.add(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.kind, shown, article(old.kind), old.kind, old.location)
+		diags.add(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.kind, shown, article(old.kind), old.kind, old.location)
 		return false
 	}
 	t[name] = meaning
@@ -83,9 +83,9 @@ type renaming struct {
 
 // applyRenamings applies the renamings of nested renamed modules one after another.
 func applyRenamings(renamings []*renaming, name string) string {
-	for _, r := range renamings {
-		if to, ok := r.newNames[name]; ok {
-			name = to
+	for _, renaming := range renamings {
+		if newName, ok := renaming.newNames[name]; ok {
+			name = newName
 		}
 	}
 	return name

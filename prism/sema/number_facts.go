@@ -116,7 +116,7 @@ func (n *numberAnalysis) number(e Expr) NumberFacts {
 func (n *numberAnalysis) computeNumber(e Expr) NumberFacts {
 	if e.Type() == Int { // integer arithmetic is exact, or fails
 		x := n.intRange(e)
-		return NumberFacts{Lo: x.lo, Hi: x.hi, MinAbs: max(1, x.lo, -x.hi)}
+		return NumberFacts{Lo: x.low, Hi: x.high, MinAbs: max(1, x.low, -x.high)}
 	}
 	switch e := e.(type) {
 	case *Const:
@@ -128,7 +128,7 @@ func (n *numberAnalysis) computeNumber(e Expr) NumberFacts {
 	case *Binary:
 		return binaryFacts(e.Op, n.number(e.X), n.number(e.Y)).withSmallRelErr()
 	case *Cond:
-		return n.number(e.A).Either(n.number(e.B))
+		return n.number(e.Then).Either(n.number(e.Else))
 	case *Call:
 		if e.Func != FuncMin && e.Func != FuncMax {
 			return unknownFacts()

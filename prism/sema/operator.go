@@ -8,64 +8,64 @@ import (
 )
 
 // operator resolves an expression that occurs in properties only.
-func (r *resolver) operator(e syntax.Expr) Expr {
-	switch e := e.(type) {
+func (r *resolver) operator(expr syntax.Expr) Expr {
+	switch expr := expr.(type) {
 	case *syntax.Quoted:
-		return r.quoted(e)
+		return r.quoted(expr)
 	case *syntax.Temporal:
-		return r.temporal(e)
+		return r.temporal(expr)
 	case *syntax.Prob:
-		return r.prob(e)
+		return r.prob(expr)
 	case *syntax.Steady:
-		return r.steady(e)
+		return r.steady(expr)
 	case *syntax.Reward:
-		return r.reward(e)
+		return r.reward(expr)
 	case *syntax.RewardPath:
-		return r.rewardPath(e)
+		return r.rewardPath(expr)
 	case *syntax.Quant:
-		return &Quant{Base{Bool, e.Pos()}, e.All, r.expr(e.Path)}
+		return &Quant{Base{Bool, expr.Pos()}, expr.All, r.expr(expr.Path)}
 	case *syntax.Strategy:
-		x := r.expr(e.X)
-		t := x.Type()
-		if t != Bool && t != Invalid {
-			t = Double
+		resolved := r.expr(expr.X)
+		typ := resolved.Type()
+		if typ != Bool && typ != Invalid {
+			typ = Double
 		}
-		names, players := r.coalition(e)
-		return &Strategy{Base{t, e.Pos()}, e.Box, e.All, names, players, x}
+		names, players := r.coalition(expr)
+		return &Strategy{Base{typ, expr.Pos()}, expr.Box, expr.All, names, players, resolved}
 	case *syntax.Filter:
-		states := r.optional(e.States)
-		return r.filter(e, e.Op, r.expr(e.X), e.X, states, e.States)
+		states := r.optional(expr.States)
+		return r.filter(expr, expr.Op, r.expr(expr.X), expr.X, states, expr.States)
 	}
-	return r.semanticError(e, "found %T, want an expression", e)
+	return r.semanticError(expr, "found %T, want an expression", expr)
 }
 
 // quoted resolves a quoted name: an observable, another property or a label.
-func (r *resolver) quoted(e *syntax.Quoted) Expr {
-	base := Base{Bool, e.Pos()}
-	meaning, ok := r.props.quoted.lookup(r.model.quoted, e.Name)
+func (r *resolver) quoted(expr *syntax.Quoted) Expr {
+	base := Base{Bool, expr.Pos()}
+	meaning, ok := r.props.quoted.lookup(r.model.quoted, expr.Name)
 	switch {
 	case ok && meaning.kind == "observable":
-		x := r.model.observables[meaning.index].X
-		if x == nil {
-			return r.semanticError(e, "found the observable %q, whose expression is unknown, want a label or an expression over the variables", e.Name)
+		meaningExpr := r.model.observables[meaning.index].X
+		if meaningExpr == nil {
+			return r.semanticError(expr, "found the observable %q, whose expression is unknown, want a label or an expression over the variables", expr.Name)
 		}
-		return x
+		return meaningExpr
 	case ok && meaning.kind == "property":
-		x := r.property(meaning.index)
+		meaningExpr := r.property(meaning.index)
 		if !r.nesting.add(r.props.props[meaning.index].nesting) {
-			return r.tooDeep(e)
+			return r.tooDeep(expr)
 		}
-		return x
-	case e.Name == "init":
-		return &Label{base, e.Name, LabelInit}
-	case e.Name == "deadlock":
-		return &Label{base, e.Name, LabelDeadlock}
+		return meaningExpr
+	case expr.Name == "init":
+		return &Label{base, expr.Name, LabelInit}
+	case expr.Name == "deadlock":
+		return &Label{base, expr.Name, LabelDeadlock}
 	case !ok:
-		return r.semanticError(e, "undeclared label %q%s", e.Name, r.suggestLabel(e.Name))
+		return r.semanticError(expr, "undeclared label %q%s", expr.Name, r.suggestLabel(expr.Name))
 	case meaning.location == "the model":
-		return &Label{base, e.Name, meaning.index}
+		return &Label{base, expr.Name, meaning.index}
 	}
-	return &Label{base, e.Name, len(r.model.labels) + meaning.index}
+	return &Label{base, expr.Name, len(r.model.labels) + meaning.index}
 }
 
 // property resolves property i, once. PRISM reports type errors in it when another property refers to
@@ -82,9 +82,9 @@ func (r *resolver) property(i int) Expr {
 	property.expr = r.expr(property.decl.X)
 	property.nesting = *r.nesting
 	r.unit, *r.nesting = outerUnit, outerNesting
-	for j := firstError; j < len(r.entries); j++ {
-		if r.entries[j].phase == phaseTypes {
-			r.entries[j].unit = outerUnit
+	for index := firstError; index < len(r.entries); index++ {
+		if r.entries[index].phase == phaseTypes {
+			r.entries[index].unit = outerUnit
 		}
 	}
 	return property.expr
@@ -92,74 +92,74 @@ func (r *resolver) property(i int) Expr {
 
 // checkNumberBound checks that the bound of an operator is a constant number. notConstant and
 // notNumber are the error messages.
-func (r *resolver) checkNumberBound(e syntax.Expr, x Expr, notConstant, notNumber string) {
-	if x == nil {
+func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, notConstant, notNumber string) {
+	if resolved == nil {
 		return
 	}
-	if !isConstant(x) {
-		r.semanticError(e, "%s", notConstant)
+	if !isConstant(resolved) {
+		r.semanticError(expr, "%s", notConstant)
 	}
-	if t := x.Type(); t != Invalid && !numeric(t) {
-		r.typeError(e, "%s: %s", notNumber, typeMismatch(x, "a number"))
+	if typ := resolved.Type(); typ != Invalid && !numeric(typ) {
+		r.typeError(expr, "%s: %s", notNumber, typeMismatch(resolved, "a number"))
 	}
 }
 
 // temporal resolves a temporal operator with its bound.
-func (r *resolver) temporal(e *syntax.Temporal) Expr {
-	result := &Temporal{Base: Base{Path, e.Pos()}, Op: e.Op, X: r.optional(e.X), Y: r.expr(e.Y)}
-	if len(e.Costs) > 0 {
-		return r.costBounded(e, result)
+func (r *resolver) temporal(expr *syntax.Temporal) Expr {
+	result := &Temporal{Base: Base{Path, expr.Pos()}, Op: expr.Op, X: r.optional(expr.X), Y: r.expr(expr.Y)}
+	if len(expr.Costs) > 0 {
+		return r.costBounded(expr, result)
 	}
-	if b := e.Bound; b != nil {
-		result.Bound = r.timeBound(b, e.Op.String())
-		if e.Op == syntax.Next {
-			r.semanticError(e, "cannot attach bounds to X operator")
+	if timeBound := expr.Bound; timeBound != nil {
+		result.Bound = r.timeBound(timeBound, expr.Op.String())
+		if expr.Op == syntax.Next {
+			r.semanticError(expr, "cannot attach bounds to X operator")
 		}
 	}
-	if e.X != nil {
-		r.checkTemporalOperand(e, e.X, result.X)
+	if expr.X != nil {
+		r.checkTemporalOperand(expr, expr.X, result.X)
 	}
-	r.checkTemporalOperand(e, e.Y, result.Y)
+	r.checkTemporalOperand(expr, expr.Y, result.Y)
 	return result
 }
 
 // timeBound resolves the time, step or reward bound of an operator, whose letter error messages contain.
-func (r *resolver) timeBound(b *syntax.TimeBound, letter string) *Bound {
-	bound := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
+func (r *resolver) timeBound(source *syntax.TimeBound, letter string) *Bound {
+	bound := &Bound{Low: r.optional(source.Low), LowStrict: source.LowStrict, HighStrict: source.HighStrict, At: source.Pos()}
 	bound.High = bound.Low
-	if !b.Equal {
-		bound.High = r.optional(b.High)
+	if !source.Equal {
+		bound.High = r.optional(source.High)
 	}
 	op := letter + " operator"
-	r.checkNumberBound(b.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
-	r.checkNumberBound(b.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	r.checkNumberBound(source.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
+	r.checkNumberBound(source.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return bound
 }
 
-// costBounded resolves an operator with reward bounds; x has its resolved operands.
-func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
-	result := &CostBounded{Base: x.Base, X: x.X, Y: x.Y}
-	if e.Op != syntax.Future && e.Op != syntax.Until {
-		r.semanticError(e, "found reward bounds on the %s operator, want them on F or U", e.Op)
+// costBounded resolves an operator with reward bounds; temporal has its resolved operands.
+func (r *resolver) costBounded(expr *syntax.Temporal, temporal *Temporal) Expr {
+	result := &CostBounded{Base: temporal.Base, X: temporal.X, Y: temporal.Y}
+	if expr.Op != syntax.Future && expr.Op != syntax.Until {
+		r.semanticError(expr, "found reward bounds on the %s operator, want them on F or U", expr.Op)
 	}
-	result.Costs = r.costs(e.Costs, e.Op.String())
-	if e.X != nil {
-		r.checkTemporalOperand(e, e.X, result.X)
+	result.Costs = r.costs(expr.Costs, expr.Op.String())
+	if expr.X != nil {
+		r.checkTemporalOperand(expr, expr.X, result.X)
 	}
-	r.checkTemporalOperand(e, e.Y, result.Y)
+	r.checkTemporalOperand(expr, expr.Y, result.Y)
 	return result
 }
 
 // costs resolves the reward bounds of an operator, whose letter error messages contain.
 func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
 	var costs []Cost
-	for _, b := range bounds {
-		cost := Cost{Struct: -1, Bound: r.timeBound(b.Bound, letter)}
-		if b.Word == "rew" {
-			cost.Struct = r.boundedRewardStruct(b)
+	for _, costBound := range bounds {
+		cost := Cost{Struct: -1, Bound: r.timeBound(costBound.Bound, letter)}
+		if costBound.Word == "rew" {
+			cost.Struct = r.boundedRewardStruct(costBound)
 		}
-		if b.Rate != nil {
-			cost.Rate = r.expr(b.Rate)
+		if costBound.Rate != nil {
+			cost.Rate = r.expr(costBound.Rate)
 		}
 		costs = append(costs, cost)
 	}
@@ -168,42 +168,42 @@ func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
 
 // boundedRewardStruct returns the index of the reward structure that a bound names; the first
 // structure if it names none.
-func (r *resolver) boundedRewardStruct(c *syntax.CostBound) int {
-	quoted, named := c.Struct.(*syntax.Quoted)
-	if c.Struct != nil && !named {
-		r.semanticError(c, "found the number of a reward structure in a bound, want its name in quotes")
+func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
+	quoted, named := costBound.Struct.(*syntax.Quoted)
+	if costBound.Struct != nil && !named {
+		r.semanticError(costBound, "found the number of a reward structure in a bound, want its name in quotes")
 		return 0
 	}
-	for i, s := range r.model.rewards {
-		if !named || s.Name == quoted.Name {
+	for i, rewards := range r.model.rewards {
+		if !named || rewards.Name == quoted.Name {
 			return i
 		}
 	}
 	if named {
-		r.semanticError(c, "reward structure %q does not exist", quoted.Name)
+		r.semanticError(costBound, "reward structure %q does not exist", quoted.Name)
 	} else {
-		r.semanticError(c, "model has no rewards specified")
+		r.semanticError(costBound, "model has no rewards specified")
 	}
 	return 0
 }
 
 // checkTemporalOperand checks that an operand of a temporal operator is Boolean or a path formula.
-func (r *resolver) checkTemporalOperand(e *syntax.Temporal, arg syntax.Expr, x Expr) {
-	if t := x.Type(); t != Invalid && !boolean(t) {
-		r.typeError(arg, "argument of %s operator is not Boolean: %s", e.Op, typeMismatch(x, "bool"))
+func (r *resolver) checkTemporalOperand(expr *syntax.Temporal, arg syntax.Expr, resolved Expr) {
+	if typ := resolved.Type(); typ != Invalid && !boolean(typ) {
+		r.typeError(arg, "argument of %s operator is not Boolean: %s", expr.Op, typeMismatch(resolved, "bool"))
 	}
 }
 
 // modifier reports an error for any modifier of an operator, since none is supported.
-func (r *resolver) refuseModifier(id *syntax.Ident, op string) {
-	if id != nil {
-		r.semanticError(id, "modifier %q not supported for %s operator", id.Name, op)
+func (r *resolver) refuseModifier(ident *syntax.Ident, op string) {
+	if ident != nil {
+		r.semanticError(ident, "modifier %q not supported for %s operator", ident.Name, op)
 	}
 }
 
 // threshold resolves the bound of an operator.
-func (r *resolver) threshold(t syntax.Threshold) Threshold {
-	return Threshold{t.Extremum, t.Rel, r.optional(t.Bound)}
+func (r *resolver) threshold(source syntax.Threshold) Threshold {
+	return Threshold{source.Extremum, source.Rel, r.optional(source.Bound)}
 }
 
 func (t Threshold) valueType() Type {
@@ -214,139 +214,139 @@ func (t Threshold) valueType() Type {
 }
 
 // prob resolves a P operator.
-func (r *resolver) prob(e *syntax.Prob) Expr {
-	states := r.oldFilterStates(e.Filter)
-	operator := &Prob{Threshold: r.threshold(e.Threshold), Path: r.expr(e.Path)}
-	operator.Base = Base{operator.valueType(), e.Pos()}
-	r.refuseModifier(e.Modifier, "P")
-	r.checkNumberBound(e.Bound, operator.Bound, "P operator probability bound is not constant", "P operator probability bound is not a double")
-	r.checkOldFilter(e, e.Filter, states, operator.Threshold)
+func (r *resolver) prob(expr *syntax.Prob) Expr {
+	states := r.oldFilterStates(expr.Filter)
+	operator := &Prob{Threshold: r.threshold(expr.Threshold), Path: r.expr(expr.Path)}
+	operator.Base = Base{operator.valueType(), expr.Pos()}
+	r.refuseModifier(expr.Modifier, "P")
+	r.checkNumberBound(expr.Bound, operator.Bound, "P operator probability bound is not constant", "P operator probability bound is not a double")
+	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
 	if pathType := operator.Path.Type(); pathType != Invalid && !boolean(pathType) {
-		r.typeError(e.Path, "contents of P operator is not a path formula: %s", typeMismatch(operator.Path, "a path formula"))
+		r.typeError(expr.Path, "contents of P operator is not a path formula: %s", typeMismatch(operator.Path, "a path formula"))
 	}
-	return r.wrapInOldFilter(e, e.Filter, operator, states, e.Threshold)
+	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
 }
 
 // steady resolves an S operator.
-func (r *resolver) steady(e *syntax.Steady) Expr {
-	states := r.oldFilterStates(e.Filter)
-	operator := &Steady{Threshold: r.threshold(e.Threshold), X: r.expr(e.X)}
-	operator.Base = Base{operator.valueType(), e.Pos()}
-	r.refuseModifier(e.Modifier, "S")
-	r.checkNumberBound(e.Bound, operator.Bound, "S operator probability bound is not constant", "S operator probability bound is not a double")
-	r.checkOldFilter(e, e.Filter, states, operator.Threshold)
-	if t := operator.X.Type(); t != Invalid && t != Bool {
-		r.typeError(e.X, "contents of S operator is not a Boolean-valued expression: %s", typeMismatch(operator.X, "bool"))
+func (r *resolver) steady(expr *syntax.Steady) Expr {
+	states := r.oldFilterStates(expr.Filter)
+	operator := &Steady{Threshold: r.threshold(expr.Threshold), X: r.expr(expr.X)}
+	operator.Base = Base{operator.valueType(), expr.Pos()}
+	r.refuseModifier(expr.Modifier, "S")
+	r.checkNumberBound(expr.Bound, operator.Bound, "S operator probability bound is not constant", "S operator probability bound is not a double")
+	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
+	if typ := operator.X.Type(); typ != Invalid && typ != Bool {
+		r.typeError(expr.X, "contents of S operator is not a Boolean-valued expression: %s", typeMismatch(operator.X, "bool"))
 	}
-	return r.wrapInOldFilter(e, e.Filter, operator, states, e.Threshold)
+	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
 }
 
 // reward resolves an R operator and selects its reward structure.
-func (r *resolver) reward(e *syntax.Reward) Expr {
-	states := r.oldFilterStates(e.Filter)
+func (r *resolver) reward(expr *syntax.Reward) Expr {
+	states := r.oldFilterStates(expr.Filter)
 	operator := &Reward{StructDiv: -1}
-	operator.index, operator.indexDiv = r.rewardStructNumber(e.Struct), r.rewardStructNumber(e.StructDiv)
-	operator.Threshold, operator.Path = r.threshold(e.Threshold), r.expr(e.Path)
-	operator.Base = Base{operator.valueType(), e.Pos()}
-	r.refuseModifier(e.Modifier, "R")
-	operator.Struct = r.selectRewardStruct(e, e.Struct, operator.index, 0)
-	operator.StructDiv = r.selectRewardStruct(e, e.StructDiv, operator.indexDiv, -1)
-	r.checkNumberBound(e.Bound, operator.Bound, "R operator reward bound is not constant", "R operator reward bound is not a double")
-	r.checkOldFilter(e, e.Filter, states, operator.Threshold)
-	if t := operator.Path.Type(); t != Invalid && !boolean(t) {
-		r.typeError(e.Path, "contents of R operator is invalid: %s", typeMismatch(operator.Path, "a reward objective or path formula"))
+	operator.index, operator.indexDiv = r.rewardStructNumber(expr.Struct), r.rewardStructNumber(expr.StructDiv)
+	operator.Threshold, operator.Path = r.threshold(expr.Threshold), r.expr(expr.Path)
+	operator.Base = Base{operator.valueType(), expr.Pos()}
+	r.refuseModifier(expr.Modifier, "R")
+	operator.Struct = r.selectRewardStruct(expr, expr.Struct, operator.index, 0)
+	operator.StructDiv = r.selectRewardStruct(expr, expr.StructDiv, operator.indexDiv, -1)
+	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound is not constant", "R operator reward bound is not a double")
+	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
+	if typ := operator.Path.Type(); typ != Invalid && !boolean(typ) {
+		r.typeError(expr.Path, "contents of R operator is invalid: %s", typeMismatch(operator.Path, "a reward objective or path formula"))
 	}
-	return r.wrapInOldFilter(e, e.Filter, operator, states, e.Threshold)
+	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
 }
 
 // rewardStructNumber resolves the number of a reward structure; nil if there is a name or nothing.
-func (r *resolver) rewardStructNumber(e syntax.Expr) Expr {
-	if _, ok := e.(*syntax.Quoted); ok || e == nil {
+func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
+	if _, ok := expr.(*syntax.Quoted); ok || expr == nil {
 		return nil
 	}
-	return r.expr(e)
+	return r.expr(expr)
 }
 
-// selectRewardStruct checks which reward structure an R operator selects, by a quoted name e or the
-// resolved number x. It returns the index of a named structure, byDefault if nothing is selected, and
+// selectRewardStruct checks which reward structure an R operator selects, by a quoted name or the
+// resolved number of the structure. It returns the index of a named structure, byDefault if nothing is selected, and
 // -1 for a number, which is evaluated later, or an error.
-func (r *resolver) selectRewardStruct(operator *syntax.Reward, e syntax.Expr, x Expr, byDefault int) int {
-	if quoted, ok := e.(*syntax.Quoted); ok {
-		if operator.Time && !slices.ContainsFunc(r.model.rewards, func(s RewardStruct) bool { return s.Name == quoted.Name }) {
+func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, resolved Expr, byDefault int) int {
+	if quoted, ok := expr.(*syntax.Quoted); ok {
+		if operator.Time && !slices.ContainsFunc(r.model.rewards, func(rewards RewardStruct) bool { return rewards.Name == quoted.Name }) {
 			r.semanticError(operator, "found the operator T, which is not supported for state spaces from files: they have no reward structure for time")
 			return -1
 		}
-		for i, s := range r.model.rewards {
-			if s.Name == quoted.Name {
+		for i, rewards := range r.model.rewards {
+			if rewards.Name == quoted.Name {
 				return i
 			}
 		}
 		r.semanticError(operator, "R operator reward struct index %q does not exist", quoted.Name)
 		return -1
 	}
-	if x == nil {
+	if resolved == nil {
 		return byDefault
 	}
-	if !isConstant(x) {
-		r.semanticError(e, "R operator reward struct index is not constant")
+	if !isConstant(resolved) {
+		r.semanticError(expr, "R operator reward struct index is not constant")
 	}
-	if t := x.Type(); t != Int && t != Invalid {
-		r.typeError(e, "reward structure index must be string or integer: %s", typeMismatch(x, "int"))
+	if typ := resolved.Type(); typ != Int && typ != Invalid {
+		r.typeError(expr, "reward structure index must be string or integer: %s", typeMismatch(resolved, "int"))
 	}
 	return -1
 }
 
 // rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
-func (r *resolver) rewardPath(e *syntax.RewardPath) Expr {
-	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[e.Kind]
-	objective := &RewardPath{Base{Path, e.Pos()}, e.Kind, r.optional(e.Bound), r.optional(e.Target), r.costs(e.Costs, letter)}
+func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
+	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[expr.Kind]
+	objective := &RewardPath{Base{Path, expr.Pos()}, expr.Kind, r.optional(expr.Bound), r.optional(expr.Target), r.costs(expr.Costs, letter)}
 	if objective.Target != nil {
-		r.checkGameTarget(e, objective.Target, letter)
+		r.checkGameTarget(expr, objective.Target, letter)
 	}
 	op := letter + " operator"
-	r.checkNumberBound(e.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	r.checkNumberBound(expr.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return objective
 }
 
 // checkGameTarget checks the target of Fc or F0, which only games have.
-func (r *resolver) checkGameTarget(e *syntax.RewardPath, target Expr, letter string) {
+func (r *resolver) checkGameTarget(expr *syntax.RewardPath, target Expr, letter string) {
 	if r.model.typ != syntax.SMG {
-		r.semanticError(e, "the %s reward operator only works for stochastic games (smg)", letter)
+		r.semanticError(expr, "the %s reward operator only works for stochastic games (smg)", letter)
 	}
-	if t := target.Type(); t != Bool && t != Invalid {
-		r.typeError(e.Target, "target of the %s operator is not Boolean: %s", letter, typeMismatch(target, "bool"))
+	if typ := target.Type(); typ != Bool && typ != Invalid {
+		r.typeError(expr.Target, "target of the %s operator is not Boolean: %s", letter, typeMismatch(target, "bool"))
 	}
 }
 
 // oldFilterStates resolves the states of an old filter {states}, which PRISM resolves before the
 // operator.
-func (r *resolver) oldFilterStates(f *syntax.OldFilter) Expr {
-	if f == nil {
+func (r *resolver) oldFilterStates(filter *syntax.OldFilter) Expr {
+	if filter == nil {
 		return nil
 	}
-	return r.expr(f.States)
+	return r.expr(filter.States)
 }
 
 // checkOldFilter checks the types in an old filter {states}{min}{max} of an operator.
-func (r *resolver) checkOldFilter(e syntax.Expr, f *syntax.OldFilter, states Expr, t Threshold) {
-	if f == nil {
+func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, states Expr, threshold Threshold) {
+	if filter == nil {
 		return
 	}
-	if s := states.Type(); s != Bool && s != Invalid {
-		r.typeError(f.States, "filter of the operator is not a Boolean: %s", typeMismatch(states, "bool"))
+	if typ := states.Type(); typ != Bool && typ != Invalid {
+		r.typeError(filter.States, "filter of the operator is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
-	if !t.Query() && (f.Min || f.Max) {
-		r.typeError(e, "cannot use min/max filters in Boolean-valued properties")
+	if !threshold.Query() && (filter.Min || filter.Max) {
+		r.typeError(expr, "cannot use min/max filters in Boolean-valued properties")
 	}
 }
 
 // wrapInOldFilter returns an operator inside the filter(...) that its old filter stands for, if it
 // has one.
-func (r *resolver) wrapInOldFilter(e syntax.Expr, f *syntax.OldFilter, x, states Expr, t syntax.Threshold) Expr {
-	if f == nil {
-		return x
+func (r *resolver) wrapInOldFilter(expr syntax.Expr, filter *syntax.OldFilter, resolved, states Expr, threshold syntax.Threshold) Expr {
+	if filter == nil {
+		return resolved
 	}
-	return r.filter(e, f.Op(t), x, e, states, f.States)
+	return r.filter(expr, filter.Op(threshold), resolved, expr, states, filter.States)
 }
 
 // fullFilterName returns the full name of a filter type; "" if there is no such type.
@@ -365,17 +365,17 @@ func fullFilterName(op string) string {
 	return ""
 }
 
-// filter makes a filter from its resolved operand x and states, and checks their types. operandText
+// filter makes a filter from its resolved operand resolved and states, and checks their types. operandText
 // and statesText are the expressions in the source.
-func (r *resolver) filter(e syntax.Expr, op string, x Expr, operandText syntax.Expr, states Expr, statesText syntax.Expr) Expr {
+func (r *resolver) filter(expr syntax.Expr, op string, resolved Expr, operandText syntax.Expr, states Expr, statesText syntax.Expr) Expr {
 	name := fullFilterName(op)
 	if name == "" {
-		return r.semanticError(e, "unknown filter type %q", op)
+		return r.semanticError(expr, "unknown filter type %q", op)
 	}
 	if states != nil && states.Type() != Bool && states.Type() != Invalid {
 		r.typeError(statesText, "second argument of filter is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
-	operandType := x.Type()
+	operandType := resolved.Type()
 	problem := ""
 	switch name {
 	case "min", "max", "argmin", "argmax", "sum", "avg", "range":
@@ -384,7 +384,7 @@ func (r *resolver) filter(e syntax.Expr, op string, x Expr, operandText syntax.E
 		}
 	case "count", "forall", "exists":
 		if operandType != Bool {
-			problem = fmt.Sprintf("operand for filter of type %q must be Boolean: %s", op, typeMismatch(x, "bool"))
+			problem = fmt.Sprintf("operand for filter of type %q must be Boolean: %s", op, typeMismatch(resolved, "bool"))
 		}
 	}
 	if operandType == Void && name != "state" && problem == "" {
@@ -392,12 +392,12 @@ func (r *resolver) filter(e syntax.Expr, op string, x Expr, operandText syntax.E
 	}
 	switch {
 	case operandType == Invalid:
-		return invalidExpr(e, x)
+		return invalidExpr(expr, resolved)
 	case problem != "":
 		r.typeError(operandText, "%s", problem)
-		return invalidExpr(e, x)
+		return invalidExpr(expr, resolved)
 	}
-	return &Filter{Base{filterType(name, operandType), e.Pos()}, name, x, states}
+	return &Filter{Base{filterType(name, operandType), expr.Pos()}, name, resolved, states}
 }
 
 // filterType returns the type of a filter's value.
@@ -416,26 +416,26 @@ func filterType(name string, operand Type) Type {
 }
 
 // multiObjective resolves multi(...). Objectives that are numbers must come before Boolean ones.
-func (r *resolver) multiObjective(e *syntax.Call, args []Expr) Expr {
+func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
 	booleans := false
-	for i, a := range args {
+	for i, arg := range args {
 		problem := ""
-		switch argType := a.Type(); {
+		switch argType := arg.Type(); {
 		case argType != Bool && argType != Double:
-			problem = "non-Boolean/Double argument to function \"multi\": " + typeMismatch(a, "bool or double")
+			problem = "non-Boolean/Double argument to function \"multi\": " + typeMismatch(arg, "bool or double")
 		case argType == Bool:
 			booleans = true
 		case booleans:
 			problem = "in the function \"multi\", any Double arguments must come before any Boolean arguments"
 		}
 		if problem != "" {
-			r.typeError(e.Args[i], "%s", problem)
-			return invalidExpr(e, args...)
+			r.typeError(expr.Args[i], "%s", problem)
+			return invalidExpr(expr, args...)
 		}
 	}
 	result := args[0].Type()
 	if result == Double && len(args) > 1 && args[1].Type() == Double {
 		result = Void
 	}
-	return &Multi{Base{result, e.Pos()}, args}
+	return &Multi{Base{result, expr.Pos()}, args}
 }

@@ -18,7 +18,7 @@ type Player struct {
 
 // Players returns the names of the players of a game in file order.
 func (m *Model) Players() []string {
-	return namesOf(m.players, func(p Player) string { return p.Name })
+	return namesOf(m.players, func(player Player) string { return player.Name })
 }
 
 // checkPlayers resolves the players. A game has at least one; a module or an action has one player at most.
@@ -34,13 +34,13 @@ func (c *checker) checkPlayers() {
 		c.add(phasePlayers, c.items.types[0].Pos(), "an SMG must have players: player NAME modules, [actions] endplayer")
 	}
 	names, moduleOwner, actionOwner := map[string]bool{}, map[int]string{}, map[int]string{}
-	for _, x := range list {
-		p := Player{Name: x.Name.Name, Pos: x.Pos()}
+	for _, player := range list {
+		p := Player{Name: player.Name.Name, Pos: player.Pos()}
 		if names[p.Name] {
-			c.add(phasePlayers, x.Name.Pos(), "duplicated player name %q", p.Name)
+			c.add(phasePlayers, player.Name.Pos(), "duplicated player name %q", p.Name)
 		}
 		names[p.Name] = true
-		for _, item := range x.Items {
+		for _, item := range player.Items {
 			what, index, owner := "module", c.moduleIndex(item.Name.Name), moduleOwner
 			if item.Action {
 				what, index, owner = "action", c.actionIndex(item.Name.Name), actionOwner
@@ -66,29 +66,29 @@ func (c *checker) checkPlayers() {
 
 // moduleIndex returns the index of a module; -1 if there is no such module.
 func (c *checker) moduleIndex(name string) int {
-	return slices.IndexFunc(c.modules, func(m *module) bool { return m.name.Name == name })
+	return slices.IndexFunc(c.modules, func(module *module) bool { return module.name.Name == name })
 }
 
 // coalition resolves the players that a strategy operator names, by their names or by their numbers
 // from 1. Only games have players.
 //
 // Source: PropertiesSemanticCheck of PRISM-games 3.2.
-func (r *resolver) coalition(e *syntax.Strategy) (names []string, players []int) {
+func (r *resolver) coalition(expr *syntax.Strategy) (names []string, players []int) {
 	all := r.model.Players()
-	for _, id := range e.Coalition {
-		names = append(names, id.Name)
+	for _, ident := range expr.Coalition {
+		names = append(names, ident.Name)
 		if r.model.typ != syntax.SMG {
 			continue
 		}
-		i := slices.Index(all, id.Name)
-		if n, err := strconv.Atoi(id.Name); err == nil {
+		i := slices.Index(all, ident.Name)
+		if n, err := strconv.Atoi(ident.Name); err == nil {
 			if i = n - 1; i < 0 || i >= len(all) {
-				r.add(phaseSemantic, id.Pos(), "unknown player %s, want a number from 1 to %d or a name", id.Name, len(all))
+				r.add(phaseSemantic, ident.Pos(), "unknown player %s, want a number from 1 to %d or a name", ident.Name, len(all))
 				continue
 			}
 		}
 		if i < 0 {
-			r.add(phaseSemantic, id.Pos(), "unknown player %q", id.Name)
+			r.add(phaseSemantic, ident.Pos(), "unknown player %q", ident.Name)
 			continue
 		}
 		if !slices.Contains(players, i) {

@@ -2,44 +2,44 @@ package sema
 
 import "math"
 
-// Log returns the logarithm of x to base b as PRISM computes it, as a quotient of natural
-// logarithms. It is NaN if b is not positive, is 1, infinite or NaN.
-func Log(x, b float64) float64 {
-	if b <= 0 || b == 1 || math.IsInf(b, 0) || math.IsNaN(b) {
+// Log returns the logarithm of a number to a base as PRISM computes it, as a quotient of natural
+// logarithms. It is NaN if base is not positive, is 1, infinite or NaN.
+func Log(number, base float64) float64 {
+	if base <= 0 || base == 1 || math.IsInf(base, 0) || math.IsNaN(base) {
 		return math.NaN()
 	}
-	return naturalLog(x) / naturalLog(b)
+	return naturalLog(number) / naturalLog(base)
 }
 
 // naturalLog returns the natural logarithm, correctly rounded except in very rare cases. (math.Log
 // is wrong for subnormal numbers on amd64 in Go 1.26.)
-func naturalLog(x float64) float64 {
-	if !isPositiveFinite(x) {
-		return math.Log(x)
+func naturalLog(number float64) float64 {
+	if !isPositiveFinite(number) {
+		return math.Log(number)
 	}
-	return logDoubleWord(x).hi
+	return logDoubleWord(number).hi
 }
 
-// Pow returns x to the power of y as Java's Math.pow does: NaN if y is NaN, or if |x| is 1 and y
+// Pow returns base to the power of exponent as Java's Math.pow does: NaN if exponent is NaN, or if |base| is 1 and exponent
 // is infinite. Results are correctly rounded except in very rare cases and near the ends of the
 // float64 range. math.Pow can differ in the last places, which a floor around it makes visible.
-func Pow(x, y float64) float64 {
-	if math.IsNaN(y) || math.Abs(x) == 1 && math.IsInf(y, 0) {
+func Pow(base, exponent float64) float64 {
+	if math.IsNaN(exponent) || math.Abs(base) == 1 && math.IsInf(exponent, 0) {
 		return math.NaN()
 	}
-	integer := y == math.Trunc(y)
-	if y == 0.5 || !isPositiveFinite(math.Abs(x)) || math.IsInf(y, 0) || x < 0 && !integer {
-		return math.Pow(x, y) // special cases, and the square root
+	integer := exponent == math.Trunc(exponent)
+	if exponent == 0.5 || !isPositiveFinite(math.Abs(base)) || math.IsInf(exponent, 0) || base < 0 && !integer {
+		return math.Pow(base, exponent) // special cases, and the square root
 	}
-	if power, ok := integerPower(x, y); ok {
+	if power, ok := integerPower(base, exponent); ok {
 		return power
 	}
-	logarithm := logDoubleWord(math.Abs(x)).scale(y)
+	logarithm := logDoubleWord(math.Abs(base)).scale(exponent)
 	if !(math.Abs(logarithm.hi) < 700) {
-		return math.Pow(x, y)
+		return math.Pow(base, exponent)
 	}
 	power := expDoubleWord(logarithm)
-	if x < 0 && math.Mod(y, 2) != 0 {
+	if base < 0 && math.Mod(exponent, 2) != 0 {
 		return -power
 	}
 	return power
@@ -47,29 +47,29 @@ func Pow(x, y float64) float64 {
 
 // integerPower computes a power with a small integer exponent by multiplications. ok is false if more
 // than the last operation would round. It is much faster than logarithms.
-func integerPower(x, y float64) (p float64, ok bool) {
+func integerPower(base, exponent float64) (p float64, ok bool) {
 	const maxExponent = 64
-	factors := math.Abs(y)
+	factors := math.Abs(exponent)
 	if factors != math.Trunc(factors) || !(factors >= 1 && factors <= maxExponent) {
 		return 0, false
 	}
-	p = x
+	p = base
 	for ; factors > 1; factors-- {
-		next := p * x
+		next := p * base
 		// Below this limit the rounding error may not be a float64.
-		if a := math.Abs(next); !(a > 0x1p-900 && a <= math.MaxFloat64) || math.FMA(p, x, -next) != 0 && (factors > 2 || y < 0) {
+		if a := math.Abs(next); !(a > 0x1p-900 && a <= math.MaxFloat64) || math.FMA(p, base, -next) != 0 && (factors > 2 || exponent < 0) {
 			return 0, false
 		}
 		p = next
 	}
-	if y < 0 {
+	if exponent < 0 {
 		p = 1 / p
 	}
 	return p, true
 }
 
-// isPositiveFinite reports whether x is positive and finite.
-func isPositiveFinite(x float64) bool { return x > 0 && x <= math.MaxFloat64 }
+// isPositiveFinite reports whether a number is positive and finite.
+func isPositiveFinite(number float64) bool { return number > 0 && number <= math.MaxFloat64 }
 
 // doubleWord is a double-word number: an unevaluated sum of two float64 numbers with about 106 bits,
 // where hi is the rounded sum.
@@ -78,10 +78,10 @@ func isPositiveFinite(x float64) bool { return x > 0 && x <= math.MaxFloat64 }
 type doubleWord struct{ hi, lo float64 }
 
 // twoSum returns the exact sum of two float64 numbers (Knuth's algorithm).
-func twoSum(a, b float64) doubleWord {
-	sum := a + b
-	bPart := sum - a
-	return doubleWord{sum, (a - (sum - bPart)) + (b - bPart)}
+func twoSum(first, second float64) doubleWord {
+	sum := first + second
+	bPart := sum - first
+	return doubleWord{sum, (first - (sum - bPart)) + (second - bPart)}
 }
 
 func (p doubleWord) add(q doubleWord) doubleWord {
@@ -96,7 +96,7 @@ func (p doubleWord) mul(q doubleWord) doubleWord {
 	return twoSum(h, l)
 }
 
-func (p doubleWord) scale(f float64) doubleWord { return p.mul(doubleWord{f, 0}) }
+func (p doubleWord) scale(inFloat float64) doubleWord { return p.mul(doubleWord{inFloat, 0}) }
 
 // div returns p/n for a small integer n.
 func (p doubleWord) div(n float64) doubleWord {
@@ -109,8 +109,8 @@ func (p doubleWord) div(n float64) doubleWord {
 func ln2() doubleWord { return doubleWord{math.Ln2, 2.319046813846299558e-17} }
 
 // logDoubleWord returns the natural logarithm of a positive finite number.
-func logDoubleWord(x float64) doubleWord {
-	mantissa, exponent := math.Frexp(x)
+func logDoubleWord(number float64) doubleWord {
+	mantissa, exponent := math.Frexp(number)
 	if mantissa < math.Sqrt2/2 {
 		mantissa, exponent = 2*mantissa, exponent-1
 	}
@@ -125,11 +125,11 @@ func logDoubleWord(x float64) doubleWord {
 func logMantissa(m float64) doubleWord {
 	difference := doubleWord{m - 1, 0} // exact
 	if math.Abs(difference.hi) > 0x1p-12 {
-		// One step of Newton's method doubles the precision: y + (m*exp(-y) - 1).
-		y := math.Log(m)
-		correction := expm1DoubleWord(doubleWord{-y, 0})
-		r := correction.scale(m).add(difference) // m*exp(-y) - 1
-		return doubleWord{y, 0}.add(r)
+		// One step of Newton's method doubles the precision: other + (m*exp(-other) - 1).
+		other := math.Log(m)
+		correction := expm1DoubleWord(doubleWord{-other, 0})
+		r := correction.scale(m).add(difference) // m*exp(-other) - 1
+		return doubleWord{other, 0}.add(r)
 	}
 	sum := doubleWord{} // t - t²/2 + t³/3 - …
 	for n := 10.0; n >= 1; n-- {

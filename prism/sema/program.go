@@ -51,16 +51,16 @@ type Expr interface {
 
 // Base is the type and the position of an expression.
 type Base struct {
-	T  Type
-	At syntax.Pos
+	ValueType Type
+	Position  syntax.Pos
 }
 
 // Type returns the type of the expression.
-func (b Base) Type() Type { return b.T }
+func (b Base) Type() Type { return b.ValueType }
 
 // Pos returns the position at which the expression starts in its source. For an expanded formula it
 // is the position of the formula's body.
-func (b Base) Pos() syntax.Pos { return b.At }
+func (b Base) Pos() syntax.Pos { return b.Position }
 
 type (
 	// Const is a literal or a constant's value.
@@ -97,7 +97,7 @@ type (
 	// Cond is `C ? A : B`; only the chosen branch is evaluated.
 	Cond struct {
 		Base
-		C, A, B Expr
+		Condition, Then, Else Expr
 	}
 	// Call is a built-in function. Min and Max have at least one argument.
 	Call struct {

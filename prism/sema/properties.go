@@ -49,11 +49,11 @@ func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 		return nil, diagnostics.err()
 	}
 	resolver := newResolver(diagnostics, m, properties)
-	for i, l := range labels {
-		properties.labels[i].X = resolver.expr(l.X)
+	for i, label := range labels {
+		properties.labels[i].X = resolver.expr(label.X)
 	}
-	for i, l := range labels {
-		checkLabel(resolver, l, properties.labels[i].X)
+	for i, label := range labels {
+		checkLabel(resolver, label, properties.labels[i].X)
 	}
 	resolveConstants(resolver, properties.consts)
 	for i := range properties.props {
@@ -88,10 +88,10 @@ func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*sy
 			ps.props = append(ps.props, &property{decl: item})
 		}
 	}
-	for i, p := range ps.props {
-		if p.decl.Name != nil {
-			name := p.decl.Name.Name
-			ps.quoted.declare(diagnostics, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), p.decl.Pos(), symbol{kind: "property", location: loc, index: i})
+	for i, property := range ps.props {
+		if property.decl.Name != nil {
+			name := property.decl.Name.Name
+			ps.quoted.declare(diagnostics, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), property.decl.Pos(), symbol{kind: "property", location: loc, index: i})
 		}
 	}
 	checkConstantCycles(diagnostics, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) })
@@ -102,19 +102,19 @@ func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*sy
 // checkPropertyCycles reports a property that refers to itself, directly or through others.
 func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
 	deps := make([][]int, len(ps.props))
-	for i, p := range ps.props {
-		syntax.Inspect(p.decl.X, func(n syntax.Node) bool {
-			if q, ok := n.(*syntax.Quoted); ok {
-				if s := ps.quoted[q.Name]; s.kind == "property" {
-					deps[i] = append(deps[i], s.index)
+	for i, property := range ps.props {
+		syntax.Inspect(property.decl.X, func(n syntax.Node) bool {
+			if quoted, ok := n.(*syntax.Quoted); ok {
+				if meaning := ps.quoted[quoted.Name]; meaning.kind == "property" {
+					deps[i] = append(deps[i], meaning.index)
 				}
 			}
 			return true
 		})
 	}
 	if i := firstCycle(deps); i >= 0 {
-		p := ps.props[i].decl
-		diagnostics.add(phasePropertyCycles, p.Pos(), "cyclic dependency in property references from property %q", p.Name.Name)
+		property := ps.props[i].decl
+		diagnostics.add(phasePropertyCycles, property.Pos(), "cyclic dependency in property references from property %q", property.Name.Name)
 	}
 }
 
@@ -124,10 +124,10 @@ func (ps *Properties) Len() int { return len(ps.props) }
 // List returns a description of each property, in file order.
 func (ps *Properties) List() []PropertyInfo {
 	infos := make([]PropertyInfo, len(ps.props))
-	for i, p := range ps.props {
-		infos[i] = PropertyInfo{Text: syntax.ExprString(p.decl.X), Doc: p.decl.Doc, Pos: p.decl.Pos()}
-		if p.decl.Name != nil {
-			infos[i].Name = p.decl.Name.Name
+	for i, property := range ps.props {
+		infos[i] = PropertyInfo{Text: syntax.ExprString(property.decl.X), Doc: property.decl.Doc, Pos: property.decl.Pos()}
+		if property.decl.Name != nil {
+			infos[i].Name = property.decl.Name.Name
 			infos[i].Text = fmt.Sprintf("%q: %s", infos[i].Name, infos[i].Text)
 		}
 	}
@@ -139,7 +139,7 @@ func (ps *Properties) Constants() []Constant { return describeConstants(ps.const
 
 // Labels returns the names of the labels of the file, in file order.
 func (ps *Properties) Labels() []string {
-	return namesOf(ps.labels, func(l LabelDef) string { return l.Name })
+	return namesOf(ps.labels, func(label LabelDef) string { return label.Name })
 }
 
 // Undefined returns the names of the undefined constants of the file, in file order. Only those
@@ -158,32 +158,32 @@ func (ps *Properties) Needs(i int) []string {
 func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 	used := make(map[*constant]bool)
 	seen := make(map[Expr]bool)
-	var visit func(e Expr)
-	visit = func(e Expr) {
-		if seen[e] {
+	var visit func(expr Expr)
+	visit = func(expr Expr) {
+		if seen[expr] {
 			return
 		}
-		seen[e] = true
-		switch e := e.(type) {
+		seen[expr] = true
+		switch expr := expr.(type) {
 		case *constRef:
-			used[e.constant] = true
-			if e.constant.def != nil {
-				visit(e.constant.def)
+			used[expr.constant] = true
+			if expr.constant.def != nil {
+				visit(expr.constant.def)
 			}
 		case *Label:
-			if i := e.Index - len(ps.model.labels); i >= 0 {
+			if i := expr.Index - len(ps.model.labels); i >= 0 {
 				visit(ps.labels[i].X)
 			}
 		}
-		Operands(e, visit)
+		Operands(expr, visit)
 	}
-	for _, x := range exprs {
-		visit(x)
+	for _, resolved := range exprs {
+		visit(resolved)
 	}
 	var constants []*constant
-	for _, c := range ps.consts {
-		if used[c] {
-			constants = append(constants, c)
+	for _, constant := range ps.consts {
+		if used[constant] {
+			constants = append(constants, constant)
 		}
 	}
 	return constants
@@ -220,8 +220,8 @@ func (ps *Properties) Instantiate(program *Program, selected []int, consts map[s
 	}
 	extended.Labels = ps.addLabels(folder, program.Labels[:len(ps.model.labels):len(ps.model.labels)], exprs)
 	props := make([]Property, len(selected))
-	for i, j := range selected {
-		decl := ps.props[j].decl
+	for i, index := range selected {
+		decl := ps.props[index].decl
 		props[i] = Property{Text: syntax.ExprString(decl.X), X: folder.fold(exprs[i]), Pos: decl.Pos()}
 		if decl.Name != nil {
 			props[i].Name = decl.Name.Name
@@ -238,8 +238,8 @@ func (ps *Properties) Instantiate(program *Program, selected []int, consts map[s
 // the file nor the model declares.
 func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
-		if c := ps.names[name].constant; c != nil {
-			folder.giveConstant(c, consts[name])
+		if constant := ps.names[name].constant; constant != nil {
+			folder.giveConstant(constant, consts[name])
 		} else if ps.model.names[name].constant == nil {
 			warnings = append(warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared; its value is not used", name)})
 		}
@@ -254,11 +254,11 @@ func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Ex
 		folder.labelIndexes = append(folder.labelIndexes, i)
 	}
 	used := ps.usedLabels(selected)
-	for i, l := range ps.labels {
+	for i, label := range ps.labels {
 		index := -1
-		if x, ok := folder.foldLabel(ps, l.X, used[i]); ok {
+		if expr, ok := folder.foldLabel(ps, label.X, used[i]); ok {
 			index = len(labels)
-			labels = append(labels, LabelDef{l.Name, x})
+			labels = append(labels, LabelDef{label.Name, expr})
 		}
 		folder.labelIndexes = append(folder.labelIndexes, index)
 	}
@@ -267,14 +267,14 @@ func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Ex
 
 // foldLabel folds the expression of a label; false if a constant in it has no value. Errors are kept
 // only if the label is used.
-func (f *folder) foldLabel(ps *Properties, x Expr, used bool) (Expr, bool) {
-	for _, c := range ps.usedConstants(x) {
-		if _, ok := f.given[c]; !ok && c.def == nil {
+func (f *folder) foldLabel(props *Properties, expr Expr, used bool) (Expr, bool) {
+	for _, constant := range props.usedConstants(expr) {
+		if _, ok := f.given[constant]; !ok && constant.def == nil {
 			return nil, false
 		}
 	}
 	errorsBefore := len(f.errs)
-	result := f.fold(x)
+	result := f.fold(expr)
 	if len(f.errs) > errorsBefore && !used {
 		f.errs = f.errs[:errorsBefore]
 		return nil, false
@@ -286,35 +286,35 @@ func (f *folder) foldLabel(ps *Properties, x Expr, used bool) (Expr, bool) {
 func (ps *Properties) usedLabels(exprs []Expr) []bool {
 	used := make([]bool, len(ps.labels))
 	seen := make(map[Expr]bool)
-	var visit func(e Expr)
-	visit = func(e Expr) {
-		if seen[e] {
+	var visit func(expr Expr)
+	visit = func(expr Expr) {
+		if seen[expr] {
 			return
 		}
-		seen[e] = true
-		if l, ok := e.(*Label); ok && l.Index >= len(ps.model.labels) {
-			used[l.Index-len(ps.model.labels)] = true
+		seen[expr] = true
+		if label, ok := expr.(*Label); ok && label.Index >= len(ps.model.labels) {
+			used[label.Index-len(ps.model.labels)] = true
 		}
-		Operands(e, visit)
+		Operands(expr, visit)
 	}
-	for _, x := range exprs {
-		visit(x)
+	for _, resolved := range exprs {
+		visit(resolved)
 	}
 	return used
 }
 
 // foldReward folds an R operator and evaluates the number of its reward structure. Like PRISM, a wrong
 // number is not an error until the property is checked.
-func (f *folder) foldReward(e *Reward) Expr {
-	result := &Reward{Base: e.Base, Threshold: f.foldThreshold(e.Threshold), Path: f.fold(e.Path)}
-	result.Struct, result.StructErr = f.rewardStructIndex(e.Struct, e.index)
+func (f *folder) foldReward(expr *Reward) Expr {
+	result := &Reward{Base: expr.Base, Threshold: f.foldThreshold(expr.Threshold), Path: f.fold(expr.Path)}
+	result.Struct, result.StructErr = f.rewardStructIndex(expr.Struct, expr.index)
 	var err error
-	result.StructDiv, err = f.rewardStructIndex(e.StructDiv, e.indexDiv)
+	result.StructDiv, err = f.rewardStructIndex(expr.StructDiv, expr.indexDiv)
 	if result.StructErr == nil {
 		result.StructErr = err
 	}
 	if f.rewardCount == 0 {
-		result.Struct, result.StructErr = -1, &EvalError{Pos: e.Pos(), Msg: "model has no rewards specified"}
+		result.Struct, result.StructErr = -1, &EvalError{Pos: expr.Pos(), Msg: "model has no rewards specified"}
 	}
 	return result
 }
@@ -325,12 +325,12 @@ func (f *folder) rewardStructIndex(known int, index Expr) (int, error) {
 	if index == nil {
 		return known, nil
 	}
-	v, err := constantValue(f.fold(index))
-	if err == nil && (v.Int < 1 || int(v.Int) > f.rewardCount) {
-		err = &EvalError{Pos: index.Pos(), Msg: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", v.Int, f.rewardCount)}
+	value, err := constantValue(f.fold(index))
+	if err == nil && (value.Int < 1 || int(value.Int) > f.rewardCount) {
+		err = &EvalError{Pos: index.Pos(), Msg: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", value.Int, f.rewardCount)}
 	}
 	if err != nil {
 		return -1, err
 	}
-	return int(v.Int) - 1, nil
+	return int(value.Int) - 1, nil
 }

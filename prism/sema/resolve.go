@@ -22,9 +22,9 @@ type erroneousExpr struct {
 	operands []Expr
 }
 
-// invalidExpr returns an expression that stands for e, which has an error.
-func invalidExpr(e syntax.Node, operands ...Expr) Expr {
-	return &erroneousExpr{Base{At: e.Pos()}, operands}
+// invalidExpr returns an expression that stands for node, which has an error.
+func invalidExpr(node syntax.Node, operands ...Expr) Expr {
+	return &erroneousExpr{Base{Position: node.Pos()}, operands}
 }
 
 // resolver resolves expressions and determines their types. It reports the errors of PRISM's
@@ -52,9 +52,9 @@ type formulaBody struct {
 	nesting
 }
 
-// newResolver returns a resolver for a model file, or for a properties file if ps is not nil.
-func newResolver(d *diags, m *Model, ps *Properties) *resolver {
-	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*formulaBody), clocksAllowed: ps != nil, nesting: &nesting{}, literals: make(map[string]Value)}
+// newResolver returns a resolver for a model file, or for a properties file if props is not nil.
+func newResolver(diags *diags, model *Model, props *Properties) *resolver {
+	return &resolver{diags: diags, model: model, props: props, bodies: make(map[*formula]*formulaBody), clocksAllowed: props != nil, nesting: &nesting{}, literals: make(map[string]Value)}
 }
 
 // inModule returns a resolver for the text of a module to which renamings apply.
@@ -78,46 +78,46 @@ func (r *resolver) outsideModules() *resolver {
 // truncated towards zero there.
 //
 // Source: Storm's ExpressionEvaluator::asInt.
-func (r *resolver) truncate(x Expr) Expr {
-	if x == nil || !r.model.truncates || x.Type() != Double || !isIntQuotient(x) {
-		return x
+func (r *resolver) truncate(expr Expr) Expr {
+	if expr == nil || !r.model.truncates || expr.Type() != Double || !isIntQuotient(expr) {
+		return expr
 	}
-	at := x.Pos()
-	rounded := func(f Func) Expr { return &Call{Base{Int, at}, f, []Expr{x}} }
-	positive := &Binary{Base{Bool, at}, syntax.OpGe, x, &Const{Base{Int, at}, Value{Type: Int}}}
-	return &Cond{Base{Int, at}, positive, rounded(FuncFloor), rounded(FuncCeil)}
+	pos := expr.Pos()
+	rounded := func(function Func) Expr { return &Call{Base{Int, pos}, function, []Expr{expr}} }
+	positive := &Binary{Base{Bool, pos}, syntax.OpGe, expr, &Const{Base{Int, pos}, Value{Type: Int}}}
+	return &Cond{Base{Int, pos}, positive, rounded(FuncFloor), rounded(FuncCeil)}
 }
 
 // isIntQuotient reports whether all parts of an expression are ints, apart from results of divisions.
-func isIntQuotient(x Expr) bool {
-	switch x := x.(type) {
+func isIntQuotient(expr Expr) bool {
+	switch expr := expr.(type) {
 	case *Unary:
-		return isIntQuotient(x.X)
+		return isIntQuotient(expr.X)
 	case *Binary:
-		return x.Op != syntax.OpPow && isIntQuotient(x.X) && isIntQuotient(x.Y)
+		return expr.Op != syntax.OpPow && isIntQuotient(expr.X) && isIntQuotient(expr.Y)
 	case *Cond:
-		return isIntQuotient(x.A) && isIntQuotient(x.B)
+		return isIntQuotient(expr.Then) && isIntQuotient(expr.Else)
 	case *Call:
-		return (x.Func == FuncMin || x.Func == FuncMax) && !slices.ContainsFunc(x.Args, func(a Expr) bool { return !isIntQuotient(a) })
+		return (expr.Func == FuncMin || expr.Func == FuncMax) && !slices.ContainsFunc(expr.Args, func(arg Expr) bool { return !isIntQuotient(arg) })
 	}
-	return x.Type() == Int
+	return expr.Type() == Int
 }
 
 // withClocks resolves an expression that may mention clocks.
-func (r *resolver) withClocks(e syntax.Expr) Expr {
+func (r *resolver) withClocks(expr syntax.Expr) Expr {
 	r.clocksAllowed = true
-	x := r.expr(e)
+	resolved := r.expr(expr)
 	r.clocksAllowed = false
-	return x
+	return resolved
 }
 
-func (r *resolver) semanticError(e syntax.Node, format string, args ...any) Expr {
-	r.add(phaseSemantic, e.Pos(), format, args...)
-	return invalidExpr(e)
+func (r *resolver) semanticError(node syntax.Node, format string, args ...any) Expr {
+	r.add(phaseSemantic, node.Pos(), format, args...)
+	return invalidExpr(node)
 }
 
-func (r *resolver) typeError(e syntax.Node, format string, args ...any) {
-	r.add(phaseTypes, e.Pos(), format, args...)
+func (r *resolver) typeError(node syntax.Node, format string, args ...any) {
+	r.add(phaseTypes, node.Pos(), format, args...)
 }
 
 // typeMismatch returns the end of a type error message, "found ... of type ..., want ...".
@@ -125,82 +125,82 @@ func typeMismatch(found Expr, want string) string {
 	return fmt.Sprintf("found %s of type %s, want %s", describe(found), found.Type(), want)
 }
 
-// describe returns what kind of expression e is, for an error message.
-func describe(e Expr) string {
-	switch e := e.(type) {
+// describe returns what an error message calls an expression.
+func describe(expr Expr) string {
+	switch expr := expr.(type) {
 	case *Const:
-		return "the value " + e.Val.String()
+		return "the value " + expr.Val.String()
 	case *Var:
 		return "a variable"
 	case *constRef:
-		return fmt.Sprintf("the constant %q", e.constant.name)
+		return fmt.Sprintf("the constant %q", expr.constant.name)
 	}
 	return "an expression"
 }
 
 // expr resolves an expression of either kind of file.
-func (r *resolver) expr(e syntax.Expr) Expr {
+func (r *resolver) expr(source syntax.Expr) Expr {
 	if !r.nesting.enter() {
-		return r.tooDeep(e)
+		return r.tooDeep(source)
 	}
-	x := r.resolveNode(e)
+	resolved := r.resolveNode(source)
 	r.nesting.leave()
-	return x
+	return resolved
 }
 
 // resolveNode resolves the outermost operator of an expression, and its operands.
-func (r *resolver) resolveNode(e syntax.Expr) Expr {
-	switch e := e.(type) {
+func (r *resolver) resolveNode(expr syntax.Expr) Expr {
+	switch expr := expr.(type) {
 	case *syntax.Ident:
-		return r.ident(e)
+		return r.ident(expr)
 	case *syntax.IntLit:
-		return &Const{Base{Int, e.Pos()}, IntValue(e.Value)}
+		return &Const{Base{Int, expr.Pos()}, IntValue(expr.Value)}
 	case *syntax.DoubleLit:
-		v, known := r.literals[e.Text]
+		value, known := r.literals[expr.Text]
 		if !known {
-			v = literalValue(e.Text)
-			r.literals[e.Text] = v
+			value = literalValue(expr.Text)
+			r.literals[expr.Text] = value
 		}
-		if v.Rat == nil {
-			return r.semanticError(e, "number with too many digits, or an exponent beyond %d", maxExponent)
+		if value.Rat == nil {
+			return r.semanticError(expr, "number with too many digits, or an exponent beyond %d", maxExponent)
 		}
-		return &Const{Base{Double, e.Pos()}, v}
+		return &Const{Base{Double, expr.Pos()}, value}
 	case *syntax.BoolLit:
-		return &Const{Base{Bool, e.Pos()}, BoolValue(e.Value)}
+		return &Const{Base{Bool, expr.Pos()}, BoolValue(expr.Value)}
 	case *syntax.Paren:
-		return r.expr(e.X)
+		return r.expr(expr.X)
 	case *syntax.Unary:
-		return r.unary(e)
+		return r.unary(expr)
 	case *syntax.Binary:
-		return r.binary(e)
+		return r.binary(expr)
 	case *syntax.Cond:
-		return r.cond(e)
+		return r.cond(expr)
 	case *syntax.Call:
-		return r.call(e)
+		return r.call(expr)
 	}
 	if r.props == nil {
-		return r.semanticError(e, "found a property operator, want an expression of the model language")
+		return r.semanticError(expr, "found a property operator, want an expression of the model language")
 	}
-	return r.operator(e)
+	return r.operator(expr)
 }
 
 // optional resolves an expression that may be missing.
-func (r *resolver) optional(e syntax.Expr) Expr {
-	if e == nil {
+func (r *resolver) optional(expr syntax.Expr) Expr {
+	if expr == nil {
 		return nil
 	}
-	return r.expr(e)
+	return r.expr(expr)
 }
 
 // ident resolves a name: a formula, which is replaced by its body, a constant or a variable.
-func (r *resolver) ident(e *syntax.Ident) Expr {
-	name := applyRenamings(r.renamings, e.Name)
-	if meaning, ok := r.model.names[e.Name]; ok && meaning.formula != nil {
-		if name == e.Name {
-			return r.formula(e, meaning.formula)
+func (r *resolver) ident(expr *syntax.Ident) Expr {
+	name := applyRenamings(r.renamings, expr.Name)
+	if meaning, ok := r.model.names[expr.Name]; ok && meaning.formula != nil {
+		if name == expr.Name {
+			return r.formula(expr, meaning.formula)
 		}
 		if meaning, ok := r.model.names[name]; ok && meaning.formula != nil { // in Storm's dialect a formula can be renamed to another one
-			return r.outsideModules().formula(e, meaning.formula)
+			return r.outsideModules().formula(expr, meaning.formula)
 		}
 	}
 	meaning, ok := r.model.names[name]
@@ -209,16 +209,16 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 	}
 	switch {
 	case !ok || meaning.formula != nil: // formulas are expanded before renaming
-		if from := r.renamedFrom(e.Name); from != "" {
-			return r.semanticError(e, "undeclared identifier %q%s", name, from)
+		if from := r.renamedFrom(expr.Name); from != "" {
+			return r.semanticError(expr, "undeclared identifier %q%s", name, from)
 		}
-		return r.semanticError(e, "undeclared identifier %q%s", name, r.suggestName(name))
+		return r.semanticError(expr, "undeclared identifier %q%s", name, r.suggestName(name))
 	case meaning.constant != nil:
-		return &constRef{Base{meaning.constant.typ, e.Pos()}, meaning.constant}
+		return &constRef{Base{meaning.constant.typ, expr.Pos()}, meaning.constant}
 	}
-	variable := &Var{Base{r.model.vars[meaning.index].typ, r.position(e)}, meaning.index}
-	if variable.T == Clock && (r.inFormula || !r.clocksAllowed) {
-		r.add(phaseSemantic, e.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
+	variable := &Var{Base{r.model.vars[meaning.index].typ, r.position(expr)}, meaning.index}
+	if variable.ValueType == Clock && (r.inFormula || !r.clocksAllowed) {
+		r.add(phaseSemantic, expr.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
 		r.entries[len(r.entries)-1].kind = clockUse
 	}
 	return variable
@@ -228,8 +228,8 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 // identifier.
 func (r *resolver) suggestName(name string) string {
 	if r.props != nil {
-		if s, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
-			return fmt.Sprintf("; there is %s %s %q, want it in quotes", article(s.kind), s.kind, name)
+		if meaning, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
+			return fmt.Sprintf("; there is %s %s %q, want it in quotes", article(meaning.kind), meaning.kind, name)
 		}
 	}
 	tables := []table{r.model.names}
@@ -242,8 +242,8 @@ func (r *resolver) suggestName(name string) string {
 // suggestLabel returns a hint for an undeclared label: a variable, constant or formula of that
 // name, or the most similar label.
 func (r *resolver) suggestLabel(name string) string {
-	if s, ok := r.props.names.lookup(r.model.names, name); ok {
-		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(s.kind), s.kind, name)
+	if meaning, ok := r.props.names.lookup(r.model.names, name); ok {
+		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(meaning.kind), meaning.kind, name)
 	}
 	return nearest(name, `"`, r.model.quoted, r.props.quoted)
 }
@@ -272,11 +272,11 @@ func (r *resolver) renamedFrom(name string) string {
 }
 
 // formula returns the resolved body of a formula, and repeats the errors in the body at this use.
-func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
+func (r *resolver) formula(expr *syntax.Ident, f *formula) Expr {
 	body := r.formulaBody(f)
 	r.errorCount += len(body.diags)
 	if !r.nesting.add(body.nesting) {
-		return r.tooDeep(e)
+		return r.tooDeep(expr)
 	}
 	for _, entry := range body.diags {
 		if entry.kind == clockUse && r.clocksAllowed && !r.inFormula {
@@ -291,123 +291,123 @@ func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
 }
 
 // formulaBody resolves the body of a formula, once, and records its errors apart from the others.
-func (r *resolver) formulaBody(f *formula) *formulaBody {
-	if resolved, ok := r.bodies[f]; ok {
+func (r *resolver) formulaBody(formula *formula) *formulaBody {
+	if resolved, ok := r.bodies[formula]; ok {
 		return resolved
 	}
 	outerEntries, outerExpanding, outerNesting := r.entries, r.inFormula, *r.nesting
 	r.entries, r.inFormula = nil, true
 	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
-	resolved := &formulaBody{expr: r.expr(f.decl.X)}
+	resolved := &formulaBody{expr: r.expr(formula.decl.X)}
 	resolved.diags, resolved.nesting = r.entries, *r.nesting
 	r.entries, r.inFormula, *r.nesting = outerEntries, outerExpanding, outerNesting
-	r.bodies[f] = resolved
+	r.bodies[formula] = resolved
 	return resolved
 }
 
 // position returns the position of an expression, marked if it is in a formula of the model that a
 // property uses.
-func (r *resolver) position(e syntax.Expr) syntax.Pos {
-	p := e.Pos()
-	p.Formula = r.props != nil && r.inFormula
-	return p
+func (r *resolver) position(expr syntax.Expr) syntax.Pos {
+	pos := expr.Pos()
+	pos.Formula = r.props != nil && r.inFormula
+	return pos
 }
 
-func numeric(t Type) bool { return t == Int || t == Double }
+func numeric(typ Type) bool { return typ == Int || typ == Double }
 
-func boolean(t Type) bool { return t == Bool || t == Path }
+func boolean(typ Type) bool { return typ == Bool || typ == Path }
 
 // unary resolves ! or - and checks the type of its operand.
-func (r *resolver) unary(e *syntax.Unary) Expr {
-	x := r.expr(e.X)
-	t := x.Type()
+func (r *resolver) unary(expr *syntax.Unary) Expr {
+	resolved := r.expr(expr.X)
+	typ := resolved.Type()
 	switch {
-	case t == Invalid:
-	case e.Op == syntax.OpNot && !boolean(t):
-		r.typeError(e.X, "! applied to a non-Boolean expression: %s", typeMismatch(x, "bool"))
-		return invalidExpr(e, x)
-	case e.Op == syntax.OpNeg && !numeric(t):
-		r.typeError(e.X, "- can only be applied to ints or doubles: %s", typeMismatch(x, "a number"))
-		return invalidExpr(e, x)
+	case typ == Invalid:
+	case expr.Op == syntax.OpNot && !boolean(typ):
+		r.typeError(expr.X, "! applied to a non-Boolean expression: %s", typeMismatch(resolved, "bool"))
+		return invalidExpr(expr, resolved)
+	case expr.Op == syntax.OpNeg && !numeric(typ):
+		r.typeError(expr.X, "- can only be applied to ints or doubles: %s", typeMismatch(resolved, "a number"))
+		return invalidExpr(expr, resolved)
 	}
-	return &Unary{Base{t, r.position(e)}, e.Op, x}
+	return &Unary{Base{typ, r.position(expr)}, expr.Op, resolved}
 }
 
 // binary resolves an infix operator and checks the types of its operands.
-func (r *resolver) binary(e *syntax.Binary) Expr {
-	x, y := r.expr(e.X), r.expr(e.Y)
-	switch e.Op {
+func (r *resolver) binary(expr *syntax.Binary) Expr {
+	left, right := r.expr(expr.X), r.expr(expr.Y)
+	switch expr.Op {
 	case syntax.OpImplies, syntax.OpIff, syntax.OpOr, syntax.OpAnd:
-		if !r.checkOperands(e, x, y, boolean, "applied to a non-Boolean expression", "bool") {
-			return invalidExpr(e, x, y)
+		if !r.checkOperands(expr, left, right, boolean, "applied to a non-Boolean expression", "bool") {
+			return invalidExpr(expr, left, right)
 		}
-		t := Bool
-		if x.Type() == Path || y.Type() == Path {
-			t = Path
+		typ := Bool
+		if left.Type() == Path || right.Type() == Path {
+			typ = Path
 		}
-		return &Binary{Base{t, r.position(e)}, e.Op, x, y}
+		return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
 	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
-		return r.comparison(e, x, y)
+		return r.comparison(expr, left, right)
 	}
-	if !r.checkOperands(e, x, y, numeric, "can only be applied to ints or doubles", "a number") {
-		return invalidExpr(e, x, y)
+	if !r.checkOperands(expr, left, right, numeric, "can only be applied to ints or doubles", "a number") {
+		return invalidExpr(expr, left, right)
 	}
-	t := Int
-	if e.Op == syntax.OpDiv || x.Type() == Double || y.Type() == Double {
-		t = Double
+	typ := Int
+	if expr.Op == syntax.OpDiv || left.Type() == Double || right.Type() == Double {
+		typ = Double
 	}
-	return &Binary{Base{t, r.position(e)}, e.Op, x, y}
+	return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
 }
 
 // checkOperands checks the types of both operands with the function ok and reports the first wrong
 // one.
-func (r *resolver) checkOperands(e *syntax.Binary, x, y Expr, ok func(Type) bool, problem, want string) bool {
-	for i, o := range []Expr{x, y} {
-		if t := o.Type(); t != Invalid && !ok(t) {
-			r.typeError([]syntax.Expr{e.X, e.Y}[i], "%s %s: %s", e.Op, problem, typeMismatch(o, want))
+func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, ok func(Type) bool, problem, want string) bool {
+	for i, operand := range []Expr{left, right} {
+		if typ := operand.Type(); typ != Invalid && !ok(typ) {
+			r.typeError([]syntax.Expr{expr.X, expr.Y}[i], "%s %s: %s", expr.Op, problem, typeMismatch(operand, want))
 			return false
 		}
 	}
-	return x.Type() != Invalid && y.Type() != Invalid
+	return left.Type() != Invalid && right.Type() != Invalid
 }
 
 // comparison checks the types of compared operands. Numbers, ints and clocks, and, for equality,
 // Booleans can be compared.
-func (r *resolver) comparison(e *syntax.Binary, x, y Expr) Expr {
-	xType, yType := x.Type(), y.Type()
-	equality := e.Op == syntax.OpEq || e.Op == syntax.OpNe
+func (r *resolver) comparison(expr *syntax.Binary, left, right Expr) Expr {
+	xType, yType := left.Type(), right.Type()
+	equality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
 	discrete := func(yType Type) bool { return yType == Int || yType == Clock }
 	switch {
 	case xType == Invalid || yType == Invalid:
 	case numeric(xType) && numeric(yType), discrete(xType) && discrete(yType), equality && xType == Bool && yType == Bool:
-		return &Binary{Base{Bool, r.position(e)}, e.Op, x, y}
+		return &Binary{Base{Bool, r.position(expr)}, expr.Op, left, right}
 	case xType == yType:
-		r.typeError(e, "%s cannot compare %ss", e.Op, xType)
+		r.typeError(expr, "%s cannot compare %ss", expr.Op, xType)
 	default:
-		r.typeError(e, "%s cannot compare %s and %s", e.Op, xType, yType)
+		r.typeError(expr, "%s cannot compare %s and %s", expr.Op, xType, yType)
 	}
-	return invalidExpr(e, x, y)
+	return invalidExpr(expr, left, right)
 }
 
 // cond resolves ?: and checks that the types of its branches match.
-func (r *resolver) cond(e *syntax.Cond) Expr {
-	condition, thenBranch, elseBranch := r.expr(e.C), r.expr(e.T), r.expr(e.E)
+func (r *resolver) cond(expr *syntax.Cond) Expr {
+	condition, thenBranch, elseBranch := r.expr(expr.C), r.expr(expr.T), r.expr(expr.E)
 	thenType, elseType := thenBranch.Type(), elseBranch.Type()
 	switch {
 	case condition.Type() != Bool && condition.Type() != Invalid:
-		r.typeError(e.C, "condition of ? operator is not Boolean: %s", typeMismatch(condition, "bool"))
+		r.typeError(expr.C, "condition of ? operator is not Boolean: %s", typeMismatch(condition, "bool"))
 	case condition.Type() == Invalid || thenType == Invalid || elseType == Invalid:
 	case !castable(thenType, elseType) && !castable(elseType, thenType):
-		r.typeError(e, "types for then/else operands of ? operator must match, found %s and %s", thenType, elseType)
+		r.typeError(expr, "types for then/else operands of ? operator must match, found %s and %s", thenType, elseType)
 	case max(thenType, elseType) > Clock:
-		r.typeError(e, "operands of ? operator cannot have type %s", max(thenType, elseType))
+		r.typeError(expr, "operands of ? operator cannot have type %s", max(thenType, elseType))
 	default:
 		if thenType != elseType || thenType == Clock {
 			thenType = Double
 		}
-		return &Cond{Base{thenType, r.position(e)}, condition, thenBranch, elseBranch}
+		return &Cond{Base{thenType, r.position(expr)}, condition, thenBranch, elseBranch}
 	}
-	return invalidExpr(e, condition, thenBranch, elseBranch)
+	return invalidExpr(expr, condition, thenBranch, elseBranch)
 }
 
 // funcMulti is multi(…), which is an operator of properties.
@@ -415,80 +415,81 @@ const funcMulti = FuncLog + 1
 
 // lookupFunction returns the built-in function of a name, with the smallest and largest number of its
 // arguments; -1 means no limit. ok is false if there is no such function.
-func lookupFunction(name string) (f Func, minArgs, maxArgs int, ok bool) {
-	for f := FuncMin; f <= FuncLog; f++ {
-		if f.String() != name {
+func lookupFunction(name string) (function Func, minArgs, maxArgs int, ok bool) {
+	for function := FuncMin; function <= FuncLog; function++ {
+		if function.String() != name {
 			continue
 		}
-		switch f {
+		switch function {
 		case FuncMin, FuncMax:
-			return f, 1, -1, true
+			return function, 1, -1, true
 		case FuncPow, FuncMod, FuncLog:
-			return f, 2, 2, true
+			return function, 2, 2, true
 		}
-		return f, 1, 1, true
+		return function, 1, 1, true
 	}
 	return funcMulti, 1, -1, name == "multi"
 }
 
 // call resolves a function call and checks the number of its arguments.
-func (r *resolver) call(e *syntax.Call) Expr {
-	args := make([]Expr, len(e.Args))
+func (r *resolver) call(expr *syntax.Call) Expr {
+	args := make([]Expr, len(expr.Args))
 	valid := true
-	for i, a := range e.Args {
-		args[i] = r.expr(a)
+	for i, arg := range expr.Args {
+		args[i] = r.expr(arg)
 		valid = valid && args[i].Type() != Invalid
 	}
-	name := applyRenamings(r.renamings, e.Func.Name)
+	name := applyRenamings(r.renamings, expr.Func.Name)
 	function, minArgs, maxArgs, ok := lookupFunction(name)
 	switch {
 	case !ok:
-		return r.semanticError(e, "unknown function %q%s", name, r.renamedFrom(e.Func.Name))
+		return r.semanticError(expr, "unknown function %q%s", name, r.renamedFrom(expr.Func.Name))
 	case len(args) < minArgs:
-		r.arityError(e, "not enough", name, minArgs)
-		return invalidExpr(e, args...)
+		r.arityError(expr, "not enough", name, minArgs)
+		return invalidExpr(expr, args...)
 	case maxArgs >= 0 && len(args) > maxArgs:
-		r.arityError(e, "too many", name, maxArgs)
-		return invalidExpr(e, args...)
+		r.arityError(expr, "too many", name, maxArgs)
+		return invalidExpr(expr, args...)
 	case function == funcMulti && r.props == nil:
-		return r.semanticError(e, "function %q is for properties only", name)
+		return r.semanticError(expr, "function %q is for properties only", name)
 	case !valid:
-		return invalidExpr(e, args...)
+		return invalidExpr(expr, args...)
 	case function == funcMulti:
-		return r.multiObjective(e, args)
+		return r.multiObjective(expr, args)
 	}
-	return r.builtinCall(e, function, args)
+	return r.builtinCall(expr, function, args)
 }
 
 // arityError reports a wrong number of arguments.
-func (r *resolver) arityError(e *syntax.Call, problem, name string, want int) {
-	r.semanticError(e, "%s arguments to %q function: found %d, want %d", problem, name, len(e.Args), want)
+func (r *resolver) arityError(expr *syntax.Call, problem, name string, want int) {
+	r.semanticError(expr, "%s arguments to %q function: found %d, want %d", problem, name, len(expr.Args), want)
 	r.entries[len(r.entries)-1].kind = wrongArity
 }
 
-// builtinCall checks the argument types of a built-in function and determines the type of its result.
-func (r *resolver) builtinCall(e *syntax.Call, f Func, args []Expr) Expr {
+// builtinCall returns the call of a built-in function. It checks the types of the arguments and determines the type of the result:
+// Int if all arguments are Ints, except for log, and for the functions that round.
+func (r *resolver) builtinCall(expr *syntax.Call, function Func, args []Expr) Expr {
 	resultType := Int
-	for i, a := range args {
-		switch argType := a.Type(); {
-		case f == FuncMod && argType != Int:
-			r.typeError(e.Args[i], "non-integer argument to function %q: %s", f, typeMismatch(a, "int"))
-			return invalidExpr(e, args...)
+	for i, arg := range args {
+		switch argType := arg.Type(); {
+		case function == FuncMod && argType != Int:
+			r.typeError(expr.Args[i], "non-integer argument to function %q: %s", function, typeMismatch(arg, "int"))
+			return invalidExpr(expr, args...)
 		case argType == Bool:
-			r.typeError(e.Args[i], "Boolean argument not allowed as argument to function %q, want a number", f)
-			return invalidExpr(e, args...)
+			r.typeError(expr.Args[i], "Boolean argument not allowed as argument to function %q, want a number", function)
+			return invalidExpr(expr, args...)
 		case !numeric(argType) && argType != Clock:
-			r.typeError(e.Args[i], "argument of type %s not allowed for function %q, want a number", argType, f)
-			return invalidExpr(e, args...)
+			r.typeError(expr.Args[i], "argument of type %s not allowed for function %q, want a number", argType, function)
+			return invalidExpr(expr, args...)
 		case argType == Double:
 			resultType = Double
 		}
 	}
-	switch f {
+	switch function {
 	case FuncFloor, FuncCeil, FuncRound:
 		resultType = Int
 	case FuncLog:
 		resultType = Double
 	}
-	return &Call{Base{resultType, r.position(e)}, f, args}
+	return &Call{Base{resultType, r.position(expr)}, function, args}
 }

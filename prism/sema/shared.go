@@ -22,70 +22,70 @@ type Memo[T any] struct {
 }
 
 // Get returns the cached result for an expression, if there is one.
-func (m *Memo[T]) Get(e Expr) (x T, ok bool) {
+func (m *Memo[T]) Get(expr Expr) (x T, ok bool) {
 	if m.lookups++; m.lookups > Large {
-		x, ok = m.results[e]
+		x, ok = m.results[expr]
 	}
 	return x, ok
 }
 
 // Put caches the result x for an expression and returns it.
-func (m *Memo[T]) Put(e Expr, x T) T {
+func (m *Memo[T]) Put(expr Expr, x T) T {
 	if m.lookups > Large {
 		if m.results == nil {
 			m.results = make(map[Expr]T)
 		}
-		m.results[e] = x
+		m.results[expr] = x
 	}
 	return x
 }
 
 // Inspect calls visit for an expression and, if visit returns true, for its operands. Shared
 // operands of a large expression are visited a few times at most.
-func Inspect(e Expr, visit func(Expr) bool) {
+func Inspect(expr Expr, visit func(Expr) bool) {
 	var seen Memo[bool]
-	var walk func(e Expr)
-	walk = func(e Expr) {
-		if visited, _ := seen.Get(e); visited {
+	var walk func(expr Expr)
+	walk = func(expr Expr) {
+		if visited, _ := seen.Get(expr); visited {
 			return
 		}
-		seen.Put(e, true)
-		if visit(e) {
-			Operands(e, walk)
+		seen.Put(expr, true)
+		if visit(expr) {
+			Operands(expr, walk)
 		}
 	}
-	walk(e)
+	walk(expr)
 }
 
 // Repeated returns the operators that occur more than once in an expression, if the expression has
 // more than limit nodes with repetitions written out; otherwise nil. operands must call visit for
 // each operand.
-func Repeated(e Expr, limit int, operands func(e Expr, visit func(Expr))) map[Expr]bool {
+func Repeated(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) map[Expr]bool {
 	visited := 0
-	var count func(e Expr)
-	count = func(e Expr) {
+	var count func(expr Expr)
+	count = func(expr Expr) {
 		if visited++; visited <= limit {
-			operands(e, count)
+			operands(expr, count)
 		}
 	}
-	if count(e); visited <= limit {
+	if count(expr); visited <= limit {
 		return nil
 	}
 	seen, repeated := make(map[Expr]bool), make(map[Expr]bool)
-	var walk func(e Expr)
-	walk = func(e Expr) {
-		if seen[e] {
-			switch e.(type) {
+	var walk func(expr Expr)
+	walk = func(expr Expr) {
+		if seen[expr] {
+			switch expr.(type) {
 			case *Const, *Var:
 			default:
-				repeated[e] = true
+				repeated[expr] = true
 			}
 			return
 		}
-		seen[e] = true
-		operands(e, walk)
+		seen[expr] = true
+		operands(expr, walk)
 	}
-	walk(e)
+	walk(expr)
 	return repeated
 }
 
@@ -98,64 +98,64 @@ type Rewriter struct {
 }
 
 // Rewrite returns the rewritten expression. Shared sub-expressions are rewritten once and stay shared.
-func (r *Rewriter) Rewrite(e Expr) (Expr, error) {
-	if x, ok := r.memo.Get(e); ok {
-		return x, nil
+func (r *Rewriter) Rewrite(expr Expr) (Expr, error) {
+	if resolved, ok := r.memo.Get(expr); ok {
+		return resolved, nil
 	}
-	x, err := r.copyNode(e)
+	resolved, err := r.copyNode(expr)
 	if err != nil {
 		return nil, err
 	}
-	return r.memo.Put(e, x), nil
+	return r.memo.Put(expr, resolved), nil
 }
 
 // copyNode copies an operation with its operands rewritten; Other rewrites everything else.
-func (r *Rewriter) copyNode(e Expr) (Expr, error) {
+func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 	var err error
-	rewriteOperand := func(e Expr) Expr {
-		x, failed := r.Rewrite(e)
+	rewriteOperand := func(expr Expr) Expr {
+		resolved, failed := r.Rewrite(expr)
 		err = cmp.Or(err, failed)
-		return x
+		return resolved
 	}
-	base := func(b Base) Base {
+	base := func(copied Base) Base {
 		if r.Base != nil {
-			return r.Base(b)
+			return r.Base(copied)
 		}
-		return b
+		return copied
 	}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const, *Var:
-		return e, nil
+		return expr, nil
 	case *Unary:
-		return &Unary{base(e.Base), e.Op, rewriteOperand(e.X)}, err
+		return &Unary{base(expr.Base), expr.Op, rewriteOperand(expr.X)}, err
 	case *Binary:
-		return &Binary{base(e.Base), e.Op, rewriteOperand(e.X), rewriteOperand(e.Y)}, err
+		return &Binary{base(expr.Base), expr.Op, rewriteOperand(expr.X), rewriteOperand(expr.Y)}, err
 	case *Cond:
-		return &Cond{base(e.Base), rewriteOperand(e.C), rewriteOperand(e.A), rewriteOperand(e.B)}, err
+		return &Cond{base(expr.Base), rewriteOperand(expr.Condition), rewriteOperand(expr.Then), rewriteOperand(expr.Else)}, err
 	case *Call:
-		out := &Call{base(e.Base), e.Func, make([]Expr, len(e.Args))}
-		for i, a := range e.Args {
-			out.Args[i] = rewriteOperand(a)
+		out := &Call{base(expr.Base), expr.Func, make([]Expr, len(expr.Args))}
+		for i, arg := range expr.Args {
+			out.Args[i] = rewriteOperand(arg)
 		}
 		return out, err
 	}
-	return r.Other(e)
+	return r.Other(expr)
 }
 
-// holdsEverywhere reports whether a predicate is true for e and all expressions in it.
-func holdsEverywhere(e Expr, predicate func(Expr) bool) bool {
+// holdsEverywhere reports whether a predicate is true for an expression and all expressions in it.
+func holdsEverywhere(expr Expr, predicate func(Expr) bool) bool {
 	holds := true
-	Inspect(e, func(e Expr) bool {
-		holds = holds && predicate(e)
+	Inspect(expr, func(expr Expr) bool {
+		holds = holds && predicate(expr)
 		return holds
 	})
 	return holds
 }
 
 // isConstant reports whether an expression has no variables and no property operators.
-func isConstant(e Expr) bool {
-	return holdsEverywhere(e, func(e Expr) bool {
-		switch e.(type) {
+func isConstant(expr Expr) bool {
+	return holdsEverywhere(expr, func(expr Expr) bool {
+		switch expr.(type) {
 		case *Const, *constRef, *erroneousExpr, *Unary, *Binary, *Cond, *Call:
 			return true
 		}
@@ -166,9 +166,9 @@ func isConstant(e Expr) bool {
 // Stateless reports whether an expression has no labels and no property operators, so that the
 // valuation of a state is enough to evaluate it. Engines always evaluate labels and operators,
 // with their errors, even where the result does not matter.
-func Stateless(e Expr) bool {
-	return holdsEverywhere(e, func(e Expr) bool {
-		switch e.(type) {
+func Stateless(expr Expr) bool {
+	return holdsEverywhere(expr, func(expr Expr) bool {
+		switch expr.(type) {
 		case *Const, *Param, *Var, *Unary, *Binary, *Cond, *Call:
 			return true
 		}
@@ -177,9 +177,9 @@ func Stateless(e Expr) bool {
 }
 
 // Parametric reports whether an expression contains a parameter, see [Model.InstantiateOpen].
-func Parametric(e Expr) bool {
-	return !holdsEverywhere(e, func(e Expr) bool {
-		_, param := e.(*Param)
+func Parametric(expr Expr) bool {
+	return !holdsEverywhere(expr, func(expr Expr) bool {
+		_, param := expr.(*Param)
 		return !param
 	})
 }
@@ -213,17 +213,17 @@ func (x *nesting) leave() {
 
 // add accounts for a formula or property whose body replaces a reference; false means that the result
 // is nested too deeply.
-func (x *nesting) add(y nesting) bool {
-	if x.depth+y.deepest > maxDepth {
+func (x *nesting) add(other nesting) bool {
+	if x.depth+other.deepest > maxDepth {
 		return false
 	}
-	x.deepest = max(x.deepest, x.depth+y.deepest)
+	x.deepest = max(x.deepest, x.depth+other.deepest)
 	return true
 }
 
 // tooDeep reports that an expression is nested too deeply. It resets the deepest level, so that
 // the expressions around it are not reported too.
-func (r *resolver) tooDeep(e syntax.Expr) Expr {
+func (r *resolver) tooDeep(expr syntax.Expr) Expr {
 	*r.nesting = nesting{depth: r.nesting.depth, totalDepth: r.nesting.totalDepth}
-	return r.semanticError(e, "the expression is nested too deeply after expanding formulas and references, want at most %d levels", maxDepth)
+	return r.semanticError(expr, "the expression is nested too deeply after expanding formulas and references, want at most %d levels", maxDepth)
 }

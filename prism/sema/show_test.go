@@ -28,7 +28,7 @@ func show(e Expr) string {
 	case *Binary:
 		return "(" + show(e.X) + e.Op.String() + show(e.Y) + ")"
 	case *Cond:
-		return "(" + show(e.C) + "?" + show(e.A) + ":" + show(e.B) + ")"
+		return "(" + show(e.Condition) + "?" + show(e.Then) + ":" + show(e.Else) + ")"
 	case *Call:
 		return e.Func.String() + "(" + list(e.Args) + ")"
 	case *Label:

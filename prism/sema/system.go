@@ -32,8 +32,8 @@ func (c *checker) selectSystem() bool {
 	}
 	deps := make([][]int, len(c.items.systems))
 	for i, block := range c.items.systems {
-		visitTerms(block.X, func(x syntax.SysExpr) {
-			if ref, ok := x.(*syntax.SysRef); ok {
+		visitTerms(block.X, func(term syntax.SysExpr) {
+			if ref, ok := term.(*syntax.SysRef); ok {
 				if j, ok := names[ref.Name.Name]; ok {
 					deps[i] = append(deps[i], j)
 				}
@@ -49,95 +49,95 @@ func (c *checker) selectSystem() bool {
 }
 
 // visitTerms calls f for a process-algebra term and all terms in it.
-func visitTerms(x syntax.SysExpr, f func(syntax.SysExpr)) {
-	f(x)
-	for _, y := range termOperands(x) {
-		visitTerms(y, f)
+func visitTerms(left syntax.SysExpr, f func(syntax.SysExpr)) {
+	f(left)
+	for _, right := range termOperands(left) {
+		visitTerms(right, f)
 	}
 }
 
 // termOperands returns the operands of a process-algebra term.
-func termOperands(x syntax.SysExpr) []syntax.SysExpr {
-	switch x := x.(type) {
+func termOperands(term syntax.SysExpr) []syntax.SysExpr {
+	switch term := term.(type) {
 	case *syntax.SysBrackets:
-		return []syntax.SysExpr{x.X}
+		return []syntax.SysExpr{term.X}
 	case *syntax.SysFull:
-		return x.Operands
+		return term.Operands
 	case *syntax.SysInterleaved:
-		return x.Operands
+		return term.Operands
 	case *syntax.SysParallel:
-		return []syntax.SysExpr{x.X, x.Y}
+		return []syntax.SysExpr{term.X, term.Y}
 	case *syntax.SysHide:
-		return []syntax.SysExpr{x.X}
+		return []syntax.SysExpr{term.X}
 	case *syntax.SysRename:
-		return []syntax.SysExpr{x.X}
+		return []syntax.SysExpr{term.X}
 	}
 	return nil
 }
 
 // dereference returns the term that a reference to a system block stands for, and any other term
 // itself; false if the block does not exist.
-func (c *checker) dereference(x syntax.SysExpr) (syntax.SysExpr, bool) {
-	ref, ok := x.(*syntax.SysRef)
+func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
+	ref, ok := term.(*syntax.SysRef)
 	if !ok {
-		return x, true
+		return term, true
 	}
-	for _, s := range c.items.systems {
-		if s.Name != nil && s.Name.Name == ref.Name.Name {
-			return s.X, true
+	for _, system := range c.items.systems {
+		if system.Name != nil && system.Name.Name == ref.Name.Name {
+			return system.X, true
 		}
 	}
 	return nil, false
 }
 
 // addRenamedActions calls add for each new action name in the renamings of a term.
-func (c *checker) addRenamedActions(x syntax.SysExpr, add func(string)) {
-	x, ok := c.dereference(x)
+func (c *checker) addRenamedActions(left syntax.SysExpr, add func(string)) {
+	left, ok := c.dereference(left)
 	if !ok {
 		return
 	}
-	if x, ok := x.(*syntax.SysRename); ok {
-		for _, r := range x.Renames {
-			add(r.New.Name)
+	if term, ok := left.(*syntax.SysRename); ok {
+		for _, rename := range term.Renames {
+			add(rename.New.Name)
 		}
 	}
-	for _, y := range termOperands(x) {
-		c.addRenamedActions(y, add)
+	for _, right := range termOperands(left) {
+		c.addRenamedActions(right, add)
 	}
 }
 
 // checkSystem checks the actions and references in a term of the system block. Like PRISM it does not
 // check the blocks that are referred to.
-func (c *checker) checkSystem(x syntax.SysExpr) {
-	for _, y := range termOperands(x) {
-		c.checkSystem(y)
+func (c *checker) checkSystem(left syntax.SysExpr) {
+	for _, right := range termOperands(left) {
+		c.checkSystem(right)
 	}
-	switch x := x.(type) {
+	switch term := left.(type) {
 	case *syntax.SysRef:
-		if _, ok := c.dereference(x); !ok {
-			c.resolver.semanticError(x, "reference to system %s which does not exist", x.Name.Name)
+		if _, ok := c.dereference(term); !ok {
+			c.resolver.semanticError(term, "reference to system %s which does not exist", term.Name.Name)
 		}
 	case *syntax.SysParallel:
-		c.checkSystemActions(x, x.Actions)
+		c.checkSystemActions(term, term.Actions)
 	case *syntax.SysHide:
-		c.checkSystemActions(x, x.Actions)
+		c.checkSystemActions(term, term.Actions)
 	case *syntax.SysRename:
 		var renamed []*syntax.Ident
-		for _, r := range x.Renames {
-			renamed = append(renamed, r.Old)
+		for _, rename := range term.Renames {
+			renamed = append(renamed, rename.Old)
 		}
-		c.checkSystemActions(x, renamed)
+		c.checkSystemActions(term, renamed)
 	}
 }
 
 // checkSystemActions checks that the actions in a term are actions of the model, each listed once.
-func (c *checker) checkSystemActions(x syntax.SysExpr, actions []*syntax.Ident) {
-	for i, a := range actions {
+func (c *checker) checkSystemActions(term syntax.SysExpr, actions []*syntax.Ident) {
+	for i, action := range actions {
 		switch {
-		case c.actionIndex(a.Name) == UnknownAction:
-			c.resolver.semanticError(x, "invalid action %q in \"system\" construct", a.Name)
-		case slices.ContainsFunc(actions[:i], func(b *syntax.Ident) bool { return a.Name == b.Name }):
-			c.resolver.semanticError(x, "duplicated action %q in parallel composition in \"system\" construct", a.Name)
+		case c.actionIndex(action.Name) == UnknownAction:
+			c.resolver.semanticError(term, "invalid action %q in \"system\" construct", action.Name)
+		case slices.ContainsFunc(actions[:i], func(earlier *syntax.Ident) bool { return action.Name == earlier.Name }):
+			c.resolver.semanticError(term, "duplicated action %q in parallel composition in \"system\" construct", action.Name)
 		}
 	}
 }
@@ -146,12 +146,12 @@ func (c *checker) checkSystemActions(x syntax.SysExpr, actions []*syntax.Ident) 
 func (c *checker) resolveSystemBlock() {
 	count := make([]int, len(c.modules))
 	sys := c.resolveSystem(c.system.X, count)
-	for i, m := range c.modules {
+	for i, module := range c.modules {
 		switch {
 		case count[i] == 0:
-			c.resolver.semanticError(c.system.X, "module %s does not appear in the \"system\" construct", m.name.Name)
+			c.resolver.semanticError(c.system.X, "module %s does not appear in the \"system\" construct", module.name.Name)
 		case count[i] > 1:
-			c.resolver.semanticError(c.system.X, "module %s appears more than once in the \"system\" construct", m.name.Name)
+			c.resolver.semanticError(c.system.X, "module %s appears more than once in the \"system\" construct", module.name.Name)
 		}
 	}
 	c.model.system = sys
@@ -160,12 +160,12 @@ func (c *checker) resolveSystemBlock() {
 // resolveSystem resolves a process-algebra term and counts the uses of each module. It returns nil if
 // something in the term does not exist. Actions that no command has are dropped, because they have no
 // effect.
-func (c *checker) resolveSystem(x syntax.SysExpr, count []int) System {
-	x, ok := c.dereference(x)
+func (c *checker) resolveSystem(left syntax.SysExpr, count []int) System {
+	left, ok := c.dereference(left)
 	if !ok {
 		return nil
 	}
-	if moduleName, ok := x.(*syntax.SysModule); ok {
+	if moduleName, ok := left.(*syntax.SysModule); ok {
 		i := slices.IndexFunc(c.modules, func(other *module) bool { return other.name.Name == moduleName.Name.Name })
 		if i < 0 {
 			c.add(phaseOurs, moduleName.Pos(), "no such module %s in the \"system\" construct", moduleName.Name.Name)
@@ -175,21 +175,21 @@ func (c *checker) resolveSystem(x syntax.SysExpr, count []int) System {
 		return SysModule{i}
 	}
 	var operands []System
-	for _, y := range termOperands(x) {
-		operands = append(operands, c.resolveSystem(y, count))
+	for _, right := range termOperands(left) {
+		operands = append(operands, c.resolveSystem(right, count))
 	}
-	switch x := x.(type) {
+	switch term := left.(type) {
 	case *syntax.SysFull:
 		return &SysParallel{Operands: operands, Full: true}
 	case *syntax.SysInterleaved:
 		return &SysParallel{Operands: operands}
 	case *syntax.SysParallel:
-		return &SysParallel{Operands: operands, Actions: c.actionIndices(x.Actions)}
+		return &SysParallel{Operands: operands, Actions: c.actionIndices(term.Actions)}
 	case *syntax.SysHide:
-		return &SysHide{operands[0], c.actionIndices(x.Actions)}
+		return &SysHide{operands[0], c.actionIndices(term.Actions)}
 	case *syntax.SysRename:
 		rename := &SysRename{X: operands[0]}
-		for _, pair := range x.Renames {
+		for _, pair := range term.Renames {
 			if from := c.actionIndex(pair.Old.Name); from >= 0 {
 				rename.From, rename.To = append(rename.From, from), append(rename.To, c.actionIndex(pair.New.Name))
 			}
@@ -202,8 +202,8 @@ func (c *checker) resolveSystem(x syntax.SysExpr, count []int) System {
 // actionIndices returns the indices of the actions that exist.
 func (c *checker) actionIndices(names []*syntax.Ident) []int {
 	var out []int
-	for _, a := range names {
-		if i := c.actionIndex(a.Name); i >= 0 {
+	for _, action := range names {
+		if i := c.actionIndex(action.Name); i >= 0 {
 			out = append(out, i)
 		}
 	}

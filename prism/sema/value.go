@@ -14,21 +14,21 @@ import (
 const maxRatBits = 1 << 14
 
 // BoolValue returns a Bool.
-func BoolValue(b bool) Value { return Value{Type: Bool, Bool: b} }
+func BoolValue(value bool) Value { return Value{Type: Bool, Bool: value} }
 
 // IntValue returns an Int, which is exact.
 func IntValue(i int32) Value {
 	return Value{Type: Int, Int: i, Float: float64(i), Rat: new(big.Rat).SetInt64(int64(i))}
 }
 
-// DoubleValue returns a Double that is not known to be exact. Its Rat is nil, since f may have
+// DoubleValue returns a Double that is not known to be exact. Its Rat is nil, since inFloat may have
 // been rounded. See RatValue.
-func DoubleValue(f float64) Value { return Value{Type: Double, Float: f} }
+func DoubleValue(inFloat float64) Value { return Value{Type: Double, Float: inFloat} }
 
-// RatValue returns the Double nearest to r, with Rat set to a copy of r.
-func RatValue(r *big.Rat) Value {
-	f, _ := r.Float64()
-	return Value{Type: Double, Float: f, Rat: new(big.Rat).Set(r)}
+// RatValue returns the Double nearest to a fraction, with Rat set to a copy of the fraction.
+func RatValue(fraction *big.Rat) Value {
+	inFloat, _ := fraction.Float64()
+	return Value{Type: Double, Float: inFloat, Rat: new(big.Rat).Set(fraction)}
 }
 
 // String returns the value as PRISM prints it: 3, 1.0E-5, true.
@@ -44,25 +44,25 @@ func (v Value) String() string {
 
 // javaFloat formats a float64 as Java's Double.toString does: with the shortest digits that identify
 // the number, at least two, and with an exponent for numbers from 1E7 on or below 1E-3.
-func javaFloat(f float64) string {
+func javaFloat(inFloat float64) string {
 	switch {
-	case math.IsNaN(f):
+	case math.IsNaN(inFloat):
 		return "NaN"
-	case math.IsInf(f, 1):
+	case math.IsInf(inFloat, 1):
 		return "Infinity"
-	case math.IsInf(f, -1):
+	case math.IsInf(inFloat, -1):
 		return "-Infinity"
 	}
-	if a := math.Abs(f); a == 0 || a >= 1e-3 && a < 1e7 {
-		digits := strconv.FormatFloat(f, 'f', -1, 64)
+	if a := math.Abs(inFloat); a == 0 || a >= 1e-3 && a < 1e7 {
+		digits := strconv.FormatFloat(inFloat, 'f', -1, 64)
 		if !strings.Contains(digits, ".") {
 			digits += ".0"
 		}
 		return digits
 	}
-	digits := strconv.FormatFloat(f, 'e', -1, 64)
+	digits := strconv.FormatFloat(inFloat, 'e', -1, 64)
 	if !strings.Contains(digits, ".") {
-		digits = strconv.FormatFloat(f, 'e', 1, 64)
+		digits = strconv.FormatFloat(inFloat, 'e', 1, 64)
 	}
 	mantissa, exponent, _ := strings.Cut(digits, "e")
 	n, _ := strconv.Atoi(exponent) // FormatFloat writes a well-formed exponent
@@ -81,10 +81,10 @@ func (v Value) toDouble() Value {
 // nil if that has too many digits. Its Float is the nearest float64, which may be zero or
 // infinite.
 func literalValue(text string) Value {
-	f, _ := strconv.ParseFloat(text, 64) // a range error comes with an infinity, as in Java
-	v := DoubleValue(f)
-	v.Rat = decimalRat(text)
-	return v
+	inFloat, _ := strconv.ParseFloat(text, 64) // a range error comes with an infinity, as in Java
+	value := DoubleValue(inFloat)
+	value.Rat = decimalRat(text)
+	return value
 }
 
 // maxExponent bounds decimal exponents: 10^maxExponent has fewer than maxRatBits bits.
@@ -96,35 +96,35 @@ func decimalRat(text string) *big.Rat {
 	if exponent, err := strconv.Atoi(exponentText); found && (err != nil || max(exponent, -exponent) > maxExponent) {
 		return nil
 	}
-	r, ok := new(big.Rat).SetString(text)
+	fraction, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return nil
 	}
-	return boundedRat(r)
+	return boundedRat(fraction)
 }
 
-// boundedRat returns r, or nil if it is larger than maxRatBits.
-func boundedRat(r *big.Rat) *big.Rat {
-	if r.Num().BitLen()+r.Denom().BitLen() > maxRatBits {
+// boundedRat returns the fraction, or nil if it is larger than maxRatBits.
+func boundedRat(fraction *big.Rat) *big.Rat {
+	if fraction.Num().BitLen()+fraction.Denom().BitLen() > maxRatBits {
 		return nil
 	}
-	return r
+	return fraction
 }
 
 // constType converts the type of a constant.
-func constType(t syntax.ConstType) Type {
-	return [...]Type{syntax.ConstInt: Int, syntax.ConstDouble: Double, syntax.ConstBool: Bool}[t]
+func constType(source syntax.ConstType) Type {
+	return [...]Type{syntax.ConstInt: Int, syntax.ConstDouble: Double, syntax.ConstBool: Bool}[source]
 }
 
-// convert converts v to type t if PRISM does: only Int to Double.
-func (v Value) convert(t Type) (Value, bool) {
-	if t == Double {
+// convert converts v to type typ if PRISM does: only Int to Double.
+func (v Value) convert(typ Type) (Value, bool) {
+	if typ == Double {
 		v = v.toDouble()
 	}
-	return v, v.Type == t
+	return v, v.Type == typ
 }
 
 // castable reports whether a value of type from can be used where type to is required.
-func castable(to, from Type) bool {
-	return to == from || to == Double && from == Int || to == Clock && (from == Int || from == Double)
+func castable(target, from Type) bool {
+	return target == from || target == Double && from == Int || target == Clock && (from == Int || from == Double)
 }

@@ -466,13 +466,13 @@ type Quoted struct {
 }
 
 // Unparen returns an expression without the parentheses around it.
-func Unparen(x Expr) Expr {
+func Unparen(expr Expr) Expr {
 	for {
-		p, ok := x.(*Paren)
+		paren, ok := expr.(*Paren)
 		if !ok {
-			return x
+			return expr
 		}
-		x = p.X
+		expr = paren.X
 	}
 }
 

@@ -198,9 +198,9 @@ type OldFilter struct {
 // Op returns the operator of the filter(op, ...) that means the same as this old filter
 // {states}{min}{max}. For a bounded operator it is forall. For a query it is min, max or range if
 // {min}, {max} or both are given, otherwise state: exactly one state may satisfy the filter.
-func (f *OldFilter) Op(t Threshold) string {
+func (f *OldFilter) Op(threshold Threshold) string {
 	switch {
-	case t.Rel != OpNone:
+	case threshold.Rel != OpNone:
 		return "forall"
 	case f.Min && f.Max:
 		return "range"

@@ -5,8 +5,8 @@ import "reflect"
 // Equal reports whether two syntax trees mean the same text. It compares comments too, but ignores
 // positions, file names, parentheses that only repeat the shape of the tree, and synonyms (the word
 // of a model type, `const` for `const int`, `rate` for `const double`).
-func Equal(a, b Node) bool {
-	return equalValues(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem())
+func Equal(first, second Node) bool {
+	return equalValues(reflect.ValueOf(&first).Elem(), reflect.ValueOf(&second).Elem())
 }
 
 // equalValues is Equal for the reflected value of a node or of a part of one.
@@ -34,27 +34,27 @@ func equalValues(first, second reflect.Value) bool {
 
 // unparen strips the parentheses from an expression or system term that is held in an interface
 // value.
-func unparen(v reflect.Value) reflect.Value {
-	for !v.IsNil() {
-		switch p := v.Interface().(type) {
+func unparen(value reflect.Value) reflect.Value {
+	for !value.IsNil() {
+		switch wrapped := value.Interface().(type) {
 		case *Paren:
-			v = reflect.ValueOf(&p.X).Elem()
+			value = reflect.ValueOf(&wrapped.X).Elem()
 		case *SysBrackets:
-			v = reflect.ValueOf(&p.X).Elem()
+			value = reflect.ValueOf(&wrapped.X).Elem()
 		default:
-			return v
+			return value
 		}
 	}
-	return v
+	return value
 }
 
 // equalSlices reports whether two slices have the same length and equal elements.
-func equalSlices(a, b reflect.Value) bool {
-	if a.Len() != b.Len() {
+func equalSlices(first, second reflect.Value) bool {
+	if first.Len() != second.Len() {
 		return false
 	}
-	for i := range a.Len() {
-		if !equalValues(a.Index(i), b.Index(i)) {
+	for i := range first.Len() {
+		if !equalValues(first.Index(i), second.Index(i)) {
 			return false
 		}
 	}
@@ -62,9 +62,9 @@ func equalSlices(a, b reflect.Value) bool {
 }
 
 // equalStructs reports whether two structs are equal in all fields that Equal compares.
-func equalStructs(a, b reflect.Value) bool {
-	for i := range a.NumField() {
-		if !isIgnoredField(a.Type(), a.Type().Field(i)) && !equalValues(a.Field(i), b.Field(i)) {
+func equalStructs(first, second reflect.Value) bool {
+	for i := range first.NumField() {
+		if !isIgnoredField(first.Type(), first.Type().Field(i)) && !equalValues(first.Field(i), second.Field(i)) {
 			return false
 		}
 	}
@@ -73,18 +73,18 @@ func equalStructs(a, b reflect.Value) bool {
 
 // isIgnoredField reports whether Equal ignores a field, because it says where or with which synonym
 // something is written.
-func isIgnoredField(t reflect.Type, f reflect.StructField) bool {
-	switch f.Type {
+func isIgnoredField(typ reflect.Type, field reflect.StructField) bool {
+	switch field.Type {
 	case reflect.TypeFor[Span](), reflect.TypeFor[Pos]():
 		return true
 	}
-	switch t {
+	switch typ {
 	case reflect.TypeFor[Model](), reflect.TypeFor[Properties]():
-		return f.Name == "File"
+		return field.Name == "File"
 	case reflect.TypeFor[TypeDecl]():
-		return f.Name == "Word"
+		return field.Name == "Word"
 	case reflect.TypeFor[ConstDecl]():
-		return f.Name == "Typed"
+		return field.Name == "Typed"
 	}
 	return false
 }

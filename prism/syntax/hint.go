@@ -18,8 +18,8 @@ func (p *parser) touchesPrevious() bool {
 }
 
 // textAt reports whether the source text at the position of a token starts with the given text.
-func (p *parser) textAt(t token, text string) bool {
-	return bytes.HasPrefix(p.scanner.src[t.pos.Offset:], []byte(text))
+func (p *parser) textAt(tok token, text string) bool {
+	return bytes.HasPrefix(p.scanner.src[tok.pos.Offset:], []byte(text))
 }
 
 // spellingHint returns advice on operators and literals that other languages spell differently, for
@@ -27,37 +27,37 @@ func (p *parser) textAt(t token, text string) bool {
 func (p *parser) spellingHint() string {
 	type pair struct{ before, found kind }
 	switch (pair{p.prevTok.kind, p.tok.kind}) {
-	case pair{tAnd, tAnd}:
+	case pair{tokAnd, tokAnd}:
 		return `"and" is a single "&"`
-	case pair{tOr, tOr}:
+	case pair{tokOr, tokOr}:
 		return `"or" is a single "|", and conditional probabilities (a || b), which Storm has, are not supported`
-	case pair{tEq, tEq}:
+	case pair{tokEqual, tokEqual}:
 		return `equality is a single "="`
-	case pair{tEq, tLt}:
+	case pair{tokEqual, tokLess}:
 		return `less or equal is "<="`
-	case pair{tLt, tGt}:
+	case pair{tokLess, tokGreater}:
 		return `not equal is "!="`
 	}
 	switch p.tok.kind {
-	case tRBrack2:
+	case tokDoubleRightBracket:
 		return `"]]" is one token, write "] ]"`
-	case tLBrack2:
+	case tokDoubleLeftBracket:
 		return `"[[" is one token, write "[ ["`
-	case tGt2, tLt2:
+	case tokDoubleGreater, tokDoubleLess:
 		return fmt.Sprintf("%q is one token", kindTexts[p.tok.kind])
-	case tRename:
+	case tokRenameArrow:
 		return `"<-" is one token, write "< -"`
-	case tPrime:
+	case tokPrime:
 		return "the prime follows the name without a blank: x'"
-	case tDivide:
+	case tokDivide:
 		if p.textAt(p.tok, "/*") {
 			return "there are no block comments, use //"
 		}
-	case tTimes:
-		if p.prevTok.kind == tDivide && p.touchesPrevious() {
+	case tokTimes:
+		if p.prevTok.kind == tokDivide && p.touchesPrevious() {
 			return "there are no block comments, use //"
 		}
-	case tIllegal:
+	case tokIllegal:
 		return p.illegalHint()
 	}
 	return ""
@@ -74,7 +74,7 @@ func (p *parser) illegalHint() string {
 		return "run PRISM's preprocessor on this file first"
 	case p.textAt(p.tok, "“"), p.textAt(p.tok, "”"):
 		return `quotes are plain "`
-	case p.textAt(p.tok, ".") && p.prevTok.kind == tInt && p.touchesPrevious():
+	case p.textAt(p.tok, ".") && p.prevTok.kind == tokInt && p.touchesPrevious():
 		return fmt.Sprintf("a point needs a digit behind it: %s.0", p.scanner.src[p.prevTok.pos.Offset:p.prevTok.end])
 	}
 	return ""
@@ -82,8 +82,8 @@ func (p *parser) illegalHint() string {
 
 // wordHint returns advice on an unexpected keyword or identifier; "" if there is none.
 func (p *parser) wordHint() string {
-	for _, t := range []token{p.prevTok, p.tok} {
-		if hint := p.operatorWord(t); hint != "" {
+	for _, tok := range []token{p.prevTok, p.tok} {
+		if hint := p.operatorWord(tok); hint != "" {
 			return hint
 		}
 	}
@@ -94,11 +94,11 @@ func (p *parser) wordHint() string {
 		return "a temporal operator must be between the brackets of P, R, E or A, and as an operand in parentheses: (F a) & (F b)"
 	case k == kwFormula && p.inProperties:
 		return "formulas belong in the model file"
-	case k == tPrimed && p.inProperties:
+	case k == tokPrimedIdent && p.inProperties:
 		return "only updates have primed variables"
-	case k == tPrimed && p.prevTok.kind == tLParen:
+	case k == tokPrimedIdent && p.prevTok.kind == tokLeftParen:
 		return "only updates assign to primed variables"
-	case k == tPrimed:
+	case k == tokPrimedIdent:
 		return "an assignment needs parentheses: (x'=…)"
 	case k.isKeyword() && !isStructural(k) && k != kwTrue && k != kwFalse && !p.inProperties:
 		return fmt.Sprintf("PRISM reserves %q", kindTexts[k])
@@ -108,8 +108,8 @@ func (p *parser) wordHint() string {
 
 // operatorWord returns advice if a token is a word such as "and", which other languages use as an
 // operator; "" otherwise.
-func (p *parser) operatorWord(t token) string {
-	switch string(p.scanner.src[t.pos.Offset:t.end]) {
+func (p *parser) operatorWord(tok token) string {
+	switch string(p.scanner.src[tok.pos.Offset:tok.end]) {
 	case "and":
 		return `"and" is written "&"`
 	case "or":
@@ -126,13 +126,13 @@ func (p *parser) operatorWord(t token) string {
 // token; "" if there is none.
 func (p *parser) shapeHint() string {
 	switch k := p.prevTok.kind; {
-	case k == kwTrue && p.tok.kind == tColon:
+	case k == kwTrue && p.tok.kind == tokColon:
 		return `"true" was read as the update, write the probability as 1`
-	case extremumOfKeyword(k) != NoExtremum && p.tok.kind == tLBrace:
+	case extremumOfKeyword(k) != NoExtremum && p.tok.kind == tokLeftBrace:
 		return `the reward structure stands directly behind R: R{"r"}min=?`
 	case (extremumOfKeyword(k) != NoExtremum || extremumOfWord(k) != NoExtremum) && relationOp(p.tok.kind) != OpNone:
 		return "min and max are followed by =?; a bound follows P or R directly: P>=p"
-	case k == tEq && (p.tok.kind == tInt || p.tok.kind == tDouble):
+	case k == tokEqual && (p.tok.kind == tokInt || p.tok.kind == tokDouble):
 		return "a bound needs <, <=, > or >="
 	}
 	return ""

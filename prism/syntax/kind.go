@@ -36,15 +36,15 @@ func IsProperties(name string, src []byte) bool {
 // *Properties.
 func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 	if IsProperties(name, src) {
-		ps, err := ParsePropertiesOf(dialect, name, src)
+		props, err := ParsePropertiesOf(dialect, name, src)
 		if err != nil {
 			return nil, err
 		}
-		return ps, nil
+		return props, nil
 	}
-	m, err := ParseModelOf(dialect, name, src)
+	model, err := ParseModelOf(dialect, name, src)
 	if err != nil {
 		return nil, err
 	}
-	return m, nil
+	return model, nil
 }

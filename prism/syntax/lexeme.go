@@ -36,7 +36,7 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 		for {
 			before := scan
 			tok := scan.next()
-			if !before.comments(text, int(tok.pos.Offset), yield) || tok.kind == tEOF {
+			if !before.comments(text, int(tok.pos.Offset), yield) || tok.kind == tokEOF {
 				return
 			}
 			if !yield(Lexeme{Class: tok.kind.class(), Text: text[tok.pos.Offset:tok.end], Span: Span{tok.pos, tok.endPos()}}) {
@@ -50,7 +50,7 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 // yield did.
 func (s *scanner) comments(text string, to int, yield func(Lexeme) bool) bool {
 	for s.off < to {
-		switch c := s.src[s.off]; c {
+		switch char := s.src[s.off]; char {
 		case '\n', '\r':
 			s.newline()
 		case '/':
@@ -76,13 +76,13 @@ func (k kind) class() Class {
 	switch {
 	case k.isKeyword():
 		return Keyword
-	case k == tIdent:
+	case k == tokIdent:
 		return Name
-	case k == tPrimed:
+	case k == tokPrimedIdent:
 		return Primed
-	case k == tInt, k == tDouble:
+	case k == tokInt, k == tokDouble:
 		return Number
-	case k == tIllegal:
+	case k == tokIllegal:
 		return Illegal
 	}
 	return Symbol

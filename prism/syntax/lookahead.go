@@ -41,18 +41,18 @@ func (p *parser) steadyOrLongRun() Expr {
 	start := p.tok.pos
 	if p.lookingAhead {
 		before := p.saveState()
-		x := p.steady()
+		expr := p.steady()
 		p.steadyAt[start.Offset] = !p.failed
 		if !p.failed {
-			return x
+			return expr
 		}
 		p.restoreState(before)
 	} else if p.steadyAhead() {
 		outer := p.prescanned
 		p.prescanned = true
-		x := p.steady()
+		expr := p.steady()
 		p.prescanned = outer
-		return x
+		return expr
 	}
 	p.advance()
 	p.height = 1

@@ -18,27 +18,27 @@ func Nearest(name string, declared iter.Seq[string]) string {
 }
 
 // editDistance returns the Damerau-Levenshtein distance of two words: the number of letters to
-// insert, delete, replace or swap with their neighbour to turn a into b.
-func editDistance(a, b string) int {
-	twoRowsBack := make([]int, len(b)+1)
-	previousRow := make([]int, len(b)+1)
-	row := make([]int, len(b)+1) // row[j] is the distance of a[:i] and b[:j]
+// insert, delete, replace or swap with their neighbour to turn the first word into the second.
+func editDistance(first, second string) int {
+	twoRowsBack := make([]int, len(second)+1)
+	previousRow := make([]int, len(second)+1)
+	row := make([]int, len(second)+1) // row[j] is the distance of the first i letters of first and the first j letters of second
 	for j := range row {
 		row[j] = j
 	}
-	for i := range len(a) {
+	for i := range len(first) {
 		twoRowsBack, previousRow, row = previousRow, row, twoRowsBack
 		row[0] = i + 1
-		for j := range len(b) {
+		for j := range len(second) {
 			replaceCost := 1
-			if a[i] == b[j] {
+			if first[i] == second[j] {
 				replaceCost = 0
 			}
 			row[j+1] = min(row[j]+1, previousRow[j+1]+1, previousRow[j]+replaceCost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			if i > 0 && j > 0 && first[i] == second[j-1] && first[i-1] == second[j] {
 				row[j+1] = min(row[j+1], twoRowsBack[j-1]+1)
 			}
 		}
 	}
-	return row[len(b)]
+	return row[len(second)]
 }

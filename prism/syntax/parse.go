@@ -34,13 +34,13 @@ func ParseModel(file string, src []byte) (*Model, error) { return ParseModelOf(P
 // be names, and labels and observables need no quotes. For a text that only Storm's dialect accepts,
 // the error in PRISM's dialect says so.
 func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
-	m, err := parseModel(dialect, file, src)
+	model, err := parseModel(dialect, file, src)
 	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
 		if _, other := parseModel(Storm, file, src); other == nil {
 			return nil, onlyStorm(errs)
 		}
 	}
-	return m, err
+	return model, err
 }
 
 // parseModel parses a model file in one dialect only, without hints about the other dialect.
@@ -49,11 +49,11 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := p.model()
+	model := p.model()
 	if err := p.errs.Err(); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return model, nil
 }
 
 // onlyStorm returns the errors of a text in PRISM's dialect with a note in the first one that
@@ -93,13 +93,13 @@ const TimeRewards = "time_of_operator_T"
 // minima and maxima with bounds (Pmax>=p), and the operators Smin, Smax, LRA, LRAmin and LRAmax. For a
 // text that only Storm's dialect accepts, the error in PRISM's dialect says so.
 func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
-	ps, err := parseProperties(dialect, file, src)
+	props, err := parseProperties(dialect, file, src)
 	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
 		if _, other := parseProperties(Storm, file, src); other == nil {
 			return nil, onlyStorm(errs)
 		}
 	}
-	return ps, err
+	return props, err
 }
 
 // ParseProperties parses a properties file. Semicolons between properties are
@@ -116,11 +116,11 @@ func parseProperties(dialect Dialect, file string, src []byte) (*Properties, err
 	if err != nil {
 		return nil, err
 	}
-	ps := p.properties()
+	props := p.properties()
 	if err := p.errs.Err(); err != nil {
 		return nil, err
 	}
-	return ps, nil
+	return props, nil
 }
 
 // ParseProperty parses one property with its optional name, as given on a
@@ -145,12 +145,12 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := p.expr(modelContext)
+	expr := p.expr(modelContext)
 	p.wantEOF("the end of the expression")
 	if err := p.errs.Err(); err != nil {
 		return nil, err
 	}
-	return x, nil
+	return expr, nil
 }
 
 // parser is a recursive-descent parser with one token of look-ahead. After a syntax error, bad is
@@ -229,7 +229,7 @@ func (p *parser) expect(k kind) {
 }
 
 func (p *parser) wantEOF(what string) {
-	if p.tok.kind != tEOF {
+	if p.tok.kind != tokEOF {
 		p.unexpected(what)
 	}
 }
@@ -238,8 +238,8 @@ func (p *parser) wantEOF(what string) {
 func (p *parser) span(start Pos) Span { return Span{Start: start, Stop: p.prevTok.endPos()} }
 
 // text returns the text of a token. Equal texts share one string.
-func (p *parser) text(t token) string {
-	b := p.scanner.src[t.pos.Offset:t.end]
+func (p *parser) text(tok token) string {
+	b := p.scanner.src[tok.pos.Offset:tok.end]
 	if name, ok := p.interned[string(b)]; ok {
 		return name
 	}
@@ -262,9 +262,9 @@ func (p *parser) remainingComments() Doc {
 }
 
 // remainingCommentsTo returns the comments before an offset that belong to no item yet.
-func (p *parser) remainingCommentsTo(to int) Doc {
+func (p *parser) remainingCommentsTo(end int) Doc {
 	var all Doc
-	for _, block := range p.commentBlocksTo(to) {
+	for _, block := range p.commentBlocksTo(end) {
 		all = append(all, block...)
 	}
 	return all
@@ -352,7 +352,7 @@ func (p *parser) commentBehind() Doc {
 		line = line[:end]
 	}
 	start := bytes.Index(line, []byte("//"))
-	if start < 0 || p.scanner.block == p.commentsEnd+start && p.tok.kind != tEOF {
+	if start < 0 || p.scanner.block == p.commentsEnd+start && p.tok.kind != tokEOF {
 		return nil
 	}
 	p.commentsEnd += len(line)
@@ -381,9 +381,9 @@ func (p *parser) unexpectedHint(want, hint string) {
 
 // errorPos returns the position at which PRISM reports an unexpected token. For the end of the file
 // it is the last character of the text.
-func (p *parser) errorPos(t token) Pos {
-	if t.kind != tEOF {
-		return t.pos
+func (p *parser) errorPos(tok token) Pos {
+	if tok.kind != tokEOF {
+		return tok.pos
 	}
 	return lastPos(p.scanner.src)
 }
@@ -395,7 +395,7 @@ func (p *parser) fail(pos Pos, msg string) {
 		return
 	}
 	p.failed, p.failedTok = true, p.tok
-	p.tok.kind = tBad
+	p.tok.kind = tokBad
 	p.report(pos, msg)
 }
 
@@ -424,17 +424,17 @@ func (p *parser) halt() {
 func (p *parser) resynchronize(semi bool, stops ...kind) {
 	p.failed, p.tok = false, p.failedTok
 	if p.halted {
-		p.tok.kind = tEOF
+		p.tok.kind = tokEOF
 	}
-	if semi && p.tok.kind == tSemi {
+	if semi && p.tok.kind == tokSemicolon {
 		p.advance()
 		if p.tok.pos.Line > p.prevTok.pos.Line {
 			return
 		}
 	}
-	for start := p.tok.pos.Offset; p.tok.kind != tEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind); p.advance() {
-		if semi && p.tok.kind == tSemi {
-			for p.accept(tSemi) {
+	for start := p.tok.pos.Offset; p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind); p.advance() {
+		if semi && p.tok.kind == tokSemicolon {
+			for p.accept(tokSemicolon) {
 			}
 			return
 		}
@@ -447,7 +447,7 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 // atItemStart reports whether the current token is a keyword that can only start an item, in a
 // place where an item can start. Parsing can continue there after an error.
 func (p *parser) atItemStart() bool {
-	fresh := p.tok.pos.Line > p.prevTok.pos.Line || p.prevTok.kind == tSemi || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
+	fresh := p.tok.pos.Line > p.prevTok.pos.Line || p.prevTok.kind == tokSemicolon || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
 	if !fresh {
 		return false
 	}
@@ -505,21 +505,21 @@ func (p *parser) growHeight(other int) {
 
 // ident parses an identifier; what describes it in an error message.
 func (p *parser) ident(what string) *Ident {
-	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
-	if !p.accept(tIdent) {
+	name := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	if !p.accept(tokIdent) {
 		p.unexpected(what)
 	}
-	return id
+	return name
 }
 
 // name parses an identifier that is declared here or names an action. For a keyword in its place it
 // reports an error, but the construct goes on.
 func (p *parser) name(what string) *Ident {
 	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.lookingAhead {
-		id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
-		p.report(p.tok.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", id.Name, what, id.Name))
+		ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+		p.report(p.tok.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
 		p.advance()
-		return id
+		return ident
 	}
 	return p.ident(what)
 }
@@ -537,10 +537,10 @@ func isStructural(k kind) bool {
 
 // quotedName parses a name in double quotes.
 func (p *parser) quotedName(what string) *Ident {
-	p.expect(tQuote)
-	id := p.name(what)
-	p.expect(tQuote)
-	return id
+	p.expect(tokQuote)
+	ident := p.name(what)
+	p.expect(tokQuote)
+	return ident
 }
 
 // lastPos returns the position of the last character of a text, 1:1 if it is empty.
@@ -549,7 +549,7 @@ func lastPos(src []byte) Pos {
 	pos := Pos{Line: 1, Col: 1}
 	for s.off < len(src) {
 		pos = Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-		if c := src[s.off]; c == '\n' || c == '\r' && s.byteAt(s.off+1) != '\n' {
+		if char := src[s.off]; char == '\n' || char == '\r' && s.byteAt(s.off+1) != '\n' {
 			s.newline()
 			continue
 		}

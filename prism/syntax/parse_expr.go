@@ -70,27 +70,27 @@ func (op Op) level() level {
 // infixOp returns the infix operator that a token stands for, or OpNone.
 func infixOp(k kind) Op {
 	switch k {
-	case tImplies:
+	case tokImplies:
 		return OpImplies
-	case tIff:
+	case tokIff:
 		return OpIff
-	case tOr:
+	case tokOr:
 		return OpOr
-	case tAnd:
+	case tokAnd:
 		return OpAnd
-	case tEq:
+	case tokEqual:
 		return OpEq
-	case tNe:
+	case tokNotEqual:
 		return OpNe
-	case tPlus:
+	case tokPlus:
 		return OpAdd
-	case tMinus:
+	case tokMinus:
 		return OpSub
-	case tTimes:
+	case tokTimes:
 		return OpMul
-	case tDivide:
+	case tokDivide:
 		return OpDiv
-	case tPower:
+	case tokPower:
 		return OpPow
 	}
 	return relationOp(k)
@@ -99,13 +99,13 @@ func infixOp(k kind) Op {
 // relationOp returns the order relation (<, <=, >, >=) that a token stands for, or OpNone.
 func relationOp(k kind) Op {
 	switch k {
-	case tLt:
+	case tokLess:
 		return OpLt
-	case tLe:
+	case tokLessEqual:
 		return OpLe
-	case tGt:
+	case tokGreater:
 		return OpGt
-	case tGe:
+	case tokGreaterEqual:
 		return OpGe
 	}
 	return OpNone
@@ -125,16 +125,16 @@ func (p *parser) expr(context exprContext) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	x := p.until(context)
+	resolved := p.until(context)
 	p.depth--
-	return x
+	return resolved
 }
 
 // until parses an expression whose outermost operator may be a binary temporal one, U, W or R,
 // which do not associate.
 func (p *parser) until(context exprContext) Expr {
 	start := p.tok.pos
-	x := p.temporal(context)
+	left := p.temporal(context)
 	var op TemporalOp
 	p.splitOperator(kwU)
 	switch p.tok.kind {
@@ -145,34 +145,34 @@ func (p *parser) until(context exprContext) Expr {
 	case kwR:
 		op = Release
 	default:
-		return x
+		return left
 	}
 	switch {
 	case p.lookingAhead && context&insideBound != 0: // R may start the operand instead
 		before := p.saveState()
-		if y := p.untilOperand(context, start, op, x); !p.failed {
-			return y
+		if right := p.untilOperand(context, start, op, left); !p.failed {
+			return right
 		}
 		p.restoreState(before)
-		return x
+		return left
 	case p.mayUse(context, allowTemporal):
-		return p.untilOperand(context, start, op, x)
+		return p.untilOperand(context, start, op, left)
 	case context&insideBound != 0:
 		p.unexpectedHint("the operand of the temporal operator", "a bound ends here, and an R operator behind it needs parentheses")
 	}
-	return x
+	return left
 }
 
 // untilOperand parses the temporal operator at the current token, its bound and its right operand,
-// and returns the formula x op operand.
-func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, x Expr) Expr {
+// and returns the formula that joins the left operand with it.
+func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
 	height := p.height
 	p.advance()
 	bound, costs := p.bounds()
 	height = max(height, p.height)
-	y := p.temporal(context)
+	right := p.temporal(context)
 	p.growHeight(height)
-	return &Temporal{Op: op, X: x, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
+	return &Temporal{Op: op, X: left, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
 // temporal parses an expression that may start with the prefix operators X, F and G.
@@ -196,10 +196,10 @@ func (p *parser) temporal(context exprContext) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	y := p.temporal(context)
+	right := p.temporal(context)
 	p.depth--
 	p.growHeight(height)
-	return &Temporal{Op: op, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
+	return &Temporal{Op: op, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
 // timeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns
@@ -208,24 +208,24 @@ func (p *parser) timeBound() *TimeBound {
 	start := p.tok.pos
 	bound := &TimeBound{}
 	switch k := p.tok.kind; k {
-	case tLt, tLe:
+	case tokLess, tokLessEqual:
 		p.advance()
-		bound.High, bound.HighStrict = p.boundExpr(), k == tLt
-	case tGt, tGe:
+		bound.High, bound.HighStrict = p.boundExpr(), k == tokLess
+	case tokGreater, tokGreaterEqual:
 		p.advance()
-		bound.Low, bound.LowStrict = p.boundExpr(), k == tGt
-	case tEq:
+		bound.Low, bound.LowStrict = p.boundExpr(), k == tokGreater
+	case tokEqual:
 		p.advance()
 		bound.Low, bound.Equal = p.expr(insideBound), true
 		bound.High = bound.Low
-	case tLBrack:
+	case tokLeftBracket:
 		p.advance()
 		bound.Low = p.expr(insideBound)
 		height := p.height
-		p.expect(tComma)
+		p.expect(tokComma)
 		bound.High = p.expr(insideBound)
 		p.height = max(p.height, height)
-		p.expect(tRBrack)
+		p.expect(tokRightBracket)
 	default:
 		return nil
 	}
@@ -236,7 +236,7 @@ func (p *parser) timeBound() *TimeBound {
 // boundExpr parses the number in a one-sided bound. An identifier followed by a parenthesis is the
 // whole bound, not a function call: in F<=t (b) the bound is t.
 func (p *parser) boundExpr() Expr {
-	if p.tok.kind == tIdent && (p.lookingAhead || p.peek() == tLParen) {
+	if p.tok.kind == tokIdent && (p.lookingAhead || p.peek() == tokLeftParen) {
 		p.height = 1
 		return p.ident("")
 	}
@@ -248,16 +248,16 @@ func (p *parser) boundExpr() Expr {
 func (p *parser) cond(context exprContext) Expr {
 	start := p.tok.pos
 	condition := p.binary(context, levelImplies)
-	if !p.accept(tQuestion) {
+	if !p.accept(tokQuestion) {
 		return condition
 	}
 	height := p.height
 	then := p.binary(context, levelImplies)
 	height = max(height, p.height)
-	if p.tok.kind == tQuestion {
+	if p.tok.kind == tokQuestion {
 		p.unexpectedHint(`":"`, "a conditional that is not in the last branch needs parentheses: a ? (b ? c : d) : e")
 	}
-	p.expect(tColon)
+	p.expect(tokColon)
 	if !p.enterNesting() {
 		return condition
 	}
@@ -270,22 +270,22 @@ func (p *parser) cond(context exprContext) Expr {
 // binary parses infix operators that bind at least as tightly as minLevel (precedence climbing).
 func (p *parser) binary(context exprContext, minLevel level) Expr {
 	start := p.tok.pos
-	var x Expr
-	if p.tok.kind == tNot && minLevel <= levelNot {
-		x = p.not(context)
+	var left Expr
+	if p.tok.kind == tokNot && minLevel <= levelNot {
+		left = p.not(context)
 	} else {
-		x = p.neg(context)
+		left = p.neg(context)
 	}
 	for {
 		op := infixOp(p.tok.kind)
 		if op == OpNone || op.level() < minLevel {
-			return x
+			return left
 		}
 		opPos, height := p.tok.pos, p.height
 		p.advance()
-		y := p.rightOperand(context, op)
+		right := p.rightOperand(context, op)
 		p.growHeight(height)
-		x = &Binary{Op: op, X: x, Y: y, OpPos: opPos, Span: p.span(start)}
+		left = &Binary{Op: op, X: left, Y: right, OpPos: opPos, Span: p.span(start)}
 	}
 }
 
@@ -297,27 +297,27 @@ func (p *parser) rightOperand(context exprContext, op Op) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	y := p.binary(context, op.level())
+	right := p.binary(context, op.level())
 	p.depth--
-	return y
+	return right
 }
 
-// not parses a negation !x, whose operand extends over comparisons.
+// not parses a negation !expr, whose operand extends over comparisons.
 func (p *parser) not(context exprContext) Expr {
 	start := p.tok.pos
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
 	p.advance()
-	x := p.binary(context, levelNot)
+	expr := p.binary(context, levelNot)
 	p.depth--
 	p.growHeight(0)
-	return &Unary{Op: OpNot, X: x, Span: p.span(start)}
+	return &Unary{Op: OpNot, X: expr, Span: p.span(start)}
 }
 
-// neg parses a signed expression -x, or a primary expression.
+// neg parses a signed expression -expr, or a primary expression.
 func (p *parser) neg(context exprContext) Expr {
-	if p.tok.kind != tMinus {
+	if p.tok.kind != tokMinus {
 		return p.primary(context)
 	}
 	start := p.tok.pos
@@ -325,10 +325,10 @@ func (p *parser) neg(context exprContext) Expr {
 		return p.badExpr()
 	}
 	p.advance()
-	x := p.neg(context)
+	expr := p.neg(context)
 	p.depth--
 	p.growHeight(0)
-	return &Unary{Op: OpNeg, X: x, Span: p.span(start)}
+	return &Unary{Op: OpNeg, X: expr, Span: p.span(start)}
 }
 
 // primary parses a literal, name, function call, expression in parentheses or property operator.
@@ -338,9 +338,9 @@ func (p *parser) primary(context exprContext) Expr {
 		return p.stormOperation(name)
 	}
 	switch p.tok.kind {
-	case tInt:
+	case tokInt:
 		return p.intLit()
-	case tDouble:
+	case tokDouble:
 		text := p.text(p.tok)
 		start := p.tok.pos
 		p.advance()
@@ -349,17 +349,17 @@ func (p *parser) primary(context exprContext) Expr {
 		value, start := p.tok.kind == kwTrue, p.tok.pos
 		p.advance()
 		return &BoolLit{Value: value, Span: p.span(start)}
-	case tIdent:
-		id := p.ident("")
-		if p.tok.kind == tLParen {
-			return p.call(context, id)
+	case tokIdent:
+		ident := p.ident("")
+		if p.tok.kind == tokLeftParen {
+			return p.call(context, ident)
 		}
-		return id
+		return ident
 	case kwMin, kwMax:
 		return p.call(context, p.funcName())
 	case kwFunc:
 		return p.funcCall(context)
-	case tLParen:
+	case tokLeftParen:
 		return p.paren(context)
 	}
 	if startsPropertyOperator(p.tok.kind) {
@@ -375,48 +375,48 @@ func (p *parser) primary(context exprContext) Expr {
 // paren parses an expression in parentheses, which the tree keeps.
 func (p *parser) paren(context exprContext) Expr {
 	start := p.tok.pos
-	p.expect(tLParen)
-	x := p.expr(context)
-	p.expect(tRParen)
+	p.expect(tokLeftParen)
+	expr := p.expr(context)
+	p.expect(tokRightParen)
 	p.growHeight(0)
-	return &Paren{X: x, Span: p.span(start)}
+	return &Paren{X: expr, Span: p.span(start)}
 }
 
 // intLit parses an integer literal of at most 2^31-1. PRISM detects a larger one only after it has
 // read it, and then reports the next token if it has read ahead; errors are in the same place here.
 func (p *parser) intLit() Expr {
-	t := p.tok
-	value, err := strconv.ParseInt(string(p.scanner.src[t.pos.Offset:t.end]), 10, 32)
+	tok := p.tok
+	value, err := strconv.ParseInt(string(p.scanner.src[tok.pos.Offset:tok.end]), 10, 32)
 	if err != nil && !p.lookingAhead {
-		pos := t.pos
+		pos := tok.pos
 		if p.prescanned {
 			ahead := p.scanner
 			pos = p.errorPos(ahead.next())
 		}
-		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, and a step bound of this size can be omitted", describe(p.scanner.src, t)))
+		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, and a step bound of this size can be omitted", describe(p.scanner.src, tok)))
 		return p.badExpr()
 	}
 	p.advance()
-	return &IntLit{Value: int32(value), Span: p.span(t.pos)}
+	return &IntLit{Value: int32(value), Span: p.span(tok.pos)}
 }
 
 // funcName parses the name of a function; min and max are keywords.
 func (p *parser) funcName() *Ident {
-	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
-	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tIdent) {
+	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tokIdent) {
 		p.unexpected("a function name")
 	}
-	return id
+	return ident
 }
 
 // call parses the arguments of a function whose name has been read.
 func (p *parser) call(context exprContext, name *Ident) Expr {
-	p.expect(tLParen)
+	p.expect(tokLeftParen)
 	outer := p.inMulti
 	p.inMulti = name.Name == "multi"
 	call := &Call{Func: name, Args: p.arguments(context)}
 	p.inMulti = outer
-	p.expect(tRParen)
+	p.expect(tokRightParen)
 	call.Span = p.span(name.Start)
 	return call
 }
@@ -425,11 +425,11 @@ func (p *parser) call(context exprContext, name *Ident) Expr {
 func (p *parser) funcCall(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
-	p.expect(tLParen)
+	p.expect(tokLeftParen)
 	call := &Call{Func: p.funcName(), Old: true}
-	p.expect(tComma)
+	p.expect(tokComma)
 	call.Args = p.arguments(context)
-	p.expect(tRParen)
+	p.expect(tokRightParen)
 	call.Span = p.span(start)
 	return call
 }
@@ -438,7 +438,7 @@ func (p *parser) funcCall(context exprContext) Expr {
 func (p *parser) arguments(context exprContext) []Expr {
 	args := []Expr{p.expr(context)}
 	height := p.height
-	for p.accept(tComma) {
+	for p.accept(tokComma) {
 		args = append(args, p.expr(context))
 		height = max(height, p.height)
 	}

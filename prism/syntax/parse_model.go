@@ -5,8 +5,8 @@ import "fmt"
 // model parses a model file.
 func (p *parser) model() *Model {
 	start := p.tok.pos
-	m := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
-	for p.tok.kind != tEOF {
+	result := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
+	for p.tok.kind != tokEOF {
 		first := p.tok.kind
 		item := p.item()
 		if p.failed {
@@ -14,12 +14,12 @@ func (p *parser) model() *Model {
 			continue
 		}
 		if item != nil {
-			m.Items = append(m.Items, item)
+			result.Items = append(result.Items, item)
 		}
 	}
-	m.Trailing = p.remainingComments()
-	m.Span = p.span(start)
-	return m
+	result.Trailing = p.remainingComments()
+	result.Span = p.span(start)
+	return result
 }
 
 // item parses one top-level declaration of a model file. It returns nil after a syntax error.
@@ -57,9 +57,9 @@ func (p *parser) item() Item {
 	case kwSystem:
 		return p.system()
 	}
-	if t := modelTypeOf(p.tok.kind); t != TypeNone {
+	if modelType := modelTypeOf(p.tok.kind); modelType != TypeNone {
 		statement := p.beginStatement()
-		decl := &TypeDecl{Doc: statement.doc, Type: t, Word: p.text(p.tok)}
+		decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.text(p.tok)}
 		p.advance()
 		decl.Notes, decl.Span = p.finishStatement(statement)
 		return decl
@@ -89,7 +89,7 @@ func (p *parser) recoverItem(first kind) {
 	case kwSystem:
 		p.resynchronize(false, kwEndsystem)
 		p.accept(kwEndsystem)
-	case kwFormula, kwLabel, kwConst, kwRate, kwProb, kwGlobal, kwObservable, tSemi:
+	case kwFormula, kwLabel, kwConst, kwRate, kwProb, kwGlobal, kwObservable, tokSemicolon:
 		p.resynchronize(true)
 	case kwModule: // a renamed module; moduleBody resynchronizes itself
 		p.resynchronize(false, kwEndmodule)
@@ -144,9 +144,9 @@ func (p *parser) formulaDecl() *FormulaDecl {
 	formula := &FormulaDecl{Doc: statement.doc}
 	p.advance()
 	formula.Name = p.name("a formula name")
-	p.expect(tEq)
+	p.expect(tokEqual)
 	formula.X = p.expr(modelContext)
-	p.expect(tSemi)
+	p.expect(tokSemicolon)
 	formula.Notes, formula.Span = p.finishStatement(statement)
 	return formula
 }
@@ -156,7 +156,7 @@ func (p *parser) labelDecl() *LabelDecl {
 	statement := p.beginStatement()
 	label := &LabelDecl{Doc: statement.doc}
 	p.advance()
-	if p.tok.kind == tIdent {
+	if p.tok.kind == tokIdent {
 		label.Name = p.ident("")
 		if p.dialect == PRISM {
 			p.report(label.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(label.Name.Name)))
@@ -164,9 +164,9 @@ func (p *parser) labelDecl() *LabelDecl {
 	} else {
 		label.Name = p.quotedName("a label name")
 	}
-	p.expect(tEq)
+	p.expect(tokEqual)
 	label.X = p.expr(modelContext)
-	p.expect(tSemi)
+	p.expect(tokSemicolon)
 	label.Notes, label.Span = p.finishStatement(statement)
 	return label
 }
@@ -184,10 +184,10 @@ func (p *parser) constDecl() *ConstDecl {
 		constant.Type, constant.Typed = p.constType()
 	}
 	constant.Name = p.name("a constant name")
-	if p.accept(tEq) {
+	if p.accept(tokEqual) {
 		constant.Value = p.expr(modelContext)
 	}
-	p.expect(tSemi)
+	p.expect(tokSemicolon)
 	constant.Notes, constant.Span = p.finishStatement(statement)
 	return constant
 }
@@ -205,27 +205,34 @@ func (p *parser) constType() (t ConstType, typed bool) {
 	return ConstInt, false
 }
 
+// acceptClock consumes the word clock and reports whether it was there. In Storm's dialect clock is not a keyword, so the scanner
+// returns it as an identifier.
+func (p *parser) acceptClock() bool {
+	if p.dialect == Storm && p.tok.kind == tokIdent && p.text(p.tok) == kindTexts[kwClock] {
+		p.advance()
+		return true
+	}
+	return p.accept(kwClock)
+}
+
 // varDecl parses the declaration of a variable, `name : type init expr;`, where init may be missing.
 func (p *parser) varDecl() *VarDecl {
 	variable := &VarDecl{}
 	start := p.tok.pos
 	variable.Name = p.name("a variable name")
-	p.expect(tColon)
+	p.expect(tokColon)
 	variable.TypePos = p.tok.pos
 	switch {
-	case p.accept(tLBrack):
+	case p.accept(tokLeftBracket):
 		variable.Low = p.expr(modelContext)
-		p.expect(tDots)
+		p.expect(tokDotDot)
 		variable.High = p.expr(modelContext)
-		p.expect(tRBrack)
+		p.expect(tokRightBracket)
 	case p.accept(kwInt):
 		variable.Type = IntVar
 	case p.accept(kwBool):
 		variable.Type = BoolVar
-	case p.tok.kind == tIdent && p.dialect == Storm && p.text(p.tok) == kindTexts[kwClock]:
-		p.advance()
-		variable.Type = ClockVar
-	case p.accept(kwClock):
+	case p.acceptClock():
 		variable.Type = ClockVar
 	default:
 		p.unexpected(`"[", "int", "bool" or "clock"`)
@@ -233,7 +240,7 @@ func (p *parser) varDecl() *VarDecl {
 	if p.accept(kwInit) {
 		variable.Init = p.expr(modelContext)
 	}
-	p.expect(tSemi)
+	p.expect(tokSemicolon)
 	variable.Span = p.span(start)
 	return variable
 }
@@ -243,7 +250,7 @@ func (p *parser) module() Item {
 	statement := p.beginStatement()
 	p.advance()
 	name := p.name("a module name")
-	if p.accept(tEq) {
+	if p.accept(tokEqual) {
 		return p.renamedModule(statement, name)
 	}
 	p.attachInnerComments(&statement)
@@ -283,7 +290,7 @@ func (p *parser) moduleBody(module *Module) {
 			}
 			module.InvariantDoc = p.remainingCommentsTo(int(p.prevTok.end))
 			p.commentsEnd = int(p.prevTok.end)
-		case k == tLBrack:
+		case k == tokLeftBracket:
 			module.Commands = appendParsed(p, module.Commands, p.command())
 		default:
 			p.beginStatement()
@@ -292,7 +299,7 @@ func (p *parser) moduleBody(module *Module) {
 		if !p.failed {
 			continue
 		}
-		if p.resynchronize(true, kwEndmodule); p.tok.kind == tEOF || p.atItemStart() {
+		if p.resynchronize(true, kwEndmodule); p.tok.kind == tokEOF || p.atItemStart() {
 			return
 		}
 	}
@@ -310,10 +317,10 @@ func appendParsed[N Node](p *parser, list []N, n N) []N {
 // (tooLate), or if the name is a keyword, a colon must follow.
 func (p *parser) declarationAhead(tooLate bool) bool {
 	k := p.tok.kind
-	if k == tIdent && !tooLate {
+	if k == tokIdent && !tooLate {
 		return true
 	}
-	return (k == tIdent || k.isKeyword() && !isStructural(k)) && p.peek() == tColon
+	return (k == tokIdent || k.isKeyword() && !isStructural(k)) && p.peek() == tokColon
 }
 
 // checkOrder reports an error if a part of a module comes too late, only for the first such part.
@@ -328,19 +335,19 @@ func (p *parser) checkOrder(inOrder, tooLate bool, want string) bool {
 // renamedModule parses the rest of `module name = base [ old=new, ... ] endmodule` behind the =.
 func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
 	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.name("a module name")}
-	p.expect(tLBrack)
+	p.expect(tokLeftBracket)
 	for {
 		first := p.tok.pos
 		rename := &Rename{Old: p.renamable()}
-		p.expect(tEq)
+		p.expect(tokEqual)
 		rename.New = p.renamable()
 		rename.Span = p.span(first)
 		module.Renames = append(module.Renames, rename)
-		if !p.accept(tComma) {
+		if !p.accept(tokComma) {
 			break
 		}
 	}
-	p.expect(tRBrack)
+	p.expect(tokRightBracket)
 	p.expect(kwEndmodule)
 	module.Notes, module.Span = p.finishStatement(statement)
 	return module
@@ -360,50 +367,50 @@ func (p *parser) command() *Command {
 	command := &Command{Doc: statement.doc}
 	command.Action = p.action()
 	command.Guard = p.expr(modelContext)
-	p.expect(tArrow)
+	p.expect(tokArrow)
 	command.Updates = p.updates()
-	if p.tok.kind == tPlus {
+	if p.tok.kind == tokPlus {
 		p.unexpectedHint(`";"`, "several updates need probabilities: 0.5:(x'=1) + 0.5:(x'=2)")
 	}
-	p.expect(tSemi)
+	p.expect(tokSemicolon)
 	command.Notes, command.Span = p.finishStatement(statement)
 	return command
 }
 
 // action parses [action] or [].
 func (p *parser) action() *Ident {
-	p.expect(tLBrack)
-	if p.accept(tRBrack) {
+	p.expect(tokLeftBracket)
+	if p.accept(tokRightBracket) {
 		return nil
 	}
-	id := p.name(`an action or "]"`)
-	p.expect(tRBrack)
-	return id
+	ident := p.name(`an action or "]"`)
+	p.expect(tokRightBracket)
+	return ident
 }
 
 // updates parses the right-hand side of a command: one update without probability, or several
 // `p : update` with plus signs between them.
 func (p *parser) updates() []*Update {
 	start := p.tok.pos
-	if p.tok.kind == kwTrue || p.tok.kind == tLParen && p.peek() == tPrimed {
+	if p.tok.kind == kwTrue || p.tok.kind == tokLeftParen && p.peek() == tokPrimedIdent {
 		return []*Update{p.singleUpdate()}
 	}
 	var updates []*Update
 	for {
 		update := &Update{}
 		update.Prob, update.ProbHigh = p.updateProbability()
-		if p.tok.kind != tColon && !p.failed && looksLikeAssignments(update.Prob) {
+		if p.tok.kind != tokColon && !p.failed && looksLikeAssignments(update.Prob) {
 			p.unexpectedHint(`":"`, "an update assigns to primed variables: (x'=1)")
 		}
-		p.expect(tColon)
+		p.expect(tokColon)
 		update.Assigns = p.assigns()
 		update.Span = p.span(start)
 		updates = append(updates, update)
-		if !p.accept(tPlus) {
+		if !p.accept(tokPlus) {
 			return updates
 		}
 		start = p.tok.pos
-		if p.tok.kind == tLParen && p.peek() == tPrimed {
+		if p.tok.kind == tokLeftParen && p.peek() == tokPrimedIdent {
 			p.advance()
 			p.unexpectedHint("an expression", "an update behind + needs a probability, 0.5:(x'=1); the assignments of one update are joined by &")
 		}
@@ -420,7 +427,7 @@ func (p *parser) singleUpdate() *Update {
 	update.Assigns = p.assigns()
 	p.prescanned = false
 	update.Span = p.span(start.tok.pos)
-	if len(p.errs) > errorsBefore && !p.halted && start.tok.kind == tLParen {
+	if len(p.errs) > errorsBefore && !p.halted && start.tok.kind == tokLeftParen {
 		failed := p.saveState()
 		p.restoreState(start)
 		if p.canParse(func() { p.assign() }) {
@@ -444,12 +451,12 @@ func (p *parser) moveErrorToPrime() {
 
 // looksLikeAssignments reports whether an expression in place of a probability looks like
 // assignments whose primes were forgotten, such as x=1 & y=2.
-func looksLikeAssignments(x Expr) bool {
-	switch x := x.(type) {
+func looksLikeAssignments(expr Expr) bool {
+	switch expr := expr.(type) {
 	case *Paren:
-		return looksLikeAssignments(x.X)
+		return looksLikeAssignments(expr.X)
 	case *Binary:
-		return x.Op == OpEq || x.Op == OpAnd && looksLikeAssignments(x.X)
+		return expr.Op == OpEq || expr.Op == OpAnd && looksLikeAssignments(expr.X)
 	}
 	return false
 }
@@ -457,11 +464,11 @@ func looksLikeAssignments(x Expr) bool {
 // updateProbability parses the probability of an update, or an interval [low,high]; then high is
 // not nil.
 func (p *parser) updateProbability() (low, high Expr) {
-	if p.accept(tLBrack) {
+	if p.accept(tokLeftBracket) {
 		low = p.expr(modelContext)
-		p.expect(tComma)
+		p.expect(tokComma)
 		high = p.expr(modelContext)
-		p.expect(tRBrack)
+		p.expect(tokRightBracket)
 		return low, high
 	}
 	return p.expr(modelContext), nil
@@ -473,7 +480,7 @@ func (p *parser) assigns() []*Assign {
 		return nil
 	}
 	assigns := []*Assign{p.assign()}
-	for p.accept(tAnd) {
+	for p.accept(tokAnd) {
 		assigns = append(assigns, p.assign())
 	}
 	return assigns
@@ -482,29 +489,29 @@ func (p *parser) assigns() []*Assign {
 // assign parses one assignment (x'=expr).
 func (p *parser) assign() *Assign {
 	start := p.tok.pos
-	if p.tok.kind != tLParen {
+	if p.tok.kind != tokLeftParen {
 		p.unexpected(`"true" or an assignment (x'=…)`)
 	}
 	p.advance()
 	assign := &Assign{Name: p.primed()}
-	p.expect(tEq)
+	p.expect(tokEqual)
 	assign.Value = p.expr(modelContext)
-	p.expect(tRParen)
+	p.expect(tokRightParen)
 	assign.Span = p.span(start)
 	return assign
 }
 
 // primed parses a primed variable x' and returns its name without the prime.
 func (p *parser) primed() *Ident {
-	t := p.tok
-	id := &Ident{Span: Span{t.pos, t.endPos()}}
-	if !p.accept(tPrimed) {
+	tok := p.tok
+	ident := &Ident{Span: Span{tok.pos, tok.endPos()}}
+	if !p.accept(tokPrimedIdent) {
 		p.unexpected("a primed variable")
-		return id
+		return ident
 	}
-	t.end--
-	id.Name = p.text(t)
-	return id
+	tok.end--
+	ident.Name = p.text(tok)
+	return ident
 }
 
 // rewards parses a reward structure, `rewards "name" ... endrewards`. After an error it goes on
@@ -513,7 +520,7 @@ func (p *parser) rewards() Item {
 	statement := p.beginStatement()
 	rewards := &Rewards{Doc: statement.doc}
 	p.advance()
-	if p.tok.kind == tQuote {
+	if p.tok.kind == tokQuote {
 		rewards.Name = p.quotedName("the name of a reward structure")
 	}
 	p.attachInnerComments(&statement)
@@ -525,7 +532,7 @@ func (p *parser) rewards() Item {
 		if !p.failed {
 			continue
 		}
-		if p.resynchronize(true, kwEndrewards); p.tok.kind == tEOF || p.atItemStart() {
+		if p.resynchronize(true, kwEndrewards); p.tok.kind == tokEOF || p.atItemStart() {
 			break
 		}
 	}
@@ -542,15 +549,15 @@ func (p *parser) rewardItem() *RewardItem {
 	statement := p.beginStatement()
 	item := &RewardItem{Doc: statement.doc}
 	switch p.tok.kind {
-	case tLBrack:
+	case tokLeftBracket:
 		item.Transition, item.Action = true, p.action()
-	case tEOF:
+	case tokEOF:
 		p.unexpected(`a reward or "endrewards"`)
 	}
 	item.Guard = p.expr(modelContext)
-	p.expect(tColon)
+	p.expect(tokColon)
 	item.Value = p.expr(modelContext)
-	p.expect(tSemi)
+	p.expect(tokSemicolon)
 	item.Notes, item.Span = p.finishStatement(statement)
 	return item
 }
@@ -562,7 +569,7 @@ func (p *parser) observables() Item {
 	p.advance()
 	for {
 		observables.Names = append(observables.Names, p.name("a variable"))
-		if !p.accept(tComma) {
+		if !p.accept(tokComma) {
 			break
 		}
 	}
@@ -576,14 +583,14 @@ func (p *parser) observable() Item {
 	statement := p.beginStatement()
 	observable := &ObservableDecl{Doc: statement.doc}
 	p.advance()
-	if p.dialect == Storm && p.tok.kind == tIdent {
-		observable.Name = p.ident("")
+	if p.dialect == Storm && p.tok.kind == tokIdent {
+		observable.Name = p.ident("the name of an observable")
 	} else {
 		observable.Name = p.quotedName("the name of an observable")
 	}
-	p.expect(tEq)
+	p.expect(tokEqual)
 	observable.X = p.expr(modelContext)
-	p.expect(tSemi)
+	p.expect(tokSemicolon)
 	observable.Notes, observable.Span = p.finishStatement(statement)
 	return observable
 }

@@ -5,18 +5,18 @@ import "fmt"
 // properties parses a properties file.
 func (p *parser) properties() *Properties {
 	start := p.tok.pos
-	ps := &Properties{File: p.file}
-	for p.tok.kind != tEOF {
+	props := &Properties{File: p.file}
+	for p.tok.kind != tokEOF {
 		item := p.propItem()
 		if p.failed {
 			p.resynchronize(true)
 			continue
 		}
-		ps.Items = append(ps.Items, item)
+		props.Items = append(props.Items, item)
 	}
-	ps.Trailing = p.remainingComments()
-	ps.Span = p.span(start)
-	return ps
+	props.Trailing = p.remainingComments()
+	props.Span = p.span(start)
+	return props
 }
 
 // propItem parses one constant, label or property of a properties file.
@@ -36,14 +36,14 @@ func (p *parser) property() *Property {
 	prop := &Property{Doc: statement.doc}
 	if p.namedAhead() {
 		prop.Name = p.quotedName("a property name")
-		p.expect(tColon)
+		p.expect(tokColon)
 	}
 	if p.enterNesting() {
 		prop.X = p.cond(allowProperty)
 		p.depth--
 	}
 	prop.Span = p.span(statement.start)
-	for p.accept(tSemi) {
+	for p.accept(tokSemicolon) {
 	}
 	prop.Notes, _ = p.finishStatement(statement)
 	return prop
@@ -53,7 +53,7 @@ func (p *parser) property() *Property {
 // starts with a label.
 func (p *parser) namedAhead() bool {
 	ahead := p.scanner
-	return p.tok.kind == tQuote && ahead.next().kind == tIdent && ahead.next().kind == tQuote && ahead.next().kind == tColon
+	return p.tok.kind == tokQuote && ahead.next().kind == tokIdent && ahead.next().kind == tokQuote && ahead.next().kind == tokColon
 }
 
 // startsProbOperator and startsRewardOperator report whether a token starts a P or an R operator.
@@ -64,7 +64,7 @@ func startsRewardOperator(k kind) bool { return kwR <= k && k <= kwRminmin }
 // properties only.
 func startsPropertyOperator(k kind) bool {
 	switch k {
-	case kwS, kwE, kwA, tLt2, tLBrack2, tQuote, kwFilter:
+	case kwS, kwE, kwA, tokDoubleLess, tokDoubleLeftBracket, tokQuote, kwFilter:
 		return true
 	}
 	return startsProbOperator(k) || startsRewardOperator(k)
@@ -81,7 +81,7 @@ func (p *parser) propOperator(context exprContext) Expr {
 		return p.steadyIn(context)
 	case k == kwE || k == kwA:
 		return p.ctlOperator()
-	case k == tQuote:
+	case k == tokQuote:
 		return p.quoted()
 	case k == kwFilter:
 		return p.filter(context)
@@ -99,13 +99,14 @@ func (p *parser) prob() Expr {
 		operator.Modifier = p.modifier()
 	}
 	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwP)
+	// The operator is one level higher in the syntax tree than the highest of its threshold, path and filter.
 	height := p.height
-	p.expect(tLBrack)
+	p.expect(tokLeftBracket)
 	operator.Path = p.operatorOperand(allowProperty | allowTemporal)
 	height = max(height, p.height)
 	operator.Filter = p.oldFilter()
 	p.growHeight(height)
-	p.expect(tRBrack)
+	p.expect(tokRightBracket)
 	operator.Span = p.span(start)
 	return p.boundedForSchedulers(operator, &operator.Threshold)
 }
@@ -115,9 +116,9 @@ func (p *parser) prob() Expr {
 func (p *parser) operatorOperand(context exprContext) Expr {
 	outer := p.inMulti
 	p.inMulti = false
-	x := p.expr(context)
+	expr := p.expr(context)
 	p.inMulti = outer
-	return x
+	return expr
 }
 
 // steady parses an S operator inside an R operator, where PRISM allows temporal operators between
@@ -141,12 +142,12 @@ func (p *parser) steadyWithExtremum(extremum Extremum, context exprContext) Expr
 		operator.Threshold = p.threshold(extremum, false)
 	}
 	height := p.height
-	p.expect(tLBrack)
+	p.expect(tokLeftBracket)
 	operator.X = p.expr(context)
 	height = max(height, p.height)
 	operator.Filter = p.oldFilter()
 	p.growHeight(height)
-	p.expect(tRBrack)
+	p.expect(tokRightBracket)
 	operator.Span = p.span(start)
 	return p.boundedForSchedulers(operator, &operator.Threshold)
 }
@@ -159,9 +160,9 @@ func (p *parser) reward() Expr {
 	operator := &Reward{}
 	if keyword == kwR {
 		operator.Modifier = p.modifier()
-		if p.tok.kind == tLBrace {
+		if p.tok.kind == tokLeftBrace {
 			operator.Struct = p.rewardIndex()
-			if p.accept(tDivide) {
+			if p.accept(tokDivide) {
 				operator.StructDiv = p.rewardIndex()
 			}
 		}
@@ -169,38 +170,38 @@ func (p *parser) reward() Expr {
 	height := p.height
 	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwR)
 	height = max(height, p.height)
-	p.expect(tLBrack)
+	p.expect(tokLeftBracket)
 	operator.Path = p.rewardObjective()
 	height = max(height, p.height)
 	operator.Filter = p.oldFilter()
 	p.growHeight(height)
-	p.expect(tRBrack)
+	p.expect(tokRightBracket)
 	operator.Span = p.span(start)
 	return p.boundedForSchedulers(operator, &operator.Threshold)
 }
 
 // modifier parses the optional (modifier) behind the letter of an operator.
 func (p *parser) modifier() *Ident {
-	if !p.accept(tLParen) {
+	if !p.accept(tokLeftParen) {
 		return nil
 	}
-	id := p.ident("a modifier")
-	p.expect(tRParen)
-	return id
+	ident := p.ident("a modifier")
+	p.expect(tokRightParen)
+	return ident
 }
 
 // rewardIndex parses the reward structure of an R operator: {"name"}, or its number {expr}.
 func (p *parser) rewardIndex() Expr {
-	var x Expr
-	p.expect(tLBrace)
-	if start := p.tok.pos; p.tok.kind == tQuote {
-		id := p.quotedName("the name of a reward structure")
-		x = &Quoted{Name: id.Name, Span: p.span(start)}
+	var expr Expr
+	p.expect(tokLeftBrace)
+	if start := p.tok.pos; p.tok.kind == tokQuote {
+		ident := p.quotedName("the name of a reward structure")
+		expr = &Quoted{Name: ident.Name, Span: p.span(start)}
 	} else {
-		x = p.expr(modelContext)
+		expr = p.expr(modelContext)
 	}
-	p.expect(tRBrace)
-	return x
+	p.expect(tokRightBrace)
+	return expr
 }
 
 // rewardObjective parses the text between the brackets of an R operator: C, C<=k, I=k, S or a path
@@ -226,13 +227,13 @@ func (p *parser) rewardObjective() Expr {
 	case p.tok.kind == kwC:
 		p.advance()
 		p.height = 0
-		if p.accept(tLe) {
+		if p.accept(tokLessEqual) {
 			objective.Bound = p.expr(modelContext)
 		}
 		objective.Kind = Cumulative
 	case p.tok.kind == kwI:
 		p.advance()
-		p.expect(tEq)
+		p.expect(tokEqual)
 		objective.Kind, objective.Bound = Instantaneous, p.expr(modelContext)
 	default:
 		return p.expr(allowProperty | allowTemporal)
@@ -245,23 +246,23 @@ func (p *parser) rewardObjective() Expr {
 // threshold parses what stands between the letter of an operator and its brackets, such as min=? or
 // >=0.5. The extremum is part of the keyword or, if wordsAllowed is set, a separate word.
 func (p *parser) threshold(fromKeyword Extremum, wordsAllowed bool) Threshold {
-	t := Threshold{Extremum: fromKeyword}
+	result := Threshold{Extremum: fromKeyword}
 	if wordsAllowed {
-		t.Extremum = p.extremum()
+		result.Extremum = p.extremum()
 	}
-	if t.Extremum == NoExtremum || p.dialect == Storm && (t.Extremum == Min || t.Extremum == Max) {
+	if result.Extremum == NoExtremum || p.dialect == Storm && (result.Extremum == Min || result.Extremum == Max) {
 		if rel := relationOp(p.tok.kind); rel != OpNone {
 			p.advance()
-			t.Rel, t.Bound = rel, p.expr(modelContext)
-			return t
+			result.Rel, result.Bound = rel, p.expr(modelContext)
+			return result
 		}
-		if p.tok.kind != tEq && t.Extremum == NoExtremum {
+		if p.tok.kind != tokEqual && result.Extremum == NoExtremum {
 			p.unexpected(`"=?" or a bound`)
 		}
 	}
-	p.expect(tEq)
-	p.expect(tQuestion)
-	return t
+	p.expect(tokEqual)
+	p.expect(tokQuestion)
+	return result
 }
 
 // extremum parses the words min, max, minmax and so on behind the letter of an operator; min max is
@@ -328,12 +329,12 @@ func extremumOfKeyword(k kind) Extremum {
 // oldFilter parses the optional old filter {states}{min}{max} at the end of an operator.
 func (p *parser) oldFilter() *OldFilter {
 	start := p.tok.pos
-	if !p.accept(tLBrace) {
+	if !p.accept(tokLeftBrace) {
 		return nil
 	}
 	filter := &OldFilter{States: p.expr(allowProperty)}
-	p.expect(tRBrace)
-	for p.accept(tLBrace) {
+	p.expect(tokRightBrace)
+	for p.accept(tokLeftBrace) {
 		switch {
 		case p.accept(kwMin):
 			filter.Min = true
@@ -342,7 +343,7 @@ func (p *parser) oldFilter() *OldFilter {
 		default:
 			p.unexpected(`"min" or "max"`)
 		}
-		p.expect(tRBrace)
+		p.expect(tokRightBrace)
 	}
 	filter.Span = p.span(start)
 	return filter
@@ -353,9 +354,9 @@ func (p *parser) ctlOperator() Expr {
 	start := p.tok.pos
 	operator := &Quant{All: p.tok.kind == kwA}
 	p.advance()
-	p.expect(tLBrack)
+	p.expect(tokLeftBracket)
 	operator.Path = p.expr(allowProperty | allowTemporal)
-	p.expect(tRBrack)
+	p.expect(tokRightBracket)
 	p.growHeight(0)
 	operator.Span = p.span(start)
 	return operator
@@ -364,17 +365,17 @@ func (p *parser) ctlOperator() Expr {
 // strategy parses a coalition operator <<players>> or [[players]] and its operand.
 func (p *parser) strategy(context exprContext) Expr {
 	start := p.tok.pos
-	strategy := &Strategy{Box: p.tok.kind == tLBrack2}
-	end := tGt2
+	strategy := &Strategy{Box: p.tok.kind == tokDoubleLeftBracket}
+	end := tokDoubleGreater
 	if strategy.Box {
-		end = tRBrack2
+		end = tokDoubleRightBracket
 	}
 	p.advance()
-	if p.accept(tTimes) {
+	if p.accept(tokTimes) {
 		strategy.All = true
 	} else if p.tok.kind != end {
 		strategy.Coalition = append(strategy.Coalition, p.player())
-		for p.accept(tComma) {
+		for p.accept(tokComma) {
 			strategy.Coalition = append(strategy.Coalition, p.player())
 		}
 	}
@@ -387,17 +388,17 @@ func (p *parser) strategy(context exprContext) Expr {
 
 // player parses the name or number of a player in a coalition.
 func (p *parser) player() *Ident {
-	id := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
-	if !p.accept(tInt) && !p.accept(tIdent) {
+	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	if !p.accept(tokInt) && !p.accept(tokIdent) {
 		p.unexpected("a player")
 	}
-	return id
+	return ident
 }
 
 // strategyOperand parses the operand of a coalition operator: a P or R operator, or parentheses.
 func (p *parser) strategyOperand(context exprContext) Expr {
 	switch k := p.tok.kind; {
-	case k == tLParen:
+	case k == tokLeftParen:
 		return p.paren(context)
 	case startsProbOperator(k):
 		return p.prob()
@@ -412,38 +413,38 @@ func (p *parser) strategyOperand(context exprContext) Expr {
 func (p *parser) quoted() Expr {
 	start := p.tok.pos
 	p.advance()
-	t := p.tok
+	tok := p.tok
 	switch {
-	case p.accept(tIdent) || p.accept(kwInit):
-	case t.kind.isKeyword():
-		p.unexpectedHint("a label or property name", fmt.Sprintf("PRISM reserves %q", kindTexts[t.kind]))
+	case p.accept(tokIdent) || p.accept(kwInit):
+	case tok.kind.isKeyword():
+		p.unexpectedHint("a label or property name", fmt.Sprintf("PRISM reserves %q", kindTexts[tok.kind]))
 	default:
 		p.unexpected("a label or property name")
 	}
-	p.expect(tQuote)
-	return &Quoted{Name: p.text(t), Span: p.span(start)}
+	p.expect(tokQuote)
+	return &Quoted{Name: p.text(tok), Span: p.span(start)}
 }
 
 // filter parses filter(op, property, states), where the states may be missing.
 func (p *parser) filter(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
-	p.expect(tLParen)
+	p.expect(tokLeftParen)
 	filter := &Filter{Op: p.text(p.tok), OpPos: p.tok.pos}
 	switch p.tok.kind {
-	case kwMin, kwMax, tPlus, tAnd, tOr, tIdent:
+	case kwMin, kwMax, tokPlus, tokAnd, tokOr, tokIdent:
 		p.advance()
 	default:
 		p.unexpected("a filter type")
 	}
-	p.expect(tComma)
+	p.expect(tokComma)
 	filter.X = p.expr(context)
 	height := p.height
-	if p.accept(tComma) {
+	if p.accept(tokComma) {
 		filter.States = p.expr(context)
 	}
 	p.growHeight(height)
-	p.expect(tRParen)
+	p.expect(tokRightParen)
 	filter.Span = p.span(start)
 	return filter
 }

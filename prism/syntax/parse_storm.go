@@ -16,15 +16,15 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	if p.dialect != Storm {
 		return p.timeBound(), nil
 	}
-	braces := p.tok.kind == tLBrace && p.peek() != tQuote
-	if p.tok.kind == tPower && p.peek() == tLBrace {
+	braces := p.tok.kind == tokLeftBrace && p.peek() != tokQuote
+	if p.tok.kind == tokPower && p.peek() == tokLeftBrace {
 		p.advance()
 		braces = true
 	}
-	if !braces && p.tok.kind != tLBrace && p.boundWord() == "" {
+	if !braces && p.tok.kind != tokLeftBrace && p.boundWord() == "" {
 		start := p.tok.pos
 		bound := p.timeBound()
-		if bound == nil || p.tok.kind != tComma {
+		if bound == nil || p.tok.kind != tokComma {
 			return bound, nil
 		}
 		return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
@@ -34,7 +34,7 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	}
 	bounds := p.costBounds(p.costBound())
 	if braces {
-		p.expect(tRBrace)
+		p.expect(tokRightBrace)
 	}
 	if len(bounds) == 1 && bounds[0].Word != "rew" {
 		return bounds[0].Bound, nil
@@ -45,7 +45,7 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 // costBounds parses the bounds after the first one, with commas between them.
 func (p *parser) costBounds(first *CostBound) []*CostBound {
 	bounds := []*CostBound{first}
-	for p.accept(tComma) {
+	for p.accept(tokComma) {
 		bounds = append(bounds, p.costBound())
 	}
 	return bounds
@@ -54,7 +54,7 @@ func (p *parser) costBounds(first *CostBound) []*CostBound {
 // boundWord returns rew, steps or time, the word for the bounded quantity, if it is the current
 // token, otherwise "".
 func (p *parser) boundWord() string {
-	if p.tok.kind != tIdent || !isBoundWord(p.text(p.tok)) {
+	if p.tok.kind != tokIdent || !isBoundWord(p.text(p.tok)) {
 		return ""
 	}
 	return p.text(p.tok)
@@ -68,14 +68,14 @@ func (p *parser) costBound() *CostBound {
 	bound := &CostBound{Word: p.boundWord()}
 	switch k := p.tok.kind; {
 	case bound.Word == "rew":
-		if p.advance(); p.tok.kind == tLBrace {
+		if p.advance(); p.tok.kind == tokLeftBrace {
 			bound.Struct = p.rewardIndex()
 		}
 	case bound.Word != "":
 		p.advance()
-	case k == tLBrace:
+	case k == tokLeftBrace:
 		bound.Word, bound.Struct = "rew", p.rewardIndex()
-	case relationOp(k) != OpNone || k == tEq || k == tLBrack:
+	case relationOp(k) != OpNone || k == tokEqual || k == tokLeftBracket:
 		bound.Word = "time"
 	default:
 		p.unexpected(`"rew", "steps" or "time"`)
@@ -90,7 +90,7 @@ func (p *parser) costBound() *CostBound {
 // splitOperator splits a word such as Usteps or Frew into a temporal operator and the bounded
 // quantity, as Storm does. It reports whether the current token is now the operator.
 func (p *parser) splitOperator(k kind) bool {
-	if p.dialect != Storm || !p.inProperties || p.tok.kind != tIdent {
+	if p.dialect != Storm || !p.inProperties || p.tok.kind != tokIdent {
 		return false
 	}
 	word, found := strings.CutPrefix(p.text(p.tok), kindTexts[k])
@@ -105,7 +105,7 @@ func (p *parser) splitOperator(k kind) bool {
 // splitFuture splits a word such as Fsteps into the operator F and the bounded quantity. It reports
 // false, and changes nothing, if no F operator with a bound starts here.
 func (p *parser) splitFuture(context exprContext) bool {
-	return p.dialect == Storm && p.tok.kind == tIdent && p.mayUse(context, allowTemporal) &&
+	return p.dialect == Storm && p.tok.kind == tokIdent && p.mayUse(context, allowTemporal) &&
 		p.canParse(func() {
 			if !p.splitOperator(kwF) {
 				p.unexpected("")
@@ -118,14 +118,14 @@ func (p *parser) splitFuture(context exprContext) bool {
 // dialect allows, without changing the meaning. P>=p holds for all schedulers, so it equals
 // Pmin>=p. Pmax>=p holds for some scheduler, so it equals !P<p. Objectives of multi(...) always
 // hold for some scheduler.
-func (p *parser) boundedForSchedulers(x Expr, threshold *Threshold) Expr {
+func (p *parser) boundedForSchedulers(expr Expr, threshold *Threshold) Expr {
 	lowerBound, extremum := threshold.Rel == OpGe || threshold.Rel == OpGt, threshold.Extremum
 	if threshold.Rel == OpNone || extremum == NoExtremum {
-		return x
+		return expr
 	}
 	threshold.Extremum = NoExtremum
 	if p.inMulti || lowerBound == (extremum == Min) {
-		return x
+		return expr
 	}
 	switch threshold.Rel {
 	case OpGe:
@@ -138,7 +138,7 @@ func (p *parser) boundedForSchedulers(x Expr, threshold *Threshold) Expr {
 		threshold.Rel = OpGe
 	}
 	p.growHeight(0)
-	return &Unary{Op: OpNot, X: x, Span: Span{x.Pos(), x.End()}}
+	return &Unary{Op: OpNot, X: expr, Span: Span{expr.Pos(), expr.End()}}
 }
 
 // longRunExtremum returns the extremum in one of Storm's names for the S operator, such as LRAmax;
@@ -159,7 +159,7 @@ func longRunExtremum(name string) (Extremum, bool) {
 // Tmin, Tmax, Smin, Smax, LRA, LRAmin or LRAmax), otherwise "". T and LRA can also be names of
 // constants; they are operators before =? and where an operator with a bound can be parsed.
 func (p *parser) stormOperator() string {
-	if p.dialect != Storm || p.tok.kind != tIdent {
+	if p.dialect != Storm || p.tok.kind != tokIdent {
 		return ""
 	}
 	name := p.text(p.tok)
@@ -169,7 +169,7 @@ func (p *parser) stormOperator() string {
 	ahead := p.scanner
 	next := ahead.next().kind
 	switch {
-	case next == tEq && ahead.next().kind == tQuestion:
+	case next == tokEqual && ahead.next().kind == tokQuestion:
 	case relationOp(next) != OpNone && p.canParseSteady(func() { p.stormOperation(name) }):
 	default:
 		return ""
@@ -189,18 +189,18 @@ func (p *parser) stormOperation(name string) Expr {
 // longRunRewardAhead reports whether LRA or MP, the long-run average in Storm's dialect, is the
 // whole objective of the R operator.
 func (p *parser) longRunRewardAhead() bool {
-	if p.dialect != Storm || p.tok.kind != tIdent {
+	if p.dialect != Storm || p.tok.kind != tokIdent {
 		return false
 	}
 	ahead := p.scanner
 	name := p.text(p.tok)
-	return (name == "LRA" || name == "MP") && ahead.next().kind == tRBrack
+	return (name == "LRA" || name == "MP") && ahead.next().kind == tokRightBracket
 }
 
 // cumulativeAhead reports whether the objective C starts here, possibly joined with the bounded
 // quantity as in Csteps<=3. It reports an error for discounted rewards.
 func (p *parser) cumulativeAhead() bool {
-	if p.tok.kind == tIdent && p.text(p.tok) == "Cdiscount" {
+	if p.tok.kind == tokIdent && p.text(p.tok) == "Cdiscount" {
 		p.fail(p.tok.pos, "discounted rewards (Cdiscount) are not supported")
 		return true
 	}
@@ -216,14 +216,14 @@ func (p *parser) cumulative() Expr {
 	p.height = 0
 	boundPos := p.tok.pos
 	switch bound, costs := p.bounds(); {
-	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(c *CostBound) bool { return !isNonStrictUpper(c.Bound) }):
+	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(costBound *CostBound) bool { return !isNonStrictUpper(costBound.Bound) }):
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
 	case len(costs) > 0:
 		objective.Costs = costs
 	case bound != nil:
 		objective.Bound = bound.High
 	}
-	if p.tok.kind == tIdent && p.text(p.tok) == "discount" {
+	if p.tok.kind == tokIdent && p.text(p.tok) == "discount" {
 		p.fail(p.tok.pos, "discounted rewards are not supported")
 	}
 	p.growHeight(0)
@@ -232,7 +232,9 @@ func (p *parser) cumulative() Expr {
 }
 
 // isNonStrictUpper reports whether a bound is <=e.
-func isNonStrictUpper(b *TimeBound) bool { return b.High != nil && b.Low == nil && !b.HighStrict }
+func isNonStrictUpper(timeBound *TimeBound) bool {
+	return timeBound.High != nil && timeBound.Low == nil && !timeBound.HighStrict
+}
 
 // timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator
 // over the reward structure TimeRewards.
@@ -244,11 +246,11 @@ func (p *parser) timeOperator() Expr {
 	operator := &Reward{Time: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
 	operator.Threshold = p.threshold(extremum, false)
 	height := p.height
-	p.expect(tLBrack)
+	p.expect(tokLeftBracket)
 	operator.Path = p.expr(allowProperty | allowTemporal)
 	height = max(height, p.height)
 	p.growHeight(height)
-	p.expect(tRBrack)
+	p.expect(tokRightBracket)
 	operator.Span = p.span(start)
 	return p.boundedForSchedulers(operator, &operator.Threshold)
 }

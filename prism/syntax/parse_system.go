@@ -17,7 +17,7 @@ func (p *parser) system() Item {
 // systemNameAhead reports whether a quoted name here is the name of the block. Otherwise it is a
 // term that refers to another block. Only a name is followed by a term.
 func (p *parser) systemNameAhead() bool {
-	return p.tok.kind == tQuote && p.canParse(func() {
+	return p.tok.kind == tokQuote && p.canParse(func() {
 		p.quotedName("")
 		p.sysAtom()
 	})
@@ -68,12 +68,12 @@ func (p *parser) sysInterleaved() SysExpr {
 
 // barsAhead reports whether n tokens | follow, possibly with blanks between them.
 func (p *parser) barsAhead(n int) bool {
-	if p.tok.kind != tOr {
+	if p.tok.kind != tokOr {
 		return false
 	}
 	ahead := p.scanner
 	for range n - 1 {
-		if ahead.next().kind != tOr {
+		if ahead.next().kind != tokOr {
 			return false
 		}
 	}
@@ -90,15 +90,15 @@ func (p *parser) skipBars(n int) {
 func (p *parser) sysParallel() SysExpr {
 	start := p.tok.pos
 	left := p.sysPostfix()
-	if p.tok.kind != tOr || p.peek() != tLBrack {
+	if p.tok.kind != tokOr || p.peek() != tokLeftBracket {
 		return left
 	}
 	p.skipBars(1)
 	parallel := &SysParallel{X: left}
-	p.expect(tLBrack)
+	p.expect(tokLeftBracket)
 	parallel.Actions = p.actions()
-	p.expect(tRBrack)
-	p.expect(tOr)
+	p.expect(tokRightBracket)
+	p.expect(tokOr)
 	parallel.Y = p.sysPostfix()
 	parallel.Span = p.span(start)
 	return parallel
@@ -113,14 +113,14 @@ func (p *parser) sysPostfix() SysExpr {
 			p.fail(p.tok.pos, "a system term has too many hidings and renamings")
 		}
 		switch p.tok.kind {
-		case tDivide:
+		case tokDivide:
 			p.advance()
-			p.expect(tLBrace)
+			p.expect(tokLeftBrace)
 			hide := &SysHide{X: term, Actions: p.actions()}
-			p.expect(tRBrace)
+			p.expect(tokRightBrace)
 			hide.Span = p.span(start)
 			term = hide
-		case tLBrace:
+		case tokLeftBrace:
 			term = p.sysRename(start, term)
 		default:
 			return term
@@ -128,29 +128,29 @@ func (p *parser) sysPostfix() SysExpr {
 	}
 }
 
-// sysRename parses a renaming {a<-b, ...} behind the term x.
-func (p *parser) sysRename(start Pos, x SysExpr) SysExpr {
-	rename := &SysRename{X: x}
+// sysRename parses a renaming {a<-b, ...} behind the term term.
+func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
+	rename := &SysRename{X: term}
 	p.advance()
 	for {
 		first := p.tok.pos
 		pair := &Rename{Old: p.name("an action")}
-		p.expect(tRename)
+		p.expect(tokRenameArrow)
 		pair.New = p.name("an action")
 		pair.Span = p.span(first)
 		rename.Renames = append(rename.Renames, pair)
-		if !p.accept(tComma) {
+		if !p.accept(tokComma) {
 			break
 		}
 	}
-	p.expect(tRBrace)
+	p.expect(tokRightBrace)
 	rename.Span = p.span(start)
 	return rename
 }
 
 func (p *parser) actions() []*Ident {
 	names := []*Ident{p.name("an action")}
-	for p.accept(tComma) {
+	for p.accept(tokComma) {
 		names = append(names, p.name("an action"))
 	}
 	return names
@@ -160,15 +160,15 @@ func (p *parser) actions() []*Ident {
 func (p *parser) sysAtom() SysExpr {
 	start := p.tok.pos
 	switch p.tok.kind {
-	case tQuote:
-		id := p.quotedName("the name of a system block")
-		return &SysRef{Name: id, Span: p.span(start)}
-	case tLParen:
+	case tokQuote:
+		ident := p.quotedName("the name of a system block")
+		return &SysRef{Name: ident, Span: p.span(start)}
+	case tokLeftParen:
 		p.advance()
-		x := p.sysFull()
-		p.expect(tRParen)
-		return &SysBrackets{X: x, Span: p.span(start)}
+		term := p.sysFull()
+		p.expect(tokRightParen)
+		return &SysBrackets{X: term, Span: p.span(start)}
 	}
-	id := p.ident(`a module, a quoted name or "("`)
-	return &SysModule{Name: id, Span: p.span(start)}
+	ident := p.ident(`a module, a quoted name or "("`)
+	return &SysModule{Name: ident, Span: p.span(start)}
 }

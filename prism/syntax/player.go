@@ -42,7 +42,7 @@ func (p *parser) gameReward() bool {
 		return false
 	}
 	switch k := p.peek(); k {
-	case tIdent, tLParen, tNot, tInt, tDouble, kwTrue, kwFalse:
+	case tokIdent, tokLeftParen, tokNot, tokInt, tokDouble, kwTrue, kwFalse:
 		return true
 	default:
 		return startsPropertyOperator(k)
@@ -51,7 +51,7 @@ func (p *parser) gameReward() bool {
 
 // atWord reports whether tok is a name with the given text.
 func (p *parser) atWord(word string) bool {
-	return p.tok.kind == tIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
+	return p.tok.kind == tokIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
 }
 
 // gameItem parses the model type smg or a player; nil if tok begins neither.
@@ -59,10 +59,10 @@ func (p *parser) gameItem() Item {
 	switch {
 	case p.atWord(wordSMG):
 		statement := p.beginStatement()
-		d := &TypeDecl{Doc: statement.doc, Type: SMG, Word: wordSMG}
+		decl := &TypeDecl{Doc: statement.doc, Type: SMG, Word: wordSMG}
 		p.advance()
-		d.Notes, d.Span = p.finishStatement(statement)
-		return d
+		decl.Notes, decl.Span = p.finishStatement(statement)
+		return decl
 	case p.atWord(wordPlayer):
 		return p.playerItem()
 	}
@@ -73,10 +73,10 @@ func (p *parser) gameItem() Item {
 func (p *parser) playerItem() Item {
 	statement := p.beginStatement()
 	p.advance()
-	x := &Player{Doc: statement.doc, Name: p.name("a player name")}
-	for !p.failed && !(len(x.Items) == 0 && p.atWord(wordEndplayer)) {
-		x.Items = append(x.Items, p.ownedItem())
-		if !p.accept(tComma) {
+	player := &Player{Doc: statement.doc, Name: p.name("a player name")}
+	for !p.failed && !(len(player.Items) == 0 && p.atWord(wordEndplayer)) {
+		player.Items = append(player.Items, p.ownedItem())
+		if !p.accept(tokComma) {
 			break
 		}
 	}
@@ -84,22 +84,22 @@ func (p *parser) playerItem() Item {
 	case p.failed:
 	case p.atWord(wordEndplayer):
 		p.advance()
-	case len(x.Items) == 0:
+	case len(player.Items) == 0:
 		p.unexpected(`a module, an action in brackets or "endplayer"`)
 	default:
 		p.unexpected(`"," or "endplayer"`)
 	}
-	x.Notes, x.Span = p.finishStatement(statement)
-	return x
+	player.Notes, player.Span = p.finishStatement(statement)
+	return player
 }
 
 // ownedItem parses a module or [action].
 func (p *parser) ownedItem() *PlayerItem {
 	start := p.tok.pos
-	x := &PlayerItem{Action: p.accept(tLBrack)}
+	x := &PlayerItem{Action: p.accept(tokLeftBracket)}
 	if x.Action {
 		x.Name = p.name("an action")
-		p.expect(tRBrack)
+		p.expect(tokRightBracket)
 	} else {
 		x.Name = p.name("a module or an action in brackets")
 	}
@@ -108,17 +108,17 @@ func (p *parser) ownedItem() *PlayerItem {
 }
 
 // player writes a player on one line if it fits.
-func (p *printer) player(x *Player) {
-	p.commentsAbove(x.Notes, x.Doc, "")
+func (p *printer) player(decl *Player) {
+	p.commentsAbove(decl.Notes, decl.Doc, "")
 	p.write(wordPlayer + " ")
-	p.name(x.Name)
-	if len(x.Items) == 0 {
+	p.name(decl.Name)
+	if len(decl.Items) == 0 {
 		p.write(" " + wordEndplayer + "\n")
-		p.commentBehind(x.Notes)
+		p.commentBehind(decl.Notes)
 		return
 	}
-	p.commaList(len(x.Items), " ", func(i int) {
-		if item := x.Items[i]; item.Action {
+	p.commaList(len(decl.Items), " ", func(i int) {
+		if item := decl.Items[i]; item.Action {
 			p.write("[")
 			p.name(item.Name)
 			p.write("]")
@@ -128,7 +128,7 @@ func (p *printer) player(x *Player) {
 	})
 	p.writeIf(p.column() > 0, " ")
 	p.write(wordEndplayer + "\n")
-	p.commentBehind(x.Notes)
+	p.commentBehind(decl.Notes)
 }
 
 // unsupportedGame describes a model type of a game other than smg.

@@ -45,18 +45,18 @@ type Error struct {
 
 // Error returns "file:line:col: message", without the parts that are unknown.
 func (e *Error) Error() string {
-	var b strings.Builder
+	var text strings.Builder
 	if e.File != "" {
-		b.WriteString(e.File + ":")
+		text.WriteString(e.File + ":")
 	}
 	if e.Pos.IsValid() {
-		b.WriteString(e.Pos.String() + ":")
+		text.WriteString(e.Pos.String() + ":")
 	}
-	if b.Len() > 0 {
-		b.WriteByte(' ')
+	if text.Len() > 0 {
+		text.WriteByte(' ')
 	}
-	b.WriteString(e.Msg)
-	return b.String()
+	text.WriteString(e.Msg)
+	return text.String()
 }
 
 // ErrorList collects the diagnostics of one file. The zero value is ready to use.
@@ -74,19 +74,19 @@ func (l ErrorList) Err() error {
 		return nil
 	}
 	s := slices.Clone(l)
-	slices.SortStableFunc(s, func(a, b *Error) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), a.Pos.Compare(b.Pos))
+	slices.SortStableFunc(s, func(first, second *Error) int {
+		return cmp.Or(cmp.Compare(first.File, second.File), first.Pos.Compare(second.Pos))
 	})
-	return slices.CompactFunc(s, func(a, b *Error) bool {
-		return a.File == b.File && a.Pos.IsValid() && a.Pos == b.Pos
+	return slices.CompactFunc(s, func(first, second *Error) bool {
+		return first.File == second.File && first.Pos.IsValid() && first.Pos == second.Pos
 	})
 }
 
 // Error returns every diagnostic on a line of its own.
 func (l ErrorList) Error() string {
 	lines := make([]string, len(l))
-	for i, e := range l {
-		lines[i] = e.Error()
+	for i, syntaxErr := range l {
+		lines[i] = syntaxErr.Error()
 	}
 	return strings.Join(lines, "\n")
 }
@@ -94,8 +94,8 @@ func (l ErrorList) Error() string {
 // Unwrap lets errors.As find the single diagnostics.
 func (l ErrorList) Unwrap() []error {
 	errs := make([]error, len(l))
-	for i, e := range l {
-		errs[i] = e
+	for i, syntaxErr := range l {
+		errs[i] = syntaxErr
 	}
 	return errs
 }

@@ -58,36 +58,36 @@ func (e *DialectError) Error() string {
 // Models, properties files and their items end with a line end, other nodes do not. Nothing is
 // written if there is an error.
 func Fprint(w io.Writer, n Node, opt Options) error {
-	p := &printer{dialect: opt.Dialect}
+	printer := &printer{dialect: opt.Dialect}
 	if opt.Dialect == Storm {
 		var err error
 		if n, err = toStorm(n, opt); err != nil {
 			return err
 		}
 	}
-	p.node(n)
-	if p.err != nil {
-		return p.err
+	printer.node(n)
+	if printer.err != nil {
+		return printer.err
 	}
-	_, err := w.Write(p.buf)
+	_, err := w.Write(printer.buf)
 	return err
 }
 
 // ExprString returns an expression in the form in which PRISM echoes it: on one line, without blanks
 // around infix operators, such as P=? [ F<=T s=N ]. PRISM cannot read all of it again: s< -1 becomes
 // s<-1. An invalid expression, such as a literal that is not a number, is printed too.
-func ExprString(x Expr) string {
-	p := &printer{echo: true}
-	p.expr(x, levelUntil)
-	return string(p.buf)
+func ExprString(expr Expr) string {
+	printer := &printer{echo: true}
+	printer.expr(expr, levelUntil)
+	return string(printer.buf)
 }
 
 // Echo returns an expression as ExprString does, but with R operators in place of Storm's T, for
 // texts that PRISM reads.
-func Echo(x Expr) string {
-	p := &printer{echo: true, timeAsReward: true}
-	p.expr(x, levelUntil)
-	return string(p.buf)
+func Echo(expr Expr) string {
+	printer := &printer{echo: true, timeAsReward: true}
+	printer.expr(expr, levelUntil)
+	return string(printer.buf)
 }
 
 // String returns the property the way PRISM echoes it: its name in quotes, if
@@ -131,11 +131,11 @@ func (p *printer) write(text string) {
 }
 
 // name writes an identifier.
-func (p *printer) name(id *Ident) {
-	if !p.echo && !p.isName(id.Name) {
-		p.fail(id, "%q is not an identifier", id.Name)
+func (p *printer) name(ident *Ident) {
+	if !p.echo && !p.isName(ident.Name) {
+		p.fail(ident, "%q is not an identifier", ident.Name)
 	}
-	p.write(id.Name)
+	p.write(ident.Name)
 }
 
 // isName reports whether a word can be a name in the printer's dialect.
@@ -144,9 +144,9 @@ func (p *printer) isName(word string) bool {
 }
 
 // quoted writes an identifier in quotes.
-func (p *printer) quoted(id *Ident) {
+func (p *printer) quoted(ident *Ident) {
 	p.write(`"`)
-	p.name(id)
+	p.name(ident)
 	p.write(`"`)
 }
 
@@ -221,20 +221,20 @@ func (p *printer) node(n Node) {
 }
 
 // model writes a model file.
-func (p *printer) model(m *Model) {
-	for i, item := range m.Items {
-		if i > 0 && needBlankLine(m.Items[i-1], item) {
+func (p *printer) model(source *Model) {
+	for i, item := range source.Items {
+		if i > 0 && needBlankLine(source.Items[i-1], item) {
 			p.write("\n")
 		}
 		p.item(item)
 	}
-	p.trailing(m.Trailing)
+	p.trailing(source.Trailing)
 }
 
 // properties writes a properties file.
-func (p *printer) properties(ps *Properties) {
-	for i, item := range ps.Items {
-		if i > 0 && needBlankLine(ps.Items[i-1], item) {
+func (p *printer) properties(props *Properties) {
+	for i, item := range props.Items {
+		if i > 0 && needBlankLine(props.Items[i-1], item) {
 			p.write("\n")
 		}
 		switch item := item.(type) {
@@ -244,7 +244,7 @@ func (p *printer) properties(ps *Properties) {
 			p.item(item)
 		}
 	}
-	p.trailing(ps.Trailing)
+	p.trailing(props.Trailing)
 }
 
 // needBlankLine reports whether a blank line separates two items. One-line declarations of the same

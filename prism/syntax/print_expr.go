@@ -8,27 +8,27 @@ import (
 )
 
 // levelOf returns how tightly the outermost operator of an expression binds.
-func levelOf(x Expr) level {
-	switch x := x.(type) {
+func levelOf(expr Expr) level {
+	switch expr := expr.(type) {
 	case *Unary:
-		return x.Op.level()
+		return expr.Op.level()
 	case *Binary:
-		return x.Op.level()
+		return expr.Op.level()
 	case *Cond:
 		return levelCond
 	case *Temporal:
-		if x.X != nil {
+		if expr.X != nil {
 			return levelUntil
 		}
 		return levelTemporal
 	case *RewardPath:
 		return levelUntil
 	case *IntLit:
-		if x.Value < 0 {
+		if expr.Value < 0 {
 			return levelNeg
 		}
 	case *DoubleLit:
-		if strings.HasPrefix(x.Text, "-") {
+		if strings.HasPrefix(expr.Text, "-") {
 			return levelNeg
 		}
 	}
@@ -36,48 +36,48 @@ func levelOf(x Expr) level {
 }
 
 // expr writes an expression, in parentheses if it binds less tightly than minLevel.
-func (p *printer) expr(x Expr, minLevel level) {
-	if levelOf(x) >= minLevel {
-		p.withoutParens(x)
+func (p *printer) expr(resolved Expr, minLevel level) {
+	if levelOf(resolved) >= minLevel {
+		p.withoutParens(resolved)
 		return
 	}
 	p.write("(")
-	p.withoutParens(x)
+	p.withoutParens(resolved)
 	p.write(")")
 }
 
 // withoutParens writes an expression without parentheses around it.
-func (p *printer) withoutParens(x Expr) {
-	switch x := x.(type) {
+func (p *printer) withoutParens(expr Expr) {
+	switch expr := expr.(type) {
 	case *Ident:
-		p.name(x)
+		p.name(expr)
 	case *IntLit:
-		p.intLit(x)
+		p.intLit(expr)
 	case *DoubleLit:
-		p.doubleLit(x)
+		p.doubleLit(expr)
 	case *BoolLit:
-		p.write(strconv.FormatBool(x.Value))
+		p.write(strconv.FormatBool(expr.Value))
 	case *Paren:
 		p.write("(")
-		p.expr(x.X, levelUntil)
+		p.expr(expr.X, levelUntil)
 		p.write(")")
 	case *Unary:
-		p.write(x.Op.String())
-		p.expr(x.X, x.Op.level())
+		p.write(expr.Op.String())
+		p.expr(expr.X, expr.Op.level())
 	case *Binary:
-		p.binary(x)
+		p.binary(expr)
 	case *Cond:
-		p.expr(x.C, levelImplies)
+		p.expr(expr.C, levelImplies)
 		p.spaced("?")
-		p.expr(x.T, levelImplies)
+		p.expr(expr.T, levelImplies)
 		p.spaced(":")
-		p.expr(x.E, levelCond)
+		p.expr(expr.E, levelCond)
 	case *Call:
-		p.call(x)
+		p.call(expr)
 	case *Quoted:
-		p.label(x)
+		p.label(expr)
 	default:
-		p.propertyOperator(x)
+		p.propertyOperator(expr)
 	}
 }
 
@@ -90,66 +90,66 @@ func (p *printer) spaced(op string) {
 }
 
 // intLit writes an integer. PRISM cannot read the literal of the smallest one, so it is a difference.
-func (p *printer) intLit(x *IntLit) {
-	if x.Value == math.MinInt32 {
+func (p *printer) intLit(expr *IntLit) {
+	if expr.Value == math.MinInt32 {
 		p.write("(-2147483647-1)") // PRISM has no literal for its absolute value
 		return
 	}
-	p.write(strconv.Itoa(int(x.Value)))
+	p.write(strconv.Itoa(int(expr.Value)))
 }
 
 // doubleLit writes a literal of type double with its original text. It appends .0 if PRISM would
 // read an int.
-func (p *printer) doubleLit(x *DoubleLit) {
-	text := strings.TrimPrefix(x.Text, "-")
+func (p *printer) doubleLit(expr *DoubleLit) {
+	text := strings.TrimPrefix(expr.Text, "-")
 	switch scan := newScanner([]byte(text), false); {
-	case scan.next().kind == tDouble && scan.off == len(text):
+	case scan.next().kind == tokDouble && scan.off == len(text):
 	case isInt(text):
-		p.write(x.Text + ".0")
+		p.write(expr.Text + ".0")
 		return
 	case !p.echo:
-		p.fail(x, "%q is not a number", x.Text)
+		p.fail(expr, "%q is not a number", expr.Text)
 	}
-	p.write(x.Text)
+	p.write(expr.Text)
 }
 
 // isInt reports whether the text is an int literal of any size.
 func isInt(text string) bool {
 	scan := newScanner([]byte(text), false)
-	return scan.next().kind == tInt && scan.off == len(text)
+	return scan.next().kind == tokInt && scan.off == len(text)
 }
 
 // binary writes an infix operator and its operands, with parentheses where precedence and
 // associativity need them.
-func (p *printer) binary(x *Binary) {
-	level := x.Op.level()
+func (p *printer) binary(expr *Binary) {
+	level := expr.Op.level()
 	left, right := level, level+1
 	switch {
-	case x.Op == OpImplies || x.Op == OpPow:
+	case expr.Op == OpImplies || expr.Op == OpPow:
 		left, right = right, left
 	case p.echo && level == levelEq:
 		left = right
 	}
-	p.expr(x.X, left)
+	p.expr(expr.X, left)
 	if level <= levelAnd {
-		p.spaced(x.Op.String())
+		p.spaced(expr.Op.String())
 	} else {
-		p.write(x.Op.String())
+		p.write(expr.Op.String())
 	}
-	p.expr(x.Y, right)
+	p.expr(expr.Y, right)
 }
 
 // call writes a function call, in the old form func(name, ...) if it was read so.
-func (p *printer) call(x *Call) {
-	if x.Old {
+func (p *printer) call(expr *Call) {
+	if expr.Old {
 		p.write("func(")
-		p.renamable(x.Func)
+		p.renamable(expr.Func)
 		p.write(", ")
 	} else {
-		p.renamable(x.Func)
+		p.renamable(expr.Func)
 		p.write("(")
 	}
-	for i, arg := range x.Args {
+	for i, arg := range expr.Args {
 		p.writeIf(i > 0, ", ")
 		p.expr(arg, levelUntil)
 	}
@@ -157,70 +157,70 @@ func (p *printer) call(x *Call) {
 }
 
 // label writes a label or a reference to a property, in quotes.
-func (p *printer) label(x *Quoted) {
-	if !p.echo && x.Name != "init" && !p.isName(x.Name) {
-		p.fail(x, "%q is not a label", x.Name)
+func (p *printer) label(expr *Quoted) {
+	if !p.echo && expr.Name != "init" && !p.isName(expr.Name) {
+		p.fail(expr, "%q is not a label", expr.Name)
 	}
-	p.write(`"` + x.Name + `"`)
+	p.write(`"` + expr.Name + `"`)
 }
 
 // propertyOperator writes an expression that occurs in properties only.
-func (p *printer) propertyOperator(x Expr) {
-	switch x := x.(type) {
+func (p *printer) propertyOperator(expr Expr) {
+	switch expr := expr.(type) {
 	case *Temporal:
-		p.temporal(x)
+		p.temporal(expr)
 	case *Prob:
 		p.write("P")
-		p.modifier(x.Modifier)
-		p.threshold(x.Threshold)
-		p.brackets(x.Path, x.Filter)
+		p.modifier(expr.Modifier)
+		p.threshold(expr.Threshold)
+		p.brackets(expr.Path, expr.Filter)
 	case *Steady:
-		if x.Extremum != NoExtremum && !p.echo && p.dialect != Storm {
-			p.fail(x, "%w", &DialectError{Dialect: PRISM, Feature: "minima and maxima of the S operator"})
+		if expr.Extremum != NoExtremum && !p.echo && p.dialect != Storm {
+			p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "minima and maxima of the S operator"})
 		}
 		p.write("S")
-		p.modifier(x.Modifier)
-		p.threshold(x.Threshold)
-		p.brackets(x.X, x.Filter)
+		p.modifier(expr.Modifier)
+		p.threshold(expr.Threshold)
+		p.brackets(expr.X, expr.Filter)
 	case *Reward:
-		p.reward(x)
+		p.reward(expr)
 	case *RewardPath:
-		p.rewardPath(x)
+		p.rewardPath(expr)
 	case *Quant:
-		p.write(choose(x.All, "A", "E"))
-		p.brackets(x.Path, nil)
+		p.write(choose(expr.All, "A", "E"))
+		p.brackets(expr.Path, nil)
 	case *Strategy:
-		p.strategy(x)
+		p.strategy(expr)
 	case *Filter:
-		p.write("filter(" + x.Op + ", ")
-		p.expr(x.X, levelUntil)
-		if x.States != nil {
+		p.write("filter(" + expr.Op + ", ")
+		p.expr(expr.X, levelUntil)
+		if expr.States != nil {
 			p.write(", ")
-			p.expr(x.States, levelUntil)
+			p.expr(expr.States, levelUntil)
 		}
 		p.write(")")
 	default:
-		p.fail(nil, "cannot print a %T", x)
+		p.fail(nil, "cannot print a %T", expr)
 	}
 }
 
-func (p *printer) modifier(id *Ident) {
-	if id != nil {
+func (p *printer) modifier(ident *Ident) {
+	if ident != nil {
 		p.write("(")
-		p.name(id)
+		p.name(ident)
 		p.write(")")
 	}
 }
 
 // threshold writes what stands between the letter of an operator and its brackets.
-func (p *printer) threshold(t Threshold) {
-	p.write(t.Extremum.String())
-	if t.Rel == OpNone {
+func (p *printer) threshold(source Threshold) {
+	p.write(source.Extremum.String())
+	if source.Rel == OpNone {
 		p.write("=?")
 		return
 	}
-	p.write(t.Rel.String())
-	p.expr(t.Bound, levelUntil)
+	p.write(source.Rel.String())
+	p.expr(source.Bound, levelUntil)
 }
 
 // brackets writes [ path filter ] behind an operator.
@@ -238,45 +238,45 @@ func (p *printer) brackets(path Expr, filter *OldFilter) {
 }
 
 // reward writes an R operator, or the operator T of Storm's dialect from which it was read.
-func (p *printer) reward(x *Reward) {
-	if x.Time && !p.timeAsReward && (p.echo || p.dialect == Storm) {
+func (p *printer) reward(expr *Reward) {
+	if expr.Time && !p.timeAsReward && (p.echo || p.dialect == Storm) {
 		p.write("T")
-		p.threshold(x.Threshold)
-		p.brackets(x.Path, x.Filter)
+		p.threshold(expr.Threshold)
+		p.brackets(expr.Path, expr.Filter)
 		return
 	}
 	p.write("R")
-	p.modifier(x.Modifier)
-	if x.Struct != nil {
+	p.modifier(expr.Modifier)
+	if expr.Struct != nil {
 		p.write("{")
-		p.expr(x.Struct, levelUntil)
+		p.expr(expr.Struct, levelUntil)
 		p.write("}")
 	}
-	if x.StructDiv != nil {
+	if expr.StructDiv != nil {
 		p.write("/{")
-		p.expr(x.StructDiv, levelUntil)
+		p.expr(expr.StructDiv, levelUntil)
 		p.write("}")
 	}
-	p.threshold(x.Threshold)
-	path := x.Path
+	p.threshold(expr.Threshold)
+	path := expr.Path
 	if !p.echo && startsWithSteady(path) { // PRISM would read the S as the objective R [ S ]
 		path = &Paren{X: path}
 	}
-	p.brackets(path, x.Filter)
+	p.brackets(path, expr.Filter)
 }
 
 // startsWithSteady reports whether the text of an expression starts with an S operator.
-func startsWithSteady(x Expr) bool {
+func startsWithSteady(expr Expr) bool {
 	for {
-		switch y := x.(type) {
+		switch right := expr.(type) {
 		case *Steady:
 			return true
 		case *Binary:
-			x = y.X
+			expr = right.X
 		case *Cond:
-			x = y.C
+			expr = right.C
 		case *Temporal:
-			x = y.X
+			expr = right.X
 		default:
 			return false
 		}
@@ -284,71 +284,71 @@ func startsWithSteady(x Expr) bool {
 }
 
 // rewardPath writes the objective C, C<=k, I=k or S of an R operator.
-func (p *printer) rewardPath(x *RewardPath) {
+func (p *printer) rewardPath(expr *RewardPath) {
 	switch {
-	case x.Kind == LongRun:
+	case expr.Kind == LongRun:
 		p.write("S")
-	case x.Kind == Instantaneous:
+	case expr.Kind == Instantaneous:
 		p.write("I=")
-		p.expr(x.Bound, levelUntil)
-	case x.Target != nil:
-		p.write(choose(x.Kind == UntilReached, "Fc ", "F0 "))
-		p.expr(x.Target, levelUntil)
-	case x.Bound != nil:
+		p.expr(expr.Bound, levelUntil)
+	case expr.Target != nil:
+		p.write(choose(expr.Kind == UntilReached, "Fc ", "F0 "))
+		p.expr(expr.Target, levelUntil)
+	case expr.Bound != nil:
 		p.write("C<=")
-		p.expr(x.Bound, levelUntil)
+		p.expr(expr.Bound, levelUntil)
 	default:
 		p.write("C")
-		p.costs(x, x.Costs)
+		p.costs(expr, expr.Costs)
 	}
 }
 
 // strategy writes a coalition operator and its operand.
-func (p *printer) strategy(x *Strategy) {
+func (p *printer) strategy(expr *Strategy) {
 	left, right := "<<", ">> "
-	if x.Box {
+	if expr.Box {
 		left, right = "[[", "]] "
 	}
 	var players []string
-	for _, id := range x.Coalition {
-		players = append(players, id.Name)
+	for _, ident := range expr.Coalition {
+		players = append(players, ident.Name)
 	}
 	coalition := strings.Join(players, ",")
-	if x.All {
+	if expr.All {
 		coalition = "*"
 	}
 	p.write(left + coalition + right)
-	switch x.X.(type) {
+	switch expr.X.(type) {
 	case *Prob, *Reward:
-		p.expr(x.X, levelUntil)
+		p.expr(expr.X, levelUntil)
 		return
 	case *Paren:
 		if !p.echo { // PRISM echoes its parentheses twice
-			p.expr(x.X, levelUntil)
+			p.expr(expr.X, levelUntil)
 			return
 		}
 	}
 	p.write("(")
-	p.expr(x.X, levelUntil)
+	p.expr(expr.X, levelUntil)
 	p.write(")")
 }
 
 // temporal writes a temporal operator with its bounds and operands.
-func (p *printer) temporal(x *Temporal) {
-	if x.X != nil {
-		p.expr(x.X, levelTemporal)
+func (p *printer) temporal(expr *Temporal) {
+	if expr.X != nil {
+		p.expr(expr.X, levelTemporal)
 		p.write(" ")
 	}
-	p.write(x.Op.String())
+	p.write(expr.Op.String())
 	start := len(p.buf)
-	p.timeBound(x.Bound)
-	p.costs(x, x.Costs)
+	p.timeBound(expr.Bound)
+	p.costs(expr, expr.Costs)
 	bound := p.buf[start:]
 	p.write(" ")
 	operand := len(p.buf)
-	p.expr(x.Y, levelTemporal)
-	if x.Bound != nil && !p.echo {
-		p.separateBound(x.Bound, start, len(bound), operand)
+	p.expr(expr.Y, levelTemporal)
+	if expr.Bound != nil && !p.echo {
+		p.separateBound(expr.Bound, start, len(bound), operand)
 	}
 }
 
@@ -407,11 +407,11 @@ func (p *printer) timeBound(bound *TimeBound) {
 
 // boundExpr writes the number of a one-sided bound. PRISM reads a name before a parenthesis as the
 // whole bound, so a bound that starts with a function call gets parentheses.
-func (p *printer) boundExpr(x Expr) {
+func (p *printer) boundExpr(expr Expr) {
 	start := len(p.buf)
-	p.expr(x, levelUntil)
+	p.expr(expr, levelUntil)
 	scan := newScanner(p.buf[start:], false)
-	if !p.echo && scan.next().kind == tIdent && scan.next().kind == tLParen {
+	if !p.echo && scan.next().kind == tokIdent && scan.next().kind == tokLeftParen {
 		p.parenthesizeFrom(start)
 	}
 }
@@ -437,7 +437,7 @@ func (p *printer) separateBound(bound *TimeBound, start, boundLen, operand int) 
 		return // PRISM reads a single name before a parenthesis as the whole bound
 	}
 	p.insertByte(start+boundLen, ')')
-	first := start + bytes.IndexFunc(p.buf[start:], func(r rune) bool { return !strings.ContainsRune("<>=", r) })
+	first := start + bytes.IndexFunc(p.buf[start:], func(char rune) bool { return !strings.ContainsRune("<>=", char) })
 	if p.buf[first] == ' ' { // F< -a
 		p.buf[first] = '('
 		return
@@ -454,16 +454,16 @@ func endsWithName(text []byte) bool {
 	return i < len(text) && isLetter(text[i])
 }
 
-func (p *printer) insertByte(at int, c byte) {
+func (p *printer) insertByte(at int, char byte) {
 	p.buf = append(p.buf, 0)
 	copy(p.buf[at+1:], p.buf[at:])
-	p.buf[at] = c
+	p.buf[at] = char
 }
 
-// choose returns a if the condition holds and b otherwise.
-func choose(condition bool, a, b string) string {
+// choose returns the first text if the condition holds, otherwise the second.
+func choose(condition bool, first, second string) string {
 	if condition {
-		return a
+		return first
 	}
-	return b
+	return second
 }

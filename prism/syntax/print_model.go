@@ -65,9 +65,9 @@ func (p *printer) item(item Item) {
 }
 
 // define writes the right-hand side of a definition.
-func (p *printer) definition(x Expr) {
+func (p *printer) definition(expr Expr) {
 	p.write(" = ")
-	p.expr(x, levelUntil)
+	p.expr(expr, levelUntil)
 	p.write(";\n")
 }
 
@@ -139,9 +139,9 @@ func (p *printer) module(module *Module) {
 	p.write("module ")
 	p.name(module.Name)
 	p.endLine(module.Head)
-	for i, v := range module.Vars {
-		p.blankLineIf(i > 0 && len(v.Detached) > 0)
-		p.varDecl(v, "  ")
+	for i, decl := range module.Vars {
+		p.blankLineIf(i > 0 && len(decl.Detached) > 0)
+		p.varDecl(decl, "  ")
 	}
 	if module.Invariant != nil {
 		p.blankLineIf(len(module.Vars) > 0)
@@ -150,9 +150,9 @@ func (p *printer) module(module *Module) {
 		p.expr(module.Invariant, levelUntil)
 		p.write("\n  endinvariant\n")
 	}
-	for i, c := range module.Commands {
-		p.blankLineIf(i == 0 && (len(module.Vars) > 0 || module.Invariant != nil) || i > 0 && hasCommentAbove(c.Doc, c.Notes))
-		p.command(c, "  ")
+	for i, command := range module.Commands {
+		p.blankLineIf(i == 0 && (len(module.Vars) > 0 || module.Invariant != nil) || i > 0 && hasCommentAbove(command.Doc, command.Notes))
+		p.command(command, "  ")
 	}
 	p.blankLineIf(len(module.Trailing) > 0)
 	p.commentLines(module.Trailing, "  ")
@@ -185,12 +185,12 @@ func (p *printer) renamedModule(module *RenamedModule) {
 }
 
 // renamable writes a name in a module renaming, where min and max may stand.
-func (p *printer) renamable(id *Ident) {
-	if id.Name == "min" || id.Name == "max" {
-		p.write(id.Name)
+func (p *printer) renamable(ident *Ident) {
+	if ident.Name == "min" || ident.Name == "max" {
+		p.write(ident.Name)
 		return
 	}
-	p.name(id)
+	p.name(ident)
 }
 
 // commaList writes count elements with commas between them: on the current line, behind separator,
@@ -236,7 +236,7 @@ func (p *printer) command(command *Command, indent string) {
 		p.buf = p.buf[:start]
 		p.updates(command.Updates, newLine+"    ", newLine+"  + ", " & ")
 	}
-	if p.hasLongLine(start) && slices.ContainsFunc(command.Updates, func(u *Update) bool { return len(u.Assigns) > 1 }) {
+	if p.hasLongLine(start) && slices.ContainsFunc(command.Updates, func(update *Update) bool { return len(update.Assigns) > 1 }) {
 		p.buf = p.buf[:start]
 		p.updates(command.Updates, newLine+"    ", newLine+"  + ", newLine+"      & ")
 	}
@@ -257,10 +257,10 @@ func (p *printer) hasLongLine(start int) bool {
 }
 
 // action writes [action] or [] and a blank.
-func (p *printer) action(id *Ident) {
+func (p *printer) action(ident *Ident) {
 	p.write("[")
-	if id != nil {
-		p.name(id)
+	if ident != nil {
+		p.name(ident)
 	}
 	p.write("] ")
 }
@@ -301,11 +301,11 @@ func (p *printer) update(update *Update, conjunction string) {
 	if len(update.Assigns) == 0 {
 		p.write("true")
 	}
-	for i, a := range update.Assigns {
+	for i, assign := range update.Assigns {
 		if i > 0 {
 			p.write(conjunction)
 		}
-		p.assign(a)
+		p.assign(assign)
 	}
 }
 
@@ -392,8 +392,8 @@ const (
 )
 
 // sysLevel returns how tightly the outermost operator of a process-algebra term binds.
-func sysLevel(x SysExpr) int {
-	switch x.(type) {
+func sysLevel(term SysExpr) int {
+	switch term.(type) {
 	case *SysFull:
 		return sysFull
 	case *SysInterleaved:
@@ -407,79 +407,79 @@ func sysLevel(x SysExpr) int {
 }
 
 // systemTerm writes a process-algebra term, in parentheses if it binds less tightly than minLevel.
-func (p *printer) systemTerm(x SysExpr, minLevel int) {
-	if sysLevel(x) < minLevel {
+func (p *printer) systemTerm(term SysExpr, minLevel int) {
+	if sysLevel(term) < minLevel {
 		p.write("(")
-		p.systemTerm(x, sysFull)
+		p.systemTerm(term, sysFull)
 		p.write(")")
 		return
 	}
-	switch x := x.(type) {
+	switch term := term.(type) {
 	case *SysModule:
-		p.name(x.Name)
+		p.name(term.Name)
 	case *SysRef:
-		p.quoted(x.Name)
+		p.quoted(term.Name)
 	case *SysBrackets:
 		p.write("(")
-		p.systemTerm(x.X, sysFull)
+		p.systemTerm(term.X, sysFull)
 		p.write(")")
 	case *SysFull:
-		for i, operand := range x.Operands {
+		for i, operand := range term.Operands {
 			p.writeIf(i > 0, " || ")
 			p.systemTerm(operand, sysParallel)
 		}
 	case *SysInterleaved:
-		for i, operand := range x.Operands {
+		for i, operand := range term.Operands {
 			p.writeIf(i > 0, " ||| ")
-			p.systemTerm(operand, interleavedOperandLevel(x, i))
+			p.systemTerm(operand, interleavedOperandLevel(term, i))
 		}
 	case *SysParallel:
-		p.systemTerm(x.X, sysPostfix)
+		p.systemTerm(term.X, sysPostfix)
 		p.write(" |[")
-		p.commaNames(x.Actions)
+		p.commaNames(term.Actions)
 		p.write("]| ")
-		p.systemTerm(x.Y, sysPostfix)
+		p.systemTerm(term.Y, sysPostfix)
 	case *SysHide:
-		p.systemTerm(x.X, sysPostfix)
+		p.systemTerm(term.X, sysPostfix)
 		p.write(" / {")
-		p.commaNames(x.Actions)
+		p.commaNames(term.Actions)
 		p.write("}")
 	case *SysRename:
-		p.sysRename(x)
+		p.sysRename(term)
 	}
 }
 
 // interleavedOperandLevel returns the loosest level that operand i of ||| may have without
 // parentheses. The last operand may be X || Y, because ||| extends to the right as far as possible.
-func interleavedOperandLevel(x *SysInterleaved, i int) int {
-	if _, isFull := x.Operands[i].(*SysFull); isFull && i > 0 && i == len(x.Operands)-1 {
+func interleavedOperandLevel(term *SysInterleaved, i int) int {
+	if _, isFull := term.Operands[i].(*SysFull); isFull && i > 0 && i == len(term.Operands)-1 {
 		return sysFull
 	}
 	return sysParallel
 }
 
 // sysRename writes a renaming of actions {a<-b, ...}. Storm's grammar has no commas in it.
-func (p *printer) sysRename(x *SysRename) {
-	p.systemTerm(x.X, sysPostfix)
+func (p *printer) sysRename(term *SysRename) {
+	p.systemTerm(term.X, sysPostfix)
 	p.write(" {")
-	for i, r := range x.Renames {
+	for i, rename := range term.Renames {
 		switch {
 		case i > 0 && p.dialect == Storm: // its grammar has no commas here
 			p.write(" ")
 		case i > 0:
 			p.write(",")
 		}
-		p.name(r.Old)
+		p.name(rename.Old)
 		p.write("<-")
-		p.name(r.New)
+		p.name(rename.New)
 	}
 	p.write("}")
 }
 
 func (p *printer) commaNames(ids []*Ident) {
-	for i, id := range ids {
+	for i, ident := range ids {
 		p.writeIf(i > 0, ",")
-		p.name(id)
+		p.name(ident)
 	}
 }
 

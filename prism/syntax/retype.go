@@ -7,19 +7,19 @@ import (
 )
 
 // TextAs returns the text of the model with its type replaced, or inserted if it has none.
-func (m *Model) TextAs(t ModelType) ([]byte, error) {
+func (m *Model) TextAs(modelType ModelType) ([]byte, error) {
 	copied := *m
 	copied.Items = slices.Clone(m.Items)
 	declared := false
-	for i, x := range copied.Items {
-		if oldDecl, is := x.(*TypeDecl); is {
+	for i, item := range copied.Items {
+		if oldDecl, is := item.(*TypeDecl); is {
 			decl := *oldDecl
-			decl.Type, decl.Word = t, strings.ToLower(t.String())
+			decl.Type, decl.Word = modelType, strings.ToLower(modelType.String())
 			copied.Items[i], declared = &decl, true
 		}
 	}
 	if !declared {
-		copied.Items = slices.Insert(copied.Items, 0, Item(&TypeDecl{Type: t, Word: strings.ToLower(t.String())}))
+		copied.Items = slices.Insert(copied.Items, 0, Item(&TypeDecl{Type: modelType, Word: strings.ToLower(modelType.String())}))
 	}
 	var text bytes.Buffer
 	err := Fprint(&text, &copied, Options{})

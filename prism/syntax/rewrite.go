@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Rewrite returns x with every expression replaced by the result of f, innermost first. f gets a
+// Rewrite returns an expression with every expression in it replaced by the result of f, innermost first. f gets a
 // node with rewritten children, and returns it or another node. It is not applied to its own
 // results.
 //
 // Nothing is changed in place. A node with a changed child is copied with its position; unchanged
-// subtrees are shared with x. f must not modify its argument. Names that Walk does not visit are
+// subtrees are shared with the argument. f must not modify its argument. Names that Walk does not visit are
 // not rewritten, so a function is renamed through its *Call.
-func Rewrite(x Expr, f func(Expr) Expr) Expr {
-	if x == nil {
+func Rewrite(expr Expr, f func(Expr) Expr) Expr {
+	if expr == nil {
 		return nil
 	}
 	r := rewriter{f: f}
-	return f(r.children(x))
+	return f(r.children(expr))
 }
 
 // rewriter replaces the children of one node and notes whether any changed.
@@ -26,10 +26,10 @@ type rewriter struct {
 	changed bool
 }
 
-func (r *rewriter) expr(x Expr) Expr {
-	y := Rewrite(x, r.f)
-	r.changed = r.changed || x != y
-	return y
+func (r *rewriter) expr(left Expr) Expr {
+	right := Rewrite(left, r.f)
+	r.changed = r.changed || left != right
+	return right
 }
 
 // keep returns the copy if any child changed and the original otherwise.
@@ -40,93 +40,93 @@ func keep[N any](r *rewriter, original, changed N) N {
 	return original
 }
 
-// children returns x with its children rewritten, and x itself if none of them changed.
-func (r *rewriter) children(x Expr) Expr {
-	switch x := x.(type) {
+// children returns an expression with its children rewritten: the same pointer if none of them changed.
+func (r *rewriter) children(expr Expr) Expr {
+	switch expr := expr.(type) {
 	case *Paren:
-		result := *x
-		result.X = r.expr(x.X)
-		return keep(r, x, &result)
+		result := *expr
+		result.X = r.expr(expr.X)
+		return keep(r, expr, &result)
 	case *Unary:
-		result := *x
-		result.X = r.expr(x.X)
-		return keep(r, x, &result)
+		result := *expr
+		result.X = r.expr(expr.X)
+		return keep(r, expr, &result)
 	case *Binary:
-		result := *x
-		result.X, result.Y = r.expr(x.X), r.expr(x.Y)
-		return keep(r, x, &result)
+		result := *expr
+		result.X, result.Y = r.expr(expr.X), r.expr(expr.Y)
+		return keep(r, expr, &result)
 	case *Cond:
-		result := *x
-		result.C, result.T, result.E = r.expr(x.C), r.expr(x.T), r.expr(x.E)
-		return keep(r, x, &result)
+		result := *expr
+		result.C, result.T, result.E = r.expr(expr.C), r.expr(expr.T), r.expr(expr.E)
+		return keep(r, expr, &result)
 	case *Call:
-		result := *x
-		result.Args = slices.Clone(x.Args)
+		result := *expr
+		result.Args = slices.Clone(expr.Args)
 		for i := range result.Args {
 			result.Args[i] = r.expr(result.Args[i])
 		}
-		return keep(r, x, &result)
+		return keep(r, expr, &result)
 	case *Quant:
-		result := *x
-		result.Path = r.expr(x.Path)
-		return keep(r, x, &result)
+		result := *expr
+		result.Path = r.expr(expr.Path)
+		return keep(r, expr, &result)
 	case *Strategy:
-		result := *x
-		result.X = r.expr(x.X)
-		return keep(r, x, &result)
+		result := *expr
+		result.X = r.expr(expr.X)
+		return keep(r, expr, &result)
 	case *Filter:
-		result := *x
-		result.X, result.States = r.expr(x.X), r.expr(x.States)
-		return keep(r, x, &result)
+		result := *expr
+		result.X, result.States = r.expr(expr.X), r.expr(expr.States)
+		return keep(r, expr, &result)
 	}
-	return r.propChildren(x)
+	return r.propChildren(expr)
 }
 
 // propChildren is children for the operators that occur in properties only.
-func (r *rewriter) propChildren(x Expr) Expr {
-	switch x := x.(type) {
+func (r *rewriter) propChildren(expr Expr) Expr {
+	switch expr := expr.(type) {
 	case *Temporal:
-		result := *x
-		result.X, result.Bound, result.Y = r.expr(x.X), r.bound(x.Bound), r.expr(x.Y)
-		result.Costs = r.costs(x.Costs)
-		return keep(r, x, &result)
+		result := *expr
+		result.X, result.Bound, result.Y = r.expr(expr.X), r.bound(expr.Bound), r.expr(expr.Y)
+		result.Costs = r.costs(expr.Costs)
+		return keep(r, expr, &result)
 	case *Prob:
-		result := *x
-		result.Bound, result.Path, result.Filter = r.expr(x.Bound), r.expr(x.Path), r.filter(x.Filter)
-		return keep(r, x, &result)
+		result := *expr
+		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
+		return keep(r, expr, &result)
 	case *Steady:
-		result := *x
-		result.Bound, result.X, result.Filter = r.expr(x.Bound), r.expr(x.X), r.filter(x.Filter)
-		return keep(r, x, &result)
+		result := *expr
+		result.Bound, result.X, result.Filter = r.expr(expr.Bound), r.expr(expr.X), r.filter(expr.Filter)
+		return keep(r, expr, &result)
 	case *Reward:
-		result := *x
-		result.Struct, result.StructDiv = r.index(x.Struct), r.index(x.StructDiv)
-		result.Bound, result.Path, result.Filter = r.expr(x.Bound), r.expr(x.Path), r.filter(x.Filter)
-		return keep(r, x, &result)
+		result := *expr
+		result.Struct, result.StructDiv = r.index(expr.Struct), r.index(expr.StructDiv)
+		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
+		return keep(r, expr, &result)
 	case *RewardPath:
-		result := *x
-		result.Bound, result.Target, result.Costs = r.expr(x.Bound), r.expr(x.Target), r.costs(x.Costs)
-		return keep(r, x, &result)
+		result := *expr
+		result.Bound, result.Target, result.Costs = r.expr(expr.Bound), r.expr(expr.Target), r.costs(expr.Costs)
+		return keep(r, expr, &result)
 	}
-	return x
+	return expr
 }
 
 // costs returns copies of reward bounds with their numbers rewritten.
 func (r *rewriter) costs(costs []*CostBound) []*CostBound {
 	rewritten := slices.Clone(costs)
-	for i, c := range costs {
-		copied := *c
-		copied.Bound = r.bound(c.Bound)
+	for i, costBound := range costs {
+		copied := *costBound
+		copied.Bound = r.bound(costBound.Bound)
 		rewritten[i] = &copied
 	}
 	return rewritten
 }
 
-func (r *rewriter) index(x Expr) Expr {
-	if rewardIndexExpr(x) == nil {
-		return x
+func (r *rewriter) index(expr Expr) Expr {
+	if rewardIndexExpr(expr) == nil {
+		return expr
 	}
-	return r.expr(x)
+	return r.expr(expr)
 }
 
 // bound returns a copy of a bound with its numbers rewritten. The two sides of =k stay the same node.
@@ -153,39 +153,39 @@ func (r *rewriter) filter(filter *OldFilter) *OldFilter {
 
 // Clone returns a deep copy of n, with its positions.
 func Clone[N Node](n N) N {
-	v := reflect.ValueOf(&n).Elem()
-	return cloneValue(v).Interface().(N)
+	value := reflect.ValueOf(&n).Elem()
+	return cloneValue(value).Interface().(N)
 }
 
 // cloneValue returns a deep copy of a reflected node or part of one.
-func cloneValue(v reflect.Value) reflect.Value {
-	copied := reflect.New(v.Type()).Elem()
-	switch v.Kind() {
+func cloneValue(value reflect.Value) reflect.Value {
+	copied := reflect.New(value.Type()).Elem()
+	switch value.Kind() {
 	case reflect.Pointer:
-		if !v.IsNil() {
-			copied.Set(reflect.New(v.Type().Elem()))
-			copied.Elem().Set(cloneValue(v.Elem()))
+		if !value.IsNil() {
+			copied.Set(reflect.New(value.Type().Elem()))
+			copied.Elem().Set(cloneValue(value.Elem()))
 		}
 	case reflect.Interface:
-		if !v.IsNil() {
-			copied.Set(cloneValue(v.Elem()))
+		if !value.IsNil() {
+			copied.Set(cloneValue(value.Elem()))
 		}
 	case reflect.Slice:
-		if !v.IsNil() {
-			copied.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-			for i := range v.Len() {
-				copied.Index(i).Set(cloneValue(v.Index(i)))
+		if !value.IsNil() {
+			copied.Set(reflect.MakeSlice(value.Type(), value.Len(), value.Len()))
+			for i := range value.Len() {
+				copied.Index(i).Set(cloneValue(value.Index(i)))
 			}
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			copied.Field(i).Set(cloneValue(v.Field(i)))
+		for i := range value.NumField() {
+			copied.Field(i).Set(cloneValue(value.Field(i)))
 		}
 		if bound, ok := copied.Addr().Interface().(*TimeBound); ok && bound.Equal {
 			bound.High = bound.Low
 		}
 	default:
-		copied.Set(v)
+		copied.Set(value)
 	}
 	return copied
 }

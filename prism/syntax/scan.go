@@ -47,13 +47,13 @@ func (s *scanner) skipBlank() {
 	s.block = -1
 	ownLine := s.off == 0
 	for s.off < len(s.src) {
-		switch c := s.src[s.off]; {
-		case c == ' ' || c == '\t':
+		switch char := s.src[s.off]; {
+		case char == ' ' || char == '\t':
 			s.off++
-		case c == '\n' || c == '\r':
+		case char == '\n' || char == '\r':
 			s.newline()
 			s.block, ownLine = -1, true
-		case c == '/' && s.byteAt(s.off+1) == '/':
+		case char == '/' && s.byteAt(s.off+1) == '/':
 			if s.block < 0 && (ownLine || s.propertyComments) {
 				s.block = s.off
 			}
@@ -68,7 +68,7 @@ func (s *scanner) skipBlank() {
 // skipComment skips a comment and the end of its line.
 func (s *scanner) skipComment() {
 	for s.off < len(s.src) {
-		if c := s.src[s.off]; c == '\n' || c == '\r' {
+		if char := s.src[s.off]; char == '\n' || char == '\r' {
 			s.newline()
 			return
 		}
@@ -80,19 +80,19 @@ func (s *scanner) skipComment() {
 func (s *scanner) next() token {
 	s.skipBlank()
 	start := s.off
-	t := token{kind: tEOF, pos: Pos{Offset: int32(start), Line: s.line, Col: int32(start-s.lineOff) + 1}}
+	tok := token{kind: tokEOF, pos: Pos{Offset: int32(start), Line: s.line, Col: int32(start-s.lineOff) + 1}}
 	if start < len(s.src) {
-		switch c := s.src[start]; {
-		case isLetter(c):
-			t.kind = s.word()
-		case isDigit(c), c == '.' && isDigit(s.byteAt(start+1)):
-			t.kind = s.number()
+		switch char := s.src[start]; {
+		case isLetter(char):
+			tok.kind = s.word()
+		case isDigit(char), char == '.' && isDigit(s.byteAt(start+1)):
+			tok.kind = s.number()
 		default:
-			t.kind = s.punctuation(c)
+			tok.kind = s.punctuation(char)
 		}
 	}
-	t.end = int32(s.off)
-	return t
+	tok.end = int32(s.off)
+	return tok
 }
 
 // word scans an identifier, a keyword, or an identifier with its prime (one token).
@@ -103,11 +103,11 @@ func (s *scanner) word() kind {
 	}
 	if s.byteAt(s.off) == '\'' {
 		s.off++
-		return tPrimed
+		return tokPrimedIdent
 	}
 	k := keywordKind(s.src[start:s.off])
 	if s.stormWords && !stormReserves(k) {
-		return tIdent
+		return tokIdent
 	}
 	return k
 }
@@ -124,9 +124,9 @@ func (s *scanner) number() kind {
 	if s.byteAt(end) == '.' && isDigit(s.byteAt(end+1)) {
 		end = s.digits(end + 1)
 	}
-	if c := s.byteAt(end); c == 'e' || c == 'E' {
+	if char := s.byteAt(end); char == 'e' || char == 'E' {
 		exponent := end + 1
-		if c := s.byteAt(exponent); c == '+' || c == '-' {
+		if char := s.byteAt(exponent); char == '+' || char == '-' {
 			exponent++
 		}
 		if isDigit(s.byteAt(exponent)) {
@@ -135,9 +135,9 @@ func (s *scanner) number() kind {
 	}
 	s.off = end
 	if end == intEnd {
-		return tInt
+		return tokInt
 	}
-	return tDouble
+	return tokDouble
 }
 
 func (s *scanner) digits(i int) int {
@@ -148,101 +148,101 @@ func (s *scanner) digits(i int) int {
 }
 
 // punctuation scans an operator or bracket. Any other character is one illegal token.
-func (s *scanner) punctuation(c byte) kind {
+func (s *scanner) punctuation(char byte) kind {
 	next := s.byteAt(s.off + 1)
-	if c == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
+	if char == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
 		s.off += 3
-		return tIff
+		return tokIff
 	}
-	if k := pairKind(c, next); k != tIllegal {
+	if k := pairKind(char, next); k != tokIllegal {
 		s.off += 2
 		return k
 	}
 	_, size := utf8.DecodeRune(s.src[s.off:])
 	s.off += size
-	return singleKind(c)
+	return singleKind(char)
 }
 
 // pairKind returns the token that two characters form, tIllegal if they form none.
 func pairKind(first, second byte) kind {
 	switch [2]byte{first, second} {
 	case [2]byte{'!', '='}:
-		return tNe
+		return tokNotEqual
 	case [2]byte{'=', '>'}:
-		return tImplies
+		return tokImplies
 	case [2]byte{'<', '='}:
-		return tLe
+		return tokLessEqual
 	case [2]byte{'<', '<'}:
-		return tLt2
+		return tokDoubleLess
 	case [2]byte{'<', '-'}:
-		return tRename
+		return tokRenameArrow
 	case [2]byte{'>', '='}:
-		return tGe
+		return tokGreaterEqual
 	case [2]byte{'>', '>'}:
-		return tGt2
+		return tokDoubleGreater
 	case [2]byte{'-', '>'}:
-		return tArrow
+		return tokArrow
 	case [2]byte{'.', '.'}:
-		return tDots
+		return tokDotDot
 	case [2]byte{'[', '['}:
-		return tLBrack2
+		return tokDoubleLeftBracket
 	case [2]byte{']', ']'}:
-		return tRBrack2
+		return tokDoubleRightBracket
 	}
-	return tIllegal
+	return tokIllegal
 }
 
 // singleKind returns the token that one character forms, tIllegal if it forms none.
-func singleKind(c byte) kind {
-	switch c {
+func singleKind(char byte) kind {
+	switch char {
 	case '!':
-		return tNot
+		return tokNot
 	case '&':
-		return tAnd
+		return tokAnd
 	case '|':
-		return tOr
+		return tokOr
 	case '=':
-		return tEq
+		return tokEqual
 	case '<':
-		return tLt
+		return tokLess
 	case '>':
-		return tGt
+		return tokGreater
 	case '-':
-		return tMinus
+		return tokMinus
 	case ':':
-		return tColon
+		return tokColon
 	case ';':
-		return tSemi
+		return tokSemicolon
 	case ',':
-		return tComma
+		return tokComma
 	case '(':
-		return tLParen
+		return tokLeftParen
 	case ')':
-		return tRParen
+		return tokRightParen
 	case '[':
-		return tLBrack
+		return tokLeftBracket
 	case ']':
-		return tRBrack
+		return tokRightBracket
 	case '{':
-		return tLBrace
+		return tokLeftBrace
 	case '}':
-		return tRBrace
+		return tokRightBrace
 	case '+':
-		return tPlus
+		return tokPlus
 	case '*':
-		return tTimes
+		return tokTimes
 	case '/':
-		return tDivide
+		return tokDivide
 	case '^':
-		return tPower
+		return tokPower
 	case '\'':
-		return tPrime
+		return tokPrime
 	case '?':
-		return tQuestion
+		return tokQuestion
 	case '"':
-		return tQuote
+		return tokQuote
 	}
-	return tIllegal
+	return tokIllegal
 }
 
 // comments returns the comments in src[from:to], one element per line. That range must contain

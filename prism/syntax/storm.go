@@ -73,15 +73,15 @@ func (s *stormRewriter) node(n Node) Node {
 }
 
 // name refuses an identifier that is a keyword in Storm but not in PRISM.
-func (s *stormRewriter) name(id *Ident) *Ident {
-	if id == nil {
+func (s *stormRewriter) name(ident *Ident) *Ident {
+	if ident == nil {
 		return nil
 	}
-	switch id.Name {
+	switch ident.Name {
 	case "ma", "smg", "ctmdp", "floor", "ceil", "atLeastOneOf", "atMostOneOf", "exactlyOneOf", "player", "endplayer":
-		s.refuse(id, "the name "+id.Name+", a keyword there")
+		s.refuse(ident, "the name "+ident.Name+", a keyword there")
 	}
-	return id
+	return ident
 }
 
 // model rewrites a model into the order that Storm requires: the model type first, then
@@ -135,7 +135,7 @@ func renamedAfterBase(items []Item) []Item {
 			ordered = append(ordered, item)
 		}
 		for {
-			next := slices.IndexFunc(waiting, func(m *RenamedModule) bool { return defined[m.Base.Name] })
+			next := slices.IndexFunc(waiting, func(renamed *RenamedModule) bool { return defined[renamed.Base.Name] })
 			if next < 0 {
 				break
 			}
@@ -152,9 +152,9 @@ func renamedAfterBase(items []Item) []Item {
 
 // implicitType returns the type that PRISM gives to a model without a type keyword. For an LTS,
 // which has no keyword, it returns TypeNone.
-func implicitType(m *Model) ModelType {
+func implicitType(model *Model) ModelType {
 	var clocks, observables, probabilities bool
-	Inspect(m, func(n Node) bool {
+	Inspect(model, func(n Node) bool {
 		switch n := n.(type) {
 		case *VarDecl:
 			clocks = clocks || n.Type == ClockVar
@@ -197,8 +197,8 @@ func (s *stormRewriter) observables(merged, block *Observables) *Observables {
 	if merged == nil {
 		merged = &Observables{Doc: block.Doc, Notes: block.Notes, Span: block.Span}
 	}
-	for _, id := range block.Names {
-		merged.Names = append(merged.Names, s.name(id))
+	for _, ident := range block.Names {
+		merged.Names = append(merged.Names, s.name(ident))
 	}
 	return merged
 }
@@ -264,9 +264,9 @@ func (s *stormRewriter) module(module *Module) *Module {
 // renamedModule refuses a renamed module in which functions are renamed.
 func (s *stormRewriter) renamedModule(m *RenamedModule) *RenamedModule {
 	s.name(m.Name)
-	for _, r := range m.Renames {
-		if s.name(r.New); isCommonFunction(r.Old.Name) || isCommonFunction(r.New.Name) {
-			s.refuse(r, "the renaming of functions")
+	for _, rename := range m.Renames {
+		if s.name(rename.New); isCommonFunction(rename.Old.Name) || isCommonFunction(rename.New.Name) {
+			s.refuse(rename, "the renaming of functions")
 		}
 	}
 	return m
@@ -275,22 +275,22 @@ func (s *stormRewriter) renamedModule(m *RenamedModule) *RenamedModule {
 // command rewrites a command.
 func (s *stormRewriter) command(command *Command) *Command {
 	result := &Command{Doc: command.Doc, Notes: command.Notes, Action: s.name(command.Action), Guard: s.expr(command.Guard), Span: command.Span}
-	for _, u := range command.Updates {
-		result.Updates = append(result.Updates, s.update(u))
+	for _, update := range command.Updates {
+		result.Updates = append(result.Updates, s.update(update))
 	}
 	return result
 }
 
 func (s *stormRewriter) update(update *Update) *Update {
 	result := &Update{Prob: s.expr(update.Prob), ProbHigh: s.expr(update.ProbHigh), Span: update.Span}
-	for _, a := range update.Assigns {
-		result.Assigns = append(result.Assigns, s.assign(a))
+	for _, assign := range update.Assigns {
+		result.Assigns = append(result.Assigns, s.assign(assign))
 	}
 	return result
 }
 
-func (s *stormRewriter) assign(a *Assign) *Assign {
-	return &Assign{Name: s.name(a.Name), Value: s.expr(a.Value), Span: a.Span}
+func (s *stormRewriter) assign(assignment *Assign) *Assign {
+	return &Assign{Name: s.name(assignment.Name), Value: s.expr(assignment.Value), Span: assignment.Span}
 }
 
 // rewards rewrites a reward structure. Storm requires at least one item, so an empty structure gets
@@ -321,40 +321,40 @@ func (s *stormRewriter) system(n *System) *System {
 
 // systemTerm rewrites a process-algebra term. In Storm all its operators have one precedence, so
 // operands get parentheses.
-func (s *stormRewriter) systemTerm(x SysExpr) SysExpr {
-	switch x := x.(type) {
+func (s *stormRewriter) systemTerm(term SysExpr) SysExpr {
+	switch term := term.(type) {
 	case *SysRef:
-		s.refuse(x, "references to system blocks")
+		s.refuse(term, "references to system blocks")
 	case *SysBrackets:
-		return &SysBrackets{X: s.systemTerm(x.X), Span: x.Span}
+		return &SysBrackets{X: s.systemTerm(term.X), Span: term.Span}
 	case *SysFull:
-		return &SysFull{Operands: s.operands(x.Operands), Span: x.Span}
+		return &SysFull{Operands: s.operands(term.Operands), Span: term.Span}
 	case *SysInterleaved:
-		return &SysInterleaved{Operands: s.operands(x.Operands), Span: x.Span}
+		return &SysInterleaved{Operands: s.operands(term.Operands), Span: term.Span}
 	case *SysParallel:
-		return &SysParallel{X: s.parenthesizeTerm(x.X, sysPostfix), Y: s.parenthesizeTerm(x.Y, sysPostfix), Actions: x.Actions, Span: x.Span}
+		return &SysParallel{X: s.parenthesizeTerm(term.X, sysPostfix), Y: s.parenthesizeTerm(term.Y, sysPostfix), Actions: term.Actions, Span: term.Span}
 	case *SysHide:
-		return &SysHide{X: s.parenthesizeTerm(x.X, sysAtom), Actions: x.Actions, Span: x.Span}
+		return &SysHide{X: s.parenthesizeTerm(term.X, sysAtom), Actions: term.Actions, Span: term.Span}
 	case *SysRename:
-		return &SysRename{X: s.parenthesizeTerm(x.X, sysAtom), Renames: x.Renames, Span: x.Span}
+		return &SysRename{X: s.parenthesizeTerm(term.X, sysAtom), Renames: term.Renames, Span: term.Span}
 	}
-	return x
+	return term
 }
 
 func (s *stormRewriter) operands(xs []SysExpr) []SysExpr {
 	var out []SysExpr
-	for _, x := range xs {
-		out = append(out, s.parenthesizeTerm(x, sysPostfix))
+	for _, term := range xs {
+		out = append(out, s.parenthesizeTerm(term, sysPostfix))
 	}
 	return out
 }
 
 // parenthesizeTerm rewrites a term, in parentheses if it binds less tightly than least.
-func (s *stormRewriter) parenthesizeTerm(x SysExpr, least int) SysExpr {
-	if sysLevel(x) < least {
-		return &SysBrackets{X: s.systemTerm(x)}
+func (s *stormRewriter) parenthesizeTerm(term SysExpr, least int) SysExpr {
+	if sysLevel(term) < least {
+		return &SysBrackets{X: s.systemTerm(term)}
 	}
-	return s.systemTerm(x)
+	return s.systemTerm(term)
 }
 
 // propertiesFile rewrites a properties file. Storm has no label declarations there, so labels are

@@ -7,18 +7,18 @@ import (
 )
 
 // expr rewrites an expression or formula; nil stays nil.
-func (s *stormRewriter) expr(x Expr) Expr { return Rewrite(x, s.rewrite) }
+func (s *stormRewriter) expr(resolved Expr) Expr { return Rewrite(resolved, s.rewrite) }
 
 // rewrite rewrites a node whose children are rewritten already, and records whether only Storm's
 // formula parser can read it.
-func (s *stormRewriter) rewrite(x Expr) Expr {
+func (s *stormRewriter) rewrite(expr Expr) Expr {
 	logicOnly := false
-	exprChildren(x, func(child Node) {
+	exprChildren(expr, func(child Node) {
 		c, ok := child.(Expr)
 		logicOnly = logicOnly || ok && s.logicOnly[c]
 	})
-	rewritten := s.rewriteNode(x, logicOnly)
-	if logicOnly || isLogic(x) || isLogic(rewritten) {
+	rewritten := s.rewriteNode(expr, logicOnly)
+	if logicOnly || isLogic(expr) || isLogic(rewritten) {
 		s.logicOnly[rewritten] = true
 	}
 	return rewritten
@@ -26,8 +26,8 @@ func (s *stormRewriter) rewrite(x Expr) Expr {
 
 // isLogic reports whether a node is a label or an operator of the logic, which only Storm's formula
 // parser can read.
-func isLogic(x Expr) bool {
-	switch x.(type) {
+func isLogic(expr Expr) bool {
+	switch expr.(type) {
 	case *Quoted, *Temporal, *Prob, *Steady, *Reward, *RewardPath, *Quant, *Strategy, *Filter:
 		return true
 	}
@@ -36,96 +36,96 @@ func isLogic(x Expr) bool {
 
 // rewriteNode rewrites a node whose children are rewritten already; logicOnly says that one of them
 // can be read by Storm's formula parser only.
-func (s *stormRewriter) rewriteNode(x Expr, logicOnly bool) Expr {
-	switch x := x.(type) {
+func (s *stormRewriter) rewriteNode(expr Expr, logicOnly bool) Expr {
+	switch expr := expr.(type) {
 	case *Ident:
-		return s.name(x)
+		return s.name(expr)
 	case *DoubleLit:
-		return &DoubleLit{Text: stormDouble(x.Text), Span: x.Span}
+		return &DoubleLit{Text: stormDouble(expr.Text), Span: expr.Span}
 	case *Unary: // ! and - bind tightest
-		if x.Op == OpNeg && logicOnly {
-			s.refuse(x, "arithmetic on results")
+		if expr.Op == OpNeg && logicOnly {
+			s.refuse(expr, "arithmetic on results")
 		}
-		return &Unary{Op: x.Op, X: parenthesize(x.X), Span: x.Span}
+		return &Unary{Op: expr.Op, X: parenthesize(expr.X), Span: expr.Span}
 	case *Binary:
 		if logicOnly {
-			return s.connective(x)
+			return s.connective(expr)
 		}
-		return s.binary(x)
+		return s.binary(expr)
 	case *Cond:
 		if logicOnly {
-			s.refuse(x, "?: on results")
+			s.refuse(expr, "?: on results")
 		}
 	case *Call:
-		return s.call(x, logicOnly)
+		return s.call(expr, logicOnly)
 	case *Quoted:
-		return s.quoted(x)
+		return s.quoted(expr)
 	case *Temporal:
-		return s.temporal(x)
+		return s.temporal(expr)
 	case *Prob:
-		return s.prob(x)
+		return s.prob(expr)
 	case *Steady:
-		s.checkOperator(x, x.Modifier, x.Threshold, x.Filter)
+		s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	case *Reward:
-		return s.reward(x)
+		return s.reward(expr)
 	case *Quant:
-		return s.ctlOperator(x)
+		return s.ctlOperator(expr)
 	case *Strategy:
-		return s.strategy(x)
+		return s.strategy(expr)
 	case *Filter:
-		s.refuse(x, "a filter inside a property")
+		s.refuse(expr, "a filter inside a property")
 	}
-	return x
+	return expr
 }
 
 // parenthesize puts an expression in parentheses, unless it is a literal, a name or a call.
-func parenthesize(x Expr) Expr {
-	if levelOf(x) == levelBasic {
-		return x
+func parenthesize(expr Expr) Expr {
+	if levelOf(expr) == levelBasic {
+		return expr
 	}
-	return &Paren{X: x, Span: Span{x.Pos(), x.End()}}
+	return &Paren{X: expr, Span: Span{expr.Pos(), expr.End()}}
 }
 
 // binary rewrites an infix operator of expressions for Storm, whose precedence differs for =>, <=>
 // and ^, and whose quotient of two ints is an int.
-func (s *stormRewriter) binary(x *Binary) Expr {
-	result := *x
-	switch x.Op {
+func (s *stormRewriter) binary(expr *Binary) Expr {
+	result := *expr
+	switch expr.Op {
 	case OpImplies: // on the level of | and associative to the left
-		result.X, result.Y = parenthesizeLooserThanAnd(x.X), parenthesizeLooserThanAnd(x.Y)
+		result.X, result.Y = parenthesizeLooserThanAnd(expr.X), parenthesizeLooserThanAnd(expr.Y)
 	case OpIff:
-		result.Op, result.X, result.Y = OpEq, parenthesize(x.X), parenthesize(x.Y)
+		result.Op, result.X, result.Y = OpEq, parenthesize(expr.X), parenthesize(expr.Y)
 	case OpPow: // ^ is not associative
-		return s.pow(x, x.X, x.Y, x.Span)
+		return s.pow(expr, expr.X, expr.Y, expr.Span)
 	case OpDiv:
-		result.X, result.Y = doubleQuotient(x.X, x.Y)
+		result.X, result.Y = doubleQuotient(expr.X, expr.Y)
 	default:
-		return x
+		return expr
 	}
 	return &result
 }
 
 // parenthesizeLooserThanAnd puts an expression in parentheses if it binds no tighter than |.
-func parenthesizeLooserThanAnd(x Expr) Expr {
-	if levelOf(x) <= levelOr {
-		return parenthesize(x)
+func parenthesizeLooserThanAnd(expr Expr) Expr {
+	if levelOf(expr) <= levelOr {
+		return parenthesize(expr)
 	}
-	return x
+	return expr
 }
 
 // doubleQuotient returns the operands of a division, changed so that one of them is a double:
 // in Storm the quotient of two ints is an int.
-func doubleQuotient(x, y Expr) (Expr, Expr) {
-	if isDouble(x) || isDouble(y) {
-		return x, y
+func doubleQuotient(left, right Expr) (Expr, Expr) {
+	if isDouble(left) || isDouble(right) {
+		return left, right
 	}
-	if lit, ok := y.(*IntLit); ok {
-		return x, doubleOf(lit)
+	if lit, ok := right.(*IntLit); ok {
+		return left, doubleOf(lit)
 	}
-	if lit, ok := x.(*IntLit); ok {
-		return doubleOf(lit), y
+	if lit, ok := left.(*IntLit); ok {
+		return doubleOf(lit), right
 	}
-	return &Binary{Op: OpMul, X: &DoubleLit{Text: "1.0"}, Y: parenthesize(x)}, y
+	return &Binary{Op: OpMul, X: &DoubleLit{Text: "1.0"}, Y: parenthesize(left)}, right
 }
 
 func doubleOf(lit *IntLit) Expr {
@@ -133,22 +133,22 @@ func doubleOf(lit *IntLit) Expr {
 }
 
 // isDouble reports whether an expression has type double, whatever the types of its names are.
-func isDouble(x Expr) bool {
-	switch x := x.(type) {
+func isDouble(expr Expr) bool {
+	switch expr := expr.(type) {
 	case *DoubleLit:
 		return true
 	case *Paren:
-		return isDouble(x.X)
+		return isDouble(expr.X)
 	case *Unary:
-		return isDouble(x.X)
+		return isDouble(expr.X)
 	case *Binary:
-		return x.Op == OpDiv || isDouble(x.X) || isDouble(x.Y)
+		return expr.Op == OpDiv || isDouble(expr.X) || isDouble(expr.Y)
 	case *Call:
-		switch x.Func.Name {
+		switch expr.Func.Name {
 		case "log":
 			return true
 		case "min", "max", "pow":
-			return slices.ContainsFunc(x.Args, isDouble)
+			return slices.ContainsFunc(expr.Args, isDouble)
 		}
 	}
 	return false
@@ -156,24 +156,24 @@ func isDouble(x Expr) bool {
 
 // call rewrites a function call. Storm has no func(f, ...), no min or max of one number, and another
 // rounding of halves.
-func (s *stormRewriter) call(x *Call, logicOnly bool) Expr {
-	name := x.Func.Name
+func (s *stormRewriter) call(expr *Call, logicOnly bool) Expr {
+	name := expr.Func.Name
 	switch {
 	case logicOnly:
-		s.refuse(x, "functions of results")
+		s.refuse(expr, "functions of results")
 	case !isCommonFunction(name):
-		s.refuse(x, "the function "+name)
-	case (name == "min" || name == "max") && len(x.Args) == 1:
-		return parenthesize(x.Args[0])
-	case name == "pow" && len(x.Args) == 2:
-		return s.pow(x, x.Args[0], x.Args[1], x.Span)
-	case name == "mod" && len(x.Args) == 2:
-		return s.mod(x)
-	case name == "round" && len(x.Args) == 1: // halves go up
-		shifted := &Binary{Op: OpAdd, X: parenthesize(x.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: x.Span}
-		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{shifted}, Span: x.Span}
+		s.refuse(expr, "the function "+name)
+	case (name == "min" || name == "max") && len(expr.Args) == 1:
+		return parenthesize(expr.Args[0])
+	case name == "pow" && len(expr.Args) == 2:
+		return s.pow(expr, expr.Args[0], expr.Args[1], expr.Span)
+	case name == "mod" && len(expr.Args) == 2:
+		return s.mod(expr)
+	case name == "round" && len(expr.Args) == 1: // halves go up
+		shifted := &Binary{Op: OpAdd, X: parenthesize(expr.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: expr.Span}
+		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{shifted}, Span: expr.Span}
 	}
-	return &Call{Func: x.Func, Args: x.Args, Span: x.Span}
+	return &Call{Func: expr.Func, Args: expr.Args, Span: expr.Span}
 }
 
 // maxFactors is the largest power that is written as a product.
@@ -181,14 +181,14 @@ const maxFactors = 16
 
 // pow writes a power. Storm replaces a constant by its text without parentheses, so it reads x^2 with x = -2
 // as -2^2, which is -4. If the base may be negative, pow writes a product instead, or refuses the power.
-func (s *stormRewriter) pow(x Expr, base, exponent Expr, span Span) Expr {
+func (s *stormRewriter) pow(expr Expr, base, exponent Expr, span Span) Expr {
 	if s.notNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: span}
 	}
 	factors, ok := Unparen(exponent).(*IntLit)
 	if !ok || factors.Value < 1 || factors.Value > maxFactors {
-		s.refuse(x, "a power whose base may be negative")
-		return x
+		s.refuse(expr, "a power whose base may be negative")
+		return expr
 	}
 	product := parenthesize(base)
 	for range factors.Value - 1 {
@@ -198,88 +198,88 @@ func (s *stormRewriter) pow(x Expr, base, exponent Expr, span Span) Expr {
 }
 
 // notNegative reports whether an expression is known to be at least 0.
-func (s *stormRewriter) notNegative(x Expr) bool {
-	switch x := x.(type) {
+func (s *stormRewriter) notNegative(expr Expr) bool {
+	switch expr := expr.(type) {
 	case *Ident:
-		return s.options.NotNegative != nil && s.options.NotNegative(x.Name)
+		return s.options.NotNegative != nil && s.options.NotNegative(expr.Name)
 	case *IntLit:
-		return x.Value >= 0
+		return expr.Value >= 0
 	case *DoubleLit:
-		return !strings.HasPrefix(x.Text, "-")
+		return !strings.HasPrefix(expr.Text, "-")
 	case *Paren:
-		return s.notNegative(x.X)
+		return s.notNegative(expr.X)
 	case *Binary:
-		return (x.Op == OpAdd || x.Op == OpMul || x.Op == OpDiv) && s.notNegative(x.X) && s.notNegative(x.Y)
+		return (expr.Op == OpAdd || expr.Op == OpMul || expr.Op == OpDiv) && s.notNegative(expr.X) && s.notNegative(expr.Y)
 	case *Call:
-		switch x.Func.Name {
+		switch expr.Func.Name {
 		case "max":
-			return slices.ContainsFunc(x.Args, s.notNegative)
+			return slices.ContainsFunc(expr.Args, s.notNegative)
 		case "min", "pow", "floor", "ceil":
-			return !slices.ContainsFunc(x.Args, func(a Expr) bool { return !s.notNegative(a) })
+			return !slices.ContainsFunc(expr.Args, func(arg Expr) bool { return !s.notNegative(arg) })
 		}
 	}
 	return false
 }
 
 // mod writes a remainder. Storm's remainder of a negative number is negative, PRISM's is not, so
-// mod(a,b) becomes mod(mod(a,b)+b,b).
-func (s *stormRewriter) mod(x *Call) Expr {
-	a, b := x.Args[0], x.Args[1]
-	if s.notNegative(a) {
-		return x
+// mod(x,y) becomes mod(mod(x,y)+y,y).
+func (s *stormRewriter) mod(expr *Call) Expr {
+	first, second := expr.Args[0], expr.Args[1]
+	if s.notNegative(first) {
+		return expr
 	}
-	remainder := &Call{Func: x.Func, Args: []Expr{a, b}, Span: x.Span}
-	return &Call{Func: x.Func, Args: []Expr{&Binary{Op: OpAdd, X: remainder, Y: parenthesize(b), Span: x.Span}, b}, Span: x.Span}
+	remainder := &Call{Func: expr.Func, Args: []Expr{first, second}, Span: expr.Span}
+	return &Call{Func: expr.Func, Args: []Expr{&Binary{Op: OpAdd, X: remainder, Y: parenthesize(second), Span: expr.Span}, second}, Span: expr.Span}
 }
 
 // connective rewrites an operator on formulas with !, & and |, the only ones that Storm has there.
-func (s *stormRewriter) connective(x *Binary) Expr {
-	left, right := parenthesize(x.X), parenthesize(x.Y)
-	switch x.Op {
+func (s *stormRewriter) connective(expr *Binary) Expr {
+	left, right := parenthesize(expr.X), parenthesize(expr.Y)
+	switch expr.Op {
 	case OpAnd, OpOr:
-		return &Binary{Op: x.Op, X: left, Y: right, OpPos: x.OpPos, Span: x.Span}
+		return &Binary{Op: expr.Op, X: left, Y: right, OpPos: expr.OpPos, Span: expr.Span}
 	case OpImplies:
-		return s.formula(OpOr, s.not(left), right, x.Span)
+		return s.formula(OpOr, s.not(left), right, expr.Span)
 	case OpIff:
-		both := &Paren{X: s.formula(OpAnd, left, right, x.Span)}
-		neither := &Paren{X: s.formula(OpAnd, s.not(left), s.not(right), x.Span)}
-		return s.formula(OpOr, both, neither, x.Span)
+		both := &Paren{X: s.formula(OpAnd, left, right, expr.Span)}
+		neither := &Paren{X: s.formula(OpAnd, s.not(left), s.not(right), expr.Span)}
+		return s.formula(OpOr, both, neither, expr.Span)
 	}
-	s.refuse(x, "arithmetic and comparison on results")
-	return x
+	s.refuse(expr, "arithmetic and comparison on results")
+	return expr
 }
 
-func (s *stormRewriter) formula(op Op, x, y Expr, span Span) Expr {
-	return &Binary{Op: op, X: x, Y: y, Span: span}
+func (s *stormRewriter) formula(op Op, left, right Expr, span Span) Expr {
+	return &Binary{Op: op, X: left, Y: right, Span: span}
 }
 
-func (s *stormRewriter) not(x Expr) Expr { return &Unary{Op: OpNot, X: x} }
+func (s *stormRewriter) not(expr Expr) Expr { return &Unary{Op: OpNot, X: expr} }
 
 // quoted replaces a label of the properties file by its definition.
-func (s *stormRewriter) quoted(x *Quoted) Expr {
-	if s.properties[x.Name] {
-		s.refuse(x, "references to properties")
+func (s *stormRewriter) quoted(expr *Quoted) Expr {
+	if s.properties[expr.Name] {
+		s.refuse(expr, "references to properties")
 	}
-	if def, ok := s.labels[x.Name]; ok {
+	if def, ok := s.labels[expr.Name]; ok {
 		return def
 	}
-	return x
+	return expr
 }
 
-// Dual returns a formula whose negation is equivalent to x, for the operators that Storm lacks, or
+// Dual returns a formula whose negation is equivalent to the operator, for the operators that Storm lacks, or
 // lacks with a bound: G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b). For
 // other operators it returns false.
-func (x *Temporal) Dual() (*Temporal, bool) {
-	not := func(y Expr) Expr { return &Unary{Op: OpNot, X: parenthesize(y)} }
-	dual := &Temporal{Op: Until, Bound: x.Bound, Span: x.Span}
+func (temporal *Temporal) Dual() (*Temporal, bool) {
+	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: parenthesize(formula)} }
+	dual := &Temporal{Op: Until, Bound: temporal.Bound, Span: temporal.Span}
 	switch {
-	case x.Op == Globally && x.Bound != nil:
-		dual.Op, dual.Y = Future, parenthesize(not(x.Y))
-	case x.Op == Release:
-		dual.X, dual.Y = parenthesize(not(x.X)), parenthesize(not(x.Y))
-	case x.Op == WeakUntil && (x.Bound == nil || x.Bound.Low == nil):
-		dual.X = &Paren{X: &Binary{Op: OpAnd, X: parenthesize(x.X), Y: not(x.Y)}}
-		dual.Y = &Paren{X: &Binary{Op: OpAnd, X: not(x.X), Y: not(x.Y)}}
+	case temporal.Op == Globally && temporal.Bound != nil:
+		dual.Op, dual.Y = Future, parenthesize(not(temporal.Y))
+	case temporal.Op == Release:
+		dual.X, dual.Y = parenthesize(not(temporal.X)), parenthesize(not(temporal.Y))
+	case temporal.Op == WeakUntil && (temporal.Bound == nil || temporal.Bound.Low == nil):
+		dual.X = &Paren{X: &Binary{Op: OpAnd, X: parenthesize(temporal.X), Y: not(temporal.Y)}}
+		dual.Y = &Paren{X: &Binary{Op: OpAnd, X: not(temporal.X), Y: not(temporal.Y)}}
 	default:
 		return nil, false
 	}
@@ -288,23 +288,23 @@ func (x *Temporal) Dual() (*Temporal, bool) {
 
 // prob rewrites a P operator. If temporal replaced its path formula by a negated one, a bound on the
 // probability is replaced by the bound on the complement: P>=p [ !u ] becomes P<=1-p [ u ].
-func (s *stormRewriter) prob(x *Prob) Expr {
-	s.checkOperator(x, x.Modifier, x.Threshold, x.Filter)
-	temporal, negated := s.temporalOf(x.Path)
+func (s *stormRewriter) prob(expr *Prob) Expr {
+	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
+	temporal, negated := s.temporalOf(expr.Path)
 	if temporal == nil {
-		return x
+		return expr
 	}
 	s.refuseLateUntil(temporal)
 	if !negated {
-		return x
+		return expr
 	}
-	if x.Rel == OpNone {
+	if expr.Rel == OpNone {
 		s.refuse(temporal, "the value of W, R or a bounded G")
-		return x
+		return expr
 	}
-	complement := *x
-	complement.Path, complement.Rel = temporal, complementRelation(x.Rel)
-	complement.Bound = &Binary{Op: OpSub, X: &IntLit{Value: 1}, Y: parenthesize(x.Bound)}
+	complement := *expr
+	complement.Path, complement.Rel = temporal, complementRelation(expr.Rel)
+	complement.Bound = &Binary{Op: OpSub, X: &IntLit{Value: 1}, Y: parenthesize(expr.Bound)}
 	return &complement
 }
 
@@ -335,49 +335,49 @@ func complementRelation(relation Op) Op {
 
 // refuseLateUntil refuses an until with a lower bound, unless the caller guarantees that its left
 // side holds in some state. Otherwise Storm ignores the bound: false U[1,2] true is 1 there.
-func (s *stormRewriter) refuseLateUntil(x *Temporal) {
-	if s.options.Guarded || x.Op != Until || x.Bound == nil || x.Bound.Low == nil {
+func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
+	if s.options.Guarded || expr.Op != Until || expr.Bound == nil || expr.Bound.Low == nil {
 		return
 	}
-	if lit, ok := Unparen(x.Bound.Low).(*IntLit); ok && lit.Value == 0 && !x.Bound.LowStrict {
+	if lit, ok := Unparen(expr.Bound.Low).(*IntLit); ok && lit.Value == 0 && !expr.Bound.LowStrict {
 		return
 	}
-	if lit, ok := Unparen(x.X).(*BoolLit); ok && lit.Value {
+	if lit, ok := Unparen(expr.X).(*BoolLit); ok && lit.Value {
 		return
 	}
-	s.refuse(x, "an until with a lower bound inside another property")
+	s.refuse(expr, "an until with a lower bound inside another property")
 }
 
 // ctlOperator rewrites an E or A operator as a P operator, where that is possible: a path formula
 // that finite paths decide holds on some path if and only if some scheduler gives it a positive
 // probability. Other formulas, such as A [ F a ], are refused.
-func (s *stormRewriter) ctlOperator(x *Quant) Expr {
-	temporal, negated := s.temporalOf(x.Path)
+func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
+	temporal, negated := s.temporalOf(expr.Path)
 	switch {
-	case temporal == nil && !s.logicOnly[x.Path]:
-		return parenthesize(x.Path)
+	case temporal == nil && !s.logicOnly[expr.Path]:
+		return parenthesize(expr.Path)
 	case temporal == nil || IsPath(temporal.X) || IsPath(temporal.Y) || temporal.Bound != nil:
-		s.refuse(x, "the operators E and A over formulas of LTL, or with a bound")
-		return x
-	case !x.All && !negated && temporal.Op != Globally:
-		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: x.Span})
-	case x.All && negated:
+		s.refuse(expr, "the operators E and A over formulas of LTL, or with a bound")
+		return expr
+	case !expr.All && !negated && temporal.Op != Globally:
+		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: expr.Span})
+	case expr.All && negated:
 		return s.holdsOnNoPath(temporal)
-	case x.All && (temporal.Op == Next || temporal.Op == Globally):
+	case expr.All && (temporal.Op == Next || temporal.Op == Globally):
 		op := temporal.Op
 		if op == Globally {
 			op = Future
 		}
 		return s.holdsOnNoPath(&Temporal{Op: op, Y: parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)}), Span: temporal.Span})
 	}
-	s.refuse(x, "the operators E and A over whole paths")
-	return x
+	s.refuse(expr, "the operators E and A over whole paths")
+	return expr
 }
 
 // IsPath reports whether a formula has a temporal operator of its own.
-func IsPath(x Expr) bool {
+func IsPath(expr Expr) bool {
 	found := false
-	Inspect(x, func(n Node) bool {
+	Inspect(expr, func(n Node) bool {
 		switch n.(type) {
 		case *Temporal:
 			found = true
@@ -396,17 +396,17 @@ func (s *stormRewriter) holdsOnNoPath(u *Temporal) Expr {
 }
 
 // temporal rewrites a temporal operator. If Storm lacks it, the result is the negation of its dual.
-func (s *stormRewriter) temporal(x *Temporal) Expr {
-	if x.Bound != nil && x.Op == Next {
-		s.refuse(x, "bounds on X")
+func (s *stormRewriter) temporal(expr *Temporal) Expr {
+	if expr.Bound != nil && expr.Op == Next {
+		s.refuse(expr, "bounds on X")
 	}
-	result := *x
-	result.Y = parenthesize(x.Y)
-	if x.X != nil {
-		result.X = parenthesize(x.X)
+	result := *expr
+	result.Y = parenthesize(expr.Y)
+	if expr.X != nil {
+		result.X = parenthesize(expr.X)
 	}
-	if x.Bound != nil {
-		bound := *x.Bound
+	if expr.Bound != nil {
+		bound := *expr.Bound
 		if bound.Low != nil {
 			bound.Low = parenthesize(bound.Low)
 		}
@@ -416,43 +416,43 @@ func (s *stormRewriter) temporal(x *Temporal) Expr {
 		result.Bound = &bound
 	}
 	if dual, ok := result.Dual(); ok {
-		negation := &Unary{Op: OpNot, X: parenthesize(dual), Span: x.Span}
+		negation := &Unary{Op: OpNot, X: parenthesize(dual), Span: expr.Span}
 		s.dualNegations[negation] = true
 		return negation
 	}
-	if len(x.Costs) > 0 { // nothing is left to rewrite
+	if len(expr.Costs) > 0 { // nothing is left to rewrite
 		return &result
 	}
 	if result.Op == WeakUntil {
-		s.refuse(x, "a weak until with a lower bound")
+		s.refuse(expr, "a weak until with a lower bound")
 	}
 	return &result
 }
 
 // checkOperator refuses what Storm lacks in the operators P, S and R alike.
-func (s *stormRewriter) checkOperator(x Expr, modifier *Ident, threshold Threshold, filter *OldFilter) {
+func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Threshold, filter *OldFilter) {
 	switch {
 	case modifier != nil:
-		s.refuse(x, "the modifier "+modifier.Name)
+		s.refuse(expr, "the modifier "+modifier.Name)
 	case threshold.Extremum > Max:
-		s.refuse(x, threshold.Extremum.String())
+		s.refuse(expr, threshold.Extremum.String())
 	case filter != nil:
-		s.refuse(x, "filters in braces")
+		s.refuse(expr, "filters in braces")
 	}
 }
 
 // reward rewrites an R operator. It refuses path formulas other than an unbounded F, because Storm has no
 // rewards for them.
-func (s *stormRewriter) reward(x *Reward) Expr {
-	s.checkOperator(x, x.Modifier, x.Threshold, x.Filter)
-	if _, named := x.Struct.(*Quoted); x.Struct != nil && !named {
-		s.refuse(x, "reward structures by number")
+func (s *stormRewriter) reward(expr *Reward) Expr {
+	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
+	if _, named := expr.Struct.(*Quoted); expr.Struct != nil && !named {
+		s.refuse(expr, "reward structures by number")
 	}
-	if x.StructDiv != nil {
-		s.refuse(x, "ratios of rewards")
+	if expr.StructDiv != nil {
+		s.refuse(expr, "ratios of rewards")
 	}
-	result := *x
-	result.Path = Unparen(x.Path)
+	result := *expr
+	result.Path = Unparen(expr.Path)
 	switch path := result.Path.(type) {
 	case *RewardPath:
 	case *Temporal:
@@ -466,16 +466,16 @@ func (s *stormRewriter) reward(x *Reward) Expr {
 }
 
 // strategy rewrites a coalition operator, whose operand must be a P or R operator in Storm.
-func (s *stormRewriter) strategy(x *Strategy) Expr {
-	if x.Box || x.All {
-		s.refuse(x, "coalitions other than <<players>>")
+func (s *stormRewriter) strategy(expr *Strategy) Expr {
+	if expr.Box || expr.All {
+		s.refuse(expr, "coalitions other than <<players>>")
 	}
-	result := *x
-	result.X = Unparen(x.X)
+	result := *expr
+	result.X = Unparen(expr.X)
 	switch result.X.(type) {
 	case *Prob, *Reward:
 	default:
-		s.refuse(x, "coalitions for other operators than P and R")
+		s.refuse(expr, "coalitions for other operators than P and R")
 	}
 	return &result
 }
@@ -485,8 +485,8 @@ func (s *stormRewriter) property(property *Property) *Property {
 }
 
 // topLevel rewrites a whole property. Storm accepts filters and multi(...) only there.
-func (s *stormRewriter) topLevel(x Expr) Expr {
-	switch y := Unparen(x).(type) {
+func (s *stormRewriter) topLevel(expr Expr) Expr {
+	switch y := Unparen(expr).(type) {
 	case *Filter:
 		return s.filter(y)
 	case *Call:
@@ -494,13 +494,13 @@ func (s *stormRewriter) topLevel(x Expr) Expr {
 			return s.multi(y)
 		}
 	}
-	return s.expr(x)
+	return s.expr(expr)
 }
 
 // filter rewrites a filter. Storm lacks some filter types, and requires the states.
-func (s *stormRewriter) filter(x *Filter) Expr {
-	result := &Filter{Op: x.Op, OpPos: x.OpPos, X: s.expr(x.X), States: s.expr(x.States), Span: x.Span}
-	switch x.Op {
+func (s *stormRewriter) filter(expr *Filter) Expr {
+	result := &Filter{Op: expr.Op, OpPos: expr.OpPos, X: s.expr(expr.X), States: s.expr(expr.States), Span: expr.Span}
+	switch expr.Op {
 	case "min", "max", "sum", "avg", "count", "forall", "exists", "argmin", "argmax", "values":
 	case "+":
 		result.Op = "sum"
@@ -509,7 +509,7 @@ func (s *stormRewriter) filter(x *Filter) Expr {
 	case "|":
 		result.Op = "exists"
 	default:
-		s.refuse(x, "filter type "+x.Op)
+		s.refuse(expr, "filter type "+expr.Op)
 	}
 	if result.States == nil {
 		result.States = &BoolLit{Value: true}
@@ -518,9 +518,9 @@ func (s *stormRewriter) filter(x *Filter) Expr {
 }
 
 // multi rewrites multi(...), whose objectives must be P, R or S operators in Storm.
-func (s *stormRewriter) multi(x *Call) Expr {
-	result := &Call{Func: x.Func, Span: x.Span}
-	for _, arg := range x.Args {
+func (s *stormRewriter) multi(expr *Call) Expr {
+	result := &Call{Func: expr.Func, Span: expr.Span}
+	for _, arg := range expr.Args {
 		objective := Unparen(s.expr(arg))
 		switch objective.(type) {
 		case *Prob, *Reward, *Steady:

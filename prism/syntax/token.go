@@ -11,49 +11,49 @@ type kind uint8
 
 // The keywords come last and in byte order, see keywordKind.
 const (
-	tEOF     kind = iota
-	tBad          // replaces the unexpected token after a syntax error, until resynchronize
-	tIllegal      // a character that starts no token
-	tInt
-	tDouble
-	tIdent
-	tPrimed
+	tokEOF     kind = iota
+	tokBad          // replaces the unexpected token after a syntax error, until resynchronize
+	tokIllegal      // a character that starts no token
+	tokInt
+	tokDouble
+	tokIdent
+	tokPrimedIdent
 
-	tNot
-	tAnd
-	tOr
-	tImplies
-	tIff
-	tArrow
-	tColon
-	tSemi
-	tComma
-	tDots
-	tLParen
-	tRParen
-	tLBrack
-	tRBrack
-	tLBrack2
-	tRBrack2
-	tLBrace
-	tRBrace
-	tEq
-	tNe
-	tLt
-	tGt
-	tLt2
-	tGt2
-	tLe
-	tGe
-	tPlus
-	tMinus
-	tTimes
-	tDivide
-	tPower
-	tPrime
-	tRename
-	tQuestion
-	tQuote
+	tokNot
+	tokAnd
+	tokOr
+	tokImplies
+	tokIff
+	tokArrow
+	tokColon
+	tokSemicolon
+	tokComma
+	tokDotDot
+	tokLeftParen
+	tokRightParen
+	tokLeftBracket
+	tokRightBracket
+	tokDoubleLeftBracket
+	tokDoubleRightBracket
+	tokLeftBrace
+	tokRightBrace
+	tokEqual
+	tokNotEqual
+	tokLess
+	tokGreater
+	tokDoubleLess
+	tokDoubleGreater
+	tokLessEqual
+	tokGreaterEqual
+	tokPlus
+	tokMinus
+	tokTimes
+	tokDivide
+	tokPower
+	tokPrime
+	tokRenameArrow
+	tokQuestion
+	tokQuote
 
 	kwA
 	kwC
@@ -126,10 +126,10 @@ const (
 
 // kindTexts holds the text of the kinds that have only one. It is never written.
 var kindTexts = [numKinds]string{
-	tNot: "!", tAnd: "&", tOr: "|", tImplies: "=>", tIff: "<=>", tArrow: "->", tColon: ":", tSemi: ";", tComma: ",", tDots: "..",
-	tLParen: "(", tRParen: ")", tLBrack: "[", tRBrack: "]", tLBrack2: "[[", tRBrack2: "]]", tLBrace: "{", tRBrace: "}",
-	tEq: "=", tNe: "!=", tLt: "<", tGt: ">", tLt2: "<<", tGt2: ">>", tLe: "<=", tGe: ">=",
-	tPlus: "+", tMinus: "-", tTimes: "*", tDivide: "/", tPower: "^", tPrime: "'", tRename: "<-", tQuestion: "?", tQuote: `"`,
+	tokNot: "!", tokAnd: "&", tokOr: "|", tokImplies: "=>", tokIff: "<=>", tokArrow: "->", tokColon: ":", tokSemicolon: ";", tokComma: ",", tokDotDot: "..",
+	tokLeftParen: "(", tokRightParen: ")", tokLeftBracket: "[", tokRightBracket: "]", tokDoubleLeftBracket: "[[", tokDoubleRightBracket: "]]", tokLeftBrace: "{", tokRightBrace: "}",
+	tokEqual: "=", tokNotEqual: "!=", tokLess: "<", tokGreater: ">", tokDoubleLess: "<<", tokDoubleGreater: ">>", tokLessEqual: "<=", tokGreaterEqual: ">=",
+	tokPlus: "+", tokMinus: "-", tokTimes: "*", tokDivide: "/", tokPower: "^", tokPrime: "'", tokRenameArrow: "<-", tokQuestion: "?", tokQuote: `"`,
 
 	kwA: "A", kwC: "C", kwE: "E", kwF: "F", kwG: "G", kwI: "I",
 	kwP: "P", kwPmax: "Pmax", kwPmaxmax: "Pmaxmax", kwPmaxmin: "Pmaxmin", kwPmin: "Pmin", kwPminmax: "Pminmax", kwPminmin: "Pminmin",
@@ -150,7 +150,7 @@ func (k kind) isKeyword() bool { return k >= kwA }
 // keywordKind returns the kind of a keyword, tIdent for any other word.
 func keywordKind(word []byte) kind {
 	if last := len(word) - 1; last < 0 || word[last] < 'A' { // no keyword ends in a digit
-		return tIdent
+		return tokIdent
 	}
 	i, found := slices.BinarySearchFunc(kindTexts[kwA:], word, func(text string, word []byte) int {
 		switch {
@@ -162,7 +162,7 @@ func keywordKind(word []byte) kind {
 		return 1
 	})
 	if !found {
-		return tIdent
+		return tokIdent
 	}
 	return kwA + kind(i)
 }
@@ -171,7 +171,7 @@ func keywordKind(word []byte) kind {
 // own keywords, or one that starts or ends a part of a model.
 func stormReserves(k kind) bool {
 	switch k {
-	case tIdent, kwClock:
+	case tokIdent, kwClock:
 		return false
 	case kwTrue, kwFalse, kwMin, kwMax, kwDTMC, kwCTMC, kwMDP, kwPOMDP, kwPTA, kwPOPTA:
 		return true
@@ -200,8 +200,10 @@ func isWord(word string) bool {
 	return true
 }
 
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(char byte) bool {
+	return 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z' || char == '_'
+}
+func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 
 // token is a lexeme: src[pos.Offset:end].
 type token struct {
@@ -216,15 +218,15 @@ func (t token) endPos() Pos {
 }
 
 // describe returns a token as text for an error message, at most 40 bytes of it.
-func describe(src []byte, t token) string {
+func describe(src []byte, tok token) string {
 	const limit = 40
-	text := src[t.pos.Offset:t.end]
+	text := src[tok.pos.Offset:tok.end]
 	switch {
-	case t.kind == tEOF:
+	case tok.kind == tokEOF:
 		return "end of file"
-	case t.kind == tIllegal:
-		r, _ := utf8.DecodeRune(text)
-		return strconv.QuoteRune(r)
+	case tok.kind == tokIllegal:
+		char, _ := utf8.DecodeRune(text)
+		return strconv.QuoteRune(char)
 	case len(text) > limit:
 		return `"` + string(text[:limit]) + `…"`
 	}

@@ -155,11 +155,11 @@ func exprChildren(n Expr, visit func(Node)) {
 }
 
 // rewardIndexExpr returns the expression that selects a reward structure by number, nil if a name does.
-func rewardIndexExpr(x Expr) Expr {
-	if _, named := x.(*Quoted); named {
+func rewardIndexExpr(expr Expr) Expr {
+	if _, named := expr.(*Quoted); named {
 		return nil
 	}
-	return x
+	return expr
 }
 
 func visitAll[N Node](nodes []N, visit func(Node)) {
@@ -168,16 +168,16 @@ func visitAll[N Node](nodes []N, visit func(Node)) {
 	}
 }
 
-func visitExprs(visit func(Node), xs ...Expr) {
-	for _, x := range xs {
-		if x != nil {
-			visit(x)
+func visitExprs(visit func(Node), exprs ...Expr) {
+	for _, expr := range exprs {
+		if expr != nil {
+			visit(expr)
 		}
 	}
 }
 
-func visitFilter(visit func(Node), f *OldFilter) {
-	if f != nil {
-		visit(f)
+func visitFilter(visit func(Node), filter *OldFilter) {
+	if filter != nil {
+		visit(filter)
 	}
 }

@@ -51,9 +51,9 @@ const certifiedWidth = 1e-10
 // code that found them.
 func (c *comparison) proveRows(ctx context.Context) {
 	reference := c.models[0]
-	for i, in := range reference.instances {
+	for i, instance := range reference.instances {
 		var prover *prove.Prover
-		space, err := in.Exact(ctx)
+		space, err := instance.Exact(ctx)
 		if err == nil {
 			prover, err = prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
 		}
@@ -73,8 +73,8 @@ func (c *comparison) proveRows(ctx context.Context) {
 }
 
 // prove proves the true value of one property with prover, and judges the answers of all engines by it.
-func (r *row) prove(ctx context.Context, c *comparison, prover *prove.Prover, space *explicit.Space) error {
-	task := c.models[0].plan.Tasks[r.task]
+func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.Prover, space *explicit.Space) error {
+	task := comparison.models[0].plan.Tasks[r.task]
 	if task.Rejected != nil {
 		return task.Rejected
 	}
@@ -87,16 +87,16 @@ func (r *row) prove(ctx context.Context, c *comparison, prover *prove.Prover, sp
 		return err
 	}
 	proven := provenVerdict(truth)
-	r.Truth, r.Proofs = proven.Bound, make([]*Proof, len(c.engineRuns))
+	r.Truth, r.Proofs = proven.Bound, make([]*Proof, len(comparison.engineRuns))
 	trueAnswer := agree.Read("the certificate", proven, r.questions[0], 0)
-	for k := range r.answers {
-		if !r.answers[k].Given() {
+	for engineIndex := range r.answers {
+		if !r.answers[engineIndex].Given() {
 			continue
 		}
-		outcome := agree.Compare(&trueAnswer, &r.answers[k], agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision})
+		outcome := agree.Compare(&trueAnswer, &r.answers[engineIndex], agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
 		proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
-		r.Proofs[k] = proof
-		value := r.Verdicts[k].Value
+		r.Proofs[engineIndex] = proof
+		value := r.Verdicts[engineIndex].Value
 		if !truth.Number || value.Kind == result.Boolean {
 			continue
 		}
@@ -104,7 +104,7 @@ func (r *row) prove(ctx context.Context, c *comparison, prover *prove.Prover, sp
 		if value.Kind == result.Range {
 			proof.MaxError = max(proof.MaxError, maxDistance(truth.Lower, truth.Upper, value.Hi))
 		}
-		r.judgeAllStates(ctx, c, k, proof, prover, claim, space)
+		r.judgeAllStates(ctx, comparison, engineIndex, proof, prover, claim, space)
 	}
 	return nil
 }
@@ -121,15 +121,15 @@ func provenVerdict(proven *certify.Result) *result.Verdict {
 	return verdict
 }
 
-// maxDistance returns the greatest possible distance of x from a number between lower and upper; a bound that is nil is infinite.
-func maxDistance(lower, upper *big.Rat, x float64) float64 {
+// maxDistance returns the greatest possible distance of the given number from a number between lower and upper. A nil bound is infinite.
+func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	switch {
-	case lower == nil && math.IsInf(x, 1):
+	case lower == nil && math.IsInf(number, 1):
 		return 0
-	case upper == nil || math.IsInf(x, 0) || math.IsNaN(x):
+	case upper == nil || math.IsInf(number, 0) || math.IsNaN(number):
 		return math.Inf(1)
 	}
-	exact := new(big.Rat).SetFloat64(x)
+	exact := new(big.Rat).SetFloat64(number)
 	greatest := new(big.Rat)
 	for _, end := range []*big.Rat{lower, upper} {
 		if distance := new(big.Rat).Sub(exact, end); distance.Abs(distance).Cmp(greatest) > 0 {
@@ -140,10 +140,10 @@ func maxDistance(lower, upper *big.Rat, x float64) float64 {
 	return upperBound
 }
 
-// judgeAllStates compares the values that engine k gives for all states with the proven bounds in the certificate, and tries whether these values,
+// judgeAllStates compares the values that engine engineIndex gives for all states with the proven bounds in the certificate, and tries whether these values,
 // widened, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give the values.
-func (r *row) judgeAllStates(ctx context.Context, c *comparison, k int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
-	run := c.engineRuns[k]
+func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engineIndex int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
+	run := comparison.engineRuns[engineIndex]
 	valuer, ok := runner.As[StateValuer](run.Engine)
 	if !ok || run.computesFractions() || run.sampling() != "" {
 		return
@@ -158,7 +158,7 @@ func (r *row) judgeAllStates(ctx context.Context, c *comparison, k int, proof *P
 	}
 	plan := run.model.plan
 	if run.Method != "" || run.Accuracy != result.Unknown {
-		plan = plan.WithSettings(func(s *runner.Settings) { s.Method, s.Numeric.Accuracy = run.Method, run.Accuracy })
+		plan = plan.WithSettings(func(settings *runner.Settings) { settings.Method, settings.Numeric.Accuracy = run.Method, run.Accuracy })
 	}
 	values, err := valuer.Values(ctx, plan, r.task, run.model.instances[r.instance].valuation, r.property)
 	if err == nil && len(values) != space.Model().NumStates() {
@@ -223,13 +223,13 @@ func (p *Proof) text(truth *result.Interval) string {
 
 // judgeByProofs gives the row the status Disagree if an answer is refuted. If only one engine answered and its answer agrees with the proven value,
 // the status becomes Agree.
-func (r *row) judgeByProofs(c *comparison) {
-	for k, proof := range r.Proofs {
+func (r *row) judgeByProofs(comparison *comparison) {
+	for engineIndex, proof := range r.Proofs {
 		switch {
 		case proof == nil:
 		case proof.Refuted:
 			r.Status, r.Basis = Disagree, agree.Proven
-			r.Reason = c.engineRuns[k].label + "'s " + verdictText(&r.Verdicts[k]) + " " + proof.text(r.Truth)
+			r.Reason = comparison.engineRuns[engineIndex].label + "'s " + verdictText(&r.Verdicts[engineIndex]) + " " + proof.text(r.Truth)
 			return
 		case proof.agrees && r.Status == Unchecked:
 			r.Status, r.Basis, r.Reason = Agree, proof.basis, ""
@@ -242,9 +242,9 @@ func (r *Report) proofNotes() []string {
 	var out []string
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		for k, proof := range row.Proofs {
+		for engineIndex, proof := range row.Proofs {
 			if proof != nil {
-				out = append(out, fmt.Sprintf("%s: %s's %s %s", key(row.Property, row.Constants), r.Engines[k], verdictText(&row.Verdicts[k]), proof.text(row.Truth)))
+				out = append(out, fmt.Sprintf("%s: %s's %s %s", key(row.Property, row.Constants), r.Engines[engineIndex], verdictText(&row.Verdicts[engineIndex]), proof.text(row.Truth)))
 			}
 		}
 	}

@@ -96,11 +96,11 @@ func setDefault[T comparable](variable *T, value T) {
 // When the context is cancelled, Run returns soon, without an error; unfinished
 // rows are undecided or unchecked.
 func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
-	c, err := newComparison(ctx, &opt, engines, job)
+	comparison, err := newComparison(ctx, &opt, engines, job)
 	if err != nil {
 		return nil, err
 	}
-	return c.run(ctx, c.diagnoseTools)
+	return comparison.run(ctx, comparison.diagnoseTools)
 }
 
 // Against gives two models with the same properties and constants to every
@@ -109,11 +109,11 @@ func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt
 // Difference, whatever the properties say. The errors are those of Run, for
 // either model.
 func Against(ctx context.Context, reference, other runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
-	c, err := newComparison(ctx, &opt, engines, reference, other)
+	comparison, err := newComparison(ctx, &opt, engines, reference, other)
 	if err != nil {
 		return nil, err
 	}
-	return c.run(ctx, c.diagnoseModels)
+	return comparison.run(ctx, comparison.diagnoseModels)
 }
 
 // modelNames returns a different name for each model: its file, with a number if another model has the same name.
@@ -164,7 +164,7 @@ type comparison struct {
 // newComparison plans the jobs and pairs each engine with each model. If results of shards are replayed, it reads them and uses the engines
 // that the shards asked.
 func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
-	c := &comparison{opt: opt, start: time.Now()}
+	comparison := &comparison{opt: opt, start: time.Now()}
 	if err := opt.setDefaults(&jobs[0]); err != nil {
 		return nil, err
 	}
@@ -172,15 +172,15 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 	for _, job := range jobs {
 		model, err := newPlannedModel(runner.NewPlan(ctx, job))
 		errs = append(errs, err)
-		c.models = append(c.models, model)
+		comparison.models = append(comparison.models, model)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := c.makeRows(); err != nil {
+	if err := comparison.makeRows(); err != nil {
 		return nil, err
 	}
-	parts, err := c.readParts()
+	parts, err := comparison.readParts()
 	if err != nil {
 		return nil, err
 	}
@@ -198,14 +198,14 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 		return nil, err
 	}
 	for i, label := range labels {
-		for k, model := range c.models {
-			if len(c.models) > 1 {
-				label = labels[i] + " " + modelNames(c.models)[k]
+		for engineIndex, model := range comparison.models {
+			if len(comparison.models) > 1 {
+				label = labels[i] + " " + modelNames(comparison.models)[engineIndex]
 			}
-			c.engineRuns = append(c.engineRuns, &engineRun{EngineConfig: &engines[i], label: label, model: model})
+			comparison.engineRuns = append(comparison.engineRuns, &engineRun{EngineConfig: &engines[i], label: label, model: model})
 		}
 	}
-	return c, c.replay(parts)
+	return comparison, comparison.replay(parts)
 }
 
 // run checks, compares and diagnoses the rows of this shard, unless recorded results are replayed, and returns the report.
@@ -275,8 +275,8 @@ func (c *comparison) notes() []string {
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {
-		for k := range row.Verdicts {
-			if label := c.engineRuns[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(engines, label) {
+		for engineIndex := range row.Verdicts {
+			if label := c.engineRuns[engineIndex].label; row.Verdicts[engineIndex].Seed != nil && !slices.Contains(engines, label) {
 				engines = append(engines, label)
 			}
 		}

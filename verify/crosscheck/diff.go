@@ -221,15 +221,15 @@ func (v *view) constantValue(slot int) (int32, bool) {
 }
 
 // valuation returns state i of a space as a valuation of the first space's variables.
-func (d *spaceComparison) valuation(v *view, i int) []int32 {
-	v.state = v.Space.State(v.state, i)
-	out := make([]int32, len(v.slots))
-	for k, slot := range v.slots {
+func (d *spaceComparison) valuation(view *view, i int) []int32 {
+	view.state = view.Space.State(view.state, i)
+	out := make([]int32, len(view.slots))
+	for engineIndex, slot := range view.slots {
 		if slot < 0 {
-			out[k] = d.constants[k]
+			out[engineIndex] = d.constants[engineIndex]
 			continue
 		}
-		out[k] = v.state[slot]
+		out[engineIndex] = view.state[slot]
 	}
 	return out
 }
@@ -273,11 +273,11 @@ func (d *spaceComparison) compareInitial() *Difference {
 		unmatched = append(unmatched, d.second.inFirst[j])
 	}
 	for _, i := range d.first.model.Initial {
-		k := slices.Index(unmatched, int32(i))
-		if k < 0 {
+		engineIndex := slices.Index(unmatched, int32(i))
+		if engineIndex < 0 {
 			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(unmatched)}
 		}
-		unmatched = slices.Delete(unmatched, k, k+1)
+		unmatched = slices.Delete(unmatched, engineIndex, engineIndex+1)
 	}
 	if len(unmatched) > 0 {
 		return &Difference{Kind: Initial, First: "no such state", Second: d.stateList(unmatched)}
@@ -349,64 +349,64 @@ type transition struct {
 func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 	var out []choice
 	first, end := space.model.Choices(i)
-	for c := first; c < end; c++ {
-		converted := choice{index: c, transitions: d.transitionsOf(space, c, nil)}
+	for index := first; index < end; index++ {
+		converted := choice{index: index, transitions: d.transitionsOf(space, index, nil)}
 		if space.model.Kind == sparse.MDP && d.namedActions {
-			converted.action = space.action(c)
+			converted.action = space.action(index)
 		}
 		out = append(out, converted)
 	}
 	return out
 }
 
-// transitionsOf returns the transitions of choice c of a space, sorted by target and action. reward returns the reward of a transition; it may be
-// nil.
-func (d *spaceComparison) transitionsOf(v *view, c int, reward func(t int) quantity) []transition {
-	begin, end := v.model.Row(c)
+// transitionsOf returns the transitions of a choice, sorted by target and action. Transitions with the same target and action are
+// combined. reward returns the reward of a transition; nil means that rewards are not compared.
+func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func(transition int) quantity) []transition {
+	begin, end := view.model.Row(choiceIndex)
 	out := make([]transition, 0, end-begin)
-	for t := begin; t < end; t++ {
-		converted := transition{target: v.inFirst[v.model.Target[t]]}
+	for index := begin; index < end; index++ {
+		converted := transition{target: view.inFirst[view.model.Target[index]]}
 		if d.exact {
-			converted.weight.fraction = v.model.Rat(t)
+			converted.weight.fraction = view.model.Rat(index)
 		} else {
-			converted.weight.float = v.model.Prob(t)
+			converted.weight.float = view.model.Prob(index)
 		}
 		switch {
-		case !v.model.Intervals():
+		case !view.model.Intervals():
 		case d.exact:
-			converted.high.fraction = v.model.HighRat(t)
+			converted.high.fraction = view.model.HighRat(index)
 		default:
-			converted.high.float = v.model.Weights[v.model.High[t]]
+			converted.high.float = view.model.Weights[view.model.High[index]]
 		}
-		if v.model.Kind != sparse.MDP && d.namedActions {
-			converted.action = v.action(t)
+		if view.model.Kind != sparse.MDP && d.namedActions {
+			converted.action = view.action(index)
 		}
 		if reward != nil {
-			converted.weightedReward = converted.weight.times(reward(t))
+			converted.weightedReward = converted.weight.times(reward(index))
 		}
-		k, found := slices.BinarySearchFunc(out, converted, transition.compare)
+		position, found := slices.BinarySearchFunc(out, converted, transition.compare)
 		if !found {
-			out = slices.Insert(out, k, converted)
+			out = slices.Insert(out, position, converted)
 			continue
 		}
-		if v.model.Intervals() {
-			out[k].high = out[k].high.plus(converted.high)
+		if view.model.Intervals() {
+			out[position].high = out[position].high.plus(converted.high)
 		}
-		out[k].weight = out[k].weight.plus(converted.weight)
-		out[k].weightedReward = out[k].weightedReward.plus(converted.weightedReward)
+		out[position].weight = out[position].weight.plus(converted.weight)
+		out[position].weightedReward = out[position].weightedReward.plus(converted.weightedReward)
 	}
 	return out
 }
 
 // compare orders transitions by target, then by action.
-func (e transition) compare(f transition) int {
-	return cmp.Or(cmp.Compare(e.target, f.target), strings.Compare(e.action, f.action))
+func (e transition) compare(transition transition) int {
+	return cmp.Or(cmp.Compare(e.target, transition.target), strings.Compare(e.action, transition.action))
 }
 
 // equal reports whether two choices have the same action and the same transitions.
 func (m *choice) equal(o *choice) bool {
-	return m.action == o.action && slices.EqualFunc(m.transitions, o.transitions, func(e, f transition) bool {
-		return e.compare(f) == 0 && e.weight.equal(f.weight) && e.high.equal(f.high)
+	return m.action == o.action && slices.EqualFunc(m.transitions, o.transitions, func(e, transition transition) bool {
+		return e.compare(transition) == 0 && e.weight.equal(transition.weight) && e.high.equal(transition.high)
 	})
 }
 
@@ -416,17 +416,17 @@ func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pair
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
 	matched := make([]bool, len(secondChoices))
 	var onlyFirst, onlySecond []*choice
-	for k := range firstChoices {
+	for engineIndex := range firstChoices {
 		found := false
 		for l := range secondChoices {
-			if firstChoices[k].equal(&secondChoices[l]) {
-				pairs = append(pairs, [2]int{firstChoices[k].index, secondChoices[l].index})
+			if firstChoices[engineIndex].equal(&secondChoices[l]) {
+				pairs = append(pairs, [2]int{firstChoices[engineIndex].index, secondChoices[l].index})
 				found = true
 				matched[l] = true
 			}
 		}
 		if !found {
-			onlyFirst = append(onlyFirst, &firstChoices[k])
+			onlyFirst = append(onlyFirst, &firstChoices[engineIndex])
 		}
 	}
 	for l := range secondChoices {

@@ -132,10 +132,10 @@ func (e *modelComparison) compareTools(ctx context.Context, engines []runner.Eng
 				continue
 			}
 			e.compareInstance(ctx, instance, "native", engine, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
-				plan := e.model.plan.WithSettings(func(s *runner.Settings) {
-					s.Numeric.Accuracy = result.Float
+				plan := e.model.plan.WithSettings(func(settings *runner.Settings) {
+					settings.Numeric.Accuracy = result.Float
 					if exact {
-						s.Numeric.Accuracy = result.Exact
+						settings.Numeric.Accuracy = result.Exact
 					}
 				})
 				return tool.States(ctx, plan, instance.valuation)
@@ -146,9 +146,9 @@ func (e *modelComparison) compareTools(ctx context.Context, engines []runner.Eng
 }
 
 // checkInstance runs the strict check of an instance, and adds it to the result.
-func (e *modelComparison) checkInstance(ctx context.Context, s *plannedModel, in *instance) {
-	in.runStrictCheck(ctx, s.plan, e.opt)
-	e.result.Models = append(e.result.Models, in.check)
+func (e *modelComparison) checkInstance(ctx context.Context, s *plannedModel, instance *instance) {
+	instance.runStrictCheck(ctx, s.plan, e.opt)
+	e.result.Models = append(e.result.Models, instance.check)
 }
 
 // compareInstance compares an instance with the space that theirs returns, as fractions if possible, otherwise as float64 numbers. ours names
@@ -186,8 +186,8 @@ func retryWithFloats(err error) bool {
 }
 
 // refusesText reports whether a tool refuses a model because of its text.
-func refusesText(f *result.Failure) bool {
-	return f.Class == result.Parse || f.Class == result.TypeError || f.Class == result.Model
+func refusesText(failure *result.Failure) bool {
+	return failure.Class == result.Parse || failure.Class == result.TypeError || failure.Class == result.Model
 }
 
 // compareSpaces compares our state space of a model with the other tool's, which theirs reads. It sets Difference if they differ or

@@ -86,14 +86,14 @@ func (e transition) meanReward() quantity { return e.weightedReward.dividedBy(e.
 // firstDifferent returns the first transitions at which two sorted lists differ in target, action or value. A transition that one list lacks is
 // nil; both are nil if the lists are equal.
 func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
-	for k := range min(len(first), len(second)) {
-		switch order := first[k].compare(second[k]); {
+	for engineIndex := range min(len(first), len(second)) {
+		switch order := first[engineIndex].compare(second[engineIndex]); {
 		case order < 0:
-			return &first[k], nil
+			return &first[engineIndex], nil
 		case order > 0:
-			return nil, &second[k]
-		case !value(first[k]).equal(value(second[k])):
-			return &first[k], &second[k]
+			return nil, &second[engineIndex]
+		case !value(first[engineIndex]).equal(value(second[engineIndex])):
+			return &first[engineIndex], &second[engineIndex]
 		}
 	}
 	switch {
@@ -105,27 +105,27 @@ func firstDifferent(first, second []transition, value func(transition) quantity)
 	return nil, nil
 }
 
-// origins returns the commands that made a choice of state i. In a Markov chain these are the commands that made transition e; or all commands of
-// the state if e is nil.
-func (d *spaceComparison) origins(v *view, i int, sought *choice, e *transition) []Origin {
-	if v.Space.Imported() {
+// origins returns the commands that made a choice of state i. In a Markov chain these are the commands that made transition transition; or all commands of
+// the state if transition is nil.
+func (d *spaceComparison) origins(view *view, i int, sought *choice, transition *transition) []Origin {
+	if view.Space.Imported() {
 		return nil
 	}
-	state := v.Space.State(nil, i)
-	expanded, err := v.Space.Compiled().NewExpander().Expand(state)
+	state := view.Space.State(nil, i)
+	expanded, err := view.Space.Compiled().NewExpander().Expand(state)
 	if err != nil { // cannot happen in a reachable state
 		return nil
 	}
 	var exact, sameAction []Origin
-	for k := range expanded.List {
-		made := &expanded.List[k]
+	for engineIndex := range expanded.List {
+		made := &expanded.List[engineIndex]
 		switch {
-		case v.model.Kind == sparse.MDP && d.namedActions && actionName(v, made.Action) != sought.action:
+		case view.model.Kind == sparse.MDP && d.namedActions && actionName(view, made.Action) != sought.action:
 			continue
-		case d.couldMake(v, made, sought, e):
-			exact = v.appendCommands(exact, made)
+		case d.couldMake(view, made, sought, transition):
+			exact = view.appendCommands(exact, made)
 		}
-		sameAction = v.appendCommands(sameAction, made)
+		sameAction = view.appendCommands(sameAction, made)
 	}
 	if len(exact) > 0 {
 		return exact
@@ -134,24 +134,24 @@ func (d *spaceComparison) origins(v *view, i int, sought *choice, e *transition)
 }
 
 // actionName returns the name of an action of the program; empty for none.
-func actionName(v *view, action int) string {
+func actionName(view *view, action int) string {
 	if action == sema.Unlabelled {
 		return ""
 	}
-	return v.Space.Program().Actions[action]
+	return view.Space.Program().Actions[action]
 }
 
 // couldMake reports whether a compiled choice has the same targets as a choice of an MDP. In a Markov chain it reports whether the compiled choice
-// has the target of transition e.
-func (d *spaceComparison) couldMake(v *view, compiled *compile.Choice, sought *choice, e *transition) bool {
-	if v.model.Kind != sparse.MDP {
-		return e != nil && d.reaches(v, compiled, e.target)
+// has the target of transition transition.
+func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
+	if view.model.Kind != sparse.MDP {
+		return transition != nil && d.reaches(view, compiled, transition.target)
 	}
 	if len(compiled.Transitions) != len(sought.transitions) {
 		return false
 	}
 	for _, t := range sought.transitions {
-		if !d.reaches(v, compiled, t.target) {
+		if !d.reaches(view, compiled, t.target) {
 			return false
 		}
 	}
@@ -159,11 +159,11 @@ func (d *spaceComparison) couldMake(v *view, compiled *compile.Choice, sought *c
 }
 
 // reaches reports whether a compiled choice has a transition to a state, numbered as in view.inFirst.
-func (d *spaceComparison) reaches(v *view, compiled *compile.Choice, number int32) bool {
+func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, number int32) bool {
 	target := d.valuationOf(number)
-	return slices.ContainsFunc(compiled.Transitions, func(t compile.Transition) bool {
-		for k, slot := range v.slots {
-			if t.Target[slot] != target[k] {
+	return slices.ContainsFunc(compiled.Transitions, func(transition compile.Transition) bool {
+		for engineIndex, slot := range view.slots {
+			if transition.Target[slot] != target[engineIndex] {
 				return false
 			}
 		}
@@ -231,16 +231,16 @@ func applyUpdate(state []int32, update *sema.Update) []int32 {
 }
 
 // commandsWithAction returns all commands of a model that have an action; none if the space was imported.
-func (d *spaceComparison) commandsWithAction(v *view, action string) []Origin {
+func (d *spaceComparison) commandsWithAction(view *view, action string) []Origin {
 	var out []Origin
-	if v.Space.Imported() || action == "" {
+	if view.Space.Imported() || action == "" {
 		return nil
 	}
-	program := v.Space.Program()
+	program := view.Space.Program()
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {
-			if actionName(v, command.Action) == action {
-				out = append(out, Origin{Model: v.Name, File: program.File, Pos: command.Pos, Action: action})
+			if actionName(view, command.Action) == action {
+				out = append(out, Origin{Model: view.Name, File: program.File, Pos: command.Pos, Action: action})
 			}
 		}
 	}

@@ -131,22 +131,22 @@ func (v *view) rewardValues(i int) (out rewardStructure, err error) {
 	return out, err
 }
 
-// compare compares the labels and rewards of states i of a and j of b. pairs are their equal choices.
+// compare compares the labels and rewards of two states, which have the numbers i and j in their spaces. pairs are their equal choices.
 func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 	for _, l := range e.labels {
-		if a, b := l.first.Has(i), l.second.Has(j); a != b {
-			x := &Difference{Kind: Labels, What: strconv.Quote(l.name), First: strconv.FormatBool(a), Second: strconv.FormatBool(b)}
+		if first, second := l.first.Has(i), l.second.Has(j); first != second {
+			difference := &Difference{Kind: Labels, What: strconv.Quote(l.name), First: strconv.FormatBool(first), Second: strconv.FormatBool(second)}
 			if l.expression != nil && !e.first.Space.Imported() {
-				x.Made = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: l.expression.Pos(), What: "label " + strconv.Quote(l.name)}}
+				difference.Made = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: l.expression.Pos(), What: "label " + strconv.Quote(l.name)}}
 			}
-			return x
+			return difference
 		}
 	}
-	for k := range e.rewards {
-		if x := e.rewards[k].compare(e.spaceComparison, i, j, pairs); x != nil {
-			x.Kind = Rewards
-			x.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[k].index)
-			return x
+	for engineIndex := range e.rewards {
+		if difference := e.rewards[engineIndex].compare(e.spaceComparison, i, j, pairs); difference != nil {
+			difference.Kind = Rewards
+			difference.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[engineIndex].index)
+			return difference
 		}
 	}
 	return nil
@@ -155,15 +155,15 @@ func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 // compare compares the rewards of states i of the first space and j of the second, of their equal choices in pairs, and of the transitions.
 func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Difference {
 	comparable := !d.second.MeanRewards || !d.first.deadlocks().Has(i) // a tool that exports mean rewards gives none for a deadlock
-	if a, b := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j); comparable && !a.equal(b) {
-		return &Difference{What: "of the state", First: a.String(), Second: b.String(), Made: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
+	if first, second := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j); comparable && !first.equal(second) {
+		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Made: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
 	}
 	for _, p := range pairs {
-		if x := r.compareTransitions(d, i, p); x != nil {
-			return x
+		if difference := r.compareTransitions(d, i, p); difference != nil {
+			return difference
 		}
-		if a, b := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, p[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, p[1]); !a.equal(b) {
-			return &Difference{What: "of a choice", First: a.String(), Second: b.String(), Made: d.rewardOrigins(r.index, i, d.first.actionOf(p[0]), true)}
+		if first, second := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, p[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, p[1]); !first.equal(second) {
+			return &Difference{What: "of a choice", First: first.String(), Second: second.String(), Made: d.rewardOrigins(r.index, i, d.first.actionOf(p[0]), true)}
 		}
 	}
 	return nil
@@ -214,8 +214,8 @@ func (d *spaceComparison) rewardOrigins(structure, i, action int, transition boo
 	rewards := &program.Rewards[structure]
 	origin := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
 	var out []Origin
-	for k := range rewards.Items {
-		item := &rewards.Items[k]
+	for engineIndex := range rewards.Items {
+		item := &rewards.Items[engineIndex]
 		if item.Transition != transition || transition && d.namedActions && item.Action != action {
 			continue
 		}

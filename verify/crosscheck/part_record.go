@@ -168,25 +168,25 @@ func (c *comparison) replay(parts partRecords) error {
 }
 
 // restore fills the rows and strict checks of a part.
-func (x *partRecord) restore(c *comparison) error {
-	rows := c.rowsOfTasks(x.piece.First, x.piece.End)
+func (x *partRecord) restore(comparison *comparison) error {
+	rows := comparison.rowsOfTasks(x.piece.First, x.piece.End)
 	if len(x.Rows) != len(rows) {
 		return fmt.Errorf("found %d answers, want %d", len(x.Rows), len(rows))
 	}
-	for i, r := range rows {
-		if err := x.Rows[i].restore(r); err != nil {
+	for i, row := range rows {
+		if err := x.Rows[i].restore(row); err != nil {
 			return err
 		}
 	}
 	if x.piece.First > 0 || x.piece.End == 0 {
 		return nil
 	}
-	for _, s := range c.models {
-		for _, in := range s.instances {
+	for _, s := range comparison.models {
+		for _, instance := range s.instances {
 			if len(x.Models) == 0 {
 				return errors.New("found fewer checks than models")
 			}
-			if err := x.Models[0].restore(&in.check); err != nil {
+			if err := x.Models[0].restore(&instance.check); err != nil {
 				return err
 			}
 			x.Models = x.Models[1:]
@@ -196,32 +196,32 @@ func (x *partRecord) restore(c *comparison) error {
 }
 
 // restore fills a row from its record.
-func (x *rowRecord) restore(r *row) error {
-	if len(x.Verdicts) != len(r.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, x.Status) {
-		return fmt.Errorf("found %d verdicts that %q, want %d", len(x.Verdicts), x.Status, len(r.Verdicts))
+func (x *rowRecord) restore(row *row) error {
+	if len(x.Verdicts) != len(row.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, x.Status) {
+		return fmt.Errorf("found %d verdicts that %q, want %d", len(x.Verdicts), x.Status, len(row.Verdicts))
 	}
-	for k := range x.Verdicts {
-		v, err := x.Verdicts[k].Verdict()
+	for engineIndex := range x.Verdicts {
+		verdict, err := x.Verdicts[engineIndex].Verdict()
 		if err != nil {
 			return err
 		}
-		if v.Property != r.Property || len(v.Constants) != len(r.Constants) {
-			return fmt.Errorf("found an answer to %s, want %s", key(v.Property, v.Constants), r.key())
+		if verdict.Property != row.Property || len(verdict.Constants) != len(row.Constants) {
+			return fmt.Errorf("found an answer to %s, want %s", key(verdict.Property, verdict.Constants), row.key())
 		}
-		v.Constants = r.Constants // the same values as the job spells them
-		r.Verdicts[k] = *v
+		verdict.Constants = row.Constants // the same values as the job spells them
+		row.Verdicts[engineIndex] = *verdict
 	}
-	r.Status, r.Basis, r.Reason, r.Notes = x.Status, x.Basis, x.Reason, x.Notes
+	row.Status, row.Basis, row.Reason, row.Notes = x.Status, x.Basis, x.Reason, x.Notes
 	return nil
 }
 
 // restore fills the strict check of a model from its record.
 func (x *checkRecord) restore(m *ModelCheck) error {
-	f := x.Error.Failure()
-	if x.Model != m.Model || !slices.Contains([]Validity{Valid, Sampled, Broken, NotChecked}, x.Validity) || f == nil && x.Validity != Valid && x.Validity != Sampled {
+	failure := x.Error.Failure()
+	if x.Model != m.Model || !slices.Contains([]Validity{Valid, Sampled, Broken, NotChecked}, x.Validity) || failure == nil && x.Validity != Valid && x.Validity != Sampled {
 		return fmt.Errorf("found %q of the model %s, want what is known of %s", x.Validity, x.Model, m.Model)
 	}
-	m.Validity, m.Failure, m.Note, m.Deterministic = x.Validity, f, x.Note, x.Deterministic
+	m.Validity, m.Failure, m.Note, m.Deterministic = x.Validity, failure, x.Note, x.Deterministic
 	m.States, m.Choices, m.Transitions = x.States, x.Choices, x.Transitions
 	return nil
 }

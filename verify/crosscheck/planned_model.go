@@ -47,10 +47,10 @@ func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 // checkInstances runs the strict check on every instance of the model. If there are several, it frees their state spaces to save memory; a
 // diagnosis then builds them again.
 func (s *plannedModel) checkInstances(ctx context.Context, opt *Options) {
-	for _, in := range s.instances {
-		in.runStrictCheck(ctx, s.plan, opt)
+	for _, instance := range s.instances {
+		instance.runStrictCheck(ctx, s.plan, opt)
 		if len(s.instances) > 1 {
-			in.Forget()
+			instance.Forget()
 		}
 	}
 }

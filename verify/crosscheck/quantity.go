@@ -20,36 +20,36 @@ type quantity struct {
 // rat returns the fraction; zero if it is nil.
 func (q quantity) rat() *big.Rat { return cmp.Or(q.fraction, new(big.Rat)) }
 
-// plus returns q+p.
-func (q quantity) plus(p quantity) quantity {
-	if q.fraction == nil && p.fraction == nil {
-		return quantity{float: q.float + p.float}
+// plus returns the sum of two quantities.
+func (q quantity) plus(other quantity) quantity {
+	if q.fraction == nil && other.fraction == nil {
+		return quantity{float: q.float + other.float}
 	}
-	return quantity{fraction: new(big.Rat).Add(q.rat(), p.rat())}
+	return quantity{fraction: new(big.Rat).Add(q.rat(), other.rat())}
 }
 
-// times returns q*p.
-func (q quantity) times(p quantity) quantity {
-	if q.fraction == nil && p.fraction == nil {
-		return quantity{float: q.float * p.float}
+// times returns the product of two quantities.
+func (q quantity) times(other quantity) quantity {
+	if q.fraction == nil && other.fraction == nil {
+		return quantity{float: q.float * other.float}
 	}
-	return quantity{fraction: new(big.Rat).Mul(q.rat(), p.rat())}
+	return quantity{fraction: new(big.Rat).Mul(q.rat(), other.rat())}
 }
 
 // equal reports whether two quantities are equal: fractions exactly, float64 numbers up to probabilityTolerance.
-func (q quantity) equal(p quantity) bool {
-	if q.fraction == nil && p.fraction == nil {
-		return q.float == p.float || math.Abs(q.float-p.float) <= probabilityTolerance*max(math.Abs(q.float), math.Abs(p.float))
+func (q quantity) equal(other quantity) bool {
+	if q.fraction == nil && other.fraction == nil {
+		return q.float == other.float || math.Abs(q.float-other.float) <= probabilityTolerance*max(math.Abs(q.float), math.Abs(other.float))
 	}
-	return q.rat().Cmp(p.rat()) == 0
+	return q.rat().Cmp(other.rat()) == 0
 }
 
-// dividedBy returns q/p; p must not be zero.
-func (q quantity) dividedBy(p quantity) quantity {
-	if q.fraction == nil && p.fraction == nil {
-		return quantity{float: q.float / p.float}
+// dividedBy returns the quotient of two quantities. The divisor, other, must not be zero.
+func (q quantity) dividedBy(other quantity) quantity {
+	if q.fraction == nil && other.fraction == nil {
+		return quantity{float: q.float / other.float}
 	}
-	return quantity{fraction: new(big.Rat).Quo(q.rat(), p.rat())}
+	return quantity{fraction: new(big.Rat).Quo(q.rat(), other.rat())}
 }
 
 // String returns the number in the shortest form.

@@ -88,13 +88,13 @@ func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) erro
 	records := []answerRecord{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		for k := range row.Verdicts {
+		for engineIndex := range row.Verdicts {
 			answer := answerRecord{
-				Entrant: r.Engines[k], Record: result.NewRecord(&row.Verdicts[k]),
+				Entrant: r.Engines[engineIndex], Record: result.NewRecord(&row.Verdicts[engineIndex]),
 				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,
 			}
-			if row.Proofs != nil && row.Proofs[k] != nil {
-				proof := row.Proofs[k]
+			if row.Proofs != nil && row.Proofs[engineIndex] != nil {
+				proof := row.Proofs[engineIndex]
 				answer.Proof = &proofRecord{Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States, StatesOff: result.JSONNumber(proof.MaxStateError), Worst: proof.WorstState}
 				if row.Truth != nil {
 					answer.Proof.Lower, answer.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)

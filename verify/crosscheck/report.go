@@ -141,9 +141,9 @@ func (r *Report) Count(status Status) int {
 // String returns the numbers of rows with each status in one line.
 func (r *Report) String() string {
 	text := ""
-	for _, s := range []Status{Agree, Disagree, Undecided, Unchecked, Invalid} {
-		if n := r.Count(s); n > 0 {
-			text += fmt.Sprintf(", %d %s", n, s)
+	for _, status := range []Status{Agree, Disagree, Undecided, Unchecked, Invalid} {
+		if n := r.Count(status); n > 0 {
+			text += fmt.Sprintf(", %d %s", n, status)
 		}
 	}
 	if text == "" {

@@ -36,9 +36,9 @@ func (c *comparison) makeRows() error {
 		if len(rows) != len(c.allRows) {
 			return fmt.Errorf("%s has %d properties and valuations to check, %s has %d", c.models[0].plan.Job.File, len(c.allRows), model.plan.Job.File, len(rows))
 		}
-		for k := range rows {
-			if rows[k].key() != c.allRows[k].key() {
-				return fmt.Errorf("%s has the property %s where %s has %s", c.models[0].plan.Job.File, c.allRows[k].key(), model.plan.Job.File, rows[k].key())
+		for engineIndex := range rows {
+			if rows[engineIndex].key() != c.allRows[engineIndex].key() {
+				return fmt.Errorf("%s has the property %s where %s has %s", c.models[0].plan.Job.File, c.allRows[engineIndex].key(), model.plan.Job.File, rows[engineIndex].key())
 			}
 		}
 	}
@@ -77,10 +77,10 @@ func key(property string, constants []result.Constant) string {
 }
 
 // prepare makes room for the verdicts, and determines for each engine what the property asks.
-func (r *row) prepare(c *comparison) {
-	r.Verdicts = make([]result.Verdict, len(c.engineRuns))
-	r.answers = make([]agree.Answer, len(c.engineRuns))
-	for _, run := range c.engineRuns {
+func (r *row) prepare(comparison *comparison) {
+	r.Verdicts = make([]result.Verdict, len(comparison.engineRuns))
+	r.answers = make([]agree.Answer, len(comparison.engineRuns))
+	for _, run := range comparison.engineRuns {
 		instance := run.model.instances[r.instance]
 		question := instance.question(run.model.plan.Tasks[r.task], r.property, r.Constants)
 		question.FixedSamples = run.sampling() != "" && run.sampling() != runner.SPRT
@@ -88,33 +88,33 @@ func (r *row) prepare(c *comparison) {
 	}
 }
 
-// recordAnswer records the verdict of engine k in a draw. The intervals of several draws hold together, so the new answer is intersected with
+// recordAnswer records the verdict of engine engineIndex in a draw. The intervals of several draws hold together, so the new answer is intersected with
 // the old one.
-func (r *row) recordAnswer(k int, run *engineRun, verdict *result.Verdict, level float64) {
-	earlier := &r.answers[k]
-	answer := agree.Read(run.label, verdict, r.questions[k], level)
+func (r *row) recordAnswer(engineIndex int, run *engineRun, verdict *result.Verdict, level float64) {
+	earlier := &r.answers[engineIndex]
+	answer := agree.Read(run.label, verdict, r.questions[engineIndex], level)
 	if !answer.Given() {
 		if !earlier.Given() {
-			r.Verdicts[k] = *verdict
+			r.Verdicts[engineIndex] = *verdict
 		} else if verdict.Err != nil { // the earlier draw remains valid
 			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", run.label, verdict.Err.Class, verdict.Err))
 		}
 		return
 	}
-	r.Verdicts[k] = *verdict
-	r.answers[k] = earlier.Meet(answer)
+	r.Verdicts[engineIndex] = *verdict
+	r.answers[engineIndex] = earlier.Meet(answer)
 }
 
 // compare compares the answers of a row and sets its status. It returns true if further samples of some engine might decide the row, and sets
 // needsSamples for these engines; all others are false.
-func (r *row) compare(c *comparison) bool {
+func (r *row) compare(comparison *comparison) bool {
 	var answers []*agree.Answer
 	var engines []int
-	r.needsSamples = make([]bool, len(c.engineRuns))
-	for k := range r.answers {
-		if r.answers[k].Given() {
-			answers = append(answers, &r.answers[k])
-			engines = append(engines, k)
+	r.needsSamples = make([]bool, len(comparison.engineRuns))
+	for engineIndex := range r.answers {
+		if r.answers[engineIndex].Given() {
+			answers = append(answers, &r.answers[engineIndex])
+			engines = append(engines, engineIndex)
 		}
 	}
 	if len(answers) < 2 {
@@ -131,58 +131,58 @@ func (r *row) compare(c *comparison) bool {
 			return false
 		}
 	}
-	outcome, needsSamples := judge(answers, agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision})
+	outcome, needsSamples := judge(answers, agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
 	r.Status, r.Basis, r.Reason = statusFor(outcome.Relation), outcome.Basis, outcome.Reason
 	if r.Status != Undecided {
 		return false
 	}
-	for i, k := range engines {
-		r.needsSamples[k] = needsSamples[i]
+	for i, engineIndex := range engines {
+		r.needsSamples[engineIndex] = needsSamples[i]
 	}
 	return slices.Contains(needsSamples, true)
 }
 
-// noAnswerReason returns the reason why engine k did not answer; empty if it did.
-func (r *row) noAnswerReason(k int) string {
-	if f := r.Verdicts[k].Err; f != nil && !r.answers[k].Given() {
-		return fmt.Sprintf("(%s): %v", f.Class, f)
+// noAnswerReason returns the reason why engine engineIndex did not answer; empty if it did.
+func (r *row) noAnswerReason(engineIndex int) string {
+	if failure := r.Verdicts[engineIndex].Err; failure != nil && !r.answers[engineIndex].Given() {
+		return fmt.Sprintf("(%s): %v", failure.Class, failure)
 	}
 	return ""
 }
 
 // enginesWithReason names the engines that did not answer for this reason.
-func (r *row) enginesWithReason(c *comparison, reason string) string {
+func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 	var labels []string
-	for k := range r.Verdicts {
-		if r.noAnswerReason(k) == reason {
-			labels = append(labels, c.engineRuns[k].label)
+	for engineIndex := range r.Verdicts {
+		if r.noAnswerReason(engineIndex) == reason {
+			labels = append(labels, comparison.engineRuns[engineIndex].label)
 		}
 	}
 	return strings.Join(labels, ", ")
 }
 
 // finish completes the row when all draws are done: with notes, the judgment by certificates, and the strict check of the model.
-func (r *row) finish(c *comparison) {
+func (r *row) finish(comparison *comparison) {
 	noted := map[string]bool{}
-	for k := range r.Verdicts {
-		if reason := r.noAnswerReason(k); reason != "" && !noted[reason] {
+	for engineIndex := range r.Verdicts {
+		if reason := r.noAnswerReason(engineIndex); reason != "" && !noted[reason] {
 			noted[reason] = true
-			r.Notes = append(r.Notes, r.enginesWithReason(c, reason)+" did not answer "+reason)
+			r.Notes = append(r.Notes, r.enginesWithReason(comparison, reason)+" did not answer "+reason)
 		}
-		if doubt := r.Verdicts[k].Doubt; doubt != "" && r.Status == Unchecked { // otherwise the reason of the row has it
-			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.engineRuns[k].label, doubt))
+		if doubt := r.Verdicts[engineIndex].Doubt; doubt != "" && r.Status == Unchecked { // otherwise the reason of the row has it
+			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", comparison.engineRuns[engineIndex].label, doubt))
 		}
 	}
-	r.judgeByProofs(c)
+	r.judgeByProofs(comparison)
 	switch {
 	case r.Status == Agree && r.Reason != "":
 		r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""
 	case r.Status == Disagree || r.Status == Undecided:
-		if text := r.stateCountsNote(c); text != "" {
+		if text := r.stateCountsNote(comparison); text != "" {
 			r.Notes = append(r.Notes, text)
 		}
 	}
-	for _, model := range c.models {
+	for _, model := range comparison.models {
 		if checked := &model.instances[r.instance].check; checked.Validity == Broken {
 			r.Status, r.Basis, r.Reason = Invalid, "", checked.Failure.Error()
 			return
@@ -192,8 +192,8 @@ func (r *row) finish(c *comparison) {
 
 // stateCountsNote returns a note if engines report different numbers of states. Numbers of choices and transitions are not compared, because tools
 // merge equal ones differently.
-func (r *row) stateCountsNote(c *comparison) string {
-	if len(c.models) > 1 {
+func (r *row) stateCountsNote(comparison *comparison) string {
+	if len(comparison.models) > 1 {
 		return ""
 	}
 	var parts []string
@@ -204,9 +204,9 @@ func (r *row) stateCountsNote(c *comparison) string {
 			parts = append(parts, fmt.Sprintf("%s %d", engine, states))
 		}
 	}
-	add("strict check", int64(c.models[0].instances[r.instance].check.States))
-	for k := range r.Verdicts {
-		add(c.engineRuns[k].label, r.Verdicts[k].States)
+	add("strict check", int64(comparison.models[0].instances[r.instance].check.States))
+	for engineIndex := range r.Verdicts {
+		add(comparison.engineRuns[engineIndex].label, r.Verdicts[engineIndex].States)
 	}
 	if len(slices.Compact(counts)) < 2 {
 		return ""

@@ -18,19 +18,19 @@ const sampleGrowth = 4
 func (c *comparison) draw(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
-		for k, run := range c.engineRuns {
+		for engineIndex, run := range c.engineRuns {
 			if draw == 1 {
-				c.recordVerdicts(k, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
+				c.recordVerdicts(engineIndex, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
 				continue
 			}
-			c.askAgain(ctx, k, draw, samples)
+			c.askAgain(ctx, engineIndex, draw, samples)
 		}
 		undecided := false
-		for _, r := range c.rowsToCheck {
-			if draw > 1 && !slices.Contains(r.needsSamples, true) {
+		for _, row := range c.rowsToCheck {
+			if draw > 1 && !slices.Contains(row.needsSamples, true) {
 				continue
 			}
-			if r.compare(c) && !c.skipBroken(r) {
+			if row.compare(c) && !c.skipBroken(row) {
 				undecided = true
 			}
 		}
@@ -51,10 +51,10 @@ func (c *comparison) firstSamples() int64 {
 }
 
 // skipBroken reports whether the model of a row is broken. Such a row needs no further samples, so it clears needsSamples.
-func (c *comparison) skipBroken(r *row) bool {
+func (c *comparison) skipBroken(row *row) bool {
 	for _, model := range c.models {
-		if model.instances[r.instance].check.Validity == Broken {
-			r.needsSamples = make([]bool, len(c.engineRuns))
+		if model.instances[row.instance].check.Validity == Broken {
+			row.needsSamples = make([]bool, len(c.engineRuns))
 			return true
 		}
 	}
@@ -63,48 +63,50 @@ func (c *comparison) skipBroken(r *row) bool {
 
 // noteExhausted adds to the reason of undecided rows that no more samples are drawn. undecided says that there may be such rows.
 func (c *comparison) noteExhausted(undecided bool) {
-	for _, r := range c.rowsToCheck {
-		if undecided && r.Status == Undecided && slices.Contains(r.needsSamples, true) {
-			r.Reason += "; no more samples are drawn"
+	for _, row := range c.rowsToCheck {
+		if undecided && row.Status == Undecided && slices.Contains(row.needsSamples, true) {
+			row.Reason += "; no more samples are drawn"
 		}
 	}
 }
 
-// askAgain asks engine k for a further draw of the rows that it may decide, one job for each valuation.
-func (c *comparison) askAgain(ctx context.Context, k, draw int, samples int64) {
-	groups := make(map[string][]*row)
-	var order []string
-	for _, r := range c.rowsToCheck {
-		if !r.needsSamples[k] {
+// askAgain lets one engine draw more samples for the rows that they may decide, and records its answers. Rows with the same values of
+// the constants are one job. draw is the number of the draw, counted from 1, and samples its size.
+func (c *comparison) askAgain(ctx context.Context, engineIndex, draw int, samples int64) {
+	rowsOf := make(map[string][]*row) // by the values of the constants
+	var valuations []string
+	for _, row := range c.rowsToCheck {
+		if !row.needsSamples[engineIndex] {
 			continue
 		}
-		constants := result.Valuation(r.Constants).String()
-		if groups[constants] == nil {
-			order = append(order, constants)
+		constants := result.Valuation(row.Constants).String()
+		if rowsOf[constants] == nil {
+			valuations = append(valuations, constants)
 		}
-		groups[constants] = append(groups[constants], r)
+		rowsOf[constants] = append(rowsOf[constants], row)
 	}
-	for _, constants := range order {
-		c.recordVerdicts(k, c.ask(ctx, c.engineRuns[k], groups[constants], draw, samples), groups[constants], draw)
+	for _, constants := range valuations {
+		verdicts := c.ask(ctx, c.engineRuns[engineIndex], rowsOf[constants], draw, samples)
+		c.recordVerdicts(engineIndex, verdicts, rowsOf[constants], draw)
 	}
 }
 
-// recordVerdicts records the verdicts of engine k in a draw, one for each row.
-func (c *comparison) recordVerdicts(k int, verdicts []result.Verdict, rows []*row, draw int) {
-	for i, r := range rows {
-		r.recordAnswer(k, c.engineRuns[k], &verdicts[i], c.confidenceLevel(draw))
+// recordVerdicts records the verdicts of one engine in a draw, one for each row.
+func (c *comparison) recordVerdicts(engineIndex int, verdicts []result.Verdict, rows []*row, draw int) {
+	for i, row := range rows {
+		row.recordAnswer(engineIndex, c.engineRuns[engineIndex], &verdicts[i], c.confidenceLevel(draw))
 	}
 }
 
 // ask lets an engine check rows: in the first draw all rows of this shard, later some rows of one valuation. It returns a verdict for every row,
 // also if the engine fails.
 func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
-	plan := run.model.plan.WithSettings(func(s *runner.Settings) { c.configure(s, run, draw, samples) })
+	plan := run.model.plan.WithSettings(func(settings *runner.Settings) { c.configure(settings, run, draw, samples) })
 	if draw > 1 || len(rows) < len(c.allRows) {
 		var tasks []int
-		for _, r := range rows {
-			if !slices.Contains(tasks, r.task) {
-				tasks = append(tasks, r.task)
+		for _, row := range rows {
+			if !slices.Contains(tasks, row.task) {
+				tasks = append(tasks, row.task)
 			}
 		}
 		var consts []string
@@ -156,9 +158,9 @@ func alignVerdicts(rows []*row, verdicts []result.Verdict, err error) []result.V
 		return verdicts
 	}
 	out := make([]result.Verdict, len(rows))
-	for i, r := range rows {
+	for i, row := range rows {
 		out[i] = result.Verdict{
-			Property: r.Property, Name: r.Name, Constants: r.Constants,
+			Property: row.Property, Name: row.Name, Constants: row.Constants,
 			Err: &result.Failure{Class: result.Other, Message: err.Error()},
 		}
 	}

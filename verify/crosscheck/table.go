@@ -28,8 +28,8 @@ func (r *Report) Table() *table.Table {
 		if hasConstants {
 			values = append(values, result.Valuation(row.Constants).String())
 		}
-		for k := range row.Verdicts {
-			values = append(values, verdictText(&row.Verdicts[k]))
+		for engineIndex := range row.Verdicts {
+			values = append(values, verdictText(&row.Verdicts[engineIndex]))
 		}
 		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
 		out.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
@@ -50,10 +50,10 @@ func (r *Report) Table() *table.Table {
 }
 
 // number returns the shortest decimal text of a float64.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func number(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
 
 // intervalText returns an interval as the report shows it.
-func intervalText(lo, hi float64) string { return "[" + number(lo) + ", " + number(hi) + "]" }
+func intervalText(low, high float64) string { return "[" + number(low) + ", " + number(high) + "]" }
 
 // tone returns the colour of the status in a table.
 func (s Status) tone() table.Tone {

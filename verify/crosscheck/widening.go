@@ -29,18 +29,18 @@ func widen(proven *certificate.Vector, values []float64) (*widening, bool) {
 	rise, fall := new(big.Rat), new(big.Rat) // how far the upper and the lower bounds must move
 	zerosAgree := true                       // the engine's value is not positive where the upper bound is 0
 	exact := make([]*big.Rat, len(values))
-	for s, x := range values {
+	for s, number := range values {
 		low, high := proven.Lower.Rat(s), proven.Upper.Rat(s)
-		if math.IsInf(x, 1) && low == nil && high == nil {
+		if math.IsInf(number, 1) && low == nil && high == nil {
 			continue
 		}
-		if low == nil || high == nil || math.IsInf(x, 0) || math.IsNaN(x) {
+		if low == nil || high == nil || math.IsInf(number, 0) || math.IsNaN(number) {
 			return nil, false
 		}
-		exact[s] = new(big.Rat).SetFloat64(x)
+		exact[s] = new(big.Rat).SetFloat64(number)
 		raiseTo(rise, new(big.Rat).Sub(exact[s], high))
 		raiseTo(fall, new(big.Rat).Sub(low, exact[s]))
-		if high.Sign() <= 0 && x > 0 {
+		if high.Sign() <= 0 && number > 0 {
 			zerosAgree = false
 		}
 	}
@@ -49,19 +49,19 @@ func widen(proven *certificate.Vector, values []float64) (*widening, bool) {
 	// States with value 0 have only such successors; if the engine also says 0, their upper bound stays 0.
 	w.vector.Upper = shiftBounds(proven.Upper, rise, zerosAgree)
 	w.vector.Lower = shiftBounds(proven.Lower, fall.Neg(fall), false)
-	for s, x := range exact {
-		if x != nil {
-			raiseTo(w.distance, new(big.Rat).Sub(w.vector.Upper.Rat(s), x))
-			raiseTo(w.distance, new(big.Rat).Sub(x, w.vector.Lower.Rat(s)))
+	for s, fraction := range exact {
+		if fraction != nil {
+			raiseTo(w.distance, new(big.Rat).Sub(w.vector.Upper.Rat(s), fraction))
+			raiseTo(w.distance, new(big.Rat).Sub(fraction, w.vector.Lower.Rat(s)))
 		}
 	}
 	return w, true
 }
 
-// raiseTo sets maximum to x if x is larger.
-func raiseTo(maximum, x *big.Rat) {
-	if x.Cmp(maximum) > 0 {
-		maximum.Set(x)
+// raiseTo sets maximum to a fraction if the fraction is larger.
+func raiseTo(maximum, fraction *big.Rat) {
+	if fraction.Cmp(maximum) > 0 {
+		maximum.Set(fraction)
 	}
 }
 
@@ -73,18 +73,18 @@ func shiftBounds(bounds *certificate.Values, shift *big.Rat, keepZeros bool) *ce
 	}
 	shifted := &certificate.Values{Infinite: bounds.Infinite, Rats: make([]*big.Rat, bounds.Len())}
 	for s := range shifted.Rats {
-		x := bounds.Rat(s)
+		fraction := bounds.Rat(s)
 		switch {
-		case x == nil:
-			x = new(big.Rat)
-		case keepZeros && x.Sign() == 0:
+		case fraction == nil:
+			fraction = new(big.Rat)
+		case keepZeros && fraction.Sign() == 0:
 		default:
-			x = new(big.Rat).Add(x, shift)
-			if x.Sign() < 0 {
-				x = new(big.Rat)
+			fraction = new(big.Rat).Add(fraction, shift)
+			if fraction.Sign() < 0 {
+				fraction = new(big.Rat)
 			}
 		}
-		shifted.Rats[s] = x
+		shifted.Rats[s] = fraction
 	}
 	return shifted
 }

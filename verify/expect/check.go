@@ -78,12 +78,12 @@ func valueMistake(value string) string {
 		return ""
 	case intervalPattern.MatchString(text):
 		match := intervalPattern.FindStringSubmatch(text)
-		lo, ok := parseDouble(match[1])
-		hi, highIsNumber := parseDouble(match[2])
+		low, ok := parseDouble(match[1])
+		high, highIsNumber := parseDouble(match[2])
 		if !ok || !highIsNumber {
 			return fmt.Sprintf("found the interval %s, want two numbers", text)
 		}
-		if lo > hi {
+		if low > high {
 			return fmt.Sprintf("the interval %s is empty, want the smaller number first", text)
 		}
 		return ""
@@ -126,11 +126,11 @@ func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	return out
 }
 
-// impliedBy reports whether the conditions a hold whenever the conditions b hold: every condition of a is also in b.
-func impliedBy(a, b []Condition) bool {
-	for _, c := range a {
+// impliedBy reports whether the first conditions hold whenever the second ones hold: every first condition is also a second one.
+func impliedBy(first, second []Condition) bool {
+	for _, c := range first {
 		isSame := func(d Condition) bool { return c.OK && d.OK && c.Name == d.Name && c.Value == d.Value }
-		if !slices.ContainsFunc(b, isSame) {
+		if !slices.ContainsFunc(second, isSame) {
 			return false
 		}
 	}

@@ -47,7 +47,7 @@ func (c Chosen) String() string {
 }
 
 // shortest returns the shortest decimal text of a float64.
-func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func shortest(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 
 // classNames joins the names of failure classes. It uses the names of the groups "any" and "limit".
 func classNames(classes []result.Class) string {
@@ -113,19 +113,19 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
 	if match := intervalPattern.FindStringSubmatch(text); match != nil {
-		lo, ok := parseDouble(match[1])
-		hi, highIsNumber := parseDouble(match[2])
+		low, ok := parseDouble(match[1])
+		high, highIsNumber := parseDouble(match[2])
 		if !ok || !highIsNumber {
 			return interval.Interval{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
-		return interval.Interval{Lo: lo, Hi: hi}, nil
+		return interval.Interval{Lo: low, Hi: high}, nil
 	}
-	if x, ok := parseDouble(text); ok {
-		return interval.Point(x), nil
+	if number, ok := parseDouble(text); ok {
+		return interval.Point(number), nil
 	}
-	if x := parseRational(text); x != nil {
-		f, _ := x.Float64()
-		return interval.Point(f), nil
+	if fraction := parseRational(text); fraction != nil {
+		inFloat, _ := fraction.Float64()
+		return interval.Point(inFloat), nil
 	}
 	value, err := evaluateExpression(text, rules)
 	if err != nil {
@@ -141,9 +141,9 @@ func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 // sound engines must contain a precise reference value.
 func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, terms *Terms) error {
 	if verdict.Value.Kind == result.Boolean && terms.Reference != NoReference {
-		if x, ok := parseDouble(e.Value); ok && (x == 0 || x == 1) {
+		if number, ok := parseDouble(e.Value); ok && (number == 0 || number == 1) {
 			asBoolean := *e
-			asBoolean.Value = strconv.FormatBool(x == 1)
+			asBoolean.Value = strconv.FormatBool(number == 1)
 			return asBoolean.compare(verdict, rules)
 		}
 	}
@@ -221,12 +221,12 @@ func guaranteesBounds(a result.Accuracy) bool {
 }
 
 // intervalContains reports whether a number lies in an interval, without rounding it.
-func intervalContains(bounds result.Interval, x *big.Rat) bool {
+func intervalContains(bounds result.Interval, fraction *big.Rat) bool {
 	aboveLower, belowUpper := math.IsInf(bounds.Lo, -1), math.IsInf(bounds.Hi, 1)
-	if lower := new(big.Rat).SetFloat64(bounds.Lo); lower != nil && lower.Cmp(x) <= 0 {
+	if lower := new(big.Rat).SetFloat64(bounds.Lo); lower != nil && lower.Cmp(fraction) <= 0 {
 		aboveLower = true
 	}
-	if upper := new(big.Rat).SetFloat64(bounds.Hi); upper != nil && x.Cmp(upper) <= 0 {
+	if upper := new(big.Rat).SetFloat64(bounds.Hi); upper != nil && fraction.Cmp(upper) <= 0 {
 		belowUpper = true
 	}
 	return aboveLower && belowUpper
@@ -235,8 +235,8 @@ func intervalContains(bounds result.Interval, x *big.Rat) bool {
 // Violated is the beginning of the reason if the reference lies outside the engine's promised bounds.
 const Violated = "Bound violated"
 
-// notFinite reports whether x is NaN or infinite.
-func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+// notFinite reports whether a number is NaN or infinite.
+func notFinite(number float64) bool { return math.IsNaN(number) || math.IsInf(number, 0) }
 
 // compareSampled requires that the confidence interval of a sampled number contains the expected one, and is as narrow as the terms ask.
 func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms *Statistical) error {

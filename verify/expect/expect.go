@@ -175,7 +175,7 @@ func (b *block) conditions(from, to int) []Condition {
 }
 
 // isBlank reports whether Java's trim removes a character.
-func isBlank(r rune) bool { return r <= ' ' }
+func isBlank(char rune) bool { return char <= ' ' }
 
 // Select returns the first annotation whose conditions all hold; an annotation without conditions always does. A condition on an unknown constant
 // does not hold. The error is a Problem, or Unmatched if no annotation fits.
@@ -230,19 +230,19 @@ func (c *Condition) holds(rules Rules) (holds, ok bool) {
 		if constant.Val.Type != sema.Double {
 			return constant.Val.String() == c.Value, true
 		}
-		if x := parseRational(c.Value); rules.Exact && x != nil && constant.Val.Rat != nil {
-			return x.Cmp(constant.Val.Rat) == 0, true
+		if fraction := parseRational(c.Value); rules.Exact && fraction != nil && constant.Val.Rat != nil {
+			return fraction.Cmp(constant.Val.Rat) == 0, true
 		}
-		x, ok := parseQuotient(c.Value)
-		return equalConstants(constant.Val.Float, x), ok
+		number, ok := parseQuotient(c.Value)
+		return equalConstants(constant.Val.Float, number), ok
 	}
 	return false, true
 }
 
 // equalConstants is PRISM's comparison of constants: relative, within 1e-12.
-func equalConstants(x, y float64) bool {
-	if math.IsInf(x, 0) || math.IsInf(y, 0) || y == 0 {
-		return x == y
+func equalConstants(left, right float64) bool {
+	if math.IsInf(left, 0) || math.IsInf(right, 0) || right == 0 {
+		return left == right
 	}
-	return math.Abs((x-y)/x) < 1e-12
+	return math.Abs((left-right)/left) < 1e-12
 }

@@ -97,8 +97,8 @@ func (e *Expectation) compare(verdict result.Verdict, rules Rules) error {
 
 // isNonFiniteOrInterval reports whether the expected value is NaN, an infinity, or an interval.
 func isNonFiniteOrInterval(text string) bool {
-	x, ok := parseDouble(text)
-	return ok && notFinite(x) || intervalPattern.MatchString(strings.TrimPrefix(text, "~"))
+	number, ok := parseDouble(text)
+	return ok && notFinite(number) || intervalPattern.MatchString(strings.TrimPrefix(text, "~"))
 }
 
 // compareError requires that an error is expected. If the expected value is "Error:word,word", the message must contain every word.
@@ -171,31 +171,31 @@ var intervalPattern = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
 func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
 	if match := intervalPattern.FindStringSubmatch(text); match != nil {
-		lo, ok := parseDouble(match[1])
-		hi, highIsNumber := parseDouble(match[2])
+		low, ok := parseDouble(match[1])
+		high, highIsNumber := parseDouble(match[2])
 		if !ok || !highIsNumber {
 			return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
-		if x, err := verdict.Value.Num, tolerance(verdict, rules)+rounding; !(x-err <= hi && lo <= x+err) {
-			return problem("Wrong result (expected %s, got %s)", text, numberText(x))
+		if number, err := verdict.Value.Num, tolerance(verdict, rules)+rounding; !(number-err <= high && low <= number+err) {
+			return problem("Wrong result (expected %s, got %s)", text, numberText(number))
 		}
 		return nil
 	}
 	want, ok := parseDouble(text)
-	if x := parseRational(text); !ok && x != nil {
-		want, _ = x.Float64()
+	if fraction := parseRational(text); !ok && fraction != nil {
+		want, _ = fraction.Float64()
 		ok = true
 		text += " = " + numberText(want)
 	}
 	if !ok {
-		x, err := evaluateExpression(text, rules)
+		value, err := evaluateExpression(text, rules)
 		if err != nil {
 			return err
 		}
-		if x.Type == sema.Bool {
+		if value.Type == sema.Bool {
 			return problem("Invalid RESULT specification %q: found a bool, want a number", text)
 		}
-		want = x.Float
+		want = value.Float
 		text += " = " + numberText(want)
 	}
 	return compareNumbers(verdict.Value.Num, want, tolerance(verdict, rules), text)
@@ -223,31 +223,31 @@ func compareNumbers(got, want, err float64, text string) error {
 
 // tolerance returns the largest absolute error that a verdict's value may have by PRISM's rules.
 func tolerance(verdict result.Verdict, rules Rules) float64 {
-	x := verdict.Value.Num
-	if math.IsInf(x, 0) || math.IsNaN(x) {
+	number := verdict.Value.Num
+	if math.IsInf(number, 0) || math.IsNaN(number) {
 		return 0
 	}
-	relative := rules.Relative * math.Abs(x)
+	relative := rules.Relative * math.Abs(number)
 	switch verdict.Accuracy {
 	case result.Exact, result.Float:
 		return relative
 	case result.Bounded, result.Proven, result.Claimed:
 		if verdict.Bound != nil {
-			return max(relative, x-verdict.Bound.Lo, verdict.Bound.Hi-x)
+			return max(relative, number-verdict.Bound.Lo, verdict.Bound.Hi-number)
 		}
 	case result.Probable:
 		if verdict.HalfWidth != nil {
 			return max(relative, *verdict.HalfWidth)
 		}
 		if verdict.Bound != nil {
-			return max(relative, x-verdict.Bound.Lo, verdict.Bound.Hi-x)
+			return max(relative, number-verdict.Bound.Lo, verdict.Bound.Hi-number)
 		}
 	}
-	return max(relative, DefaultRelative*math.Abs(x))
+	return max(relative, DefaultRelative*math.Abs(number))
 }
 
 // numberText returns a number as PRISM prints it.
-func numberText(x float64) string { return sema.DoubleValue(x).String() }
+func numberText(number float64) string { return sema.DoubleValue(number).String() }
 
 // compareExact compares a number that was computed in rational arithmetic with the expected one. A computed number without a fraction is infinite
 // or NaN.
@@ -312,9 +312,9 @@ func (e *Expectation) compareFunction(value result.Value, rules Rules) error {
 }
 
 // fractionText returns a fraction followed by the nearest float64.
-func fractionText(x *big.Rat) string {
-	f, _ := x.Float64()
-	return x.RatString() + " (" + numberText(f) + ")"
+func fractionText(fraction *big.Rat) string {
+	inFloat, _ := fraction.Float64()
+	return fraction.RatString() + " (" + numberText(inFloat) + ")"
 }
 
 // compareCurve compares a Pareto curve as PRISM does: the numbers of points must be equal, and each expected point must have a computed point

@@ -132,8 +132,8 @@ func (b *block) findWord(word string, from int) int {
 }
 
 // isLetter reports whether a character can be part of a name.
-func isLetter(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+func isLetter(char byte) bool {
+	return 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z' || '0' <= char && char <= '9' || char == '_'
 }
 
 // lineLength returns the length of the first line without trailing blanks and end-of-line characters.
@@ -283,15 +283,15 @@ func orZero(x *float64) float64 {
 	return *x
 }
 
-// number parses a number that is greater than lo and less than hi; nil if it is not.
-func (t *Terms) number(key, value string, pos syntax.Pos, lo, hi float64) *float64 {
+// number parses a number that is greater than low and less than high. It returns nil for any other text.
+func (t *Terms) number(key, value string, pos syntax.Pos, low, high float64) *float64 {
 	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(x > lo && x < hi) {
-		limit := fmt.Sprintf(" and less than %g", hi)
-		if hi == maxNumber {
+	if err != nil || !(x > low && x < high) {
+		limit := fmt.Sprintf(" and less than %g", high)
+		if high == maxNumber {
 			limit = ""
 		}
-		t.mistake(pos, "%s is %q, want a number greater than %g%s", key, value, lo, limit)
+		t.mistake(pos, "%s is %q, want a number greater than %g%s", key, value, low, limit)
 		return nil
 	}
 	return &x
@@ -335,7 +335,7 @@ func classesNamed(name string) []result.Class {
 // classes parses a list of failure classes or groups of them, separated by | or commas.
 func (t *Terms) classes(value string, pos syntax.Pos) []result.Class {
 	var out []result.Class
-	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '|' || r == ',' }) {
+	for name := range strings.FieldsFuncSeq(value, func(char rune) bool { return char == '|' || char == ',' }) {
 		classes := classesNamed(strings.TrimSpace(name))
 		if classes == nil {
 			t.mistake(pos, "unknown class of errors %q, want any, limit, unsupported, model, deadlock, timeout, memory, …", name)

@@ -36,8 +36,8 @@ func parseDouble(text string) (float64, bool) {
 	if !decimal.MatchString(text) && !hexadecimal.MatchString(text) {
 		return 0, false
 	}
-	x, _ := strconv.ParseFloat(text, 64) // a number out of range becomes an infinity, as in Java
-	return x, true
+	number, _ := strconv.ParseFloat(text, 64) // a number out of range becomes an infinity, as in Java
+	return number, true
 }
 
 // parseQuotient parses a double or a quotient of two doubles.
@@ -56,21 +56,21 @@ func parseRational(text string) *big.Rat {
 	if !fraction.MatchString(text) && (!decimal.MatchString(text) || !smallExponent.MatchString(text)) {
 		return nil
 	}
-	x, ok := new(big.Rat).SetString(text)
+	number, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return nil
 	}
-	return x
+	return number
 }
 
 // evaluateExpression evaluates an expected value that is an expression over constants: exactly if the rules are exact and it can be, otherwise in
 // floating point.
 func evaluateExpression(text string, rules Rules) (sema.Value, error) {
-	x, err := syntax.ParseExpr("", []byte(text))
+	expr, err := syntax.ParseExpr("", []byte(text))
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)
 	}
-	resolved, err := sema.ResolveConstant(x, rules.Constants)
+	resolved, err := sema.ResolveConstant(expr, rules.Constants)
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)
 	}
@@ -89,8 +89,8 @@ func invalidSpecification(text string, err error) error {
 	reason := err.Error()
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
 		reason = list[0].Msg
-	} else if e, ok := errors.AsType[*syntax.Error](err); ok {
-		reason = e.Msg
+	} else if syntaxErr, ok := errors.AsType[*syntax.Error](err); ok {
+		reason = syntaxErr.Msg
 	}
 	return problem("Invalid RESULT specification %q: %s", text, reason)
 }

@@ -64,14 +64,14 @@ type cell struct {
 
 // New returns an experiment. It checks the configuration of every model, so that a wrong option is found before anything runs.
 func New(opt Options) (*Experiment, error) {
-	e := &Experiment{Options: opt}
-	if len(e.Updates) == 0 {
-		e.Updates = []modelgen.Updates{modelgen.UpdatesRules}
-		if e.publishedCells() > 0 {
-			e.Updates = append(e.Updates, modelgen.UpdatesPublished)
+	experiment := &Experiment{Options: opt}
+	if len(experiment.Updates) == 0 {
+		experiment.Updates = []modelgen.Updates{modelgen.UpdatesRules}
+		if experiment.publishedCells() > 0 {
+			experiment.Updates = append(experiment.Updates, modelgen.UpdatesPublished)
 		}
 	}
-	for _, updates := range e.Updates {
+	for _, updates := range experiment.Updates {
 		for _, strategy := range opt.Strategies {
 			policy, err := modelgen.ParsePolicy(strategy)
 			if err != nil {
@@ -83,18 +83,18 @@ func New(opt Options) (*Experiment, error) {
 				if err := config.Validate(); err != nil {
 					return nil, err
 				}
-				e.cells = append(e.cells, cell{strategy: strategy, updates: updates, max: tile, config: config})
+				experiment.cells = append(experiment.cells, cell{strategy: strategy, updates: updates, max: tile, config: config})
 			}
 		}
 	}
-	return e, nil
+	return experiment, nil
 }
 
 // Sample estimates the probability of losing a game by simulating the model that a row describes: its board, strategy and goal. The settings
 // of the simulation are job.Simulation.
 func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, job runner.Job) (result.Verdict, error) {
 	job.Props, job.Method = []string{ThesisProperty}, runner.Sim
-	e, err := New(Options{
+	experiment, err := New(Options{
 		Board:      modelgen.Config{Rows: row.Match.Shape.Rows, Cols: row.Match.Shape.Cols},
 		Strategies: []string{row.Strategy},
 		Max:        []int{game.Value(row.Match.Goal)},
@@ -104,7 +104,7 @@ func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, j
 	if err != nil {
 		return result.Verdict{}, err
 	}
-	verdicts, err := e.checkCells(ctx, e.cells, engine, job.Progress)
+	verdicts, err := experiment.checkCells(ctx, experiment.cells, engine, job.Progress)
 	if err != nil {
 		return result.Verdict{}, err
 	}
@@ -226,7 +226,7 @@ const publishedPath = 1_000_000
 // plan returns the plan that checks cells of one strategy in one model, the model of the largest MAX. Until a game reaches a smaller tile, it is
 // the same game as in the model of that tile, so losing before has the same probability in both models.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
-	largest := slices.MaxFunc(cells, func(a, b cell) int { return cmp.Compare(a.max, b.max) })
+	largest := slices.MaxFunc(cells, func(first, second cell) int { return cmp.Compare(first.max, second.max) })
 	model, err := modelgen.Build(largest.config)
 	if err != nil {
 		return nil, err
@@ -263,12 +263,12 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 	}
 	if progress != nil { // all cells have the same property, so progress names the cell
 		plan = plan.WithOutputs(func(outputs *runner.Outputs) {
-			outputs.Progress = func(p runner.Progress) {
-				p.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
+			outputs.Progress = func(cellProgress runner.Progress) {
+				cellProgress.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
 				if len(cells) > 1 {
-					p.Property = cells[0].strategy
+					cellProgress.Property = cells[0].strategy
 				}
-				progress(p)
+				progress(cellProgress)
 			}
 		})
 	}

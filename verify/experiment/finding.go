@@ -38,16 +38,16 @@ func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) 
 			fit.contradicted = append(fit.contradicted, cell.Strategy)
 		}
 		if verdict := &cell.Verdict; verdict.Samples > 0 && verdict.Value.Kind == result.Number {
-			z := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
-			fit.squaredZScores += z * z
+			deviation := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
+			fit.squaredZScores += deviation * deviation
 		}
 	}
 	return fit
 }
 
-// losses returns the number of losses in n games, from their share.
-func losses(share float64, n int64) stats.Bernoulli {
-	return stats.Bernoulli{N: n, K: int64(math.Round(share * float64(n)))}
+// losses returns the sample of a number of games, of which the given share was lost.
+func losses(share float64, games int64) stats.Bernoulli {
+	return stats.Bernoulli{N: games, K: int64(math.Round(share * float64(games)))}
 }
 
 // compatibleColumns returns the strategies that have no contradicted cell.

@@ -64,7 +64,7 @@ func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(found.cases, func(a, b benchmarkCase) int { return cmp.Compare(a.states, b.states) })
+	slices.SortStableFunc(found.cases, func(first, second benchmarkCase) int { return cmp.Compare(first.states, second.states) })
 	for _, benchmark := range found.cases {
 		found.set.Tests = append(found.set.Tests, benchmark.test)
 	}

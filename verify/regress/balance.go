@@ -9,9 +9,9 @@ import (
 	"tilecheck/report"
 )
 
-// keepBalancedPart keeps the tests of the shard's part. It divides all tests so that the parts take about equally long by the times of an
-// earlier run: tests are taken from the longest to the shortest, and each goes to the part with the smallest total so far. A test without a time
-// counts as the average.
+// keepBalancedPart keeps the tests of this shard and drops the others. It divides the tests among the shards so that each takes about
+// the same time, according to an earlier run: the longest test comes first, and each test goes to the shard with the smallest total so
+// far.
 //
 // Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no part takes more than 4/3 of the optimum.
 func (r *suiteRun) keepBalancedPart() error {
@@ -23,9 +23,10 @@ func (r *suiteRun) keepBalancedPart() error {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(seconds[b], seconds[a]) }) // longest first
-	load := make([]float64, min(r.opt.Shard.Of, len(order)))                                        // the total seconds of each part
-	var own []int                                                                                   // the tests of this part
+	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
+	slices.SortStableFunc(order, longestFirst)
+	load := make([]float64, min(r.opt.Shard.Of, len(order))) // the total seconds of each part
+	var own []int                                            // the tests of this part
 	for _, test := range order {
 		part := slices.Index(load, slices.Min(load))
 		load[part] += seconds[test]
@@ -71,4 +72,6 @@ func (r *suiteRun) expectedSeconds() ([]float64, error) {
 }
 
 // testKey returns a text that identifies the test of a result by its files and switches.
-func testKey(r *report.TestResult) string { return fmt.Sprintf("%q %q %q", r.Model, r.Props, r.Args) }
+func testKey(result *report.TestResult) string {
+	return fmt.Sprintf("%q %q %q", result.Model, result.Props, result.Args)
+}

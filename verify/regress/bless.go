@@ -338,50 +338,50 @@ func (u *testRun) checkInstances(ctx context.Context, instances []*propertyInsta
 
 // proposalFor returns the expectation that a verdict justifies, or a proposal without a value that says why there is none. step is the method
 // that computed the verdict.
-func (b *blesser) proposalFor(v *result.Verdict, step blessStep) proposal {
+func (b *blesser) proposalFor(verdict *result.Verdict, step blessStep) proposal {
 	format := func(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
-	value := v.Value
+	value := verdict.Value
 	switch {
-	case v.Err != nil:
-		return proposal{origin: failureText(v.Err)}
-	case v.Doubt != "":
-		return proposal{origin: "the value is doubtful: " + v.Doubt}
-	case v.Accuracy == result.Claimed, v.Accuracy == result.Estimated, v.Accuracy == result.Unknown:
-		return proposal{origin: "nothing proves the value, which is " + v.Accuracy.String()}
-	case value.Kind == result.Boolean && v.Accuracy == result.Probable:
+	case verdict.Err != nil:
+		return proposal{origin: failureText(verdict.Err)}
+	case verdict.Doubt != "":
+		return proposal{origin: "the value is doubtful: " + verdict.Doubt}
+	case verdict.Accuracy == result.Claimed, verdict.Accuracy == result.Estimated, verdict.Accuracy == result.Unknown:
+		return proposal{origin: "nothing proves the value, which is " + verdict.Accuracy.String()}
+	case value.Kind == result.Boolean && verdict.Accuracy == result.Probable:
 		// a test could not repeat it: sampling is asked for of numbers only
 		return proposal{origin: "too many states, and a truth value that is sampled is only probable"}
 	case value.Kind == result.Boolean:
-		return proposal{value: strconv.FormatBool(value.Bool), origin: v.Accuracy.String()}
+		return proposal{value: strconv.FormatBool(value.Bool), origin: verdict.Accuracy.String()}
 	case value.Kind == result.Integer:
 		return proposal{value: strconv.FormatFloat(value.Num, 'f', -1, 64), origin: "exact"}
 	case value.Kind != result.Number:
 		return proposal{origin: "a range of values over several initial states cannot be expected"}
 	case math.IsNaN(value.Num):
-		return proposal{value: "NaN", origin: v.Accuracy.String()}
+		return proposal{value: "NaN", origin: verdict.Accuracy.String()}
 	case math.IsInf(value.Num, 0):
-		return proposal{value: map[bool]string{true: "Infinity", false: "-Infinity"}[value.Num > 0], origin: v.Accuracy.String()}
-	case value.Rat != nil && v.Accuracy == result.Exact:
+		return proposal{value: map[bool]string{true: "Infinity", false: "-Infinity"}[value.Num > 0], origin: verdict.Accuracy.String()}
+	case value.Rat != nil && verdict.Accuracy == result.Exact:
 		if text := value.Rat.RatString(); len(text) <= maxFraction {
 			return proposal{value: text, origin: "exact"}
 		}
 		return proposal{value: "~" + format(value.Num), origin: "rounded from a fraction"}
-	case step != bySampling && v.Bound != nil && v.Accuracy == result.Bounded:
-		if v.Bound.Lo == v.Bound.Hi {
-			return proposal{value: format(v.Bound.Lo), origin: "bounds"}
+	case step != bySampling && verdict.Bound != nil && verdict.Accuracy == result.Bounded:
+		if verdict.Bound.Lo == verdict.Bound.Hi {
+			return proposal{value: format(verdict.Bound.Lo), origin: "bounds"}
 		}
-		return proposal{value: "[" + format(v.Bound.Lo) + "," + format(v.Bound.Hi) + "]", origin: "bounds"}
-	case step == bySampling && v.Bound != nil && v.Resolution != result.Uniform:
+		return proposal{value: "[" + format(verdict.Bound.Lo) + "," + format(verdict.Bound.Hi) + "]", origin: "bounds"}
+	case step == bySampling && verdict.Bound != nil && verdict.Resolution != result.Uniform:
 		seed := uint64(0)
-		if v.Seed != nil {
-			seed = *v.Seed
+		if verdict.Seed != nil {
+			seed = *verdict.Seed
 		}
 		return proposal{
-			value:  "[" + format(v.Bound.Lo) + "," + format(v.Bound.Hi) + "]",
-			origin: fmt.Sprintf("%d samples, seed %d, confidence %v", v.Samples, seed, v.Confidence),
-			terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", v.Samples, blessConfidence, seed),
+			value:  "[" + format(verdict.Bound.Lo) + "," + format(verdict.Bound.Hi) + "]",
+			origin: fmt.Sprintf("%d samples, seed %d, confidence %v", verdict.Samples, seed, verdict.Confidence),
+			terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", verdict.Samples, blessConfidence, seed),
 		}
-	case step == bySampling && v.Resolution == result.Uniform:
+	case step == bySampling && verdict.Resolution == result.Uniform:
 		return proposal{origin: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
 	}
 	return proposal{origin: "the value has no bounds"}
@@ -402,8 +402,8 @@ func (b *blesser) editFiles() error {
 			b.blessing.Files = append(b.blessing.Files, BlessedFile{file.file, file.name, file.text, after})
 		}
 	}
-	slices.SortStableFunc(b.blessing.Skipped, func(x, y Skip) int {
-		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+	slices.SortStableFunc(b.blessing.Skipped, func(left, right Skip) int {
+		return cmp.Or(strings.Compare(left.File, right.File), cmp.Compare(left.Line, right.Line), cmp.Compare(left.Col, right.Col))
 	})
 	return nil
 }

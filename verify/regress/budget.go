@@ -31,9 +31,11 @@ func (r *suiteRun) splitBudget() {
 }
 
 // runsOn reports whether a test is for an engine.
-func (s *loadedTest) runsOn(e *EngineConfig) bool {
-	return len(s.Engines) == 0 || slices.Contains(s.Engines, e.DisplayName())
+func (s *loadedTest) runsOn(engine *EngineConfig) bool {
+	return len(s.Engines) == 0 || slices.Contains(s.Engines, engine.DisplayName())
 }
 
 // confidenceLevel returns the confidence of an interval that is estimated with these terms.
-func (s *loadedTest) confidenceLevel(t *expect.Statistical) float64 { return t.Level(s.falseAlarm) }
+func (s *loadedTest) confidenceLevel(statistical *expect.Statistical) float64 {
+	return statistical.Level(s.falseAlarm)
+}

@@ -45,7 +45,7 @@ func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	if e.switches.Exact || e.engine.Accuracy == result.Exact && times == nil && e.space.Model().Exact() {
 		options.Accuracy = result.Exact
 	}
-	matlab := slices.ContainsFunc(e.switches.Switches, func(s suite.Switch) bool { return s.Name() == "exportmatlab" })
+	matlab := slices.ContainsFunc(e.switches.Switches, func(option suite.Switch) bool { return option.Name() == "exportmatlab" })
 	return check.Distributions(e.ctx, e.space, times, options, func(distribution *check.Distribution) error { return distribution.Write(e.ctx, w, e.space, matlab) })
 }
 

@@ -37,7 +37,7 @@ func (e *editor) edit() ([]byte, error) {
 			e.editProperty(property, e.proposals[property.Pos()])
 		}
 	}
-	slices.SortStableFunc(e.changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(e.changes, func(first, second change) int { return cmp.Compare(first.from, second.from) })
 	var out []byte
 	copied := 0
 	for _, change := range e.changes {
@@ -164,8 +164,8 @@ func annotations(proposals []proposal, complete bool) (lines []string, reason st
 // allConstants returns all constants with a value, those of the model and the file too.
 func (instance *propertyInstance) allConstants() []result.Constant {
 	var out []result.Constant
-	for _, c := range instance.rules.Constants {
-		out = append(out, result.Constant{Name: c.Name, Value: c.Val.String()})
+	for _, constant := range instance.rules.Constants {
+		out = append(out, result.Constant{Name: constant.Name, Value: constant.Val.String()})
 	}
 	return out
 }
@@ -190,9 +190,9 @@ func distinguishingConstants(proposals []proposal, constantsOf func(*propertyIns
 
 // constantValue returns the value of a constant; false if the list does not have it.
 func constantValue(constants []result.Constant, name string) (string, bool) {
-	for _, c := range constants {
-		if c.Name == name {
-			return c.Value, true
+	for _, constant := range constants {
+		if constant.Name == name {
+			return constant.Value, true
 		}
 	}
 	return "", false
@@ -215,7 +215,7 @@ func (instance *propertyInstance) conditionText(name, text string) string {
 		if constant.Name != name || constant.Val.Type != sema.Double || constant.Val.Rat == nil {
 			continue
 		}
-		if x, ok := new(big.Rat).SetString(text); !ok || x.Cmp(constant.Val.Rat) != 0 {
+		if fraction, ok := new(big.Rat).SetString(text); !ok || fraction.Cmp(constant.Val.Rat) != 0 {
 			return constant.Val.Rat.RatString()
 		}
 	}

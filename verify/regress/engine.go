@@ -77,15 +77,15 @@ func (u *testRun) batches() []*batch {
 		if terms := instance.chosen.Terms; terms != nil {
 			sampling = terms.Statistical
 		}
-		k := slices.IndexFunc(out, func(b *batch) bool { return sameTerms(b.terms, sampling) })
+		k := slices.IndexFunc(out, func(batch *batch) bool { return sameTerms(batch.terms, sampling) })
 		if k < 0 {
 			out = append(out, &batch{plan: u.planFor(sampling), terms: sampling})
 			k = len(out) - 1
 		}
 		out[k].instances = append(out[k].instances, i)
 	}
-	for _, b := range out {
-		b.properties = u.propertyNumbers(b)
+	for _, batch := range out {
+		batch.properties = u.propertyNumbers(batch)
 	}
 	return out
 }
@@ -107,11 +107,11 @@ func (u *testRun) propertyNumbers(batch *batch) []string {
 }
 
 // sameTerms reports whether two terms of sampling are equal; nil means no sampling.
-func sameTerms(a, b *expect.Statistical) bool {
-	if a == nil || b == nil {
-		return a == b
+func sameTerms(first, second *expect.Statistical) bool {
+	if first == nil || second == nil {
+		return first == second
 	}
-	return *a == *b
+	return *first == *second
 }
 
 // planFor returns the plan for instances with these terms of sampling; nil terms mean that nothing is sampled.

@@ -68,7 +68,8 @@ func importFiles(fsys fs.FS, target string) ([]string, error) {
 // output.
 func (u *testRun) compareExport(file string, got []byte, written bool) report.TestResult {
 	compared := u.newResult(u.engine, nil)
-	compared.File, compared.Line, compared.Col = u.opt.name(file), 0, 0
+	compared.File = u.opt.name(file)
+	compared.Line, compared.Col = 0, 0 // the result is about the whole file
 	compared.Expected = "the contents of " + compared.File
 	want, err := u.read(file)
 	switch {

@@ -14,16 +14,16 @@ import (
 // the first.
 func fileFailure(err error) *result.Failure {
 	failure := &result.Failure{Class: result.Other, Message: err.Error()}
-	if e, ok := errors.AsType[*runner.PlanError](err); ok {
-		failure.Class = e.Step
+	if planErr, ok := errors.AsType[*runner.PlanError](err); ok {
+		failure.Class = planErr.Step
 	}
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
 		failure.File, failure.Pos, failure.Message = list[0].File, list[0].Pos, list[0].Msg
 		if n := len(list) - 1; n > 0 {
 			failure.Message += fmt.Sprintf(" (and %d more)", n)
 		}
-	} else if e, ok := errors.AsType[*syntax.Error](err); ok {
-		failure.File, failure.Pos, failure.Message = e.File, e.Pos, e.Msg
+	} else if syntaxErr, ok := errors.AsType[*syntax.Error](err); ok {
+		failure.File, failure.Pos, failure.Message = syntaxErr.File, syntaxErr.Pos, syntaxErr.Msg
 	} else if given, ok := errors.AsType[*result.Failure](err); ok {
 		return given
 	}

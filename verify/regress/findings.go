@@ -31,8 +31,8 @@ func (r *suiteRun) findings() []report.TestFinding {
 		out = append(out, r.fileFindings(r.opt.name(name), testsOfFile[name])...)
 	}
 	out = append(out, r.unusedExtras()...)
-	slices.SortStableFunc(out, func(a, b report.TestFinding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	slices.SortStableFunc(out, func(first, second report.TestFinding) int {
+		return cmp.Or(cmp.Compare(first.File, second.File), cmp.Compare(first.Line, second.Line), cmp.Compare(first.Col, second.Col))
 	})
 	return out
 }
@@ -163,8 +163,8 @@ func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 
 // hasConstant reports whether the constant has a value in this instance.
 func (instance *propertyInstance) hasConstant(name string) bool {
-	for _, c := range instance.rules.Constants {
-		if c.Name == name {
+	for _, constant := range instance.rules.Constants {
+		if constant.Name == name {
 			return true
 		}
 	}

@@ -36,8 +36,8 @@ func (s *loadedTest) identify(only []string, known map[string]bool) {
 	seen := make(map[string]int)
 	for _, instance := range s.instances {
 		key := []string{testIdentity, instance.task.Name, instance.task.Text}
-		for _, c := range instance.constants() {
-			key = append(key, c.Name+"="+c.Value)
+		for _, constant := range instance.constants() {
+			key = append(key, constant.Name+"="+constant.Value)
 		}
 		text := strings.Join(key, "\x00")
 		seen[text]++ // a file may have the same property twice

@@ -96,7 +96,9 @@ func stoppedFromOutside(c result.Class) bool {
 }
 
 // failureText returns the message of a failure with its class.
-func failureText(f *result.Failure) string { return fmt.Sprintf("%s (%s)", f.Message, f.Class) }
+func failureText(failure *result.Failure) string {
+	return fmt.Sprintf("%s (%s)", failure.Message, failure.Class)
+}
 
 // verdictText returns the value of a verdict, or its error, as a user reads it.
 func verdictText(verdict result.Verdict) string {

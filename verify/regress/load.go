@@ -76,8 +76,8 @@ func (instance *propertyInstance) constants() []result.Constant {
 func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 	test := &loadedTest{Test: definition, opt: opt}
 	if test.switches, test.err = definition.Options(); test.err != nil {
-		if e, ok := test.err.(*syntax.Error); ok {
-			test.err = &syntax.Error{File: opt.name(e.File), Pos: e.Pos, Msg: e.Msg}
+		if syntaxErr, ok := test.err.(*syntax.Error); ok {
+			test.err = &syntax.Error{File: opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
 		}
 		return test
 	}
@@ -116,8 +116,8 @@ func (s *loadedTest) read(file string) ([]byte, error) {
 		return nil, nil
 	}
 	text, err := limited.ReadFile(s.opt.FS, file, s.maxTextSize())
-	if e, ok := err.(*fs.PathError); ok {
-		return nil, fmt.Errorf("%s: %w", s.opt.name(file), e.Err)
+	if pathErr, ok := err.(*fs.PathError); ok {
+		return nil, fmt.Errorf("%s: %w", s.opt.name(file), pathErr.Err)
 	}
 	return text, err
 }

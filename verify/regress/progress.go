@@ -20,17 +20,17 @@ type progress struct {
 }
 
 // begin records that a run has started.
-func (w *progress) begin(u *testRun) {
+func (w *progress) begin(run *testRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.started[u] = time.Now()
+	w.started[run] = time.Now()
 }
 
 // end records that a run has finished, and reports it.
-func (w *progress) end(u *testRun) {
+func (w *progress) end(run *testRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.started, u)
+	delete(w.started, run)
 	w.done++
 	w.report(time.Now())
 }

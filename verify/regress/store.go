@@ -53,8 +53,8 @@ func (u *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer
 }
 
 // check asks the engine about the properties of a batch, and fills in the answers.
-func (u *testRun) check(ctx context.Context, b *batch, answers []answer) error {
-	plan, err := u.batchPlan(b)
+func (u *testRun) check(ctx context.Context, batch *batch, answers []answer) error {
+	plan, err := u.batchPlan(batch)
 	if err != nil {
 		return err
 	}
@@ -62,12 +62,12 @@ func (u *testRun) check(ctx context.Context, b *batch, answers []answer) error {
 	if err != nil {
 		return err
 	}
-	return u.attribute(b, verdicts, answers)
+	return u.attribute(batch, verdicts, answers)
 }
 
 // instancesOf returns the instances of a batch that belong to the property with a number.
-func (u *testRun) instancesOf(b *batch, number string) []int {
-	return slices.DeleteFunc(slices.Clone(b.instances), func(i int) bool { return strconv.Itoa(u.instances[i].number) != number })
+func (u *testRun) instancesOf(batch *batch, number string) []int {
+	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(u.instances[i].number) != number })
 }
 
 // readCache fills in the answers about a property from the cache. It returns false if the cache does not have them all.
@@ -161,8 +161,8 @@ func (t *transcript) repeatable() bool {
 			return false
 		}
 	}
-	for _, f := range log.Failures {
-		if !repeatable(f) {
+	for _, failure := range log.Failures {
+		if !repeatable(failure) {
 			return false
 		}
 	}

@@ -89,7 +89,7 @@ func (u *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 
 // samplingSwitches returns PRISM's switches for these terms of sampling.
 func (u *testRun) samplingSwitches(terms *expect.Statistical) []string {
-	format := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	format := func(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 	args := []string{
 		"-sim", "-simmethod", "ci", "-simsamples", strconv.FormatInt(terms.Samples, 10),
 		"-simconf", format(stats.Alpha(u.confidenceLevel(terms))),
@@ -123,7 +123,7 @@ func (c *toolCommand) addFile(name string, text []byte) string {
 		return known
 	}
 	short := path.Base(name)
-	for i := 1; slices.ContainsFunc(c.Files, func(f runner.File) bool { return f.Name == short }); i++ {
+	for i := 1; slices.ContainsFunc(c.Files, func(file runner.File) bool { return file.Name == short }); i++ {
 		short = strconv.Itoa(i) + "." + path.Base(name)
 	}
 	c.shortNames[name] = short
@@ -217,18 +217,18 @@ func (u *testRun) runTool(ctx context.Context, command runner.Command) (*transcr
 
 // log parses the output of PRISM.
 func (t *transcript) log() *parse.Log {
-	p := parse.NewPRISM(parse.Options{})
-	_, _ = p.Write(t.Stdout) // never fails
-	_, _ = io.Copy(p.Stderr(), bytes.NewReader(t.Stderr))
-	return p.Finish(bridge.End(runner.Exit{Code: t.Code, Cause: t.Cause}))
+	parser := parse.NewPRISM(parse.Options{})
+	_, _ = parser.Write(t.Stdout) // never fails
+	_, _ = io.Copy(parser.Stderr(), bytes.NewReader(t.Stderr))
+	return parser.Finish(bridge.End(runner.Exit{Code: t.Code, Cause: t.Cause}))
 }
 
 // attributeLog assigns the verdicts in PRISM's log to the instances of a batch. An instance without a verdict gets the failure of the run.
 func (u *testRun) attributeLog(batch *batch, log *parse.Log, output *transcript, answers []answer) {
 	verdicts := log.Verdicts()
-	indices := log.Attribute(len(batch.instances), func(i int, p *parse.Property) bool {
+	indices := log.Attribute(len(batch.instances), func(i int, property *parse.Property) bool {
 		instance := u.instances[batch.instances[i]]
-		return p.Echoes(instance.task.Name, instance.task.Text, instance.constants())
+		return property.Echoes(instance.task.Name, instance.task.Text, instance.constants())
 	})
 	for position, i := range batch.instances {
 		instance, given := u.instances[i], &answers[i]
@@ -237,8 +237,8 @@ func (u *testRun) attributeLog(batch *batch, log *parse.Log, output *transcript,
 		} else {
 			given.Verdict = verdicts[index]
 			given.Err = propertyFailure(&log.Properties[index])
-			if p := &log.Properties[index]; p.Err != nil && p.ValueText != "" {
-				given.testing = p.Testing // PRISM has judged what we cannot read
+			if property := &log.Properties[index]; property.Err != nil && property.ValueText != "" {
+				given.testing = property.Testing // PRISM has judged what we cannot read
 			}
 		}
 		given.Property, given.Name, given.Engine, given.Constants = instance.task.Text, instance.task.Name, u.engine.DisplayName(), instance.constants()
@@ -260,8 +260,8 @@ func propertyFailure(property *parse.Property) *result.Failure {
 
 // runFailure returns the reason why a run has no verdict about a property.
 func runFailure(log *parse.Log) *result.Failure {
-	if f := log.Failure(); f != nil {
-		return f
+	if failure := log.Failure(); failure != nil {
+		return failure
 	}
 	return &result.Failure{Class: result.Truncated, Message: "the tool said nothing about this property"}
 }
@@ -286,7 +286,7 @@ func (u *testRun) compareToolExports(command *toolCommand, output *transcript, c
 		return
 	}
 	for _, exported := range command.exports {
-		index := slices.IndexFunc(output.Files, func(f runner.File) bool { return f.Name == exported.written })
+		index := slices.IndexFunc(output.Files, func(file runner.File) bool { return file.Name == exported.written })
 		var text []byte
 		if index >= 0 {
 			text = output.Files[index].Data
@@ -305,12 +305,12 @@ func (u *testRun) compareToolExports(command *toolCommand, output *transcript, c
 }
 
 // addRunResult adds a result about the whole run.
-func (u *testRun) addRunResult(r report.TestResult, cached bool, log string) {
-	r.Cached = cached
-	if r.Outcome != report.TestPassed {
-		r.Log = log
+func (u *testRun) addRunResult(result report.TestResult, cached bool, log string) {
+	result.Cached = cached
+	if result.Outcome != report.TestPassed {
+		result.Log = log
 	}
-	u.runResults = append(u.runResults, r)
+	u.runResults = append(u.runResults, result)
 }
 
 // failedRun returns the result of a run that failed before it checked a property.

@@ -37,10 +37,10 @@ func (e *exporter) vectorFile() ([]byte, error) {
 
 // valuesEverywhere returns the values of an expression in all states, in PRISM's order of states. It checks a filter that prints all values.
 // exportSwitch is the switch that error messages name.
-func (e *exporter) valuesEverywhere(x syntax.Expr, exportSwitch string) ([]result.StateValue, error) {
+func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]result.StateValue, error) {
 	job := e.plan.Job
 	job.Select, job.Numeric.Workers = nil, e.workers
-	job.Props = []string{"filter(printall, " + syntax.ExprString(x) + ", true)"}
+	job.Props = []string{"filter(printall, " + syntax.ExprString(expr) + ", true)"}
 	plan, err := runner.NewPlan(e.ctx, job)
 	if err == nil {
 		plan, err = plan.Part([]int{len(plan.Tasks) - 1}, nil)

@@ -41,8 +41,8 @@ func (u *testRun) addWitnesses(ctx context.Context) {
 			continue
 		}
 		var consts []string
-		for _, c := range instance.constants() {
-			consts = append(consts, c.Name+"="+c.Value)
+		for _, constant := range instance.constants() {
+			consts = append(consts, constant.Name+"="+constant.Value)
 		}
 		plan, err := u.planFor(nil).Part([]int{task}, consts)
 		if err != nil {

@@ -64,7 +64,7 @@ func (u *testRun) compareExports(ctx context.Context, answers []answer) {
 
 // explicitEngine reports whether PRISM uses its explicit engine with these switches.
 func (u *testRun) explicitEngine() bool {
-	return u.switches.Exact || slices.ContainsFunc(u.switches.Switches, func(s suite.Switch) bool { return s.Name() == "ex" || s.Name() == "explicit" })
+	return u.switches.Exact || slices.ContainsFunc(u.switches.Switches, func(option suite.Switch) bool { return option.Name() == "ex" || option.Name() == "explicit" })
 }
 
 // compareTarget writes the files of one export and compares each with the existing file. option is the switch, target its argument.
@@ -235,8 +235,8 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	}
 	selected := &batch{properties: []string{strconv.Itoa(e.instances[0].number)}}
 	write := func(_ string, write func(io.Writer) error) error { return write(&out) }
-	selected.plan = e.plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = e.workers }).WithOutputs(func(o *runner.Outputs) {
-		o.Scheduler = &runner.SchedulerFile{Target: target, Write: write}
+	selected.plan = e.plan.WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).WithOutputs(func(outputs *runner.Outputs) {
+		outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: write}
 	})
 	plan, err := e.batchPlan(selected)
 	if err != nil {
@@ -246,7 +246,7 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if err != nil {
 		return nil, unsupported("%v (-exportstrat)", err)
 	}
-	if k := slices.IndexFunc(verdicts, func(v result.Verdict) bool { return v.Err != nil }); k >= 0 {
+	if k := slices.IndexFunc(verdicts, func(verdict result.Verdict) bool { return verdict.Err != nil }); k >= 0 {
 		return nil, verdicts[k].Err
 	}
 	if out.Len() == 0 {

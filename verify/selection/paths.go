@@ -70,11 +70,11 @@ func (p *fileNames) userName(file string) string {
 
 // userError replaces the file name in an error by the user's name for it.
 func (p *fileNames) userError(err error) error {
-	if e, ok := err.(*syntax.Error); ok {
-		return &syntax.Error{File: p.userName(e.File), Pos: e.Pos, Msg: e.Msg}
+	if syntaxErr, ok := err.(*syntax.Error); ok {
+		return &syntax.Error{File: p.userName(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
 	}
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", p.userName(e.Path), e.Err)
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", p.userName(pathErr.Path), pathErr.Err)
 	}
 	return err
 }

@@ -94,8 +94,8 @@ func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	var runs []Run
 	for _, line := range lines {
 		var words []string
-		for _, w := range line {
-			words = append(words, w.text)
+		for _, word := range line {
+			words = append(words, word.text)
 		}
 		dir, file, ok := strings.Cut(strings.Join(words, " "), ",")
 		dir, file = strings.TrimSpace(dir), strings.TrimSpace(file)
@@ -106,8 +106,8 @@ func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("found %q, which is a list again, want a properties file", file)}
 		}
 		listed, err := Discover(fsys, path.Join(path.Dir(name), dir, file), pairing)
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("%s: %v", path.Join(dir, file), e.Err)}
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("%s: %v", path.Join(dir, file), pathErr.Err)}
 		} else if err != nil {
 			return nil, err
 		}
@@ -393,9 +393,9 @@ func (d *directory) newRun(model, props string, args ...[]word) Run {
 	if props != "" {
 		run.Props = path.Join(d.dir, props)
 	}
-	for _, w := range slices.Concat(args...) {
-		run.Args = append(run.Args, w.text)
-		run.Places = append(run.Places, w.place)
+	for _, word := range slices.Concat(args...) {
+		run.Args = append(run.Args, word.text)
+		run.Places = append(run.Places, word.place)
 	}
 	return run
 }

@@ -196,9 +196,9 @@ func (r *optionReader) parseInteger(word string) int64 {
 
 // parseNumber parses a number argument; it records an error if the word is none.
 func (r *optionReader) parseNumber(word string) float64 {
-	x, err := strconv.ParseFloat(word, 64)
+	number, err := strconv.ParseFloat(word, 64)
 	if err != nil {
 		r.fail("found %q, want a number", word)
 	}
-	return x
+	return number
 }

@@ -57,8 +57,8 @@ func splitWords(name string, number int32, offset int, line []byte) []word {
 		case !blank && start < 0:
 			start = i
 		case blank && start >= 0:
-			at := syntax.Pos{Offset: int32(offset + start), Line: number, Col: int32(start + 1)}
-			words = append(words, word{string(line[start:i]), Place{name, at}})
+			pos := syntax.Pos{Offset: int32(offset + start), Line: number, Col: int32(start + 1)}
+			words = append(words, word{string(line[start:i]), Place{name, pos}})
 			start = -1
 		}
 	}

@@ -69,62 +69,62 @@ type expectation struct {
 // Read reads a suite file. name is used in messages. The error is a syntax.ErrorList with every error of the file.
 func Read(name string, src []byte) (*File, error) {
 	r := &suiteReader{yamlReader: yamlReader{file: name}}
-	f := &File{name: name}
+	file := &File{name: name}
 	doc := r.document(src)
-	shared := r.sectionEntries(&f.defaults)
+	shared := r.sectionEntries(&file.defaults)
 	r.mapping(doc, "the file", append(shared, []entry{
-		{"title", func(n ast.Node) { f.Title = r.text(n) }},
+		{"title", func(n ast.Node) { file.Title = r.text(n) }},
 		{"images", func(n ast.Node) {
 			r.mapping(n, "images", []entry{
-				{"prism", func(n ast.Node) { f.PrismImage = r.text(n) }},
-				{"storm", func(n ast.Node) { f.StormImage = r.text(n) }},
+				{"prism", func(n ast.Node) { file.PrismImage = r.text(n) }},
+				{"storm", func(n ast.Node) { file.StormImage = r.text(n) }},
 			})
 		}},
 		{"flakes", func(n ast.Node) {
-			x := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
-			f.Flakes = &x
+			number := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
+			file.Flakes = &number
 		}},
 		{"seed", func(n ast.Node) {
 			x := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
-			f.Seed = &x
+			file.Seed = &x
 		}},
-		{"strict", func(n ast.Node) { f.Strict = r.boolean(n) }},
-		{"jobs", func(n ast.Node) { f.Jobs = r.count(n) }},
-		{"cluster", func(n ast.Node) { r.readCluster(n, &f.Cluster) }},
+		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
+		{"jobs", func(n ast.Node) { file.Jobs = r.count(n) }},
+		{"cluster", func(n ast.Node) { r.readCluster(n, &file.Cluster) }},
 		{"suites", func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
-				var s section
-				r.mapping(n, "a suite", append(r.sectionEntries(&s),
+				var current section
+				r.mapping(n, "a suite", append(r.sectionEntries(&current),
 					entry{"name", func(n ast.Node) {
-						s.name = r.text(n)
-						if slices.ContainsFunc(f.sections, func(other section) bool { return other.name == s.name }) {
-							r.fail(n, "found a second suite %q, want names that differ", s.name)
+						current.name = r.text(n)
+						if slices.ContainsFunc(file.sections, func(other section) bool { return other.name == current.name }) {
+							r.fail(n, "found a second suite %q, want names that differ", current.name)
 						}
 					}},
 					entry{"paths", func(n ast.Node) {
-						r.list(n, func(n ast.Node) { s.paths = append(s.paths, located{r.text(n), posOf(n)}) })
+						r.list(n, func(n ast.Node) { current.paths = append(current.paths, located{r.text(n), posOf(n)}) })
 					}},
 				))
-				f.sections = append(f.sections, s)
+				file.sections = append(file.sections, current)
 			})
 		}},
 	}...))
-	if len(f.sections) == 0 {
-		f.sections = []section{{}}
+	if len(file.sections) == 0 {
+		file.sections = []section{{}}
 	}
 	if err := r.errs.Err(); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return file, nil
 }
 
 // probability parses a number between 0 and 1, both excluded.
 func probability(s string) (float64, error) {
-	x, err := strconv.ParseFloat(s, 64)
-	if err == nil && !(x > 0 && x < 1) {
+	number, err := strconv.ParseFloat(s, 64)
+	if err == nil && !(number > 0 && number < 1) {
 		err = errors.New("out of range")
 	}
-	return x, err
+	return number, err
 }
 
 // suiteReader interprets the values of a suite file.
@@ -196,10 +196,10 @@ func (r *suiteReader) report(n ast.Node, err error) {
 }
 
 // sectionEntries returns the keys that a suite and the whole file have in common.
-func (r *suiteReader) sectionEntries(s *section) []entry {
+func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
-			s.pairing, s.paired = value(&r.yamlReader, n, "closest, name or all", parsePairing), true
+			section.pairing, section.paired = value(&r.yamlReader, n, "closest, name or all", parsePairing), true
 		}},
 		{"engines", func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
@@ -207,13 +207,13 @@ func (r *suiteReader) sectionEntries(s *section) []entry {
 				if _, _, err := Engine(label); err != nil {
 					r.fail(n, "%v", err)
 				}
-				s.engines = append(s.engines, label)
+				section.engines = append(section.engines, label)
 			})
 		}},
-		{"const", func(n ast.Node) { s.consts = r.readConsts(n) }},
-		{"timeout", func(n ast.Node) { s.timeout = r.duration(n) }},
-		{"memory", func(n ast.Node) { s.memory = r.size(n) }},
-		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readExpectation(n, s) }) }},
+		{"const", func(n ast.Node) { section.consts = r.readConsts(n) }},
+		{"timeout", func(n ast.Node) { section.timeout = r.duration(n) }},
+		{"memory", func(n ast.Node) { section.memory = r.size(n) }},
+		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readExpectation(n, section) }) }},
 	}
 }
 
@@ -355,18 +355,18 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 }
 
 // pairingOf returns the pairing of a suite: its own, or that of the file.
-func (f *File) pairingOf(s *section) suite.Pairing {
-	if s.paired {
-		return s.pairing
+func (f *File) pairingOf(section *section) suite.Pairing {
+	if section.paired {
+		return section.pairing
 	}
 	return f.defaults.pairing
 }
 
 // reportUnmatched adds an error for every expectation that names a properties file which no test has.
 func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test, errs *syntax.ErrorList) {
-	for _, e := range expectations {
-		if e.file.text != "" && !slices.ContainsFunc(tests, func(t regress.Test) bool { return e.appliesTo(&t) }) {
-			errs.Add(f.name, e.file.pos, "found %q, want a properties file of a test", e.file.text)
+	for _, expectation := range expectations {
+		if expectation.file.text != "" && !slices.ContainsFunc(tests, func(test regress.Test) bool { return expectation.appliesTo(&test) }) {
+			errs.Add(f.name, expectation.file.pos, "found %q, want a properties file of a test", expectation.file.text)
 		}
 	}
 }
@@ -390,9 +390,9 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	if test.Memory == 0 {
 		test.Memory = f.defaults.memory
 	}
-	for _, e := range slices.Concat(section.extra, f.defaults.extra) {
-		if e.appliesTo(test) {
-			test.Extra = append(test.Extra, e.Extra)
+	for _, expectation := range slices.Concat(section.extra, f.defaults.extra) {
+		if expectation.appliesTo(test) {
+			test.Extra = append(test.Extra, expectation.Extra)
 		}
 	}
 }
@@ -423,11 +423,11 @@ func Engine(label string) (name string, config runner.EngineConfig, err error) {
 // In reads the suite file of a directory; it returns nil if there is none. userName returns the name of a file for messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
-	f, err := Open(fsys, file, userName)
+	suiteFile, err := Open(fsys, file, userName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return f, err
+	return suiteFile, err
 }
 
 // Open reads a suite file. userName returns the name of a file for messages.

@@ -30,14 +30,14 @@ func (r *yamlReader) fail(n ast.Node, format string, args ...any) {
 
 // posOf returns the place where a node begins.
 func posOf(n ast.Node) syntax.Pos {
-	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		return posOf(m.Values[0].Key)
+	if mapping, ok := n.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
+		return posOf(mapping.Values[0].Key)
 	}
 	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
 		return syntax.Pos{Line: 1, Col: 1}
 	}
-	p := n.GetToken().Position
-	return syntax.Pos{Line: int32(p.Line), Col: int32(p.Column)}
+	position := n.GetToken().Position
+	return syntax.Pos{Line: int32(position.Line), Col: int32(position.Column)}
 }
 
 // document parses the file and returns its only document; nil if it is empty.
@@ -47,12 +47,12 @@ func (r *yamlReader) document(src []byte) ast.Node {
 		return nil
 	}
 	file, err := parser.ParseBytes(src, 0)
-	if e, ok := errors.AsType[*yaml.SyntaxError](err); ok {
+	if syntaxErr, ok := errors.AsType[*yaml.SyntaxError](err); ok {
 		pos := syntax.Pos{Line: 1, Col: 1}
-		if e.Token != nil && e.Token.Position != nil {
-			pos = syntax.Pos{Line: int32(e.Token.Position.Line), Col: int32(e.Token.Position.Column)}
+		if syntaxErr.Token != nil && syntaxErr.Token.Position != nil {
+			pos = syntax.Pos{Line: int32(syntaxErr.Token.Position.Line), Col: int32(syntaxErr.Token.Position.Column)}
 		}
-		r.errs.Add(r.file, pos, "%s", e.Message)
+		r.errs.Add(r.file, pos, "%s", syntaxErr.Message)
 		return nil
 	} else if err != nil {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "%v", err)
@@ -90,8 +90,8 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 	pos := syntax.Pos{Line: 1, Col: 1}
 	depth, dashes := 0, 0
 	atLineStart := true // only dashes, colons and blanks so far in this line
-	for _, c := range string(src) {
-		switch c {
+	for _, char := range string(src) {
+		switch char {
 		case '[', '{':
 			depth++
 		case ']', '}':
@@ -101,13 +101,13 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 				dashes++
 			}
 		}
-		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", c)
+		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", char)
 		if max(depth, dashes) > maxNesting && (depth > maxNesting || atLineStart) {
 			r.errs.Add(r.file, pos, "found something nested more than %d deep, want less", maxNesting)
 			return false
 		}
 		pos.Col++
-		if c == '\n' {
+		if char == '\n' {
 			pos = syntax.Pos{Line: pos.Line + 1, Col: 1}
 			dashes, atLineStart = 0, true
 		}
@@ -138,12 +138,12 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	seen := make(map[string]bool)
 	for _, pair := range values {
 		key, ok := scalar(pair.Key)
-		i := slices.IndexFunc(entries, func(e entry) bool { return ok && e.key == key })
+		i := slices.IndexFunc(entries, func(entry entry) bool { return ok && entry.key == key })
 		switch {
 		case i < 0:
 			var keys []string
-			for _, e := range entries {
-				keys = append(keys, e.key)
+			for _, entry := range entries {
+				keys = append(keys, entry.key)
 			}
 			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), what, strings.Join(keys, ", "))
 		case seen[key]:
@@ -178,11 +178,11 @@ func (r *yamlReader) text(n ast.Node) string {
 }
 
 // value parses a node that must be one value; want describes the value in the error message.
-func value[T any](r *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
+func value[T any](reader *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
 	s, ok := scalar(n)
 	x, err := parse(s)
 	if !ok || err != nil {
-		r.fail(n, "found %s, want %s", describeNode(n), want)
+		reader.fail(n, "found %s, want %s", describeNode(n), want)
 		var zero T
 		return zero
 	}
@@ -192,11 +192,11 @@ func value[T any](r *yamlReader, n ast.Node, want string, parse func(string) (T,
 // duration reads a positive duration.
 func (r *yamlReader) duration(n ast.Node) time.Duration {
 	return value(r, n, "a duration such as 10s or 2m", func(s string) (time.Duration, error) {
-		d, err := time.ParseDuration(s)
-		if err == nil && d <= 0 {
+		result, err := time.ParseDuration(s)
+		if err == nil && result <= 0 {
 			err = errors.New("not positive")
 		}
-		return d, err
+		return result, err
 	})
 }
 
@@ -223,12 +223,12 @@ func (r *yamlReader) boolean(n ast.Node) bool {
 
 // count reads a positive integer.
 func (r *yamlReader) count(n ast.Node) int {
-	return value(r, n, "a number from 1", func(s string) (int, error) {
-		i, err := strconv.Atoi(s)
-		if err == nil && i < 1 {
+	return value(r, n, "a number from 1", func(text string) (int, error) {
+		number, err := strconv.Atoi(text)
+		if err == nil && number < 1 {
 			err = errors.New("not positive")
 		}
-		return i, err
+		return number, err
 	})
 }
 

@@ -155,7 +155,7 @@ type finding struct {
 
 // findings checks the model under every valuation of its constants, and returns one finding for each verdict of the tool, in the same order.
 func (b *beside) findings(ctx context.Context, plan *runner.Plan) []finding {
-	quiet := plan.WithOutputs(func(o *runner.Outputs) { o.Progress = nil }) // only the tool reports progress
+	quiet := plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = nil }) // only the tool reports progress
 	limits := Limits{MaxStates: plan.Job.Numeric.MaxStates}
 	if limits.MaxStates == 0 {
 		limits.MaxStates = BesideStates
@@ -265,7 +265,7 @@ func usedRewards(program *sema.Program, task *runner.Task) []int {
 		case nil:
 			add(0)
 		case *syntax.Quoted:
-			add(slices.IndexFunc(program.Rewards, func(x sema.RewardStruct) bool { return x.Name == name.Name }))
+			add(slices.IndexFunc(program.Rewards, func(rewards sema.RewardStruct) bool { return rewards.Name == name.Name }))
 		case *syntax.IntLit:
 			add(int(name.Value) - 1)
 		}

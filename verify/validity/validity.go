@@ -105,17 +105,17 @@ type Instance struct {
 
 // Instance returns a model under a valuation of its constants. It checks the model unless that was done before.
 func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, limits Limits) *Instance {
-	in := c.lookUp(&plan.Job, valuation, limits)
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.done && (in.Check.Validity != Sampled || limits.MaxStates <= in.options.MaxStates) {
-		return in // all its states are known, or at least limits.MaxStates
+	instance := c.lookUp(&plan.Job, valuation, limits)
+	instance.mu.Lock()
+	defer instance.mu.Unlock()
+	if instance.done && (instance.Check.Validity != Sampled || limits.MaxStates <= instance.options.MaxStates) {
+		return instance // all its states are known, or at least limits.MaxStates
 	}
-	if err := in.exploreAndCheck(ctx, plan, limits); err != nil {
-		in.setFailure(err, plan.Job.File)
+	if err := instance.exploreAndCheck(ctx, plan, limits); err != nil {
+		instance.setFailure(err, plan.Job.File)
 	}
-	in.done = ctx.Err() == nil
-	return in
+	instance.done = ctx.Err() == nil
+	return instance
 }
 
 // lookUp returns the instance of a model under a valuation: a known one or a new one. If there are too many, the checker forgets the oldest.
@@ -124,17 +124,17 @@ func (c *Checker) lookUp(job *runner.Job, valuation sema.Valuation, limits Limit
 	key := source + fmt.Sprint(runner.Constants(valuation), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := c.instances[key]
-	if in == nil {
-		in = &Instance{Valuation: valuation, Check: Check{Model: job.File, Constants: runner.Constants(valuation)}}
-		c.instances[key] = in
+	instance := c.instances[key]
+	if instance == nil {
+		instance = &Instance{Valuation: valuation, Check: Check{Model: job.File, Constants: runner.Constants(valuation)}}
+		c.instances[key] = instance
 		c.keys = append(c.keys, key)
 		if len(c.keys) > maxInstances {
 			delete(c.instances, c.keys[0])
 			c.keys = c.keys[1:]
 		}
 	}
-	return in
+	return instance
 }
 
 // Forget frees the states. Space builds them again.
@@ -262,8 +262,8 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 func (in *Instance) setFailure(err error, file string) {
 	in.Check.Failure = check.Failure(err, file, syntax.Pos{})
 	in.Check.Validity = NotChecked
-	if e, ok := errors.AsType[*syntax.Error](err); ok {
-		in.Check.Failure = &result.Failure{Class: result.Build, Message: e.Msg, File: e.File, Pos: e.Pos}
+	if syntaxErr, ok := errors.AsType[*syntax.Error](err); ok {
+		in.Check.Failure = &result.Failure{Class: result.Build, Message: syntaxErr.Msg, File: syntaxErr.File, Pos: syntaxErr.Pos}
 		in.Check.Validity = Broken
 	}
 	switch in.Check.Failure.Class {

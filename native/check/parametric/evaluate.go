@@ -53,17 +53,17 @@ func (v *evaluator) eval(e sema.Expr, state []int32) (*ratfunc.Func, error) {
 	case *sema.Binary:
 		return v.binary(e, state)
 	case *sema.Cond:
-		if sema.Parametric(e.C) {
-			return nil, evalError(e.C, "found a condition on parameters, want one on variables")
+		if sema.Parametric(e.Condition) {
+			return nil, evalError(e.Condition, "found a condition on parameters, want one on variables")
 		}
-		c, _, err := sema.EvalExact(e.C, state)
+		c, _, err := sema.EvalExact(e.Condition, state)
 		switch {
 		case err != nil:
 			return nil, err
 		case c.Bool:
-			return v.eval(e.A, state)
+			return v.eval(e.Then, state)
 		}
-		return v.eval(e.B, state)
+		return v.eval(e.Else, state)
 	case *sema.Call:
 		if e.Func == sema.FuncPow {
 			return v.power(e.Args[0], e.Args[1], state)

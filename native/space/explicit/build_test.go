@@ -379,7 +379,7 @@ func TestDeadlocks(t *testing.T) {
 	if want := []string{"deadlocks in 2 states were given a self-loop"}; !slices.Equal(s.Warnings(), want) {
 		t.Errorf("warnings %q, want %q", s.Warnings(), want)
 	}
-	set, err := s.States(&sema.Label{Base: sema.Base{T: sema.Bool}, Name: "deadlock", Index: sema.LabelDeadlock})
+	set, err := s.States(&sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "deadlock", Index: sema.LabelDeadlock})
 	if err != nil || !set.Equal(s.Model().Deadlocks) {
 		t.Errorf("label deadlock %v, error %v", set, err)
 	}

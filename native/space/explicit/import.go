@@ -177,9 +177,9 @@ func (d *Imported) declarations() *syntax.Model {
 func (d *Imported) completeProgram(p *sema.Program) {
 	p.Actions = d.Actions
 	for i := range p.Labels {
-		p.Labels[i].X = &sema.Label{Base: sema.Base{T: sema.Bool}, Name: p.Labels[i].Name, Index: firstImported - i}
+		p.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: p.Labels[i].Name, Index: firstImported - i}
 	}
-	p.Init = &sema.Label{Base: sema.Base{T: sema.Bool}, Name: "init of an imported model, which has no commands", Index: math.MaxInt}
+	p.Init = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "init of an imported model, which has no commands", Index: math.MaxInt}
 }
 
 // Imported reports whether the space was imported and not built.
@@ -203,9 +203,9 @@ func (s *Space) combineLabels(e sema.Expr) (*sparse.Set, error) {
 	case *sema.Binary:
 		return s.evaluateConnective(e)
 	case *sema.Cond:
-		condition, err1 := s.States(e.C)
-		then, err2 := s.States(e.A)
-		otherwise, err3 := s.States(e.B)
+		condition, err1 := s.States(e.Condition)
+		then, err2 := s.States(e.Then)
+		otherwise, err3 := s.States(e.Else)
 		if err := cmp.Or(err1, err2, err3); err != nil {
 			return nil, err
 		}

@@ -123,9 +123,9 @@ func TestStates(t *testing.T) {
 		l    *sema.Label
 		want []int32 // values of s
 	}{
-		{&sema.Label{Base: sema.Base{T: sema.Bool}, Name: "l"}, []int32{1, 2}},
-		{&sema.Label{Base: sema.Base{T: sema.Bool}, Name: "init", Index: sema.LabelInit}, []int32{1}},
-		{&sema.Label{Base: sema.Base{T: sema.Bool}, Name: "deadlock", Index: sema.LabelDeadlock}, nil},
+		{&sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "l"}, []int32{1, 2}},
+		{&sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "init", Index: sema.LabelInit}, []int32{1}},
+		{&sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "deadlock", Index: sema.LabelDeadlock}, nil},
 	} {
 		set, err := s.States(tt.l)
 		if err != nil {

@@ -367,7 +367,7 @@ func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []spars
 // in which they hold.
 func (w *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) {
 	builtin := func(name string, index int) sema.LabelDef {
-		return sema.LabelDef{Name: name, X: &sema.Label{Base: sema.Base{T: sema.Bool}, Name: name, Index: index}}
+		return sema.LabelDef{Name: name, X: &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: name, Index: index}}
 	}
 	return w.evaluateLabels(ctx, append([]sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}, w.program.Labels...))
 }

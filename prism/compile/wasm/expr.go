@@ -38,15 +38,15 @@ func choose[T Number, V any](i32, i64, f64 V) V {
 // Const is a constant.
 //
 //go:noinline
-func Const[T Number](x T) Expr[T] {
+func Const[T Number](value T) Expr[T] {
 	return func(f *Func) {
-		switch x := any(x).(type) {
+		switch constant := any(value).(type) {
 		case int32:
-			f.code = appendSigned(append(f.code, byte(i32Const)), int64(x))
+			f.code = appendSigned(append(f.code, byte(i32Const)), int64(constant))
 		case int64:
-			f.code = appendSigned(append(f.code, byte(i64Const)), x)
+			f.code = appendSigned(append(f.code, byte(i64Const)), constant)
 		case float64:
-			f.code = appendFloat(append(f.code, byte(f64Const)), x)
+			f.code = appendFloat(append(f.code, byte(f64Const)), constant)
 		}
 	}
 }
@@ -61,8 +61,8 @@ func Convert[R, T Number](op Opcode, x Operand[T]) Expr[R] {
 // infix is an instruction with two operands.
 //
 //go:noinline
-func infix[R, T Number](op Opcode, x, y Operand[T]) Expr[R] {
-	return func(f *Func) { x.Emit(f); y.Emit(f); f.Op(op) }
+func infix[R, T Number](op Opcode, left, right Operand[T]) Expr[R] {
+	return func(f *Func) { left.Emit(f); right.Emit(f); f.Op(op) }
 }
 
 // Add is x+y.
@@ -187,14 +187,14 @@ func ExtendU(x Operand[int32]) Expr[int64] { return Convert[int64](I64ExtendI32U
 func Bits(x Operand[float64]) Expr[int64] { return Convert[int64](I64ReinterpretF64, x) }
 
 // Double is an integer as a double.
-func Double(x Operand[int64]) Expr[float64] { return Convert[float64](F64ConvertI64S, x) }
+func ToFloat64(x Operand[int64]) Expr[float64] { return Convert[float64](F64ConvertI64S, x) }
 
-// Select is x if the condition is not zero, otherwise y. It evaluates x, y and the
+// Select is left if the condition is not zero, otherwise right. It evaluates left, right and the
 // condition, in this order.
-func Select[T Number](cond Operand[int32], x, y Operand[T]) Expr[T] {
+func Select[T Number](cond Operand[int32], left, right Operand[T]) Expr[T] {
 	return func(f *Func) {
-		x.Emit(f)
-		y.Emit(f)
+		left.Emit(f)
+		right.Emit(f)
 		cond.Emit(f)
 		f.Op(selectOp)
 	}
@@ -262,7 +262,7 @@ func (v Var[T]) Tee(x Operand[T]) Expr[T] {
 }
 
 // Into evaluates x and returns a new local with its value.
-func Into[T Number](f *Func, x Operand[T]) Var[T] {
+func InLocal[T Number](f *Func, x Operand[T]) Var[T] {
 	x.Emit(f)
 	v := Local[T](f)
 	f.with(localSet, v.index)

@@ -18,8 +18,8 @@ type Func struct {
 type Label int
 
 // local declares a local, initially zero, and returns its index.
-func (f *Func) local(t Type) uint32 {
-	f.locals = append(f.locals, t)
+func (f *Func) local(typ Type) uint32 {
+	f.locals = append(f.locals, typ)
 	return uint32(f.params + len(f.locals) - 1)
 }
 
@@ -105,8 +105,8 @@ func (f *Func) BrIf(to Label, cond Operand[int32]) {
 func (f *Func) BrTable(index Operand[int32], to []Label, otherwise Label) {
 	index.Emit(f)
 	f.code = binary.AppendUvarint(append(f.code, byte(brTable)), uint64(len(to)))
-	for _, l := range to {
-		f.code = binary.AppendUvarint(f.code, uint64(f.depth-l))
+	for _, label := range to {
+		f.code = binary.AppendUvarint(f.code, uint64(f.depth-label))
 	}
 	f.code = binary.AppendUvarint(f.code, uint64(f.depth-otherwise))
 }
@@ -121,8 +121,8 @@ func (f *Func) Return(x interface{ Emit(f *Func) }) {
 func (f *Func) body() []byte {
 	var out []byte
 	var runs int
-	for i, t := range f.locals {
-		if i == 0 || f.locals[i-1] != t {
+	for i, typ := range f.locals {
+		if i == 0 || f.locals[i-1] != typ {
 			runs++
 		}
 	}

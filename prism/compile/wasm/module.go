@@ -59,9 +59,9 @@ func (m *Module) addType(params, results []Type) int {
 }
 
 // global adds a mutable global, initially zero, and returns its index.
-func (m *Module) global(t Type) uint32 {
-	m.globals = append(m.globals, byte(t), 1)
-	switch t {
+func (m *Module) global(typ Type) uint32 {
+	m.globals = append(m.globals, byte(typ), 1)
+	switch typ {
 	case F64:
 		m.globals = append(m.globals, byte(f64Const), 0, 0, 0, 0, 0, 0, 0, 0)
 	case I64:
@@ -134,18 +134,18 @@ func appendName(out []byte, s string) []byte { return appendBytes(out, []byte(s)
 // appendTypes appends a list of value types with its length.
 func appendTypes(out []byte, ts []Type) []byte {
 	out = binary.AppendUvarint(out, uint64(len(ts)))
-	for _, t := range ts {
-		out = append(out, byte(t))
+	for _, typ := range ts {
+		out = append(out, byte(typ))
 	}
 	return out
 }
 
-// appendSigned appends x in signed LEB128.
-func appendSigned(out []byte, x int64) []byte {
+// appendSigned appends a value in signed LEB128.
+func appendSigned(out []byte, value int64) []byte {
 	for {
-		b := byte(x & 0x7f)
-		x >>= 7
-		if x == 0 && b&0x40 == 0 || x == -1 && b&0x40 != 0 {
+		b := byte(value & 0x7f)
+		value >>= 7
+		if value == 0 && b&0x40 == 0 || value == -1 && b&0x40 != 0 {
 			return append(out, b)
 		}
 		out = append(out, b|0x80)
@@ -153,6 +153,6 @@ func appendSigned(out []byte, x int64) []byte {
 }
 
 // appendFloat appends the bits of a float64.
-func appendFloat(out []byte, x float64) []byte {
-	return binary.LittleEndian.AppendUint64(out, math.Float64bits(x))
+func appendFloat(out []byte, number float64) []byte {
+	return binary.LittleEndian.AppendUint64(out, math.Float64bits(number))
 }

@@ -72,7 +72,7 @@ func TestControl(t *testing.T) {
 	m.Data(8, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	f := m.Func("f", []wasm.Type{wasm.I64}, []wasm.Type{wasm.I64})
 	acc.Set(f, wasm.Load[int64](wasm.Const(int32(0)), 8))
-	n := wasm.Into(f, wasm.Param[int64](0))
+	n := wasm.InLocal(f, wasm.Param[int64](0))
 	f.Block(func(done wasm.Label) {
 		f.Loop(func(again wasm.Label) {
 			f.BrIf(done, n.IsZero())

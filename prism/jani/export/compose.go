@@ -152,7 +152,7 @@ func (x *exporter) writeVector(sync synchronisation) error {
 	if err != nil {
 		return err
 	}
-	v := vector{Actions: make([]*string, len(x.program.Modules))}
+	vector := vector{Actions: make([]*string, len(x.program.Modules))}
 	for i, group := range sync.participants {
 		key := ""
 		if i == 0 && len(assigned) > 0 {
@@ -163,15 +163,15 @@ func (x *exporter) writeVector(sync synchronisation) error {
 			variant = len(x.variants[group])
 			x.variants[group] = append(x.variants[group], key)
 		}
-		if v.Actions[group.module] != nil {
+		if vector.Actions[group.module] != nil {
 			return fmt.Errorf("the module %s takes part twice in one step, which cannot be exported", x.program.Modules[group.module].Name)
 		}
 		name := x.actionName(group, variant)
-		v.Actions[group.module] = &name
+		vector.Actions[group.module] = &name
 	}
 	if sync.result != sema.Unlabelled {
-		v.Result = x.program.Actions[sync.result]
+		vector.Result = x.program.Actions[sync.result]
 	}
-	x.doc.System.Syncs = append(x.doc.System.Syncs, v)
+	x.doc.System.Syncs = append(x.doc.System.Syncs, vector)
 	return nil
 }

@@ -95,8 +95,8 @@ type Property struct {
 
 // Write writes a program and the properties that JANI can express. refused holds an error for each of the
 // other properties; err is about the program or from the writer.
-func Write(w io.Writer, name string, p *sema.Program, properties []Property) (refused []error, err error) {
-	x := &exporter{program: p, names: make(map[string]bool), variants: make(map[edgeGroup][]string)}
+func Write(w io.Writer, name string, program *sema.Program, properties []Property) (refused []error, err error) {
+	x := &exporter{program: program, names: make(map[string]bool), variants: make(map[edgeGroup][]string)}
 	if err := x.writeModel(name); err != nil {
 		return nil, err
 	}
@@ -131,20 +131,20 @@ var modelTypes = map[syntax.ModelType]string{syntax.DTMC: "dtmc", syntax.MDP: "m
 
 // writeModel converts the program to a document.
 func (x *exporter) writeModel(name string) error {
-	p := x.program
-	typ, ok := modelTypes[p.Type]
+	program := x.program
+	typ, ok := modelTypes[program.Type]
 	if !ok {
-		return fmt.Errorf("a %s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", p.Type)
+		return fmt.Errorf("a %s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", program.Type)
 	}
 	x.doc = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
-	for _, v := range p.Vars {
-		x.names[v.Name] = true
-		if err := x.declareVariable(v); err != nil {
+	for _, variable := range program.Vars {
+		x.names[variable.Name] = true
+		if err := x.declareVariable(variable); err != nil {
 			return err
 		}
 	}
-	if p.Init != nil {
-		init, err := x.expr(p.Init)
+	if program.Init != nil {
+		init, err := x.expr(program.Init)
 		if err != nil {
 			return err
 		}
@@ -155,19 +155,19 @@ func (x *exporter) writeModel(name string) error {
 	if err != nil {
 		return err
 	}
-	for i := range p.Modules {
+	for i := range program.Modules {
 		here := location{Name: locationName}
-		if invariant := p.Modules[i].Invariant; invariant != nil {
+		if invariant := program.Modules[i].Invariant; invariant != nil {
 			progress, err := x.expr(invariant)
 			if err != nil {
 				return err
 			}
 			here.Progress = &expression{progress}
 		}
-		x.doc.Automata = append(x.doc.Automata, automaton{Name: p.Modules[i].Name, Locations: []location{here}, Initial: []string{locationName}, Edges: []edge{}})
-		x.doc.System.Elements = append(x.doc.System.Elements, element{p.Modules[i].Name})
+		x.doc.Automata = append(x.doc.Automata, automaton{Name: program.Modules[i].Name, Locations: []location{here}, Initial: []string{locationName}, Edges: []edge{}})
+		x.doc.System.Elements = append(x.doc.System.Elements, element{program.Modules[i].Name})
 	}
-	if len(p.Modules) == 0 {
+	if len(program.Modules) == 0 {
 		return errors.New("the model has no modules, want one")
 	}
 	if err := x.assignTransients(); err != nil {
@@ -195,32 +195,32 @@ func (x *exporter) declareActions() {
 		}
 	}
 	for _, a := range x.doc.Automata {
-		for _, e := range a.Edges {
-			declare(e.Action)
+		for _, edge := range a.Edges {
+			declare(edge.Action)
 		}
 	}
-	for _, v := range x.doc.System.Syncs {
-		for _, a := range v.Actions {
+	for _, vector := range x.doc.System.Syncs {
+		for _, a := range vector.Actions {
 			if a != nil {
 				declare(*a)
 			}
 		}
-		declare(v.Result)
+		declare(vector.Result)
 	}
 }
 
 // declareVariable declares a variable of the program.
-func (x *exporter) declareVariable(v sema.Variable) error {
-	decl := variable{Name: v.Name}
+func (x *exporter) declareVariable(source sema.Variable) error {
+	decl := variable{Name: source.Name}
 	switch {
-	case v.Type == sema.Bool:
-		decl.Type, decl.Initial = "bool", v.Init != 0
-	case v.Type == sema.Clock:
+	case source.Type == sema.Bool:
+		decl.Type, decl.Initial = "bool", source.Init != 0
+	case source.Type == sema.Clock:
 		decl.Type, decl.Initial = "clock", 0
 	default:
-		decl.Type, decl.Initial = "int", v.Init
-		if v.Bounded {
-			decl.Type = object{"kind": "bounded", "base": "int", "lower-bound": v.Low, "upper-bound": v.High}
+		decl.Type, decl.Initial = "int", source.Init
+		if source.Bounded {
+			decl.Type = object{"kind": "bounded", "base": "int", "lower-bound": source.Low, "upper-bound": source.High}
 		}
 	}
 	if x.program.Init != nil {
@@ -251,8 +251,8 @@ func (x *exporter) declareTransients() {
 		x.rewards = append(x.rewards, name)
 		x.doc.Variables = append(x.doc.Variables, variable{Name: name, Type: "real", Transient: true, Initial: 0})
 	}
-	for _, l := range x.program.Labels {
-		name := x.unusedName(l.Name)
+	for _, label := range x.program.Labels {
+		name := x.unusedName(label.Name)
 		x.labels = append(x.labels, name)
 		x.doc.Variables = append(x.doc.Variables, variable{Name: name, Type: "bool", Transient: true, Initial: false})
 	}
@@ -269,7 +269,7 @@ func (x *exporter) assignTransients() error {
 		location.Values = append(location.Values, assignment{x.labels[i], value})
 	}
 	for i := range x.program.Rewards {
-		value, err := x.rewardSum(i, func(it *sema.RewardItem) bool { return !it.Transition })
+		value, err := x.rewardSum(i, func(item *sema.RewardItem) bool { return !item.Transition })
 		if err != nil {
 			return err
 		}
@@ -345,7 +345,7 @@ func (x *exporter) writeEdges() error {
 func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 	var assignments []assignment
 	for i := range x.program.Rewards {
-		value, err := x.rewardSum(i, func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
+		value, err := x.rewardSum(i, func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
 		if err != nil {
 			return nil, err
 		}
@@ -426,7 +426,9 @@ func numberText(text string) json.Number { return json.Number(text) }
 // maxSize is the greatest number of operators and operands of a document.
 const maxSize = 20_000_000
 
-func binaryObject(op string, x, y any) object { return object{"op": op, "left": x, "right": y} }
+func binaryObject(op string, left, right any) object {
+	return object{"op": op, "left": left, "right": right}
+}
 
 // hasTime reports whether time passes in states.
 func (x *exporter) hasTime() bool {
@@ -435,22 +437,22 @@ func (x *exporter) hasTime() bool {
 
 // constantValue converts a constant to JSON: a fraction to a decimal number, or to a quotient if its
 // decimal expansion is infinite or long.
-func constantValue(v sema.Value) (any, error) {
-	switch v.Type {
+func constantValue(value sema.Value) (any, error) {
+	switch value.Type {
 	case sema.Bool:
-		return v.Bool, nil
+		return value.Bool, nil
 	case sema.Int:
-		return numberText(fmt.Sprint(v.Int)), nil
+		return numberText(fmt.Sprint(value.Int)), nil
 	}
-	if v.Rat == nil {
-		if math.IsInf(v.Float, 0) || math.IsNaN(v.Float) {
-			return nil, fmt.Errorf("JSON cannot express the number %v", v.Float)
+	if value.Rat == nil {
+		if math.IsInf(value.Float, 0) || math.IsNaN(value.Float) {
+			return nil, fmt.Errorf("JSON cannot express the number %v", value.Float)
 		}
-		return nil, fmt.Errorf("JSON cannot express the irrational number %v exactly", v.Float)
+		return nil, fmt.Errorf("JSON cannot express the irrational number %v exactly", value.Float)
 	}
-	if n, exact := v.Rat.FloatPrec(); exact && n < 400 {
-		text := v.Rat.FloatString(max(n, 1))
+	if n, exact := value.Rat.FloatPrec(); exact && n < 400 {
+		text := value.Rat.FloatString(max(n, 1))
 		return numberText(text), nil
 	}
-	return binaryObject("/", numberText(v.Rat.Num().String()+".0"), numberText(v.Rat.Denom().String()+".0")), nil
+	return binaryObject("/", numberText(value.Rat.Num().String()+".0"), numberText(value.Rat.Denom().String()+".0")), nil
 }

@@ -24,11 +24,11 @@ func (x *exporter) writeProperty(number int, p Property) error {
 	}
 	filter := object{"op": "filter", "fun": "values", "states": object{"op": "initial"}}
 	body := p.X
-	if f := logic.Of(p.X); f.Kind == logic.Filter {
-		if err := x.writeFilter(f, filter); err != nil {
+	if formula := logic.Of(p.X); formula.Kind == logic.Filter {
+		if err := x.writeFilter(formula, filter); err != nil {
 			return err
 		}
-		body = f.Operand
+		body = formula.Operand
 	}
 	values, err := x.expr(body)
 	if err != nil {
@@ -45,15 +45,15 @@ var filterNames = map[string]string{
 }
 
 // writeFilter sets the function and the states of a JANI filter.
-func (x *exporter) writeFilter(f *logic.Formula, out object) error {
-	fun, ok := filterNames[f.Op]
+func (x *exporter) writeFilter(formula *logic.Formula, out object) error {
+	fun, ok := filterNames[formula.Op]
 	if !ok {
-		return fmt.Errorf("JANI has no filter %s", f.Op)
+		return fmt.Errorf("JANI has no filter %s", formula.Op)
 	}
 	out["fun"] = fun
-	states := f.States
+	states := formula.States
 	if states == nil {
-		states = &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.BoolValue(true)}
+		states = &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
 	}
 	var err error
 	out["states"], err = x.expr(states)
@@ -61,48 +61,48 @@ func (x *exporter) writeFilter(f *logic.Formula, out object) error {
 }
 
 // formula converts an operator that occurs in properties only.
-func (x *exporter) formula(e sema.Expr) (any, error) {
-	switch f := logic.Of(e); f.Kind {
+func (x *exporter) formula(expr sema.Expr) (any, error) {
+	switch source := logic.Of(expr); source.Kind {
 	case logic.Label:
 		switch {
-		case f.Index == sema.LabelInit:
+		case source.Index == sema.LabelInit:
 			return object{"op": "initial"}, nil
-		case f.Index == sema.LabelDeadlock:
+		case source.Index == sema.LabelDeadlock:
 			return object{"op": "deadlock"}, nil
-		case f.Index >= len(x.labels):
-			return x.expr(x.propertyLabels[f.Index].X)
+		case source.Index >= len(x.labels):
+			return x.expr(x.propertyLabels[source.Index].X)
 		}
-		return x.labels[f.Index], nil
+		return x.labels[source.Index], nil
 	case logic.Probability:
-		path, err := x.path(f.Path)
+		path, err := x.path(source.Path)
 		if err != nil {
 			return nil, err
 		}
-		return x.optimum("P", f.Threshold, object{"exp": path})
+		return x.optimum("P", source.Threshold, object{"exp": path})
 	case logic.SteadyState:
-		states, err := x.expr(f.Operand)
+		states, err := x.expr(source.Operand)
 		if err != nil {
 			return nil, err
 		}
-		return x.optimum("S", f.Threshold, object{"exp": states})
+		return x.optimum("S", source.Threshold, object{"exp": states})
 	case logic.Quantified:
-		path, err := x.path(f.Path)
+		path, err := x.path(source.Path)
 		if err != nil {
 			return nil, err
 		}
-		if f.ForAll {
+		if source.ForAll {
 			return object{"op": "∀", "exp": path}, nil
 		}
 		return object{"op": "∃", "exp": path}, nil
 	case logic.Reward:
-		return x.reward(f)
+		return x.reward(source)
 	}
-	return nil, fmt.Errorf("JANI cannot express %s", describeUnsupported(e))
+	return nil, fmt.Errorf("JANI cannot express %s", describeUnsupported(expr))
 }
 
 // describeUnsupported returns a description of an operator that JANI lacks, for an error message.
-func describeUnsupported(e sema.Expr) string {
-	switch logic.Of(e).Kind {
+func describeUnsupported(expr sema.Expr) string {
+	switch logic.Of(expr).Kind {
 	case logic.Filter:
 		return "a filter inside a property"
 	case logic.Strategy:
@@ -112,7 +112,7 @@ func describeUnsupported(e sema.Expr) string {
 	case logic.PathFormula:
 		return "a path formula here"
 	}
-	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "*sema."))
+	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", expr), "*sema."))
 }
 
 // optimum converts a P, S or R operator to JANI's minimum or maximum, such as Pmin, and compares it with
@@ -137,55 +137,55 @@ func (x *exporter) optimum(letter string, threshold sema.Threshold, operands obj
 }
 
 // path converts a path formula.
-func (x *exporter) path(p *logic.Path) (any, error) {
-	out, err := x.positivePath(p)
-	if p.Negated && err == nil {
+func (x *exporter) path(source *logic.Path) (any, error) {
+	out, err := x.positivePath(source)
+	if source.Negated && err == nil {
 		out = object{"op": "¬", "exp": out}
 	}
 	return out, err
 }
 
 // positivePath converts a path formula without the negation around it.
-func (x *exporter) positivePath(p *logic.Path) (any, error) {
-	if p.Operator {
-		return x.temporal(p)
+func (x *exporter) positivePath(path *logic.Path) (any, error) {
+	if path.Operator {
+		return x.temporal(path)
 	}
-	e, ok := p.X.(*sema.Binary)
-	if !ok || p.Form == logic.InitialState {
-		return x.expr(p.X)
+	expr, ok := path.X.(*sema.Binary)
+	if !ok || path.Form == logic.InitialState {
+		return x.expr(path.X)
 	}
-	left, err := x.path(logic.PathOf(e.X))
+	left, err := x.path(logic.PathOf(expr.X))
 	if err != nil {
 		return nil, err
 	}
-	right, err := x.path(logic.PathOf(e.Y))
-	if e.Op == syntax.OpIff {
+	right, err := x.path(logic.PathOf(expr.Y))
+	if expr.Op == syntax.OpIff {
 		return nil, errors.New("JANI has no <=> of path formulas")
 	}
-	return binaryObject(operatorNames[e.Op], left, right), err
+	return binaryObject(operatorNames[expr.Op], left, right), err
 }
 
 // temporal converts a temporal operator with its bound.
-func (x *exporter) temporal(p *logic.Path) (any, error) {
-	if p.Op == syntax.Next {
+func (x *exporter) temporal(path *logic.Path) (any, error) {
+	if path.Op == syntax.Next {
 		return nil, errors.New("JANI has no operator X")
 	}
-	right, err := x.path(logic.PathOf(p.Right))
+	right, err := x.path(logic.PathOf(path.Right))
 	if err != nil {
 		return nil, err
 	}
-	formula := object{"op": p.Op.String(), "exp": right}
-	if p.Left != nil {
-		left, err := x.path(logic.PathOf(p.Left))
+	formula := object{"op": path.Op.String(), "exp": right}
+	if path.Left != nil {
+		left, err := x.path(logic.PathOf(path.Left))
 		if err != nil {
 			return nil, err
 		}
-		formula = binaryObject(p.Op.String(), left, right)
+		formula = binaryObject(path.Op.String(), left, right)
 	}
-	if p.Bound == nil {
+	if path.Bound == nil {
 		return formula, nil
 	}
-	bounds, err := x.boundObject(p.Bound)
+	bounds, err := x.boundObject(path.Bound)
 	if x.hasTime() {
 		formula["time-bounds"] = bounds
 	} else {
@@ -195,13 +195,13 @@ func (x *exporter) temporal(p *logic.Path) (any, error) {
 }
 
 // boundObject converts a time or step bound.
-func (x *exporter) boundObject(b *sema.Bound) (any, error) {
+func (x *exporter) boundObject(source *sema.Bound) (any, error) {
 	bounds := object{}
 	for _, side := range []struct {
 		name   string
 		x      sema.Expr
 		strict bool
-	}{{"lower", b.Low, b.LowStrict}, {"upper", b.High, b.HighStrict}} {
+	}{{"lower", source.Low, source.LowStrict}, {"upper", source.High, source.HighStrict}} {
 		if side.x == nil {
 			continue
 		}
@@ -218,8 +218,8 @@ func (x *exporter) boundObject(b *sema.Bound) (any, error) {
 }
 
 // reward converts an R operator to an expectation or a long-run average.
-func (x *exporter) reward(f *logic.Formula) (any, error) {
-	objective := f.Objective
+func (x *exporter) reward(formula *logic.Formula) (any, error) {
+	objective := formula.Objective
 	if objective.Struct < 0 || objective.Struct >= len(x.rewards) || objective.Ratio {
 		return nil, errors.New("JANI cannot express the reward structure of the operator R")
 	}
@@ -232,7 +232,7 @@ func (x *exporter) reward(f *logic.Formula) (any, error) {
 	var err error
 	switch objective.Form {
 	case logic.LongRun:
-		return x.optimum("S", f.Threshold, expectation)
+		return x.optimum("S", formula.Threshold, expectation)
 	case logic.TotalReward:
 	case logic.CostBoundedReward:
 		return nil, errors.New("JANI has no reward bounds on a total reward")
@@ -249,5 +249,5 @@ func (x *exporter) reward(f *logic.Formula) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.optimum("E", f.Threshold, expectation)
+	return x.optimum("E", formula.Threshold, expectation)
 }

@@ -134,8 +134,8 @@ func (x *explorer) collectGuardsAndLabels() error {
 				return err
 			}
 			guard := &guard{module: i, command: command, evaluator: eval, constantProbabilities: true}
-			for _, u := range command.Updates {
-				if _, ok := u.Prob.(*sema.Const); u.Prob != nil && !ok {
+			for _, update := range command.Updates {
+				if _, ok := update.Prob.(*sema.Const); update.Prob != nil && !ok {
 					guard.constantProbabilities = false
 				}
 			}
@@ -263,8 +263,8 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 			g.taken = true
 			x.checkSum(g, state)
 		}
-		for _, t := range c.Transitions {
-			x.enqueue(t.Target)
+		for _, transition := range c.Transitions {
+			x.enqueue(transition.Target)
 		}
 	}
 	return nil

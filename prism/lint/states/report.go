@@ -13,13 +13,13 @@ import (
 
 // exactSum returns the exact sum of a command's probabilities in a state as text, "" if it is 1. It
 // returns false if the sum is not known exactly.
-func exactSum(c *sema.Command, state []int32) (string, bool) {
+func exactSum(command *sema.Command, state []int32) (string, bool) {
 	total := new(big.Rat)
-	for _, u := range c.Updates {
-		if u.Prob == nil {
+	for _, update := range command.Updates {
+		if update.Prob == nil {
 			return "", false
 		}
-		v, err := sema.Enclose(u.Prob, state)
+		v, err := sema.Enclose(update.Prob, state)
 		if err != nil || !v.Exact || v.Rat == nil {
 			return "", false
 		}
@@ -36,11 +36,11 @@ func exactSum(c *sema.Command, state []int32) (string, bool) {
 
 // parseRat parses a decimal number that FloatString has written.
 func parseRat(text string) *big.Rat {
-	r, ok := new(big.Rat).SetString(text)
+	fraction, ok := new(big.Rat).SetString(text)
 	if !ok {
 		panic("found " + text + ", want a decimal number, which FloatString writes")
 	}
-	return r
+	return fraction
 }
 
 // report returns the result of the exploration. interrupted says that its context ended. Findings about
@@ -111,9 +111,9 @@ func (x *explorer) checkNeverReady() {
 			continue
 		}
 		var others []string
-		for i, m := range x.program.Modules {
-			if i != guard.module && slices.Contains(m.Alphabet, command.Action) {
-				others = append(others, m.Name)
+		for i, module := range x.program.Modules {
+			if i != guard.module && slices.Contains(module.Alphabet, command.Action) {
+				others = append(others, module.Name)
 			}
 		}
 		if len(others) == 0 || x.isBlocked(guard) {
@@ -126,14 +126,14 @@ func (x *explorer) checkNeverReady() {
 // isBlocked reports whether another module has the command's action only in commands whose guards
 // are constantly false. These are reported elsewhere.
 func (x *explorer) isBlocked(guard *guard) bool {
-	for i, m := range x.program.Modules {
-		if i == guard.module || !slices.Contains(m.Alphabet, guard.command.Action) {
+	for i, module := range x.program.Modules {
+		if i == guard.module || !slices.Contains(module.Alphabet, guard.command.Action) {
 			continue
 		}
-		canBeEnabled := slices.ContainsFunc(m.Commands, func(c sema.Command) bool {
-			return c.Action == guard.command.Action && !lint.IsConst(c.Guard, false)
+		canBeEnabled := slices.ContainsFunc(module.Commands, func(command sema.Command) bool {
+			return command.Action == guard.command.Action && !lint.IsConst(command.Guard, false)
 		})
-		hasCommands := slices.ContainsFunc(m.Commands, func(c sema.Command) bool { return c.Action == guard.command.Action })
+		hasCommands := slices.ContainsFunc(module.Commands, func(command sema.Command) bool { return command.Action == guard.command.Action })
 		if hasCommands && !canBeEnabled {
 			return true
 		}
