@@ -10,15 +10,19 @@ const (
 	playerSpawner = "spawner"
 )
 
-// newTiles returns the new tiles that a spawner chooses from, with their names in actions.
-func newTiles() []struct {
+// newTile is a tile that the spawner can choose, with its name in actions.
+type newTile struct {
 	name  string
 	value int
-} {
-	return []struct {
-		name  string
-		value int
-	}{{"two", 2}, {"four", 4}}
+}
+
+// newTiles returns the tiles that the spawner chooses from: those of a positive probability.
+func (b *builder) newTiles() []newTile {
+	tiles := []newTile{{"two", 2}, {"four", 4}}
+	if b.onlyTwos() {
+		return tiles[:1]
+	}
+	return tiles
 }
 
 // choosesTile reports whether the spawner chooses between 2 and 4.
@@ -46,7 +50,7 @@ func ownedAction(name string) *syntax.PlayerItem {
 // cell and tile. The game starts with two tiles, so the first one does not end the phase.
 func (b *builder) chosenTiles() []*syntax.Command {
 	var first, next []*syntax.Command
-	for _, tile := range newTiles() {
+	for _, tile := range b.newTiles() {
 		if b.cfg.Spawn == SpawnWorstTile {
 			first = append(first, command(tile.name+"_init", firstTile(), b.inDrawnCell(tile.value, false)...))
 			next = append(next, command(tile.name, and(nextTile(), not(ident(fieldFull))), b.inDrawnCell(tile.value, true)...))
