@@ -190,7 +190,7 @@ func (c Config) validateKind() []error {
 	if (c.Kind == DTMC || c.Kind == POMDP) && c.Spawn != SpawnUniform {
 		errs = append(errs, &FieldError{"spawn", c.Spawn.String(), "uniform for a " + c.Kind.String()})
 	}
-	if worst := c.Spawn >= SpawnWorstCell; worst != (c.Kind == SMG) {
+	if worst := c.Spawn == SpawnWorstCell || c.Spawn == SpawnWorstTile || c.Spawn == SpawnWorst; worst != (c.Kind == SMG) {
 		want := "cell, module or uniform for a model other than smg"
 		if c.Kind == SMG {
 			want = "worst-cell, worst-tile or worst for an smg"
