@@ -15,6 +15,9 @@ func Build(cfg Config) (*syntax.Model, error) {
 	b := &builder{cfg: cfg, grid: newGrid(cfg.Rows, cfg.Cols)}
 	kind := cfg.modelType()
 	items := []syntax.Item{&syntax.TypeDecl{Doc: cfg.header(), Type: kind, Word: strings.ToLower(kind.String())}}
+	if cfg.Kind == SMG {
+		items = append(items, b.players()...)
+	}
 	items = append(items, b.constants()...)
 	switch cfg.Kind {
 	case Prototype:
@@ -39,6 +42,8 @@ func (c Config) modelType() syntax.ModelType {
 		return syntax.DTMC
 	case POMDP:
 		return syntax.POMDP
+	case SMG:
+		return syntax.SMG
 	}
 	return syntax.MDP
 }
@@ -87,11 +92,16 @@ func (b *builder) constants() []syntax.Item {
 			Doc:  syntax.Doc{"The tile that wins the game."},
 			Type: syntax.ConstInt, Typed: true, Name: ident(constMax), Value: intLit(b.cfg.Max),
 		},
+	}
+	if b.cfg.choosesTile() {
+		return items
+	}
+	items = append(items,
 		&syntax.ConstDecl{
 			Doc:  syntax.Doc{"The probability that a new tile is a 2."},
 			Type: syntax.ConstDouble, Typed: true, Name: ident(constTwo), Value: value,
 		},
-	}
+	)
 	if !b.onlyTwos() {
 		items = append(items, &syntax.ConstDecl{
 			Doc:  syntax.Doc{"The probability that a new tile is a 4."},
@@ -194,10 +204,13 @@ func (b *builder) formulas() []syntax.Item {
 	if b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves {
 		items = append(items, countLegalMoves())
 	}
-	if b.cfg.Spawn == SpawnUniform {
+	if b.cfg.Spawn == SpawnUniform || b.cfg.Spawn == SpawnWorstTile {
 		items = append(items, formula(emptyCells, sum(each(cells, func(c string) syntax.Expr {
 			return paren(&syntax.Cond{C: is(c, 0), T: intLit(1), E: intLit(0)})
 		})...), "How many cells have no tile."))
+	}
+	if b.cfg.Rewards {
+		items = append(items, b.rewards()...)
 	}
 	return append(items, label(fail, ident(fail)), label(success, ident(success)))
 }

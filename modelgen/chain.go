@@ -21,8 +21,11 @@ func (b *builder) chainMoves() []*syntax.Command {
 		"The move-merge phase: each legal move with the same probability. The tiles of each line",
 		"slide to the wall and equal ones merge, the pair nearest the wall first.",
 	}, b.faultsDoc(allMoves()...)...)
-	return []*syntax.Command{documented(command("move", guard, updates...), doc...)}
+	return []*syntax.Command{documented(command(randomMove, guard, updates...), doc...)}
 }
+
+// randomMove is the action of a random move.
+const randomMove = "move"
 
 // legalMoves names the formula that counts them.
 const legalMoves = "legal_moves"

@@ -29,6 +29,8 @@ type Config struct {
 	Updates Updates
 	// Observe is what the player of a POMDP sees.
 	Observe Observe
+	// Rewards adds the reward structures "moves" and "score".
+	Rewards bool
 }
 
 // DefaultP2 is the probability of a 2 in the game.
@@ -62,6 +64,8 @@ const (
 	DTMC
 	// POMDP is the final model with a uniform spawn and a player who sees a part of the board.
 	POMDP
+	// SMG is the final model as a game of two players: the mover, and the spawner, who places the new tiles against the mover.
+	SMG
 )
 
 // Spawn says how the random phase chooses the cell of a new tile.
@@ -78,11 +82,19 @@ const (
 	SpawnModule
 	// SpawnUniform is one command whose probabilities depend on the number of empty cells: a uniform choice in one step.
 	SpawnUniform
+	// SpawnWorstCell lets the spawner of an SMG choose the cell; the tile is drawn.
+	SpawnWorstCell
+	// SpawnWorstTile lets the spawner of an SMG choose the tile, 2 or 4; every empty cell is equally likely.
+	SpawnWorstTile
+	// SpawnWorst lets the spawner of an SMG choose the cell and the tile.
+	SpawnWorst
 )
 
-func kindNames() []string { return []string{"final", "combined", "prototype", "dtmc", "pomdp"} }
+func kindNames() []string { return []string{"final", "combined", "prototype", "dtmc", "pomdp", "smg"} }
 
-func spawnNames() []string { return []string{"cell", "module", "uniform"} }
+func spawnNames() []string {
+	return []string{"cell", "module", "uniform", "worst-cell", "worst-tile", "worst"}
+}
 
 // String returns the word that ParseKind reads.
 func (k Kind) String() string { return nameOf(kindNames(), int(k), "Kind") }
@@ -119,7 +131,7 @@ func parseName(names []string, field, text string) (int, error) {
 
 // FieldError says what is wrong with one field of a Config.
 type FieldError struct {
-	Field string // "model" (the Kind), "board", "max", "p2", "policy", "spawn", "updates" or "observe", as the flags of tilecheck gen
+	Field string // "model" (the Kind), "board", "max", "p2", "policy", "spawn", "updates", "observe" or "rewards", as the flags of tilecheck gen
 	Found string
 	Want  string
 }
@@ -177,6 +189,16 @@ func (c Config) validateKind() []error {
 	var errs []error
 	if (c.Kind == DTMC || c.Kind == POMDP) && c.Spawn != SpawnUniform {
 		errs = append(errs, &FieldError{"spawn", c.Spawn.String(), "uniform for a " + c.Kind.String()})
+	}
+	if worst := c.Spawn == SpawnWorstCell || c.Spawn == SpawnWorstTile || c.Spawn == SpawnWorst; worst != (c.Kind == SMG) {
+		want := "cell, module or uniform for a model other than smg"
+		if c.Kind == SMG {
+			want = "worst-cell, worst-tile or worst for an smg"
+		}
+		errs = append(errs, &FieldError{"spawn", c.Spawn.String(), want})
+	}
+	if c.Rewards && (!c.slides() || c.Updates != UpdatesRules) {
+		errs = append(errs, &FieldError{"rewards", "given", "none with the combined model, the prototype or the published updates"})
 	}
 	if c.Kind == DTMC && !c.managed() {
 		errs = append(errs, &FieldError{"policy", c.policyName(), "a policy for a dtmc, which has no choices"})
@@ -247,6 +269,9 @@ func (c Config) Args() []string {
 	}
 	if c.Kind == POMDP {
 		args = append(args, "--observe="+c.Observe.String())
+	}
+	if c.Rewards {
+		args = append(args, "--rewards")
 	}
 	return args
 }

@@ -49,8 +49,14 @@ func TestValidate(t *testing.T) {
 			Config{Kind: Prototype, Rows: 2, Cols: 2, Max: 8, Policy: Policy{Kind: RandomMoves}, Spawn: SpawnUniform},
 			"policy is random, want none for the prototype, which has no policy manager\nspawn is uniform, want cell for the prototype",
 		},
-		{with(func(c *Config) { c.Kind, c.Spawn = 9, 9 }), "model is Kind(9), want final, combined, prototype, dtmc, pomdp\n" +
-			"spawn is Spawn(9), want cell, module, uniform"},
+		{with(func(c *Config) { c.Kind, c.Spawn = 9, 9 }), "model is Kind(9), want final, combined, prototype, dtmc, pomdp, smg\n" +
+			"spawn is Spawn(9), want cell, module, uniform, worst-cell, worst-tile, worst"},
+		{with(func(c *Config) { c.Spawn = SpawnWorst }), "spawn is worst, want cell, module or uniform for a model other than smg"},
+		{with(func(c *Config) { c.Kind = SMG }), "spawn is cell, want worst-cell, worst-tile or worst for an smg"},
+		{
+			Config{Kind: Combined, Rows: 2, Cols: 2, Max: 8, Rewards: true},
+			"rewards is given, want none with the combined model, the prototype or the published updates",
+		},
 		{with(func(c *Config) { c.Kind = DTMC }), "spawn is cell, want uniform for a dtmc\npolicy is none, want a policy for a dtmc, which has no choices"},
 		{
 			with(func(c *Config) { c.Kind, c.Spawn, c.Policy = POMDP, SpawnUniform, Policy{Kind: RandomMoves} }),
@@ -156,15 +162,15 @@ func TestParseNames(t *testing.T) {
 			t.Errorf("%s: %s, %v", k, got, err)
 		}
 	}
-	for _, s := range []Spawn{SpawnCell, SpawnModule, SpawnUniform} {
+	for _, s := range []Spawn{SpawnCell, SpawnModule, SpawnUniform, SpawnWorstCell, SpawnWorstTile, SpawnWorst} {
 		if got, err := ParseSpawn(s.String()); got != s || err != nil {
 			t.Errorf("%s: %s, %v", s, got, err)
 		}
 	}
-	if _, err := ParseKind("Final"); err == nil || err.Error() != `model is "Final", want final, combined, prototype, dtmc, pomdp` {
+	if _, err := ParseKind("Final"); err == nil || err.Error() != `model is "Final", want final, combined, prototype, dtmc, pomdp, smg` {
 		t.Error(err)
 	}
-	if _, err := ParseSpawn("4"); err == nil || err.Error() != `spawn is "4", want cell, module, uniform` {
+	if _, err := ParseSpawn("4"); err == nil || err.Error() != `spawn is "4", want cell, module, uniform, worst-cell, worst-tile, worst` {
 		t.Error(err)
 	}
 }
@@ -188,7 +194,7 @@ func TestP2(t *testing.T) {
 		text   string
 		values int // of a new tile
 	}{{"", 2}, {"0.90", 2}, {"9e-1", 2}, {"0.99999999999999999999", 2}, {"1", 1}, {"1.0", 1}, {"10e-1", 1}} {
-		for _, spawn := range []Spawn{SpawnCell, SpawnModule, SpawnUniform} {
+		for _, spawn := range []Spawn{SpawnCell, SpawnModule, SpawnUniform, SpawnWorstCell, SpawnWorstTile, SpawnWorst} {
 			m := build(t, Config{Rows: 2, Cols: 2, Max: 8, P2: tc.text, Spawn: spawn})
 			text := cmp.Or(tc.text, "0.9")
 			n := m.Items[2].(*syntax.ConstDecl)

@@ -43,6 +43,7 @@ func (k Kind) meaning() string {
 		"one module for each cell, synchronised (section 3.3).",
 		"the final model with a policy, as a Markov chain.",
 		"the final model with a player who sees a part of the board.",
+		"the final model as a game of the mover against the spawner.",
 	}[k]
 }
 
@@ -57,6 +58,12 @@ func (c Config) spawnMeaning() []string {
 	switch c.Spawn {
 	case SpawnModule:
 		return []string{`Spawn "module": the module spawn_manager draws the cell of a new tile (section 3.7).`, scope}
+	case SpawnWorstCell:
+		return worstMeaning(c.Spawn, "the cell of a new tile", "the tile is a 2 or a 4 by chance")
+	case SpawnWorstTile:
+		return worstMeaning(c.Spawn, "whether a new tile is a 2 or a 4", "every empty cell is equally likely")
+	case SpawnWorst:
+		return worstMeaning(c.Spawn, "the cell of a new tile and whether it is a 2 or a 4", "nothing is left to chance")
 	case SpawnUniform:
 		return []string{`Spawn "uniform": one command gives every empty cell the same probability.`, scope}
 	}
@@ -64,6 +71,14 @@ func (c Config) spawnMeaning() []string {
 		`Spawn "cell": the cell of a new tile is a nondeterministic choice (section 3.2).`,
 		"  Simulation resolves it uniformly, which is the game. Pmin and Pmax do not:",
 		"  their scheduler places the tiles too, to its own advantage.",
+	}
+}
+
+// worstMeaning says what the spawner of a game chooses, and what it does not.
+func worstMeaning(spawn Spawn, chosen, rest string) []string {
+	return []string{
+		fmt.Sprintf("Spawn %q: the spawner chooses %s; %s.", spawn, chosen, rest),
+		fmt.Sprintf("  <<%s>> Pmax=? [ F success ] is what the mover can guarantee, whatever the spawner does.", playerMover),
 	}
 }
 

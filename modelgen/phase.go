@@ -13,8 +13,11 @@ import (
 //
 // Source: thesis sections 3.4 and 3.6.
 func (b *builder) randomPhase() []*syntax.Command {
-	if b.cfg.Spawn == SpawnUniform {
+	switch b.cfg.Spawn {
+	case SpawnUniform:
 		return b.uniformPhase()
+	case SpawnWorstTile, SpawnWorst:
+		return b.chosenTiles()
 	}
 	var first, next []*syntax.Command
 	for _, cell := range b.grid.cells {
@@ -30,6 +33,11 @@ func (b *builder) randomPhase() []*syntax.Command {
 const firstTileDoc = "The random phase. A game starts with two tiles; this is the first."
 
 func firstTile() syntax.Expr { return and(ident(fieldEmpty), is(phase, randomPhase)) }
+
+// nextTile is the guard of the commands that add a tile to a board with tiles.
+func nextTile() syntax.Expr {
+	return and(not(ident(fieldEmpty)), ident(noMax), is(phase, randomPhase))
+}
 
 func toMoves() *syntax.Assign { return assign(phase, intLit(moveMerge)) }
 

@@ -10,11 +10,15 @@ import (
 // the scheduler chooses the cells of new tiles. It also recognises such models with other
 // comments, layout, constants, policies or rewards: the first tile has a separate action for each
 // of several cells ("v_0_init"; "f0000_1100" in the prototype), and no module that draws a cell
-// synchronises on it.
+// synchronises on it. In a game of two players the scheduler is not one of them.
 func SchedulerSpawns(m *syntax.Model) bool {
 	firsts, drawn, formulas := map[string]bool{}, false, map[string]bool{}
 	for _, item := range m.Items {
 		switch item := item.(type) {
+		case *syntax.TypeDecl:
+			if item.Type == syntax.SMG {
+				return false
+			}
 		case *syntax.FormulaDecl:
 			formulas[item.Name.Name] = true
 		case *syntax.Module:

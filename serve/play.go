@@ -260,7 +260,7 @@ func (h *handler) openedTable(b *board) *solve.Table {
 // Winning reports whether the values of a table are probabilities of winning under the usual
 // rules.
 func Winning(p solve.Problem) bool {
-	return p.Objective == solve.Win && p.Discount == 1 && p.Twos == 9 && p.Total == 10
+	return p.Objective == solve.Win && p.Discount == 1 && p.Twos == 9 && p.Total == 10 && p.Against == solve.Chance
 }
 
 // table calls f with the solution of a game.

@@ -47,11 +47,12 @@ func (f sizeFlags) shape() (rows, cols int, err error) {
 type genCmd struct {
 	boardFlags `embed:""`
 	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
-	Model      string `name:"kind" aliases:"model" help:"Which model: final, combined or prototype (the thesis's), dtmc (with a policy) or pomdp." default:"final" placeholder:"KIND"`
+	Model      string `name:"kind" aliases:"model" help:"Which model: final, combined or prototype (the thesis's), dtmc (with a policy), pomdp, or smg (the mover against who places the tiles)." default:"final" placeholder:"KIND"`
 	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
-	Spawn      string `help:"Who draws the cell of a new tile. cell (default, as in the thesis): the scheduler; for sampling. uniform, or module with draws: chance; for exact values, which are those of the game." placeholder:"SPAWN"`
+	Spawn      string `help:"Who draws the cell of a new tile. cell (default, as in the thesis): the scheduler; for sampling. uniform, or module with draws: chance; for exact values, which are those of the game. For an smg: worst-cell, worst-tile or worst, what the spawner chooses (default: worst-cell)." placeholder:"SPAWN"`
 	updateFlag `embed:""`
 	Observe    string `help:"What the player of a pomdp sees: all, none, max, row:R, cells:0,3 or mask:10/01 (default: all)." placeholder:"WHAT"`
+	Rewards    bool   `help:"Add the reward structures moves and score."`
 	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
 	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
 }
@@ -73,14 +74,17 @@ func (c *genCmd) Run(env *environment) error {
 
 // config returns the configuration of the model.
 func (c *genCmd) config() (modelgen.Config, error) {
-	config := modelgen.Config{Max: c.Max, P2: c.P2}
+	config := modelgen.Config{Max: c.Max, P2: c.P2, Rewards: c.Rewards}
 	var shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr error
 	config.Rows, config.Cols, shapeErr = c.shape()
 	config.Kind, kindErr = modelgen.ParseKind(c.Model)
 	config.Policy, policyErr = modelgen.ParsePolicy(c.Policy)
 	defaultSpawn := modelgen.SpawnCell
-	if config.Kind == modelgen.DTMC || config.Kind == modelgen.POMDP {
+	switch config.Kind {
+	case modelgen.DTMC, modelgen.POMDP:
 		defaultSpawn = modelgen.SpawnUniform
+	case modelgen.SMG:
+		defaultSpawn = modelgen.SpawnWorstCell
 	}
 	config.Spawn, spawnErr = modelgen.ParseSpawn(cmp.Or(c.Spawn, defaultSpawn.String()))
 	config.Observe, observeErr = modelgen.ParseObserve(cmp.Or(c.Observe, "all"))

@@ -26,12 +26,13 @@ type problemFlags struct {
 	boardFlags `embed:""`
 	Max        int      `help:"Goal: the tile that ends the game, 4 to 32768 (no default). If it cannot be reached, the game goes on until it is lost." placeholder:"TILE"`
 	Objective  string   `help:"Maximise win (the probability of MAX), score or moves." default:"win" enum:"win,score,moves"`
+	Against    string   `help:"Who places the new tiles: chance (the game), or an opponent who chooses the cell (worst-cell), the tile (worst-tile) or both (worst); then the value is what the player can guarantee." default:"chance" enum:"chance,worst-cell,worst-tile,worst"`
 	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." want:"(0,1]" placeholder:"G"`
 }
 
 // given reports whether the command line has any of the flags.
 func (f problemFlags) given() bool {
-	return f.Size != 0 || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Discount != nil || f.P2 != modelgen.DefaultP2
+	return f.Size != 0 || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Against != "chance" || f.Discount != nil || f.P2 != modelgen.DefaultP2
 }
 
 // options returns the options of the solver that the flags describe.
@@ -47,6 +48,9 @@ func (f problemFlags) options() (solve.Options, error) {
 	}
 	if opts.Objective, err = solve.ParseObjective(f.Objective); err != nil {
 		return opts, usageError("%w", err)
+	}
+	if opts.Against, err = solve.ParseAgainst(f.Against); err != nil {
+		return opts, usageError("--against: %w", err)
 	}
 	p2, ok := new(big.Rat).SetString(f.P2)
 	if !ok {

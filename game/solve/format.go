@@ -15,6 +15,8 @@ const (
 	fileMagic   = "2048solv"
 	footerMagic = "2048done"
 	fileVersion = 2
+	// gameVersion is the version of tables against an opponent, which older programs do not know.
+	gameVersion = 3
 
 	fileHeaderSize = 64
 	footerSize     = 32
@@ -52,11 +54,16 @@ func verifyChecksum(data []byte) ([]byte, bool) {
 func appendFileHeader(dst []byte, p Problem) []byte {
 	start := len(dst)
 	dst = append(dst, fileMagic...)
-	dst = binary.LittleEndian.AppendUint32(dst, fileVersion)
+	version := uint32(fileVersion)
+	if p.Against != Chance {
+		version = gameVersion
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, version)
 	dst = append(dst, byte(p.Shape.Rows), byte(p.Shape.Cols), byte(p.MaxExp), byte(p.Objective))
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.Discount))
 	dst = binary.LittleEndian.AppendUint32(dst, p.Twos)
 	dst = binary.LittleEndian.AppendUint32(dst, p.Total)
+	dst = append(dst, byte(p.Against))
 	dst = append(dst, make([]byte, fileHeaderSize-4-(len(dst)-start))...)
 	return appendChecksum(dst, start)
 }
@@ -68,8 +75,8 @@ func parseFileHeader(data []byte) (Problem, error) {
 	if len(data) < fileHeaderSize || string(data[:8]) != fileMagic {
 		return Problem{}, errNoTable
 	}
-	if v := binary.LittleEndian.Uint32(data[8:]); v != fileVersion {
-		return Problem{}, fmt.Errorf("version of the table is %d, want %d", v, fileVersion)
+	if v := binary.LittleEndian.Uint32(data[8:]); v != fileVersion && v != gameVersion {
+		return Problem{}, fmt.Errorf("version of the table is %d, want %d or %d", v, fileVersion, gameVersion)
 	}
 	body, ok := verifyChecksum(data[:fileHeaderSize])
 	if !ok {
@@ -80,6 +87,7 @@ func parseFileHeader(data []byte) (Problem, error) {
 		MaxExp: int(body[14]), Objective: Objective(body[15]),
 		Discount: math.Float64frombits(binary.LittleEndian.Uint64(body[16:])),
 		Twos:     binary.LittleEndian.Uint32(body[24:]), Total: binary.LittleEndian.Uint32(body[28:]),
+		Against: Against(body[32]),
 	}
 	return p, p.validate()
 }

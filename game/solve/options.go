@@ -51,6 +51,8 @@ type Options struct {
 	Discount float64
 	// P2 is the probability that a new tile is a 2, otherwise it is a 4; nil means 9/10. Its denominator is at most MaxOdds.
 	P2 *big.Rat
+	// Against is who places the new tiles; the zero value is Chance. Against an opponent, the player maximises what is guaranteed.
+	Against Against
 
 	Workers int   // goroutines; 0 means one for each processor. The result does not depend on it
 	Memory  int64 // approximate limit in bytes; 0 means no limit. The result does not depend on it
@@ -72,6 +74,7 @@ type Problem struct {
 	Objective   Objective
 	Discount    float64
 	Twos, Total uint32 // a new tile is a 2 with probability Twos/Total, in lowest terms
+	Against     Against
 }
 
 // String describes the problem, such as "win on 3x3 to 1024", with the parameters that are not the defaults.
@@ -83,12 +86,15 @@ func (p Problem) String() string {
 	if p.Twos != 9 || p.Total != 10 {
 		text += fmt.Sprintf(", probability of a 2 %d/%d", p.Twos, p.Total)
 	}
+	if p.Against != Chance {
+		text += fmt.Sprintf(", against %s", p.Against)
+	}
 	return text
 }
 
 // Problem checks the options and returns the problem.
 func (o *Options) Problem() (Problem, error) {
-	p := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Total: 10}
+	p := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Total: 10, Against: o.Against}
 	if p.Discount == 0 {
 		p.Discount = 1
 	}
@@ -116,6 +122,8 @@ func (p Problem) validate() error {
 		return fmt.Errorf("probability of a 2 is %d/%d, want a fraction from 0 to 1 with a denominator of at most %d", p.Twos, p.Total, MaxOdds)
 	case p.Objective >= numObjectives:
 		return fmt.Errorf("objective is %d, want one of %d", p.Objective, numObjectives)
+	case int(p.Against) >= len(againstNames()):
+		return fmt.Errorf("opponent is %d, want one of %d", p.Against, len(againstNames()))
 	case math.IsNaN(p.Discount) || p.Discount <= 0 || p.Discount > 1:
 		return fmt.Errorf("discount is %g, want a factor above 0 and at most 1", p.Discount)
 	case p.Discount != 1 && p.Objective != Win:

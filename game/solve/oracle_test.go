@@ -16,6 +16,7 @@ import (
 type oracle struct {
 	rows, cols, max int
 	objective       solve.Objective
+	against         solve.Against
 	discount, p2    *big.Rat
 	known           map[string]*answer
 }
@@ -29,7 +30,7 @@ type answer struct {
 
 func newOracle(opts solve.Options) *oracle {
 	o := &oracle{
-		rows: opts.Shape.Rows, cols: opts.Shape.Cols, max: opts.Max, objective: opts.Objective,
+		rows: opts.Shape.Rows, cols: opts.Shape.Cols, max: opts.Max, objective: opts.Objective, against: opts.Against,
 		discount: big.NewRat(1, 1), p2: opts.P2, known: make(map[string]*answer),
 	}
 	if opts.Discount != 0 {
@@ -82,28 +83,68 @@ func (o *oracle) wonValue() *big.Rat {
 	return new(big.Rat)
 }
 
-// random returns the expected value after a random tile, given that of the boards with it.
+// random returns the value after a new tile, given that of the boards with it: the expectation, or the least value that the opponent can choose.
 func (o *oracle) random(board []int, value func(board []int) *big.Rat) *big.Rat {
-	sum, empty := new(big.Rat), int64(0)
+	four := new(big.Rat).Sub(big.NewRat(1, 1), o.p2)
+	var cells [][]*big.Rat // the values by cell, then by tile
+	var odds []*big.Rat    // the probabilities of the tiles
 	for i, v := range board {
 		if v != 0 {
 			continue
 		}
-		empty++
-		for tile, p := range map[int]*big.Rat{2: o.p2, 4: new(big.Rat).Sub(big.NewRat(1, 1), o.p2)} {
+		odds = nil
+		var values []*big.Rat
+		for k, p := range []*big.Rat{o.p2, four} {
 			if p.Sign() == 0 {
 				continue
 			}
 			next := slices.Clone(board)
-			next[i] = tile
+			next[i] = 2 * (k + 1)
 			v := o.wonValue()
 			if !o.won(next) {
 				v = value(next)
 			}
-			sum.Add(sum, new(big.Rat).Mul(p, v))
+			values, odds = append(values, v), append(odds, p)
+		}
+		cells = append(cells, values)
+	}
+	return o.combine(cells, odds)
+}
+
+// combine returns the value of a choice, or a draw, of a cell and a tile.
+func (o *oracle) combine(cells [][]*big.Rat, odds []*big.Rat) *big.Rat {
+	least := func(values []*big.Rat) *big.Rat { return slices.MinFunc(values, (*big.Rat).Cmp) }
+	mean := func(values, weights []*big.Rat) *big.Rat {
+		sum := new(big.Rat)
+		for i, v := range values {
+			sum.Add(sum, new(big.Rat).Mul(weights[i], v))
+		}
+		return sum
+	}
+	equal := slices.Repeat([]*big.Rat{big.NewRat(1, int64(len(cells)))}, len(cells))
+	var byCell, byTile []*big.Rat
+	for _, values := range cells {
+		switch o.against {
+		case solve.Worst:
+			byCell = append(byCell, least(values))
+		default:
+			byCell = append(byCell, mean(values, odds))
 		}
 	}
-	return sum.Quo(sum, new(big.Rat).SetInt64(empty))
+	for k := range odds {
+		var values []*big.Rat
+		for _, tiles := range cells {
+			values = append(values, tiles[k])
+		}
+		byTile = append(byTile, mean(values, equal))
+	}
+	switch o.against {
+	case solve.Worst, solve.WorstCell:
+		return least(byCell)
+	case solve.WorstTile:
+		return least(byTile)
+	}
+	return mean(byCell, equal)
 }
 
 // initial returns the value of a game before its two random tiles.
@@ -219,6 +260,17 @@ func problems() []solve.Options {
 			for objective := solve.Win; objective <= solve.Moves; objective++ {
 				all = append(all, solve.Options{Shape: game.Shape{Rows: 2, Cols: 2}, Max: m, Objective: objective, P2: p2})
 			}
+		}
+	}
+	for against := solve.WorstCell; against <= solve.Worst; against++ {
+		for objective := solve.Win; objective <= solve.Moves; objective++ {
+			for _, m := range []int{4, 8, 16, 32} {
+				all = append(all, solve.Options{Shape: game.Shape{Rows: 2, Cols: 2}, Max: m, Objective: objective, Against: against})
+			}
+			all = append(all,
+				solve.Options{Shape: game.Shape{Rows: 1, Cols: 4}, Max: 16, Objective: objective, Against: against, P2: big.NewRat(1, 3)},
+				solve.Options{Shape: game.Shape{Rows: 2, Cols: 2}, Max: 16, Objective: objective, Against: against, P2: big.NewRat(1, 1)},
+				solve.Options{Shape: game.Shape{Rows: 2, Cols: 3}, Max: 16, Objective: objective, Against: against})
 		}
 	}
 	for _, gamma := range []float64{0.99, 0.5, 1e-3} {

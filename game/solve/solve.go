@@ -31,6 +31,8 @@ func (s Stats) Bounds(p Problem) (low, high float64, ok bool) {
 	switch {
 	case s.Initial == 0 && p.Discount == 1: // a MAX that cannot be reached is worth 0 without rounding
 		return 0, 0, true
+	case p.Against == Worst && p.Objective == Win && p.Discount == 1: // all values are 0 or 1
+		return s.Initial, s.Initial, true
 	case s.Initial < leastBounded:
 		return 0, 0, false
 	}

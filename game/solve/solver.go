@@ -169,12 +169,12 @@ func (s *solver) initial(ctx context.Context) (float64, error) {
 			if err := s.loadNext(ctx, &s.scratch[0], s.partOf(b), next, false); err != nil {
 				return 0, err
 			}
-			value, err := s.mean(b, &s.scratch[0].values)
+			value, err := s.spawned(b, &s.scratch[0].values)
 			if err != nil {
 				return 0, err
 			}
 			known.add(b, value)
 		}
 	}
-	return s.mean(0, &first)
+	return s.spawned(0, &first)
 }

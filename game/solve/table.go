@@ -168,7 +168,7 @@ func (t *Table) afterValue(after game.Board) (float64, bool) {
 			known.add(b, value)
 		}
 	}
-	value, err := t.mean(canonical, &next)
+	value, err := t.spawned(canonical, &next)
 	return value, err == nil
 }
 

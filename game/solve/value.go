@@ -154,7 +154,7 @@ func (s *solver) valueBlocks(
 	return afters.readPart(ctx, part, &w.scratch, func(_ *blockView, boards []uint64) error {
 		values = values[:0]
 		for _, b := range boards {
-			value, err := s.mean(b, &w.values)
+			value, err := s.spawned(b, &w.values)
 			if err != nil {
 				return err
 			}

@@ -93,7 +93,7 @@ func (x *Shield) Prepare(ctx context.Context) error {
 	if err := x.optimal.prepare(ctx); err != nil {
 		return err
 	}
-	if p := x.optimal.table.Problem(); p.Discount != 1 {
+	if p := x.optimal.table.Problem(); p.Discount != 1 || p.Against != solve.Chance {
 		return fmt.Errorf("the table is of %v, want one without a discount for a shield", p)
 	}
 	loss, _ := x.options.Loss.Float64()

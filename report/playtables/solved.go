@@ -39,6 +39,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		{Name: "board"},
 		{Name: "tile", Align: table.Right},
 		{Name: "objective"},
+		{Name: "against"},
 		{Name: "value", Align: table.Right},
 		{Name: "interval", Field: "-"},
 		{Field: "lower"},
@@ -58,7 +59,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		accuracy, lower, upper, relative = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
 	}
 	t.Append(
-		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
+		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), problem.Against.String(), valueCell(stats.Initial),
 		interval, lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
 		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
 	)

@@ -1,0 +1,99 @@
+package solve
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Against says who places the new tiles.
+type Against uint8
+
+// The opponents of the player. Tiles of probability 0 are not chosen either.
+const (
+	Chance    Against = iota // every empty cell is equally likely, and the tile is drawn: the game
+	WorstCell                // an opponent chooses the cell, and the tile is drawn
+	WorstTile                // an opponent chooses the tile, and every empty cell is equally likely
+	Worst                    // an opponent chooses the cell and the tile
+)
+
+func againstNames() []string { return []string{"chance", "worst-cell", "worst-tile", "worst"} }
+
+// String returns the word that ParseAgainst reads.
+func (a Against) String() string {
+	if names := againstNames(); int(a) < len(names) {
+		return names[a]
+	}
+	return fmt.Sprintf("Against(%d)", uint8(a))
+}
+
+// ParseAgainst is the inverse of String.
+func ParseAgainst(name string) (Against, error) {
+	i := slices.Index(againstNames(), name)
+	if i < 0 {
+		return 0, fmt.Errorf("found %q, want one of %s", name, strings.Join(againstNames(), ", "))
+	}
+	return Against(i), nil
+}
+
+// spawned returns the value of an afterstate, given the values of the boards with one more 2 or 4: their mean, or the least value that the
+// opponent can choose.
+func (e *expander) spawned(after uint64, values *nextValues) (float64, error) {
+	if e.problem.Against == Chance {
+		return e.mean(after, values)
+	}
+	return e.guaranteed(after, values)
+}
+
+// guaranteed returns the least value of an afterstate that the opponent can choose.
+func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error) {
+	var images [8]uint64
+	e.orbit.allImages(after, &images)
+	empty := e.empties(after)
+	least := math.Inf(1)
+	var sums [2]float64 // over the cells, by tile
+	for left := empty; left != 0; left &= left - 1 {
+		cell := bits.TrailingZeros64(left) / 4
+		mean := 0.0 // over the tiles
+		for exp := 1; exp <= 2; exp++ {
+			odds := e.tileWeight(exp)
+			if odds == 0 {
+				continue
+			}
+			value, err := e.valueWithTile(&images, cell, exp, values)
+			if err != nil {
+				return 0, err
+			}
+			if e.problem.Against == Worst {
+				least = min(least, value)
+			}
+			mean += float64(float64(odds) * value)
+			sums[exp-1] += value
+		}
+		if e.problem.Against == WorstCell {
+			least = min(least, mean/float64(e.problem.Total))
+		}
+	}
+	if e.problem.Against == WorstTile {
+		for i, sum := range sums {
+			if e.tileWeight(i+1) > 0 {
+				least = min(least, sum/float64(bits.OnesCount64(empty)))
+			}
+		}
+	}
+	return least, nil
+}
+
+// valueWithTile returns the value of an afterstate with a new tile of exponent exp in a cell.
+func (e *expander) valueWithTile(images *[8]uint64, cell, exp int, values *nextValues) (float64, error) {
+	if e.spawnWins(exp) {
+		return e.wonValue(), nil
+	}
+	value, ok := values[exp-1][e.group(cell)].get(e.orbit.leastImageWith(images, cell, uint64(exp)))
+	if !ok {
+		return 0, errMissing
+	}
+	return value, nil
+}
