@@ -69,8 +69,7 @@ class StateGraph(Table):
         return self.picture().svg if len(self.states) <= _DRAWN else None
 
     def _repr_html_(self) -> Optional[str]:
-        # A notebook that gets a table and a picture shows the table only.
-        return super()._repr_html_() if len(self.states) > _DRAWN else None
+        return self.picture()._repr_html_() if len(self.states) <= _DRAWN else super()._repr_html_()
 
     def _rows(self) -> list[dict[str, Any]]:
         return [

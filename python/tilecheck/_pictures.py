@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import os
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ class Picture:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def _repr_html_(self) -> str:
+        # nbconvert of Debian 12 removes everything but the texts of an SVG when it writes HTML, and leaves images alone.
+        return f'<img alt="picture" src="data:image/svg+xml;base64,{base64.b64encode(self.svg.encode()).decode()}">'
 
     def __repr__(self) -> str:
         return f"<Picture, {len(self.svg)} bytes of SVG>"
