@@ -229,7 +229,8 @@ func (g *group) add(d *document, err error, severity Severity) {
 	}
 }
 
-// rangeAt returns the token at a position, or else the character.
+// rangeAt returns the token at a position. Where no token is, it returns the last character of a token that ends there, or else the
+// character at the position.
 func (d *document) rangeAt(pos syntax.Pos) Range {
 	if !pos.IsValid() {
 		return Range{}
@@ -237,6 +238,9 @@ func (d *document) rangeAt(pos syntax.Pos) Range {
 	from := min(int(pos.Offset), len(d.text))
 	if i := d.lexemeFrom(from); i < len(d.lexemes()) && int(d.lexemes()[i].from) <= from {
 		return Range{from, int(d.lexemes()[i].to)}
+	}
+	if i := d.lexemeFrom(from - 1); from > 0 && i < len(d.lexemes()) && int(d.lexemes()[i].to) == from {
+		return Range{from - 1, from}
 	}
 	_, size := utf8.DecodeRune(d.text[from:])
 	return Range{from, from + size}
