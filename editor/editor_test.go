@@ -218,6 +218,8 @@ func TestFixes(t *testing.T) {
 		{"[] true -> (alpha=1); endmodule", "Write alpha'", "[] true -> (alpha'=1); endmodule"},
 		{"[] alfa=1 -> true; endmodule", "Write alpha", "[] alpha=1 -> true; endmodule"},
 		{"endmodule label end = true;", "Put the label in quotes", "endmodule label \"end\" = true;"},
+		{"[] true -> true; endmodule rewards rounds\n true : 1; endrewards", "Put the name in quotes", "[] true -> true; endmodule rewards \"rounds\"\n true : 1; endrewards"},
+		{"[] true -> true; endmodule rewards rounds [] true : 1; endrewards", "Put the name in quotes", "[] true -> true; endmodule rewards \"rounds\" [] true : 1; endrewards"},
 		{"[] true -> true; endmodule", "", ""},
 	}
 	for _, test := range tests {

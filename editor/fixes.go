@@ -69,6 +69,8 @@ func (g *group) fix(d *document, x Diagnostic) (Fix, bool) {
 		return edit("Insert ;", at, at, ";")
 	case strings.Contains(x.Message, "want a label name in double quotes"):
 		return edit("Put the label in quotes", from, to, `"`+word+`"`)
+	case strings.Contains(x.Message, "the name of a reward structure needs double quotes"):
+		return edit("Put the name in quotes", int(before.from), int(before.to), `"`+d.word(before)+`"`)
 	case strings.Contains(x.Message, "an update assigns to primed variables"):
 		return g.prime(d, i)
 	}
