@@ -119,7 +119,7 @@ func (d *document) checkTree(tree *syntax.Model, report func(*syntax.Command, bo
 		return c
 	}
 	c.model = model
-	experiment, err := experiment(d.opts, model, nil)
+	experiment, err := experiment(d.opts, model, nil, tree)
 	if err != nil {
 		c.add(undefined(err), Hint)
 		return c
@@ -165,13 +165,13 @@ func (g *group) lint(program *sema.Program) {
 	}
 }
 
-// experiment returns the experiment for the constants in the options.
-func experiment(opts Options, model *sema.Model, props *sema.Properties) (*sema.Experiment, error) {
+// experiment returns the experiment for the constants in the options that the trees of the model and its properties need.
+func experiment(opts Options, model *sema.Model, props *sema.Properties, trees ...syntax.Node) (*sema.Experiment, error) {
 	defs, err := sema.ParseConsts(opts.Consts)
 	if err != nil {
 		return nil, err
 	}
-	return model.Experiment(props, nil, defs)
+	return model.Experiment(props, nil, definitionsFor(defs, trees...))
 }
 
 // instantiateProps adds the diagnostics of properties that depend on values of constants.
@@ -179,7 +179,7 @@ func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Pro
 	if program == nil {
 		return
 	}
-	experiment, err := experiment(g.opts, model, props)
+	experiment, err := experiment(g.opts, model, props, g.model.tree, d.tree)
 	if err != nil {
 		g.add(d, undefined(err), Hint)
 		return
@@ -229,7 +229,8 @@ func (g *group) add(d *document, err error, severity Severity) {
 	}
 }
 
-// rangeAt returns the token at a position, or else the character.
+// rangeAt returns the token at a position. Where no token is, it returns the last character of a token that ends there, or else the
+// character at the position.
 func (d *document) rangeAt(pos syntax.Pos) Range {
 	if !pos.IsValid() {
 		return Range{}
@@ -237,6 +238,9 @@ func (d *document) rangeAt(pos syntax.Pos) Range {
 	from := min(int(pos.Offset), len(d.text))
 	if i := d.lexemeFrom(from); i < len(d.lexemes()) && int(d.lexemes()[i].from) <= from {
 		return Range{from, int(d.lexemes()[i].to)}
+	}
+	if i := d.lexemeFrom(from - 1); from > 0 && i < len(d.lexemes()) && int(d.lexemes()[i].to) == from {
+		return Range{from - 1, from}
 	}
 	_, size := utf8.DecodeRune(d.text[from:])
 	return Range{from, from + size}

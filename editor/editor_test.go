@@ -116,6 +116,64 @@ func TestHover(t *testing.T) {
 	}
 }
 
+// Comments directly above a declaration are shown with it, or else the one behind it in its line.
+func TestHoverComments(t *testing.T) {
+	const text = `dtmc
+// far away
+
+// How many
+//   are there.
+const int N = 2; // not this one
+const double p = 0.5; // How likely.
+module M // The walker.
+  x : [0..N]; y : bool; // Only y.
+  // About z.
+  z : bool;
+  [] true -> p:(x'=0) + 1-p:(y'=z);
+endmodule
+`
+	files := editor.New(editor.Options{}).With("m.prism", []byte(text))
+	for what, want := range map[string]string{
+		"N]": "How many\nare there.", "p:(": "How likely.", "M //": "The walker.", "x'": "", "y'": "Only y.", "z);": "About z.",
+	} {
+		got, _, ok := files.Hover(t.Context(), "m.prism", strings.Index(text, what))
+		_, behind, _ := strings.Cut(got, "\n```\n")
+		comment, _, found := strings.Cut(behind, "\n\n")
+		if strings.HasPrefix(comment, "value") {
+			comment, found = "", false
+		}
+		if !ok || comment != want && (found || want != "") {
+			t.Errorf("%s: %q, want the comment %q", what, got, want)
+		}
+	}
+}
+
+// What the operators of properties mean: the same letter in different places, bounds and filters.
+func TestHoverOperators(t *testing.T) {
+	const text = `Pmin=? [ F<=10 x=1 ];
+P>=0.5 [ (x=0) R[1,(2+3)] (y) ];
+R{"steps"}max=? [ F x=2 ];
+R=? [ C<=7 ];
+R=? [ S ];
+S=? [ x=3 ];
+filter(avg, P=? [ X x=4 ], x=5);
+`
+	files := editor.New(editor.Options{}).With("m.prism", []byte("dtmc\nmodule M x:[0..9]; y:bool; endmodule\n")).With("m.props", []byte(text))
+	for what, want := range map[string]string{
+		"Pmin": "Smallest probability", "F<=10": "The bound `<=10` counts steps", "P>=": "at least p", "R[1": "Release", "[1,(": "", "R{": "Expected reward",
+		"F x=2": "Reward until", "C<=7": "Cumulative reward", "S ]": "Long-run average", "S=?": "Steady state", "filter": "makes one value", "avg": "the mean of the values",
+		"X x": "next state", "9": "",
+	} {
+		got, at, ok := files.Hover(t.Context(), "m.props", strings.Index(text, what))
+		if ok != (want != "") || !strings.Contains(got, want) || ok && at.From != strings.Index(text, what) {
+			t.Errorf("%s: %q at %v, want %q", what, got, at, want)
+		}
+	}
+	if got, _, _ := files.Hover(t.Context(), "m.props", strings.Index(text, "R[1")); !strings.Contains(got, "`[1,(2+3)]`") {
+		t.Errorf("the bound of a release: %q", got)
+	}
+}
+
 // A renaming changes every place, and nothing else.
 func TestRename(t *testing.T) {
 	files := open(t, editor.Options{})
@@ -218,6 +276,8 @@ func TestFixes(t *testing.T) {
 		{"[] true -> (alpha=1); endmodule", "Write alpha'", "[] true -> (alpha'=1); endmodule"},
 		{"[] alfa=1 -> true; endmodule", "Write alpha", "[] alpha=1 -> true; endmodule"},
 		{"endmodule label end = true;", "Put the label in quotes", "endmodule label \"end\" = true;"},
+		{"[] true -> true; endmodule rewards rounds\n true : 1; endrewards", "Put the name in quotes", "[] true -> true; endmodule rewards \"rounds\"\n true : 1; endrewards"},
+		{"[] true -> true; endmodule rewards rounds [] true : 1; endrewards", "Put the name in quotes", "[] true -> true; endmodule rewards \"rounds\" [] true : 1; endrewards"},
 		{"[] true -> true; endmodule", "", ""},
 	}
 	for _, test := range tests {

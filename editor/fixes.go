@@ -58,6 +58,9 @@ func (g *group) fix(d *document, x Diagnostic) (Fix, bool) {
 	switch {
 	case d.is(before, word) && before.to == here.from && strings.Contains("=&|", word):
 		return edit(fmt.Sprintf("Write %s for %s%s", word, word, word), from, to, "")
+	case x.Message == `missing ";"`:
+		at := int(x.Pos.Offset)
+		return edit("Insert ;", at, at, ";")
 	case strings.Contains(x.Message, `want ";"`) && before.to > 0:
 		at := int(before.to)
 		if strings.HasPrefix(x.Message, "found end of file") {
@@ -66,6 +69,8 @@ func (g *group) fix(d *document, x Diagnostic) (Fix, bool) {
 		return edit("Insert ;", at, at, ";")
 	case strings.Contains(x.Message, "want a label name in double quotes"):
 		return edit("Put the label in quotes", from, to, `"`+word+`"`)
+	case strings.Contains(x.Message, "the name of a reward structure needs double quotes"):
+		return edit("Put the name in quotes", int(before.from), int(before.to), `"`+d.word(before)+`"`)
 	case strings.Contains(x.Message, "an update assigns to primed variables"):
 		return g.prime(d, i)
 	}

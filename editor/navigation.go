@@ -77,8 +77,8 @@ func (g *group) references(decl *declaration) []Location {
 	return out
 }
 
-// Hover describes the name at an offset: its declaration, the value if it is a constant with one,
-// and how often it is used. The text is Markdown.
+// Hover describes the name at an offset: its declaration with the comments at it, the value if it is a constant with one,
+// and how often it is used. Of an operator in a property it says what it means. The text is Markdown.
 func (f *Files) Hover(ctx context.Context, name string, offset int) (text string, at Range, ok bool) {
 	g, d := f.group(name)
 	if d == nil {
@@ -86,11 +86,14 @@ func (f *Files) Hover(ctx context.Context, name string, offset int) (text string
 	}
 	u := g.at(d, offset)
 	if u == nil || u.decl == nil {
-		return "", Range{}, false
+		return d.operatorAt(offset)
 	}
 	_, _ = f.Diagnostics(ctx, name) // computes the values of constants
 	var b strings.Builder
 	fmt.Fprintf(&b, "```prism\n%s\n```\n", declarationText(u.decl))
+	if comments := u.decl.comments(); comments != "" {
+		fmt.Fprintf(&b, "%s\n\n", comments)
+	}
 	if v, ok := g.value(ctx, u.decl); ok {
 		fmt.Fprintf(&b, "value %s\n\n", v)
 	}

@@ -253,8 +253,8 @@ func TestParts(t *testing.T) {
 func TestDiagnose(t *testing.T) {
 	var d diagnosis
 	ask(t, Options{}, "diagnose", object{"file": "a.prism", "model": "dtmc\nmodule m\n  x : [0..3] init 7\nendmodule\n"}, &d)
-	if len(d.Places) != 1 || d.Places[0].Line != 4 || d.Places[0].Column != 1 || d.Places[0].File != "a.prism" {
-		t.Errorf("places are %+v, want a.prism:4:1", d.Places)
+	if len(d.Places) != 1 || d.Places[0].Line != 3 || d.Places[0].Column != 20 || d.Places[0].File != "a.prism" {
+		t.Errorf("places are %+v, want a.prism:3:20", d.Places)
 	}
 	d = diagnosis{}
 	ask(t, Options{}, "diagnose", object{"model": "dtmc const int n; module m x:[0..9]; endmodule", "props": "P=? [ F x=n ];"}, &d)

@@ -21,13 +21,14 @@ type simulateCmd struct {
 
 	typeFlags `embed:""`
 
-	Steps     int64   `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
-	Time      float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
-	Deadlock  bool    `help:"Go on until a deadlock instead."`
-	MaxPath   int64   `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
-	Path      string  `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
-	Scheduler string  `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
-	Seed      *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Steps       int64   `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
+	Time        float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
+	Deadlock    bool    `help:"Go on until a deadlock instead."`
+	MaxPath     int64   `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
+	Path        string  `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
+	Scheduler   string  `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
+	Interactive bool    `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
+	Seed        *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
 
 	Vars        []string `help:"Variables to show (default: all)." placeholder:"NAME"`
 	Changes     bool     `help:"Only states in which a shown variable changes."`
@@ -55,6 +56,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	untilEvent := c.Time > 0 || c.Deadlock
 	random := c.Path == "" || untilEvent || env.given["steps"]
 	err := cmp.Or(
+		env.refuseFlags(c.Interactive, "with --interactive", "steps", "time", "deadlock", "max-path", "path", "scheduler", "changes", "no-loop-check", "as-board", "cols", "format"),
 		env.refuseFlags(!random, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
 		env.refuseFlags(untilEvent, "with --time or --deadlock, want --max-path", "steps"),
 		env.refuseFlags(!untilEvent, "without --time or --deadlock, want --steps", "max-path"),
@@ -65,6 +67,9 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	if c.Interactive && c.ModelFile == "-" {
+		return usageError("--interactive reads commands from standard input, want a file for the model")
+	}
 	opt := c.options()
 	source, warnings, err := c.source(ctx, env, &opt)
 	if err != nil {
@@ -73,6 +78,12 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	slots, err := c.slots(source.Program())
 	if err != nil {
 		return err
+	}
+	if c.Interactive {
+		for _, warning := range warnings {
+			fmt.Fprintf(env.stderr, "warning: %s\n", warning)
+		}
+		return c.dialogue(ctx, env, source, slots)
 	}
 	if c.Path != "" {
 		text, err := env.readText(c.Path)

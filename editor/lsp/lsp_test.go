@@ -140,6 +140,58 @@ func at(u uri.URI, line, col int) map[string]any {
 	return map[string]any{"textDocument": map[string]any{"uri": u}, "position": map[string]any{"line": line, "character": col}}
 }
 
+// The setting tilecheck.constants gives values to hovers and lenses, to each file those that it needs.
+func TestConstants(t *testing.T) {
+	c := start(t)
+	dir := t.TempDir()
+	model, props, other := uri.File(filepath.Join(dir, "m.prism")), uri.File(filepath.Join(dir, "m.props")), uri.File(filepath.Join(dir, "other", "o.prism"))
+	c.open(model, "mdp const int N; module M x:[0..N]; endmodule")
+	c.open(props, "const int k; P>=1 [ F<=k x=N ]")
+	c.open(other, "mdp module M x:[0..1]; endmodule")
+	lens := func(u uri.URI) string {
+		var lenses []struct {
+			Command struct {
+				Arguments []string `json:"arguments"`
+			} `json:"command"`
+		}
+		c.call("textDocument/codeLens", at(u, 0, 0), &lenses)
+		var arguments []string
+		for _, argument := range lenses[0].Command.Arguments {
+			arguments = append(arguments, filepath.Base(argument))
+		}
+		return strings.Join(arguments, " ")
+	}
+	hover := func() string {
+		var hover struct {
+			Contents struct {
+				Value string `json:"value"`
+			} `json:"contents"`
+		}
+		c.call("textDocument/hover", at(model, 0, 14), &hover)
+		return hover.Contents.Value
+	}
+	if got := lens(model) + ", " + lens(props); got != "m.prism, m.prism m.props 1" {
+		t.Errorf("without the setting: %s", got)
+	}
+	configure := func(constants any) {
+		c.tell("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"tilecheck": map[string]any{"constants": constants}}})
+	}
+	configure("N=3,k=1:2:5,z=4")
+	for range 2 {
+		if got := lens(model) + ", " + lens(props) + ", " + lens(other); got != "m.prism N=3, m.prism m.props 1 N=3,k=1:2:5, o.prism" {
+			t.Errorf("with the setting: %s", got)
+		}
+		if got := hover(); !strings.Contains(got, "value 3") {
+			t.Errorf("hover %q, want the value", got)
+		}
+		configure("N") // no definition: the values stay
+	}
+	configure("")
+	if got := hover() + lens(model); strings.Contains(got, "value") || strings.Contains(got, "N=3") {
+		t.Errorf("without the setting again: %q", got)
+	}
+}
+
 // Files beside one that is open count, and every request is answered for places that are none, files
 // that are none, and texts that are none.
 func TestEverything(t *testing.T) {

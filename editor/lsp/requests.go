@@ -156,7 +156,7 @@ func symbolKind(k editor.Kind) protocol.SymbolKind {
 }
 
 // codeLens answers with the commands of a file. The client runs them: tilecheck.check with the
-// model, the file and the property, and tilecheck.simulate with the file.
+// model, the file and the property, and tilecheck.simulate with the file. The values of constants that the model needs are behind them.
 func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
@@ -165,6 +165,9 @@ func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentPara
 		args := []string{name}
 		if l.Command == "check" {
 			args = []string{f.ModelOf(name), name, l.Property}
+		}
+		if consts := f.Constants(name); consts != "" {
+			args = append(args, consts)
 		}
 		command := protocol.Command{Title: l.Command, Command: "tilecheck." + l.Command, Arguments: args}
 		out = append(out, protocol.CodeLens{Range: f.rangeOf(lines, editor.Range{From: l.From, To: l.From}), Command: command})

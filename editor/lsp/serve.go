@@ -122,6 +122,7 @@ func (s *server) methodTable() map[string]method {
 		"initialized":                       change(s.ignore),
 		"shutdown":                          change(s.shutdown),
 		"exit":                              change(s.end),
+		"workspace/didChangeConfiguration":  change(s.didChangeConfiguration),
 		"textDocument/didOpen":              change(s.didOpen),
 		"textDocument/didChange":            change(s.didChange),
 		"textDocument/didSave":              change(s.didSave),

@@ -3,6 +3,7 @@ package lsp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"tilecheck/editor"
 	"tilecheck/editor/lsp/protocol"
 	"tilecheck/internal/limited"
+	"tilecheck/prism/sema"
 )
 
 // server serves one client.
@@ -77,7 +79,29 @@ func (s *server) initialize(_ context.Context, params *protocol.InitializeParams
 		s.mu.Unlock()
 		result.Capabilities.PositionEncoding = protocol.PositionEncodingUTF8
 	}
+	s.configure(params.InitializationOptions)
 	return result, nil
+}
+
+// didChangeConfiguration takes over the settings of the client.
+func (s *server) didChangeConfiguration(_ context.Context, params *protocol.DidChangeConfigurationParams) (any, error) {
+	s.configure(params.Settings)
+	return nil, nil
+}
+
+// configure takes over the values of constants in settings. Settings that do not have tilecheck.constants, or that are of another form, change nothing.
+func (s *server) configure(raw json.RawMessage) {
+	var settings protocol.Settings
+	if json.Unmarshal(raw, &settings) != nil || settings.Tilecheck.Constants == nil {
+		return
+	}
+	consts := []string{*settings.Tilecheck.Constants}
+	if _, err := sema.ParseConsts(consts); err != nil {
+		message := "tilecheck.constants: " + err.Error()
+		_ = s.client.notify("window/showMessage", protocol.ShowMessageParams{Type: protocol.MessageWarning, Message: message})
+		return
+	}
+	s.update(func() { s.files = s.files.WithConsts(consts) })
 }
 
 // ignore handles a notification without effect.

@@ -51,6 +51,7 @@ var areas = []area{
 	{"verify", "bridge certify cluster game modelgen native native/check native/prove native/simulate native/space native/space/sparse parse prism report result runner stats internal", "compares engines and judges expectations"},
 	{"editor", "prism prism/lint runner internal", "answers editors while a text is written; no model is checked"},
 	{"serve", "editor game modelgen native native/check native/explain native/simulate native/space native/space/sparse prism properties report result runner stats verify internal", "what the page asks; the command decides how it is served"},
+	{"python", "internal", "the Python package runs the program; its Go code is a test"},
 	{"cmd", "bridge certify cluster containers editor game modelgen native native/check native/prove native/explain native/simulate native/solve native/space native/space/sparse parse prism prism/lint properties report result runner serve stats verify internal", "flags, wiring and exit codes; nothing imports it"},
 }
 

@@ -190,11 +190,7 @@ func (w *pathDrawer) continuous() bool { return w.source.Program().Type == synta
 
 // drawPath draws the path. A state is yielded when the step that leaves it is known.
 func (w *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
-	var key [32]byte
-	for i, word := range compile.NewStream(w.opts.Seed, w.opts.Index) {
-		binary.LittleEndian.PutUint64(key[8*i:], word)
-	}
-	rng := rand.New(rand.NewChaCha8(key))
+	rng := w.random()
 	rewards, err := w.stateRewards(w.initialState)
 	if err != nil {
 		return AtError, err
@@ -230,6 +226,15 @@ func (w *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			return AtLoop, nil
 		}
 	}
+}
+
+// random returns the random numbers of the path.
+func (w *pathDrawer) random() *rand.Rand {
+	var key [32]byte
+	for i, word := range compile.NewStream(w.opts.Seed, w.opts.Index) {
+		binary.LittleEndian.PutUint64(key[8*i:], word)
+	}
+	return rand.New(rand.NewChaCha8(key))
 }
 
 // duration is what a step counts for PathOptions.Time.

@@ -223,9 +223,20 @@ func (p *parser) accept(k kind) bool {
 
 // expect moves past a token of the given kind, or reports a syntax error.
 func (p *parser) expect(k kind) {
-	if !p.accept(k) {
-		p.unexpected(quoteText(kindTexts[k]))
+	if p.accept(k) {
+		return
 	}
+	if k == tSemi && p.missingAtLineEnd() {
+		p.fail(p.prevTok.endPos(), `missing ";"`)
+		return
+	}
+	p.unexpected(quoteText(kindTexts[k]))
+}
+
+// missingAtLineEnd reports whether the current token begins a later line, and no hint says that it is wrong itself. Then a semicolon is
+// missing behind the previous token. PRISM reports the current token instead.
+func (p *parser) missingAtLineEnd() bool {
+	return p.tok.kind != tEOF && p.tok.pos.Line > p.prevTok.pos.Line && !p.failed && !p.lookingAhead && p.hint() == ""
 }
 
 func (p *parser) wantEOF(what string) {

@@ -527,7 +527,7 @@ func (p *parser) rewards() Item {
 	rewards.Head = p.commentBehind()
 	for p.tok.kind != kwEndrewards {
 		if !p.failed {
-			rewards.Items = appendParsed(p, rewards.Items, p.rewardItem())
+			rewards.Items = appendParsed(p, rewards.Items, p.rewardItem(rewards.Name == nil && len(rewards.Items) == 0))
 		}
 		if !p.failed {
 			continue
@@ -544,8 +544,9 @@ func (p *parser) rewards() Item {
 }
 
 // rewardItem parses one line of a reward structure: `guard : value;` for states or
-// `[action] guard : value;` for transitions.
-func (p *parser) rewardItem() *RewardItem {
+// `[action] guard : value;` for transitions. In the first line of a structure without a name, a name alone is taken for the name of the
+// structure, without its quotes.
+func (p *parser) rewardItem(firstUnnamed bool) *RewardItem {
 	statement := p.beginStatement()
 	item := &RewardItem{Doc: statement.doc}
 	switch p.tok.kind {
@@ -555,6 +556,9 @@ func (p *parser) rewardItem() *RewardItem {
 		p.unexpected(`a reward or "endrewards"`)
 	}
 	item.Guard = p.expr(modelContext)
+	if name, alone := item.Guard.(*Ident); alone && firstUnnamed && p.tok.kind != tokColon && !p.failed {
+		p.unexpectedHint(`":"`, "the name of a reward structure needs double quotes: rewards "+quoteText(name.Name))
+	}
 	p.expect(tokColon)
 	item.Value = p.expr(modelContext)
 	p.expect(tokSemicolon)

@@ -105,7 +105,7 @@ func (p *Printer) row(v *simulate.Visit) []any {
 		row = append(row, v.Time)
 	}
 	for _, slot := range p.Vars {
-		row = append(row, p.value(v, slot))
+		row = append(row, valueOf(p.Program, slot, v.State[slot]))
 	}
 	for i, x := range v.Rewards {
 		row = append(row, x)
@@ -126,13 +126,12 @@ func (p *Printer) action(v *simulate.Visit) string {
 	return simulate.ActionText(p.Program, v.In)
 }
 
-// value returns the value of a variable in a state.
-func (p *Printer) value(v *simulate.Visit, slot int) any {
-	x := v.State[slot]
-	if p.Program.Vars[slot].Type == sema.Bool {
-		return x != 0
+// valueOf returns the value of a variable as a number or a Boolean.
+func valueOf(program *sema.Program, slot int, value int32) any {
+	if program.Vars[slot].Type == sema.Bool {
+		return value != 0
 	}
-	return x
+	return value
 }
 
 // rewardName returns the name of a reward structure, or its number if it has none.

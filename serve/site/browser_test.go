@@ -334,7 +334,7 @@ func TestModelView(t *testing.T) {
 		p.shoot("model")
 		p.named()
 		p.write(".editor textarea", "dtmc\nmodule m\nx : [0..3] init 7\nendmodule")
-		p.says(".problems", "die.prism:4:1")
+		p.says(".problems", "die.prism:3:18")
 		p.shoot("model-problem")
 	})
 }

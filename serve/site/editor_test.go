@@ -22,7 +22,7 @@ func (p *person) key(name, code string, number int64, modifiers int64) {
 func TestEditorHelp(t *testing.T) {
 	w := atWork(t)
 	w.edit(modelText, "dtmc\nconst int spare = 1;\nmodule walk\n  x : [0..4] init 2\nendmodule\n")
-	w.says(".problems", `want ";"`)
+	w.says(".problems", `missing ";"`)
 	w.press("Insert ;")
 	w.sees("the semicolon", `document.querySelector('.editor textarea').value.includes('init 2;\n')`)
 	w.says(".problems .mild", "spare")

@@ -88,7 +88,7 @@ func TestFileErrors(t *testing.T) {
 		"h.prism", coin, "h.prism.props", "// TILECHECK: error=undefined-constant\nP=? [ F s=k ];\nconst int k;",
 	), regress.Options{})
 	compare(t, lines(rep), `
-error a.prism:4: found "endmodule", want ";"
+error a.prism:3: missing ";"
 error b.prism.props:1: found end of file, want "]"
 error c.prism.props:1: undefined constant "k" must be defined: add --const k=...
 error d.prism.props.args:2: unknown switch "-oops"

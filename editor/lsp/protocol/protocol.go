@@ -40,7 +40,29 @@ type InitializeParams struct {
 			PositionEncodings []string `json:"positionEncodings"`
 		} `json:"general"`
 	} `json:"capabilities"`
+	InitializationOptions json.RawMessage `json:"initializationOptions"`
 }
+
+// DidChangeConfigurationParams has the settings of the client.
+type DidChangeConfigurationParams struct {
+	Settings json.RawMessage `json:"settings"`
+}
+
+// Settings are the settings of this server.
+type Settings struct {
+	Tilecheck struct {
+		Constants *string `json:"constants"` // in the syntax of --const; nil if the settings do not have it
+	} `json:"tilecheck"`
+}
+
+// ShowMessageParams is a message for the user.
+type ShowMessageParams struct {
+	Type    int    `json:"type"`
+	Message string `json:"message"`
+}
+
+// MessageWarning is the type of a warning.
+const MessageWarning = 2
 
 // InitializeResult is what the server can do.
 type InitializeResult struct {

@@ -1,0 +1,71 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// WithConsts returns the same texts with other definitions of constants.
+func (f *Files) WithConsts(consts []string) *Files {
+	options := f.opts
+	options.Consts = consts
+	next := New(options)
+	for _, name := range f.Names() {
+		next = next.With(name, f.docs[name].text)
+	}
+	return next
+}
+
+// Constants returns the definitions of the options that a model, or a properties file with its model, needs, in the syntax of --const.
+func (f *Files) Constants(name string) string {
+	g, d := f.group(name)
+	if d == nil {
+		return ""
+	}
+	d.parse()
+	trees := []syntax.Node{d.tree}
+	if g.model != nil {
+		g.model.parse()
+		trees = append(trees, g.model.tree)
+	}
+	defs, _ := sema.ParseConsts(f.opts.Consts) // the server says what is wrong with them
+	var texts []string
+	for _, def := range definitionsFor(defs, trees...) {
+		text := def.Name + "=" + def.Low
+		if def.Step != "" {
+			text += ":" + def.Step
+		}
+		if def.Range {
+			text += ":" + def.High
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ",")
+}
+
+// definitionsFor returns the definitions of constants that some of the trees declare without a value. The options are for all
+// models of an editor, and a model may not have all of the constants.
+func definitionsFor(defs []sema.ConstDef, trees ...syntax.Node) []sema.ConstDef {
+	needed := make(map[string]bool)
+	need := func(item syntax.Node) {
+		if decl, ok := item.(*syntax.ConstDecl); ok && decl.Value == nil {
+			needed[decl.Name.Name] = true
+		}
+	}
+	for _, tree := range trees {
+		switch tree := tree.(type) {
+		case *syntax.Model:
+			for _, item := range tree.Items {
+				need(item)
+			}
+		case *syntax.Properties:
+			for _, item := range tree.Items {
+				need(item)
+			}
+		}
+	}
+	return slices.DeleteFunc(defs, func(def sema.ConstDef) bool { return !needed[def.Name] })
+}

@@ -1,0 +1,165 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// operatorTexts says what the words of properties mean.
+var operatorTexts = map[string]string{
+	"P":    "**Probability** that a path has the property in the brackets. `P=?` asks for its value; `P>=p` asks whether it is at least p, in an MDP under every scheduler.",
+	"Pmin": "**Smallest probability** that any scheduler gives: the choices of the model are made so that the property in the brackets holds as rarely as possible.",
+	"Pmax": "**Largest probability** that any scheduler gives: the choices of the model are made so that the property in the brackets holds as often as possible.",
+	"Rmin": "**Smallest expected reward** that any scheduler gives.",
+	"Rmax": "**Largest expected reward** that any scheduler gives.",
+	"R":    "**Expected reward** over all paths. `R{\"name\"}` names the reward structure; without a name it is the first one. `min` and `max` are over all schedulers. The brackets say which rewards count.",
+	"S":    "**Steady state**: the long-run probability of the states where the formula holds. In a CTMC it is the fraction of time, otherwise of steps.",
+	"E":    "**Some path** from the state has the property in the brackets.",
+	"A":    "**Every path** from the state has the property in the brackets.",
+	"X":    "**Next**: the formula holds in the next state.",
+	"F":    "**Finally**: the path reaches a state where the formula holds.",
+	"G":    "**Globally**: the formula holds in every state of the path.",
+	"U":    "**Until**: the right formula becomes true, and the left one holds in every state before.",
+	"W":    "**Weak until**: as U, or the left formula holds forever.",
+
+	"filter": "**Filter**: evaluates the property in all states where the last formula holds (all states, if there is none), and makes one value of the results.",
+	"multi":  "**Multi-objective**: several objectives under one scheduler. With two or more `=?` it is their Pareto curve.",
+}
+
+// rewardTexts says what the words in the brackets of R mean.
+var rewardTexts = map[string]string{
+	"F": "**Reward until** a state is reached where the formula holds. It is infinite if that is not certain.",
+	"C": "**Cumulative reward**: the sum of all rewards of the path; with a bound, up to this step or time.",
+	"I": "**Instantaneous reward**: the reward of the state at this step or time.",
+	"S": "**Long-run average** of the reward: per unit of time in a CTMC, otherwise per step.",
+}
+
+// releaseText says what R means between two formulas.
+const releaseText = "**Release**: the right formula holds until and including the state where the left one becomes true, or forever."
+
+// filterTexts says what the operators of filters make of the values of the states.
+var filterTexts = map[string]string{
+	"min": "the smallest value", "max": "the largest value", "argmin": "the states with the smallest value", "argmax": "the states with the largest value",
+	"count": "the number of states where the property is true", "sum": "the sum of the values", "avg": "the mean of the values",
+	"first": "the value of the first state", "range": "the smallest and the largest value", "forall": "whether the property is true in every state",
+	"exists": "whether the property is true in some state", "state": "the value of the only state", "print": "prints the states and their values, except zeros and false",
+	"printall": "prints all states and their values",
+}
+
+// operatorAt returns what the word of a property at an offset means, as Markdown, and where it is.
+func (d *document) operatorAt(offset int) (text string, at Range, ok bool) {
+	if !d.isProps() {
+		return "", Range{}, false
+	}
+	i := d.lexemeFrom(offset)
+	if i > 0 && (i == len(d.lexemes()) || int(d.lexemes()[i].from) > offset) {
+		i-- // the cursor is behind the word
+	}
+	if i >= len(d.lexemes()) {
+		return "", Range{}, false
+	}
+	l := d.lexemes()[i]
+	at = Range{int(l.from), int(l.to)}
+	if offset < at.From || offset > at.To || l.class != syntax.Keyword && l.class != syntax.Name {
+		return "", Range{}, false
+	}
+	word := d.word(l)
+	if d.tokenIs(i-1, "(") && d.tokenIs(i-2, "filter") {
+		meaning, known := filterTexts[word]
+		return operatorTexts["filter"] + " This one: " + meaning + ".", at, known
+	}
+	text, ok = operatorTexts[word]
+	inReward := d.inReward(i)
+	switch meaning, ofReward := rewardTexts[word]; {
+	case word == "R" && d.isRelease(i):
+		text = releaseText
+	case ofReward && inReward && (word != "S" || d.tokenIs(i+1, "]")):
+		text, ok = meaning, true
+	}
+	if ok {
+		text += d.boundText(i)
+	}
+	return text, at, ok
+}
+
+// tokenIs reports whether there is a lexeme i, and it has this text.
+func (d *document) tokenIs(i int, text string) bool {
+	return i >= 0 && i < len(d.lexemes()) && d.is(d.lexemes()[i], text)
+}
+
+// isRelease reports whether the word R at lexeme i stands between two formulas, and is no reward operator.
+func (d *document) isRelease(i int) bool {
+	return !slices.ContainsFunc([]string{"{", "min", "max", "=", "<", "<=", ">", ">="}, func(next string) bool { return d.tokenIs(i+1, next) })
+}
+
+// inReward reports whether lexeme i is directly between the brackets of a reward operator.
+func (d *document) inReward(i int) bool {
+	depth := 0
+	for i--; i >= 0; i-- {
+		switch {
+		case d.tokenIs(i, "]"):
+			depth++
+		case d.tokenIs(i, "[") && depth > 0:
+			depth--
+		case d.tokenIs(i, "["):
+			return d.opensReward(i)
+		case d.tokenIs(i, ";"):
+			return false
+		}
+	}
+	return false
+}
+
+// opensReward reports whether the bracket at lexeme i belongs to a reward operator.
+func (d *document) opensReward(i int) bool {
+	for i--; i >= 0 && !d.tokenIs(i, ";") && !d.tokenIs(i, "]"); i-- {
+		switch word := d.word(d.lexemes()[i]); word {
+		case "R", "Rmin", "Rmax":
+			return true
+		case "P", "Pmin", "Pmax", "S", "E", "A":
+			return false
+		}
+	}
+	return false
+}
+
+// boundText says what the bound behind the operator at lexeme i means; "" if there is none.
+func (d *document) boundText(i int) string {
+	word := d.word(d.lexemes()[i])
+	if !slices.Contains([]string{"F", "G", "U", "W", "R", "C"}, word) || i+1 >= len(d.lexemes()) || word == "R" && !d.isRelease(i) {
+		return ""
+	}
+	bound := d.boundAt(i + 1)
+	if bound == "" {
+		return ""
+	}
+	return " The bound `" + bound + "` counts steps; in a CTMC it is time."
+}
+
+// boundAt returns the text of a bound such as <=10, <=(k+1) or [1,5] that begins at lexeme i; "" if none does.
+func (d *document) boundAt(i int) string {
+	first := d.lexemes()[i]
+	interval := d.is(first, "[")
+	if !interval && !slices.Contains([]string{"<=", "<", ">=", ">", "="}, d.word(first)) {
+		return ""
+	}
+	last := i
+	if !interval {
+		last++
+	}
+	depth := 0
+	for ; last < len(d.lexemes()) && !d.tokenIs(last, ";"); last++ {
+		switch {
+		case d.tokenIs(last, "("), d.tokenIs(last, "["):
+			depth++
+		case d.tokenIs(last, ")"), d.tokenIs(last, "]"):
+			depth--
+		}
+		if depth <= 0 {
+			return strings.TrimSpace(string(d.text[first.from:d.lexemes()[last].to]))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,140 @@
+package simulate
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"tilecheck/prism/compile"
+	"tilecheck/prism/syntax"
+)
+
+// Stepper is a path that its user extends step by step, and shortens again.
+type Stepper struct {
+	drawer *pathDrawer
+	rng    *rand.Rand
+	visits []Visit // from the initial state to the current one
+}
+
+// Option is a transition from the current state of a Stepper.
+type Option struct {
+	Action string // as ActionText writes it
+	// Modules are the modules whose commands make the transition; empty for files of states.
+	Modules     []string
+	Probability float64 // as in Step: in a CTMC it is a rate
+	Target      []int32
+
+	step       Step
+	transition int
+}
+
+// NewStepper returns a path with the initial state only. Nothing else may use the source between two calls of a method.
+// With the same seed, Random takes the steps that Walk takes.
+func NewStepper(ctx context.Context, source Source, seed uint64) (*Stepper, error) {
+	drawer, err := newPathDrawer(ctx, source, PathOptions{Seed: seed})
+	if err != nil {
+		return nil, Failure(err, source.Program().File, syntax.Pos{})
+	}
+	return &Stepper{drawer: drawer, rng: drawer.random(), visits: []Visit{{State: slices.Clone(drawer.initialState)}}}, nil
+}
+
+// Current returns the last state of the path and the step that led to it.
+func (s *Stepper) Current() *Visit { return &s.visits[len(s.visits)-1] }
+
+// Options returns the transitions from the current state, none if it is a deadlock. The error is a *result.Failure that says
+// what is wrong with the model in this state.
+func (s *Stepper) Options() ([]Option, error) {
+	choices, err := s.expand()
+	if err != nil {
+		return nil, err
+	}
+	program := s.drawer.source.Program()
+	var options []Option
+	for i := range choices.List {
+		choice := &choices.List[i]
+		var modules []string
+		for _, command := range choice.Commands {
+			modules = append(modules, program.Modules[command.Module].Name)
+		}
+		for j, transition := range choice.Transitions {
+			step := Step{Choice: i, Choices: len(choices.List), Probability: s.drawer.probability(choices, transition.Weight)}
+			step.Action, step.Module = s.drawer.source.Action(i, j)
+			options = append(options, Option{
+				Action: ActionText(program, &step), Modules: modules, Probability: step.Probability,
+				Target: slices.Clone(transition.Target), step: step, transition: j,
+			})
+		}
+	}
+	return options, nil
+}
+
+// Take adds the step of an option of the current state. In a CTMC the time of the step is drawn.
+func (s *Stepper) Take(option *Option) error {
+	step := option.step
+	if s.drawer.continuous() {
+		choices, err := s.expand()
+		if err != nil {
+			return err
+		}
+		step.Time = s.rng.ExpFloat64() / exitRateOf(choices)
+	}
+	s.add(&step, option.Target)
+	return nil
+}
+
+// Random adds a step that is drawn, and reports whether there was one: a deadlock has none.
+func (s *Stepper) Random() (bool, error) {
+	choices, err := s.expand()
+	if err != nil || choices.Deadlock() {
+		return false, err
+	}
+	step, transition := s.drawer.randomStep(choices, s.rng)
+	s.add(step, choices.List[step.Choice].Transitions[transition].Target)
+	return true, nil
+}
+
+// JumpTo goes back to the state with a number, or draws steps until it is reached. It stops at a deadlock.
+func (s *Stepper) JumpTo(number int) error {
+	if number < len(s.visits) {
+		s.visits = s.visits[:number+1]
+		return nil
+	}
+	for len(s.visits) <= number {
+		if err := s.drawer.ctx.Err(); err != nil {
+			return err
+		}
+		if more, err := s.Random(); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// Record returns the path so far.
+func (s *Stepper) Record() *Record {
+	record := &Record{File: "the path"}
+	for i := range s.visits {
+		visit := &s.visits[i]
+		row := row{line: int32(i + 1), column: 1, time: visit.Time, state: visit.State}
+		if visit.In != nil {
+			row.action, row.probability = ActionText(s.drawer.source.Program(), visit.In), visit.In.Probability
+		}
+		record.rows = append(record.rows, row)
+	}
+	return record
+}
+
+// expand returns the choices of the current state.
+func (s *Stepper) expand() (*compile.Choices, error) {
+	choices, err := s.drawer.source.Expand(s.Current().State)
+	if err != nil {
+		return nil, Failure(err, s.drawer.source.Program().File, syntax.Pos{})
+	}
+	return choices, nil
+}
+
+// add adds a step and the state that it leads to.
+func (s *Stepper) add(step *Step, target []int32) {
+	current := s.Current()
+	s.visits = append(s.visits, Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: slices.Clone(target), In: step})
+}

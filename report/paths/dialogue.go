@@ -1,0 +1,212 @@
+package paths
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/simulate"
+	"tilecheck/report/table"
+)
+
+// dialogueHelp lists the commands of a Dialogue.
+const dialogueHelp = `N       take transition N
+Enter   take a random transition
+b       go back one step
+j N     jump to state N: back, or forward at random
+r       restart in the initial state
+p       print the path
+w FILE  write the path, which simulate --path replays
+q       end, as Ctrl-D does
+`
+
+// Dialogue lets a person, or a script, choose the steps of a path. It shows the current state with its transitions, and reads a command a line.
+type Dialogue struct {
+	Stepper *simulate.Stepper
+	Source  simulate.Source
+	// Vars are the slots of the variables to show.
+	Vars []int
+	// Probs and Rewards are shown in the path that is printed or written.
+	Probs, Rewards bool
+	// Out gets states and paths, Errors what is wrong with a command.
+	Out, Errors io.Writer
+	// Prompt is printed before a command is read.
+	Prompt string
+	// Write writes a file.
+	Write func(file string, write func(io.Writer) error) error
+	// Table are the options of a path that is printed.
+	Table table.Options
+}
+
+// Run reads commands until one ends the dialogue, the lines end or ctx ends. The error is that of Out or of ctx.
+func (d *Dialogue) Run(ctx context.Context, lines <-chan string) error {
+	show := true
+	for {
+		var options []simulate.Option
+		if err := d.show(show, &options); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(d.Out, d.Prompt); err != nil {
+			return err
+		}
+		var line string
+		var more bool
+		select {
+		case line, more = <-lines:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		line = strings.TrimSpace(line)
+		if !more || line == "q" {
+			return nil
+		}
+		var err error
+		if show, err = d.do(ctx, line, options); err != nil {
+			return err
+		}
+	}
+}
+
+// show finds the transitions of the current state, and prints both if they are wanted. What is wrong with the model in the state is printed, too:
+// the dialogue can go back.
+func (d *Dialogue) show(wanted bool, options *[]simulate.Option) error {
+	found, err := d.Stepper.Options()
+	*options = found
+	if !wanted {
+		return nil
+	}
+	if _, err := io.WriteString(d.Out, d.stateText()); err != nil {
+		return err
+	}
+	if err != nil {
+		_, err = fmt.Fprintf(d.Errors, "%v\n", err)
+		return err
+	}
+	_, err = io.WriteString(d.Out, d.optionsText(found))
+	return err
+}
+
+// do obeys a command, and reports whether the state is to be shown again. The error ends the dialogue.
+func (d *Dialogue) do(ctx context.Context, line string, options []simulate.Option) (show bool, err error) {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	number, notNumber := strconv.Atoi(line)
+	current := int(d.Stepper.Current().Number)
+	switch {
+	case line == "":
+		more, err := d.Stepper.Random()
+		return more, d.refused(ctx, err)
+	case notNumber == nil && number >= 1 && number <= len(options):
+		return true, d.refused(ctx, d.Stepper.Take(&options[number-1]))
+	case line == "b" && current > 0:
+		return true, d.Stepper.JumpTo(current - 1)
+	case line == "b":
+		return false, d.complain("this is the initial state")
+	case line == "r":
+		return true, d.Stepper.JumpTo(0)
+	case word == "j":
+		to, err := strconv.Atoi(rest)
+		if err != nil || to < 0 {
+			return false, d.complain("found j %s, want j and the number of a state", rest)
+		}
+		return true, d.refused(ctx, d.Stepper.JumpTo(to))
+	case line == "p":
+		return false, d.printer(ctx).Print(d.Out, table.Text, d.Table)
+	case word == "w" && rest != "":
+		return false, d.write(ctx, rest)
+	case line == "?":
+		_, err := io.WriteString(d.Out, dialogueHelp)
+		return false, err
+	case len(options) == 0:
+		return false, d.complain("found %q, want b, j, r, p, w FILE, ? or q", line)
+	}
+	return false, d.complain("found %q, want a number from 1 to %d, Enter, or ? for help", line, len(options))
+}
+
+// refused prints the error of a step. It returns an error only if the dialogue must end, because ctx has ended.
+func (d *Dialogue) refused(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return d.complain("%v", err)
+}
+
+// complain prints what is wrong with a command.
+func (d *Dialogue) complain(format string, args ...any) error {
+	_, err := fmt.Fprintf(d.Errors, format+"\n", args...)
+	return err
+}
+
+// write writes the path to a file.
+func (d *Dialogue) write(ctx context.Context, file string) error {
+	printer := d.printer(ctx)
+	err := d.Write(file, func(w io.Writer) error { return printer.Print(w, table.CSV, d.Table) })
+	if err != nil {
+		return d.complain("%v", err)
+	}
+	return nil
+}
+
+// printer returns a printer of the path so far. Each step is checked again on the way.
+func (d *Dialogue) printer(ctx context.Context) *Printer {
+	record := d.Stepper.Record()
+	path := simulate.Walk(ctx, d.Source, simulate.PathOptions{Record: record, Rewards: d.Rewards})
+	return &Printer{Program: d.Source.Program(), Path: path, Vars: d.Vars, Record: record, Probs: d.Probs, Rewards: d.Rewards}
+}
+
+// stateText returns the line about the current state.
+func (d *Dialogue) stateText() string {
+	visit := d.Stepper.Current()
+	program := d.Source.Program()
+	var values []string
+	for _, slot := range d.Vars {
+		values = append(values, fmt.Sprintf("%s=%v", program.Vars[slot].Name, valueOf(program, slot, visit.State[slot])))
+	}
+	text := fmt.Sprintf("state %d", visit.Number)
+	if visit.In != nil {
+		text += " after " + simulate.ActionText(program, visit.In)
+	}
+	if visit.Time > 0 {
+		text += fmt.Sprintf(" at time %.6g", visit.Time)
+	}
+	return text + ": " + strings.Join(values, ", ") + "\n"
+}
+
+// optionsText returns a line for each transition: its number, action and modules, probability or rate, and the variables that it changes.
+func (d *Dialogue) optionsText(options []simulate.Option) string {
+	if len(options) == 0 {
+		return "  deadlock: there is no transition\n"
+	}
+	rows := make([][3]string, len(options))
+	var widths [2]int
+	for i, option := range options {
+		who := option.Action
+		if modules := strings.Join(option.Modules, ", "); modules != "" && modules != who {
+			who += " " + modules
+		}
+		rows[i] = [3]string{who, strconv.FormatFloat(option.Probability, 'g', 6, 64), d.changes(option.Target)}
+		widths[0], widths[1] = max(widths[0], len(who)), max(widths[1], len(rows[i][1]))
+	}
+	var text strings.Builder
+	for i, row := range rows {
+		fmt.Fprintf(&text, "%3d  %-*s  %-*s  %s\n", i+1, widths[0], row[0], widths[1], row[1], row[2])
+	}
+	return text.String()
+}
+
+// changes returns the new values of the variables that differ in a target state.
+func (d *Dialogue) changes(target []int32) string {
+	program := d.Source.Program()
+	var changes []string
+	for slot, old := range d.Stepper.Current().State {
+		if target[slot] != old {
+			changes = append(changes, fmt.Sprintf("%s'=%v", program.Vars[slot].Name, valueOf(program, slot, target[slot])))
+		}
+	}
+	if len(changes) == 0 {
+		return "no change"
+	}
+	return strings.Join(changes, ", ")
+}
