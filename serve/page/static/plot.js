@@ -197,13 +197,14 @@ export class Plot {
       const sample = svg('svg', { width: 34, height: 14, viewBox: '-17 -7 34 14', 'aria-hidden': 'true' }, s.hollow ? null : svg('path', { d: 'M-16 0H16', style: `stroke:${color};stroke-width:2`, 'stroke-dasharray': dashes }), mark(c, 5, s.hollow));
       return el('li', {}, sample, this.rename ? button(s.name, (e) => this.edit(e.target, s), { class: 'quiet small name', title: 'Rename', 'aria-label': `Rename ${s.name}` }) : s.name);
     });
-    if (this.points().some((p) => p.disagrees)) rows.push(el('li', { class: 'disagree' }, svg('svg', { width: 24, height: 24, viewBox: '-12 -14 24 24', 'aria-hidden': 'true' }, disagreement(0, 0)), 'engines disagree here'));
+    if (this.points().some((p) => p.disagrees)) rows.push(el('li', { class: 'disagree' }, svg('svg', { width: 36, height: 26, viewBox: '-11 -16 36 26', 'aria-hidden': 'true' }, disagreement(0, 0)), 'engines disagree here'));
+    if (this.series.some((s) => s.frontier)) rows.push(el('li', { class: 'soft' }, this.series.some((s) => s.frontier?.over) ? 'Filled: achievable. Beyond the dotted line: not achievable.' : 'Filled: achievable.'));
     if (!this.legend.querySelector('input')) clear(this.legend, rows);
   }
 
   // edit shows a field in the place of a name. Enter takes the new name, Escape the old one, an empty text the one that the series has by itself.
   edit(place, s) {
-    const field = el('input', { type: 'text', class: 'short', 'aria-label': `Name of ${s.name}` });
+    const field = el('input', { type: 'text', 'aria-label': `Name of ${s.name}` });
     field.value = s.name;
     let ended = false;
     const end = (name) => {
@@ -214,7 +215,11 @@ export class Plot {
       this.drawLegend();
       [...this.legend.querySelectorAll('button')][this.series.findIndex((o) => o.key === s.key)]?.focus();
     };
-    field.addEventListener('keydown', (e) => { if (e.key === 'Enter') end(field.value); else if (e.key === 'Escape') end(null); });
+    field.addEventListener('keydown', (e) => {
+      if (e.key !== 'Enter' && e.key !== 'Escape') return;
+      e.preventDefault(); // the button that has the focus next must not be pressed by the same key
+      end(e.key === 'Enter' ? field.value : null);
+    });
     field.addEventListener('blur', () => end(field.value));
     place.replaceWith(field);
     field.focus();

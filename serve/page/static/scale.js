@@ -46,7 +46,8 @@ export function tickText(v, step) {
 export function ticks(range, { most = 7, whole = false } = {}) {
   const step = whole ? Math.max(1, roundStep(range, most)) : roundStep(range, most);
   const out = [];
-  for (let i = Math.ceil(range[0] / step - 1e-9); i * step <= range[1] + step * 1e-9; i++) out.push([i * step, tickText(i * step + 0, step)]);
+  const rounding = 1e-9 + Math.max(...range.map(Math.abs)) / step * 1e-15;
+  for (let i = Math.ceil(range[0] / step - rounding); i <= range[1] / step + rounding; i++) out.push([i * step, tickText(i * step + 0, step)]);
   return out;
 }
 
@@ -61,8 +62,8 @@ export function logTicks(range, { most = 7 } = {}) {
     }
     return out;
   };
-  if (last - first < 1) return ticks(range, { most });
   const all = powers([1, 2, 5]);
+  if (all.length < 3) return ticks(range, { most });
   if (all.length <= most + 3) return all;
   return powers([1], Math.ceil((last - first) / most));
 }

@@ -147,9 +147,9 @@ export function create() {
     logY.checked = plot.logY;
     const omitted = drawing.omitted ? [`${drawing.omitted} results are not in the plot: they have no finite value${drawing.axis ? `, or no value of ${drawing.axis}` : ''}.`] : [];
     say([...refused, ...omitted].join(' '));
-    const options = drawing.constants.length ? drawing.constants : drawing.axis ? [drawing.axis] : [];
+    const options = drawing.pareto ? [] : drawing.constants.length ? drawing.constants : drawing.axis ? [drawing.axis] : [];
     const old = axisPlace.querySelector('select');
-    if (old && [...old.options].map((o) => o.value).join() === options.join() && old.value === (drawing.axis || '')) return;
+    if (old && options.length && [...old.options].map((o) => o.value).join() === options.join() && old.value === (drawing.axis || '')) return;
     if (old !== document.activeElement || !old) clear(axisPlace, options.length ? field('x axis', choice(options, drawing.axis, (v) => { plot.zoomed = null; set({ axis: v }); })) : null);
   }
 
@@ -178,7 +178,7 @@ export function create() {
       const older = e.file !== doc.file ? e.file : e.digest !== doc.digest ? 'an older text' : '';
       const state = { running: 'running…', done: '', stopped: 'stopped' }[e.state];
       return el('li', {}, el('label', {}, box, ' ', el('span', { class: 'title' }, e.title)),
-        el('div', { class: 'soft' }, [el('code', {}, e.property), e.const, [...new Set(e.results.map((v) => v.engine))].join(', '), e.method && 'sampling', `${e.results.length} results`, older && `of ${older}`].filter(Boolean).flatMap((x, i) => (i ? [', ', x] : [x])), state ? el('strong', {}, `, ${state}`) : null),
+        el('div', { class: 'soft' }, [!e.title.includes(e.property) && el('code', {}, e.property), e.const, [...new Set(e.results.map((v) => v.engine))].join(', '), e.method && 'sampling', `${e.results.length} results`, older && `of ${older}`].filter(Boolean).flatMap((x, i) => (i ? [', ', x] : [x])), state ? el('strong', {}, `, ${state}`) : null),
         state === undefined ? el('div', { class: 'bad' }, `✕ ${e.state}`) : null,
         el('div', {}, button('Rename', attempt(() => renameExperiment(e)), { class: 'small', 'aria-label': `Rename ${e.title}` }), button('Delete', attempt(() => remove(e)), { class: 'small', 'aria-label': `Delete ${e.title}` })));
     }));
@@ -217,7 +217,7 @@ export function create() {
     const several = shown().length > 1;
     const rows = results.slice(0, mostRows).map(([e, v]) => {
       const reason = disagreementAt(v);
-      return el('tr', {}, several ? el('td', {}, e.title) : null, el('td', {}, v.engine), constants.map((name) => el('td', { class: 'mono' }, v.constants && name in v.constants ? String(v.constants[name]) : '')), el('td', {}, valueOf(v), reason ? el('span', { class: 'bad', title: reason }, ' ≠') : null), el('td', {}, v.accuracy === 'exact' ? 'exact' : v.short?.half || ''));
+      return el('tr', {}, several ? el('td', {}, e.title) : null, el('td', {}, v.engine), constants.map((name) => el('td', { class: 'mono' }, v.constants && name in v.constants ? String(v.constants[name]) : '')), el('td', {}, v.kind === 'curve' ? el('span', { class: 'value curve' }, v.value.map((p) => `(${p.map((x) => number(x)).join(', ')})`).join(', ')) : valueOf(v), reason ? el('span', { class: 'bad', title: reason }, ' ≠') : null), el('td', {}, v.accuracy === 'exact' ? 'exact' : v.short?.half || ''));
     });
     clear(table, el('thead', {}, el('tr', {}, [several ? 'experiment' : null, 'engine', ...constants, 'value', '±'].filter(Boolean).map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, rows));
     cut.textContent = results.length > mostRows ? `The first ${mostRows} of ${results.length.toLocaleString('en')} results. The CSV has all of them.` : '';
