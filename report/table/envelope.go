@@ -123,7 +123,9 @@ func WriteRecords[T any](w io.Writer, f Format, opt Options, summary any, record
 }
 
 // WriteExperiment prints results as CSV like WriteRecords, with a column for each constant.
-func WriteExperiment[T any](w io.Writer, records []T) error { return writeCSV(w, experimentRows(records)) }
+func WriteExperiment[T any](w io.Writer, records []T) error {
+	return writeCSV(w, experimentRows(records))
+}
 
 // experimentRows returns the titles of the columns and a row for each record. Constants have a column each; without constants their column is empty.
 func experimentRows[T any](records []T) [][]string {

@@ -85,6 +85,36 @@ func TestExperimentList(t *testing.T) {
 	})
 }
 
+// Experiments run side by side on a server. One that is stopped keeps its results, one that is deleted while it runs does not come back, and one that cannot begin says why.
+func TestExperimentStop(t *testing.T) {
+	each(t, func(p *person) {
+		w := workplace{person: p}
+		w.edit(propertyText, "P=? [ F sent ];\n")
+		w.edit(modelText, lossy)
+		p.view("experiments")
+		p.press("Run")
+		p.says("main .error", "n and loss need values")
+		p.write("input[data-constant=n]", "1:20")
+		p.write("input[data-constant=loss]", "0.001:0.002:0.999")
+		p.press("Run")
+		p.sees("the first results", `document.querySelectorAll('table[aria-label=Results] tbody tr').length > 0 && !document.querySelector('main .error')`)
+		p.says(".experiments", "running…")
+		if p.where == "server" { // in the playground the second one waits for the first
+			p.press("Run")
+			p.sees("two experiments", `document.querySelectorAll('.experiments li').length === 2`)
+			p.press("Delete 2: P=? [ F sent ]")
+		}
+		p.press("Stop Experiment 1")
+		p.says(".experiments", "stopped")
+		p.sees("no job", `document.querySelectorAll('#jobs li').length === 0`)
+		before := asks[string](p, texts(".experiments .soft"))
+		p.do("reload", chromedp.Reload(), chromedp.WaitVisible(`body[data-ready]`))
+		p.view("experiments")
+		p.sees("the same after a reload", texts(".experiments .soft")+fmt.Sprintf(` === %q && document.querySelectorAll('.plot .line').length > 0`, before))
+		p.shoot("experiment-stopped")
+	})
+}
+
 // One constant is the axis, and the others make the series. Axes are logarithmic where all values are positive. The title and the names of series can be edited.
 func TestExperimentAxes(t *testing.T) {
 	each(t, func(p *person) {
@@ -92,6 +122,11 @@ func TestExperimentAxes(t *testing.T) {
 		p.sees("loss in the names, n on the axis", texts(".legend li")+` === 'loss=0.2|loss=0.4|loss=0.6|loss=0.8'`)
 		p.choose(`main .panel select`, "loss")
 		p.sees("n in the names, loss on the axis", texts(".legend li")+` === 'n=1|n=2|n=4|n=8' && `+texts(".plot .label")+` === 'loss|value'`)
+		at := asks[[]float64](p, `(() => { const b = document.querySelector('.plot .axis').getBoundingClientRect(); return [b.x, b.y, b.width, b.height] })()`)
+		p.do("draw a rectangle", chromedp.DragAndDropXY(at[0]+at[2]*0.4, at[1]+at[3]*0.1, at[0]+at[2]*0.6, at[1]+at[3]*0.5))
+		p.sees("what is in it", `(() => { const t = [...document.querySelectorAll('.plot .tick.x')].map((e) => Number(e.textContent)); return t[0] > 0.4 && t.at(-1) < 0.6 })()`)
+		p.press("Show all")
+		p.sees("all", `document.querySelector('.plot .tick.x').textContent === '0.2'`)
 		p.choose(`main .panel select`, "n")
 		p.do("log x and y", chromedp.Click(`//label[contains(.,"log x")]/input`), chromedp.Click(`//label[contains(.,"log y")]/input`))
 		p.sees("a logarithmic axis", texts(".plot .tick.x")+` === '1|2|5'`)
@@ -175,6 +210,7 @@ func TestExperimentFiles(t *testing.T) {
 	each(t, func(p *person) {
 		p.experiment("1,2", "0.25,0.5")
 		asks[bool](p, `(document.documentElement.dataset.theme = 'dark', true)`)
+		p.choose(`main .panel select`, "loss")
 		saved := p.downloads()
 		p.press("Save CSV")
 		text := saved("experiment.csv")
@@ -184,7 +220,7 @@ func TestExperimentFiles(t *testing.T) {
 		}
 		p.press("Save SVG")
 		picture := saved("experiment.svg")
-		for _, want := range []string{"loss=0.25", "#1000ce", "<clipPath", ">value<", `fill="#fff"`} {
+		for _, want := range []string{"n=2", "#1000ce", "<clipPath", ">value<", `fill="#fff"`} {
 			if !strings.Contains(picture, want) {
 				t.Errorf("the SVG has no %q", want)
 			}

@@ -10,7 +10,7 @@ const fields = ['property', 'name', 'constants', 'engine', 'method', 'value', 'f
 const keep = (v) => Object.fromEntries(fields.filter((f) => v[f] !== undefined).map((f) => [f, v[f]]));
 
 export class Experiment {
-  // An experiment has an id, a title, the file and the digest of its texts, its property, the values of constants as a text, and its state: running, done,
+  // An experiment has an id, a number, a title, the file and the digest of its texts, its property, the values of constants as a text, and its state: running, done,
   // stopped, or an error message. shown says whether it is in the plot.
   constructor(of) {
     Object.assign(this, { shown: true, state: 'running', results: [], ...of });

@@ -106,21 +106,27 @@ export class Plot {
     // What a logarithmic axis cannot show is on its edge.
     this.py = (v) => position(this.logY && !(v > y[0]) ? y[0] : v, y, box.b, box.t, this.logY);
     const parts = [];
-    for (const [v, text] of yTicks) parts.push(svg('line', { class: 'grid', x1: box.l, x2: box.r, y1: this.py(v), y2: this.py(v) }), svg('text', { class: 'tick y', x: box.l - 8, y: this.py(v) + 4, 'text-anchor': 'end' }, text));
-    for (const [v, text] of this.xTicks(x)) parts.push(svg('line', { class: 'grid', x1: this.px(v), x2: this.px(v), y1: box.t, y2: box.b }), svg('text', { class: 'tick x', x: this.px(v), y: box.b + 18, 'text-anchor': 'middle' }, text));
+    const empty = !this.points().length;
+    if (empty) parts.push(svg('text', { class: 'soft', x: (box.l + box.r) / 2, y: (box.t + box.b) / 2, 'text-anchor': 'middle' }, 'no results'));
+    for (const [v, text] of empty ? [] : yTicks) parts.push(svg('line', { class: 'grid', x1: box.l, x2: box.r, y1: this.py(v), y2: this.py(v) }), svg('text', { class: 'tick y', x: box.l - 8, y: this.py(v) + 4, 'text-anchor': 'end' }, text));
+    for (const [v, text] of empty ? [] : this.xTicks(x)) parts.push(svg('line', { class: 'grid', x1: this.px(v), x2: this.px(v), y1: box.t, y2: box.b }), svg('text', { class: 'tick x', x: this.px(v), y: box.b + 18, 'text-anchor': 'middle' }, text));
     parts.push(svg('rect', { x: box.l, y: box.t, width: box.r - box.l, height: box.b - box.t, fill: 'none', class: 'axis' }), svg('text', { class: 'label', x: (box.l + box.r) / 2, y: height - 10, 'text-anchor': 'middle' }, this.x), svg('text', { class: 'label', x: 16, y: (box.t + box.b) / 2, 'text-anchor': 'middle', transform: `rotate(-90 16 ${(box.t + box.b) / 2})` }, this.y));
     if (this.title) parts.push(svg('text', { class: 'title', x: width / 2, y: 21, 'text-anchor': 'middle' }, this.title));
-    const clip = svg('clipPath', { id: this.clip }, svg('rect', { x: box.l - 6, y: box.t - 6, width: box.r - box.l + 12, height: box.b - box.t + 12 }));
-    const content = svg('g', { 'clip-path': `url(#${this.clip})` });
-    const each = (f) => content.append(...this.series.flatMap((s, i) => f(s, s.color ?? i, this.drawn(s))));
+    // Lines end at the axes; a mark may be on an axis as a whole.
+    const [content, clips] = [0, 7].map((beyond, i) => {
+      const clip = svg('clipPath', { id: `${this.clip}-${i}` }, svg('rect', { x: box.l - beyond, y: box.t - beyond, width: box.r - box.l + 2 * beyond, height: box.b - box.t + 2 * beyond }));
+      return [svg('g', { 'clip-path': `url(#${this.clip}-${i})` }), clip];
+    }).reduce(([groups, all], [group, clip]) => [[...groups, group], [...all, clip]], [[], []]);
+    const each = (f, at = 0) => content[at].append(...this.series.flatMap((s, i) => f(s, s.color ?? i, this.drawn(s))));
     each((s, i, points) => [...(s.frontier ? this.frontier(s, i) : []), ...(this.intervals === 'bands' && points.length > 1 && !s.hollow ? this.band(s, i, points) : [])]);
     each((s, i, points) => (this.intervals === 'bars' || points.length === 1 || s.hollow ? this.bars(s, i, points) : []).concat(s.hollow ? [] : this.line(s, i, points)));
-    each((s, i, points) => this.marks(s, i, points));
+    each((s, i, points) => this.marks(s, i, points), 1);
     this.cross = svg('g');
     this.svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
-    clear(this.svg, clip, parts, content, this.cross);
+    clear(this.svg, clips, parts, content, this.cross);
     this.drawLegend();
     if (this.shown && this.series.includes(this.shown.series)) this.ring(this.shown);
+    else clear(this.read, empty ? '' : 'Point at a mark, or press an arrow key in the plot, to read a value.');
   }
 
   // drawn returns the points of a series that are to be drawn, in the order of x.
@@ -190,7 +196,11 @@ export class Plot {
       over ? svg('path', { class: 'over', d: path(outline(over)), style: `stroke:${color};fill:none;stroke-width:1.2`, 'stroke-dasharray': '3 3' }) : null].filter(Boolean);
   }
 
+  // drawLegend draws the legend if it has changed: while results come, its buttons stay where they can be clicked on.
   drawLegend() {
+    const now = JSON.stringify([this.series.map((s) => [s.key, s.name, s.color, s.hollow, !!s.frontier?.over]), this.points().some((p) => p.disagrees)]);
+    if (this.legend.dataset.of === now || this.legend.querySelector('input')) return;
+    this.legend.dataset.of = now;
     const rows = this.series.map((s, i) => {
       const c = s.color ?? i;
       const { color, dashes } = look(c);
@@ -199,7 +209,7 @@ export class Plot {
     });
     if (this.points().some((p) => p.disagrees)) rows.push(el('li', { class: 'disagree' }, svg('svg', { width: 36, height: 26, viewBox: '-11 -16 36 26', 'aria-hidden': 'true' }, disagreement(0, 0)), 'engines disagree here'));
     if (this.series.some((s) => s.frontier)) rows.push(el('li', { class: 'soft' }, this.series.some((s) => s.frontier?.over) ? 'Filled: achievable. Beyond the dotted line: not achievable.' : 'Filled: achievable.'));
-    if (!this.legend.querySelector('input')) clear(this.legend, rows);
+    clear(this.legend, rows);
   }
 
   // edit shows a field in the place of a name. Enter takes the new name, Escape the old one, an empty text the one that the series has by itself.
@@ -211,6 +221,7 @@ export class Plot {
       if (ended) return;
       ended = true;
       field.remove();
+      delete this.legend.dataset.of;
       if (name !== null) this.rename(s, name.trim());
       this.drawLegend();
       [...this.legend.querySelectorAll('button')][this.series.findIndex((o) => o.key === s.key)]?.focus();

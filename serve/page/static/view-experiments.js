@@ -2,7 +2,7 @@
 import { el, clear, button, field, choice, input, number } from './dom.js';
 import { ask } from './api.js';
 import { doc } from './document.js';
-import { status, attempt } from './status.js';
+import { status, stop, attempt } from './status.js';
 import { Current } from './current.js';
 import { choose } from './dialog.js';
 import { Plot, csv } from './plot.js';
@@ -29,6 +29,7 @@ export function create() {
   const intervals = choice([['bands', 'bands'], ['bars', 'bars'], ['none', 'not drawn']], settings.intervals, (v) => set({ intervals: v }));
   const note = el('div', { role: 'status' });
   const list = el('ul', { class: 'list experiments', 'aria-label': 'Experiments' });
+  const deleteAll = button('Delete all', attempt(() => removeAll()), { class: 'small' });
   const empty = el('p', { class: 'soft' }, 'None has been run.');
   const table = el('table', { 'aria-label': 'Results' });
   const cut = el('p', { class: 'soft' });
@@ -42,7 +43,7 @@ export function create() {
     el('section', { class: 'panel' }, el('h2', {}, 'Plot'),
       el('div', { class: 'row' }, field('Title', title, 'grow'), axisPlace, field('Intervals', intervals), el('label', {}, logX, ' log x'), el('label', {}, logY, ' log y')), note, plot.element),
     el('div', {},
-      el('section', { class: 'panel' }, el('div', { class: 'head' }, el('h2', {}, 'Experiments'), button('Delete all', attempt(() => removeAll()), { class: 'small' })), empty, list),
+      el('section', { class: 'panel' }, el('div', { class: 'head' }, el('h2', {}, 'Experiments'), deleteAll), empty, list),
       el('section', { class: 'panel' }, el('h2', {}, 'Results'), el('div', { class: 'scroll', style: 'max-height:50vh', tabindex: 0, role: 'region', 'aria-label': 'Results' }, table), cut))), attempt(() => run()));
   element.append(current.element);
 
@@ -81,15 +82,16 @@ export function create() {
     if (!p) { status.say('There is no property to check.'); return; }
     const question = { ...doc.source, select: [p.index], method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
     if (method.value) Object.assign(question, { samples: Number(samples.value), seed: 1, confidence: 0.99 });
-    const id = 1 + Math.max(0, ...experiments.map((e) => e.id));
+    const number = 1 + Math.max(0, ...experiments.map((e) => e.number));
+    const id = Math.max(Date.now(), ...experiments.map((e) => e.id + 1)); // other tabs have other ones
     let e = null;
     const add = (v) => {
-      e ??= begin({ id, title: `${id}: ${p.name || p.text}`, file: doc.file, digest: doc.digest, property: p.text, const: question.const, method: method.value });
+      e ??= begin({ id, number, title: `${number}: ${p.name || p.text}`, file: doc.file, digest: doc.digest, property: p.text, const: question.const, method: method.value });
       e.add(v);
       soon();
     };
     try {
-      await current.compute(`Experiment ${id}`, `experiment ${id}`, (signal, part) => {
+      await current.compute(`Experiment ${number}`, `experiment ${id}`, (signal, part) => {
         doc.needed(p);
         return ask('experiment', question, { signal, part: (name, v) => { if (name === 'point') add(v); else part(name, v); } });
       });
@@ -99,7 +101,8 @@ export function create() {
       if (e) e.state = error?.name === 'AbortError' ? 'stopped' : error.message;
       throw error;
     } finally {
-      if (e) { kept(e); refresh(); }
+      if (e && experiments.includes(e)) kept(e);
+      refresh();
     }
   }
 
@@ -120,7 +123,13 @@ export function create() {
 
   // soon draws a few times a second while results come.
   let due = null;
-  function soon() { due ??= setTimeout(() => { due = null; refresh(); }, 200); }
+  let saved = performance.now();
+  function soon() {
+    due ??= setTimeout(() => { due = null; refresh(); }, 200);
+    if (performance.now() - saved < 5000) return;
+    saved = performance.now();
+    for (const e of experiments) if (e.state === 'running') kept(e);
+  }
 
   function refresh() {
     clearTimeout(due);
@@ -170,19 +179,36 @@ export function create() {
   const about = (v) => JSON.stringify([v.property, v.constants || {}]);
   const disagreementAt = (v) => disagreements.filter((d) => about(d) === about(v)).map((d) => d.reason).join('; ');
 
-  function drawList() {
-    const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute('aria-label') : null;
-    empty.hidden = experiments.length > 0;
-    clear(list, [...experiments].reverse().map((e) => {
-      const box = el('input', { type: 'checkbox', checked: e.shown, 'aria-label': `Plot ${e.title}`, onchange: () => { e.shown = box.checked; plot.zoomed = null; kept(e); refresh(); } });
+  // rows are those of the list, by experiment. They stay the same elements while results come, so that they can be clicked on.
+  const rows = new Map();
+  function rowOf(e) {
+    if (rows.has(e)) return rows.get(e);
+    const box = el('input', { type: 'checkbox', onchange: () => { e.shown = box.checked; plot.zoomed = null; kept(e); refresh(); } });
+    const name = el('span', { class: 'title' });
+    const about = el('div', { class: 'soft' });
+    const failure = el('div', { class: 'bad' });
+    const buttons = [['Rename', renameExperiment], ['Delete', remove]].map(([text, act]) => button(text, attempt(() => act(e)), { class: 'small' }));
+    const update = () => {
       const older = e.file !== doc.file ? e.file : e.digest !== doc.digest ? 'an older text' : '';
       const state = { running: 'running…', done: '', stopped: 'stopped' }[e.state];
-      return el('li', {}, el('label', {}, box, ' ', el('span', { class: 'title' }, e.title)),
-        el('div', { class: 'soft' }, [!e.title.includes(e.property) && el('code', {}, e.property), e.const, [...new Set(e.results.map((v) => v.engine))].join(', '), e.method && 'sampling', `${e.results.length} results`, older && `of ${older}`].filter(Boolean).flatMap((x, i) => (i ? [', ', x] : [x])), state ? el('strong', {}, `, ${state}`) : null),
-        state === undefined ? el('div', { class: 'bad' }, `✕ ${e.state}`) : null,
-        el('div', {}, button('Rename', attempt(() => renameExperiment(e)), { class: 'small', 'aria-label': `Rename ${e.title}` }), button('Delete', attempt(() => remove(e)), { class: 'small', 'aria-label': `Delete ${e.title}` })));
-    }));
-    if (focused) [...list.querySelectorAll('[aria-label]')].find((x) => x.getAttribute('aria-label') === focused)?.focus();
+      box.checked = e.shown;
+      box.setAttribute('aria-label', `Plot ${e.title}`);
+      name.textContent = e.title;
+      const parts = [!e.title.includes(e.property) && el('code', {}, e.property), e.const, [...new Set(e.results.map((v) => v.engine))].join(', '), e.method && 'sampling', `${e.results.length} results`, older && `of ${older}`, state && el('strong', {}, state)];
+      clear(about, parts.filter(Boolean).flatMap((x, i) => (i ? [', ', x] : [x])));
+      failure.textContent = state === undefined ? `✕ ${e.state}` : '';
+      for (const b of buttons) b.setAttribute('aria-label', `${b.textContent} ${e.title}`);
+    };
+    rows.set(e, { update, element: el('li', {}, el('label', {}, box, ' ', name), about, failure, el('div', { class: 'row' }, buttons)) });
+    return rows.get(e);
+  }
+
+  function drawList() {
+    empty.hidden = experiments.length > 0;
+    deleteAll.hidden = !experiments.length;
+    const wanted = [...experiments].reverse().map((e) => rowOf(e));
+    for (const row of wanted) row.update();
+    if (wanted.length !== list.childElementCount || wanted.some((row, i) => list.children[i] !== row.element)) clear(list, wanted.map((row) => row.element));
   }
 
   async function renameExperiment(e) {
@@ -202,7 +228,8 @@ export function create() {
   function remove(e) {
     e.forget();
     experiments = experiments.filter((x) => x !== e);
-    if (e.state === 'running') [...document.querySelectorAll('#jobs button')].find((b) => b.getAttribute('aria-label') === `Stop Experiment ${e.id}`)?.click();
+    rows.delete(e);
+    stop(`experiment ${e.id}`);
     refresh();
   }
 
@@ -215,11 +242,11 @@ export function create() {
     const results = shown().flatMap((e) => e.results.map((v) => [e, v]));
     const constants = [...valuesOf(results.map(([, v]) => v)).keys()];
     const several = shown().length > 1;
-    const rows = results.slice(0, mostRows).map(([e, v]) => {
+    const lines = results.slice(0, mostRows).map(([e, v]) => {
       const reason = disagreementAt(v);
       return el('tr', {}, several ? el('td', {}, e.title) : null, el('td', {}, v.engine), constants.map((name) => el('td', { class: 'mono' }, v.constants && name in v.constants ? String(v.constants[name]) : '')), el('td', {}, v.kind === 'curve' ? el('span', { class: 'value curve' }, v.value.map((p) => `(${p.map((x) => number(x)).join(', ')})`).join(', ')) : valueOf(v), reason ? el('span', { class: 'bad', title: reason }, ' ≠') : null), el('td', {}, v.accuracy === 'exact' ? 'exact' : v.short?.half || ''));
     });
-    clear(table, el('thead', {}, el('tr', {}, [several ? 'experiment' : null, 'engine', ...constants, 'value', '±'].filter(Boolean).map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, rows));
+    clear(table, el('thead', {}, el('tr', {}, [several ? 'experiment' : null, 'engine', ...constants, 'value', '±'].filter(Boolean).map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, lines));
     cut.textContent = results.length > mostRows ? `The first ${mostRows} of ${results.length.toLocaleString('en')} results. The CSV has all of them.` : '';
   }
 
