@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 	"tilecheck/result"
 )
 
-// VerdictChart draws an experiment over the constant with the most values or, without an experiment, Pareto curves. Each property,
-// engine and valuation of the other constants has a series; intervals are bars. The notes say what is not drawn. The error says
+// VerdictChart draws an experiment over the constant with the most values, or Pareto curves if there are any. Each property,
+// engine and valuation of the other constants has a series; intervals are bands. The notes say what is not drawn. The error says
 // that there is nothing to draw.
 func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
 	var valuations [][]result.Constant
@@ -23,8 +24,8 @@ func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string,
 		return nil, nil, errNothingToPlot
 	}
 	axis := experimentConstant(valuations, 2)
-	if axis == "" {
-		return paretoChart(verdicts)
+	if axis == "" || slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Value.Kind == result.Curve }) {
+		return paretoChart(newVerdictChart("", varyingConstants(valuations), verdicts), verdicts)
 	}
 	b := newVerdictChart(axis, varyingConstants(valuations), verdicts)
 	for i := range verdicts {
@@ -90,7 +91,7 @@ func (b *verdictChart) add(v *result.Verdict) {
 	i := slices.IndexFunc(b.chart.Series, func(s plot.Series) bool { return s.Name == name })
 	if i < 0 {
 		i = len(b.chart.Series)
-		b.chart.Series = append(b.chart.Series, plot.Series{Name: name})
+		b.chart.Series = append(b.chart.Series, plot.Series{Name: name, Band: true})
 	}
 	b.chart.Series[i].Points = append(b.chart.Series[i].Points, point)
 }
@@ -111,9 +112,9 @@ func (b *verdictChart) seriesName(v *result.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-// paretoChart draws the Pareto curves of two objectives.
-func paretoChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
-	chart = &plot.Chart{X: "first objective", Y: "second objective"}
+// paretoChart draws the Pareto curves of two objectives. What is achievable is filled; nothing beyond the thin line is achievable.
+func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
+	chart = &plot.Chart{Title: names.chart.Title, X: firstObjective, Y: secondObjective}
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Err != nil || v.Value.Kind != result.Curve || len(v.Value.Points) == 0 {
@@ -123,17 +124,50 @@ func paretoChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string, 
 			notes = append(notes, fmt.Sprintf("%s: a curve of %d objectives is not in the plot, want 2", verdictTitle(v), n))
 			continue
 		}
-		series := plot.Series{Name: verdictTitle(v)}
+		series := plot.Series{Name: names.seriesName(v)}
 		for _, p := range v.Value.Points {
 			series.Points = append(series.Points, plot.Point{X: p[0], Y: p[1], Lo: p[1], Hi: p[1]})
 		}
+		f := FrontierOf(v)
+		if f != nil {
+			series.Areas = f.areas()
+		}
+		if len(chart.Series) == 0 && f != nil {
+			chart.X, chart.Y = f.Objectives[0], f.Objectives[1]
+		}
+		if len(chart.Series) > 0 && (f == nil || chart.X != f.Objectives[0] || chart.Y != f.Objectives[1]) {
+			chart.X, chart.Y = firstObjective, secondObjective
+		}
 		chart.Series = append(chart.Series, series)
 	}
-	switch len(chart.Series) {
-	case 0:
+	if len(chart.Series) == 0 {
 		return nil, notes, errNothingToPlot
-	case 1:
-		chart.Title = chart.Series[0].Name
 	}
 	return chart, notes, nil
+}
+
+// The axes of curves with different objectives.
+const firstObjective, secondObjective = "first objective", "second objective"
+
+// areas returns the achievable region up to the edges of the plot, and the limit of what may be achievable.
+func (f *Frontier) areas() []plot.Area {
+	worst := [2]float64{math.Inf(-1), math.Inf(-1)}
+	for i, direction := range f.Directions {
+		if direction == "min" {
+			worst[i] = math.Inf(1)
+		}
+	}
+	outline := func(points [][2]float64) [][2]float64 {
+		first, last := points[0], points[len(points)-1]
+		before, after := [2]float64{worst[0], first[1]}, [2]float64{last[0], worst[1]}
+		if f.Directions[0] == "min" {
+			before, after = [2]float64{first[0], worst[1]}, [2]float64{worst[0], last[1]}
+		}
+		return slices.Concat([][2]float64{before}, points, [][2]float64{after})
+	}
+	areas := []plot.Area{{Corners: append(outline(f.Under), worst)}}
+	if len(f.Over) > 0 {
+		areas = append(areas, plot.Area{Corners: outline(f.Over), Outline: true})
+	}
+	return areas
 }

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -33,9 +34,23 @@ func TestVerdictChart(t *testing.T) {
 	if !slices.Equal(notes, []string{"results without a finite number, which are not in the plot: 1"}) {
 		t.Errorf("notes %q", notes)
 	}
-	curve := result.Verdict{Property: "multi(...)", Value: result.Value{Kind: result.Curve, Points: [][]float64{{0, 1}, {1, 0}}}}
+	if !chart.Series[0].Band {
+		t.Error("the intervals are no band")
+	}
+	curve := result.Verdict{Property: "multi(Pmax=? [ F a ], Pmax=? [ F b ])", Value: result.Value{Kind: result.Curve, Points: [][]float64{{0, 1}, {1, 0}}}}
 	if chart, _, err = report.VerdictChart([]result.Verdict{curve}); err != nil || len(chart.Series) != 1 || len(chart.Series[0].Points) != 2 {
 		t.Errorf("curve: found %+v, %v", chart, err)
+	}
+	second := curve
+	curve.Constants, second.Constants = []result.Constant{{Name: "p", Value: "0.1"}}, []result.Constant{{Name: "p", Value: "0.2"}}
+	if chart, _, err := report.VerdictChart([]result.Verdict{curve, second}); err != nil || len(chart.Series) != 2 || chart.Series[1].Name != "p=0.2" {
+		t.Errorf("curves of two constants: found %+v, %v", chart, err)
+	}
+	if chart.X != "Pmax=? [ F a ]" || len(chart.Series[0].Areas) != 2 || !chart.Series[0].Areas[1].Outline {
+		t.Errorf("found %+v, want the objectives and both approximations", chart)
+	}
+	if corners := chart.Series[0].Areas[0].Corners; len(corners) != 5 || !math.IsInf(corners[0][0], -1) || corners[0][1] != 1 || corners[3][0] != 1 || !math.IsInf(corners[3][1], -1) {
+		t.Errorf("the achievable region is %v, want what is below the curve", corners)
 	}
 	if _, _, err := report.VerdictChart([]result.Verdict{{Property: "P=? [ F a ]", Value: result.Value{Kind: result.Number}}}); err == nil || !strings.Contains(err.Error(), "nothing to plot") {
 		t.Errorf("found %v, want that there is nothing to plot", err)

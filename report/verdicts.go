@@ -15,10 +15,13 @@ import (
 
 // Verdicts prints one row for each property and valuation of the constants, in the given order. Tables and Markdown
 // leave out empty columns, round numbers as the package comment says, and have the warnings below, each once, with
-// numbers. JSON and CSV have every digit.
+// numbers. JSON and CSV have every digit; CSV has a column for each constant.
 func Verdicts(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
-	if f == table.JSON || f == table.CSV {
+	switch f {
+	case table.JSON:
 		return table.WriteRecords(w, f, opt, nil, result.Records(verdicts), nil)
+	case table.CSV:
+		return table.WriteExperiment(w, result.Records(verdicts))
 	}
 	if err := verdictTable(verdicts, opt).Write(w, f, opt); err != nil {
 		return err

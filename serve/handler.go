@@ -119,6 +119,7 @@ func (h *handler) routes() {
 	route(h, "walk", slow, h.walk)
 	route(h, "follow", slow, h.follow)
 	route(h, "experiment", slow, h.experiment)
+	route(h, "agreement", quick, h.agreement)
 	route(h, "strategies", slow, h.strategies)
 	route(h, "published", quick, h.published)
 	route(h, "turn", quick, h.turn)

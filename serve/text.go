@@ -3,7 +3,9 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -126,6 +128,8 @@ type diagnosis struct {
 	Constants  []constant      `json:"constants"`
 	Outline    []outlineEntry  `json:"outline"`
 	Labels     []string        `json:"labels,omitempty"`
+	// Digest is the same for texts whose properties mean the same; empty for texts with errors.
+	Digest string `json:"digest,omitempty"`
 }
 
 // diagnose returns the problems of the texts, with the messages of the command line, and their
@@ -257,6 +261,7 @@ func (d *diagnosis) addTexts(t *checkedTexts, s *source) {
 	}
 	d.Type, d.Labels = t.model.ModelType().String(), t.model.Labels()
 	d.Constants = constantsOf(t, s)
+	d.Digest = digestOf(t, s)
 	s.without(d.Constants)
 	if t.parsed == nil {
 		return
@@ -286,6 +291,25 @@ func (d *diagnosis) addTexts(t *checkedTexts, s *source) {
 		}
 		d.Properties = append(d.Properties, e)
 	}
+}
+
+// digestOf returns a digest of the model and of everything in the properties that other properties can refer to. Results of the same
+// property and constants can be compared if their texts have the same digest. It is empty if the properties have errors.
+func digestOf(t *checkedTexts, s *source) string {
+	if t.parsed != nil && t.props == nil {
+		return ""
+	}
+	sum := sha256.New()
+	add := func(text string) { fmt.Fprintf(sum, "%d:%s", len(text), text) }
+	add(s.Model)
+	if t.parsed != nil {
+		for _, x := range t.parsed.Items {
+			if p, ok := x.(*syntax.Property); !ok || p.Name != nil {
+				add(s.Props[x.Pos().Offset:x.End().Offset])
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // entryOf describes a property of a text.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"tilecheck/report"
 	"tilecheck/report/number"
 	"tilecheck/result"
 	"tilecheck/verify/expect"
@@ -16,6 +17,8 @@ type verdict struct {
 	Short *digits `json:"short,omitempty"`
 	Full  *digits `json:"full,omitempty"`
 	Time  string  `json:"time,omitempty"`
+	// Frontier is there for a Pareto curve of two objectives.
+	Frontier *report.Frontier `json:"frontier,omitempty"`
 	// Expected is the value of the RESULT annotation that applies, Outcome how the verdict compares
 	// with it: PASS, FAIL, NOT TESTED or UNSUPPORTED.
 	Expected string `json:"expected,omitempty"`
@@ -36,7 +39,7 @@ const maxDigits = 17
 
 // verdict returns the verdict of instance i.
 func (r *run) verdict(i int, v *result.Verdict) verdict {
-	out := verdict{Record: result.NewRecord(v)}
+	out := verdict{Record: result.NewRecord(v), Frontier: report.FrontierOf(v)}
 	if v.Seconds > 0 {
 		out.Time = number.Duration(v.Seconds)
 	}

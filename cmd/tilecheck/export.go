@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/native/space/files/named"
-
+	"tilecheck/game/solve/draw"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
+	"tilecheck/native/space/files/named"
 )
 
 type exportCmd struct {
 	spaceFlags   `embed:""`
-	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, m.umb, each also with .gz, or m.jani for the model itself; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
-	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, umb, all (default: tra)." placeholder:"FORMAT"`
+	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.svg, m.drn, m.umb, each also with .gz, or m.jani for the model itself; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
+	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, svg, drn, umb, all (default: tra)." placeholder:"FORMAT"`
 	Props        string   `help:"Properties file whose labels are written, too; in m.jani its properties." placeholder:"FILE" file:"in"`
 	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"No labels in .lab but those of --props."`
 	Rows         bool     `name:"distribution-rows" aliases:"rows" rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
@@ -24,7 +24,7 @@ type exportCmd struct {
 	NoActions    bool     `rare:"" help:"No actions. Transitions of a Markov chain with one target are added up."`
 	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." want:"[1,17]" placeholder:"N"`
 	NoHeaders    bool     `rare:"" help:"No comments at the top of files."`
-	NoValuations bool     `rare:"" help:"No values of variables in DOT, DRN and UMB."`
+	NoValuations bool     `rare:"" help:"No values of variables in DOT, SVG, DRN and UMB."`
 
 	timeFlag `embed:""`
 }
@@ -102,7 +102,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 	formats := c.Formats
 	for _, format := range formats {
 		if !named.IsFormat(format) {
-			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, drn, umb or all", format)
+			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, svg, drn, umb or all", format)
 		}
 	}
 	if len(formats) == 0 {
@@ -119,7 +119,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 		case ok:
 			out = append(out, files)
 		case name != "-" && len(c.Formats) == 0:
-			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb, .all or .jani, or --formats", name)
+			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb, .all or .jani, or --formats", name)
 		default:
 			out = append(out, output{name, named.Expand(formats), ""})
 		}
@@ -225,7 +225,7 @@ func (x *exporter) writeOutput(ctx context.Context, target output) error {
 
 // writeFormat writes one file. On standard output, an empty line separates files.
 func (x *exporter) writeFormat(ctx context.Context, name, format string, reward int) error {
-	f := named.Format{Name: format, Reward: reward, Zipped: named.Zip(name) != "", OnlyLabels: x.onlyProps}
+	f := named.Format{Name: format, Reward: reward, Zipped: named.Zip(name) != "", OnlyLabels: x.onlyProps, Draw: draw.SVG}
 	write, err := f.Writer(ctx, x.space, x.options)
 	if err != nil {
 		return err

@@ -226,7 +226,7 @@ func (p *parser) expect(k kind) {
 	if p.accept(k) {
 		return
 	}
-	if k == tSemi && p.missingAtLineEnd() {
+	if k == tokSemicolon && p.missingAtLineEnd() {
 		p.fail(p.prevTok.endPos(), `missing ";"`)
 		return
 	}
@@ -236,7 +236,7 @@ func (p *parser) expect(k kind) {
 // missingAtLineEnd reports whether the current token begins a later line, and no hint says that it is wrong itself. Then a semicolon is
 // missing behind the previous token. PRISM reports the current token instead.
 func (p *parser) missingAtLineEnd() bool {
-	return p.tok.kind != tEOF && p.tok.pos.Line > p.prevTok.pos.Line && !p.failed && !p.lookingAhead && p.hint() == ""
+	return p.tok.kind != tokEOF && p.tok.pos.Line > p.prevTok.pos.Line && !p.failed && !p.lookingAhead && p.hint() == ""
 }
 
 func (p *parser) wantEOF(what string) {

@@ -33,6 +33,16 @@ type Tick struct {
 type Series struct {
 	Name              string
 	Points, Published []Point
+	// Band draws the intervals of Points as a band instead of bars, if there are at least two points.
+	Band  bool
+	Areas []Area
+}
+
+// Area is a polygon below the points of a series. An infinite coordinate is on the edge of the plot.
+type Area struct {
+	Corners [][2]float64
+	// Outline draws a thin line through the corners instead of filling the polygon.
+	Outline bool
 }
 
 // Point is a number with the ends of its bar. Without finite ends there is no bar.
@@ -106,6 +116,8 @@ type series struct {
 	look      look
 	points    []point // in the order of X
 	published []point
+	band      bool
+	areas     []Area
 }
 
 // point is a number with the ends of its bar; run is the number of gaps before it.
@@ -116,7 +128,7 @@ type point struct {
 
 // series converts series i. The error names a number that cannot be drawn.
 func (c *Chart) series(i int) (s *series, err error) {
-	s = &series{name: printable.Text(c.Series[i].Name), look: lookOf(i)}
+	s = &series{name: printable.Text(c.Series[i].Name), look: lookOf(i), band: c.Series[i].Band, areas: c.Series[i].Areas}
 	shift := 0.0
 	if n := float64(len(c.Series)); len(c.Ticks) > 0 {
 		shift = (float64(i) - (n-1)/2) * min(0.1, 0.5/n)

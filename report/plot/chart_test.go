@@ -258,3 +258,36 @@ func svgTexts(t *testing.T, svg []byte) (texts []string) {
 		}
 	}
 }
+
+// Bands and areas are translucent and below the lines; an infinite coordinate is on the edge.
+func TestPlotBandsAndAreas(t *testing.T) {
+	c := &Chart{Series: []Series{
+		{Name: "band", Band: true, Points: []Point{{X: 1, Y: 2, Lo: 1, Hi: 3}, {X: 2, Y: 2, Lo: 1, Hi: 3}, {X: 3, Y: 2, Lo: 1, Hi: 3, Gap: true}, {X: 4, Y: 2, Lo: 1, Hi: 3}}},
+		{Name: "area", Points: []Point{{X: 2, Y: 5, Lo: 5, Hi: 5}}, Areas: []Area{
+			{Corners: [][2]float64{{math.Inf(-1), 5}, {2, 5}, {2, math.Inf(-1)}, {math.Inf(-1), math.Inf(-1)}}},
+			{Corners: [][2]float64{{math.Inf(-1), 6}, {3, 6}}, Outline: true},
+		}},
+	}}
+	text := string(charted(t, "a.svg", c))
+	if n := strings.Count(text, "fill-opacity"); n != 3 {
+		t.Errorf("%d translucent shapes, want two parts of a band and an area", n)
+	}
+	if strings.Contains(text, "Inf") || strings.Contains(text, "NaN") {
+		t.Errorf("a coordinate is no number in %s", text)
+	}
+	picture, err := png.Decode(bytes.NewReader(charted(t, "a.png", c)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := c.draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	area := d.paths[slices.IndexFunc(d.paths, func(p path) bool { return p.translucent && len(p.points) == 4 && p.color == lookOf(1).color })]
+	const inside, scale = 6, dotsPerInch / 72
+	corner := area.points[2]
+	r, g, b, _ := picture.At(int((corner.x-inside)*scale), int((corner.y-inside)*scale)).RGBA()
+	if !(r > g && g > b && b > 0xa000) {
+		t.Errorf("the area has the colour %x %x %x, want a light red", r, g, b)
+	}
+}

@@ -23,7 +23,12 @@ type path struct {
 	radius float64
 	color  color.RGBA
 	width  float64
+	// translucent says that what is below a filled shape can be seen.
+	translucent bool
 }
+
+// opacity is how much a translucent shape covers of what is below it, of 255.
+const opacity = 46
 
 // label is a line of black text. At is on its baseline, at the part of its length that
 // the anchor says; the text is turned around it by an angle in degrees.
@@ -47,6 +52,11 @@ const (
 // line adds a line through points.
 func (d *drawing) line(c color.RGBA, width float64, points ...xy) {
 	d.paths = append(d.paths, path{points: points, color: c, width: width})
+}
+
+// area adds a translucent polygon.
+func (d *drawing) area(c color.RGBA, corners []xy) {
+	d.paths = append(d.paths, path{points: corners, closed: true, color: c, translucent: true})
 }
 
 // middleOf is how far the baseline is below the middle of digits, in parts of the size.

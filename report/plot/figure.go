@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"tilecheck/internal/printable"
@@ -42,6 +43,9 @@ func (f *figure) draw() *drawing {
 	f.place(top, right-margin)
 	f.drawAxes()
 	for _, s := range f.series {
+		f.drawAreas(s)
+	}
+	for _, s := range f.series {
 		f.drawSeries(s)
 	}
 	return &f.drawing
@@ -57,6 +61,12 @@ func (f *figure) axes() (x, y axis) {
 				y.include(p.y)
 				y.include(p.low)
 				y.include(p.high)
+			}
+		}
+		for _, area := range s.areas {
+			for _, corner := range area.Corners {
+				x.includeFinite(corner[0])
+				y.includeFinite(corner[1])
 			}
 		}
 	}
@@ -223,10 +233,48 @@ func (f *figure) drawSeries(s *series) {
 		f.marker(s.look, false, f.at(p.x, p.y))
 	}
 	f.drawLines(s)
-	f.drawBars(s.look, s.points, 1.2)
+	if !s.hasBand() {
+		f.drawBars(s.look, s.points, 1.2)
+	}
 	for _, p := range s.points {
 		f.marker(s.look, true, f.at(p.x, p.y))
 	}
+}
+
+// hasBand reports whether the intervals of a series are drawn as a band.
+func (s *series) hasBand() bool { return s.band && len(s.points) > 1 }
+
+// drawAreas draws what is below the points of a series: its areas, and the band of its intervals.
+func (f *figure) drawAreas(s *series) {
+	for _, area := range s.areas {
+		corners := make([]xy, len(area.Corners))
+		for i, corner := range area.Corners {
+			corners[i] = f.at(corner[0], corner[1])
+		}
+		if area.Outline {
+			f.line(s.look.color, 0.6, corners...)
+		} else {
+			f.area(s.look.color, corners)
+		}
+	}
+	if !s.hasBand() {
+		return
+	}
+	var upper, lower []xy
+	fill := func() {
+		if len(upper) > 1 {
+			slices.Reverse(lower)
+			f.area(s.look.color, append(upper, lower...))
+		}
+		upper, lower = nil, nil
+	}
+	for i, p := range s.points {
+		if i > 0 && p.run != s.points[i-1].run {
+			fill()
+		}
+		upper, lower = append(upper, f.at(p.x, p.high)), append(lower, f.at(p.x, p.low))
+	}
+	fill()
 }
 
 // at returns the point of the drawing for two numbers of the axes.
@@ -282,8 +330,16 @@ func emptyAxis() axis { return axis{min: math.Inf(1), max: math.Inf(-1)} }
 // include extends the range of the axis to a number.
 func (a *axis) include(x float64) { a.min, a.max = min(a.min, x), max(a.max, x) }
 
-// at returns the coordinate of a number.
+// includeFinite extends the range of the axis to a number, if it is finite.
+func (a *axis) includeFinite(x float64) {
+	if !math.IsInf(x, 0) {
+		a.include(x)
+	}
+}
+
+// at returns the coordinate of a number. Infinities are at the ends of the axis.
 func (a *axis) at(x float64) float64 {
+	x = min(max(x, a.min), a.max)
 	// Numbers of the size of MaxFloat64 are halved: their difference is infinite.
 	part := (x/2 - a.min/2) / (a.max/2 - a.min/2)
 	return a.from + part*(a.to-a.from)

@@ -42,7 +42,11 @@ func (c *canvas) path(p *path) {
 		points = circle(points[0], p.radius)
 	}
 	if p.width == 0 {
-		c.fill(p.color, [][]xy{points})
+		paint := p.color
+		if p.translucent {
+			paint = color.RGBAModel.Convert(color.NRGBA{R: p.color.R, G: p.color.G, B: p.color.B, A: opacity}).(color.RGBA)
+		}
+		c.fill(paint, [][]xy{points})
 		return
 	}
 	if p.closed {

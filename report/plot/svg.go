@@ -31,6 +31,9 @@ func (p *path) svg() string {
 	paint := fmt.Sprintf(`stroke="#%02x%02x%02x" stroke-width="%s" fill="none"`, p.color.R, p.color.G, p.color.B, short(p.width))
 	if p.width == 0 {
 		paint = fmt.Sprintf(`fill="#%02x%02x%02x"`, p.color.R, p.color.G, p.color.B)
+		if p.translucent {
+			paint += fmt.Sprintf(` fill-opacity="%s"`, short(opacity/255.0))
+		}
 	}
 	if p.radius > 0 {
 		return fmt.Sprintf(`<circle cx="%s" cy="%s" r="%s" %s/>`+"\n", short(p.points[0].x), short(p.points[0].y), short(p.radius), paint)

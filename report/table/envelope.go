@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
+
+	"tilecheck/result"
 )
 
 // Schema is the version of the fields of JSON and of JSON lines. A new member does not change it; a removed or renamed member or a new meaning
@@ -117,6 +120,67 @@ func WriteRecords[T any](w io.Writer, f Format, opt Options, summary any, record
 		rows = append(rows, FieldTexts(&records[i]))
 	}
 	return writeCSV(w, rows)
+}
+
+// WriteExperiment prints results as CSV like WriteRecords, with a column for each constant.
+func WriteExperiment[T any](w io.Writer, records []T) error {
+	return writeCSV(w, experimentRows(records))
+}
+
+// experimentRows returns the titles of the columns and a row for each record. Constants have a column each; without constants their column is empty.
+func experimentRows[T any](records []T) [][]string {
+	names := map[string][]string{} // of the constants, by the field that has them
+	for i := range records {
+		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, v reflect.Value) {
+			for _, c := range valuationOf(v) {
+				if !slices.Contains(names[key], c.Name) {
+					names[key] = append(names[key], c.Name)
+				}
+			}
+		})
+	}
+	var titles []string
+	for _, key := range Fields[T]() {
+		if len(names[key]) == 0 {
+			titles = append(titles, key)
+		}
+		for _, name := range names[key] {
+			titles = append(titles, key+"_"+name)
+		}
+	}
+	rows := [][]string{titles}
+	for i := range records {
+		var cells []string
+		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, v reflect.Value) {
+			if len(names[key]) == 0 {
+				cells = append(cells, cellText(v))
+			}
+			for _, name := range names[key] {
+				cells = append(cells, constantText(valuationOf(v), name))
+			}
+		})
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// valuationOf returns the constants in a field; nil if it has none.
+func valuationOf(v reflect.Value) result.Valuation {
+	if !v.IsValid() {
+		return nil
+	}
+	constants, _ := v.Interface().(result.Valuation)
+	return constants
+}
+
+// constantText returns the value of a constant; empty if there is none of that name.
+func constantText(constants result.Valuation, name string) string {
+	for _, c := range constants {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
 }
 
 // WriteJSON writes an object, indented, and a line break.

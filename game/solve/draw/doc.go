@@ -7,7 +7,7 @@
 //	dot, err := draw.DOT(table, draw.Options{Optimal: true})
 //	svg, err := draw.SVG(ctx, dot)
 //
-// It is not a package for other graphs than these: state spaces of models are written by native/space/files.
+// State spaces of models are written in Graphviz's language by native/space/files; tilecheck export draws them with [SVG], too.
 //
 // Source: Lees-Miller, The Mathematics of 2048: Optimal Play with Markov Decision Processes, appendix A.
 package draw

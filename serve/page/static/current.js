@@ -54,6 +54,12 @@ export class Current {
     this.look();
   }
 
+  // forget removes the error that is shown.
+  forget() {
+    this.failure = null;
+    this.look();
+  }
+
   failed(of, e) {
     if (e?.name === 'AbortError') return;
     this.failure = { of, e };

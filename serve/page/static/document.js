@@ -30,7 +30,7 @@ class Document extends EventTarget {
   info = { strategies: [], engines: ['native'] };
   examples = [];
   // What the newest diagnosis says of the texts. Each constant has its name and type, the value that the text gives, and the values that const gives.
-  properties = []; labels = []; constants = [];
+  properties = []; labels = []; constants = []; digest = '';
   // The value of a constant with several values for views of one state graph, by name.
   picked = {};
 
@@ -128,7 +128,7 @@ class Document extends EventTarget {
     const { revision } = this;
     this.diagnosis ??= ask('diagnose', { ...this.source, const: this.const }).then((d) => {
       if (revision !== this.revision) return d;
-      Object.assign(this, { constants: d.constants, type: d.type, labels: d.labels || [] });
+      Object.assign(this, { constants: d.constants, type: d.type, labels: d.labels || [], digest: d.digest || '' });
       if (d.properties.length || !d.places.length) this.properties = d.properties;
       this.dispatchEvent(new CustomEvent('diagnosed', { detail: d }));
       return d;

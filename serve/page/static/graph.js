@@ -45,8 +45,8 @@ export async function layout(nodes, edges) {
   return placed;
 }
 
-// Shapes tell labels apart without colours.
-const shapes = [
+// Shapes tell labels and series apart without colours.
+export const shapes = [
   (s) => svg('circle', { r: s }), (s) => svg('rect', { x: -s, y: -s, width: 2 * s, height: 2 * s }), (s) => svg('path', { d: `M0 ${-s * 1.2}L${s * 1.1} ${s * 0.8}H${-s * 1.1}Z` }),
   (s) => svg('path', { d: `M0 ${-s * 1.3}L${s * 1.3} 0L0 ${s * 1.3}L${-s * 1.3} 0Z` }), (s) => svg('path', { d: `M${-s * 1.1} ${-s * 0.8}H${s * 1.1}L0 ${s * 1.2}Z` }),
   (s) => svg('path', { d: `M${-s} ${-s * 0.35}H${-s * 0.35}V${-s}H${s * 0.35}V${-s * 0.35}H${s}V${s * 0.35}H${s * 0.35}V${s}H${-s * 0.35}V${s * 0.35}H${-s}Z` }),

@@ -81,6 +81,9 @@ export async function work(title, f, purpose = title) {
   }
 }
 
+// stop ends the job for a purpose, if it runs.
+export function stop(purpose) { jobs.get(purpose)?.control.abort(); }
+
 // attempt makes a handler of events of f: an error that nothing has shown yet is a message that stays.
 export const attempt = (f) => async (...args) => {
   try { return await f(...args); } catch (e) {

@@ -16,7 +16,7 @@ export function create() {
   const note = el('p', { class: 'soft', role: 'status' });
   const rows = el('tbody');
   const chart = new Plot('strategies', { x: 'row of the table', y: 'games won', range: [0, 1] });
-  const figure = new Plot('figure-3-25', { x: 'MAX', y: 'probability of losing before MAX', log: true, ticks: [7, 8, 9, 10, 11].map((e) => [e, String(2 ** e)]) });
+  const figure = new Plot('figure-3-25', { x: 'MAX', y: 'probability of losing before MAX', logY: true, ticks: [7, 8, 9, 10, 11].map((e) => [e, String(2 ** e)]) });
   const figureNote = el('p', { class: 'soft' });
   const element = el('div', {},
     el('div', { class: 'two' },

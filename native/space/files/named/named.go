@@ -27,7 +27,7 @@ type Reader func(name string) ([]byte, error)
 
 // IsFormat reports whether files of states have this extension.
 func IsFormat(ext string) bool {
-	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "obs", "pexp", "dot", "drn", "umb", "all"}, ext)
+	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "obs", "pexp", "dot", "svg", "drn", "umb", "all"}, ext)
 }
 
 // isCompleteFormat reports whether one file with this extension contains a complete state space.
@@ -161,7 +161,7 @@ func (r Reader) readSources(base string, exts []string, zip string) (files.Sourc
 	}
 	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
 	for _, ext := range exts {
-		if ext == "dot" || isCompleteFormat(ext) {
+		if ext == "dot" || ext == "svg" || isCompleteFormat(ext) {
 			return out, usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, obs, srew and trew", base, ext)
 		}
 	}
@@ -247,6 +247,25 @@ type Format struct {
 	Reward     int
 	Zipped     bool
 	OnlyLabels bool
+	// Draw returns the picture of a graph in Graphviz's language. It is needed for the format svg.
+	Draw func(ctx context.Context, dot string) ([]byte, error)
+}
+
+// maxDrawn is the largest number of states and choices that are drawn, and of transitions. Graphviz takes some seconds for so many.
+const maxDrawn = 1000
+
+// checkDrawable returns an error if a space is too large for a picture.
+func checkDrawable(space *explicit.Space) error {
+	m := space.Model()
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{m.NumStates(), "states"}, {m.NumChoices(), "choices"}, {m.NumTransitions(), "transitions"}} {
+		if x.n > maxDrawn {
+			return fmt.Errorf("svg: the model has %d %s, want at most %d in a picture; .dot has any number of them", x.n, x.what, maxDrawn)
+		}
+	}
+	return nil
 }
 
 // Writer returns a function that writes a space in the format.
@@ -254,6 +273,11 @@ func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Op
 	opts.Raw = f.Zipped // below
 	if opts.Precision == 0 && f.Name == "drn" {
 		opts.Precision = files.MaxPrecision
+	}
+	if f.Name == "svg" {
+		if err := checkDrawable(space); err != nil {
+			return nil, err
+		}
 	}
 	w, err := files.NewWriter(space, opts)
 	if err != nil {
@@ -286,12 +310,28 @@ func (f Format) writeFormat(ctx context.Context, w *files.Writer, out io.Writer)
 		return w.TransitionRewards(ctx, out, f.Reward)
 	case "dot":
 		return w.DOT(ctx, out)
+	case "svg":
+		return f.draw(ctx, w, out)
 	case "drn":
 		return w.DRN(ctx, out)
 	case "umb":
 		return w.UMB(ctx, out)
 	}
 	return w.Transitions(ctx, out)
+}
+
+// draw writes the picture of the graph that DOT writes.
+func (f Format) draw(ctx context.Context, w *files.Writer, out io.Writer) error {
+	var dot strings.Builder
+	if err := w.DOT(ctx, &dot); err != nil {
+		return err
+	}
+	picture, err := f.Draw(ctx, dot.String())
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(picture)
+	return err
 }
 
 // compressed returns a function that compresses the output of write with gzip.
