@@ -40,7 +40,7 @@ const corners = {
 // outline draws the shape of a player around the origin.
 function outline(player, w, h, props) {
   const { name } = shapeOf(player);
-  if (name === 'box') return svg('rect', { x: -w / 2, y: -h / 2, width: w, height: h, rx: 7, ...props });
+  if (name === 'box') return svg('rect', { x: -w / 2, y: -h / 2, width: w, height: h, rx: Math.min(7, h / 5), ...props });
   return svg('path', { d: 'M' + corners[name].map(([x, y]) => `${x * w / 2} ${y * h / 2}`).join('L') + 'Z', ...props });
 }
 
@@ -199,10 +199,11 @@ export class StateGraph {
     const top = -inner.h / 2 + (board ? board.cells.length / board.cols * cell + 4 : 0);
     if (board) this.drawBoard(g, board, -inner.h / 2);
     const below = this.write(g, n, text, inner, top);
+    g.append(svg('title', {}, this.label(n)));
     const marks = n.labels || [];
     marks.forEach((l, i) => { const b = badge(l, 5); b.setAttribute('transform', `translate(${16 * (i - (marks.length - 1) / 2)} ${below + 3})`); g.append(b); });
-    if (component) this.pill(g, `${components.name} ${component}`, -height / 2);
-    if (compared === k) this.pill(g, 'compared', height / 2);
+    if (component) this.pill(g, `${components.name} ${component}`, -height / 2 - 5);
+    if (compared === k) this.pill(g, 'compared', height / 2 + 5);
     this.listen(g, n);
     return g;
   }
@@ -235,7 +236,7 @@ export class StateGraph {
     g.append(...elements);
     const middleOf = lines.length ? (lines[0].y + lines[lines.length - 1].y) / 2 : 0;
     this.fitters.push((f) => {
-      const rows = f === 1 ? lines.length : Math.min(lines.length, Math.floor((lines.length * lineHeight + (n.value ? 7 : 4)) / (lineHeight * f)));
+      const rows = Math.min(lines.length, f === 1 ? Infinity : Math.floor((lines.length * lineHeight + 9) / (12.5 * f)));
       const letters = f === 1 ? Infinity : Math.floor((inner.w - 4) / (letterWidth * f));
       const first = lines.filter((l) => l.bold).concat(lines.filter((l) => !l.bold)).slice(0, rows);
       let row = 0;
@@ -246,7 +247,7 @@ export class StateGraph {
         if (!shown) return;
         e.style.fontSize = `${12 * f}px`;
         e.textContent = l.t.length > letters ? l.t.slice(0, letters - 1) + '…' : l.t;
-        e.setAttribute('y', f === 1 ? l.y : middleOf + (row - (first.length - 1) / 2) * lineHeight * f + (f - 1) * 4);
+        e.setAttribute('y', f === 1 ? l.y : middleOf + (row - (first.length - 1) / 2) * 12.5 * f + (f - 1) * 4);
         row++;
       });
     });

@@ -37,11 +37,12 @@ export function create({ show: showView, make }) {
 
   let property = choice([['', 'no property']], '', () => refresh());
   const propertyField = field('Values of', property, 'grow');
-  const coloured = choice([['', 'nothing'], ...Object.entries(kinds).map(([k, name]) => [k, `${name}s`])], '', () => colour(false));
+  const coloured = choice([['', 'nothing'], ...Object.entries(kinds).map(([k, name]) => [k, `${name}s`])], '', () => colour(false), { name: 'colour' });
   const depth = el('input', { type: 'number', min: 1, max: maxStates, step: 1, 'aria-label': 'Depth' }); depth.value = 3;
   const expr = input('', { class: 'mono wide', placeholder: 's=7 & d=6, or "label"' });
   const found = el('div', { class: 'found row', role: 'status' });
   const why = el('div');
+  const players = el('div');
   const componentLegend = el('div', { role: 'status' });
   const legend = el('div');
   const panel = el('section', { class: 'panel details', 'aria-label': 'State' });
@@ -50,16 +51,16 @@ export function create({ show: showView, make }) {
 
   const element = el('div', { class: 'explore' },
     el('div', { class: 'row' }, propertyField, field('Colour', coloured),
-      el('span', { class: 'field' }, el('span', {}, 'Depth'), el('span', { class: 'joined' }, depth, button('Expand to depth', attempt(() => expandTo())))),
+      el('div', { class: 'field' }, el('span', {}, 'Depth'), el('div', { class: 'joined' }, depth, button('Expand to depth', attempt(() => expandTo())))),
       button('Expand all', attempt(() => expandAll())), button('Start again', () => again()),
       button('Path to the goal', attempt(() => likeliest(false))), button('Path to failure', attempt(() => likeliest(true)))),
-    el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); find(false); } }, field('States with', expr, 'grow'), el('button', { type: 'submit' }, 'Find'), button('Clear', () => forgetSearch())));
+    el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); find(false); } }, field('States with', expr, 'grow'), el('button', { type: 'submit' }, 'Find')));
   const bar = el('div', { class: 'row bar', role: 'group', 'aria-label': 'Picture' },
     button('−', () => canvas.zoom(0.8), { class: 'small', 'aria-label': 'Zoom out' }), percent, button('+', () => canvas.zoom(1.25), { class: 'small', 'aria-label': 'Zoom in' }),
     button('Fit', () => canvas.fit(), { class: 'small' }), el('label', {}, 'Smallest text ', smallest), fullScreen, button('SVG', () => download('graph.svg', picture.text(), 'image/svg+xml'), { class: 'small' }));
   const parts = el('div', { class: 'parts' });
   parts.append(el('div', { class: 'picture' }, bar, canvas.element), splitter(parts, 'explore', 'Size of the graph'), panel);
-  const current = new Current(el('div', { class: 'content' }, why, found, componentLegend, parts, legend), () => again(), true);
+  const current = new Current(el('div', { class: 'content' }, why, found, players, componentLegend, parts, legend), () => again(), true);
   current.element.classList.add('current');
   element.append(current.element);
   setSmallest(smallest.value);
@@ -177,7 +178,7 @@ export function create({ show: showView, make }) {
     const missing = from.filter((s) => !open.some((o) => key(o) === key(s))).slice(0, maxShown);
     return {
       list: answer.from, text: `${count(answer.count)} among all ${count(answer.of)} states${answer.count > from.length ? `, the first ${from.length} of them here` : ''}.`,
-      more: missing.length ? button(`Show ${missing.length === from.length ? (from.length === 1 ? 'it' : 'all') : missing.length} in the picture`, attempt(async () => { roots = unite(roots, missing.filter((s) => !known.has(key(s)))); await show(missing); }), { class: 'small' }) : null,
+      more: missing.length ? button('Show them in the picture', attempt(async () => { roots = unite(roots, missing.filter((s) => !known.has(key(s)))); await show(missing); }), { class: 'small' }) : null,
     };
   }
 
@@ -208,7 +209,7 @@ export function create({ show: showView, make }) {
     clear(found, el('span', {}, answer.whole ? `${count(answer.count)} of all ${plural(answer.of, 'state')}, ${here}.` : `${here}; the other states were not searched.`),
       answer.whole ? null : button('Search all states', () => find(true), { class: 'small' }),
       matches.slice(0, maxListed).map((s) => button(stateText(graph.vars, s), () => goTo(s), { class: 'small mono', 'aria-label': `Show ${stateText(graph.vars, s)}` })),
-      matches.length > maxListed ? el('span', { class: 'soft' }, `the first ${maxListed}`) : null);
+      matches.length > maxListed ? el('span', { class: 'soft' }, `the first ${maxListed}`) : null, button('Clear', () => forgetSearch(), { class: 'small', 'aria-label': 'Clear the search' }));
     redraw();
     return answer;
   });
@@ -245,8 +246,8 @@ export function create({ show: showView, make }) {
   function showComponents() {
     const { name, answer } = components;
     const shown = Object.entries(answer.states).map(([i, n]) => [Number(i), n]);
-    const part = { SCC: 'one of these can be part of a larger SCC', MEC: 'one of these can be part of a larger MEC', BSCC: 'each of these is a BSCC of the model, and there can be others' }[name];
-    clear(componentLegend, el('p', {}, answer.whole ? `${plural(answer.count, name)} of all ${plural(answer.of, 'state')}; ${shown.length} in the picture. ` : `${plural(answer.count, name)} of the ${plural(answer.of, 'expanded state')} only: ${part}. `,
+    const limit = name === 'BSCC' ? 'the whole model can have others' : `in the whole model an ${name} can be larger`;
+    clear(componentLegend, el('p', {}, answer.whole ? `${plural(answer.count, name)} of all ${plural(answer.of, 'state')}; ${shown.length} in the picture. ` : `${plural(answer.count, name)} of the ${plural(answer.of, 'expanded state')} only: ${limit}. `,
       answer.whole ? null : button('Analyse all states', () => colour(true), { class: 'small' })),
     el('ul', { class: 'legend', 'aria-label': `${name}s` }, shown.map(([i, n]) => el('li', {}, el('span', { class: `swatch k${componentColour(i)}` }), `${name} ${i}: ${plural(n, 'state')}`))));
   }
@@ -257,8 +258,8 @@ export function create({ show: showView, make }) {
   }
 
   function showLegend() {
-    clear(legend, graph.players?.length ? el('ul', { class: 'legend', 'aria-label': 'Players' }, graph.players.map((name, i) => el('li', {}, playerIcon(i), `${name} moves`))) : null,
-      legendOf(graph.labels),
+    clear(players, graph.players ? el('ul', { class: 'legend', 'aria-label': 'Players' }, graph.players.map((name, i) => el('li', {}, playerIcon(i), `${name} moves`))) : null);
+    clear(legend, graph.labels.length ? legendOf(graph.labels) : null,
       el('p', { class: 'soft' }, 'Click a state, or press Enter on it, to expand it. Shift and a click compares it with the selected one. A double frame is an initial state, a dashed one has not been expanded, ★ is the best choice, a dashed thick line the likeliest path, a dotted ring a state that was found.'));
   }
 
