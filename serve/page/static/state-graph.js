@@ -284,17 +284,30 @@ export class StateGraph {
     for (const fit of this.fitters) fit(factor);
   }
 
-  // text returns the whole picture as a file.
+  // text returns the whole picture as a file, with its colours written out: other programs know no variables of CSS.
   text() {
     const { width, height } = this.shown.placed;
     for (const fit of this.fitters) fit(1);
     const layer = this.canvas.layer.cloneNode(true);
+    const copies = [...layer.querySelectorAll('*')];
+    [...this.canvas.layer.querySelectorAll('*')].forEach((e, i) => styleOf(e, copies[i]));
     for (const fit of this.fitters) fit(this.factor);
-    layer.setAttribute('transform', 'translate(12 12)');
-    const style = getComputedStyle(document.documentElement);
-    const rules = [...document.styleSheets[0].cssRules].filter((r) => r.selectorText?.startsWith('.graph') && !/^\.graph \{|:focus/.test(r.cssText)).map((r) => r.cssText).join('\n');
-    const [w, h] = [Math.ceil(width + 24), Math.ceil(height + 24)];
-    const whole = svg('svg', { xmlns: 'http://www.w3.org/2000/svg', class: 'graph', width: w, height: h, viewBox: `0 0 ${w} ${h}` }, svg('style', {}, rules), svg('rect', { width: w, height: h, fill: style.getPropertyValue('--panel').trim() }), layer);
-    return new XMLSerializer().serializeToString(whole).replace(/var\((--[a-z0-9-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+    layer.setAttribute('transform', 'translate(16 16)');
+    const [w, h] = [Math.ceil(width + 32), Math.ceil(height + 32)];
+    const back = getComputedStyle(this.canvas.element).backgroundColor;
+    return new XMLSerializer().serializeToString(svg('svg', { xmlns: 'http://www.w3.org/2000/svg', width: w, height: h, viewBox: `0 0 ${w} ${h}` }, svg('rect', { width: w, height: h, fill: back }), layer));
+  }
+}
+
+// styled are the properties of CSS that are also attributes of SVG.
+const styled = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'paint-order', 'font-size', 'font-family', 'font-weight', 'display'];
+
+// styleOf writes the style of an element into attributes of a copy.
+function styleOf(e, copy) {
+  const style = getComputedStyle(e);
+  copy.removeAttribute('style');
+  for (const name of styled) {
+    const mixed = /^color\(srgb ([\d.]+) ([\d.]+) ([\d.]+)/.exec(style.getPropertyValue(name));
+    copy.setAttribute(name, mixed ? `rgb(${mixed.slice(1).map((x) => Math.round(255 * x)).join(',')})` : style.getPropertyValue(name));
   }
 }

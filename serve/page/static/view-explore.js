@@ -92,7 +92,8 @@ export function create({ show: showView, make }) {
     chosen = again(chosen) || graph.nodes[0];
     compared = again(compared) || compared;
     offerKinds();
-    await picture.set(graph, marks());
+    await picture.set(answer, marks());
+    if (graph !== answer) return; // something else was asked for meanwhile
     current.done(of);
     showLegend();
     describe();
@@ -191,7 +192,7 @@ export function create({ show: showView, make }) {
   // find marks the states with the expression in the picture and counts them among all states; in a large model only if all is set.
   const find = attempt(async (all) => {
     if (!expr.value.trim()) { forgetSearch(); return; }
-    search = { expr: expr.value, all, found: new Set() };
+    search = { expr: expr.value, all, found: new Set() }; // found has keys
     const answer = await mark();
     if (answer && !answer.matches.length && answer.states.length) await add([answer.states[0]]);
   });
@@ -200,7 +201,7 @@ export function create({ show: showView, make }) {
   const mark = attempt(async () => {
     const asked = search;
     const list = states();
-    const [, answer] = await current.answer('Find', 'find', 'find', { expr: asked.expr, all: asked.all, shown: list });
+    const [, answer] = await current.answer('Find', 'find', 'find', { expr: asked.expr, all: asked.all, shown: list }, true);
     if (search !== asked) return null;
     asked.found = new Set(answer.matches.map((i) => key(list[i])));
     if (answer.whole) total = answer.of;
@@ -235,7 +236,7 @@ export function create({ show: showView, make }) {
     const kind = coloured.value;
     if (!kind || !graph) { components = null; clear(componentLegend); redraw(); return; }
     const list = states();
-    const [, answer] = await current.answer(`${kinds[kind]}s`, 'components', 'components', { kind, shown: list, open, all });
+    const [, answer] = await current.answer(`${kinds[kind]}s`, 'components', 'components', { kind, shown: list, open, all }, true);
     if (coloured.value !== kind) return;
     if (answer.whole) total = answer.of;
     components = { name: kinds[kind], of: new Map(list.flatMap((s, i) => (answer.component[i] ? [[key(s), answer.component[i]]] : []))), answer };
