@@ -20,9 +20,13 @@ async function plain(dot) {
   });
 }
 
+const manyEdges = 150; // from here on edges are straight lines
+
 // layout places nodes {width, height, shape} in pixels and edges {from, to, text}. A shape is one of Graphviz; by default it is a box.
 export async function layout(nodes, edges) {
-  const out = ['digraph{rankdir=LR;nodesep=0.25;ranksep=0.6;node[shape=box,fixedsize=true,label=""];edge[fontname=Courier,fontsize=10];'];
+  // Many edges take Graphviz minutes as curves, and seconds as lines.
+  const quick = edges.length > manyEdges ? 'nslimit=1;nslimit1=1;mclimit=0.2;splines=line;' : '';
+  const out = [`digraph{rankdir=LR;nodesep=0.25;ranksep=0.6;${quick}node[shape=box,fixedsize=true,label=""];edge[fontname=Courier,fontsize=10];`];
   nodes.forEach((n, i) => out.push(`n${i}[width=${n.width / 72},height=${n.height / 72}${n.shape ? `,shape=${n.shape}` : ''}];`));
   edges.forEach((e) => out.push(`n${e.from}->n${e.to}${e.text ? `[label="${'x'.repeat(Math.min(e.text.length, 30))}"]` : ''};`));
   out.push('}');

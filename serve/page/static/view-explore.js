@@ -11,6 +11,7 @@ import { verdictText } from './property-table.js';
 
 const maxStates = 300; // of a picture
 const maxListed = 12; // found states, each with a button
+const maxLegend = 8; // components in the legend, the largest ones
 const maxShown = 20; // predecessors that are put into the picture at once
 const count = (n) => n.toLocaleString('en');
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
@@ -92,6 +93,7 @@ export function create({ show: showView, make }) {
     chosen = again(chosen) || graph.nodes[0];
     compared = again(compared) || compared;
     offerKinds();
+    status.say(`Drawing ${plural(graph.nodes.length, 'state')}…`);
     await picture.set(answer, marks());
     if (graph !== answer) return; // something else was asked for meanwhile
     current.done(of);
@@ -246,11 +248,13 @@ export function create({ show: showView, make }) {
 
   function showComponents() {
     const { name, answer } = components;
-    const shown = Object.entries(answer.states).map(([i, n]) => [Number(i), n]);
+    const shown = Object.entries(answer.states).map(([i, n]) => [Number(i), n]).sort(([i, n], [j, m]) => m - n || i - j);
+    const others = shown.length - maxLegend;
     const limit = name === 'BSCC' ? 'the whole model can have others' : `in the whole model an ${name} can be larger`;
     clear(componentLegend, el('p', {}, answer.whole ? `${plural(answer.count, name)} of all ${plural(answer.of, 'state')}; ${shown.length} in the picture. ` : `${plural(answer.count, name)} of the ${plural(answer.of, 'expanded state')} only: ${limit}. `,
       answer.whole ? null : button('Analyse all states', () => colour(true), { class: 'small' })),
-    el('ul', { class: 'legend', 'aria-label': `${name}s` }, shown.map(([i, n]) => el('li', {}, el('span', { class: `swatch k${componentColour(i)}` }), `${name} ${i}: ${plural(n, 'state')}`))));
+    el('ul', { class: 'legend', 'aria-label': `${name}s` }, shown.slice(0, maxLegend).map(([i, n]) => el('li', {}, el('span', { class: `swatch k${componentColour(i)}` }), `${name} ${i}: ${plural(n, 'state')}`)),
+      others > 0 ? el('li', { class: 'soft' }, `and ${plural(others, 'other')} in the picture, none larger`) : null));
   }
 
   function componentText(n) {
