@@ -109,7 +109,7 @@ const million = `mdp
 module m
   x : [0..999];
   y : [0..999];
-  [right] x<999 -> 0.9:(x'=x+1) + 0.1:(x'=0);
+  [right] x<999 -> 0.9:(x'=x+1) + 0.1:true;
   [up] y<999 -> (y'=y+1);
   [stay] true -> true;
 endmodule
