@@ -151,6 +151,9 @@ func TestExploreLarge(t *testing.T) {
 		p.press("Expand to depth")
 		p.says("#status", "300 states shown. The picture is full: a picture has 300 states at most. From (x=0,y=0) it has all states of depth 23.")
 		p.shoot("explore-large-full")
+		p.press("Fit")
+		p.sees("the whole picture", `Number(document.querySelector('.percent').textContent.replace(' %', '')) < 60 && (() => { const g = document.querySelector('.graph').getBoundingClientRect(); return [...document.querySelectorAll('.graph .node .box')].every((n) => { const b = n.getBoundingClientRect(); return b.left >= g.left && b.right <= g.right && b.top >= g.top && b.bottom <= g.bottom }) })()`)
+		p.shoot("explore-large-fit")
 		if p.where == "playground" {
 			return // models are interpreted there, ten times as slowly
 		}

@@ -76,6 +76,7 @@ export class Canvas {
     this.at = { x: 0, y: 0, k: 1 };
     this.least = 0.75; // the scale below which a picture is not shown as a whole, unless one asks for it
     this.moved = false; // whether the user moved or zoomed the picture
+    this.whole = false; // whether the user wants to see the whole picture, however small
     this.zoomed = zoomed;
     const s = this.element;
     new ResizeObserver(() => { if (this.width && s.clientWidth && !this.moved) this.frame(); }).observe(s);
@@ -108,8 +109,12 @@ export class Canvas {
     if (this.scale !== this.at.k) { this.scale = this.at.k; this.zoomed(this.scale); }
   }
 
+  // start forgets what the user did to the picture.
+  start() { this.moved = this.whole = false; }
+
   move(x, y) {
     this.moved = true;
+    this.whole = false;
     this.at = { ...this.at, x: this.at.x + x, y: this.at.y + y };
     this.place();
   }
@@ -118,17 +123,23 @@ export class Canvas {
   zoom(by, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2) {
     const k = Math.min(4, Math.max(0.05, this.at.k * by));
     this.moved = true;
+    this.whole = false;
     this.at = { k, x: x - (x - this.at.x) * (k / this.at.k), y: y - (y - this.at.y) * (k / this.at.k) };
     this.place();
   }
 
-  // fit shows the whole picture.
+  // fit shows the whole picture, also when it changes.
   fit() {
+    this.moved = false;
+    this.whole = true;
+    this.scaleToFit();
+  }
+
+  scaleToFit() {
     const { width, height } = this;
     const w = this.element.clientWidth || 800;
     const h = this.element.clientHeight || 500;
     const k = Math.min(1.3, (w - 24) / width, (h - 24) / height);
-    this.moved = false;
     this.at = { k, x: (w - width * k) / 2, y: (h - height * k) / 2 };
     this.place();
   }
@@ -158,9 +169,9 @@ export class Canvas {
   // frame shows the whole picture, or, if it would be too small to read, what is around the place.
   frame() {
     const { width, height, center: place, least } = this;
-    this.fit();
+    this.scaleToFit();
     const [w, h] = [this.element.clientWidth || 800, this.element.clientHeight || 500];
-    if (!place || this.at.k >= least) return;
+    if (!place || this.whole || this.at.k >= least) return;
     const center = (size, whole, at) => (whole * least < size ? (size - whole * least) / 2 : Math.min(12, Math.max(size - 12 - whole * least, size / 2 - at * least)));
     this.at = { k: least, x: center(w, width, place.x), y: center(h, height, place.y) };
     this.place();

@@ -155,6 +155,20 @@ export class StateGraph {
     if (focused) this.focus(focused);
   }
 
+  // choose marks another state as the selected one, without drawing the others again.
+  choose(marks) {
+    const keys = [this.marks.chosen, marks.chosen];
+    this.marks = marks;
+    for (const k of keys) {
+      const g = this.canvas.layer.querySelector(`[data-key="${k}"]`);
+      const n = this.shown.graph.nodes.find((m) => key(m.state) === k);
+      if (!g || !n) continue;
+      g.classList.toggle('chosen', k === marks.chosen);
+      g.setAttribute('aria-label', this.label(n));
+      g.querySelector('title').textContent = this.label(n);
+    }
+  }
+
   focus(k) { this.canvas.layer.querySelector(`[data-key="${k}"]`)?.focus({ preventScroll: true }); }
 
   edgeParts(e, at) {

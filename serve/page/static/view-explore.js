@@ -74,7 +74,7 @@ export function create({ show: showView, make }) {
 
   function reset() {
     open = []; roots = []; chosen = null; compared = null; path = new Set(); steps = new Set(); graph = null; total = null; incoming = null; components = null;
-    canvas.moved = false;
+    canvas.start();
     clear(why);
     forgetSearch();
   }
@@ -110,9 +110,16 @@ export function create({ show: showView, make }) {
     describe();
   }
 
-  async function select(n) {
+  // choose makes a state of the picture the selected one.
+  function choose(n) {
     chosen = n;
-    if (n.open) { redraw(); return; }
+    picture.choose(marks());
+    describe();
+  }
+
+  async function select(n) {
+    if (n.open) { choose(n); return; }
+    chosen = n;
     open = [...open, n.state];
     await refresh();
   }
@@ -129,7 +136,7 @@ export function create({ show: showView, make }) {
 
   // collapse hides the successors of a state, unless they are reached from a root in another way.
   async function collapse(n) {
-    if (!n.open) return;
+    if (!graph || !n.open) return;
     chosen = n;
     const left = graph.choices.filter((c) => graph.nodes[c.from] !== n);
     const reached = new Set(roots.map(key));
@@ -140,7 +147,7 @@ export function create({ show: showView, make }) {
     await refresh();
   }
 
-  async function expandAll() { await show(states().slice(0, maxStates)); }
+  async function expandAll() { if (graph) await show(states().slice(0, maxStates)); }
   async function show(list) { open = unite(open, list).slice(0, maxStates); await refresh(); }
 
   // expandTo shows what is reached from the selected state in some steps.
@@ -154,17 +161,18 @@ export function create({ show: showView, make }) {
 
   // compare marks a state to be compared with the one that is selected; null ends that.
   function compare(n) {
+    if (!graph) return;
     if (n && chosen && key(n.state) !== key(chosen.state)) { compared = chosen; chosen = n; } else compared = n;
     redraw();
   }
 
   // predecessors asks for the predecessors of a state among all states; in a large model only if all is set.
   async function predecessors(n, all) {
-    chosen = n;
+    choose(n);
     const [, answer] = await current.answer('Predecessors', 'predecessors', 'predecessors', { state: n.state, all });
     if (answer.whole) total = answer.of;
     incoming = { key: key(n.state), answer };
-    redraw();
+    describe();
     status.say(answer.whole ? `${plural(answer.count, 'predecessor')} among all ${count(answer.of)} states.` : 'The model is large: only the predecessors in the picture are listed.');
   }
 
@@ -201,6 +209,7 @@ export function create({ show: showView, make }) {
 
   // mark asks for the states that are searched among those that are shown now, and marks them.
   const mark = attempt(async () => {
+    if (!graph) return null; // the search goes on when the graph is there
     const asked = search;
     const list = states();
     const [, answer] = await current.answer('Find', 'find', 'find', { expr: asked.expr, all: asked.all, shown: list }, true);
@@ -219,10 +228,9 @@ export function create({ show: showView, make }) {
 
   // goTo selects a state and moves the picture to it; a state that is not shown is added.
   const goTo = attempt(async (state) => {
-    const n = graph.nodes.find((m) => key(m.state) === key(state));
+    const n = graph?.nodes.find((m) => key(m.state) === key(state));
     if (!n) { await add([state]); return; }
-    chosen = n;
-    redraw();
+    choose(n);
     canvas.reveal(picture.positions.get(key(state)));
   });
 
