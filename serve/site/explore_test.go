@@ -161,7 +161,7 @@ func TestExploreLarge(t *testing.T) {
 		p.says(".found", "2,000 of all 1,000,000 states")
 		p.press("Analyse all states")
 		p.says(".content", "1,000,000 MECs of all 1,000,000 states")
-		// An expansion does not wait for a search, and does not end it.
+		// The states are known now: every search is of all of them.
 		p.write("form input", "x+y>=1998\r")
 		p.says(".found", "1 of all 1,000,000 states")
 	})
