@@ -7,6 +7,8 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/explain/witness"
 	"tilecheck/native/simulate"
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
@@ -20,18 +22,25 @@ type graphQuestion struct {
 	Open [][]int32 `json:"open"`
 	// Shown are further states to show.
 	Shown [][]int32 `json:"shown"`
-	// Property, or Text, is the property whose value is shown at every state.
-	Property *int   `json:"property"`
-	Text     string `json:"text"`
+	// Depth asks for all states that are reached from From in that many steps; without From from the
+	// initial states.
+	Depth int     `json:"depth"`
+	From  []int32 `json:"from"`
+	// The property's value is shown at every state.
+	valued
 }
 
 type graph struct {
-	Vars    []variable     `json:"vars"`
-	Labels  []string       `json:"labels"`
-	Nodes   []*node        `json:"nodes"`
-	Choices []edge         `json:"choices"`
-	More    bool           `json:"more,omitempty"` // some states are omitted because there are too many
-	Type    string         `json:"type"`           // of the model
+	Vars    []variable `json:"vars"`
+	Labels  []string   `json:"labels"`
+	Nodes   []*node    `json:"nodes"`
+	Choices []edge     `json:"choices"`
+	More    bool       `json:"more,omitempty"` // some states are omitted because there are too many
+	// Depth is the asked depth, or the largest one whose states are all in the graph.
+	Depth   int            `json:"depth,omitempty"`
+	Type    string         `json:"type"`              // of the model
+	Players []string       `json:"players,omitempty"` // of a game
+	Modules int            `json:"modules"`           // number of modules of the model
 	Verdict *result.Record `json:"verdict,omitempty"`
 	States  int            `json:"states,omitempty"` // number of states of the model, if known
 }
@@ -52,6 +61,7 @@ type node struct {
 	Initial  bool        `json:"initial,omitempty"`
 	Open     bool        `json:"open,omitempty"`
 	Deadlock bool        `json:"deadlock,omitempty"`
+	Player   *int        `json:"player,omitempty"` // who owns the state of a game
 	Value    *valueRange `json:"value,omitempty"`
 }
 
@@ -63,10 +73,12 @@ type valueRange struct {
 
 // edge is a choice of a state.
 type edge struct {
-	From   int    `json:"from"`
-	Action string `json:"action,omitempty"`
-	Best   bool   `json:"best,omitempty"`
-	To     []hop  `json:"to"`
+	From int `json:"from"`
+	// Action is the action, "[a]", or the module of an unlabelled command.
+	Action   string         `json:"action,omitempty"`
+	Commands []commandPlace `json:"commands"`
+	Best     bool           `json:"best,omitempty"`
+	To       []hop          `json:"to"`
 }
 
 type hop struct {
@@ -81,6 +93,7 @@ type picture struct {
 	values *values
 	src    simulate.Source
 	labels []func(state []int32) (bool, error)
+	owner  func(state []int32) (*int, error)
 	index  map[string]int
 }
 
@@ -91,17 +104,16 @@ func (h *handler) graph(ctx context.Context, q *graphQuestion, out *reply) (any,
 	if len(q.Open)+len(q.Shown) > MaxNodes {
 		return nil, badf("%d states, want %d at most", len(q.Open)+len(q.Shown), MaxNodes)
 	}
+	if q.Depth < 0 || q.Depth > MaxNodes {
+		return nil, badf("depth %d, want 0 to %d", q.Depth, MaxNodes)
+	}
 	var g *graph
-	err := h.with(ctx, &q.source, func(m *model) (err error) {
-		p := &picture{graph: &graph{Vars: variables(m.compiled.Program()), Choices: []edge{}, Type: m.compiled.Program().Type.String()}, m: m, index: map[string]int{}}
-		if q.Property != nil || q.Text != "" {
-			index := 0
-			if q.Property != nil {
-				index = *q.Property
-			}
-			if p.values, err = h.valuesOf(ctx, &q.source, m, index, q.Text, out); err != nil {
-				return err
-			}
+	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
+		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, out)
+		if err != nil {
+			return err
+		}
+		if p.values != nil {
 			r := result.NewRecord(&p.values.verdict)
 			p.Verdict = &r
 		}
@@ -112,6 +124,38 @@ func (h *handler) graph(ctx context.Context, q *graphQuestion, out *reply) (any,
 		return err
 	})
 	return g, err
+}
+
+// newPicture returns a picture without states.
+func newPicture(m *model) (*picture, error) {
+	prog := m.compiled.Program()
+	p := &picture{
+		graph: &graph{Vars: variables(prog), Choices: []edge{}, Type: prog.Type.String(), Players: prog.Model().Players(), Modules: len(prog.Modules)},
+		m:     m, index: map[string]int{}, src: simulate.FromModel(m.compiled),
+	}
+	if err := p.addLabels(); err != nil {
+		return nil, err
+	}
+	var err error
+	p.owner, err = ownerOf(m.compiled)
+	return p, err
+}
+
+// ownerOf returns a function that returns the player who owns a state; nil if the model is not a game.
+func ownerOf(m *compile.Model) (func(state []int32) (*int, error), error) {
+	owner, err := explicit.Owner(m)
+	if owner == nil || err != nil {
+		return func([]int32) (*int, error) { return nil, nil }, err
+	}
+	x := m.NewExpander()
+	return func(state []int32) (*int, error) {
+		choices, err := x.Enabled(state)
+		if err != nil {
+			return nil, err
+		}
+		player, err := owner(state, choices)
+		return &player, err
+	}, nil
 }
 
 func variables(prog *sema.Program) []variable {
@@ -127,22 +171,23 @@ func variables(prog *sema.Program) []variable {
 }
 
 func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
-	if err := p.addLabels(); err != nil {
-		return err
-	}
-	p.src = simulate.FromModel(p.m.compiled)
 	initial, err := p.src.Start(ctx, false)
 	if err != nil {
 		return err
 	}
-	for _, s := range append(append([][]int32{}, q.Open...), q.Shown...) {
+	asked := append(append([][]int32{}, q.Open...), q.Shown...)
+	if q.From != nil {
+		asked = append(asked, q.From)
+	}
+	for _, s := range asked {
 		if err := p.m.valuation(s); err != nil {
 			return err
 		}
 	}
 	open := q.Open
-	if len(open) == 0 && len(q.Shown) == 0 {
-		open = initial[:min(len(initial), 20)]
+	first := initial[:min(len(initial), 20)]
+	if len(asked) == 0 {
+		open = first
 	}
 	for _, s := range append(append([][]int32{}, open...), q.Shown...) {
 		if _, err := p.node(s); err != nil {
@@ -154,12 +199,78 @@ func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
 			return err
 		}
 	}
+	if q.Depth > 0 {
+		from := first
+		if q.From != nil {
+			from = [][]int32{q.From}
+		}
+		if err := p.expandTo(ctx, from, q.Depth); err != nil {
+			return err
+		}
+	}
 	for _, s := range initial {
 		if i, ok := p.index[key(s)]; ok {
 			p.Nodes[i].Initial = true
 		}
 	}
 	return nil
+}
+
+// expandTo shows the states that are reached from some states in at most depth steps, nearest first, and stops
+// when there is no room for more.
+func (p *picture) expandTo(ctx context.Context, from [][]int32, depth int) error {
+	var level []int
+	seen := map[int]bool{}
+	reached := func(i int) {
+		if i >= 0 && !seen[i] {
+			seen[i] = true
+			level = append(level, i)
+		}
+	}
+	for _, s := range from {
+		i, err := p.node(s)
+		if err != nil {
+			return err
+		}
+		reached(i)
+	}
+	for p.Depth = 0; p.Depth < depth; p.Depth++ {
+		now := level
+		level = nil
+		for _, i := range now {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if len(p.Nodes) == MaxNodes && !p.Nodes[i].Open {
+				p.More = true
+				return nil
+			}
+			if err := p.expand(p.Nodes[i].State); err != nil {
+				return err
+			}
+			for _, to := range p.successors(i) {
+				if to < 0 {
+					return nil
+				}
+				reached(to)
+			}
+		}
+	}
+	return nil
+}
+
+// successors returns the nodes of the successors of an expanded node; -1 stands for one that has no room.
+func (p *picture) successors(from int) []int {
+	var out []int
+	for i := range p.Choices {
+		if p.Choices[i].From != from {
+			continue
+		}
+		for _, h := range p.Choices[i].To {
+			out = append(out, h.To)
+		}
+	}
+	return out
 }
 
 // addLabels makes the labels of the model known.
@@ -204,7 +315,11 @@ func (p *picture) node(state []int32) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := &node{State: append([]int32{}, state...), Text: p.m.compiled.StateText(state), Labels: labels, Value: p.value(state)}
+	player, err := p.owner(state)
+	if err != nil {
+		return 0, err
+	}
+	n := &node{State: append([]int32{}, state...), Text: p.m.compiled.StateText(state), Labels: labels, Player: player, Value: p.value(state)}
 	p.index[key(state)] = len(p.Nodes)
 	p.Nodes = append(p.Nodes, n)
 	return len(p.Nodes) - 1, nil
@@ -231,7 +346,7 @@ func (p *picture) expand(state []int32) error {
 	merged := p.values != nil && p.m.space.Merged() > 0
 	for i := range choices.List {
 		c := &choices.List[i]
-		e := edge{From: from, Action: p.action(i), Best: i == best && !merged}
+		e := edge{From: from, Action: p.action(i), Commands: p.commands(c), Best: i == best && !merged}
 		for _, t := range c.Transitions {
 			to, err := p.node(t.Target)
 			if err != nil {
@@ -246,41 +361,6 @@ func (p *picture) expand(state []int32) error {
 
 // action returns the action of a choice of the state that was expanded last.
 func (p *picture) action(i int) string { return actionOf(p.m.compiled.Program(), p.src, i) }
-
-type findQuestion struct {
-	source
-	Expr string `json:"expr"`
-}
-
-// find returns states that satisfy an expression, in breadth-first order.
-func (h *handler) find(ctx context.Context, q *findQuestion, out *reply) (any, error) {
-	found := struct {
-		States [][]int32 `json:"states"`
-		Count  int       `json:"count"`
-		Of     int       `json:"of"`
-	}{States: [][]int32{}}
-	err := h.with(ctx, &q.source, func(m *model) error {
-		x, _, err := h.expression(ctx, &q.source, q.Expr)
-		if err != nil {
-			return err
-		}
-		if err := h.states(ctx, m, out); err != nil {
-			return err
-		}
-		set, err := m.space.States(x)
-		if err != nil {
-			return err
-		}
-		found.Count, found.Of = set.Count(), set.Len()
-		for s := range set.All() {
-			if found.States = append(found.States, m.space.State(nil, s)); len(found.States) == 50 {
-				break
-			}
-		}
-		return nil
-	})
-	return found, err
-}
 
 type pathQuestion struct {
 	source

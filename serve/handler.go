@@ -113,6 +113,8 @@ func (h *handler) routes() {
 	route(h, "check", slow, h.check)
 	route(h, "graph", slow, h.graph)
 	route(h, "find", slow, h.find)
+	route(h, "predecessors", slow, h.predecessors)
+	route(h, "components", slow, h.components)
 	route(h, "path", slow, h.path)
 	route(h, "why", slow, h.why)
 	route(h, "step", slow, h.step)

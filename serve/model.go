@@ -58,6 +58,9 @@ type model struct {
 	checker  *check.Checker
 	graph    *sparse.Graph
 	values   map[string]*values // by property
+	// larger is a number of states that the space is known to exceed; 0 if none is.
+	larger     int
+	partitions map[componentKind]*partition
 }
 
 // values are the values of a property in all states.
@@ -74,14 +77,24 @@ func (m *model) bytes() int64 {
 	size := int64(1 << 20)
 	if m.space != nil {
 		states := int64(m.space.Model().NumStates())
-		size += 3*m.space.Bytes() + int64(len(m.values))*20*states
+		size += 3*m.space.Bytes() + int64(len(m.values))*20*states + int64(len(m.partitions))*4*states
 	}
 	return size
 }
 
 // with calls f with the model of a source.
 func (h *handler) with(ctx context.Context, s *source, f func(*model) error) error {
-	text, err := json.Marshal([]string{s.File, s.Model, s.Const})
+	return h.withModel(ctx, s, "states", f)
+}
+
+// withoutStates calls f with another copy of the model, whose states nobody builds: f does not wait for them.
+func (h *handler) withoutStates(ctx context.Context, s *source, f func(*model) error) error {
+	return h.withModel(ctx, s, "text", f)
+}
+
+// withModel calls f with one of the copies of the model of a source.
+func (h *handler) withModel(ctx context.Context, s *source, name string, f func(*model) error) error {
+	text, err := json.Marshal([]string{name, s.File, s.Model, s.Const})
 	if err != nil {
 		return err
 	}
@@ -96,7 +109,7 @@ func (h *handler) load(ctx context.Context, s *source) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &model{compiled: compiled, warnings: warnings, values: map[string]*values{}}, nil
+	return &model{compiled: compiled, warnings: warnings, values: map[string]*values{}, partitions: map[componentKind]*partition{}}, nil
 }
 
 // states builds the state space once.
@@ -104,11 +117,43 @@ func (h *handler) states(ctx context.Context, m *model, out *reply) error {
 	if m.space != nil {
 		return nil
 	}
-	space, err := explicit.Build(ctx, m.compiled, explicit.Options{
-		MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory, Progress: out.progress,
-	})
+	err := h.build(ctx, m, h.Limits.States, out)
 	if err != nil {
 		return check.Failure(err, m.compiled.Program().File, syntax.Pos{})
+	}
+	return nil
+}
+
+// builtUnasked is the largest number of states that are found for a question that can also be answered about the states of a picture alone.
+const builtUnasked = 50_000
+
+// statesFor builds the state space if all is set, or if it has at most builtUnasked states. It reports whether the space is there.
+func (h *handler) statesFor(ctx context.Context, m *model, all bool, out *reply) (bool, error) {
+	if all || m.space != nil {
+		return true, h.states(ctx, m, out)
+	}
+	limit := min(builtUnasked, h.Limits.States)
+	if m.larger >= limit {
+		return false, nil
+	}
+	err := h.build(ctx, m, limit, out)
+	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
+		m.larger = limit
+		return false, nil
+	}
+	if err != nil {
+		return false, check.Failure(err, m.compiled.Program().File, syntax.Pos{})
+	}
+	return true, nil
+}
+
+// build builds the state space, which may have at most a given number of states.
+func (h *handler) build(ctx context.Context, m *model, maxStates int, out *reply) error {
+	space, err := explicit.Build(ctx, m.compiled, explicit.Options{
+		MaxStates: maxStates, MaxMemory: h.Limits.Memory, Progress: out.progress,
+	})
+	if err != nil {
+		return err
 	}
 	m.space, m.graph = space, sparse.NewGraph(space.Model())
 	m.checker = check.New(m.compiled, space, check.Options{})

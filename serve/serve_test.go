@@ -73,9 +73,9 @@ func with(q object, more object) object {
 	return out
 }
 
-// The example's die is the one of examples: the page and the documentation show the same.
-func TestExampleDie(t *testing.T) {
-	for ours, theirs := range map[string]string{"examples/die.prism": "../examples/die.prism", "examples/die.props": "../examples/die.prism.props"} {
+// The examples that the page shares with the folder examples are the same: the page and the documentation show the same.
+func TestSharedExamples(t *testing.T) {
+	for ours, theirs := range map[string]string{"examples/die.prism": "../examples/die.prism", "examples/die.props": "../examples/die.prism.props", "examples/race.prism": "../examples/race.prism"} {
 		a, err := os.ReadFile(filepath.FromSlash(ours))
 		if err != nil {
 			t.Fatal(err)

@@ -18,21 +18,30 @@ type valued struct {
 	Text     string `json:"text"`
 }
 
+// given reports whether there is a property.
+func (v *valued) given() bool { return v.Property != nil || v.Text != "" }
+
+// withFor calls f with the model of a source. If no values are wanted, it does not wait for requests that compute with the states.
+func (h *handler) withFor(ctx context.Context, s *source, v *valued, f func(*model) error) error {
+	if v.given() {
+		return h.with(ctx, s, f)
+	}
+	return h.withoutStates(ctx, s, f)
+}
+
 // pathsOf returns a picture of the model in which paths can be followed. If the request names a property, it has the value of the
 // property in every state.
 func (h *handler) pathsOf(ctx context.Context, s *source, q *valued, m *model, out *reply) (*picture, error) {
-	p := &picture{graph: &graph{}, m: m, index: map[string]int{}, src: simulate.FromModel(m.compiled)}
-	if q.Property != nil || q.Text != "" {
-		index := 0
-		if q.Property != nil {
-			index = *q.Property
-		}
-		var err error
-		if p.values, err = h.valuesOf(ctx, s, m, index, q.Text, out); err != nil {
-			return nil, err
-		}
+	p, err := newPicture(m)
+	if err != nil || !q.given() {
+		return p, err
 	}
-	return p, p.addLabels()
+	index := 0
+	if q.Property != nil {
+		index = *q.Property
+	}
+	p.values, err = h.valuesOf(ctx, s, m, index, q.Text, out)
+	return p, err
 }
 
 type stepQuestion struct {
@@ -69,6 +78,7 @@ type situation struct {
 	Text       string     `json:"text"`
 	Vars       []variable `json:"vars"`
 	Type       string     `json:"type"`
+	Players    []string   `json:"players,omitempty"` // of a game
 	AllLabels  []string   `json:"all_labels"`
 	Structures []string   `json:"structures"` // names of the reward structures, or their numbers
 	Moves      []move     `json:"moves"`
@@ -79,7 +89,7 @@ type situation struct {
 // step describes a state and its choices.
 func (h *handler) step(ctx context.Context, q *stepQuestion, out *reply) (any, error) {
 	var s *situation
-	err := h.with(ctx, &q.source, func(m *model) error {
+	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
 		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, out)
 		if err != nil {
 			return err
@@ -116,7 +126,7 @@ func (p *picture) situation(ctx context.Context, state []int32) (*situation, err
 		return nil, err
 	}
 	s := &situation{
-		Text: p.m.compiled.StateText(state), Vars: variables(prog), Type: prog.Type.String(),
+		Text: p.m.compiled.StateText(state), Vars: variables(prog), Type: prog.Type.String(), Players: p.Players,
 		AllLabels: p.Labels, Structures: []string{}, Moves: []move{},
 	}
 	for i, r := range prog.Rewards {
@@ -162,9 +172,14 @@ func (p *picture) moves(s *situation) error {
 
 // commands returns the places of the commands of a choice.
 func (p *picture) commands(c *compile.Choice) []commandPlace {
+	return commandPlaces(p.m.compiled.Program(), c)
+}
+
+// commandPlaces returns the places of the commands of a choice.
+func commandPlaces(prog *sema.Program, c *compile.Choice) []commandPlace {
 	out := []commandPlace{}
 	for _, ref := range c.Commands {
-		m := &p.m.compiled.Program().Modules[ref.Module]
+		m := &prog.Modules[ref.Module]
 		out = append(out, commandPlace{m.Name, m.Commands[ref.Command].Pos.Line})
 	}
 	return out
@@ -184,6 +199,7 @@ type pathStep struct {
 	Probability result.JSONNumber `json:"p,omitempty"`
 	State       []int32           `json:"state"`
 	Labels      []int             `json:"labels,omitempty"`
+	Player      *int              `json:"player,omitempty"` // who owns the state of a game
 	Value       *valueRange       `json:"value,omitempty"`
 	// Rewards are those of the state, one per structure; StepRewards those of the step that leaves it, absent in the last state.
 	Rewards     []result.JSONNumber `json:"rewards"`
@@ -199,7 +215,11 @@ func (p *picture) stepTo(state []int32) (pathStep, error) {
 		return pathStep{}, err
 	}
 	labels, err := p.labelsOf(state)
-	return pathStep{State: append([]int32{}, state...), Labels: labels, Value: p.value(state), Rewards: numbers(rewards)}, err
+	if err != nil {
+		return pathStep{}, err
+	}
+	player, err := p.owner(state)
+	return pathStep{State: append([]int32{}, state...), Labels: labels, Player: player, Value: p.value(state), Rewards: numbers(rewards)}, err
 }
 
 // steps returns the steps of a path.
@@ -257,7 +277,7 @@ func (h *handler) walk(ctx context.Context, q *walkQuestion, reply *reply) (any,
 		Steps []pathStep `json:"steps"`
 		End   string     `json:"end"`
 	}{Steps: []pathStep{}}
-	err := h.with(ctx, &q.source, func(m *model) error {
+	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
 		if q.State != nil {
 			if err := m.valuation(q.State); err != nil {
 				return err
@@ -298,7 +318,7 @@ type checkedPath struct {
 // follow reads a path and checks each step, as tilecheck simulate --path does.
 func (h *handler) follow(ctx context.Context, q *followQuestion, reply *reply) (any, error) {
 	var out checkedPath
-	err := h.with(ctx, &q.source, func(m *model) error {
+	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
 		if q.Start != nil {
 			if err := m.valuation(q.Start); err != nil {
 				return err

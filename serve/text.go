@@ -348,6 +348,7 @@ func (h *handler) examples(ctx context.Context, _ *examplesQuestion, out *reply)
 		{"channel", "A lossy channel that gives up after some tries (DTMC)"},
 		{"robot", "A robot that chooses between a short and a safe way (MDP)"},
 		{"queue", "A queue with one server (CTMC)"},
+		{"race", "Two players and a token (SMG)"},
 	} {
 		model, err := exampleFiles.ReadFile("examples/" + x.name + ".prism")
 		if err != nil {

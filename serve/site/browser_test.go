@@ -343,7 +343,7 @@ func TestExploreView(t *testing.T) {
 	each(t, func(p *person) {
 		p.view("explore")
 		p.sees("the first states", `document.querySelectorAll('.graph .node').length === 3`)
-		p.do("unfold by clicking", chromedp.Click(`.graph .node:not(.open)`))
+		p.do("expand by clicking", chromedp.Click(`.graph .node:not(.open)`))
 		p.sees("two more states", `document.querySelectorAll('.graph .node').length === 5`)
 		p.choose(".field select", "0")
 		p.sees("the value of the first state", `[...document.querySelectorAll('.graph .node')].some((n) => n.getAttribute('aria-label').includes('value 0.16667'))`)
@@ -351,9 +351,9 @@ func TestExploreView(t *testing.T) {
 		p.says("#status", "3 steps and probability 1/8")
 		p.shoot("explore")
 		p.write(`form input`, "s=7 & d=3\r")
-		p.says(".row > span", "1 of 13 states")
+		p.says(".found", "1 of all 13 states, 0 of the")
 		p.press("Start again")
-		p.press("Unfold all")
+		p.press("Expand all")
 		p.named()
 		p.size(360, 780)
 		p.shoot("explore-narrow")
@@ -424,7 +424,7 @@ func TestLoadPath(t *testing.T) {
 	})
 }
 
-// 2048 on 2x2 as the picture of an MDP: boards for states, what each is worth, and the best move, unfolded by clicking. To 32 optimal play wins
+// 2048 on 2x2 as the picture of an MDP: boards for states, what each is worth, and the best move, expanded by clicking. To 32 optimal play wins
 // with a probability that fractions give; the first boards have two tiles.
 func TestGamePicture(t *testing.T) {
 	each(t, func(p *person) {
@@ -434,7 +434,7 @@ func TestGamePicture(t *testing.T) {
 		p.sees("the values", `document.querySelector('.field select').options.length > 3`)
 		p.choose(".field select", "0")
 		p.sees("values on boards", `[...document.querySelectorAll('.graph .node')].some((n) => n.querySelector('rect.cell') && n.getAttribute('aria-label').includes('value 0.'))`)
-		p.press("Unfold all")
+		p.press("Expand all")
 		p.sees("more boards", `document.querySelectorAll('.graph .node').length > 10 && !!document.querySelector('.graph text.cell.t1')`)
 		p.named()
 		p.shoot("explore-game")

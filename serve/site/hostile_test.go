@@ -220,7 +220,7 @@ func TestHostileModels(t *testing.T) {
 	script := `<img src=x onerror=alert(1)>`
 	for _, tt := range []struct{ name, path, body, want string }{
 		{"more states than allowed", "/api/check", object("dtmc module m x:[0..2000000]; [] x<2000000 -> 1:(x'=x+1); endmodule", "P=? [ F x=3 ];"), "2000 states"},
-		{"more states than allowed, to look for one", "/api/find", object("dtmc module m x:[0..2000000]; [] x<2000000 -> 1:(x'=x+1); endmodule", "", "expr", "x=5"), "2000 states"},
+		{"more states than allowed, to look for one", "/api/find", object("dtmc module m x:[0..2000000]; [] x<2000000 -> 1:(x'=x+1); endmodule", "", "expr", "x=5", "all", true), "2000 states"},
 		{"an experiment of a million points", "/api/experiment", object("dtmc const int n; module m x:[0..1]; [] x<1 -> 1:(x'=x+1); endmodule", "P=? [ F x=n ];", "const", "n=0:1000000"), "error"},
 		{"an experiment of more points than there are numbers", "/api/experiment", object("dtmc const double n; module m x:[0..1]; [] x<1 -> 1:(x'=x+1); endmodule", "P=? [ F x>n ];", "const", "n=0:1e-300:1"), "error"},
 		{"samples without end", "/api/check", object("dtmc module m x:[0..1]; [] x<1 -> 0.5:(x'=1)+0.5:true; endmodule", "P=? [ F x=1 ];", "method", "ci", "samples", 1<<50, "select", []int{0}), "limit"},

@@ -70,9 +70,9 @@ async function askServer(name, body, part, signal) {
   return ended(result);
 }
 
-// In the playground a worker does one thing at a time. What is quick has one, the views of states have one, and each job that may take long has its own,
+// In the playground a worker does one thing at a time. What is quick has one, the views of states have one, what searches all states has one, and each job that may take long has its own,
 // so that none keeps the others waiting.
-const lanesOf = { graph: 'states', find: 'states', path: 'states', follow: 'states', check: 'check', experiment: 'experiment', strategies: 'strategies', hints: 'hints', watch: 'watch' };
+const lanesOf = { graph: 'states', path: 'states', follow: 'states', find: 'search', predecessors: 'search', components: 'search', check: 'check', experiment: 'experiment', strategies: 'strategies', hints: 'hints', watch: 'watch' };
 
 let compiled;
 function program() {

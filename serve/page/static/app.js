@@ -113,7 +113,8 @@ addEventListener('keydown', (e) => {
 const shortcuts = [
   ['?', 'These shortcuts'], ['Ctrl S', 'Save the model and its properties'], ['← →', 'Other views, on their tabs'],
   ['Ctrl Enter', 'Model: check all properties'], ['Ctrl Space', 'Editor: what can stand here; Tab or Enter takes it'], ['Ctrl I', 'Editor: what this is'], ['Shift Alt F', 'Editor: format'], ['Esc', 'Editor: close what is shown'],
-  ['← → ↑ ↓', 'Graph: move it; plot: the points of a series, other series; game: moves'], ['+ − 0', 'Graph and plot: larger, smaller, all of it'], ['Enter', 'Graph: unfold the state'],
+  ['← → ↑ ↓', 'Graph: move it; plot: the points of a series, other series; game: moves'], ['+ − 0', 'Graph and plot: larger, smaller, all of it'], ['Enter', 'Graph: select and expand the state'],
+  ['C P D', 'Graph: collapse the state, its predecessors, compare it with the selected one'], ['F', 'Graph: full screen; Esc leaves it'],
 ];
 
 function help() {

@@ -18,12 +18,12 @@ export class Current {
   }
 
   // compute runs f(signal, part, of) as a job for a purpose. of is the text that the result is about, for done. An error is shown above the content.
-  async compute(title, purpose, f) {
+  async compute(title, purpose, f, quiet = false) {
     let of = { file: doc.file, key: this.key };
     try {
       await doc.diagnosed();
       of = { file: doc.file, key: this.key };
-      return await work(title, (signal, part) => f(signal, part, of), purpose);
+      return await work(title, (signal, part) => f(signal, part, of), purpose, quiet);
     } catch (e) {
       this.failed(of, e);
       throw e;
@@ -31,11 +31,11 @@ export class Current {
   }
 
   // answer asks a question about the text as it is now. It returns the text and the answer.
-  answer(title, purpose, name, question) {
+  answer(title, purpose, name, question, quiet = false) {
     return this.compute(title, purpose, async (signal, part, of) => {
       doc.needed(doc.properties.find((p) => p.index === question.property));
       return [of, await ask(name, { ...doc.single, ...question }, { signal, part })];
-    });
+    }, quiet);
   }
 
   get key() { return this.single ? `${doc.revision} ${doc.single.const}` : String(doc.revision); }

@@ -20,10 +20,14 @@ async function plain(dot) {
   });
 }
 
-// layout places nodes {width, height} in pixels and edges {from, to, text}.
+const manyEdges = 150; // from here on edges are straight lines
+
+// layout places nodes {width, height, shape} in pixels and edges {from, to, text}. A shape is one of Graphviz; by default it is a box.
 export async function layout(nodes, edges) {
-  const out = ['digraph{rankdir=LR;nodesep=0.25;ranksep=0.6;node[shape=box,fixedsize=true,label=""];edge[fontname=Courier,fontsize=10];'];
-  nodes.forEach((n, i) => out.push(`n${i}[width=${n.width / 72},height=${n.height / 72}${n.round ? ',shape=ellipse' : ''}];`));
+  // Many edges take Graphviz minutes as curves, and seconds as lines.
+  const quick = edges.length > manyEdges ? 'nslimit=1;nslimit1=1;mclimit=0.2;splines=line;' : '';
+  const out = [`digraph{rankdir=LR;nodesep=0.25;ranksep=0.6;${quick}node[shape=box,fixedsize=true,label=""];edge[fontname=Courier,fontsize=10];`];
+  nodes.forEach((n, i) => out.push(`n${i}[width=${n.width / 72},height=${n.height / 72}${n.shape ? `,shape=${n.shape}` : ''}];`));
   edges.forEach((e) => out.push(`n${e.from}->n${e.to}${e.text ? `[label="${'x'.repeat(Math.min(e.text.length, 30))}"]` : ''};`));
   out.push('}');
   const lines = (await plain(out.join('\n'))).split('\n').map((l) => l.split(' '));
@@ -64,17 +68,18 @@ export function legendOf(labels) {
   return el('ul', { class: 'legend', 'aria-label': 'Labels' }, labels.map((name, i) => el('li', {}, svg('svg', { width: 16, height: 16, viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }, badge(i)), name)));
 }
 
-// least is how far a picture is made smaller at most, unless one asks for more.
-const least = 0.5;
-
-// Canvas is a picture that is moved and zoomed by mouse, touch and keys.
+// Canvas is a picture that is moved and zoomed by mouse, touch and keys. zoomed is called after every change of the scale.
 export class Canvas {
-  constructor(name) {
+  constructor(name, zoomed = () => {}) {
     this.layer = svg('g');
     this.element = svg('svg', { class: 'graph', role: 'group', 'aria-label': name, tabindex: 0 }, this.layer);
     this.at = { x: 0, y: 0, k: 1 };
+    this.least = 0.75; // the scale below which a picture is not shown as a whole, unless one asks for it
+    this.moved = false; // whether the user moved or zoomed the picture
+    this.whole = false; // whether the user wants to see the whole picture, however small
+    this.zoomed = zoomed;
     const s = this.element;
-    new ResizeObserver(() => { if (this.width && s.clientWidth) this.frame(); }).observe(s);
+    new ResizeObserver(() => { if (this.width && s.clientWidth && !this.moved) this.frame(); }).observe(s);
     s.addEventListener('wheel', (e) => { e.preventDefault(); this.zoom(Math.exp(-e.deltaY / 400), e.offsetX, e.offsetY); }, { passive: false });
     const held = new Map();
     s.addEventListener('pointerdown', (e) => { if (e.target.closest('.node')) return; held.set(e.pointerId, [e.clientX, e.clientY]); s.setPointerCapture(e.pointerId); });
@@ -86,27 +91,51 @@ export class Canvas {
         const d = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
         const box = s.getBoundingClientRect();
         this.zoom(d([e.clientX, e.clientY], others[0]) / d(last, others[0]), others[0][0] - box.x, others[0][1] - box.y);
-      } else { this.at.x += e.clientX - last[0]; this.at.y += e.clientY - last[1]; this.place(); }
+      } else this.move(e.clientX - last[0], e.clientY - last[1]);
       held.set(e.pointerId, [e.clientX, e.clientY]);
     });
     for (const end of ['pointerup', 'pointercancel']) s.addEventListener(end, (e) => held.delete(e.pointerId));
     s.addEventListener('keydown', (e) => {
       const move = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[e.key];
       const zoom = { '+': 1.25, '=': 1.25, '-': 0.8 }[e.key];
-      if (move) { this.at.x += move[0]; this.at.y += move[1]; this.place(); } else if (zoom) this.zoom(zoom, s.clientWidth / 2, s.clientHeight / 2); else if (e.key === '0') this.fit(); else return;
+      if (e.ctrlKey || e.metaKey || e.altKey) return;
+      if (move) this.move(...move); else if (zoom) this.zoom(zoom); else if (e.key === '0') this.fit(); else return;
       e.preventDefault();
     });
   }
 
-  place() { this.layer.setAttribute('transform', `translate(${this.at.x} ${this.at.y}) scale(${this.at.k})`); }
+  place() {
+    this.layer.setAttribute('transform', `translate(${this.at.x} ${this.at.y}) scale(${this.at.k})`);
+    if (this.scale !== this.at.k) { this.scale = this.at.k; this.zoomed(this.scale); }
+  }
 
-  zoom(by, x, y) {
+  // start forgets what the user did to the picture.
+  start() { this.moved = this.whole = false; }
+
+  move(x, y) {
+    this.moved = true;
+    this.whole = false;
+    this.at = { ...this.at, x: this.at.x + x, y: this.at.y + y };
+    this.place();
+  }
+
+  // zoom changes the scale by a factor around a point, by default the middle.
+  zoom(by, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2) {
     const k = Math.min(4, Math.max(0.05, this.at.k * by));
+    this.moved = true;
+    this.whole = false;
     this.at = { k, x: x - (x - this.at.x) * (k / this.at.k), y: y - (y - this.at.y) * (k / this.at.k) };
     this.place();
   }
 
+  // fit shows the whole picture, also when it changes.
   fit() {
+    this.moved = false;
+    this.whole = true;
+    this.scaleToFit();
+  }
+
+  scaleToFit() {
     const { width, height } = this;
     const w = this.element.clientWidth || 800;
     const h = this.element.clientHeight || 500;
@@ -115,18 +144,34 @@ export class Canvas {
     this.place();
   }
 
-  // draw shows a picture; of one that would be too small to read, what is around a place.
-  draw(width, height, parts, place) {
+  // draw shows a picture. If the user has moved the one before, the scale stays, and what was at the place before stays where it is on the screen.
+  draw(width, height, parts, place, before) {
     clear(this.layer, ...parts);
     Object.assign(this, { width, height, center: place });
-    this.frame();
+    if (!this.moved) { this.frame(); return; }
+    const { k, x, y } = this.at;
+    if (before) this.at = { k, x: x + (before.x - place.x) * k, y: y + (before.y - place.y) * k };
+    this.place();
+    if (!before) this.reveal(place);
   }
 
-  frame() {
-    const { width, height, center: place } = this;
-    this.fit();
+  // reveal moves the picture if a place is outside of what is seen.
+  reveal(place) {
     const [w, h] = [this.element.clientWidth || 800, this.element.clientHeight || 500];
-    if (!place || this.at.k >= least) return;
+    const { k } = this.at;
+    const inside = (size, at) => at > 40 && at < size - 40;
+    const [x, y] = [this.at.x + place.x * k, this.at.y + place.y * k];
+    if (inside(w, x) && inside(h, y)) return;
+    this.at = { k, x: w / 2 - place.x * k, y: h / 2 - place.y * k };
+    this.place();
+  }
+
+  // frame shows the whole picture, or, if it would be too small to read, what is around the place.
+  frame() {
+    const { width, height, center: place, least } = this;
+    this.scaleToFit();
+    const [w, h] = [this.element.clientWidth || 800, this.element.clientHeight || 500];
+    if (!place || this.whole || this.at.k >= least) return;
     const center = (size, whole, at) => (whole * least < size ? (size - whole * least) / 2 : Math.min(12, Math.max(size - 12 - whole * least, size / 2 - at * least)));
     this.at = { k: least, x: center(w, width, place.x), y: center(h, height, place.y) };
     this.place();

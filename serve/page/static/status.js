@@ -60,16 +60,16 @@ function progressText(p) {
 }
 
 // work runs f(signal, part) in the background, in the list of jobs. Jobs for different purposes run side by side; a new one ends the one before it for the
-// same purpose.
-export async function work(title, f, purpose = title) {
+// same purpose. A quiet job says nothing in the status line.
+export async function work(title, f, purpose = title, quiet = false) {
   jobs.get(purpose)?.control.abort();
   const job = listed(title, new AbortController());
   jobs.set(purpose, job);
   const newest = () => jobs.get(purpose) === job;
-  status.say(title + '…');
+  if (!quiet) status.say(title + '…');
   try {
     const result = await f(job.control.signal, (name, value) => { if (name === 'progress') job.progress(value); });
-    if (newest()) status.say(title + ': done.');
+    if (newest() && !quiet) status.say(title + ': done.');
     return result;
   } catch (e) {
     if (newest()) status.error(e);

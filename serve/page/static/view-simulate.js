@@ -6,6 +6,7 @@ import { status, attempt, untell } from './status.js';
 import { Current } from './current.js';
 import { boardOf, boardElement } from './board.js';
 import { Plot } from './plot.js';
+import { playerIcon } from './state-graph.js';
 
 const shownRows = 300; // of a path, the last ones
 
@@ -88,8 +89,8 @@ export function create({ show: showView, make }) {
     const last = next[next.length - 1];
     const [of, answer] = await current.answer('Simulate', 'simulate', 'step', { state: last?.state ?? null, ...asked() });
     here = answer;
-    const { state, labels, rewards, value } = here;
-    path = [...next.slice(0, -1), { action: '', ...last, state, labels, rewards, value, sojourn: undefined, step_rewards: undefined }];
+    const { state, labels, player, rewards, value } = here;
+    path = [...next.slice(0, -1), { action: '', ...last, state, labels, player, rewards, value, sojourn: undefined, step_rewards: undefined }];
     if (later && path.length >= later.length) later = null;
     current.done(of);
     show();
@@ -132,6 +133,7 @@ export function create({ show: showView, make }) {
     const plain = (n) => number(n, 6);
     const column = (id, group, of, more = {}) => ({ id, name: more.name || id, group, number: of, text: (s, i) => { const n = of(s, i); return n === undefined || Number.isNaN(n) ? '' : plain(n); }, ...more });
     const out = [column(timed() ? 'rate' : 'probability', 'step', (s) => (s.p === undefined ? undefined : toNumber(s.p)))];
+    if (here.players) out.push(column('player', 'step', () => undefined, { text: (s) => here.players[s.player] ?? '', words: true }));
     if (timed()) out.push(column('time', 'step', (s, i) => times[i]), column('sojourn', 'step', (s) => (s.sojourn === undefined ? undefined : toNumber(s.sojourn))));
     here.vars.forEach((v, j) => out.push(column(v.name, v.module || 'global', (s) => s.state[j], { text: (s) => cell(v, s.state[j]), variable: j })));
     here.all_labels.forEach((name, j) => out.push(column(`"${name}"`, 'labels', (s) => Number(!!s.labels?.includes(j)), { text: (s) => (s.labels?.includes(j) ? '✓' : ''), off: true })));
@@ -151,6 +153,7 @@ export function create({ show: showView, make }) {
     clear(situation, b ? boardElement(b.cells, b.cols, { mini: true }) : null,
       el('p', {}, el('span', { class: 'mono' }, here.text), here.labels?.length ? ' Labels: ' + here.labels.map((l) => here.all_labels[l]).join(', ') + '.' : '',
         here.value ? [' Value: ', el('span', { class: 'value' }, valueText(here.value))] : null, timed() ? el('span', { class: 'soft' }, ` Exit rate ${number(here.exit_rate)}.`) : null),
+      here.players && here.moves.length ? el('p', { class: 'mover' }, playerIcon(here.player), ` ${here.players[here.player]} moves.`) : null,
       button('Show in Explore', attempt(async () => { await showView('explore'); await (await make('explore')).look(here.state); }), { class: 'small' }));
     clear(sojournPlace, timed() ? sojournField : null);
     clear(axisPlace, timed() ? axisField : null);
@@ -165,7 +168,7 @@ export function create({ show: showView, make }) {
       return el('label', {}, tick, ' ' + c.id);
     }));
     ticks(columnTicks, ticked.table, all.filter((c) => c.variable === undefined), (c) => !c.off, () => rows(columns().filter((c) => ticked.table.get(c.id) ?? !c.off)));
-    ticks(plotTicks, ticked.plot, all, plotted, chart);
+    ticks(plotTicks, ticked.plot, all.filter((c) => !c.words), plotted, chart);
     chart();
   }
 

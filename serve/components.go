@@ -1,0 +1,219 @@
+package serve
+
+import (
+	"context"
+
+	"tilecheck/native/simulate"
+	"tilecheck/native/space/sparse"
+)
+
+// componentKind is a kind of component of a state graph.
+type componentKind string
+
+const (
+	sccs  componentKind = "scc"  // strongly connected components with a cycle
+	bsccs componentKind = "bscc" // bottom ones
+	mecs  componentKind = "mec"  // maximal end components
+)
+
+type componentsQuestion struct {
+	source
+	Kind componentKind `json:"kind"`
+	// Shown are the states of the picture, and Open those whose successors are shown, too.
+	Shown [][]int32 `json:"shown"`
+	Open  [][]int32 `json:"open"`
+	// All asks for the components of the whole state space, however large it is.
+	All bool `json:"all"`
+}
+
+// componentsAnswer has the components of the states of a picture.
+type componentsAnswer struct {
+	// Whole says that they are components of the whole state space. Otherwise only the states of Open were analysed: an SCC
+	// or an end component is then a part of one of the model, and a bottom SCC is one of the model.
+	Whole bool `json:"whole"`
+	Of    int  `json:"of"`    // the number of states that were analysed
+	Count int  `json:"count"` // the number of components
+	// Component is the number of the component of each state of Shown, counted from 1; 0 for none.
+	Component []int32 `json:"component"`
+	// States is the number of states of each component that occurs in Component.
+	States map[int32]int `json:"states"`
+}
+
+// partition assigns states to components.
+type partition struct {
+	component []int32 // of each state, counted from 1 in the order of their first states; 0 for none
+	states    []int   // number of states by component; the first entry counts the states in none
+}
+
+// components returns the components of the states of a picture: those of the whole state space, or of the part that is shown if
+// the space is large.
+func (h *handler) components(ctx context.Context, q *componentsQuestion, out *reply) (any, error) {
+	if len(q.Shown) > MaxNodes || len(q.Open) > MaxNodes {
+		return nil, badf("%d states, want %d at most", max(len(q.Shown), len(q.Open)), MaxNodes)
+	}
+	if q.Kind != sccs && q.Kind != bsccs && q.Kind != mecs {
+		return nil, badf("components of kind %q, want scc, bscc or mec", q.Kind)
+	}
+	var answer componentsAnswer
+	err := h.with(ctx, &q.source, func(m *model) (err error) {
+		for _, s := range append(append([][]int32{}, q.Shown...), q.Open...) {
+			if err := m.valuation(s); err != nil {
+				return err
+			}
+		}
+		whole, err := h.statesFor(ctx, m, q.All, out)
+		if err != nil {
+			return err
+		}
+		if whole {
+			answer, err = m.componentsOfSpace(ctx, q)
+		} else {
+			answer, err = m.componentsOfPart(ctx, q)
+		}
+		return err
+	})
+	return answer, err
+}
+
+// componentsOfSpace answers for the whole state space, whose components are computed once.
+func (m *model) componentsOfSpace(ctx context.Context, q *componentsQuestion) (componentsAnswer, error) {
+	parts := m.partitions[q.Kind]
+	if parts == nil {
+		var err error
+		if parts, err = newPartition(ctx, m.space.Model(), q.Kind, nil); err != nil {
+			return componentsAnswer{}, err
+		}
+		m.partitions[q.Kind] = parts
+	}
+	out := parts.answer(q.Shown, func(_ int, state []int32) (int, bool) { return m.space.Find(state) })
+	out.Whole, out.Of = true, m.space.Model().NumStates()
+	return out, nil
+}
+
+// componentsOfPart answers for the states of the question's Open alone.
+func (m *model) componentsOfPart(ctx context.Context, q *componentsQuestion) (componentsAnswer, error) {
+	part, open, err := m.part(ctx, q.Shown, q.Open)
+	if err != nil {
+		return componentsAnswer{}, err
+	}
+	parts, err := newPartition(ctx, part, q.Kind, open)
+	if err != nil {
+		return componentsAnswer{}, err
+	}
+	out := parts.answer(q.Shown, func(i int, _ []int32) (int, bool) { return i, true })
+	out.Of = open.Count()
+	return out, nil
+}
+
+// part returns the graph of the shown states, as an MDP whose weights are all 1. open are the states whose successors are
+// known; others have a self-loop. The last state stands for all that are not shown.
+func (m *model) part(ctx context.Context, shown, expanded [][]int32) (part *sparse.Model, open *sparse.Set, err error) {
+	index := map[string]int{}
+	for i, s := range shown {
+		index[key(s)] = i
+	}
+	outside := len(shown)
+	open = sparse.NewSet(outside + 1)
+	for _, s := range expanded {
+		if i, ok := index[key(s)]; ok {
+			open.Add(i)
+		}
+	}
+	src := simulate.FromModel(m.compiled)
+	if _, err := src.Start(ctx, false); err != nil {
+		return nil, nil, err
+	}
+	b := sparse.NewBuilder(sparse.MDP)
+	for i := range outside + 1 {
+		b.State()
+		if !open.Has(i) {
+			addLoop(b, i)
+			continue
+		}
+		choices, err := src.Expand(shown[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		if choices.Deadlock() {
+			addLoop(b, i)
+		}
+		for _, c := range choices.List {
+			b.Choice(sparse.NoAction)
+			targets := map[int]bool{}
+			for _, t := range c.Transitions {
+				to, ok := index[key(t.Target)]
+				if !ok {
+					to = outside
+				}
+				if !targets[to] {
+					targets[to] = true
+					b.Add(to, 1)
+				}
+			}
+		}
+	}
+	part, err = b.Finish()
+	return part, open, err
+}
+
+// addLoop adds a self-loop to the current state.
+func addLoop(b *sparse.Builder, state int) {
+	b.Choice(sparse.NoAction)
+	b.Add(state, 1)
+}
+
+// newPartition computes the components of a model, or of the given states only.
+func newPartition(ctx context.Context, m *sparse.Model, kind componentKind, states *sparse.Set) (*partition, error) {
+	if kind == mecs {
+		found, err := m.EndComponents(ctx, states, nil)
+		if err != nil {
+			return nil, err
+		}
+		return numbered(found.ID, found.Num(), func(int) bool { return true }), nil
+	}
+	found := m.Components(states, nil)
+	if kind == sccs {
+		return numbered(found.ID, found.Num(), func(i int) bool { return found.Cyclic(m, i) }), nil
+	}
+	bottom := make([]bool, found.Num())
+	for _, i := range found.Bottom(m) {
+		bottom[i] = true
+	}
+	return numbered(found.ID, found.Num(), func(i int) bool { return bottom[i] }), nil
+}
+
+// numbered returns the partition into the counted ones of n components, in the order of their first states.
+func numbered(id []uint32, n int, counted func(i int) bool) *partition {
+	p := &partition{component: make([]int32, len(id)), states: []int{0}}
+	numbers := make([]int32, n)
+	for s, i := range id {
+		if i == sparse.None || !counted(int(i)) {
+			p.states[0]++
+			continue
+		}
+		if numbers[i] == 0 {
+			numbers[i] = int32(len(p.states))
+			p.states = append(p.states, 0)
+		}
+		p.component[s] = numbers[i]
+		p.states[numbers[i]]++
+	}
+	return p
+}
+
+// answer returns the components of some states. find returns the number of a state, given its index and its values.
+func (p *partition) answer(shown [][]int32, find func(i int, state []int32) (int, bool)) componentsAnswer {
+	out := componentsAnswer{Count: len(p.states) - 1, Component: make([]int32, len(shown)), States: map[int32]int{}}
+	for i, state := range shown {
+		s, ok := find(i, state)
+		if !ok {
+			continue
+		}
+		n := p.component[s]
+		out.Component[i] = n
+		if n > 0 {
+			out.States[n] = p.states[n]
+		}
+	}
+	return out
+}
