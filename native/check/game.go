@@ -81,15 +81,18 @@ func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Di
 		return e.solved(x.CumulReward(e.ctx, r, steps, e.stepping(steps)))
 	case logic.TotalReward:
 		return e.solved(x.TotalReward(e.ctx, r, e.opts))
-	case logic.ReachReward, logic.UntilReached:
+	case logic.ReachReward, logic.UntilReached, logic.ZeroUnlessReached:
 		target, err := e.nested(o.Target)
 		if err != nil {
 			return nil, err
 		}
-		if o.Form == logic.ReachReward {
+		switch o.Form {
+		case logic.ReachReward:
 			return e.solved(x.ReachReward(e.ctx, r, target, e.opts))
+		case logic.UntilReached:
+			return e.solved(x.UntilReached(e.ctx, r, target, e.opts))
 		}
-		return e.solved(x.UntilReached(e.ctx, r, target, e.opts))
+		return e.solved(x.ZeroUnlessReached(e.ctx, r, target, e.opts))
 	}
-	return nil, e.unsupported(o.X, "found %s in an R operator of a game, want F, Fc, C, C<=k or I=k", logic.Describe(o.X))
+	return nil, e.unsupported(o.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k or I=k", logic.Describe(o.X))
 }

@@ -268,3 +268,94 @@ func TestGameRewards(t *testing.T) {
 		t.Errorf("%d infinite and %d positive finite values, want more of both", infinite, finite)
 	}
 }
+
+// TestGameZeroUnlessReached: bounds and fractions contain the limit of the values in which target is reached within n steps. Those
+// are computed by the recursion over steps and accumulated rewards.
+func TestGameZeroUnlessReached(t *testing.T) {
+	compared, infinite := 0, 0
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer, r := in.randomGame(), in.integerReward()
+		x := solve.NewGame(in.g, maximizer)
+		bounds, err := x.ZeroUnlessReached(in.Context(), r, in.right, solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		exact, err := x.ZeroUnlessReached(in.Context(), r, in.right, solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkValues("F0", bounds, exact.Exact, nil)
+		type key struct{ s, reward, steps int }
+		known := map[key]float64{}
+		var value func(k key) float64
+		value = func(k key) float64 {
+			if in.right.Has(k.s) {
+				return float64(k.reward)
+			}
+			if k.steps == 0 {
+				return 0
+			}
+			if v, ok := known[k]; ok {
+				return v
+			}
+			first, end := in.m.Choices(k.s)
+			best := math.NaN()
+			for c := first; c < end; c++ {
+				sum := 0.0
+				lo, hi := in.m.Row(c)
+				for i := lo; i < hi; i++ {
+					sum += in.m.Prob(i) * value(key{int(in.m.Target[i]), k.reward + int(r.OfChoice(k.s, c)), k.steps - 1})
+				}
+				if math.IsNaN(best) || maximizer.Has(k.s) == (sum > best) {
+					best = sum
+				}
+			}
+			known[k] = best
+			return best
+		}
+		for s := range in.m.NumStates() {
+			early, late := value(key{s, 0, 15}), value(key{s, 0, 30})
+			if exact.Exact[s] == nil {
+				infinite++
+				if late <= early {
+					in.Errorf("state %d: infinite, but the value within 30 steps is %v, and %v within 15", s, late, early)
+				}
+				continue
+			}
+			want, _ := exact.Exact[s].Float64()
+			if late > want*(1+1e-12) {
+				in.Errorf("state %d: %v, but %v within 30 steps", s, want, late)
+			}
+			if late-early < 1e-7*late {
+				compared++
+				if late < want*(1-1e-3) {
+					in.Errorf("state %d: %v, but the limit is %v", s, want, late)
+				}
+			}
+		}
+	})
+	if compared < 30 || infinite < 10 {
+		t.Errorf("%d finite and %d infinite values were compared, want more of both", compared, infinite)
+	}
+}
+
+// integerReward returns the rewards with small integers instead of fractions.
+func (in *instance) integerReward() *sparse.Reward {
+	r := *in.reward()
+	whole := func(x []float64) (near []float64, exact []*big.Rat) {
+		if x == nil {
+			return nil, nil
+		}
+		near, exact = make([]float64, len(x)), make([]*big.Rat, len(x))
+		for i := range x {
+			if x[i] > 0 {
+				near[i] = float64(1 + i%2)
+				exact[i] = big.NewRat(int64(near[i]), 1)
+			}
+		}
+		return near, exact
+	}
+	r.State, r.StateRat = whole(r.State)
+	r.Choice, r.ChoiceRat = whole(r.Choice)
+	return &r
+}
