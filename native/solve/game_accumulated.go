@@ -169,7 +169,7 @@ func (x *accumulation) largeReward(finite *sparse.Set) (q []*big.Rat, limit *big
 	for s := range g.NumStates() {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if x.ends.Has(s) || x.mean(c, p).Cmp(p[s]) == 0 {
+			if x.ends.Has(s) || meanRat(g, c, p).Cmp(p[s]) == 0 {
 				optimal.Add(c)
 			}
 		}
@@ -189,9 +189,9 @@ func (x *accumulation) largeReward(finite *sparse.Set) (q []*big.Rat, limit *big
 				continue
 			}
 			// After the choice the value is (a+r)*mean(p) + mean(q), instead of a*p + q.
-			mean := x.mean(c, p)
+			mean := meanRat(g, c, p)
 			gain := x.reward.OfChoiceRat(s, c)
-			gain.Mul(gain, mean).Add(gain, x.mean(c, q)).Sub(gain, q[s])
+			gain.Mul(gain, mean).Add(gain, meanRat(g, c, q)).Sub(gain, q[s])
 			loss := new(big.Rat).Sub(p[s], mean)
 			if gain.Quo(gain, loss).Cmp(limit) > 0 {
 				limit = gain
@@ -201,9 +201,9 @@ func (x *accumulation) largeReward(finite *sparse.Set) (q []*big.Rat, limit *big
 	return q, limit, nil
 }
 
-// mean returns the expected value after a choice.
-func (x *accumulation) mean(c int, values []*big.Rat) *big.Rat {
-	g, sum := x.game.graph, new(big.Rat)
+// meanRat returns the expected value after a choice.
+func meanRat(g *sparse.Graph, c int, values []*big.Rat) *big.Rat {
+	sum := new(big.Rat)
 	first, end := g.Row(c)
 	for i := first; i < end; i++ {
 		sum.Add(sum, new(big.Rat).Mul(g.Rat(i), values[g.Target[i]]))

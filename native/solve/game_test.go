@@ -359,3 +359,78 @@ func (in *instance) integerReward() *sparse.Reward {
 	r.Choice, r.ChoiceRat = whole(r.Choice)
 	return &r
 }
+
+// TestGameParity: bounds and fractions of parity objectives are those of the best pair of memoryless strategies.
+func TestGameParity(t *testing.T) {
+	proper := 0
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		rng := rand.New(rand.NewPCG(in.seed, 7))
+		if in.seed%4 > 0 {
+			in.absorb(sparsetest.RandomSet(rng, in.m.NumStates(), 0.3))
+		}
+		priority := make([]int, in.m.NumStates())
+		for s := range priority {
+			priority[s] = rng.IntN(5)
+		}
+		want := in.overStrategies(maximizer, func(a [][]*big.Rat, _ []uint32) []*big.Rat { return parityOfChain(a, priority) })
+		x := solve.NewGame(in.g, maximizer)
+		exact, err := x.Parity(in.Context(), priority, solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkFractions("parity", exact.Exact, want)
+		bounds, err := x.Parity(in.Context(), priority, solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkValues("parity", bounds, want, nil)
+		for _, p := range want {
+			if !p.IsInt() {
+				proper++
+			}
+		}
+	})
+	if proper < 20 {
+		t.Errorf("%d values were between 0 and 1, want more", proper)
+	}
+}
+
+// absorb replaces the choices of some states by a self-loop.
+func (in *instance) absorb(states *sparse.Set) {
+	b := sparse.NewDerivedBuilder(in.m, in.m.Kind)
+	for s := range in.m.NumStates() {
+		b.State()
+		first, end := in.m.Choices(s)
+		for c := first; c < end; c++ {
+			if states.Has(s) {
+				b.Loop(uint32(s))
+				break
+			}
+			b.Copy(c, func(i int) uint32 { return in.m.Target[i] })
+		}
+	}
+	in.m = b.Finish()
+	in.g = sparse.NewGraph(in.m)
+}
+
+// parityOfChain returns the probability of a parity objective in a chain: that of reaching the states all of whose successors can
+// return to them, and whose least reachable priority is even.
+func parityOfChain(a [][]*big.Rat, priority []int) []*big.Rat {
+	all := sparse.FullSet(len(a))
+	reach := sparsetest.Reach(a, all)
+	good := sparse.NewSet(len(a))
+	for s := range a {
+		recurrent, least := true, priority[s]
+		for t := range a {
+			if reach[s][t] {
+				recurrent = recurrent && reach[t][s]
+				least = min(least, priority[t])
+			}
+		}
+		if recurrent && least%2 == 0 {
+			good.Add(s)
+		}
+	}
+	return sparsetest.UntilProb(a, all, good)
+}
