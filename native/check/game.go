@@ -189,6 +189,8 @@ func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Di
 		return e.solved(x.CumulReward(e.ctx, r, steps, e.stepping(steps)))
 	case logic.CoSafe:
 		return e.coSafeReward(o.X, r, dir)
+	case logic.LongRun:
+		return e.solved(x.LongRun(e.ctx, r, e.opts))
 	case logic.TotalReward:
 		return e.solved(x.TotalReward(e.ctx, r, e.opts))
 	case logic.ReachReward, logic.UntilReached, logic.ZeroUnlessReached:
@@ -204,5 +206,5 @@ func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Di
 		}
 		return e.solved(x.ZeroUnlessReached(e.ctx, r, target, e.opts))
 	}
-	return nil, e.unsupported(o.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k or a co-safe path formula", logic.Describe(o.X))
+	return nil, e.unsupported(o.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(o.X))
 }

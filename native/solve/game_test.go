@@ -434,3 +434,22 @@ func parityOfChain(a [][]*big.Rat, priority []int) []*big.Rat {
 	}
 	return sparsetest.UntilProb(a, all, good)
 }
+
+// TestGameLongRun: bounds and fractions of long-run averages are those of the best pair of memoryless strategies.
+func TestGameLongRun(t *testing.T) {
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		want := in.overStrategies(maximizer, func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, in.reward()) })
+		x := solve.NewGame(in.g, maximizer)
+		exact, err := x.LongRun(in.Context(), in.reward(), solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkFractions("S", exact.Exact, want)
+		bounds, err := x.LongRun(in.Context(), in.reward(), solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkValues("S", bounds, want, nil)
+	})
+}
