@@ -27,7 +27,7 @@ func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (
 	if dir, ok := game.direction(); ok {
 		return LongRun(ctx, game.graph, r, dir, opts)
 	}
-	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
+	opts.Within, opts.Classic = nil, false
 	n := game.graph.NumStates()
 	all := sparse.FullSet(n)
 	improvement, err := game.rewards(ctx, r, all, opts)
@@ -67,13 +67,15 @@ func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (
 		}
 		if opts.Exact {
 			if least.equal(greatest) {
+				least.Scheduler = wantedStrategies(strategy, opts)
 				return least, nil
 			}
 			continue
 		}
 		improvement.tighten(least, Max)
 		improvement.tighten(greatest, Min)
-		if out.Converged = !out.wide(all, opts.epsilon()); out.Converged {
+		if improvement.attained(Max, least, greatest) {
+			out.Converged, out.Scheduler = true, wantedStrategies(strategy, opts)
 			return out, nil
 		}
 	}

@@ -271,7 +271,7 @@ func (x *parityImprovement) win(class []uint32, comparison []int) bool {
 	for _, s := range class {
 		inside.Add(int(s))
 	}
-	q := &almostSure{game: x.game, inside: inside, choices: sparse.NewSet(g.NumChoices()), priority: x.priority, strategy: slices.Clone(x.strategy)}
+	q := &almostSure{game: x.game, inside: inside, choices: sparse.NewSet(g.NumChoices()), priority: make([]int, g.NumChoices()), strategy: slices.Clone(x.strategy)}
 	for _, s := range class {
 		first, end := g.Choices(int(s))
 		leaves := false
@@ -281,6 +281,7 @@ func (x *parityImprovement) win(class []uint32, comparison []int) bool {
 			}
 			if x.game.stays(c, inside) {
 				q.choices.Add(c)
+				q.priority[c] = x.priority[s]
 			} else {
 				leaves = true
 			}
@@ -297,10 +298,10 @@ func (x *parityImprovement) win(class []uint32, comparison []int) bool {
 }
 
 // almostSure computes the states from which the maximizer wins a parity game with probability one without
-// leaving a set of states. It evaluates a fixed point with one variable for each priority, greatest for
+// leaving a set of states. It evaluates a fixed point with one variable for each priority of choices, greatest for
 // an even and least for an odd one; that of priority 0 is the outermost.
 //
-// A choice with several successors is won if, for each even priority 2k up to that of its state, either all
+// A choice with several successors is won if, for each even priority 2k up to its own one, either all
 // successors are in the variable of 2k, or one is in that of 2k-1: the maximizer may pick the successor,
 // which happens with positive probability, if it pays with priority 2k-1.
 //
@@ -310,7 +311,7 @@ type almostSure struct {
 	game      *Game
 	inside    *sparse.Set // the states
 	choices   *sparse.Set // the choices, which stay in the states
-	priority  []int
+	priority  []int         // of each choice
 	strategy  []uint32      // gets the choices of the maximizer in states that it wins
 	variables []*sparse.Set // of each priority
 }
@@ -318,8 +319,8 @@ type almostSure struct {
 // solve returns the states in which the maximizer wins.
 func (q *almostSure) solve() *sparse.Set {
 	greatest := 0
-	for s := range q.inside.All() {
-		greatest = max(greatest, q.priority[s])
+	for c := range q.choices.All() {
+		greatest = max(greatest, q.priority[c])
 	}
 	q.variables = make([]*sparse.Set, greatest+1)
 	return q.fixedPoint(0)
@@ -362,14 +363,14 @@ func (q *almostSure) won(s int) bool {
 	first, end := q.game.graph.Choices(s)
 	if !q.game.maximizer.Has(s) {
 		for c := first; c < end; c++ {
-			if q.choices.Has(c) && !q.wonChoice(c, q.priority[s]) {
+			if q.choices.Has(c) && !q.wonChoice(c) {
 				return false
 			}
 		}
 		return true
 	}
 	for c := first; c < end; c++ {
-		if !q.choices.Has(c) || !q.wonChoice(c, q.priority[s]) {
+		if !q.choices.Has(c) || !q.wonChoice(c) {
 			continue
 		}
 		for p := 1; p < len(q.variables); p += 2 {
@@ -383,8 +384,9 @@ func (q *almostSure) won(s int) bool {
 	return false
 }
 
-// wonChoice reports whether a choice in a state of a priority is won.
-func (q *almostSure) wonChoice(c, priority int) bool {
+// wonChoice reports whether a choice is won.
+func (q *almostSure) wonChoice(c int) bool {
+	priority := q.priority[c]
 	for even := 0; even <= priority+1; even += 2 {
 		all := even <= priority && q.game.stays(c, q.variables[even])
 		if !all && (even == 0 || !q.meets(c, q.variables[even-1])) {
