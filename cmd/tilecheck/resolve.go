@@ -26,10 +26,10 @@ type resolveCmd struct {
 	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP or a game (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	Scheduler string `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
-	Uniform   bool   `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
-	Player []string `help:"Of a game, make the choices of these players only, as the scheduler says; an MDP of the others is left." placeholder:"NAME,..."`
-	Policy    string `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
+	Scheduler string   `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
+	Uniform   bool     `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
+	Player    []string `help:"Of a game, make the choices of these players only, as the scheduler says; an MDP of the others is left." placeholder:"NAME,..."`
+	Policy    string   `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory    byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`

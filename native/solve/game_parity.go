@@ -309,8 +309,8 @@ func (x *parityImprovement) win(class []uint32, comparison []int) bool {
 // replaces random states.
 type almostSure struct {
 	game      *Game
-	inside    *sparse.Set // the states
-	choices   *sparse.Set // the choices, which stay in the states
+	inside    *sparse.Set   // the states
+	choices   *sparse.Set   // the choices, which stay in the states
 	priority  []int         // of each choice
 	strategy  []uint32      // gets the choices of the maximizer in states that it wins
 	variables []*sparse.Set // of each priority
