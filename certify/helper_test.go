@@ -132,20 +132,23 @@ func (t *truth) best(max bool, value func(choice []int) []*big.Rat) []*big.Rat {
 }
 
 func (t *truth) until(max bool, left, right certificate.Bits) []*big.Rat {
-	return t.best(max, func(choice []int) []*big.Rat {
-		via := func(s int) bool { return left.Has(s) && !right.Has(s) }
-		can := t.reaches(choice, via, right.Has)
-		x, unknown := make([]*big.Rat, t.n), make([]bool, t.n)
-		for s := range t.n {
-			x[s] = new(big.Rat)
-			if right.Has(s) {
-				x[s].SetInt64(1)
-			}
-			unknown[s] = can[s] && !right.Has(s)
+	return t.best(max, func(choice []int) []*big.Rat { return t.untilUnder(choice, left, right) })
+}
+
+// untilUnder returns the probability of left U right in a chain.
+func (t *truth) untilUnder(choice []int, left, right certificate.Bits) []*big.Rat {
+	via := func(s int) bool { return left.Has(s) && !right.Has(s) }
+	can := t.reaches(choice, via, right.Has)
+	x, unknown := make([]*big.Rat, t.n), make([]bool, t.n)
+	for s := range t.n {
+		x[s] = new(big.Rat)
+		if right.Has(s) {
+			x[s].SetInt64(1)
 		}
-		t.solve(choice, unknown, x, func(int) *big.Rat { return new(big.Rat) })
-		return x
-	})
+		unknown[s] = can[s] && !right.Has(s)
+	}
+	t.solve(choice, unknown, x, func(int) *big.Rat { return new(big.Rat) })
+	return x
 }
 
 // reward returns the reward of a choice, whose state is known.

@@ -19,6 +19,7 @@ type proof struct {
 	*checker
 	v           *certificate.Vector
 	left, right set
+	maximizer   certificate.Bits     // of a game: the states whose choices maximize
 	r           *certificate.Rewards // nil for a probability
 }
 
@@ -30,6 +31,12 @@ func (c *checker) prove(i int, b *bounds) error {
 		if p.left, p.right = p.right, c.sets[j]; c.sets[j].err != nil {
 			return c.sets[j].err
 		}
+	}
+	if v.Maximizer != 0 {
+		if !c.sets[v.Maximizer].decided() {
+			return errors.New("its maximizer is not decided in every state")
+		}
+		p.maximizer = c.sets[v.Maximizer].at[lower]
 	}
 	if v.Probability() {
 		b.ceiling = one
@@ -76,10 +83,14 @@ func (p *proof) steps(b *bounds) (err error) {
 }
 
 // choice reports whether the condition holds for "the choice" of the package comment: for some choice of the state if the bound is a lower
-// bound of the maximum or an upper bound of the minimum, and otherwise for every choice.
+// bound of the maximum or an upper bound of the minimum, and otherwise for every choice. In a game the owner of the state decides which.
 func (p *proof) choice(s, side int, holds func(choice int) bool) bool {
 	first, end := p.Choices(s)
-	some := p.v.Max == (side == lower)
+	maximizes := p.v.Max
+	if p.v.Maximizer != 0 {
+		maximizes = p.maximizer.Has(s)
+	}
+	some := maximizes == (side == lower)
 	for i := first; i < end; i++ {
 		if holds(i) == some {
 			return some

@@ -199,13 +199,16 @@ const (
 
 // Vector is a value for every state, with a lower and an upper bound.
 type Vector struct {
-	Kind   VectorKind `json:"kind"`
-	Max    bool       `json:"max,omitempty"` // over the schedulers of an MDP; false is the minimum
-	Left   int        `json:"left"`          // a set
-	Right  int        `json:"right"`         // a set
-	Reward int        `json:"reward"`        // the index of a reward structure
-	From   int        `json:"from,omitempty"`
-	To     int        `json:"to,omitempty"`
+	Kind VectorKind `json:"kind"`
+	Max  bool       `json:"max,omitempty"` // over the schedulers of an MDP; false is the minimum
+	// Maximizer is a set, for Until in a stochastic game: the choices in its states maximize, and those in the other states
+	// minimize. 0 stands for none: the model is no game.
+	Maximizer int `json:"maximizer,omitempty"`
+	Left      int `json:"left"`   // a set
+	Right     int `json:"right"`  // a set
+	Reward    int `json:"reward"` // the index of a reward structure
+	From      int `json:"from,omitempty"`
+	To        int `json:"to,omitempty"`
 	// Timed is the time bound of Steps, Cumulative and Instant in a CTMC; it replaces From and To.
 	Timed     *Timed     `json:"timed,omitempty"`
 	Automaton *Automaton `json:"automaton,omitempty"`

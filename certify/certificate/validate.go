@@ -17,6 +17,9 @@ const maxText = 1 << 20
 func (v *Vector) Sets() []int {
 	switch v.Kind {
 	case Until, Steps:
+		if v.Maximizer != 0 {
+			return []int{v.Maximizer, v.Left, v.Right}
+		}
 		return []int{v.Left, v.Right}
 	case Next, ReachReward:
 		return []int{v.Right}
@@ -212,6 +215,9 @@ func (f *File) validateVector(v *Vector) error {
 		if !f.isSet(j) {
 			return fmt.Errorf("found set %d of %d", j, len(f.Sets))
 		}
+	}
+	if v.Maximizer != 0 && (v.Kind != Until || f.Model.Kind != MDP) {
+		return fmt.Errorf("found a maximizer in a vector of kind %s of a %s, wanted it for until in an mdp", v.Kind, f.Model.Kind)
 	}
 	if rewards && (v.Reward < 0 || v.Reward >= len(f.Model.Rewards)) {
 		return fmt.Errorf("found reward structure %d of %d", v.Reward, len(f.Model.Rewards))

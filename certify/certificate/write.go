@@ -287,6 +287,9 @@ func (f *File) vectorText(v *Vector) string {
 	case Objectives:
 		return v.Several.text(f)
 	case Until:
+		if v.Maximizer != 0 {
+			return fmt.Sprintf("P=? [ %s U %s ] of the game in which %s maximizes", f.setText(v.Left), f.setText(v.Right), f.setText(v.Maximizer))
+		}
 		return fmt.Sprintf("P%s=? [ %s U %s ]", opt, f.setText(v.Left), f.setText(v.Right))
 	case Steps:
 		from, to := v.interval()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tilecheck/modelgen"
@@ -15,18 +16,20 @@ import (
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
 )
 
-// resolveCmd applies a scheduler to an MDP, and writes the induced Markov chain as a model.
+// resolveCmd applies a scheduler to an MDP or a game, and writes the induced Markov chain as a model.
 type resolveCmd struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP (- for standard input)." file:"in"`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP or a game (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	Scheduler string `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
-	Uniform   bool   `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
-	Policy    string `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
+	Scheduler string   `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
+	Uniform   bool     `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
+	Player    []string `help:"Of a game, make the choices of these players only, as the scheduler says; an MDP of the others is left." placeholder:"NAME,..."`
+	Policy    string   `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory    byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
@@ -62,8 +65,18 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if before.Program().Type != syntax.MDP {
-		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
+	switch before.Program().Type {
+	case syntax.MDP:
+	case syntax.SMG:
+		if model, err = withoutPlayers(model); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("%s: found a %s, want an MDP or a game, which has choices to resolve", c.ModelFile, before.Program().Type)
+	}
+	players, err := c.players(before)
+	if err != nil {
+		return err
 	}
 	if induced, err := c.inducedModel(ctx, env, model, src); induced != nil || err != nil {
 		if err != nil {
@@ -84,6 +97,10 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 		var permitted *sparse.Set
 		if permitted, chosen, err = c.readScheduler(ctx, env, before); err != nil {
 			return err
+		}
+		if players != nil {
+			permitOthers(before.Model(), players, permitted)
+			chosen = nil
 		}
 		if chosen == nil {
 			return c.writePermitted(ctx, env, before, permitted, model)
@@ -131,6 +148,53 @@ func (c *resolveCmd) checkFlags() error {
 		return usageError("found %d of --scheduler, --uniform and --policy, want one, or --uniform beside --scheduler", ways)
 	}
 	return nil
+}
+
+// players returns which players --player names, by number; nil without the flag.
+func (c *resolveCmd) players(space *explicit.Space) ([]bool, error) {
+	if len(c.Player) == 0 {
+		return nil, nil
+	}
+	if space.Program().Type != syntax.SMG || c.Scheduler == "" {
+		return nil, usageError("--player is for the --scheduler of a game")
+	}
+	list := space.Program().Players
+	out := make([]bool, len(list))
+	for _, name := range c.Player {
+		i := slices.IndexFunc(list, func(p sema.Player) bool { return p.Name == name })
+		if i < 0 {
+			return nil, usageError("--player is %s, which is no player of %s", name, c.ModelFile)
+		}
+		out[i] = true
+	}
+	return out, nil
+}
+
+// permitOthers adds all choices of states that belong to other players.
+func permitOthers(m *sparse.Model, players []bool, permitted *sparse.Set) {
+	for s, player := range m.Player {
+		if players[player] {
+			continue
+		}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			permitted.Add(c)
+		}
+	}
+}
+
+// withoutPlayers returns the MDP in which nobody owns the choices of a game.
+func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
+	mdp := *game
+	mdp.Items = slices.DeleteFunc(slices.Clone(game.Items), func(item syntax.Item) bool {
+		_, is := item.(*syntax.Player)
+		return is
+	})
+	text, err := mdp.TextAs(syntax.MDP)
+	if err != nil {
+		return nil, err
+	}
+	return syntax.ParseModel(game.File, text)
 }
 
 // writeChain writes a model whose choices are made, as a Markov chain. before and after are the states of the MDP and of the model with the choices made.
@@ -182,13 +246,16 @@ func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, befor
 // printSizes prints the sizes of the MDP and of the result, unless --quiet is given.
 func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space) {
 	if !env.quiet {
-		mdp, result := before.Model(), after.Model()
+		mdp, result, kind := before.Model(), after.Model(), "MDP"
+		if before.Program().Type == syntax.SMG {
+			kind = "game"
+		}
 		resultText := fmt.Sprintf("%d transitions of the chain", result.NumEdges())
 		if !c.Uniform && result.NumDeciding() > 0 {
 			resultText = fmt.Sprintf("%d choices, %d transitions of what is left, an MDP", result.NumChoices(), result.NumTransitions())
 		}
-		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %s\n",
-			mdp.NumStates(), mdp.NumChoices(), mdp.NumTransitions(), result.NumStates(), resultText)
+		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the %s; %d states, %s\n",
+			mdp.NumStates(), mdp.NumChoices(), mdp.NumTransitions(), kind, result.NumStates(), resultText)
 	}
 }
 
@@ -198,6 +265,7 @@ func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target o
 		return err
 	}
 	program := *chain.Program()
+	program.Type = syntax.MDP
 	if chain.Model().Kind == sparse.DTMC {
 		program.Type = syntax.DTMC
 	}

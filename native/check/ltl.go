@@ -190,5 +190,8 @@ func (e *evaluation) coSafeReward(x sema.Expr, r *sparse.Reward, dir solve.Direc
 
 // rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
 func (e *evaluation) rewardUntil(p *productModel, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	if e.coalition != nil {
+		return e.solved(p.sides(e, dir).ReachReward(e.ctx, r, p.states(automata.Accepted), e.opts))
+	}
 	return e.solved(solve.ReachReward(e.ctx, p.Graph, r, p.states(automata.Accepted), dir, e.opts))
 }

@@ -96,8 +96,8 @@ func (e *evaluation) path(p *logic.Path, dir solve.Direction) (*numbers, error) 
 
 // positivePath returns the minimal or maximal probability of a path formula, ignoring its negation.
 func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers, error) {
-	if e.coalition != nil && p.Form != logic.InitialState && p.Form != logic.Next && p.Form != logic.Until {
-		return nil, e.unsupported(p.X, "found %s for a coalition of players, want X, F, G, U, W or R of states", logic.Describe(p.X))
+	if e.coalition != nil && p.Form == logic.CostBounded {
+		return nil, e.unsupported(p.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(p.X))
 	}
 	switch p.Form {
 	case logic.InitialState:
@@ -119,6 +119,9 @@ func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers,
 		if !e.fair() || p.Bound == nil || p.Bound.High != nil {
 			return e.temporal(p, dir)
 		}
+	}
+	if e.coalition != nil {
+		return e.gameLTL(p.X, dir)
 	}
 	return e.ltl(p.X, dir)
 }

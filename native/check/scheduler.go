@@ -42,8 +42,8 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 		err = noScheduler(p, p.X, "found a model with intervals, whose schedulers are not exported")
 	case c.bounds.space.Program().Type == syntax.POMDP:
 		err = noScheduler(p, p.X, "found a partially observable model, whose strategies are automata")
-	case c.bounds.space.Program().Type == syntax.SMG:
-		err = noScheduler(p, p.X, "found a stochastic game, whose strategies are not exported")
+	case c.bounds.space.Program().Type == syntax.SMG && needsMemory(op):
+		err = noScheduler(p, op.X, "found a game and a formula other than X, F, G, U, W or R of states, or F0, whose strategies need a memory and are not exported")
 	case c.bounds.space.Model().Kind != sparse.MDP:
 		err = noScheduler(p, p.X, "found a model without nondeterminism, which has no schedulers")
 	}
@@ -61,6 +61,8 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 		return &Scheduler{Space: wanted.space, Controller: wanted.controller}, v, nil
 	case op.Kind == logic.Objectives:
 		return nil, v, noScheduler(p, op.X, "found objectives that no scheduler meets together")
+	case wanted.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
+		return nil, v, noScheduler(p, op.X, "found no strategies of both sides that can be written")
 	case wanted.choices == nil:
 		return nil, v, noScheduler(p, op.X, "a scheduler that counts so many steps is too large")
 	}
@@ -87,6 +89,16 @@ func operator(p *Property) (*logic.Formula, error) {
 		return f, nil
 	}
 	return nil, noScheduler(p, f.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(f.X))
+}
+
+// needsMemory reports whether the strategies of a stochastic game may need a memory for an operator, other than the number of
+// steps.
+func needsMemory(f *logic.Formula) bool {
+	if f.Kind == logic.Reward {
+		return f.Objective.Form == logic.ZeroUnlessReached
+	}
+	form := f.Path.Form
+	return form != logic.InitialState && form != logic.Next && form != logic.Until
 }
 
 // outermost describes an expression without a scheduler by its outermost operator.

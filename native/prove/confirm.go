@@ -166,7 +166,7 @@ func (c *confirmation) atomicSet(set int) (certificate.Bits, error) {
 	if bits, ok := c.atomicSets[set]; ok {
 		return bits, nil
 	}
-	states, err := c.space.States(c.skeleton.Atoms[set])
+	states, err := c.skeleton.atomicStates(c.space, set)
 	if err != nil {
 		return nil, err
 	}

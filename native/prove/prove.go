@@ -341,7 +341,7 @@ func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (member
 		}
 		return exactMembership(out), nil
 	case certificate.Atomic:
-		in, err := p.space.States(p.Atoms[i])
+		in, err := p.atomicStates(p.space, i)
 		if err != nil {
 			return membership{}, err
 		}

@@ -149,6 +149,20 @@ func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
 	return result
 }
 
+// rankGame ranks the states of a set from which the maximizer reaches the other states with positive probability by usable
+// choices: in its states a usable choice has a successor of smaller rank, in those of the minimizer every choice has one.
+func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, usable func(s, c int) bool) []uint32 {
+	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && usable(s, c) })
+	for s := range maximizer.All() {
+		attractor.remaining[s] = 1 // one usable choice is enough
+	}
+	for s := range within.Complement().All() {
+		attractor.add(s, 0)
+	}
+	attractor.extend(within)
+	return attractor.rank
+}
+
 // add ranks a state, from which extend will search.
 func (a *attractor) add(s int, rank uint32) {
 	a.rank[s] = rank

@@ -54,6 +54,7 @@ func (s *selection) addVector(i int) {
 	vector := &s.source.Vectors[i]
 	s.addSet(vector.Left)
 	s.addSet(vector.Right)
+	s.addSet(vector.Maximizer)
 	if vector.Automaton != nil {
 		for _, set := range vector.Automaton.Sets {
 			s.addSet(set)
@@ -96,6 +97,7 @@ func (s *selection) renumber(claims []int) *certificate.File {
 	for i, vector := range s.source.Vectors {
 		if s.vectors[i] {
 			vector.Left, vector.Right = newSet[vector.Left], newSet[vector.Right]
+			vector.Maximizer = newSet[vector.Maximizer] // 0 stays 0
 			if vector.Automaton != nil {
 				a := *vector.Automaton
 				a.Sets = slices.Clone(a.Sets)

@@ -1,13 +1,18 @@
 package prove
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 
 	"tilecheck/certify/certificate"
 	"tilecheck/native/solve"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -26,6 +31,8 @@ type Skeleton struct {
 	certificate.File
 	// Atoms are the expressions of the atomic sets, by set.
 	Atoms map[int]sema.Expr
+	// Coalitions are the players of a game, by number, whose states are an atomic set without an expression.
+	Coalitions map[int][]int
 
 	indexByKey map[string]int // the indices of sets and vectors, by setKey and vectorKey
 }
@@ -38,7 +45,7 @@ const (
 
 // NewSkeleton returns a skeleton without properties.
 func NewSkeleton() *Skeleton {
-	k := &Skeleton{Atoms: make(map[int]sema.Expr), indexByKey: make(map[string]int)}
+	k := &Skeleton{Atoms: make(map[int]sema.Expr), Coalitions: make(map[int][]int), indexByKey: make(map[string]int)}
 	k.setIndex(certificate.Set{Kind: certificate.All})
 	k.setIndex(certificate.Set{Kind: certificate.Init})
 	return k
@@ -64,6 +71,7 @@ func (k *Skeleton) truncate(sets, vectors int) {
 	for i := sets; i < len(k.Sets); i++ {
 		delete(k.indexByKey, setKey(&k.Sets[i]))
 		delete(k.Atoms, i)
+		delete(k.Coalitions, i)
 	}
 	for i := vectors; i < len(k.Vectors); i++ {
 		delete(k.indexByKey, vectorKey(&k.Vectors[i]))
@@ -89,7 +97,7 @@ func vectorKey(vector *certificate.Vector) string {
 		path, _ = json.Marshal(vector.Automaton.Formula) // it determines the automaton
 		time = fmt.Sprint(vector.Automaton.Sets)
 	}
-	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Paths, vector.Left, vector.Right, vector.Reward, vector.From, vector.To, time, string(path))
+	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right, vector.Reward, vector.From, vector.To, time, string(path))
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.
@@ -138,6 +146,7 @@ type translation struct {
 	*Skeleton
 	property      *Property
 	someScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
+	coalition     int  // the set of the states of the players in <<...>> of a game; 0 outside of it
 }
 
 func (t *translation) unsupported(x sema.Expr, format string, args ...any) error {
@@ -230,11 +239,10 @@ func (t *translation) value(x sema.Expr) (vectorValue, error) {
 		isMax := t.isMaximum(t.direction(formula.Threshold))
 		return vectorValue{vector: t.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
 	case logic.Strategy:
-		if t.property.Program.Type == syntax.SMG {
-			return vectorValue{}, t.unsupported(x, "a coalition of players of a stochastic game")
+		defer func(some bool, coalition int) { t.someScheduler, t.coalition = some, coalition }(t.someScheduler, t.coalition)
+		if err := t.beginStrategy(formula); err != nil {
+			return vectorValue{}, err
 		}
-		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
-		t.someScheduler = formula.Some
 		return t.value(formula.Operand)
 	case logic.Filter:
 		return vectorValue{}, t.unsupported(x, "a filter in a formula")
@@ -265,8 +273,8 @@ func (t *translation) isMaximum(dir solve.Direction) bool {
 
 // stateFormula translates a nested state formula. A bounded property in it must hold for all schedulers.
 func (t *translation) stateFormula(x sema.Expr) (int, error) {
-	defer func(some bool) { t.someScheduler = some }(t.someScheduler)
-	t.someScheduler = false
+	defer func(some bool, coalition int) { t.someScheduler, t.coalition = some, coalition }(t.someScheduler, t.coalition)
+	t.someScheduler, t.coalition = false, 0
 	return t.booleanFormula(x)
 }
 
@@ -305,11 +313,10 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return t.thresholdSet(formula)
 	case logic.Strategy:
-		if t.property.Program.Type == syntax.SMG {
-			return 0, t.unsupported(x, "a coalition of players of a stochastic game")
+		defer func(some bool, coalition int) { t.someScheduler, t.coalition = some, coalition }(t.someScheduler, t.coalition)
+		if err := t.beginStrategy(formula); err != nil {
+			return 0, err
 		}
-		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
-		t.someScheduler = formula.Some
 		return t.booleanFormula(formula.Operand)
 	case logic.Quantified:
 		return t.quantifyPath(formula.ForAll, formula.Path)
@@ -317,6 +324,45 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 		return 0, t.unsupported(x, "several objectives")
 	}
 	return 0, t.unsupported(x, "a filter in a formula")
+}
+
+// beginStrategy makes <<...>> or [[...]] apply to its operand. In a game it must hold an operator P with an until formula without
+// bounds: there are no other certificates.
+func (t *translation) beginStrategy(f *logic.Formula) error {
+	t.someScheduler = f.Some
+	if t.property.Program.Type != syntax.SMG {
+		return nil
+	}
+	operand := logic.Of(f.Operand)
+	if f.Box || operand.Kind != logic.Probability || operand.Path.Form != logic.Until || operand.Path.Bound != nil {
+		return t.unsupported(f.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
+	}
+	t.someScheduler = true
+	var players []int
+	var names []string
+	for i, player := range t.property.Program.Players {
+		if f.AllPlayers || slices.Contains(f.Players, i) {
+			players, names = append(players, i), append(names, player.Name)
+		}
+	}
+	t.coalition = t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: "states of " + cmp.Or(strings.Join(names, ", "), "nobody")})
+	t.Coalitions[t.coalition] = players
+	return nil
+}
+
+// atomicStates returns the states of an atomic set.
+func (k *Skeleton) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
+	players, ok := k.Coalitions[set]
+	if !ok {
+		return space.States(k.Atoms[set])
+	}
+	out := sparse.NewSet(space.Model().NumStates())
+	for s, player := range space.Model().Player {
+		if slices.Contains(players, int(player)) {
+			out.Add(s)
+		}
+	}
+	return out, nil
 }
 
 // atomicSet returns the index of the set of states in which an expression holds.
@@ -444,6 +490,12 @@ func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction)
 	case path.Bound != nil:
 		vector.Kind = certificate.Steps
 		vector.From, vector.To, err = logic.Steps(path.Bound)
+	}
+	if t.coalition != 0 {
+		vector.Max, vector.Maximizer = true, t.coalition
+		if dir == solve.Min {
+			vector.Maximizer = t.not(t.coalition)
+		}
 	}
 	return vectorValue{t.vectorIndex(vector), negated}, err
 }

@@ -187,6 +187,9 @@ func (w *vectorProof) compute() (values *solve.Values, err error) {
 // certify).
 func (w *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
 	w.grid = math.Ldexp(1, -w.effort.gridBits())
+	if w.Maximizer != 0 {
+		return w.gameUntil(left, right)
+	}
 	var values *solve.Values
 	shared := w.findShared(&sharedSolution{left: left, right: right, direction: w.direction()})
 	if shared != nil && w.effort == w.firstEffort() {
@@ -201,6 +204,25 @@ func (w *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
 	w.setBoundColumns(values)
 	positive := w.positiveStates(values).Minus(right)
 	w.Rank = w.rankColumn(w.progressRanks(positive, w.lowerEquations(values), nil), positive)
+	return values, nil
+}
+
+// gameUntil is until for a stochastic game. Bounds of the game are inductive as those of an MDP: no step raises an upper bound, or
+// lowers a lower one.
+func (w *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) {
+	maximizer, err := w.decidedSet(w.ctx, w.Maximizer, w.effort)
+	if err != nil {
+		return nil, err
+	}
+	values, err := solve.NewGame(w.graph, maximizer).Until(w.ctx, left, right, w.options())
+	if err != nil {
+		return nil, err
+	}
+	w.setBoundColumns(values)
+	positive := w.positiveStates(values).Minus(right)
+	equations := w.lowerEquations(values)
+	ranks := rankGame(w.graph, positive, maximizer, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	w.Rank = w.rankColumn(ranks, positive)
 	return values, nil
 }
 

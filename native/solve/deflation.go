@@ -64,6 +64,17 @@ func (d *deflation) solve(ctx context.Context, opts Options) error {
 	return nil
 }
 
+// withMinimizer returns the strategy with choices of the minimizer that are best for the upper bounds. One
+// step with them raises no upper bound, so they attain these bounds.
+func (d *deflation) withMinimizer() []uint32 {
+	d.sys.oneStep = true
+	defer func() { d.sys.oneStep = false }()
+	for s := range d.sys.maybe.Minus(d.game.maximizer).All() {
+		d.strategy[s] = d.sys.optimum(s).choice
+	}
+	return d.strategy
+}
+
 // component solves a component with several states.
 func (d *deflation) component(ctx context.Context, members []uint32, limit int) error {
 	v := d.sys.values

@@ -46,9 +46,9 @@ func (game *Game) side(s int) Direction {
 
 // newSystem returns the equations of the game. build is newSystem, or newStepwise for values after a number of steps.
 func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), r *sparse.Reward, opts Options) (*system, error) {
-	opts.Scheduler = false
 	sys, err := build(game.graph, r, Max, opts)
 	if err == nil {
+		sys.values.Scheduler = nil
 		sys.maximizer = game.maximizer
 	}
 	return sys, err
@@ -66,7 +66,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		return Until(ctx, game.graph, left, right, dir, opts)
 	}
 	opts.Epsilon = opts.epsilon()
-	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
+	opts.Within, opts.Classic = nil, false
 	sys, err := game.newSystem(newSystem, nil, opts)
 	if err != nil {
 		return nil, err
@@ -80,6 +80,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	sys.values.set(one, 1)
 	sys.maybe = zero.Union(one).Complement()
 	if sys.maybe.Empty() {
+		sys.values.Scheduler = wantedStrategies(strategy, opts)
 		return sys.values, nil
 	}
 	// For fractions, bounds suggest the strategy to begin with.
@@ -103,9 +104,18 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	}
 	sys.values = d.sys.values
 	if sys.values.Converged {
+		sys.values.Scheduler = wantedStrategies(d.withMinimizer(), opts)
 		return sys.values, nil
 	}
 	return sys.values, improvement.narrow(Max, d.strategy)
+}
+
+// wantedStrategies returns strategies of both sides if they are asked for.
+func wantedStrategies(strategy []uint32, opts Options) []uint32 {
+	if !opts.Scheduler {
+		return nil
+	}
+	return strategy
 }
 
 // firstChoices returns the strategy of both sides that makes the first choice in each state.
@@ -119,7 +129,8 @@ func (game *Game) firstChoices() []uint32 {
 }
 
 // certain returns the states whose value is 0, and those whose value is 1. It writes choices that attain
-// these values to strategy: of the minimizer where it is 0, of the maximizer where it is 1.
+// these values to strategy: of the minimizer where it is 0, of the maximizer where it is 1. Where the value
+// is less than 1, it writes choices of the minimizer with which right is missed with positive probability.
 //
 // Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1:
 // attractors. In a finite game the value is 1 where the maximizer can win almost surely.
@@ -145,6 +156,16 @@ func (game *Game) certain(ctx context.Context, left, right *sparse.Set, strategy
 			game.attract(attractor{left: left, right: right, inside: one, strategy: strategy})
 			return zero, one, nil
 		}
+		missed := one.Minus(next)
+		for s := range missed.Minus(game.maximizer).All() {
+			first, end := game.graph.Choices(s)
+			for c := first; c < end; c++ {
+				if !game.stays(c, one) || game.stays(c, missed) {
+					strategy[s] = uint32(c)
+					break
+				}
+			}
+		}
 		one = next
 	}
 }
@@ -152,15 +173,13 @@ func (game *Game) certain(ctx context.Context, left, right *sparse.Set, strategy
 // attractor says which states attract returns.
 type attractor struct {
 	left, right, inside *sparse.Set
-	// choices are choices that lead to the goal themselves; nil for none.
-	choices *sparse.Set
 	// strategy gets the choices of the maximizer, unless it is nil.
 	strategy []uint32
 }
 
-// attract returns the states from which the maximizer can reach right through left, or make one of the
-// given choices, with positive probability, by choices that never leave the set inside. A state of the
-// minimizer belongs to it only if that holds for all its choices.
+// attract returns the states from which the maximizer can reach right through left with positive
+// probability, by choices that never leave the set inside. A state of the minimizer belongs to it only if
+// that holds for all its choices.
 func (game *Game) attract(a attractor) *sparse.Set {
 	g := game.graph
 	out := a.right.Intersect(a.inside)
@@ -188,11 +207,6 @@ func (game *Game) attract(a attractor) *sparse.Set {
 		}
 		out.Add(s)
 		queue = append(queue, uint32(s))
-	}
-	if a.choices != nil {
-		for c := range a.choices.All() {
-			lead(uint32(c))
-		}
 	}
 	for i := 0; i < len(queue); i++ {
 		for _, c := range g.Into(int(queue[i])) {
@@ -224,7 +238,9 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 	}
 	sys.atMostOne = true
 	sys.values.set(set, 1)
-	return sys.values, sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
+	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
+	sys.values.Scheduler = sys.stepScheduler.first()
+	return sys.values, err
 }
 
 // BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps.
@@ -241,12 +257,15 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 		return nil, err
 	}
 	sys.atMostOne = true
+	var finalChoices []uint32
 	if bound.High == Unbounded {
 		if sys.values, err = game.Until(ctx, left, right, opts); err != nil {
 			return nil, err
 		}
+		finalChoices, sys.values.Scheduler = sys.values.Scheduler, nil
 	}
 	err = boundedUntil(sys.values, left, right, bound, func(open *sparse.Set, n int) error { return sys.steps(ctx, opts, open, n) })
+	sys.values.Steps = sys.stepScheduler.steps(finalChoices)
 	return sys.values, err
 }
 
@@ -259,7 +278,9 @@ func (game *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, 
 	if err != nil {
 		return nil, err
 	}
-	return sys.values, sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	sys.values.Steps = sys.stepScheduler.steps(nil)
+	return sys.values, err
 }
 
 // InstantReward returns bounds on the value of the expected state reward after the given number of
@@ -273,7 +294,9 @@ func (game *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int
 		return nil, err
 	}
 	sys.setStateRewards(r)
-	return sys.values, sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	sys.values.Steps = sys.stepScheduler.steps(nil)
+	return sys.values, err
 }
 
 // wide reports whether some bounds of the states are wider than a relative width.

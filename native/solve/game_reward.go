@@ -43,47 +43,42 @@ func (game *Game) TotalReward(ctx context.Context, r *sparse.Reward, opts Option
 	if dir, ok := game.direction(); ok {
 		return TotalReward(ctx, game.graph, r, dir, opts)
 	}
-	infinite, err := game.infiniteTotal(ctx, r)
+	finite := game.finiteTotal(r)
+	if !finite.Complement().Empty() {
+		opts.Scheduler = false // no strategy that collects rewards forever is computed
+	}
+	improvement, err := game.rewards(ctx, r, finite, opts)
 	if err != nil {
 		return nil, err
 	}
-	improvement, err := game.rewards(ctx, r, infinite.Complement(), opts)
-	if err != nil {
-		return nil, err
-	}
-	improvement.sys.maybe = infinite.Complement()
+	improvement.sys.maybe = finite
 	improvement.solve = func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return TotalReward(ctx, g, r, dir, opts)
 	}
 	return improvement.run(Max, game.firstChoices())
 }
 
-// infiniteTotal returns the states with an infinite total reward: those from which the maximizer can
-// come with positive probability to a state where it can collect rewards infinitely often, almost
-// surely.
+// finiteTotal returns the states with a finite total reward: those in which the minimizer can make, almost
+// surely, only finitely many choices with a reward.
 //
-// Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure Buchi objectives.
-func (game *Game) infiniteTotal(ctx context.Context, r *sparse.Reward) (*sparse.Set, error) {
-	rewarded := sparse.NewSet(game.graph.NumChoices())
+// Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure coBuchi objectives.
+func (game *Game) finiteTotal(r *sparse.Reward) *sparse.Set {
+	priority := make([]int, game.graph.NumChoices())
 	for s := range game.graph.NumStates() {
 		first, end := game.graph.Choices(s)
 		for c := first; c < end; c++ {
+			priority[c] = 2
 			if r.OfChoice(s, c) > 0 {
-				rewarded.Add(c)
+				priority[c] = 1
 			}
 		}
 	}
-	all, none := sparse.FullSet(game.graph.NumStates()), sparse.NewSet(game.graph.NumStates())
-	for forever := all; ; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		next := game.attract(attractor{left: all, right: none, inside: forever, choices: rewarded})
-		if next.Count() == forever.Count() {
-			return game.attract(attractor{left: all, right: forever, inside: all}), nil
-		}
-		forever = next
+	q := &almostSure{
+		game:   NewGame(game.graph, game.maximizer.Complement()),
+		inside: sparse.FullSet(game.graph.NumStates()), choices: sparse.FullSet(game.graph.NumChoices()),
+		priority: priority, strategy: game.firstChoices(),
 	}
+	return q.solve()
 }
 
 // UntilReached returns bounds on the value of the expected reward until target is reached, where a path
@@ -108,7 +103,11 @@ func (game *Game) UntilReached(ctx context.Context, r *sparse.Reward, target *sp
 	out := sparse.Reward{Name: r.Name, Err: r.Err, Unfit: r.Unfit}
 	out.State, out.StateRat = outside(r.State, target), outside(r.StateRat, target)
 	out.Choice, out.ChoiceRat = ofOrigin(r.Choice, b.Origin), ofOrigin(r.ChoiceRat, b.Origin)
-	return NewGame(g, game.maximizer).TotalReward(ctx, &out, opts)
+	v, err := NewGame(g, game.maximizer).TotalReward(ctx, &out, opts)
+	if err == nil && v.Scheduler != nil {
+		v.Scheduler = ofOrigins(v.Scheduler, b.Origin)
+	}
+	return v, err
 }
 
 // outside returns a copy without the entries of some states.
@@ -138,11 +137,22 @@ func ofOrigin[T any](x []T, origin []uint32) []T {
 	return out
 }
 
+// ofOrigins returns the strategy with the origins of its choices.
+func ofOrigins(strategy, origin []uint32) []uint32 {
+	out := slices.Clone(strategy)
+	for s, c := range out {
+		if c != sparse.None {
+			out[s] = origin[c]
+		}
+	}
+	return out
+}
+
 // rewards returns the strategy improvement for rewards. The values of the other states than the finite
 // ones are infinite; so the minimizer never leaves these, and the maximizer cannot.
 func (game *Game) rewards(ctx context.Context, r *sparse.Reward, finite *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
-	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
+	opts.Within, opts.Classic = nil, false
 	sys, err := game.newSystem(newSystem, r, opts)
 	if err != nil {
 		return nil, err

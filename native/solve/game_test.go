@@ -34,6 +34,84 @@ func (in *instance) overStrategies(maximizer *sparse.Set, value func(a [][]*big.
 	return best
 }
 
+// checkStrategies checks strategies of both sides against all memoryless strategies of the other side: that of the maximizer
+// guarantees the lower bound, that of the minimizer the upper bound, and for fractions the value.
+func (in *instance) checkStrategies(name string, v *solve.Values, maximizer *sparse.Set, value func(a [][]*big.Rat, how []uint32) []*big.Rat) {
+	in.Helper()
+	if v.Scheduler == nil {
+		in.Errorf("%s: no strategies", name)
+		return
+	}
+	for how := range sparsetest.Schedulers(in.m) {
+		follows := [2]bool{true, true} // the strategy of the maximizer, and that of the minimizer
+		for s, c := range v.Scheduler {
+			side := 1
+			if maximizer.Has(s) {
+				side = 0
+			}
+			if c == sparse.None {
+				first, _ := in.m.Choices(s)
+				c = uint32(first)
+			}
+			follows[side] = follows[side] && how[s] == c
+		}
+		if !follows[0] && !follows[1] {
+			continue
+		}
+		for s, x := range value(sparsetest.Stochastic(sparsetest.Matrix(in.m, how)), how) {
+			lower, upper := v.Lower[s], v.Upper[s]
+			if v.Exact != nil {
+				lower, upper = toFloat(v.Exact[s]), toFloat(v.Exact[s])
+			}
+			if got := toFloat(x); follows[0] && got < lower*(1-1e-14) || follows[1] && got > upper*(1+1e-14) {
+				in.Errorf("%s: state %d: strategies %v give %v against %v, with [%v, %v]", name, s, v.Scheduler, got, how, lower, upper)
+			}
+		}
+	}
+}
+
+// toFloat returns the nearest float64 of a fraction, and infinity for nil.
+func toFloat(x *big.Rat) float64 {
+	if x == nil {
+		return math.Inf(1)
+	}
+	f, _ := x.Float64()
+	return f
+}
+
+// TestGameStrategies: the strategies of both sides attain the bounds and the fractions.
+func TestGameStrategies(t *testing.T) {
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		x := solve.NewGame(in.g, maximizer)
+		gains := func(how []uint32) []*big.Rat { return sparsetest.Gains(in.m, how, in.reward()) }
+		for _, exact := range []bool{false, true} {
+			opts := solve.Options{Scheduler: true, Exact: exact}
+			v, err := x.Until(in.Context(), in.left, in.right, opts)
+			if err != nil {
+				in.Fatal(err)
+			}
+			in.checkStrategies("U", v, maximizer, func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) })
+			if v, err = x.ReachReward(in.Context(), in.reward(), in.right, opts); err != nil {
+				in.Fatal(err)
+			}
+			in.checkStrategies("F", v, maximizer, func(a [][]*big.Rat, how []uint32) []*big.Rat {
+				return sparsetest.RewardUntil(a, gains(how), in.right)
+			})
+			if v, err = x.TotalReward(in.Context(), in.reward(), opts); err != nil {
+				in.Fatal(err)
+			}
+			if v.Scheduler != nil {
+				in.checkStrategies("C", v, maximizer, func(a [][]*big.Rat, how []uint32) []*big.Rat { return sparsetest.RewardTotal(a, gains(how)) })
+			}
+			if v, err = x.LongRun(in.Context(), in.reward(), opts); err != nil {
+				in.Fatal(err)
+			}
+			in.checkStrategies("S", v, maximizer, func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, in.reward()) })
+		}
+	})
+}
+
 // randomGame returns a set of states in which the maximizer chooses.
 func (in *instance) randomGame() *sparse.Set {
 	rng := rand.New(rand.NewPCG(in.seed, 99))
@@ -267,4 +345,189 @@ func TestGameRewards(t *testing.T) {
 	if infinite < 100 || finite < 100 {
 		t.Errorf("%d infinite and %d positive finite values, want more of both", infinite, finite)
 	}
+}
+
+// TestGameZeroUnlessReached: bounds and fractions contain the limit of the values in which target is reached within n steps. Those
+// are computed by the recursion over steps and accumulated rewards.
+func TestGameZeroUnlessReached(t *testing.T) {
+	compared, infinite := 0, 0
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer, r := in.randomGame(), in.integerReward()
+		x := solve.NewGame(in.g, maximizer)
+		bounds, err := x.ZeroUnlessReached(in.Context(), r, in.right, solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		exact, err := x.ZeroUnlessReached(in.Context(), r, in.right, solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkValues("F0", bounds, exact.Exact, nil)
+		type key struct{ s, reward, steps int }
+		known := map[key]float64{}
+		var value func(k key) float64
+		value = func(k key) float64 {
+			if in.right.Has(k.s) {
+				return float64(k.reward)
+			}
+			if k.steps == 0 {
+				return 0
+			}
+			if v, ok := known[k]; ok {
+				return v
+			}
+			first, end := in.m.Choices(k.s)
+			best := math.NaN()
+			for c := first; c < end; c++ {
+				sum := 0.0
+				lo, hi := in.m.Row(c)
+				for i := lo; i < hi; i++ {
+					sum += in.m.Prob(i) * value(key{int(in.m.Target[i]), k.reward + int(r.OfChoice(k.s, c)), k.steps - 1})
+				}
+				if math.IsNaN(best) || maximizer.Has(k.s) == (sum > best) {
+					best = sum
+				}
+			}
+			known[k] = best
+			return best
+		}
+		for s := range in.m.NumStates() {
+			early, late := value(key{s, 0, 15}), value(key{s, 0, 30})
+			if exact.Exact[s] == nil {
+				infinite++
+				if late <= early {
+					in.Errorf("state %d: infinite, but the value within 30 steps is %v, and %v within 15", s, late, early)
+				}
+				continue
+			}
+			want, _ := exact.Exact[s].Float64()
+			if late > want*(1+1e-12) {
+				in.Errorf("state %d: %v, but %v within 30 steps", s, want, late)
+			}
+			if late-early < 1e-7*late {
+				compared++
+				if late < want*(1-1e-3) {
+					in.Errorf("state %d: %v, but the limit is %v", s, want, late)
+				}
+			}
+		}
+	})
+	if compared < 30 || infinite < 10 {
+		t.Errorf("%d finite and %d infinite values were compared, want more of both", compared, infinite)
+	}
+}
+
+// integerReward returns the rewards with small integers instead of fractions.
+func (in *instance) integerReward() *sparse.Reward {
+	r := *in.reward()
+	whole := func(x []float64) (near []float64, exact []*big.Rat) {
+		if x == nil {
+			return nil, nil
+		}
+		near, exact = make([]float64, len(x)), make([]*big.Rat, len(x))
+		for i := range x {
+			if x[i] > 0 {
+				near[i] = float64(1 + i%2)
+				exact[i] = big.NewRat(int64(near[i]), 1)
+			}
+		}
+		return near, exact
+	}
+	r.State, r.StateRat = whole(r.State)
+	r.Choice, r.ChoiceRat = whole(r.Choice)
+	return &r
+}
+
+// TestGameParity: bounds and fractions of parity objectives are those of the best pair of memoryless strategies.
+func TestGameParity(t *testing.T) {
+	proper := 0
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		rng := rand.New(rand.NewPCG(in.seed, 7))
+		if in.seed%4 > 0 {
+			in.absorb(sparsetest.RandomSet(rng, in.m.NumStates(), 0.3))
+		}
+		priority := make([]int, in.m.NumStates())
+		for s := range priority {
+			priority[s] = rng.IntN(5)
+		}
+		want := in.overStrategies(maximizer, func(a [][]*big.Rat, _ []uint32) []*big.Rat { return parityOfChain(a, priority) })
+		x := solve.NewGame(in.g, maximizer)
+		exact, err := x.Parity(in.Context(), priority, solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkFractions("parity", exact.Exact, want)
+		bounds, err := x.Parity(in.Context(), priority, solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkValues("parity", bounds, want, nil)
+		for _, p := range want {
+			if !p.IsInt() {
+				proper++
+			}
+		}
+	})
+	if proper < 3 {
+		t.Errorf("%d values were between 0 and 1, want more", proper)
+	}
+}
+
+// absorb replaces the choices of some states by a self-loop.
+func (in *instance) absorb(states *sparse.Set) {
+	b := sparse.NewDerivedBuilder(in.m, in.m.Kind)
+	for s := range in.m.NumStates() {
+		b.State()
+		first, end := in.m.Choices(s)
+		for c := first; c < end; c++ {
+			if states.Has(s) {
+				b.Loop(uint32(s))
+				break
+			}
+			b.Copy(c, func(i int) uint32 { return in.m.Target[i] })
+		}
+	}
+	in.m = b.Finish()
+	in.g = sparse.NewGraph(in.m)
+}
+
+// parityOfChain returns the probability of a parity objective in a chain: that of reaching the states all of whose successors can
+// return to them, and whose least reachable priority is even.
+func parityOfChain(a [][]*big.Rat, priority []int) []*big.Rat {
+	all := sparse.FullSet(len(a))
+	reach := sparsetest.Reach(a, all)
+	good := sparse.NewSet(len(a))
+	for s := range a {
+		recurrent, least := true, priority[s]
+		for t := range a {
+			if reach[s][t] {
+				recurrent = recurrent && reach[t][s]
+				least = min(least, priority[t])
+			}
+		}
+		if recurrent && least%2 == 0 {
+			good.Add(s)
+		}
+	}
+	return sparsetest.UntilProb(a, all, good)
+}
+
+// TestGameLongRun: bounds and fractions of long-run averages are those of the best pair of memoryless strategies.
+func TestGameLongRun(t *testing.T) {
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer := in.randomGame()
+		want := in.overStrategies(maximizer, func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, in.reward()) })
+		x := solve.NewGame(in.g, maximizer)
+		exact, err := x.LongRun(in.Context(), in.reward(), solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkFractions("S", exact.Exact, want)
+		bounds, err := x.LongRun(in.Context(), in.reward(), solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.checkValues("S", bounds, want, nil)
+	})
 }

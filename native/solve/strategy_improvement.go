@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -39,6 +40,7 @@ type strategyImprovement struct {
 // run improves a strategy of a side.
 func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
 	if improvement.sys.maybe.Empty() {
+		improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
 		return improvement.sys.values, nil
 	}
 	if improvement.opts.Exact {
@@ -80,7 +82,9 @@ func (improvement *strategyImprovement) restricted(side Direction, strategy []ui
 // evaluate solves the MDP that a strategy of a side leaves.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
 	g, r := improvement.restricted(side, strategy)
-	return improvement.solve(g, r, side.Opposite(), improvement.opts)
+	opts := improvement.opts
+	opts.Scheduler = false
+	return improvement.solve(g, r, side.Opposite(), opts)
 }
 
 // exact computes fractions by improving a strategy of a side until no choice is better.
@@ -94,6 +98,8 @@ func (improvement *strategyImprovement) exact(side Direction, strategy []uint32)
 			improvement.sys.values.Exact[s] = v.Exact[s]
 		}
 		if !improvement.improve(side, strategy) {
+			improvement.setOptimal(side.Opposite(), strategy)
+			improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
 			return nil
 		}
 		if err := improvement.ctx.Err(); err != nil {
@@ -119,6 +125,18 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 	return changed
 }
 
+// setOptimal sets the choices of a side to those that attain the values. It is the side that does not improve
+// its strategy: for it, all such choices are optimal.
+func (improvement *strategyImprovement) setOptimal(side Direction, strategy []uint32) {
+	improvement.sys.oneStep = true
+	defer func() { improvement.sys.oneStep = false }()
+	for s := range improvement.sys.maybe.All() {
+		if improvement.game.side(s) == side {
+			strategy[s] = improvement.sys.optimumRat(s).choice
+		}
+	}
+}
+
 // greater compares values, of which nil is infinite.
 func greater(x, y *big.Rat) bool {
 	switch {
@@ -140,16 +158,44 @@ func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32
 			return err
 		}
 		improvement.tighten(w, side)
+		evaluated := slices.Clone(strategy)
 		changed := improvement.respond(side, strategy, w)
-		if w, err = improvement.evaluate(side.Opposite(), strategy); err != nil {
+		response, err := improvement.evaluate(side.Opposite(), strategy)
+		if err != nil {
 			return err
 		}
-		improvement.tighten(w, side.Opposite())
-		if v.Converged = !v.wide(improvement.sys.maybe, improvement.opts.epsilon()); v.Converged || !changed {
+		improvement.tighten(response, side.Opposite())
+		v.Converged = !v.wide(improvement.sys.maybe, improvement.opts.epsilon())
+		if improvement.opts.Scheduler && v.Converged && improvement.attained(side, w, response) {
+			for s := range improvement.sys.maybe.All() {
+				if improvement.game.side(s) != side {
+					evaluated[s] = strategy[s]
+				}
+			}
+			v.Scheduler = evaluated
+			return nil
+		}
+		if v.Converged && !improvement.opts.Scheduler || !changed {
 			return nil
 		}
 	}
 	return nil
+}
+
+// attained makes the bounds those of one strategy of each side, of which w and response are the values, if
+// they are narrow. It reports whether they are.
+func (improvement *strategyImprovement) attained(side Direction, w, response *Values) bool {
+	v, pair := improvement.sys.values, Values{Lower: w.Lower, Upper: response.Upper}
+	if side == Min {
+		pair = Values{Lower: response.Lower, Upper: w.Upper}
+	}
+	if pair.wide(improvement.sys.maybe, improvement.opts.epsilon()) {
+		return false
+	}
+	for s := range improvement.sys.maybe.All() {
+		v.Lower[s], v.Upper[s] = pair.Lower[s], pair.Upper[s]
+	}
+	return true
 }
 
 // maxStrategies limits the strategies for bounds; known games need a few.

@@ -2,6 +2,7 @@ package automata_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tilecheck/native/space/automata"
@@ -225,5 +226,54 @@ func TestLassos(t *testing.T) {
 	t.Logf("%d words, %d satisfied, at most %d states", words, satisfied, most)
 	if satisfied < words/5 || satisfied > words*4/5 {
 		t.Errorf("%d of %d words satisfied their formula", satisfied, words)
+	}
+}
+
+// TestParityLassos: the parity automaton accepts exactly the words that satisfy the formula.
+func TestParityLassos(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	satisfied, words, most := 0, 0, 0
+	for range 4000 {
+		f := randomFormula(r, 1+r.IntN(4))
+		a, err := automata.NewParity(f, automata.Limits{})
+		if err != nil {
+			t.Fatalf("%v: %v", f, err)
+		}
+		for range 15 {
+			w := randomLasso(r)
+			want := w.truth(f)[0]
+			if got := w.leastPriority(t, a)%2 == 0; got != want {
+				t.Fatalf("%v: %v for %v, want %v", f, got, w, want)
+			}
+			words++
+			if want {
+				satisfied++
+			}
+		}
+		most = max(most, a.NumStates())
+	}
+	t.Logf("%d words, %d satisfied, at most %d states", words, satisfied, most)
+	if satisfied < words/5 || satisfied > words*4/5 {
+		t.Errorf("%d of %d words satisfied their formula", satisfied, words)
+	}
+}
+
+// leastPriority returns the least priority that the automaton sees infinitely often.
+func (w lasso) leastPriority(t *testing.T, a *automata.Parity) int {
+	t.Helper()
+	p := place{0, a.Initial()}
+	seen := map[place]int{}
+	var priorities []int
+	for {
+		if i, ok := seen[p]; ok {
+			return slices.Min(priorities[i:])
+		}
+		seen[p] = len(priorities)
+		q, err := a.Step(p.state, w.letters[p.pos])
+		if err != nil {
+			t.Fatal(err)
+		}
+		priorities = append(priorities, a.Priority(q))
+		p = place{w.next(p.pos), q}
 	}
 }

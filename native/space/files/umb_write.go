@@ -42,9 +42,16 @@ func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 	return zip.Close()
 }
 
-// UMBMembers writes the members of the UMB format to an archive that may have other members too.
+// UMBMembers writes the members of the UMB format to an archive that may have other members too. A game is
+// written as an MDP, without its players: certificates have these as sets of states.
 func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
-	u, err := w.plainWriter().newUMBWriter(ctx)
+	plain := w.plainWriter()
+	if plain.program.Type == syntax.SMG {
+		mdp := *plain.program
+		mdp.Type = syntax.MDP
+		plain.program = &mdp
+	}
+	u, err := plain.newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,74 @@
+package check_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native/check"
+	"tilecheck/result"
+)
+
+// randomGame returns the text of a game of the players p and q, in which every state is initial.
+func randomGame(r *rand.Rand, n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "smg\nplayer p [a] endplayer\nplayer q [b] endplayer\nmodule m\n s:[0..%d];\n", n-1)
+	for s := range n {
+		action := []string{"a", "b"}[r.IntN(2)]
+		for range 1 + r.IntN(3) {
+			fmt.Fprintf(&b, " [%s] s=%d -> %s;\n", action, s, randomUpdates(r, "smg", s, n))
+		}
+	}
+	b.WriteString(" [a] false -> true;\n [b] false -> true;\n")
+	fmt.Fprintf(&b, "endmodule\ninit true endinit\nrewards s<%d : %d; endrewards\n", 1+r.IntN(n), 1+r.IntN(3))
+	return b.String()
+}
+
+// TestGameLTL: the value of a formula for p is one minus that of its negation for q; that of all players is the one of the MDP,
+// which another algorithm computes; and bounds contain it.
+func TestGameLTL(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	between := 0
+	for range needs.Some(150) {
+		n := 2 + r.IntN(5)
+		model := randomGame(r, n)
+		for range 10 {
+			f := randomPath(r, n, 1+r.IntN(4), false)
+			g := randomPath(r, n, 1+r.IntN(3), true)
+			props := fmt.Sprintf(`filter(sum, <<p>> Pmax=? [ %s ]*(s*s+1));
+filter(sum, (1 - <<q>> Pmax=? [ !(%s) ])*(s*s+1));
+filter(sum, <<*>> Pmin=? [ %s ]*(s*s+1));
+filter(sum, Pmin=? [ %s ]*(s*s+1));
+filter(sum, <<p,q>> Rmax=? [ (X true) & %s ]);
+filter(sum, Rmax=? [ (X true) & %s ]);
+filter(avg, <<p>> Pmax=? [ %s ]);`, f, f, f, f, g, g, f)
+			exact := ask(t, t.Context(), model, props, check.Options{Accuracy: result.Exact})
+			bounds := ask(t, t.Context(), model, props, check.Options{})
+			for i, v := range exact {
+				if v.Err != nil || bounds[i].Err != nil {
+					t.Fatalf("%s: %v %v\n%s", v.Property, v.Err, bounds[i].Err, model)
+				}
+				if b := bounds[i].Bound; b != nil && v.Value.Rat != nil && !withinBound(b, v.Value.Rat) {
+					t.Errorf("%s: %v does not contain %v\n%s", v.Property, b, v.Value.Rat, model)
+				}
+				if i%2 == 1 && fmt.Sprint(v.Value.Rat) != fmt.Sprint(exact[i-1].Value.Rat) {
+					t.Errorf("%s: %v, but %s: %v\n%s", v.Property, v.Value.Rat, exact[i-1].Property, exact[i-1].Value.Rat, model)
+				}
+			}
+			if x := exact[6].Value.Num; x > 0 && x < 1 {
+				between++
+			}
+		}
+	}
+	if between < 20 {
+		t.Errorf("only %d formulas have values between zero and one", between)
+	}
+}
+
+// withinBound reports whether an interval contains a fraction.
+func withinBound(b *result.Interval, x *big.Rat) bool {
+	return new(big.Rat).SetFloat64(b.Lo).Cmp(x) <= 0 && new(big.Rat).SetFloat64(b.Hi).Cmp(x) >= 0
+}

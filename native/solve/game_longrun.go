@@ -1,0 +1,111 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// ErrNoStrategies says that no pair of strategies was found whose values prove each other optimal.
+var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two sides")
+
+// maxLongRunSteps limits the steps of value iteration for long-run averages.
+const maxLongRunSteps = 1 << 20
+
+// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests
+// strategies of both sides: the choices that are best for the total reward of many steps. A strategy of
+// one side leaves an MDP of the other side, whose long-run average bounds the value; if the bounds are not
+// narrow, or the fractions differ, more steps suggest better strategies. Both sides have optimal memoryless
+// strategies, which are best for all large numbers of steps if the states are left with probability 1/2 only.
+//
+// Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969);
+// the MDPs are solved as by LongRun.
+func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (*Values, error) {
+	if dir, ok := game.direction(); ok {
+		return LongRun(ctx, game.graph, r, dir, opts)
+	}
+	opts.Within, opts.Classic = nil, false
+	n := game.graph.NumStates()
+	all := sparse.FullSet(n)
+	improvement, err := game.rewards(ctx, r, all, opts)
+	if err != nil {
+		return nil, err
+	}
+	improvement.sys.maybe = all
+	improvement.solve = func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+		return LongRun(ctx, g, r, dir, opts)
+	}
+	out := improvement.sys.values
+	for s := range n {
+		out.Upper[s] = math.Inf(1)
+	}
+	total := make([]float64, n)
+	var strategy []uint32
+	for steps, taken := 64, 0; steps <= maxLongRunSteps; steps *= 2 {
+		for ; taken < steps; taken++ {
+			if taken%64 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			total = game.lazyStep(r, total, nil)
+		}
+		next := make([]uint32, n)
+		game.lazyStep(r, total, next)
+		if slices.Equal(next, strategy) {
+			continue
+		}
+		strategy = next
+		least, err := improvement.evaluate(Max, strategy)
+		if err != nil {
+			return nil, err
+		}
+		greatest, err := improvement.evaluate(Min, strategy)
+		if err != nil {
+			return nil, err
+		}
+		if opts.Exact {
+			if least.equal(greatest) {
+				least.Scheduler = wantedStrategies(strategy, opts)
+				return least, nil
+			}
+			continue
+		}
+		improvement.tighten(least, Max)
+		improvement.tighten(greatest, Min)
+		if improvement.attained(Max, least, greatest) {
+			out.Converged, out.Scheduler = true, wantedStrategies(strategy, opts)
+			return out, nil
+		}
+	}
+	if opts.Exact {
+		return nil, ErrNoStrategies
+	}
+	return out, nil
+}
+
+// lazyStep returns the total reward of one more step, in which a state is left with probability 1/2 only.
+// It writes the best choices to strategy, unless that is nil.
+func (game *Game) lazyStep(r *sparse.Reward, total []float64, strategy []uint32) []float64 {
+	g, out := game.graph, make([]float64, len(total))
+	for s := range total {
+		first, end := g.Choices(s)
+		for c := first; c < end; c++ {
+			sum := 0.0
+			lo, hi := g.Row(c)
+			for i := lo; i < hi; i++ {
+				sum += g.Prob(i) * total[g.Target[i]]
+			}
+			sum = r.OfChoice(s, c) + (sum+total[s])/2
+			if c > first && (sum == out[s] || (sum > out[s]) != game.maximizer.Has(s)) {
+				continue
+			}
+			out[s] = sum
+			if strategy != nil {
+				strategy[s] = uint32(c)
+			}
+		}
+	}
+	return out
+}

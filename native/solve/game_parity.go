@@ -1,0 +1,403 @@
+package solve
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// Parity returns bounds on the value of a parity objective: the probability that the least priority that
+// occurs infinitely often is even. priority has that of each state.
+//
+// Strategy improvement of both sides gives the bounds: a strategy of one side leaves an MDP of the other,
+// which is solved soundly. Fractions come from the maximizer alone.
+//
+// Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR
+// 2006); the case of parity games.
+func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Values, error) {
+	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
+	priority = compressed(priority)
+	side := &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
+	lower, err := side.run()
+	if err != nil || opts.Exact {
+		return lower, err
+	}
+	next := make([]int, len(priority))
+	for s, p := range priority {
+		next[s] = p + 1
+	}
+	other := NewGame(game.graph, game.maximizer.Complement())
+	side = &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
+	upper, err := side.run()
+	if err != nil {
+		return nil, err
+	}
+	for s, x := range upper.Lower {
+		lower.Upper[s] = oneMinus(x, math.Inf(1))
+	}
+	lower.Sweeps += upper.Sweeps
+	lower.Converged = !lower.wide(sparse.FullSet(game.graph.NumStates()), opts.epsilon())
+	return lower, nil
+}
+
+// compressed returns the priorities with the same order and parities, without those that do not occur.
+func compressed(priority []int) []int {
+	used := slices.Compact(slices.Sorted(slices.Values(priority)))
+	small := map[int]int{}
+	next := 0
+	for _, p := range used {
+		if next%2 != p%2 {
+			next++
+		}
+		small[p] = next
+	}
+	out := make([]int, len(priority))
+	for s, p := range priority {
+		out[s] = small[p]
+	}
+	return out
+}
+
+// oneMinus returns 1-x for a probability, rounded towards an infinity.
+func oneMinus(x, towards float64) float64 {
+	if x == 0 || x == 1 {
+		return 1 - x
+	}
+	return min(1, max(0, math.Nextafter(1-x, towards)))
+}
+
+// parityImprovement improves a memoryless strategy of the maximizer. Its values are those of the MDP that
+// it leaves to the minimizer. A choice with a greater value is taken at once. If there is none, the states
+// are divided into classes of equal values below 1. Where the maximizer can win almost surely within its
+// class, unless the minimizer makes a choice that raises the value, it plays to win. If there is no such
+// state either, the values are those of the game.
+type parityImprovement struct {
+	game     *Game
+	ctx      context.Context
+	opts     Options
+	priority []int
+	strategy []uint32
+	values   *Values // of the last strategy
+}
+
+// maxParityStrategies limits the strategies for bounds.
+const maxParityStrategies = 200
+
+// run returns the values of the best strategy that it finds: fractions are those of the game, lower bounds
+// are the best ones of all strategies.
+func (x *parityImprovement) run() (*Values, error) {
+	best := newValues(x.game.graph.Model, x.opts)
+	for i := 0; x.opts.Exact || i < maxParityStrategies; i++ {
+		if err := x.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := x.evaluate(); err != nil {
+			return nil, err
+		}
+		best.Sweeps += x.values.Sweeps
+		for s := range best.Lower {
+			best.Lower[s] = max(best.Lower[s], x.values.Lower[s])
+		}
+		best.Exact = x.values.Exact
+		if !x.improve() {
+			break
+		}
+	}
+	return best, nil
+}
+
+// evaluate computes the values of the strategy: one minus the probability that the minimizer reaches an
+// end component with an odd priority in which it can stay.
+func (x *parityImprovement) evaluate() error {
+	g := x.game.graph
+	choices := sparse.NewSet(g.NumChoices())
+	for s := range g.NumStates() {
+		first, end := g.Choices(s)
+		if x.game.maximizer.Has(s) {
+			first = int(x.strategy[s])
+			end = first + 1
+		}
+		for c := first; c < end; c++ {
+			choices.Add(c)
+		}
+	}
+	mdp := sparse.NewGraph(g.Model.Restrict(choices))
+	odd, err := oddEnds(x.ctx, mdp.Model, x.priority)
+	if err != nil {
+		return err
+	}
+	opts := x.opts
+	if !opts.Exact {
+		opts.Epsilon = max(opts.epsilon()/1000, 1e-14) // the value is one minus the probability
+	}
+	v, err := Until(x.ctx, mdp, sparse.FullSet(g.NumStates()), odd, Max, opts)
+	if err != nil {
+		return err
+	}
+	for s := range v.Lower {
+		if v.Exact != nil {
+			v.assign(s, new(big.Rat).Sub(big.NewRat(1, 1), v.Exact[s]))
+			continue
+		}
+		v.Lower[s], v.Upper[s] = oneMinus(v.Upper[s], math.Inf(-1)), oneMinus(v.Lower[s], math.Inf(1))
+	}
+	x.values = v
+	return nil
+}
+
+// oddEnds returns the states of the end components whose least priority is odd.
+func oddEnds(ctx context.Context, m *sparse.Model, priority []int) (*sparse.Set, error) {
+	out := sparse.NewSet(m.NumStates())
+	for states := sparse.FullSet(m.NumStates()); !states.Empty(); {
+		ends, err := m.EndComponents(ctx, states, nil)
+		if err != nil {
+			return nil, err
+		}
+		states = sparse.NewSet(m.NumStates()) // those of end components without an even least priority
+		for i := range ends.Num() {
+			least := math.MaxInt
+			for _, s := range ends.Members(i) {
+				least = min(least, priority[s])
+			}
+			for _, s := range ends.Members(i) {
+				switch {
+				case least%2 == 1:
+					out.Add(int(s))
+				case priority[s] > least:
+					states.Add(int(s))
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// improve changes the strategy to a better one. It reports whether it found one.
+func (x *parityImprovement) improve() (changed bool) {
+	g := x.game.graph
+	comparison := make([]int, g.NumChoices()) // of each choice with the value of its state
+	for s := range g.NumStates() {
+		first, end := g.Choices(s)
+		best := first
+		for c := first; c < end; c++ {
+			comparison[c] = x.compare(c, s)
+			if comparison[c] > 0 && (comparison[best] <= 0 || x.mean(c) > x.mean(best)) {
+				best = c
+			}
+		}
+		if x.game.maximizer.Has(s) && comparison[best] > 0 {
+			x.strategy[s], changed = uint32(best), true
+		}
+	}
+	if changed {
+		return true
+	}
+	for _, class := range x.classes() {
+		changed = x.win(class, comparison) || changed
+	}
+	return changed
+}
+
+// tolerance is the difference of float64 values that counts as none. It decides which strategies are
+// tried, but no bound.
+const tolerance = 1e-10
+
+// compare compares the value of a choice with that of its state.
+func (x *parityImprovement) compare(c, s int) int {
+	if x.values.Exact != nil {
+		return meanRat(x.game.graph, c, x.values.Exact).Cmp(x.values.Exact[s])
+	}
+	switch d := x.mean(c) - x.values.Lower[s]; {
+	case d > tolerance:
+		return 1
+	case d < -tolerance:
+		return -1
+	}
+	return 0
+}
+
+// mean returns the value after a choice, approximately.
+func (x *parityImprovement) mean(c int) float64 {
+	first, end := x.game.graph.Row(c)
+	sum := 0.0
+	for i := first; i < end; i++ {
+		sum += x.game.graph.Prob(i) * x.values.Lower[x.game.graph.Target[i]]
+	}
+	return sum
+}
+
+// classes returns the states with equal values below 1.
+func (x *parityImprovement) classes() [][]uint32 {
+	v := x.values
+	compare := func(a, b uint32) int {
+		if v.Exact != nil {
+			return v.Exact[a].Cmp(v.Exact[b])
+		}
+		switch d := v.Lower[a] - v.Lower[b]; {
+		case d > 0:
+			return 1
+		case d < 0:
+			return -1
+		}
+		return 0
+	}
+	var order []uint32
+	for s := range v.Lower {
+		if v.Lower[s] < 1 || v.Exact != nil && !v.Exact[s].IsInt() {
+			order = append(order, uint32(s))
+		}
+	}
+	slices.SortStableFunc(order, compare)
+	var out [][]uint32
+	for i, s := range order {
+		if i > 0 && (v.Exact != nil && compare(order[i-1], s) == 0 || v.Exact == nil && v.Lower[s]-v.Lower[order[i-1]] <= tolerance) {
+			out[len(out)-1] = append(out[len(out)-1], s)
+			continue
+		}
+		out = append(out, []uint32{s})
+	}
+	return out
+}
+
+// win changes the strategy in the states of a class from which the maximizer can win almost surely, unless
+// the minimizer raises the value. It reports whether there are any. A choice that keeps the value but
+// leaves the class counts as won by the minimizer.
+func (x *parityImprovement) win(class []uint32, comparison []int) bool {
+	g := x.game.graph
+	inside := sparse.NewSet(g.NumStates())
+	for _, s := range class {
+		inside.Add(int(s))
+	}
+	q := &almostSure{game: x.game, inside: inside, choices: sparse.NewSet(g.NumChoices()), priority: make([]int, g.NumChoices()), strategy: slices.Clone(x.strategy)}
+	for _, s := range class {
+		first, end := g.Choices(int(s))
+		leaves := false
+		for c := first; c < end; c++ {
+			if comparison[c] != 0 {
+				continue
+			}
+			if x.game.stays(c, inside) {
+				q.choices.Add(c)
+				q.priority[c] = x.priority[s]
+			} else {
+				leaves = true
+			}
+		}
+		if leaves && !x.game.maximizer.Has(int(s)) {
+			inside.Remove(int(s))
+		}
+	}
+	won := q.solve()
+	for s := range won.All() {
+		x.strategy[s] = q.strategy[s]
+	}
+	return !won.Empty()
+}
+
+// almostSure computes the states from which the maximizer wins a parity game with probability one without
+// leaving a set of states. It evaluates a fixed point with one variable for each priority of choices, greatest for
+// an even and least for an odd one; that of priority 0 is the outermost.
+//
+// A choice with several successors is won if, for each even priority 2k up to its own one, either all
+// successors are in the variable of 2k, or one is in that of 2k-1: the maximizer may pick the successor,
+// which happens with positive probability, if it pays with priority 2k-1.
+//
+// Source: Chatterjee, Jurdzinski and Henzinger, Simple stochastic parity games (CSL 2003): the gadget that
+// replaces random states.
+type almostSure struct {
+	game      *Game
+	inside    *sparse.Set   // the states
+	choices   *sparse.Set   // the choices, which stay in the states
+	priority  []int         // of each choice
+	strategy  []uint32      // gets the choices of the maximizer in states that it wins
+	variables []*sparse.Set // of each priority
+}
+
+// solve returns the states in which the maximizer wins.
+func (q *almostSure) solve() *sparse.Set {
+	greatest := 0
+	for c := range q.choices.All() {
+		greatest = max(greatest, q.priority[c])
+	}
+	q.variables = make([]*sparse.Set, greatest+1)
+	return q.fixedPoint(0)
+}
+
+// fixedPoint returns the fixed point of the variable of a priority, for given variables of lower ones.
+func (q *almostSure) fixedPoint(priority int) *sparse.Set {
+	if priority == len(q.variables) {
+		return q.step()
+	}
+	current := q.inside
+	if priority%2 == 1 {
+		current = sparse.NewSet(q.inside.Len())
+	}
+	for {
+		q.variables[priority] = current
+		next := q.fixedPoint(priority + 1)
+		if next.Equal(current) {
+			return current
+		}
+		current = next
+	}
+}
+
+// step returns the states in which the maximizer has a choice that is won, or in which all choices of the
+// minimizer are. It writes the choices of the maximizer to the strategy, except in states that are already
+// in a least fixed point.
+func (q *almostSure) step() *sparse.Set {
+	out := sparse.NewSet(q.inside.Len())
+	for s := range q.inside.All() {
+		if q.won(s) {
+			out.Add(s)
+		}
+	}
+	return out
+}
+
+// won does the step for a state.
+func (q *almostSure) won(s int) bool {
+	first, end := q.game.graph.Choices(s)
+	if !q.game.maximizer.Has(s) {
+		for c := first; c < end; c++ {
+			if q.choices.Has(c) && !q.wonChoice(c) {
+				return false
+			}
+		}
+		return true
+	}
+	for c := first; c < end; c++ {
+		if !q.choices.Has(c) || !q.wonChoice(c) {
+			continue
+		}
+		for p := 1; p < len(q.variables); p += 2 {
+			if q.variables[p].Has(s) {
+				return true
+			}
+		}
+		q.strategy[s] = uint32(c)
+		return true
+	}
+	return false
+}
+
+// wonChoice reports whether a choice is won.
+func (q *almostSure) wonChoice(c int) bool {
+	priority := q.priority[c]
+	for even := 0; even <= priority+1; even += 2 {
+		all := even <= priority && q.game.stays(c, q.variables[even])
+		if !all && (even == 0 || !q.meets(c, q.variables[even-1])) {
+			return false
+		}
+	}
+	return true
+}
+
+// meets reports whether some transition of a choice leads to a state of a set.
+func (q *almostSure) meets(c int, set *sparse.Set) bool {
+	first, end := q.game.graph.Row(c)
+	return slices.ContainsFunc(q.game.graph.Target[first:end], func(t uint32) bool { return set.Has(int(t)) })
+}
