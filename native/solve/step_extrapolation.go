@@ -25,7 +25,7 @@ type stepExtrapolation struct {
 	epsilon float64
 	total   int // the number of steps to take
 	// reference has the values after a number of steps, and middle those half as many steps later.
-	referenceSteps    int
+	referenceSteps    int // those at which the reference is or will be saved
 	reference, middle *Values
 }
 
@@ -43,32 +43,35 @@ func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int
 		total < extrapolationFirst*2*(1+extrapolationRest) {
 		return nil
 	}
-	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total}
+	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
 }
 
 // try is called before each step. If it can bound the values after whole periods of the remaining steps as narrowly as
 // asked for, it writes these bounds to the system, and returns the number of steps that remain. Otherwise ok is false.
 func (e *stepExtrapolation) try(done int, meter *meter) (remaining int, ok bool, err error) {
-	if e == nil || done < extrapolationFirst {
+	if e == nil {
 		return 0, false, nil
 	}
 	switch done {
-	case extrapolationFirst:
-		e.save(done)
+	case e.referenceSteps:
+		e.reference = e.system.values.copyBounds()
 	case e.referenceSteps + e.referenceSteps/2:
 		e.middle = e.system.values.copyBounds()
 	case 2 * e.referenceSteps:
 		if e.total-done < extrapolationRest*done {
 			return 0, false, nil
 		}
-		remaining, ok, err = e.extrapolate(done, meter)
-		e.save(done)
+		var p *periodChange
+		if p = e.newPeriodChange(done, meter); p == nil {
+			e.referenceSteps, e.reference = done, e.system.values.copyBounds()
+			return 0, false, nil
+		}
+		e.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
+		if ok, err = p.extrapolate(); ok {
+			remaining = (e.total - done + p.steps) % p.steps
+		}
 	}
 	return remaining, ok, err
-}
-
-func (e *stepExtrapolation) save(done int) {
-	e.referenceSteps, e.reference, e.middle = done, e.system.values.copyBounds(), nil
 }
 
 // copyBounds returns a copy of the bounds.
@@ -76,28 +79,25 @@ func (v *Values) copyBounds() *Values {
 	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
 }
 
-// extrapolate begins with the values of the middle, one period before the current ones.
-func (e *stepExtrapolation) extrapolate(done int, meter *meter) (remaining int, ok bool, err error) {
-	period := e.referenceSteps / 2
-	periods := (e.total - done + period) / period
-	change, ok := e.change(float64(periods))
+// newPeriodChange returns the change in the last period of the steps done, from the middle to the current values. It
+// returns nil if the change is not steady, or if the optimal choices are not.
+func (e *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
+	steps := done / 4
+	periods := (e.total - done + steps) / steps
+	change, ratio, ok := e.change(periods)
 	if !ok {
-		return 0, false, nil
+		return nil
 	}
-	p := &periodChange{stepExtrapolation: e, meter: meter, steps: period, periods: periods, change: change}
-	if err := p.smooth(); err != nil {
-		return 0, false, err
+	p := &periodChange{stepExtrapolation: e, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
+	if !p.choose() {
+		return nil
 	}
-	upper, lower, ok, err := p.errors()
-	if err != nil || !ok || !p.write(upper, lower) {
-		return 0, false, err
-	}
-	return (e.total - done + period) % period, true, nil
+	return p
 }
 
-// change returns the change of the values in the last period. ok is false if it is no multiple of the change in the
-// period before, by more than rounding explains.
-func (e *stepExtrapolation) change(periods float64) (change []float64, ok bool) {
+// change returns the change of the values in the last period, and its quotient by the change in the period before. ok
+// is false if it is no multiple of that, by more than rounding explains.
+func (e *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
 	values := e.system.values
 	before := make([]float64, len(values.Lower))
 	change = make([]float64, len(values.Lower))
@@ -107,16 +107,16 @@ func (e *stepExtrapolation) change(periods float64) (change []float64, ok bool) 
 		before[s] = middle - (e.reference.Lower[s]+e.reference.Upper[s])/2
 		change[s] = (values.Lower[s]+values.Upper[s])/2 - middle
 		width = max(width, values.Upper[s]-values.Lower[s])
-		greatest = max(greatest, values.Upper[s]+periods*math.Abs(change[s]))
+		greatest = max(greatest, values.Upper[s])
 	}
-	ratio := quotientOf(before, change, e.states)
-	allowed := 4*width + e.epsilon*greatest/periods
+	ratio = quotientOf(before, change, e.states)
+	allowed := 4*width + e.epsilon*greatest/sumOfPowers(ratio, periods)
 	for _, s := range e.states {
 		if !(math.Abs(change[s]-ratio*before[s]) <= allowed) {
-			return nil, false
+			return nil, 0, false
 		}
 	}
-	return change, true
+	return change, ratio, true
 }
 
 // quotientOf returns the number q from 0 to 1 for which q times the first vector is nearest to the second.
@@ -143,10 +143,63 @@ type periodChange struct {
 	choices        []uint32  // a choice for each state that is optimal in all periods; nil for a chain
 }
 
-// smooth chooses the choices, removes rounding errors from the change, and computes the ratio. Errors of it do not matter,
-// except that they may lead to wide bounds.
+// extrapolate writes bounds on the values after all periods, if they are as narrow as asked for.
+func (p *periodChange) extrapolate() (ok bool, err error) {
+	if err := p.smooth(); err != nil {
+		return false, err
+	}
+	upper, lower, ok, err := p.errors()
+	return ok && err == nil && p.write(upper, lower), err
+}
+
+// choose chooses choices that are optimal in all periods. It reports whether there are such choices, as far as one step
+// from the first and one step from the last values show.
+//
+// They are optimal for values in the middle between these. A choice that is optimal for both is optimal there, and
+// the only one if it is the only one for either.
+func (p *periodChange) choose() bool {
+	sum := sumOfPowers(p.ratio, p.periods)
+	middle := p.equations(p.estimate(sum / 2))
+	choices := make([]uint32, p.system.graph.NumStates())
+	several := false
+	for _, s := range p.states {
+		first, end := p.system.graph.Choices(int(s))
+		several = several || end > first+1
+		choices[s] = middle.stepOptimum(int(s)).choice
+	}
+	if !several {
+		return true
+	}
+	p.choices = choices
+	return p.choicesAreOptimal(0) && p.choicesAreOptimal(sum)
+}
+
+// estimate returns the values in the middle of their bounds, plus factor times the change.
+func (p *periodChange) estimate(factor float64) *Values {
+	values := p.middle.copyBounds()
+	for _, s := range p.states {
+		x := max((values.Lower[s]+values.Upper[s])/2+factor*p.change[s], 0)
+		values.Lower[s], values.Upper[s] = x, x
+	}
+	return values
+}
+
+// choicesAreOptimal reports whether the choices are optimal for an estimate of the values. A small loss is allowed.
+func (p *periodChange) choicesAreOptimal(factor float64) bool {
+	allowed := p.epsilon/float64(p.total) + 64*unit
+	equations := p.equations(p.estimate(factor))
+	for _, s := range p.states {
+		best, fixed := equations.stepOptimum(int(s)), equations.evaluateChoice(int(s), int(p.choices[s]))
+		if max(fixed.upper-best.upper, best.lower-fixed.lower) > allowed*best.upper {
+			return false
+		}
+	}
+	return true
+}
+
+// smooth removes rounding errors from the change, and computes the ratio again. Errors of it do not matter, except that
+// they may lead to wide bounds.
 func (p *periodChange) smooth() error {
-	p.choices = p.chooseInTheMiddle()
 	for range 2 {
 		next, err := p.applyLinear(p.change)
 		if err != nil {
@@ -164,28 +217,6 @@ func (p *periodChange) smooth() error {
 	p.last = sumOfPowers(p.ratio, p.periods-1) * (1 + 2*unit)
 	p.sum = sumOfPowers(p.ratio, p.periods)
 	return nil
-}
-
-// chooseInTheMiddle returns the choices that are optimal for values between the first and the last ones. A choice that
-// is optimal for both is optimal there, and the only one if it is the only one for either.
-func (p *periodChange) chooseInTheMiddle() []uint32 {
-	middle := &Values{Lower: slices.Clone(p.middle.Lower), Upper: slices.Clone(p.middle.Upper)}
-	for _, s := range p.states {
-		x := max((middle.Lower[s]+middle.Upper[s])/2+p.change[s]*float64(p.periods)/2, 0)
-		middle.Lower[s], middle.Upper[s] = x, x
-	}
-	equations := p.equations(middle)
-	choices := make([]uint32, p.system.graph.NumStates())
-	several := false
-	for _, s := range p.states {
-		first, end := p.system.graph.Choices(int(s))
-		several = several || end > first+1
-		choices[s] = equations.stepOptimum(int(s)).choice
-	}
-	if !several {
-		return nil
-	}
-	return choices
 }
 
 // equations returns the equations of one step for other values, which may exceed 1.
