@@ -66,55 +66,34 @@ type Formula struct {
 
 // Of classifies the outermost operator of an expression and returns its parts.
 func Of(x sema.Expr) *Formula {
-	formula := &Formula{Kind: kindOf(x), X: x}
+	formula := &Formula{Kind: Expression, X: x}
 	switch x := x.(type) {
 	case *sema.Label:
-		formula.Index = x.Index
+		formula.Kind, formula.Index = Label, x.Index
 	case *sema.Prob:
-		formula.Threshold, formula.Path = x.Threshold, PathOf(x.Path)
+		formula.Kind, formula.Threshold, formula.Path = Probability, x.Threshold, PathOf(x.Path)
 	case *sema.Reward:
-		formula.Threshold, formula.Objective = x.Threshold, objectiveOf(x)
+		formula.Kind, formula.Threshold, formula.Objective = Reward, x.Threshold, objectiveOf(x)
 	case *sema.Steady:
-		formula.Threshold, formula.Operand = x.Threshold, x.X
+		formula.Kind, formula.Threshold, formula.Operand = SteadyState, x.Threshold, x.X
 	case *sema.Quant:
-		formula.ForAll, formula.Path = x.All, PathOf(x.Path)
+		formula.Kind, formula.ForAll, formula.Path = Quantified, x.All, PathOf(x.Path)
 	case *sema.Strategy:
-		formula.Operand, formula.Some, formula.Coalition = x.X, x.All != x.Box, !x.All && len(x.Coalition) > 0
+		formula.Kind, formula.Operand = Strategy, x.X
+		formula.Some, formula.Coalition = x.All != x.Box, !x.All && len(x.Coalition) > 0
 		formula.Box, formula.AllPlayers, formula.Players = x.Box, x.All, x.Players
 	case *sema.Filter:
-		formula.Op, formula.Operand, formula.States = x.Op, x.X, x.States
+		formula.Kind, formula.Op, formula.Operand, formula.States = Filter, x.Op, x.X, x.States
 	case *sema.Multi:
-		formula.Objectives = x.Args
+		formula.Kind, formula.Objectives = Objectives, x.Args
+	case *sema.RewardPath:
+		formula.Kind = RewardFormula
+	default:
+		if x.Type() == sema.Path {
+			formula.Kind = PathFormula
+		}
 	}
 	return formula
-}
-
-// kindOf returns the kind of the outermost operator of an expression.
-func kindOf(x sema.Expr) Kind {
-	switch x.(type) {
-	case *sema.Label:
-		return Label
-	case *sema.Prob:
-		return Probability
-	case *sema.Reward:
-		return Reward
-	case *sema.Steady:
-		return SteadyState
-	case *sema.Quant:
-		return Quantified
-	case *sema.Strategy:
-		return Strategy
-	case *sema.Filter:
-		return Filter
-	case *sema.Multi:
-		return Objectives
-	case *sema.RewardPath:
-		return RewardFormula
-	}
-	if x.Type() == sema.Path {
-		return PathFormula
-	}
-	return Expression
 }
 
 // Measure reports whether the formula is a P, R or S operator, which have a threshold.
@@ -153,7 +132,7 @@ func WithoutFilters(x sema.Expr) *Formula {
 // the given labels; nil if there is none.
 func Nested(x sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
 	sema.Inspect(x, func(part sema.Expr) bool {
-		switch kind := kindOf(part); {
+		switch kind := Of(part).Kind; {
 		case found != nil || kind == Expression:
 		case kind != Label:
 			found = part
