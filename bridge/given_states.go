@@ -35,7 +35,7 @@ func givenInstance(j *job, v sema.Valuation) (*instance, error) {
 
 // writeUMB writes the states, with the labels that properties use and with names for all reward structures.
 func (in *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, error) {
-	space, err := explicit.SpaceOf(ctx, job.States, explicit.StrictIf(job.Numeric.Accuracy == result.Exact))
+	space, err := explicit.SpaceOf(ctx, job.States, explicit.FractionsFor(job.Numeric.Accuracy == result.Exact, false))
 	if err != nil {
 		return nil, err
 	}

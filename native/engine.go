@@ -61,13 +61,8 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 // fractionsOf returns whether a plan needs the states of a file with fractions as weights. Searches of beliefs need them too.
 func fractionsOf(m method, plan *runner.Plan) explicit.Fractions {
 	num := &plan.Job.Numeric
-	switch {
-	case !m.fractions() && plan.Model.ModelType() != syntax.POMDP:
-		return explicit.NoFractions
-	case accuracy(num) == result.Exact || num.Accuracy == result.Proven:
-		return explicit.StrictFractions
-	}
-	return explicit.Normalised
+	strict := accuracy(num) == result.Exact || num.Accuracy == result.Proven
+	return explicit.FractionsFor(m.fractions() || plan.Model.ModelType() == syntax.POMDP, !strict)
 }
 
 // Build builds the states of a plan's model under a valuation of its constants, as Check does.

@@ -24,6 +24,7 @@ import (
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
 	"tilecheck/internal/memory"
+	_ "tilecheck/internal/memory/startup" // before the Go runtime starts
 	"tilecheck/modelgen"
 	"tilecheck/report/table"
 	"tilecheck/verify/experiment"

@@ -11,12 +11,8 @@ import (
 	"syscall"
 )
 
-const (
-	// supervised is the environment variable that is set for a program with a supervisor.
-	supervised = "TILECHECK_SUPERVISED"
-	// arenas makes the C library use one heap for all threads; otherwise each thread reserves 64 MB of addresses.
-	arenas = "MALLOC_ARENA_MAX"
-)
+// supervised is the environment variable that is set for a program with a supervisor.
+const supervised = "TILECHECK_SUPERVISED"
 
 // crashes are the beginnings of the lines with which the runtime ends a program that gets no more memory or threads.
 var crashes = []string{"runtime: out of memory", "fatal error: ", "runtime: failed to create new OS thread", "runtime/cgo: pthread_create failed"}
@@ -26,6 +22,7 @@ var crashes = []string{"runtime: out of memory", "fatal error: ", "runtime: fail
 // itself, ok is false and Supervise does nothing. A program calls it before anything else.
 //
 // A supervisor is needed because the Go runtime ends a program that gets no memory at once, with a stack trace and exit code 2.
+// Package startup treats limits so low that the runtime does not start.
 func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	limit, _ := addresses()
 	if limit == 0 || os.Getenv(supervised) != "" {
@@ -34,9 +31,6 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	program, err := os.Executable()
 	if err != nil {
 		return 0, false, false
-	}
-	if os.Getenv(arenas) == "" { // restart this process with the variable, because the supervisor needs addresses too
-		_ = syscall.Exec(program, os.Args, append(os.Environ(), arenas+"=1"))
 	}
 	stderr, write, err := os.Pipe()
 	if err != nil {

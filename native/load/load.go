@@ -32,7 +32,7 @@ func Model(ctx context.Context, job runner.Job) (m *compile.Model, warnings []st
 func Space(ctx context.Context, p *runner.Plan) (*explicit.Space, error) {
 	opts := Options(&p.Job)
 	if p.Job.States != nil {
-		return explicit.SpaceOf(ctx, p.Job.States, explicit.StrictIf(opts.Exact))
+		return explicit.SpaceOf(ctx, p.Job.States, explicit.FractionsFor(opts.Exact, opts.Normalise))
 	}
 	m, err := single(p)
 	if err != nil {

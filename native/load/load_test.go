@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tilecheck/native/load"
+	"tilecheck/native/space/files"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -63,5 +64,25 @@ func TestFractions(t *testing.T) {
 	space, inexact, err := load.Fractions(t.Context(), m, load.Options(&runner.Job{}))
 	if err != nil || inexact == nil || space.Model().Exact() {
 		t.Errorf("found a space with fractions, %v, %v", inexact, err)
+	}
+}
+
+// Bisimulation accepts probabilities of a file that sum to 1 only within rounding, as it does those of a model; exact arithmetic does not.
+func TestNormalise(t *testing.T) {
+	source := files.Source{Name: "m.tra", Text: []byte("2 3\n0 0 0.33333\n0 1 0.66666\n1 1 1\n")}
+	states, err := files.Open(t.Context(), files.Sources{Transitions: source}, "tra", files.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accuracy, accepted := range map[result.Accuracy]bool{result.Bounded: true, result.Exact: false} {
+		numeric := runner.Numeric{Reduce: true, Accuracy: accuracy}
+		plan, err := runner.NewPlan(t.Context(), runner.Job{States: states, Props: []string{"P=? [ F true ]"}, Settings: runner.Settings{Numeric: numeric}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		space, err := load.Space(t.Context(), plan)
+		if accepted != (err == nil) || accepted && !space.Normalised() {
+			t.Errorf("accuracy %v: error %v, want acceptance %v", accuracy, err, accepted)
+		}
 	}
 }

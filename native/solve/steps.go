@@ -160,6 +160,10 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 		dense, ok = sys.newDenseSteps(states)
 	}
 	geometric := !ok && sys.allowsGeometricSteps(opts, states, n)
+	var extrapolation *stepExtrapolation
+	if !ok && !geometric {
+		extrapolation = sys.newStepExtrapolation(opts, states, n)
+	}
 	return sys.values.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
 		if sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && sys.stepSkipper.trySkip(sys.values, done, n-done) {
 			return true, nil
@@ -168,6 +172,12 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 			if enough, err := sys.stepLimit(lower, upper, n-done); enough || err != nil {
 				return true, err
 			}
+		}
+		if remaining, ok, err := extrapolation.try(done, meter); ok || err != nil {
+			if ok {
+				err = sys.takeSteps(states, remaining, meter)
+			}
+			return true, err
 		}
 		if geometric && done == geometricAfter {
 			return true, sys.newGeometricSteps(opts, states, n).run(meter)
@@ -195,6 +205,14 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 	})
 }
 
+// takeSteps applies the equations of the given states n times, and records no scheduler.
+func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
+	return sys.values.applySteps(meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
+		_, err = sys.stepInBlocks(states, lower, upper, meter)
+		return err != nil, err
+	})
+}
+
 // applySteps replaces the bounds n times by those after one more step. step gets the number of steps done,
 // and writes the new bounds to lower and upper, which have the bounds before the last step. It returns true
 // if the bounds are final as they are.
@@ -214,24 +232,31 @@ func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, uppe
 // stepInBlocks writes the bounds of the given states after one step to lower and upper, in parallel. It
 // reports whether any bound changed.
 func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
+	var anyChanged atomic.Bool
+	err = inBlocks(states, meter, func(part []uint32) (work int) {
+		changed, work := sys.stepBlock(part, lower, upper)
+		if changed {
+			anyChanged.Store(true)
+		}
+		return work
+	})
+	return anyChanged.Load(), err
+}
+
+// inBlocks calls handle for parts of the states, in parallel. handle returns its work.
+func inBlocks(states []uint32, meter *meter, handle func(part []uint32) (work int)) error {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
 		blockStates := states[from:min(from+block, len(states))]
-		var anyChanged atomic.Bool
 		var work atomic.Int64
 		inParallelParts(len(blockStates), 1<<11, func(from, to int) {
-			changed, blockWork := sys.stepBlock(blockStates[from:to], lower, upper)
-			work.Add(int64(blockWork))
-			if changed {
-				anyChanged.Store(true)
-			}
+			work.Add(int64(handle(blockStates[from:to])))
 		})
-		changed = changed || anyChanged.Load()
 		if err := meter.addWork(int(work.Load())); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return changed, nil
+	return nil
 }
 
 // stepBlock writes the bounds of the given states after one step. It reports whether any bound changed, and

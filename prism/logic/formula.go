@@ -66,55 +66,34 @@ type Formula struct {
 
 // Of classifies the outermost operator of an expression and returns its parts.
 func Of(expr sema.Expr) *Formula {
-	formula := &Formula{Kind: kindOf(expr), X: expr}
+	formula := &Formula{Kind: Expression, X: expr}
 	switch expr := expr.(type) {
 	case *sema.Label:
-		formula.Index = expr.Index
+		formula.Kind, formula.Index = Label, expr.Index
 	case *sema.Prob:
-		formula.Threshold, formula.Path = expr.Threshold, PathOf(expr.Path)
+		formula.Kind, formula.Threshold, formula.Path = Probability, expr.Threshold, PathOf(expr.Path)
 	case *sema.Reward:
-		formula.Threshold, formula.Objective = expr.Threshold, objectiveOf(expr)
+		formula.Kind, formula.Threshold, formula.Objective = Reward, expr.Threshold, objectiveOf(expr)
 	case *sema.Steady:
-		formula.Threshold, formula.Operand = expr.Threshold, expr.X
+		formula.Kind, formula.Threshold, formula.Operand = SteadyState, expr.Threshold, expr.X
 	case *sema.Quant:
-		formula.ForAll, formula.Path = expr.All, PathOf(expr.Path)
+		formula.Kind, formula.ForAll, formula.Path = Quantified, expr.All, PathOf(expr.Path)
 	case *sema.Strategy:
-		formula.Operand, formula.Some, formula.Coalition = expr.X, expr.All != expr.Box, !expr.All && len(expr.Coalition) > 0
+		formula.Kind, formula.Operand = Strategy, expr.X
+		formula.Some, formula.Coalition = expr.All != expr.Box, !expr.All && len(expr.Coalition) > 0
 		formula.Box, formula.AllPlayers, formula.Players = expr.Box, expr.All, expr.Players
 	case *sema.Filter:
-		formula.Op, formula.Operand, formula.States = expr.Op, expr.X, expr.States
+		formula.Kind, formula.Op, formula.Operand, formula.States = Filter, expr.Op, expr.X, expr.States
 	case *sema.Multi:
-		formula.Objectives = expr.Args
+		formula.Kind, formula.Objectives = Objectives, expr.Args
+	case *sema.RewardPath:
+		formula.Kind = RewardFormula
+	default:
+		if expr.Type() == sema.Path {
+			formula.Kind = PathFormula
+		}
 	}
 	return formula
-}
-
-// kindOf returns the kind of the outermost operator of an expression.
-func kindOf(expr sema.Expr) Kind {
-	switch expr.(type) {
-	case *sema.Label:
-		return Label
-	case *sema.Prob:
-		return Probability
-	case *sema.Reward:
-		return Reward
-	case *sema.Steady:
-		return SteadyState
-	case *sema.Quant:
-		return Quantified
-	case *sema.Strategy:
-		return Strategy
-	case *sema.Filter:
-		return Filter
-	case *sema.Multi:
-		return Objectives
-	case *sema.RewardPath:
-		return RewardFormula
-	}
-	if expr.Type() == sema.Path {
-		return PathFormula
-	}
-	return Expression
 }
 
 // Measure reports whether the formula is a P, R or S operator, which have a threshold.
@@ -153,7 +132,7 @@ func WithoutFilters(expr sema.Expr) *Formula {
 // the given labels; nil if there is none.
 func Nested(expr sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
 	sema.Inspect(expr, func(part sema.Expr) bool {
-		switch kind := kindOf(part); {
+		switch kind := Of(part).Kind; {
 		case found != nil || kind == Expression:
 		case kind != Label:
 			found = part

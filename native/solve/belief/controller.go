@@ -3,6 +3,7 @@ package belief
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -149,6 +150,29 @@ func (g *pomdp) transitions(s uint32, action int) []transition {
 		merged = append(merged, t)
 	}
 	return merged
+}
+
+// possibleObservations returns the observations that can follow an action in some of the states, in increasing order.
+func (g *pomdp) possibleObservations(states []uint32, action int) []uint32 {
+	seen := map[uint32]bool{}
+	for _, s := range states {
+		if g.terminal.Has(int(s)) {
+			continue
+		}
+		first, numActions := action, 1
+		if action == Any {
+			first, numActions = 0, g.numActions(s)
+		}
+		for k := first; k < first+numActions; k++ {
+			row, rowEnd := g.model.Row(g.choiceOf(s, k))
+			for _, t := range g.model.Target[row:rowEnd] {
+				if !g.terminal.Has(int(t)) {
+					seen[g.Observation[t]] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // chainReward returns the state rewards of the Markov chain that a controller induces.

@@ -1,7 +1,5 @@
 package belief
 
-import "slices"
-
 // controllerBuilder builds a controller from a scheduler of a finiteMDP.
 type controllerBuilder struct {
 	*exploration
@@ -73,7 +71,7 @@ func (w *controllerBuilder) addNode(i int) {
 		}
 		known = explored.actions[result.Action].successors
 	}
-	for _, observation := range w.possibleObservations(result.Observation, result.Action) {
+	for _, observation := range w.observationsAfter(result.Observation, result.Action) {
 		next := controllerState{-1, fallback, observation}
 		for j := range known {
 			if known[j].observation == observation {
@@ -102,20 +100,13 @@ func (w *controllerBuilder) stateAfter(b *successor) controllerState {
 	return controllerState{node: best.node}
 }
 
-// possibleObservations returns the observations that can follow an action, in increasing order.
-func (s *exploration) possibleObservations(observation uint32, action int) []uint32 {
-	var observations []uint32
-	for state, stateObservation := range s.Observation {
-		if stateObservation != observation || s.terminal.Has(state) {
-			continue
+// observationsAfter returns the observations that can follow an action, in increasing order.
+func (w *controllerBuilder) observationsAfter(observation uint32, action int) []uint32 {
+	var states []uint32
+	for s, stateObservation := range w.Observation {
+		if stateObservation == observation {
+			states = append(states, uint32(s))
 		}
-		for _, transition := range s.transitions(uint32(state), action) {
-			if !s.terminal.Has(int(transition.target)) {
-				observations = append(observations, s.Observation[transition.target])
-			}
-		}
-		slices.Sort(observations)
-		observations = slices.Compact(observations)
 	}
-	return observations
+	return w.possibleObservations(states, action)
 }

@@ -3,7 +3,6 @@ package belief
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -27,7 +26,7 @@ type pointBased struct {
 	vectors            []alphaVector
 	work               int                 // multiplications in the current call of improve
 	byObservation      [][]int             // the vectors in use
-	observationsAfter  map[[2]int][]uint32 // cache of possibleObservations, by observation and action
+	knownObservations  map[[2]int][]uint32 // results of observationsAfter
 }
 
 // alphaVector is an action, the vectors that follow it, and its value in each state with the
@@ -50,7 +49,7 @@ type floatBelief struct {
 func newPointBased(informed *informedBound, p *pool) *pointBased {
 	vectors := &pointBased{
 		pomdp: informed.pomdp, informed: informed, pool: p,
-		rng: rand.New(rand.NewPCG(1, 1)), observationsAfter: map[[2]int][]uint32{},
+		rng: rand.New(rand.NewPCG(1, 1)), knownObservations: map[[2]int][]uint32{},
 	}
 	numObservations := vectors.numObservations()
 	vectors.statesOf = make([][]uint32, numObservations)
@@ -316,7 +315,7 @@ func (v *pointBased) valueAfter(next []Edge, t uint32) float64 {
 // observation are equally likely.
 func (v *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
 	var edges []Edge
-	for _, possible := range v.possibleObservations(observation, action) {
+	for _, possible := range v.observationsAfter(observation, action) {
 		if i := slices.IndexFunc(next, func(edge Edge) bool { return edge.Observation == possible }); i >= 0 {
 			edges = append(edges, next[i])
 			continue
@@ -336,32 +335,14 @@ func (v *pointBased) completeEdges(observation uint32, action int, next []Edge) 
 	return edges
 }
 
-// possibleObservations returns the observations that can follow an action, in increasing order.
-func (v *pointBased) possibleObservations(observation uint32, action int) []uint32 {
+// observationsAfter returns the observations that can follow an action, in increasing order.
+func (v *pointBased) observationsAfter(observation uint32, action int) []uint32 {
 	key := [2]int{int(observation), action}
-	if observations, known := v.observationsAfter[key]; known {
-		return observations
+	observations, known := v.knownObservations[key]
+	if !known {
+		observations = v.possibleObservations(v.statesOf[observation], action)
+		v.knownObservations[key] = observations
 	}
-	seen := map[uint32]bool{}
-	for _, s := range v.statesOf[observation] {
-		if v.terminal.Has(int(s)) {
-			continue
-		}
-		first, numActions := action, 1
-		if action == Any {
-			first, numActions = 0, v.numActions(s)
-		}
-		for k := first; k < first+numActions; k++ {
-			row, rowEnd := v.model.Row(v.choiceOf(s, k))
-			for _, t := range v.model.Target[row:rowEnd] {
-				if !v.terminal.Has(int(t)) {
-					seen[v.Observation[t]] = true
-				}
-			}
-		}
-	}
-	observations := slices.Sorted(maps.Keys(seen))
-	v.observationsAfter[key] = observations
 	return observations
 }
 
@@ -395,7 +376,7 @@ func (v *pointBased) controller(start uint32) *Controller {
 			next = v.vectors[current.node].next
 		} else {
 			result.Action = v.pool.strategies[strategyNode(current.node)][current.observation]
-			for _, observation := range v.possibleObservations(current.observation, result.Action) {
+			for _, observation := range v.observationsAfter(current.observation, result.Action) {
 				next = append(next, Edge{observation, current.node})
 			}
 		}

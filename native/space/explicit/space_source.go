@@ -27,12 +27,16 @@ const (
 	StrictFractions
 )
 
-// StrictIf returns StrictFractions if exact is set, and NoFractions otherwise.
-func StrictIf(exact bool) Fractions {
-	if exact {
-		return StrictFractions
+// FractionsFor returns which fractions a caller needs: none, those that sum to exactly 1, or with normalise those of rows
+// that sum to 1 within rounding.
+func FractionsFor(exact, normalise bool) Fractions {
+	switch {
+	case !exact:
+		return NoFractions
+	case normalise:
+		return Normalised
 	}
-	return NoFractions
+	return StrictFractions
 }
 
 // SpaceOf returns the Space of a job's state space. It is an error if the job does not have its states.

@@ -1,0 +1,5 @@
+//go:build cgo
+
+package startup
+
+import "C" // startup_linux.c

@@ -1,0 +1,423 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// stepExtrapolation takes many steps of a chain or an MDP at once. It does so when the values of one period of p
+// steps change by q times as much as those of the period before, in every state.
+//
+// Let T be the equations of p steps, U an upper bound on the values, and D the change in one period. Choose numbers
+// with s(0) = 0 and s(m+1) = 1 + q s(m). Then m periods lead to at most U + s(m) D, if T(U + s(m) D) is at most U +
+// s(m+1) D for each m. Of a maximum T is convex, and the other side is linear in s(m). So it suffices to compute T for
+// the least and the greatest s(m). Nothing is assumed of D and q, and the optimal choices need not stay the same.
+// For lower bounds of a maximum, and upper bounds of a minimum, one choice in each state is fixed. T is linear then,
+// and the same two computations suffice.
+//
+// A small error c w is allowed, where w is a positive vector. If no choice takes w to more than k w, the errors of
+// m periods add up to at most c (1 + k + ... + k^(m-1)) w.
+type stepExtrapolation struct {
+	system  *system
+	states  []uint32
+	epsilon float64
+	total   int // the number of steps to take
+	// reference has the values after a number of steps, and middle those half as many steps later.
+	referenceSteps    int // those at which the reference is or will be saved
+	reference, middle *Values
+}
+
+const (
+	// extrapolationFirst is the first number of steps after which values are saved. Later ones are multiples of it by
+	// powers of two. A period is half as long: a multiple of 60, so that it is one of most periods of models.
+	extrapolationFirst = 1920
+	// extrapolationRest is the least number of steps that remain, as a multiple of those that were taken.
+	extrapolationRest = 3
+)
+
+// newStepExtrapolation returns nil if every step must be taken.
+func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int) *stepExtrapolation {
+	if opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0 || sys.graph.Kind == sparse.CTMC || sys.maximizer != nil ||
+		total < extrapolationFirst*2*(1+extrapolationRest) {
+		return nil
+	}
+	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
+}
+
+// try is called before each step. If it can bound the values after whole periods of the remaining steps as narrowly as
+// asked for, it writes these bounds to the system, and returns the number of steps that remain. Otherwise ok is false.
+func (e *stepExtrapolation) try(done int, meter *meter) (remaining int, ok bool, err error) {
+	if e == nil {
+		return 0, false, nil
+	}
+	switch done {
+	case e.referenceSteps:
+		e.reference = e.system.values.copyBounds()
+	case e.referenceSteps + e.referenceSteps/2:
+		e.middle = e.system.values.copyBounds()
+	case 2 * e.referenceSteps:
+		if e.total-done < extrapolationRest*done {
+			return 0, false, nil
+		}
+		var p *periodChange
+		if p = e.newPeriodChange(done, meter); p == nil {
+			e.referenceSteps, e.reference = done, e.system.values.copyBounds()
+			return 0, false, nil
+		}
+		e.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
+		if ok, err = p.extrapolate(); ok {
+			remaining = (e.total - done + p.steps) % p.steps
+		}
+	}
+	return remaining, ok, err
+}
+
+// copyBounds returns a copy of the bounds.
+func (v *Values) copyBounds() *Values {
+	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
+}
+
+// newPeriodChange returns the change in the last period of the steps done, from the middle to the current values. It
+// returns nil if the change is not steady, or if the optimal choices are not.
+func (e *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
+	steps := done / 4
+	periods := (e.total - done + steps) / steps
+	change, ratio, ok := e.change(periods)
+	if !ok {
+		return nil
+	}
+	p := &periodChange{stepExtrapolation: e, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
+	if !p.choose() {
+		return nil
+	}
+	return p
+}
+
+// change returns the change of the values in the last period, and its quotient by the change in the period before. ok
+// is false if it is no multiple of that, by more than rounding explains.
+func (e *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
+	values := e.system.values
+	before := make([]float64, len(values.Lower))
+	change = make([]float64, len(values.Lower))
+	width, greatest := 0.0, 0.0
+	for _, s := range e.states {
+		middle := (e.middle.Lower[s] + e.middle.Upper[s]) / 2
+		before[s] = middle - (e.reference.Lower[s]+e.reference.Upper[s])/2
+		change[s] = (values.Lower[s]+values.Upper[s])/2 - middle
+		width = max(width, values.Upper[s]-values.Lower[s])
+		greatest = max(greatest, values.Upper[s])
+	}
+	ratio = quotientOf(before, change, e.states)
+	allowed := 4*width + e.epsilon*greatest/sumOfPowers(ratio, periods)
+	for _, s := range e.states {
+		if !(math.Abs(change[s]-ratio*before[s]) <= allowed) {
+			return nil, 0, false
+		}
+	}
+	return change, ratio, true
+}
+
+// quotientOf returns the number q from 0 to 1 for which q times the first vector is nearest to the second.
+func quotientOf(first, second []float64, states []uint32) float64 {
+	product, square := 0.0, 0.0
+	for _, s := range states {
+		product += first[s] * second[s]
+		square += first[s] * first[s]
+	}
+	if !(square > 0) {
+		return 0
+	}
+	return min(max(product/square, 0), 1)
+}
+
+// periodChange has the change D of the values in a period, and what bounds the values after all periods.
+type periodChange struct {
+	*stepExtrapolation
+	meter          *meter
+	steps, periods int
+	change         []float64 // D
+	ratio          float64   // q
+	last, sum      float64   // s(m) before the last period and after it
+	choices        []uint32  // a choice for each state that is optimal in all periods; nil for a chain
+}
+
+// extrapolate writes bounds on the values after all periods, if they are as narrow as asked for.
+func (p *periodChange) extrapolate() (ok bool, err error) {
+	if err := p.smooth(); err != nil {
+		return false, err
+	}
+	upper, lower, ok, err := p.errors()
+	return ok && err == nil && p.write(upper, lower), err
+}
+
+// choose chooses choices that are optimal in all periods. It reports whether there are such choices, as far as one step
+// from the first and one step from the last values show.
+//
+// They are optimal for values in the middle between these. A choice that is optimal for both is optimal there, and
+// the only one if it is the only one for either.
+func (p *periodChange) choose() bool {
+	sum := sumOfPowers(p.ratio, p.periods)
+	middle := p.equations(p.estimate(sum / 2))
+	choices := make([]uint32, p.system.graph.NumStates())
+	several := false
+	for _, s := range p.states {
+		first, end := p.system.graph.Choices(int(s))
+		several = several || end > first+1
+		choices[s] = middle.stepOptimum(int(s)).choice
+	}
+	if !several {
+		return true
+	}
+	p.choices = choices
+	return p.choicesAreOptimal(0) && p.choicesAreOptimal(sum)
+}
+
+// estimate returns the values in the middle of their bounds, plus factor times the change.
+func (p *periodChange) estimate(factor float64) *Values {
+	values := p.middle.copyBounds()
+	for _, s := range p.states {
+		x := max((values.Lower[s]+values.Upper[s])/2+factor*p.change[s], 0)
+		values.Lower[s], values.Upper[s] = x, x
+	}
+	return values
+}
+
+// choicesAreOptimal reports whether the choices are optimal for an estimate of the values. A small loss is allowed.
+func (p *periodChange) choicesAreOptimal(factor float64) bool {
+	allowed := p.epsilon/float64(p.total) + 64*unit
+	equations := p.equations(p.estimate(factor))
+	for _, s := range p.states {
+		best, fixed := equations.stepOptimum(int(s)), equations.evaluateChoice(int(s), int(p.choices[s]))
+		if max(fixed.upper-best.upper, best.lower-fixed.lower) > allowed*best.upper {
+			return false
+		}
+	}
+	return true
+}
+
+// smooth removes rounding errors from the change, and computes the ratio again. Errors of it do not matter, except that
+// they may lead to wide bounds.
+func (p *periodChange) smooth() error {
+	for range 2 {
+		next, err := p.applyLinear(p.change)
+		if err != nil {
+			return err
+		}
+		p.ratio = quotientOf(p.change, next, p.states)
+		if p.ratio == 0 {
+			break
+		}
+		for _, s := range p.states {
+			next[s] /= p.ratio
+		}
+		p.change = next
+	}
+	p.last = sumOfPowers(p.ratio, p.periods-1) * (1 + 2*unit)
+	p.sum = sumOfPowers(p.ratio, p.periods)
+	return nil
+}
+
+// equations returns the equations of one step for other values, which may exceed 1.
+func (p *periodChange) equations(values *Values) *system {
+	sys := p.system
+	return &system{graph: sys.graph, minimize: sys.minimize, reward: sys.reward, oneStep: true, rounding: sys.rounding, values: values}
+}
+
+// applyLinear applies the probabilities of the choices to a vector, for one period.
+func (p *periodChange) applyLinear(vector []float64) ([]float64, error) {
+	graph := p.system.graph
+	current, next := slices.Clone(vector), make([]float64, len(vector))
+	err := p.forEachStep(func(s uint32) int {
+		c, _ := graph.Choices(int(s))
+		if p.choices != nil {
+			c = int(p.choices[s])
+		}
+		first, end := graph.Row(c)
+		sum := 0.0
+		for i := first; i < end; i++ {
+			sum += graph.Prob(i) * current[graph.Target[i]]
+		}
+		next[s] = sum
+		return end - first
+	}, func() { current, next = next, current })
+	return current, err
+}
+
+// apply returns bounds on the values after one period. They are those of the fixed choices, or the optimum.
+func (p *periodChange) apply(values *Values, fixed bool) (*Values, error) {
+	equations, next := p.equations(values.copyBounds()), values.copyBounds()
+	graph := p.system.graph
+	err := p.forEachStep(func(s uint32) (work int) {
+		if fixed {
+			bounds := equations.evaluateChoice(int(s), int(p.choices[s]))
+			next.Lower[s], next.Upper[s] = bounds.lower, bounds.upper
+			first, end := graph.Row(int(p.choices[s]))
+			return end - first
+		}
+		bounds := equations.stepOptimum(int(s))
+		next.Lower[s], next.Upper[s] = bounds.lower, bounds.upper
+		first, end := graph.Choices(int(s))
+		return int(graph.Start[end] - graph.Start[first])
+	}, func() { equations.values, next = next, equations.values })
+	return equations.values, err
+}
+
+// forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns its work.
+func (p *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
+	for range p.steps {
+		err := inBlocks(p.states, p.meter, func(part []uint32) (work int) {
+			for _, s := range part {
+				work += step(s)
+			}
+			return work
+		})
+		if err != nil {
+			return err
+		}
+		swap()
+	}
+	return nil
+}
+
+// sideErrors bounds the errors c w of the upper or of the lower bounds.
+type sideErrors struct {
+	weights []float64 // w
+	sum     float64   // c (1 + k + ... + k^(m-1))
+}
+
+// errors returns the errors of the upper and of the lower bounds. ok is false if there are none.
+func (p *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
+	current := p.system.values
+	last, ok := p.lastValues()
+	if !ok {
+		return upper, lower, false, nil
+	}
+	afterLast, err := p.apply(last, false)
+	if err != nil {
+		return upper, lower, false, err
+	}
+	fixedFirst, fixedLast := current, afterLast
+	if p.choices != nil {
+		if fixedFirst, err = p.apply(p.middle, true); err == nil {
+			fixedLast, err = p.apply(last, true)
+		}
+		if err != nil {
+			return upper, lower, false, err
+		}
+	}
+	above, below := [2]*Values{current, afterLast}, [2]*Values{fixedFirst, fixedLast}
+	if p.system.minimize {
+		above, below = below, above
+	}
+	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all choices of a maximum, and for
+	// the fixed choices of a minimum.
+	growth := p.growth(above[1].Upper, last.Upper)
+	upper = sideErrors{last.Upper, p.sumOfErrors(1, p.middle.Upper, above[0].Upper, above[1].Upper, last.Upper, growth)}
+	lower.weights = last.Upper
+	if p.system.minimize && p.choices != nil { // all choices count, but constant weights never grow
+		lower.weights, growth = constantVector(len(last.Upper), 1), 1
+	}
+	lower.sum = p.sumOfErrors(-1, p.middle.Lower, below[0].Lower, below[1].Lower, lower.weights, growth)
+	return upper, lower, true, nil
+}
+
+// constantVector returns n numbers x.
+func constantVector(n int, x float64) []float64 {
+	vector := make([]float64, n)
+	for i := range vector {
+		vector[i] = x
+	}
+	return vector
+}
+
+// lastValues returns bounds on L + s D and U + s D, where s is that before the last period. ok is false if a lower
+// bound is negative, for which the equations do not round.
+func (p *periodChange) lastValues() (last *Values, ok bool) {
+	last = p.middle.copyBounds()
+	for _, s := range p.states {
+		last.Lower[s], last.Upper[s] = p.grown(s, p.last, 0, 0)
+		if last.Lower[s] < 0 {
+			return nil, false
+		}
+	}
+	return last, true
+}
+
+// extraUnits is the number of rounding units, of the sum of the sizes of some numbers, that covers the rounding errors of
+// a few sums and products of them.
+const extraUnits = 16
+
+// grown returns bounds on L + factor D - below and U + factor D + above.
+func (p *periodChange) grown(s uint32, factor, below, above float64) (lower, upper float64) {
+	growth := factor * p.change[s]
+	lower, upper = p.middle.Lower[s], p.middle.Upper[s]
+	floor := p.system.rounding.floor
+	if size := lower + math.Abs(growth) + below; size > 0 {
+		lower = lower + growth - below - extraUnits*unit*size - 0x1p-1000 // the last term is for underflow
+	}
+	if size := upper + math.Abs(growth) + above; size > 0 {
+		upper = max(upper+growth+above+extraUnits*unit*size, floor)
+	}
+	if lower > 0 && lower < floor {
+		lower = 0
+	}
+	return lower, upper
+}
+
+// growth returns the greatest quotient of two vectors.
+func (p *periodChange) growth(after, before []float64) float64 {
+	greatest := 0.0
+	for _, s := range p.states {
+		if after[s] > 0 {
+			greatest = max(greatest, after[s]/before[s])
+		}
+	}
+	return greatest * (1 + 2*unit)
+}
+
+// sumOfErrors returns the sum of the errors over all periods. start is U or L, sign is 1 or -1. afterFirst and
+// afterLast are the values after the first and the last period.
+func (p *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
+	const maxGrowth = 2 // a greater one makes the bounds useless
+	if !(growth < maxGrowth) {
+		return math.Inf(1)
+	}
+	greatest := 0.0
+	lastFactor := 1 + p.ratio*p.last
+	for _, s := range p.states {
+		x := max(excess(sign, afterFirst[s], start[s], p.change[s]), excess(sign, afterLast[s], start[s], lastFactor*p.change[s]))
+		if x > 0 {
+			greatest = max(greatest, x/weights[s])
+		}
+	}
+	return greatest * sumOfPowers(growth, p.periods) * (1 + 8*unit)
+}
+
+// excess returns by how much a value is above start + growth, or below it if sign is -1, rounded up; 0 if it is not.
+func excess(sign, value, start, growth float64) float64 {
+	size := value + start + math.Abs(growth)
+	if size == 0 {
+		return 0
+	}
+	return max(sign*(value-start-growth)+extraUnits*unit*size+0x1p-1000, 0) // the last term is for underflow
+}
+
+// write writes the bounds after all periods, if they are as narrow as asked for.
+func (p *periodChange) write(upperErrors, lowerErrors sideErrors) bool {
+	values := p.system.values.copyBounds()
+	for _, s := range p.states {
+		lower, upper := p.grown(s, p.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
+		if p.system.atMostOne {
+			upper = min(upper, 1)
+		}
+		lower = min(max(lower, 0), upper)
+		if !(upper-lower <= p.epsilon/2*upper && upper < math.MaxFloat64) {
+			return false
+		}
+		values.Lower[s], values.Upper[s] = lower, upper
+	}
+	p.system.values.Lower, p.system.values.Upper = values.Lower, values.Upper
+	return true
+}
