@@ -29,11 +29,11 @@ func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Contr
 	}
 	opts := m.options()
 	opts.Scheduler = true
-	v, err := solve.TotalReward(e.ctx, m.product, reward, solve.Max, opts)
+	values, err := solve.TotalReward(e.ctx, m.product, reward, solve.Max, opts)
 	if err != nil {
 		return nil, err
 	}
-	return m.controller(e.ctx, []weightedScheduler{{choices: v.Scheduler, weights: weights}})
+	return m.controller(e.ctx, []weightedScheduler{{choices: values.Scheduler, weights: weights}})
 }
 
 // weightedScheduler is a scheduler of the product, with the weights of the objectives for which it is optimal. share is the
@@ -147,38 +147,38 @@ func (b *controllerBuilder) addStartNodes() error {
 }
 
 // remembered returns the memory of the controller in one of its states.
-func (b *controllerBuilder) remembered(x controllerState) nodeMemory {
-	if x.scheduler < 0 {
+func (b *controllerBuilder) remembered(state controllerState) nodeMemory {
+	if state.scheduler < 0 {
 		return nodeMemory{scheduler: -1}
 	}
-	if x.component == nil {
-		out := nodeMemory{scheduler: x.scheduler, memory: b.states[x.node]}
+	if state.component == nil {
+		out := nodeMemory{scheduler: state.scheduler, memory: b.states[state.node]}
 		out.memory.state = 0
 		return out
 	}
-	n := x.component.nodes[x.node]
-	out := nodeMemory{component: b.componentNumber[x.component], goal: x.goal, memory: b.states[n.state], list: n.list}
+	n := state.component.nodes[state.node]
+	out := nodeMemory{component: b.componentNumber[state.component], goal: state.goal, memory: b.states[n.state], list: n.list}
 	out.memory.state = 0
 	return out
 }
 
 // node returns the number of the node for a state of the controller, and adds it if it is new.
-func (b *controllerBuilder) node(x controllerState) uint32 {
-	if known, ok := b.nodeNumber[x]; ok {
+func (b *controllerBuilder) node(state controllerState) uint32 {
+	if known, ok := b.nodeNumber[state]; ok {
 		return known
 	}
 	i := uint32(len(b.nodeStates))
-	b.nodeNumber[x] = i
-	b.nodeStates = append(b.nodeStates, x)
-	remembered := b.remembered(x)
+	b.nodeNumber[state] = i
+	b.nodeStates = append(b.nodeStates, state)
+	remembered := b.remembered(state)
 	memory, known := b.memories[remembered]
 	if !known {
 		memory = uint32(len(b.memories))
 		b.memories[remembered] = memory
 	}
-	productState := x.node
-	if x.component != nil {
-		productState = x.component.nodes[x.node].state
+	productState := state.node
+	if state.component != nil {
+		productState = state.component.nodes[state.node].state
 	}
 	b.result.Nodes = append(b.result.Nodes, sparse.Node{State: b.states[productState].state, Memory: memory})
 	return i
@@ -238,15 +238,15 @@ func (b *controllerBuilder) acceptingEnd(satisfied, state uint32) (*acceptingCom
 }
 
 // moveFrom returns the move of the controller in one of its states.
-func (b *controllerBuilder) moveFrom(x controllerState) (sparse.Move, error) {
-	if x.component != nil {
-		return b.moveInComponent(x), nil
+func (b *controllerBuilder) moveFrom(state controllerState) (sparse.Move, error) {
+	if state.component != nil {
+		return b.moveInComponent(state), nil
 	}
-	c := b.choiceOf(x.scheduler, x.node)
+	c := b.choiceOf(state.scheduler, state.node)
 	out := sparse.Move{Choice: b.choice[c]}
 	lo, hi := b.product.Row(c)
-	for _, t := range b.product.Target[lo:hi] {
-		next, err := b.enter(x.scheduler, t)
+	for _, target := range b.product.Target[lo:hi] {
+		next, err := b.enter(state.scheduler, target)
 		if err != nil {
 			return out, err
 		}
@@ -257,21 +257,21 @@ func (b *controllerBuilder) moveFrom(x controllerState) (sparse.Move, error) {
 
 // moveInComponent returns a move within an accepting component. The controller first moves to the nodes in which all goals can
 // be met, and then to one goal after the other, forever.
-func (b *controllerBuilder) moveInComponent(x controllerState) sparse.Move {
-	component, goal := x.component, x.goal
-	if component.goodNodes.Has(int(x.node)) {
+func (b *controllerBuilder) moveInComponent(state controllerState) sparse.Move {
+	component, goal := state.component, state.goal
+	if component.goodNodes.Has(int(state.node)) {
 		for range component.goals { // skip the goals that the node meets
-			if !component.goals[goal].Has(int(x.node)) {
+			if !component.goals[goal].Has(int(state.node)) {
 				break
 			}
 			goal = (goal + 1) % len(component.goals)
 		}
 	}
-	c := b.choicesTowards(component, goal)[x.node]
+	c := b.choicesTowards(component, goal)[state.node]
 	out := sparse.Move{Choice: b.choice[component.choice[c]]}
 	first, end := component.Row(int(c))
-	for _, t := range component.Target[first:end] {
-		out.Next = append(out.Next, b.node(controllerState{component: component, node: t, goal: goal}))
+	for _, target := range component.Target[first:end] {
+		out.Next = append(out.Next, b.node(controllerState{component: component, node: target, goal: goal}))
 	}
 	return out
 }

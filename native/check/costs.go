@@ -31,27 +31,27 @@ type cost struct {
 // probabilities are not. As for R [ F ], the reward of the target does not count.
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
-func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, error) {
-	if i := slices.IndexFunc(p.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
-		return e.markovUntil(p, &p.Costs[i], dir)
+func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbers, error) {
+	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
+		return e.markovUntil(path, &path.Costs[i], dir)
 	}
 	switch {
 	case e.fair():
-		return nil, e.unsupported(p.X, "found reward bounds and fair schedulers")
+		return nil, e.unsupported(path.X, "found reward bounds and fair schedulers")
 	case e.kind() == sparse.CTMC:
-		return nil, e.unsupported(p.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return nil, e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.space.Model().Intervals():
-		return nil, e.unsupported(p.X, "found reward bounds for a model with intervals")
-	case !logic.IsState(p.Left) || !logic.IsState(p.Right):
-		return nil, e.unsupported(p.X, "found reward bounds in a path formula with several temporal operators")
+		return nil, e.unsupported(path.X, "found reward bounds for a model with intervals")
+	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
+		return nil, e.unsupported(path.X, "found reward bounds in a path formula with several temporal operators")
 	case e.wanted != nil:
-		return nil, e.unsupported(p.X, "found reward bounds, whose schedulers count rewards and are not exported")
+		return nil, e.unsupported(path.X, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
-	left, right, err := e.operands(p.Left, p.Right)
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
-	costs, err := e.costsOf(p.X, p.Costs)
+	costs, err := e.costsOf(path.X, path.Costs)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 	b := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
 	begin, goal, err := b.build(e.domain())
 	if err != nil {
-		return nil, e.unsupportedUnlessStopped(p.X, err)
+		return nil, e.unsupportedUnlessStopped(path.X, err)
 	}
 	g := sparse.NewGraph(b.rows.Finish())
-	v, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
+	values, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
-	return e.valuesWithoutCosts(v, begin), nil
+	return e.valuesWithoutCosts(values, begin), nil
 }
 
 // valuesWithoutCosts returns the values of the states of the model from those of the product, where begin has the state of the
@@ -88,11 +88,11 @@ func (e *evaluation) valuesWithoutCosts(product *numbers, begin []uint32) *numbe
 }
 
 // unsupportedUnlessStopped returns the reason if the evaluation was stopped, and otherwise refuses a formula because of err.
-func (e *evaluation) unsupportedUnlessStopped(x sema.Expr, err error) error {
+func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	if stopped := e.ctx.Err(); stopped != nil {
 		return stopped
 	}
-	return e.unsupported(x, "%v", err)
+	return e.unsupported(expr, "%v", err)
 }
 
 // costBoundedReward returns the extremal expected total reward of the steps after which every bound on costs still holds. It is
@@ -100,15 +100,15 @@ func (e *evaluation) unsupportedUnlessStopped(x sema.Expr, err error) error {
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
-func (e *evaluation) costBoundedReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	o := f.Objective
+func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
 	switch {
 	case e.kind() == sparse.CTMC:
-		return nil, e.unsupported(o.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return nil, e.unsupported(objective.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.wanted != nil:
-		return nil, e.unsupported(o.X, "found reward bounds, whose schedulers count rewards and are not exported")
+		return nil, e.unsupported(objective.X, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
-	costs, err := e.costsOf(o.X, o.Costs)
+	costs, err := e.costsOf(objective.X, objective.Costs)
 	if err != nil {
 		return nil, err
 	}
@@ -116,26 +116,26 @@ func (e *evaluation) costBoundedReward(f *logic.Formula, r *sparse.Reward, dir s
 	b := &costProductBuilder{ctx: e.ctx, model: m, left: sparse.FullSet(m.NumStates()), right: sparse.NewSet(m.NumStates()), costs: costs}
 	begin, _, err := b.build(e.domain())
 	if err != nil {
-		return nil, e.unsupportedUnlessStopped(o.X, err)
+		return nil, e.unsupportedUnlessStopped(objective.X, err)
 	}
 	product := b.rows.Finish()
-	earned, err := e.rewardWithinCosts(b, product, r, o.Struct)
+	earned, err := e.rewardWithinCosts(b, product, reward, objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	v, err := e.solved(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
+	values, err := e.solved(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
-	return e.valuesWithoutCosts(v, begin), nil
+	return e.valuesWithoutCosts(values, begin), nil
 }
 
-// rewardWithinCosts returns the reward of each choice of the product. It is the reward r of the choice of the model if no
+// rewardWithinCosts returns the reward of each choice of the product. It is the reward of the choice of the model if no
 // transition exceeds a bound, and otherwise the expected reward of the transitions that do not exceed any. index is the index
-// of r in the program.
-func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, r *sparse.Reward, index int) (*sparse.Reward, error) {
+// of reward in the program.
+func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
 	m := e.space.Model()
-	out := &sparse.Reward{Name: r.Name, Unfit: r.Unfit, Choice: make([]float64, product.NumChoices())}
+	out := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
 	if m.Exact() {
 		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
@@ -153,9 +153,9 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 			within = b.appendTransitionsWithin(within[:0], product, c, origin)
 			lo, hi := m.Row(origin)
 			if len(within) == hi-lo {
-				out.Choice[c] = r.OfChoice(s, origin)
+				out.Choice[c] = reward.OfChoice(s, origin)
 				if out.ChoiceRat != nil {
-					out.ChoiceRat[c] = r.OfChoiceRat(s, origin)
+					out.ChoiceRat[c] = reward.OfChoiceRat(s, origin)
 				}
 				continue
 			}
@@ -177,9 +177,9 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 		}
 	}
 	// OfChoice adds two numbers; the expected reward of n transitions has n products and sums of rounded factors.
-	out.Err = r.Err + 0x1p-52
+	out.Err = reward.Err + 0x1p-52
 	if widest > 0 {
-		out.Err = 1.01 * (r.Err + m.Err + float64(widest+3)*0x1p-53)
+		out.Err = 1.01 * (reward.Err + m.Err + float64(widest+3)*0x1p-53)
 	}
 	return out, nil
 }
@@ -203,9 +203,9 @@ func (r *transitionRewards) reward(s, transition int) *big.Rat {
 
 // expected returns the sum of the rewards of some transitions of state s, each times its probability.
 func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
-	for _, t := range transitions {
-		reward, _ := r.reward(s, t).Float64()
-		sum += r.model.Prob(t) * reward
+	for _, transition := range transitions {
+		reward, _ := r.reward(s, transition).Float64()
+		sum += r.model.Prob(transition) * reward
 	}
 	return sum
 }
@@ -213,9 +213,9 @@ func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 // expectedRat returns the same as a fraction.
 func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
-	for _, t := range transitions {
-		reward := r.reward(s, t)
-		sum.Add(sum, reward.Mul(reward, r.model.Rat(t)))
+	for _, transition := range transitions {
+		reward := r.reward(s, transition)
+		sum.Add(sum, reward.Mul(reward, r.model.Rat(transition)))
 	}
 	return sum
 }
@@ -225,9 +225,9 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 func (b *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
 	lo, hi := product.Row(c)
 	first, _ := b.model.Row(origin)
-	for t := lo; t < hi; t++ {
-		if b.value(int(product.Target[t]), 1) != failed {
-			within = append(within, first+t-lo)
+	for transition := lo; transition < hi; transition++ {
+		if b.value(int(product.Target[transition]), 1) != failed {
+			within = append(within, first+transition-lo)
 		}
 	}
 	return within
@@ -249,9 +249,9 @@ func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 				continue
 			}
 			lo, hi := m.Row(c)
-			for t := lo; t < hi; t++ {
-				n := int(k.after(0, s, t))
-				if t > lo && n != out.Cost[c] {
+			for transition := lo; transition < hi; transition++ {
+				n := int(k.after(0, s, transition))
+				if transition > lo && n != out.Cost[c] {
 					return out, false
 				}
 				out.Cost[c] = n
@@ -264,11 +264,11 @@ func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 // maxUnits is the greatest number of units that are counted.
 const maxUnits = 1 << 30
 
-// costsOf converts the bounds of formula x to whole numbers.
-func (e *evaluation) costsOf(x sema.Expr, bounds []sema.Cost) ([]cost, error) {
+// costsOf converts the bounds of a path formula to whole numbers.
+func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	var out []cost
 	for _, b := range bounds {
-		c, err := e.costOf(x, b)
+		c, err := e.costOf(expr, b)
 		if err != nil {
 			return nil, err
 		}
@@ -277,8 +277,8 @@ func (e *evaluation) costsOf(x sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	return out, nil
 }
 
-// costOf converts a bound of formula x to whole numbers.
-func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
+// costOf converts a bound of a path formula to whole numbers.
+func (e *evaluation) costOf(expr sema.Expr, c sema.Cost) (cost, error) {
 	out := cost{high: -1}
 	unit := big.NewRat(1, 1)
 	if c.Struct < 0 {
@@ -302,7 +302,7 @@ func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
 			return out, err
 		}
 		if out.high < out.low {
-			return out, e.refuse("type", x.Pos(), "bounds of a cost are empty")
+			return out, e.refuse("type", expr.Pos(), "bounds of a cost are empty")
 		}
 	}
 	if out.limit = out.low; out.high >= 0 {
@@ -312,17 +312,17 @@ func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
 }
 
 // units returns the least number of units that a lower bound allows, or the greatest that an upper bound allows.
-func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
-	v, exact, err := sema.EvalExact(x, nil)
+func (e *evaluation) units(expr sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
+	value, exact, err := sema.EvalExact(expr, nil)
 	switch {
 	case err != nil:
 		return 0, e.withPosition(err)
 	case !exact:
-		return 0, e.unsupported(x, "found a reward bound that is not a fraction")
-	case v.Rat.Sign() < 0:
-		return 0, e.refuse("type", x.Pos(), "reward bound %s is negative", v.Rat.RatString())
+		return 0, e.unsupported(expr, "found a reward bound that is not a fraction")
+	case value.Rat.Sign() < 0:
+		return 0, e.refuse("type", expr.Pos(), "reward bound %s is negative", value.Rat.RatString())
 	}
-	q := new(big.Rat).Quo(v.Rat, unit)
+	q := new(big.Rat).Quo(value.Rat, unit)
 	n := new(big.Int).Quo(q.Num(), q.Denom())
 	switch {
 	case upper && strict && q.IsInt():
@@ -331,10 +331,10 @@ func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int,
 		n.Add(n, big.NewInt(1))
 	}
 	if n.Sign() < 0 {
-		return 0, e.refuse("type", x.Pos(), "no cost is below 0")
+		return 0, e.refuse("type", expr.Pos(), "no cost is below 0")
 	}
 	if !n.IsInt64() || n.Int64() > maxUnits {
-		return 0, e.unsupported(x, "found a reward bound of %s units of which the rewards are multiples, which is too much to count", n)
+		return 0, e.unsupported(expr, "found a reward bound of %s units of which the rewards are multiples, which is too much to count", n)
 	}
 	return int(n.Int64()), nil
 }
@@ -344,15 +344,15 @@ func divisor(lists ...[]*big.Rat) *big.Rat {
 	num, denom := new(big.Int), big.NewInt(1)
 	seen := map[*big.Rat]bool{}
 	for _, list := range lists {
-		for _, r := range list {
-			if r == nil || r.Sign() == 0 || seen[r] {
+		for _, fraction := range list {
+			if fraction == nil || fraction.Sign() == 0 || seen[fraction] {
 				continue
 			}
-			seen[r] = true
+			seen[fraction] = true
 			// gcd(a/b, c/d) = gcd(a d, c b) / (b d)
-			a, c := new(big.Int).Mul(num, r.Denom()), new(big.Int).Mul(r.Num(), denom)
+			a, c := new(big.Int).Mul(num, fraction.Denom()), new(big.Int).Mul(fraction.Num(), denom)
 			num.GCD(nil, nil, a, c)
-			denom = new(big.Int).Mul(denom, r.Denom())
+			denom = new(big.Int).Mul(denom, fraction.Denom())
 			g := new(big.Int).GCD(nil, nil, num, denom)
 			num, denom = num.Quo(num, g), denom.Quo(denom, g)
 		}
@@ -366,11 +366,11 @@ func divisor(lists ...[]*big.Rat) *big.Rat {
 // inUnits converts fractions to numbers of units, up to maxUnits+1.
 func inUnits(list []*big.Rat, unit *big.Rat) []int {
 	out := make([]int, len(list))
-	for i, r := range list {
-		if r == nil || r.Sign() == 0 {
+	for i, fraction := range list {
+		if fraction == nil || fraction.Sign() == 0 {
 			continue
 		}
-		q := new(big.Rat).Quo(r, unit)
+		q := new(big.Rat).Quo(fraction, unit)
 		if out[i] = maxUnits + 1; q.Num().IsInt64() && q.Num().Int64() <= maxUnits {
 			out[i] = int(q.Num().Int64())
 		}
@@ -475,15 +475,15 @@ func (b *costProductBuilder) expand(i int) {
 	}
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
-		b.rows.Copy(c, func(t int) uint32 {
-			move := t
+		b.rows.Copy(c, func(transition int) uint32 {
+			move := transition
 			if m.Kind == sparse.MDP {
 				move = c
 			}
 			for k := range b.costs {
 				now[k] = b.costs[k].after(spent[k], s, move)
 			}
-			return b.index(m.Target[t], now)
+			return b.index(m.Target[transition], now)
 		})
 	}
 }

@@ -86,8 +86,8 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 		return err
 	}
 	visitCurrent := func(time *big.Rat) error {
-		v := f.Values()
-		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !v.Converged, values: solved(v)}
+		values := f.Values()
+		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: solved(values)}
 		if exact {
 			d.Accuracy = result.Exact
 		}
@@ -136,11 +136,11 @@ const maxTimes = 100_000
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var ends []*big.Rat
 	for part := range strings.SplitSeq(text, ":") {
-		x, ok := new(big.Rat).SetString(strings.TrimSpace(part))
-		if !ok || x.Sign() < 0 || len(part) > 64 || x.Num().BitLen()+x.Denom().BitLen() > 4096 {
+		value, ok := new(big.Rat).SetString(strings.TrimSpace(part))
+		if !ok || value.Sign() < 0 || len(part) > 64 || value.Num().BitLen()+value.Denom().BitLen() > 4096 {
 			return nil, fmt.Errorf("%q is not a time, want a number of at least 0, from:to or from:step:to", part)
 		}
-		ends = append(ends, x)
+		ends = append(ends, value)
 	}
 	low, high, step := ends[0], ends[len(ends)-1], big.NewRat(1, 1)
 	switch {
@@ -158,8 +158,8 @@ func ParseTimes(text string) ([]*big.Rat, error) {
 		return nil, fmt.Errorf("%q has more than %d times", text, maxTimes)
 	}
 	var out []*big.Rat
-	for x := low; x.Cmp(high) <= 0; x = new(big.Rat).Add(x, step) {
-		out = append(out, x)
+	for value := low; value.Cmp(high) <= 0; value = new(big.Rat).Add(value, step) {
+		out = append(out, value)
 	}
 	return out, nil
 }

@@ -32,8 +32,8 @@ type componentNode struct{ state, list uint32 }
 // same for all states of the component.
 func (m *multi) openObjectives(satisfied, state uint32) []int {
 	var out []int
-	for i, o := range m.objectives {
-		if satisfied>>i&1 == 1 && o.form == linear && o.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
+	for i, objective := range m.objectives {
+		if satisfied>>i&1 == 1 && objective.form == linear && objective.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
 			out = append(out, i)
 		}
 	}
@@ -108,9 +108,9 @@ func (b *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 func (b *acceptingComponentBuilder) State(x componentNode) uint32 { return x.state }
 
 // Step lets the accepting parts read the next state.
-func (b *acceptingComponentBuilder) Step(x componentNode, t uint32) (componentNode, error) {
-	list, err := b.step(x.list, b.states[t].state)
-	return componentNode{t, list}, err
+func (b *acceptingComponentBuilder) Step(x componentNode, target uint32) (componentNode, error) {
+	list, err := b.step(x.list, b.states[target].state)
+	return componentNode{target, list}, err
 }
 
 // Absorbing returns false: no state of the component gets a self-loop.
@@ -150,13 +150,13 @@ func (b *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent,
 		}
 		component.goals = append(component.goals, goal)
 	}
-	for i, o := range b.objectives {
-		if satisfied>>i&1 == 0 || o.form != recurring {
+	for i, objective := range b.objectives {
+		if satisfied>>i&1 == 0 || objective.form != recurring {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))
 		for node, member := range component.nodes {
-			if o.set.Has(int(b.states[member.state].state)) {
+			if objective.set.Has(int(b.states[member.state].state)) {
 				goal.Add(node)
 			}
 		}

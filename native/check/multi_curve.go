@@ -23,11 +23,11 @@ const (
 
 // curve evaluates multi(...) with several queries: it returns the vertices of the Pareto curve of the queries over the
 // schedulers that meet the bounds of the other objectives.
-func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
+func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	var queries []int
-	for i, o := range m.objectives {
-		if o.query {
+	for i, objective := range m.objectives {
+		if objective.query {
 			queries = append(queries, i)
 		}
 	}
@@ -48,9 +48,9 @@ func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value
 	case errors.Is(err, errUnmet):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
-		return none, nil, m.unsupported(x, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
+		return none, nil, m.unsupported(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecided{x.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecided{expr.Pos(), "the bounds of values leave open whether the objectives can be met together"}
 	case err != nil:
 		return none, nil, err
 	}

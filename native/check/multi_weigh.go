@@ -39,19 +39,19 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	}
 	opts := m.options()
 	opts.Scheduler = true
-	var v *solve.Values
+	var values *solve.Values
 	if costs {
 		end := sparse.NewSet(m.product.NumStates())
 		end.Add(len(m.states))
-		v, err = solve.ReachReward(ctx, m.product, reward, end, solve.Min, opts)
+		values, err = solve.ReachReward(ctx, m.product, reward, end, solve.Min, opts)
 	} else {
-		v, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+		values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m.gaveUp = m.gaveUp || !v.Converged
-	lower, upper := boundsOf(v, 0)
+	m.gaveUp = m.gaveUp || !values.Converged
+	lower, upper := boundsOf(values, 0)
 	switch {
 	case costs && lower == nil:
 		return nil, errInfiniteCost
@@ -61,22 +61,22 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 		return nil, m.beyondFloat64()
 	}
 	if m.keepSchedulers {
-		m.schedulers = append(m.schedulers, weightedScheduler{choices: v.Scheduler, weights: weights})
+		m.schedulers = append(m.schedulers, weightedScheduler{choices: values.Scheduler, weights: weights})
 	}
-	point, err := m.attained(ctx, v.Scheduler, weights)
+	point, err := m.attained(ctx, values.Scheduler, weights)
 	return &pareto.Answer{Point: point, Bound: upper}, err
 }
 
 // boundsOf returns the bounds of the value of a state as fractions; nil for infinity.
-func boundsOf(v *solve.Values, s int) (lower, upper *big.Rat) {
-	if v.Exact != nil {
-		return v.Exact[s], v.Exact[s]
+func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
+	if values.Exact != nil {
+		return values.Exact[s], values.Exact[s]
 	}
-	if !math.IsInf(v.Lower[s], 1) {
-		lower = new(big.Rat).SetFloat64(v.Lower[s])
+	if !math.IsInf(values.Lower[s], 1) {
+		lower = new(big.Rat).SetFloat64(values.Lower[s])
 	}
-	if !math.IsInf(v.Upper[s], 1) {
-		upper = new(big.Rat).SetFloat64(v.Upper[s])
+	if !math.IsInf(values.Upper[s], 1) {
+		upper = new(big.Rat).SetFloat64(values.Upper[s])
 	}
 	return lower, upper
 }
@@ -96,8 +96,8 @@ func (m *multi) options() solve.Options {
 
 // hasCosts reports whether a reward is minimised.
 func (m *multi) hasCosts() bool {
-	for _, o := range m.objectives {
-		if o.form == rewards && !o.great {
+	for _, objective := range m.objectives {
+		if objective.form == rewards && !objective.great {
 			return true
 		}
 	}
@@ -118,11 +118,11 @@ func (m *multi) newChoiceRewards() *choiceRewards {
 	if m.exact {
 		p.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
 	}
-	for _, o := range m.objectives {
-		if o.form == rewards {
-			p.Err = max(p.Err, o.reward.Err)
-			if o.reward.Unfit != nil && !m.exact {
-				p.err = o.reward.Unfit
+	for _, objective := range m.objectives {
+		if objective.form == rewards {
+			p.Err = max(p.Err, objective.reward.Err)
+			if objective.reward.Unfit != nil && !m.exact {
+				p.err = objective.reward.Unfit
 			}
 		}
 	}
@@ -138,8 +138,8 @@ func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 	}
 	w, _ := weight.Float64()
 	p.Choice[c] += w * near
-	if x := p.Choice[c]; !p.exact && !sparse.InRange(x) {
-		p.err = fmt.Errorf("found a weighted reward of %g, which is out of the range for float64", x)
+	if value := p.Choice[c]; !p.exact && !sparse.InRange(value) {
+		p.err = fmt.Errorf("found a weighted reward of %g, which is out of the range for float64", value)
 	}
 	if p.exact {
 		if p.ChoiceRat[c] == nil {
@@ -151,9 +151,9 @@ func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 
 // reward returns the sums as a reward structure.
 func (p *choiceRewards) reward() (*sparse.Reward, error) {
-	for c, x := range p.ChoiceRat {
-		if x != nil {
-			p.Choice[c], _ = sparse.NormalFloat(x)
+	for c, value := range p.ChoiceRat {
+		if value != nil {
+			p.Choice[c], _ = sparse.NormalFloat(value)
 		}
 	}
 	return &p.Reward, p.err
@@ -190,9 +190,9 @@ func (m *multi) bestEnd(s int, weights []*big.Rat) (best uint32, weight *big.Rat
 // totalWeight returns the sum of the weights of a set of objectives.
 func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	for i, w := range weights {
+	for i, weight := range weights {
 		if set>>i&1 == 1 {
-			sum.Add(sum, w)
+			sum.Add(sum, weight)
 		}
 	}
 	return sum
@@ -202,22 +202,22 @@ func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 // sum of the objectives. The reward of a choice that leads to the end state is the total weight of the path formulas that are
 // satisfied there.
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
-	p := m.newChoiceRewards()
+	rewards := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			for i, o := range m.objectives {
-				exact, near := m.choiceReward(o, s, c)
-				p.add(c, weights[i], exact, near)
+			for i, objective := range m.objectives {
+				exact, near := m.choiceReward(objective, s, c)
+				rewards.add(c, weights[i], exact, near)
 			}
 		}
 		if len(m.ends[s]) > 0 {
 			_, weight := m.bestEnd(s, weights)
-			p.add(end-1, weight, one, 1)
+			rewards.add(end-1, weight, one, 1)
 		}
 	}
-	return p.reward()
+	return rewards.reward()
 }
 
 // weightedLosses returns rewards of the product and a total such that the weighted sum of the objectives is the total minus the
@@ -228,14 +228,14 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 	total := new(big.Rat)
 	maxRewards := make([][]*big.Rat, len(m.objectives))
 	all := uint32(0)
-	for i, o := range m.objectives {
+	for i, objective := range m.objectives {
 		switch {
-		case o.form != rewards:
+		case objective.form != rewards:
 			all |= 1 << i
 			total.Add(total, weights[i])
-		case o.great && weights[i].Sign() > 0:
+		case objective.great && weights[i].Sign() > 0:
 			var err error
-			maxRewards[i], err = m.maxReward(ctx, o)
+			maxRewards[i], err = m.maxReward(ctx, objective)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -246,14 +246,14 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			for i, o := range m.objectives {
+			for i, objective := range m.objectives {
 				switch {
-				case o.form != rewards:
-				case !o.great:
-					exact, near := m.choiceReward(o, s, c)
+				case objective.form != rewards:
+				case !objective.great:
+					exact, near := m.choiceReward(objective, s, c)
 					p.add(c, weights[i], exact, near)
 				case maxRewards[i] != nil:
-					lost, err := m.loss(o, maxRewards[i], s, c)
+					lost, err := m.loss(objective, maxRewards[i], s, c)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -286,29 +286,29 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 	if m.product.Rats == nil {
 		return nil, errNeedsFractions
 	}
-	p := m.newChoiceRewards()
+	rewards := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			exact, near := m.choiceReward(o, s, c)
-			p.add(c, one, exact, near)
+			rewards.add(c, one, exact, near)
 		}
 	}
-	reward, err := p.reward()
+	reward, err := rewards.reward()
 	if err != nil {
 		return nil, err
 	}
 	opts := m.options()
-	v, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 	if err == nil && !m.exact {
 		greatest := 0.0
-		for _, x := range v.Upper {
-			greatest = max(greatest, x)
+		for _, value := range values.Upper {
+			greatest = max(greatest, value)
 		}
 		opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits)
 		if greatest > 0 {
-			v, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+			values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 		}
 	}
 	if err != nil {
@@ -316,7 +316,7 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 	}
 	o.maxRewards = make([]*big.Rat, m.product.NumStates())
 	for s := range o.maxRewards {
-		_, o.maxRewards[s] = boundsOf(v, s)
+		_, o.maxRewards[s] = boundsOf(values, s)
 		if o.maxRewards[s] == nil {
 			return nil, m.beyondFloat64()
 		}
@@ -352,14 +352,14 @@ func (m *multi) attained(ctx context.Context, choices []uint32, weights []*big.R
 	n := chain.NumStates()
 	out := make([]*big.Rat, len(m.objectives))
 	opts := m.options()
-	for i, o := range m.objectives {
-		var v *solve.Values
-		if o.form == rewards {
-			reward, rewardErr := m.chainReward(o, origins)
+	for i, objective := range m.objectives {
+		var values *solve.Values
+		if objective.form == rewards {
+			reward, rewardErr := m.chainReward(objective, origins)
 			if rewardErr != nil {
 				return nil, rewardErr
 			}
-			v, err = solve.TotalReward(ctx, chain, reward, solve.Max, opts)
+			values, err = solve.TotalReward(ctx, chain, reward, solve.Max, opts)
 		} else {
 			reached := sparse.NewSet(n)
 			for k, x := range origins {
@@ -371,13 +371,13 @@ func (m *multi) attained(ctx context.Context, choices []uint32, weights []*big.R
 					reached.Add(k)
 				}
 			}
-			v, err = solve.Until(ctx, chain, sparse.FullSet(n), reached, solve.Max, opts)
+			values, err = solve.Until(ctx, chain, sparse.FullSet(n), reached, solve.Max, opts)
 		}
 		if err != nil {
 			return nil, err
 		}
-		lower, upper := boundsOf(v, 0)
-		minimised := o.form == rewards && !o.great
+		lower, upper := boundsOf(values, 0)
+		minimised := objective.form == rewards && !objective.great
 		switch {
 		case minimised && upper != nil:
 			out[i] = new(big.Rat).Neg(upper)
@@ -430,25 +430,25 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 		}
 	}
 	number[end] = uint32(len(origins))
-	b := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
+	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
 	target := func(i int) uint32 { return number[m.product.Target[i]] }
 	for _, x := range append(origins, origin{int(end), m.last(int(end))}) {
-		b.State()
-		b.Copy(x.choice, target)
+		builder.State()
+		builder.Copy(x.choice, target)
 	}
-	return sparse.NewGraph(b.Finish()), origins, nil
+	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
 // chainReward returns the rewards of an objective in an induced chain.
 func (m *multi) chainReward(o *objective, from []origin) (*sparse.Reward, error) {
-	p := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(from)+1)}}
+	rewards := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(from)+1)}}
 	if m.exact {
-		p.ChoiceRat = make([]*big.Rat, len(from)+1)
+		rewards.ChoiceRat = make([]*big.Rat, len(from)+1)
 	}
 	one := big.NewRat(1, 1)
 	for k, x := range from {
 		exact, near := m.choiceReward(o, x.state, x.choice)
-		p.add(k, one, exact, near)
+		rewards.add(k, one, exact, near)
 	}
-	return p.reward()
+	return rewards.reward()
 }

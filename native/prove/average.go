@@ -124,28 +124,28 @@ func (w *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward
 	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
 }
 
-// advantage returns x-y for a maximum and y-x for a minimum: it is positive if x is better.
-func (w *vectorProof) advantage(x, y *big.Rat) *big.Rat {
-	d := new(big.Rat).Sub(x, y)
+// advantage returns left-right for a maximum and right-left for a minimum: it is positive if left is better.
+func (w *vectorProof) advantage(left, right *big.Rat) *big.Rat {
+	d := new(big.Rat).Sub(left, right)
 	if !w.Max {
 		d.Neg(d)
 	}
 	return d
 }
 
-// expectedNext returns the expected value of x after choice c.
-func (w *vectorProof) expectedNext(graph *sparse.Graph, c int, x []*big.Rat) *big.Rat {
+// expectedNext returns the expected value after choice c.
+func (w *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Row(c)
 	for i := first; i < end; i++ {
-		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), x[graph.Target[i]]))
+		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), values[graph.Target[i]]))
 	}
 	return sum
 }
 
-// rewardAndNext returns the reward of choice c in state s plus the expected value of x after it.
-func (w *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, x []*big.Rat) *big.Rat {
-	sum := w.expectedNext(graph, c, x)
+// rewardAndNext returns the reward of choice c in state s plus the expected value after it.
+func (w *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, values []*big.Rat) *big.Rat {
+	sum := w.expectedNext(graph, c, values)
 	return sum.Add(sum, reward.OfChoiceRat(s, c))
 }
 
@@ -210,9 +210,9 @@ func (w *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, c
 }
 
 // indicator returns a state reward that is 1 in the states of a set and 0 elsewhere.
-func indicator(x *sparse.Set) ([]float64, []*big.Rat) {
-	f, r := make([]float64, x.Len()), make([]*big.Rat, x.Len())
-	for s := range x.All() {
+func indicator(set *sparse.Set) ([]float64, []*big.Rat) {
+	f, r := make([]float64, set.Len()), make([]*big.Rat, set.Len())
+	for s := range set.All() {
 		f[s], r[s] = 1, big.NewRat(1, 1)
 	}
 	return f, r

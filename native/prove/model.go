@@ -69,8 +69,8 @@ func (p *Prover) buildModel() {
 	}
 	p.numbers = &numbers{out, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
 	weight := make([]uint32, len(model.Rats))
-	for i, r := range model.Rats {
-		weight[i] = p.numbers.indexOf(r)
+	for i, fraction := range model.Rats {
+		weight[i] = p.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
 		out.First = append(make([]uint32, 0, model.NumStates()+1), 0)

@@ -44,25 +44,25 @@ func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error
 }
 
 // objective translates one objective. If negated, the objective is about 1 minus the probability.
-func (t *translation) objective(x sema.Expr) (objective certificate.Objective, negated bool, err error) {
+func (t *translation) objective(expr sema.Expr) (objective certificate.Objective, negated bool, err error) {
 	objective = certificate.Objective{Reward: -1, Steps: -1}
-	formula := logic.Of(x)
+	formula := logic.Of(expr)
 	switch formula.Kind {
 	case logic.Probability:
 		if formula.Path.Negated || !formula.Path.Unbounded() {
-			return objective, false, t.unsupported(x, "several objectives with a path formula other than F, G, U, W and R over states")
+			return objective, false, t.unsupported(expr, "several objectives with a path formula other than F, G, U, W and R over states")
 		}
 		objective.Left, objective.Right, negated, err = t.untilOperands(formula.Path, t.stateFormula)
 	case logic.Reward:
 		r := formula.Objective
 		if r.Form != logic.Cumulative && r.Form != logic.TotalReward || r.Ratio {
-			return objective, false, t.unsupported(x, "several objectives with R of something other than C or C<=k")
+			return objective, false, t.unsupported(expr, "several objectives with R of something other than C or C<=k")
 		}
 		if objective.Reward = r.Struct; r.Form == logic.Cumulative {
 			objective.Steps, err = logic.Count(r.At)
 		}
 	default:
-		return objective, false, t.unsupported(x, "several objectives with something other than P or R")
+		return objective, false, t.unsupported(expr, "several objectives with something other than P or R")
 	}
 	if err != nil {
 		return objective, negated, err
@@ -71,13 +71,13 @@ func (t *translation) objective(x sema.Expr) (objective certificate.Objective, n
 	least, _ := h.Least(false)
 	switch {
 	case h.Rel == syntax.OpGt || h.Rel == syntax.OpLt:
-		return objective, negated, t.unsupported(x, "several objectives with a strict bound")
+		return objective, negated, t.unsupported(expr, "several objectives with a strict bound")
 	case h.Query():
 		objective.Great = !least
 	default:
 		b, err := sema.Enclose(h.Bound, nil)
 		if err != nil || !b.Exact || b.Rat == nil {
-			return objective, negated, t.unsupported(x, "a bound that is not a fraction")
+			return objective, negated, t.unsupported(expr, "a bound that is not a fraction")
 		}
 		objective.Great, objective.Bound = h.Rel == syntax.OpGe, b.Rat
 	}
@@ -146,8 +146,8 @@ func (w *vectorProof) multiObjective() (*solve.Values, error) {
 		out.Upper[s] = math.Inf(1)
 	}
 	for k, s := range w.orderedStates() {
-		if x := proven[1].Rat(k); x != nil {
-			in := result.Enclose(proven[0].Rat(k), x)
+		if value := proven[1].Rat(k); value != nil {
+			in := result.Enclose(proven[0].Rat(k), value)
 			out.Lower[s], out.Upper[s] = in.Lo, in.Hi
 		}
 	}
@@ -195,8 +195,8 @@ func (w *vectorProof) newWeightSearch() (*weightSearch, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, x := range values.Exact {
-				if x == nil {
+			for _, value := range values.Exact {
+				if value == nil {
 					return nil, errors.New("several objectives with a maximised reward that can be infinite")
 				}
 			}

@@ -69,8 +69,8 @@ func (w *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error
 // greatestAtLeastOne returns the greatest element, or 1 if all are smaller.
 func greatestAtLeastOne(values []float64) float64 {
 	most := 1.0
-	for _, x := range values {
-		most = max(most, x)
+	for _, value := range values {
+		most = max(most, value)
 	}
 	return most
 }

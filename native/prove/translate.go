@@ -140,19 +140,19 @@ type translation struct {
 	someScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
 }
 
-func (t *translation) unsupported(x sema.Expr, format string, args ...any) error {
-	return result.Refuse(&t.property.Property, result.Unsupported, x.Pos(), "there is no certificate of "+format, args...)
+func (t *translation) unsupported(expr sema.Expr, format string, args ...any) error {
+	return result.Refuse(&t.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
 }
 
 // claim translates a property with its filter.
-func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
+func (t *translation) claim(expr sema.Expr) (certificate.Claim, error) {
 	claim := certificate.Claim{Vector: -1, Over: initialStates}
-	formula := logic.Of(x)
+	formula := logic.Of(expr)
 	if formula.Kind == logic.Objectives {
 		value, err := t.multiObjective(formula)
 		claim.Vector = value.vector
 		claim.Complement = value.complement
-		if err == nil && x.Type() == sema.Bool {
+		if err == nil && expr.Type() == sema.Bool {
 			claim.Vector = -1
 			claim.Set = t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 		}
@@ -175,16 +175,16 @@ func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 			}
 		case "print", "printall", "store":
 		default:
-			return claim, t.unsupported(x, "filter(%s, ...)", formula.Op)
+			return claim, t.unsupported(expr, "filter(%s, ...)", formula.Op)
 		}
-		x = formula.Operand
+		expr = formula.Operand
 	}
-	if x.Type() == sema.Bool {
-		set, err := t.booleanFormula(x)
+	if expr.Type() == sema.Bool {
+		set, err := t.booleanFormula(expr)
 		claim.Set = set
 		return claim, err
 	}
-	value, err := t.value(x)
+	value, err := t.value(expr)
 	claim.Vector, claim.Complement = value.vector, value.complement
 	return claim, err
 }
@@ -219,8 +219,8 @@ type vectorValue struct {
 }
 
 // value translates an operator that has a numeric value, such as P=? [...].
-func (t *translation) value(x sema.Expr) (vectorValue, error) {
-	switch formula := logic.Of(x); formula.Kind {
+func (t *translation) value(expr sema.Expr) (vectorValue, error) {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
 		return t.pathProbability(formula.Path, t.direction(formula.Threshold))
 	case logic.Reward:
@@ -231,20 +231,20 @@ func (t *translation) value(x sema.Expr) (vectorValue, error) {
 		return vectorValue{vector: t.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
 	case logic.Strategy:
 		if t.property.Program.Type == syntax.SMG {
-			return vectorValue{}, t.unsupported(x, "a coalition of players of a stochastic game")
+			return vectorValue{}, t.unsupported(expr, "a coalition of players of a stochastic game")
 		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 		t.someScheduler = formula.Some
 		return t.value(formula.Operand)
 	case logic.Filter:
-		return vectorValue{}, t.unsupported(x, "a filter in a formula")
+		return vectorValue{}, t.unsupported(expr, "a filter in a formula")
 	case logic.Objectives:
-		return vectorValue{}, t.unsupported(x, "several objectives")
+		return vectorValue{}, t.unsupported(expr, "several objectives")
 	}
-	if sema.Stateless(x) {
-		return vectorValue{}, t.unsupported(x, "an expression without operators")
+	if sema.Stateless(expr) {
+		return vectorValue{}, t.unsupported(expr, "an expression without operators")
 	}
-	return vectorValue{}, t.unsupported(x, "arithmetic with the value of an operator")
+	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
 }
 
 func (t *translation) direction(x sema.Threshold) solve.Direction {
@@ -264,18 +264,18 @@ func (t *translation) isMaximum(dir solve.Direction) bool {
 }
 
 // stateFormula translates a nested state formula. A bounded property in it must hold for all schedulers.
-func (t *translation) stateFormula(x sema.Expr) (int, error) {
+func (t *translation) stateFormula(expr sema.Expr) (int, error) {
 	defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 	t.someScheduler = false
-	return t.booleanFormula(x)
+	return t.booleanFormula(expr)
 }
 
 // booleanFormula translates a state formula to a set.
-func (t *translation) booleanFormula(x sema.Expr) (int, error) {
-	if sema.Stateless(x) {
-		return t.atomicSet(x), nil
+func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
+	if sema.Stateless(expr) {
+		return t.atomicSet(expr), nil
 	}
-	switch x := x.(type) {
+	switch x := expr.(type) {
 	case *sema.Unary:
 		i, err := t.booleanFormula(x.X)
 		return t.not(i), err
@@ -293,7 +293,7 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 		b, err := t.booleanFormula(x.B)
 		return t.or(t.and(c, a), t.and(t.not(c), b)), err
 	}
-	switch formula := logic.Of(x); formula.Kind {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Label:
 		switch {
 		case formula.Index == sema.LabelInit:
@@ -301,12 +301,12 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 		case formula.Index >= 0:
 			return t.booleanFormula(t.property.Program.Labels[formula.Index].X)
 		}
-		return t.atomicSet(x), nil
+		return t.atomicSet(expr), nil
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return t.thresholdSet(formula)
 	case logic.Strategy:
 		if t.property.Program.Type == syntax.SMG {
-			return 0, t.unsupported(x, "a coalition of players of a stochastic game")
+			return 0, t.unsupported(expr, "a coalition of players of a stochastic game")
 		}
 		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
 		t.someScheduler = formula.Some
@@ -314,38 +314,38 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 	case logic.Quantified:
 		return t.quantifyPath(formula.ForAll, formula.Path)
 	case logic.Objectives:
-		return 0, t.unsupported(x, "several objectives")
+		return 0, t.unsupported(expr, "several objectives")
 	}
-	return 0, t.unsupported(x, "a filter in a formula")
+	return 0, t.unsupported(expr, "a filter in a formula")
 }
 
 // atomicSet returns the index of the set of states in which an expression holds.
-func (t *translation) atomicSet(x sema.Expr) int {
-	if c, ok := x.(*sema.Const); ok {
+func (t *translation) atomicSet(expr sema.Expr) int {
+	if c, ok := expr.(*sema.Const); ok {
 		if c.Val.Bool {
 			return allStates
 		}
 		return t.not(allStates)
 	}
-	index := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(t.property.Program, x)})
-	t.Atoms[index] = x
+	index := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(t.property.Program, expr)})
+	t.Atoms[index] = expr
 	return index
 }
 
 // booleanOperator translates a Boolean operator to a set.
-func (t *translation) booleanOperator(x *sema.Binary) (int, error) {
-	if x.X.Type() != sema.Bool {
-		return 0, t.unsupported(x, "a comparison of values")
+func (t *translation) booleanOperator(binary *sema.Binary) (int, error) {
+	if binary.X.Type() != sema.Bool {
+		return 0, t.unsupported(binary, "a comparison of values")
 	}
-	left, err := t.booleanFormula(x.X)
+	left, err := t.booleanFormula(binary.X)
 	if err != nil {
 		return 0, err
 	}
-	right, err := t.booleanFormula(x.Y)
+	right, err := t.booleanFormula(binary.Y)
 	if err != nil {
 		return 0, err
 	}
-	switch x.Op {
+	switch binary.Op {
 	case syntax.OpAnd:
 		return t.and(left, right), nil
 	case syntax.OpOr:
@@ -354,7 +354,7 @@ func (t *translation) booleanOperator(x *sema.Binary) (int, error) {
 		return t.or(t.not(left), right), nil
 	}
 	same := t.or(t.and(left, right), t.and(t.not(left), t.not(right)))
-	if x.Op == syntax.OpNe {
+	if binary.Op == syntax.OpNe {
 		return t.not(same), nil
 	}
 	return same, nil // <=> and =
@@ -480,13 +480,13 @@ func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, err
 }
 
 // timeOf evaluates a time. It returns nil if there is none, or if it is infinite.
-func (t *translation) timeOf(x sema.Expr) (*big.Rat, error) {
-	if x == nil {
+func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
+	if expr == nil {
 		return nil, nil
 	}
-	value, err := sema.Enclose(x, nil)
+	value, err := sema.Enclose(expr, nil)
 	if err == nil && value.Rat == nil && !math.IsInf(value.Lo, 1) {
-		err = t.unsupported(x, "a time bound that is not a fraction")
+		err = t.unsupported(expr, "a time bound that is not a fraction")
 	}
 	return value.Rat, err
 }
@@ -564,16 +564,16 @@ func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, erro
 }
 
 // quantifyOperands distributes the quantifier over the operands of & or |.
-func (t *translation) quantifyOperands(forall bool, x *sema.Binary) (int, error) {
-	left, err := t.quantifyPath(forall, logic.PathOf(x.X))
+func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, error) {
+	left, err := t.quantifyPath(forall, logic.PathOf(binary.X))
 	if err != nil {
 		return 0, err
 	}
-	right, err := t.quantifyPath(forall, logic.PathOf(x.Y))
+	right, err := t.quantifyPath(forall, logic.PathOf(binary.Y))
 	if err != nil {
 		return 0, err
 	}
-	if x.Op == syntax.OpAnd {
+	if binary.Op == syntax.OpAnd {
 		return t.and(left, right), nil
 	}
 	return t.or(left, right), nil

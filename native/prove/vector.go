@@ -89,8 +89,8 @@ func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error)
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
 func (b *bounds) zeroWidth() bool {
-	for s, x := range b.Lower {
-		if x != b.Upper[s] {
+	for s, value := range b.Lower {
+		if value != b.Upper[s] {
 			return false
 		}
 	}
@@ -234,8 +234,8 @@ func earnsReward(reward *sparse.Reward, s, c int) bool {
 // positiveStates returns the states whose lower bound is positive and finite.
 func (w *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
 	positiveStates := sparse.NewSet(w.graph.NumStates())
-	for s, x := range values.Lower {
-		positive := x > 0 && !math.IsInf(x, 1)
+	for s, value := range values.Lower {
+		positive := value > 0 && !math.IsInf(value, 1)
 		if values.Exact != nil {
 			positive = values.Exact[s] != nil && values.Exact[s].Sign() > 0
 		}
@@ -249,8 +249,8 @@ func (w *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
 // infiniteStates returns the states with an infinite value.
 func infiniteStates(values *solve.Values) *sparse.Set {
 	infinite := sparse.NewSet(len(values.Lower))
-	for s, x := range values.Lower {
-		if values.Exact == nil && math.IsInf(x, 1) || values.Exact != nil && values.Exact[s] == nil {
+	for s, value := range values.Lower {
+		if values.Exact == nil && math.IsInf(value, 1) || values.Exact != nil && values.Exact[s] == nil {
 			infinite.Add(s)
 		}
 	}
@@ -316,12 +316,12 @@ func (w *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve
 // greatestExponent returns the binary exponent of the greatest finite upper bound.
 func greatestExponent(values *solve.Values) int {
 	greatest := 1.0
-	for s, x := range values.Upper {
-		if math.IsInf(x, 1) && !math.IsInf(values.Lower[s], 1) {
-			x = 2 * values.Lower[s] // a guess at the unknown value
+	for s, value := range values.Upper {
+		if math.IsInf(value, 1) && !math.IsInf(values.Lower[s], 1) {
+			value = 2 * values.Lower[s] // a guess at the unknown value
 		}
-		if !math.IsInf(x, 1) {
-			greatest = max(greatest, x)
+		if !math.IsInf(value, 1) {
+			greatest = max(greatest, value)
 		}
 	}
 	_, exponent := math.Frexp(greatest)
@@ -470,8 +470,8 @@ func (w *vectorProof) boundColumn(values []float64) *certificate.Values {
 	}
 	column := &certificate.Values{Fixed: make([]uint64, len(values)), Scale: uint(-math.Ilogb(w.grid))}
 	for index, s := range w.orderedStates() {
-		if x := values[s]; !math.IsInf(x, 1) {
-			column.Fixed[index] = uint64(x / w.grid)
+		if value := values[s]; !math.IsInf(value, 1) {
+			column.Fixed[index] = uint64(value / w.grid)
 			continue
 		}
 		if column.Infinite == nil {

@@ -62,14 +62,14 @@ func (b *objectiveBuilder) refuse(class result.Class, at syntax.Pos, format stri
 	}
 }
 
-func (b *objectiveBuilder) unsupported(e sema.Expr, format string, args ...any) {
-	b.refuse(result.Unsupported, e.Pos(), format, args...)
+func (b *objectiveBuilder) unsupported(expr sema.Expr, format string, args ...any) {
+	b.refuse(result.Unsupported, expr.Pos(), format, args...)
 }
 
 // buildObjective translates the operator of a property.
-func (b *objectiveBuilder) buildObjective(x sema.Expr) *Objective {
+func (b *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	objective := &Objective{}
-	switch formula := logic.Of(x); formula.Kind {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
 		b.setThreshold(objective, formula.Threshold)
 		b.setPathMonitor(objective, formula.Path)
@@ -78,9 +78,9 @@ func (b *objectiveBuilder) buildObjective(x sema.Expr) *Objective {
 		b.setThreshold(objective, formula.Threshold)
 		b.setRewardMonitor(objective, formula.Objective)
 	case logic.Filter:
-		b.unsupported(x, "found a filter, simulation wants a P or R operator without one")
+		b.unsupported(expr, "found a filter, simulation wants a P or R operator without one")
 	default:
-		b.unsupported(x, "found %s, simulation wants a P or R operator", logic.Describe(x))
+		b.unsupported(expr, "found %s, simulation wants a P or R operator", logic.Describe(expr))
 	}
 	return objective
 }
@@ -227,22 +227,22 @@ func (b *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) compil
 }
 
 // evaluateTime evaluates a bound: a number of steps, which has to be an int, or a time in a CTMC.
-func (b *objectiveBuilder) evaluateTime(e sema.Expr, operator string) float64 {
-	if !b.continuous && e.Type() != sema.Int {
-		b.refuse(result.TypeError, e.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, e.Type(), b.property.Program.Type)
+func (b *objectiveBuilder) evaluateTime(expr sema.Expr, operator string) float64 {
+	if !b.continuous && expr.Type() != sema.Int {
+		b.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, expr.Type(), b.property.Program.Type)
 		return 0
 	}
-	return b.evaluateNumber(e)
+	return b.evaluateNumber(expr)
 }
 
 // evaluateNumber evaluates a constant expression. The result must be a number.
-func (b *objectiveBuilder) evaluateNumber(x sema.Expr) float64 {
-	value, err := sema.Eval(x, nil)
+func (b *objectiveBuilder) evaluateNumber(expr sema.Expr) float64 {
+	value, err := sema.Eval(expr, nil)
 	switch {
 	case err != nil:
-		b.evaluationError(err, x.Pos())
+		b.evaluationError(err, expr.Pos())
 	case math.IsNaN(value.Float):
-		b.refuse(result.TypeError, x.Pos(), "bound is not a number")
+		b.refuse(result.TypeError, expr.Pos(), "bound is not a number")
 	}
 	return value.Float
 }
@@ -250,10 +250,10 @@ func (b *objectiveBuilder) evaluateNumber(x sema.Expr) float64 {
 // evaluationError records an error of evaluating an expression, at the position of the error if it has one.
 func (b *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 	msg := err.Error()
-	if e, ok := errors.AsType[*sema.EvalError](err); ok {
-		msg = e.Msg
-		if e.Pos.IsValid() {
-			pos = e.Pos
+	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
+		msg = evalError.Msg
+		if evalError.Pos.IsValid() {
+			pos = evalError.Pos
 		}
 	}
 	b.refuse(result.TypeError, pos, "%s", msg)
@@ -262,24 +262,24 @@ func (b *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 // stateFormula returns a state formula with labels replaced by their definitions; nested operators are
 // errors. The positions in the result are removed, because a formula may come from the properties file or
 // from the model, and the evaluator knows only one file. Errors then get the position of the property.
-func (b *objectiveBuilder) stateFormula(x sema.Expr) sema.Expr {
+func (b *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
 	rewriter := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{T: x.T} }}
-	rewriter.Other = func(x sema.Expr) (sema.Expr, error) {
-		switch formula := logic.Of(x); {
+	rewriter.Other = func(expr sema.Expr) (sema.Expr, error) {
+		switch formula := logic.Of(expr); {
 		case formula.Kind == logic.Label && formula.Index >= 0:
 			return rewriter.Rewrite(b.property.Program.Labels[formula.Index].X)
 		case formula.Kind == logic.Label:
-			label := *x.(*sema.Label)
-			label.Base = sema.Base{T: x.Type()}
+			label := *expr.(*sema.Label)
+			label.Base = sema.Base{T: expr.Type()}
 			return &label, nil
 		case formula.Kind == logic.PathFormula:
-			b.unsupported(x, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", logic.Describe(x))
+			b.unsupported(expr, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", logic.Describe(expr))
 		default:
-			b.unsupported(x, "found %s inside a path formula, simulation cannot check nested operators", logic.Describe(x))
+			b.unsupported(expr, "found %s inside a path formula, simulation cannot check nested operators", logic.Describe(expr))
 		}
-		return x, nil
+		return expr, nil
 	}
-	rewritten, _ := rewriter.Rewrite(x) // never fails
+	rewritten, _ := rewriter.Rewrite(expr) // never fails
 	return rewritten
 }
 
@@ -287,6 +287,6 @@ func truth() sema.Expr {
 	return &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.BoolValue(true)}
 }
 
-func and(x, y sema.Expr) sema.Expr {
-	return &sema.Binary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpAnd, X: x, Y: y}
+func and(left, right sema.Expr) sema.Expr {
+	return &sema.Binary{Base: sema.Base{T: sema.Bool}, Op: syntax.OpAnd, X: left, Y: right}
 }

@@ -354,8 +354,8 @@ func sampleTransition(transitions []compile.Transition, random float64) int {
 func exitRateOf(choices *compile.Choices) float64 {
 	sum := 0.0
 	for _, c := range choices.List {
-		for _, t := range c.Transitions {
-			sum += t.Weight
+		for _, transition := range c.Transitions {
+			sum += transition.Weight
 		}
 	}
 	return sum

@@ -136,10 +136,10 @@ func (p *recordReader) readHeading(line string) error {
 		}
 		p.columns[name] = i
 	}
-	for _, v := range p.program.Vars {
-		i, ok := p.columns[v.Name]
+	for _, variable := range p.program.Vars {
+		i, ok := p.columns[variable.Name]
 		if !ok {
-			return p.formatError(1, "found no column %q, want one for each variable of %s", v.Name, p.program.File)
+			return p.formatError(1, "found no column %q, want one for each variable of %s", variable.Name, p.program.File)
 		}
 		p.slots = append(p.slots, i)
 	}
@@ -197,9 +197,9 @@ func (p *recordReader) readRow(line string, number int) (row, error) {
 	return result, err
 }
 
-// valueOf returns the value of type t that a text stands for; it is the inverse of value.
-func valueOf(t sema.Type, text string) (x int32, ok bool) {
-	if t == sema.Bool {
+// valueOf returns the value of the given type that a text stands for; it is the inverse of value.
+func valueOf(exprType sema.Type, text string) (x int32, ok bool) {
+	if exprType == sema.Bool {
 		return map[string]int32{"true": 1}[text], text == "true" || text == "false"
 	}
 	n, err := strconv.ParseInt(text, 10, 32)

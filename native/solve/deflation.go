@@ -66,7 +66,7 @@ func (d *deflation) solve(ctx context.Context, opts Options) error {
 
 // component solves a component with several states.
 func (d *deflation) component(ctx context.Context, members []uint32, limit int) error {
-	v := d.sys.values
+	values := d.sys.values
 	part := d.newPart(members)
 	d.endComponents = nil
 	for sweep := 1; ; sweep++ {
@@ -84,7 +84,7 @@ func (d *deflation) component(ctx context.Context, members []uint32, limit int) 
 		case !wide:
 			return nil
 		case sweep >= limit || !changed && sweep&(sweep-1) != 0:
-			v.Converged = false
+			values.Converged = false
 			return nil
 		}
 	}
@@ -92,7 +92,7 @@ func (d *deflation) component(ctx context.Context, members []uint32, limit int) 
 
 // sweep applies the equations to both bounds of the states, and deflates.
 func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
-	sys, v := d.sys, d.sys.values
+	sys, values := d.sys, d.sys.values
 	for _, s := range members {
 		changed = d.update(int(s), sys.optimum(int(s))) || changed
 		first, end := sys.graph.Choices(int(s))
@@ -102,7 +102,7 @@ func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
 		changed = d.deflate(set) || changed
 	}
 	for _, s := range members {
-		if lo, hi := v.Lower[s], v.Upper[s]; hi-lo > d.eps*hi {
+		if lower, upper := values.Lower[s], values.Upper[s]; upper-lower > d.eps*upper {
 			wide = true
 			break
 		}
@@ -112,18 +112,18 @@ func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
 
 // update narrows the bounds of a state to those of its best choices. It reports whether that changed any.
 func (d *deflation) update(s int, b bestBounds) (changed bool) {
-	v := d.sys.values
+	values := d.sys.values
 	if b.choice == sparse.None {
 		return false
 	}
-	if b.lower > v.Lower[s] {
-		v.Lower[s], changed = b.lower, true
+	if b.lower > values.Lower[s] {
+		values.Lower[s], changed = b.lower, true
 		if d.game.maximizer.Has(s) {
 			d.strategy[s] = b.choice
 		}
 	}
-	if b.upper < v.Upper[s] {
-		v.Upper[s], changed = b.upper, true
+	if b.upper < values.Upper[s] {
+		values.Upper[s], changed = b.upper, true
 	}
 	return changed
 }
@@ -176,8 +176,8 @@ func (d *deflation) newPart(members []uint32) *part {
 		first, end := g.Choices(int(s))
 		for c := first; c < end; c++ {
 			at := len(p.model.Target)
-			for _, t := range g.Target[g.Start[c]:g.Start[c+1]] {
-				k, in := number[t]
+			for _, target := range g.Target[g.Start[c]:g.Start[c+1]] {
+				k, in := number[target]
 				if !in {
 					p.model.Target = p.model.Target[:at]
 					break

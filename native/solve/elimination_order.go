@@ -90,11 +90,11 @@ func newEliminator(n int, row rowFunc) *eliminator {
 	for k := range n {
 		first := len(storage)
 		elim.clearMarks()
-		for _, t := range row(k) {
-			if elim.mark[t] != elim.stamp {
-				elim.mark[t] = elim.stamp
-				storage = append(storage, t)
-				elim.columnCount[t]++
+		for _, target := range row(k) {
+			if elim.mark[target] != elim.stamp {
+				elim.mark[target] = elim.stamp
+				storage = append(storage, target)
+				elim.columnCount[target]++
 			}
 		}
 		elim.row[k] = storage[first:len(storage):len(storage)]
@@ -107,8 +107,8 @@ func newEliminator(n int, row rowFunc) *eliminator {
 		columnStorage = columnStorage[elim.columnCount[k]:]
 	}
 	for k := range n {
-		for _, t := range elim.row[k] {
-			elim.column[t] = append(elim.column[t], uint32(k))
+		for _, target := range elim.row[k] {
+			elim.column[target] = append(elim.column[target], uint32(k))
 		}
 	}
 	for k := range n {
@@ -148,7 +148,7 @@ func (e *eliminator) remainingWork() float64 {
 // of its row. It returns the number of operations.
 func (e *eliminator) eliminateCheapest() float64 {
 	k := e.queue.first()
-	isEliminated := func(t uint32) bool { return e.eliminated[t] }
+	isEliminated := func(target uint32) bool { return e.eliminated[target] }
 	row := slices.DeleteFunc(e.row[k], isEliminated)
 	column := slices.DeleteFunc(e.column[k], isEliminated)
 	e.appendToOrder(k, row, column)
@@ -160,8 +160,8 @@ func (e *eliminator) eliminateCheapest() float64 {
 	for _, i := range column {
 		e.updatePriority(i)
 	}
-	for _, t := range row {
-		e.updatePriority(t)
+	for _, target := range row {
+		e.updatePriority(target)
 	}
 	return float64(work)
 }
@@ -176,8 +176,8 @@ func (e *eliminator) updatePriority(k uint32) {
 // They create no new terms. It returns the number of operations.
 func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	e.clearMarks()
-	for _, t := range row {
-		e.mark[t] = e.stamp
+	for _, target := range row {
+		e.mark[target] = e.stamp
 	}
 	for _, i := range column {
 		if e.mark[i] != e.stamp || int(e.rowCount[i]) != len(row)-1 || int(e.columnCount[i]) != len(column)-1 {
@@ -214,8 +214,8 @@ func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	delete(e.rowSets, k)
 	e.storedTerms += len(row) + len(column)
 	e.remainingTerms -= len(row) + len(column)
-	for _, t := range row {
-		e.columnCount[t]--
+	for _, target := range row {
+		e.columnCount[target]--
 	}
 }
 
@@ -226,16 +226,16 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 	row, rowSet := e.row[i], e.rowSets[i]
 	if rowSet == nil && len(row) > 16*len(terms)+64 {
 		rowSet = make(map[uint32]struct{}, 2*len(row))
-		for _, t := range row {
-			rowSet[t] = struct{}{}
+		for _, target := range row {
+			rowSet[target] = struct{}{}
 		}
 		e.rowSets[i] = rowSet
 	}
 	if rowSet != nil {
-		for _, t := range terms {
-			if _, ok := rowSet[t]; !ok && t != i {
-				rowSet[t] = struct{}{}
-				e.addTerm(i, t)
+		for _, target := range terms {
+			if _, ok := rowSet[target]; !ok && target != i {
+				rowSet[target] = struct{}{}
+				e.addTerm(i, target)
 			}
 		}
 		return workPerTerm * len(terms)
@@ -243,28 +243,28 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 	e.clearMarks()
 	e.mark[i] = e.stamp
 	kept := row[:0]
-	for _, t := range row {
-		if !e.eliminated[t] {
-			e.mark[t] = e.stamp
-			kept = append(kept, t)
+	for _, target := range row {
+		if !e.eliminated[target] {
+			e.mark[target] = e.stamp
+			kept = append(kept, target)
 		}
 	}
 	e.row[i] = kept
 	added := 0
-	for _, t := range terms {
-		if e.mark[t] != e.stamp {
-			e.addTerm(i, t)
+	for _, target := range terms {
+		if e.mark[target] != e.stamp {
+			e.addTerm(i, target)
 			added++
 		}
 	}
 	return len(row) + 2*len(terms) + workPerTerm*added
 }
 
-func (e *eliminator) addTerm(i, t uint32) {
-	e.row[i] = append(e.row[i], t)
-	e.column[t] = append(e.column[t], i)
+func (e *eliminator) addTerm(i, target uint32) {
+	e.row[i] = append(e.row[i], target)
+	e.column[target] = append(e.column[target], i)
 	e.rowCount[i]++
-	e.columnCount[t]++
+	e.columnCount[target]++
 	e.remainingTerms++
 }
 
@@ -295,8 +295,8 @@ func (e *eliminator) result() *eliminationOrder {
 	}
 	result.upperCols = make([]uint32, 0, upperTerms)
 	for p, k := range result.order {
-		for _, t := range e.row[k] {
-			result.upperCols = append(result.upperCols, result.position[t])
+		for _, target := range e.row[k] {
+			result.upperCols = append(result.upperCols, result.position[target])
 		}
 		slices.Sort(result.upperCols[result.upperStart[p]:])
 		result.upperStart[p+1] = len(result.upperCols)

@@ -17,24 +17,24 @@ import (
 func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	solver := newEliminationSolver(l, budget)
 	defer func() { l.extended = ok && solver.extendedFactors != nil }()
-	x, err := solver.policyIteration(meter, l.minimize, solver.constant)
-	if err == nil && solver.leavesFloatRange(meter, x) {
+	values, err := solver.policyIteration(meter, l.minimize, solver.constant)
+	if err == nil && solver.leavesFloatRange(meter, values) {
 		solver = newEliminationSolver(l, budget)
 		solver.extendedFactors = new(extendedFactors)
-		x, err = solver.policyIteration(meter, l.minimize, solver.constant)
+		values, err = solver.policyIteration(meter, l.minimize, solver.constant)
 	}
-	if x == nil || err != nil {
+	if values == nil || err != nil {
 		l.sweepsTooSlow = solver.slowExit(meter)
 		return false, solver.iterative, err
 	}
 	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
-	reliable := !solver.iterative && solver.noUnderflow(x)
+	reliable := !solver.iterative && solver.noUnderflow(values)
 	inputsExact := l.inheritedWidth <= eps*negligibleInherited
 	wantsInductive := l.rounding.grid > 0
-	if reliable && inputsExact && relErr <= eps && !wantsInductive && l.acceptIfOptimal(scheduler, x, relErr) {
+	if reliable && inputsExact && relErr <= eps && !wantsInductive && l.acceptIfOptimal(scheduler, values, relErr) {
 		return true, false, nil
 	}
-	low, high, err := solver.solveConstantBounds(meter, x)
+	low, high, err := solver.solveConstantBounds(meter, values)
 	if err != nil {
 		return false, false, err
 	}
@@ -44,7 +44,7 @@ func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok,
 	}
 	// First try the slack of the current scheduler, since its factors are already computed.
 	for _, maxDelta := range []float64{1e-9, 1e-3} {
-		slack, err := solver.solveSlack(meter, x, maxDelta < 1e-3)
+		slack, err := solver.solveSlack(meter, values, maxDelta < 1e-3)
 		if err != nil {
 			return false, false, err
 		}
@@ -52,20 +52,20 @@ func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok,
 			return true, false, nil
 		}
 	}
-	if reliable && relErr < 1e-3 && !wantsInductive && l.acceptIfOptimal(scheduler, x, relErr) {
+	if reliable && relErr < 1e-3 && !wantsInductive && l.acceptIfOptimal(scheduler, values, relErr) {
 		return true, false, nil
 	}
 	l.sweepsTooSlow = solver.slowExit(meter)
 	return false, solver.iterative, nil
 }
 
-// leavesFloatRange reports whether the elimination that led to x fails because numbers leave the
+// leavesFloatRange reports whether the elimination that led to values fails because numbers leave the
 // range of float64, so that extended numbers may do.
-func (elim *eliminationSolver) leavesFloatRange(meter *meter, x []float64) bool {
+func (elim *eliminationSolver) leavesFloatRange(meter *meter, values []float64) bool {
 	if elim.iterative || elim.cycling || elim.equations.underflowed {
 		return false
 	}
-	return x == nil || !elim.noUnderflow(x) && elim.slowExit(meter)
+	return values == nil || !elim.noUnderflow(values) && elim.slowExit(meter)
 }
 
 // slowExit reports whether the chain under the current scheduler takes so many steps to leave the
@@ -82,14 +82,14 @@ func (elim *eliminationSolver) slowExit(meter *meter) bool {
 // and upper constants separately.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns the solutions for the lower and for the upper bounds of the constants; x is the
+// solveConstantBounds returns the solutions for the lower and for the upper bounds of the constants; values is the
 // solution for their midpoints. The distance of the two is proportional to the widths of the constants. An
 // error bound for a single solution would assume the greatest relative width for all constants.
-func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (low, high []float64, err error) {
+func (elim *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (low, high []float64, err error) {
 	if elim.equations.inheritedWidth == 0 && !elim.equations.underflowed && elim.equations.inheritedAbsWidth == 0 {
-		return x, x, nil
+		return values, values, nil
 	}
-	elim.guess = x
+	elim.guess = values
 	solveFor := func(constants []float64) ([]float64, error) {
 		return elim.solve(meter, func(k int) float64 {
 			if j := elim.choice[k]; j != sparse.None {
@@ -106,12 +106,12 @@ func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (l
 	return low, high, err
 }
 
-// solveSlack solves w = P w + x (plus a multiple of the grid): under the current scheduler if
+// solveSlack solves w = P w + values (plus a multiple of the grid): under the current scheduler if
 // fixedScheduler is set or not all schedulers leave the component, and otherwise under the scheduler
 // that maximizes w.
-func (elim *eliminationSolver) solveSlack(meter *meter, x []float64, fixedScheduler bool) ([]float64, error) {
-	rhs := func(k int) float64 { return x[k] + elim.equations.rounding.grid*0x1p39 }
-	elim.guess, elim.precision = x, 0.1
+func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedScheduler bool) ([]float64, error) {
+	rhs := func(k int) float64 { return values[k] + elim.equations.rounding.grid*0x1p39 }
+	elim.guess, elim.precision = values, 0.1
 	if fixedScheduler || elim.equations.minimize && elim.equations.hasRewards {
 		return elim.solve(meter, rhs)
 	}
@@ -176,48 +176,48 @@ func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 	return scheduler, true
 }
 
-// acceptIfOptimal checks that x, the value of the given scheduler up to relErr, is optimal: no other choice
-// can improve on it. If so, it replaces the bounds by x plus and minus its error, and returns true.
-func (l *localSystem) acceptIfOptimal(scheduler []uint32, x []float64, relErr float64) bool {
+// acceptIfOptimal checks that values, the value of the given scheduler up to relErr, is optimal: no other choice
+// can improve on it. If so, it replaces the bounds by values plus and minus its error, and returns true.
+func (l *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	for k, current := range scheduler {
 		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-			if j != current && !l.certainlyNotBetter(k, j, x, relErr) && !l.sameEquation(j, current) {
+			if j != current && !l.certainlyNotBetter(k, j, values, relErr) && !l.sameEquation(j, current) {
 				return false
 			}
 		}
 	}
-	lower, upper := make([]float64, len(x)), make([]float64, len(x))
-	for k := range x {
-		l.setAround(lower, upper, k, x[k], x[k], 1.01*relErr*x[k])
+	lower, upper := make([]float64, len(values)), make([]float64, len(values))
+	for k := range values {
+		l.setAround(lower, upper, k, values[k], values[k], 1.01*relErr*values[k])
 	}
 	l.acceptBounds(lower, upper, scheduler)
 	return true
 }
 
-// noUnderflow reports whether underflow cannot have changed the solution x noticeably. The effect of a lost
+// noUnderflow reports whether underflow cannot have changed the solution values noticeably. The effect of a lost
 // amount is at most that amount times the expected number of steps until the component is left. That number
 // solves the same equations with constants 1.
-func (elim *eliminationSolver) noUnderflow(x []float64) bool {
+func (elim *eliminationSolver) noUnderflow(values []float64) bool {
 	if elim.equations.underflowed {
 		return false
 	}
 	if elim.extendedFactors != nil { // choices are compared in float64
-		return allWithin(x, 0x1p-900, 0x1p1010)
+		return allWithin(values, 0x1p-900, 0x1p1010)
 	}
 	steps := elim.substitute(func(int) float64 { return 1 })
-	return allWithin(x, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
+	return allWithin(values, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
 
 // allWithin reports whether all values are between minimum and maximum.
-func allWithin(x []float64, minimum, maximum float64) bool {
-	return slices.Min(x) >= minimum && slices.Max(x) <= maximum
+func allWithin(values []float64, minimum, maximum float64) bool {
+	return slices.Min(values) >= minimum && slices.Max(values) <= maximum
 }
 
-// certainlyNotBetter reports whether choice j of unknown k cannot improve on x[k], for any values within
-// relErr of x. It adds up differences of values, since the weights of a choice sum to one: if the differences
+// certainlyNotBetter reports whether choice j of unknown k cannot improve on values[k], for any values within
+// relErr of values. It adds up differences of values, since the weights of a choice sum to one: if the differences
 // are small, so is the effect of the error of the weights.
-func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr float64) bool {
-	current := x[k]
+func (l *localSystem) certainlyNotBetter(k int, j uint32, values []float64, relErr float64) bool {
+	current := values[k]
 	constant := l.constLower[j]
 	if !l.minimize {
 		constant = l.constUpper[j]
@@ -225,10 +225,10 @@ func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr fl
 	gain, magnitude := constant-l.exitWeight[j]*current, constant+l.exitWeight[j]*current
 	err := 0.0
 	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		weight, target := l.weight[i], x[l.column[i]]
-		gain += weight * (target - current)
-		magnitude += weight * math.Abs(target-current)
-		err += weight * (target + current)
+		weight, targetValue := l.weight[i], values[l.column[i]]
+		gain += weight * (targetValue - current)
+		magnitude += weight * math.Abs(targetValue-current)
+		err += weight * (targetValue + current)
 	}
 	err = 1.01 * (l.evalErr[j]*magnitude + relErr*(err+l.exitWeight[j]*current))
 	if l.minimize {
@@ -245,8 +245,8 @@ func (l *localSystem) sameEquation(i, j uint32) bool {
 	}
 	relErr := min(l.evalErr[i], l.evalErr[j])
 	close := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
-	for t := range l.termStart[i+1] - l.termStart[i] {
-		if !close(l.weight[l.termStart[i]+t], l.weight[l.termStart[j]+t]) {
+	for offset := range l.termStart[i+1] - l.termStart[i] {
+		if !close(l.weight[l.termStart[i]+offset], l.weight[l.termStart[j]+offset]) {
 			return false
 		}
 	}
@@ -297,8 +297,8 @@ func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.
 func (l *localSystem) columnUses() *columnIndex {
 	n := len(l.choiceStart) - 1
 	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(l.column)), owner: make([]uint32, len(l.exitWeight))}
-	for _, t := range l.column {
-		index.start[t+2]++
+	for _, target := range l.column {
+		index.start[target+2]++
 	}
 	for t := range n {
 		index.start[t+2] += index.start[t+1]
@@ -306,9 +306,9 @@ func (l *localSystem) columnUses() *columnIndex {
 	for k := range n {
 		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
 			index.owner[j] = uint32(k)
-			for _, t := range l.column[l.termStart[j]:l.termStart[j+1]] {
-				index.choice[index.start[t+1]] = j
-				index.start[t+1]++
+			for _, target := range l.column[l.termStart[j]:l.termStart[j+1]] {
+				index.choice[index.start[target+1]] = j
+				index.start[target+1]++
 			}
 		}
 	}
@@ -361,16 +361,16 @@ func (elim *eliminationSolver) constant(k int) float64 {
 	return elim.equations.constantMidpoint(j)
 }
 
-// policyIteration alternates solving and improving until no choice is better. It returns the solution of x =
-// P x + rhs for the final scheduler, or nil if there is none.
+// policyIteration alternates solving and improving until no choice is better. It returns the solution of values =
+// P values + rhs for the final scheduler, or nil if there is none.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
 func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
 	const maxRounds = 30
 	for range maxRounds {
-		x, err := elim.solve(meter, rhs)
-		if x == nil || err != nil || !elim.improve(x, minimize, rhs) {
-			return x, err
+		values, err := elim.solve(meter, rhs)
+		if values == nil || err != nil || !elim.improve(values, minimize, rhs) {
+			return values, err
 		}
 		elim.factorsCurrent = false
 	}
@@ -378,16 +378,16 @@ func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs 
 	return nil, nil
 }
 
-// improve switches each unknown to the best choice for the values x, and reports whether any choice changed.
+// improve switches each unknown to the best choice for the given values, and reports whether any choice changed.
 // A new choice must be better by more than the rounding error.
-func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k int) float64) bool {
+func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func(k int) float64) bool {
 	threshold := 1e-12
 	if elim.iterative {
 		threshold = 1e-9
 	}
 	changed := false
 	for k := range elim.choice {
-		value := x[k]
+		value := values[k]
 		current := elim.choice[k]
 		for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
 			if j == current {
@@ -395,7 +395,7 @@ func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k in
 			}
 			old := elim.choice[k]
 			elim.choice[k] = j
-			newValue := rhs(k) + elim.equations.sumTerms(j, x)
+			newValue := rhs(k) + elim.equations.sumTerms(j, values)
 			if minimize && newValue < value*(1-threshold) || !minimize && newValue > value*(1+threshold) {
 				value = newValue
 				continue
@@ -510,8 +510,8 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 		exit += factor * elim.exitWeight[earlier]
 		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
 		values := elim.upper[first:end]
-		for j, t := range elim.upperCols[first:end] {
-			workRow[t] += factor * values[j]
+		for j, column := range elim.upperCols[first:end] {
+			workRow[column] += factor * values[j]
 		}
 		work += end - first
 	}
@@ -519,9 +519,9 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 	elim.exitWeight[p] = exit
 	pivotSum, compensation := exit, 0.0 // compensated summation: about one rounding error in total
 	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-		t := elim.upperCols[i]
-		term := workRow[t]
-		workRow[t] = 0
+		column := elim.upperCols[i]
+		term := workRow[column]
+		workRow[column] = 0
 		elim.upper[i] = term
 		newSum := pivotSum + term
 		recovered := newSum - pivotSum
@@ -546,7 +546,7 @@ func (elim *eliminationSolver) loadRow(p int, workRow []float64) float64 {
 	return elim.equations.exitWeight[j]
 }
 
-// substitute solves x = P x + rhs by forward and back substitution with the computed factors. It returns nil
+// substitute solves values = P values + rhs by forward and back substitution with the computed factors. It returns nil
 // on overflow.
 func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 	n := len(elim.order)
@@ -558,7 +558,7 @@ func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 		}
 		intermediate[p] = sum
 	}
-	x := make([]float64, n)
+	values := make([]float64, n)
 	for p, k := range slices.Backward(elim.order) {
 		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
@@ -568,7 +568,7 @@ func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 		if math.IsInf(sum, 0) || math.IsNaN(sum) {
 			return nil
 		}
-		intermediate[p], x[k] = sum, sum
+		intermediate[p], values[k] = sum, sum
 	}
-	return x
+	return values
 }

@@ -99,16 +99,16 @@ const robustFloor = 0x1p-900
 // Free probability and widths are rounded towards the wanted bound. More free probability raises the value for
 // both natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
-	model, x := iv.graph.Model, iv.values.Lower
+	model, values := iv.graph.Model, iv.values.Lower
 	if upper {
-		x = iv.values.Upper
+		values = iv.values.Upper
 	}
 	reward := iv.reward.OfChoice(s, c)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	first, end := model.Row(c)
 	iv.adjustable = iv.adjustable[:0]
 	for i := first; i < end; i++ {
-		v := x[iv.representativeOf(model.Target[i])]
+		v := values[iv.representativeOf(model.Target[i])]
 		sum += model.Prob(i) * v
 		minimum, maximum = min(minimum, v), max(maximum, v)
 		if iv.intervalWidth[i] > 0 {
@@ -227,11 +227,11 @@ func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
 	if members == nil {
 		members = []uint32{s}
 	}
-	for _, t := range members {
-		first, end := iv.graph.Choices(int(t))
+	for _, member := range members {
+		first, end := iv.graph.Choices(int(member))
 		for c := first; c < end; c++ {
 			if iv.choices == nil || iv.choices.Has(c) {
-				visit(int(t), c)
+				visit(int(member), c)
 			}
 		}
 	}
@@ -242,8 +242,8 @@ func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
 func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
 	minimize := iv.dir.Scheduler() == Min
 	first := true
-	iv.forEachChoice(s, func(t, c int) {
-		value := iv.choiceBound(t, c, upper)
+	iv.forEachChoice(s, func(member, c int) {
+		value := iv.choiceBound(member, c, upper)
 		if first || (value < bound) == minimize {
 			bound, first = value, false
 		}
@@ -322,7 +322,7 @@ func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
 	back := false
 	iv.forEachChoice(s, func(_, c int) {
 		first, end := iv.graph.Row(c)
-		back = back || slices.ContainsFunc(iv.graph.Target[first:end], func(t uint32) bool { return iv.representativeOf(t) == s })
+		back = back || slices.ContainsFunc(iv.graph.Target[first:end], func(target uint32) bool { return iv.representativeOf(target) == s })
 	})
 	return back
 }

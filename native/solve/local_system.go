@@ -55,10 +55,10 @@ func (l *localSystem) init(scheduler bool) {
 }
 
 // sumTerms returns the value of choice j without its constant.
-func (l *localSystem) sumTerms(j uint32, x []float64) float64 {
+func (l *localSystem) sumTerms(j uint32, values []float64) float64 {
 	sum := 0.0
 	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		sum += l.weight[i] * x[l.column[i]]
+		sum += l.weight[i] * values[l.column[i]]
 	}
 	return sum
 }
@@ -67,19 +67,19 @@ func (l *localSystem) constantMidpoint(j uint32) float64 {
 	return l.constLower[j] + (l.constUpper[j]-l.constLower[j])/2
 }
 
-// lowerUpdate evaluates the equation of unknown k for lower bounds x, rounded down to the grid. It
+// lowerUpdate evaluates the equation of unknown k for lower bounds values, rounded down to the grid. It
 // returns the optimal choice, or sparse.None and 0 if the unknown has no choice.
-func (l *localSystem) lowerUpdate(k int, x []float64) (float64, uint32) {
-	value, choice := l.lowerUpdateOffGrid(k, x)
+func (l *localSystem) lowerUpdate(k int, values []float64) (float64, uint32) {
+	value, choice := l.lowerUpdateOffGrid(k, values)
 	return l.rounding.floorToGrid(value), choice
 }
 
 // lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down but not to the grid, and
-// the choice that attains it. x has the values of the unknowns.
-func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
+// the choice that attains it. values are those of the unknowns.
+func (l *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.rounding.down(l.constLower[j]+l.sumTerms(j, x), l.evalErr[j])
+		value := l.rounding.down(l.constLower[j]+l.sumTerms(j, values), l.evalErr[j])
 		if choice == sparse.None || (value < best) == l.minimize && value != best {
 			best, choice = value, j
 		}
@@ -88,11 +88,11 @@ func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
 }
 
 // upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it.
-// x has the values of the unknowns.
-func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
+// values are those of the unknowns.
+func (l *localSystem) upperUpdate(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.rounding.up(l.constUpper[j]+l.sumTerms(j, x), l.evalErr[j])
+		value := l.rounding.up(l.constUpper[j]+l.sumTerms(j, values), l.evalErr[j])
 		if choice == sparse.None || (value < best) == l.minimize && value != best {
 			best, choice = value, j
 		}
@@ -379,12 +379,12 @@ func (l *localSystem) iterateLower(meter *meter, precision float64, maxSweeps in
 // guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute
 // margin covers the amount that underflow may have lost.
 func (l *localSystem) guessUpper(relMargin, absMargin float64) {
-	for k, x := range l.lower {
-		x = x*(1+relMargin) + absMargin
+	for k, value := range l.lower {
+		value = value*(1+relMargin) + absMargin
 		if l.atMostOne {
-			x = min(x, 1)
+			value = min(value, 1)
 		}
-		l.upper[k] = l.rounding.ceilToGrid(x)
+		l.upper[k] = l.rounding.ceilToGrid(value)
 	}
 }
 

@@ -142,11 +142,11 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 	return nil
 }
 
-func (mec *mecGain) setGain(i int, x float64) {
+func (mec *mecGain) setGain(i int, value float64) {
 	mec.known.Add(i)
-	mec.gain.Lower[i], mec.gain.Upper[i] = x, x
+	mec.gain.Lower[i], mec.gain.Upper[i] = value, value
 	if mec.gain.Exact != nil {
-		mec.gain.Exact[i] = new(big.Rat).SetFloat64(x)
+		mec.gain.Exact[i] = new(big.Rat).SetFloat64(value)
 	}
 }
 
@@ -183,11 +183,13 @@ func (mec *mecGain) init(members []uint32) {
 	}
 }
 
-func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.epsilon()*hi }
+func (mec *mecGain) converged(lower, upper float64) bool {
+	return upper-lower <= mec.opts.epsilon()*upper
+}
 
 // iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy
 // iteration by elimination, which it runs when this costs about as much as the sweeps so far.
-func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
+func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float64, err error) {
 	bounds := &gainInterval{0, math.Inf(1)}
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
@@ -225,12 +227,12 @@ type gainInterval struct{ lower, upper float64 }
 func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweeps int) error {
 	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
-		lo, hi := mec.sweep(members, bounds)
-		if mec.converged(bounds.lower, bounds.upper) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
+		lower, upper := mec.sweep(members, bounds)
+		if mec.converged(bounds.lower, bounds.upper) || !(upper < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
 		// Damping makes periodic chains converge.
-		middle := lo + (hi-lo)/2
+		middle := lower + (upper-lower)/2
 		for k := range mec.bias {
 			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
 		}
@@ -251,11 +253,11 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, gainUpper float64) {
 	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
-		lo, hi := mec.bestChoice(k, int(s))
-		if lo != lo || hi != hi {
+		lower, upper := mec.bestChoice(k, int(s))
+		if lower != lower || upper != upper {
 			return 0, math.Inf(1)
 		}
-		gainLower, gainUpper = min(gainLower, lo), max(gainUpper, hi)
+		gainLower, gainUpper = min(gainLower, lower), max(gainUpper, upper)
 	}
 	gainLower = max(gainLower, 0)
 	if gainLower > gainUpper { // because of rounding errors
@@ -277,7 +279,7 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 // bestChoice updates the choice of state s, which is member k. The choice changes only if another one is
 // better by more than the rounding error. It returns bounds on the optimum of r + P h - h over all choices,
 // where h is the bias.
-func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
+func (mec *mecGain) bestChoice(k, s int) (lower, upper float64) {
 	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
 	bound := value + valueErr
 	if mec.rewardSystem.minimize {

@@ -246,8 +246,8 @@ const maxPreciseWork = 1 << 30
 func (pt *preciseTransient) uniformise(maybe *sparse.Set) error {
 	n := pt.graph.NumStates()
 	rates := make([]doubleWord, len(pt.graph.Rats))
-	for i, r := range pt.graph.Rats {
-		if rates[i] = newDoubleWord(r); rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
+	for i, fraction := range pt.graph.Rats {
+		if rates[i] = newDoubleWord(fraction); rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
 			return fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
 		}
 	}
@@ -274,8 +274,8 @@ func (pt *preciseTransient) uniformise(maybe *sparse.Set) error {
 		row := []preciseTransition{{s, pt.rate.sub(exits[s]).quo(pt.rate)}}
 		first, end := pt.graph.Row(s)
 		for i := first; i < end; i++ {
-			if t := int(pt.graph.Target[i]); t != s {
-				row = append(row, preciseTransition{t, rates[pt.graph.Weight[i]].quo(pt.rate)})
+			if target := int(pt.graph.Target[i]); target != s {
+				row = append(row, preciseTransition{target, rates[pt.graph.Weight[i]].quo(pt.rate)})
 			}
 		}
 		if pt.rewardRate != nil {
@@ -345,12 +345,12 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	for range squarings {
 		next := make([]doubleWord, n*n)
 		for s := range n {
-			for t := range n {
-				w := m[s*n+t]
+			for middle := range n {
+				w := m[s*n+middle]
 				if w.hi == 0 {
 					continue
 				}
-				from, to := m[t*n:(t+1)*n], next[s*n:(s+1)*n]
+				from, to := m[middle*n:(middle+1)*n], next[s*n:(s+1)*n]
 				for c, v := range from {
 					if v.hi > 0 {
 						to[c] = to[c].add(w.mul(v))
@@ -368,9 +368,9 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	}
 	out := make([]doubleWord, n)
 	for s := range n {
-		for t, v := range pt.value {
+		for from, v := range pt.value {
 			if v.hi > 0 {
-				out[s] = out[s].add(m[s*n+t].mul(v))
+				out[s] = out[s].add(m[s*n+from].mul(v))
 			}
 		}
 		out[s] = out[s].flush()
@@ -437,10 +437,10 @@ func (pt *preciseTransient) bounds(factor *big.Rat) *Values {
 }
 
 // ldexp returns lo and hi times 2^exp, rounded outwards where the results are not normal numbers.
-func ldexp(lo, hi float64, exp int) (float64, float64) {
+func ldexp(lower, upper float64, exp int) (float64, float64) {
 	const minNormal = 0x1p-1022
-	if lo = min(math.Ldexp(lo, exp), math.MaxFloat64); lo < minNormal {
-		lo = 0
+	if lower = min(math.Ldexp(lower, exp), math.MaxFloat64); lower < minNormal {
+		lower = 0
 	}
-	return lo, max(math.Ldexp(hi, exp), minNormal)
+	return lower, max(math.Ldexp(upper, exp), minNormal)
 }

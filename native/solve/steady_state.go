@@ -110,17 +110,17 @@ func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.
 	incoming := ss.uniformisation.graph.Model
 	first, end := incoming.Row(int(s))
 	for i := first; i < end; i++ {
-		t := incoming.Target[i]
-		fromVisits, ok := visits[t]
+		target := incoming.Target[i]
+		fromVisits, ok := visits[target]
 		if !ok {
 			continue
 		}
 		if ss.exact != nil {
-			p := new(big.Rat).Quo(incoming.Rat(i), ss.exitRateRat(t))
-			total.exact.Add(total.exact, p.Mul(p, fromVisits.exact))
+			probability := new(big.Rat).Quo(incoming.Rat(i), ss.exitRateRat(target))
+			total.exact.Add(total.exact, probability.Mul(probability, fromVisits.exact))
 			continue
 		}
-		exit, terms := ss.exitRate(t)
+		exit, terms := ss.exitRate(target)
 		p := incoming.Prob(i) / exit
 		total.lower += p * fromVisits.lower
 		total.upper += p * fromVisits.upper
@@ -175,19 +175,19 @@ func (ss *steadyStateSolver) solveBottomComponent(members []uint32, total enclos
 	next := make(map[uint32]*big.Rat)
 	first, end := ss.graph.Row(int(reference))
 	for i := first; i < end; i++ {
-		if t := ss.graph.Target[i]; t != reference {
-			if next[t] == nil {
-				next[t] = new(big.Rat)
+		if target := ss.graph.Target[i]; target != reference {
+			if next[target] == nil {
+				next[target] = new(big.Rat)
 			}
-			next[t].Add(next[t], ss.weightRat(i))
+			next[target].Add(next[target], ss.weightRat(i))
 		}
 	}
 	exit := new(big.Rat)
-	for _, w := range next {
-		exit.Add(exit, w)
+	for _, weight := range next {
+		exit.Add(exit, weight)
 	}
-	for t := range next {
-		next[t].Quo(next[t], exit)
+	for target := range next {
+		next[target].Quo(next[target], exit)
 	}
 	visits, err := ss.expectedVisits(others, next)
 	if err != nil {
@@ -235,14 +235,14 @@ func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, tota
 	}
 	err := 1.01 * (float64(len(states))*unit + 2*ss.system.rounding.sumErr(maxTerms))
 	for k, s := range states {
-		lo, hi := 0.0, total.upper
+		lower, upper := 0.0, total.upper
 		if sum.upper <= math.MaxFloat64 {
-			lo = ss.system.rounding.down(total.lower*(visits[k].lower/sum.upper), err)
+			lower = ss.system.rounding.down(total.lower*(visits[k].lower/sum.upper), err)
 		}
 		if share := visits[k].upper / sum.lower; share < 1 {
-			hi = min(ss.system.rounding.up(total.upper*share, err), hi)
+			upper = min(ss.system.rounding.up(total.upper*share, err), upper)
 		}
-		ss.assign(s, enclosure{lower: lo, upper: hi})
+		ss.assign(s, enclosure{lower: lower, upper: upper})
 	}
 }
 
@@ -272,8 +272,8 @@ func (ss *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]
 	defer ss.bscc.index.reset(states)
 	equations := newVisitEquations(local)
 	for k, s := range states {
-		if p := initial[s]; p != nil {
-			equations.initial[k], _ = p.Float64()
+		if probability := initial[s]; probability != nil {
+			equations.initial[k], _ = probability.Float64()
 		}
 	}
 	out, ok, err := equations.solve(ss.bscc.meter, ss.opts)
@@ -302,18 +302,18 @@ func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint
 			if from == sparse.None || incoming.Target[i] == s {
 				continue
 			}
-			p := new(big.Rat).Quo(incoming.Rat(i), exitRates[from])
+			probability := new(big.Rat).Quo(incoming.Rat(i), exitRates[from])
 			row.column = append(row.column, from)
-			probs = append(probs, p)
-			scale.Mul(scale, new(big.Int).Quo(p.Denom(), new(big.Int).GCD(nil, nil, scale, p.Denom())))
+			probs = append(probs, probability)
+			scale.Mul(scale, new(big.Int).Quo(probability.Denom(), new(big.Int).GCD(nil, nil, scale, probability.Denom())))
 		}
-		for _, p := range probs {
-			coef := new(big.Int).Quo(scale, p.Denom())
-			row.coefficient = append(row.coefficient, coef.Mul(coef, p.Num()))
+		for _, probability := range probs {
+			coef := new(big.Int).Quo(scale, probability.Denom())
+			row.coefficient = append(row.coefficient, coef.Mul(coef, probability.Num()))
 		}
 		row.scale, row.weightDen, row.constant = scale, scale, new(big.Rat)
-		if p := initial[s]; p != nil {
-			row.constant.Mul(p, new(big.Rat).SetInt(scale))
+		if probability := initial[s]; probability != nil {
+			row.constant.Mul(probability, new(big.Rat).SetInt(scale))
 		}
 		rows[k] = row
 		if err := ss.bscc.meter.addWork(100 * (1 + end - first)); err != nil {

@@ -147,7 +147,7 @@ func (d *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
 // grownIsNarrow reports whether the bounds are as narrow as asked for when low and high are added.
 func (d *stepSkipper) grownIsNarrow(values *Values) bool {
 	for s := range values.Upper {
-		if lo, hi := d.grown(values, s); !(hi-lo <= d.epsilon/2*hi && hi < math.MaxFloat64) {
+		if lower, upper := d.grown(values, s); !(upper-lower <= d.epsilon/2*upper && upper < math.MaxFloat64) {
 			return false
 		}
 	}

@@ -79,19 +79,19 @@ func (improvement *strategyImprovement) restricted(side Direction, strategy []ui
 
 // evaluate solves the MDP that a strategy of a side leaves.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
-	g, r := improvement.restricted(side, strategy)
-	return improvement.solve(g, r, side.Opposite(), improvement.opts)
+	g, reward := improvement.restricted(side, strategy)
+	return improvement.solve(g, reward, side.Opposite(), improvement.opts)
 }
 
 // exact computes fractions by improving a strategy of a side until no choice is better.
 func (improvement *strategyImprovement) exact(side Direction, strategy []uint32) error {
 	for {
-		v, err := improvement.evaluate(side, strategy)
+		values, err := improvement.evaluate(side, strategy)
 		if err != nil {
 			return err
 		}
 		for s := range improvement.sys.maybe.All() {
-			improvement.sys.values.Exact[s] = v.Exact[s]
+			improvement.sys.values.Exact[s] = values.Exact[s]
 		}
 		if !improvement.improve(side, strategy) {
 			return nil
@@ -120,20 +120,20 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 }
 
 // greater compares values, of which nil is infinite.
-func greater(x, y *big.Rat) bool {
+func greater(left, right *big.Rat) bool {
 	switch {
-	case y == nil:
+	case right == nil:
 		return false
-	case x == nil:
+	case left == nil:
 		return true
 	}
-	return x.Cmp(y) > 0
+	return left.Cmp(right) > 0
 }
 
 // narrow narrows the bounds of the values, starting with a strategy of a side. The choices of the other
 // side that are best for its values are the strategy that gives the bounds on the other side.
 func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32) error {
-	v := improvement.sys.values
+	values := improvement.sys.values
 	for range maxStrategies {
 		w, err := improvement.evaluate(side, strategy)
 		if err != nil {
@@ -145,7 +145,7 @@ func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32
 			return err
 		}
 		improvement.tighten(w, side.Opposite())
-		if v.Converged = !v.wide(improvement.sys.maybe, improvement.opts.epsilon()); v.Converged || !changed {
+		if values.Converged = !values.wide(improvement.sys.maybe, improvement.opts.epsilon()); values.Converged || !changed {
 			return nil
 		}
 	}
@@ -158,13 +158,13 @@ const maxStrategies = 100
 // tighten narrows the bounds by the values of a strategy of a side: they bound the values of the game on one
 // side.
 func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
-	v := improvement.sys.values
-	v.Sweeps, v.Extended = v.Sweeps+w.Sweeps, v.Extended || w.Extended
+	values := improvement.sys.values
+	values.Sweeps, values.Extended = values.Sweeps+w.Sweeps, values.Extended || w.Extended
 	for s := range improvement.sys.maybe.All() {
 		if side == Max {
-			v.Lower[s] = max(v.Lower[s], w.Lower[s])
+			values.Lower[s] = max(values.Lower[s], w.Lower[s])
 		} else {
-			v.Upper[s] = min(v.Upper[s], w.Upper[s])
+			values.Upper[s] = min(values.Upper[s], w.Upper[s])
 		}
 	}
 }

@@ -33,7 +33,7 @@ func tooManySteps(mean, limit float64) error {
 type Time struct{ Low, High *big.Rat }
 
 // At returns a known time.
-func At(x *big.Rat) Time { return Time{x, x} }
+func At(value *big.Rat) Time { return Time{value, value} }
 
 // None reports whether there is no bound.
 func (t Time) None() bool { return t.High == nil }
@@ -100,7 +100,7 @@ func (z *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Se
 		return err
 	}
 	zero, one := z.values.certainStates(z.graph, maybe, sparse.FullSet(z.graph.NumStates()))
-	x, steps, err := z.stepUntilStable(ctx)
+	values, steps, err := z.stepUntilStable(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,9 +111,9 @@ func (z *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Se
 	for s := range maybe.All() {
 		if negated {
 			z.values.Lower[s] = unbounded.Lower[s]
-			z.values.Upper[s] = max(z.rounding.up(x[s], relErr)+absErr, z.rounding.floor)
+			z.values.Upper[s] = max(z.rounding.up(values[s], relErr)+absErr, z.rounding.floor)
 		} else {
-			z.values.Lower[s], z.values.Upper[s] = z.rounding.down(x[s], relErr), unbounded.Upper[s]
+			z.values.Lower[s], z.values.Upper[s] = z.rounding.down(values[s], relErr), unbounded.Upper[s]
 		}
 	}
 	z.values.set(zero, 0)

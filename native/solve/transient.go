@@ -167,9 +167,9 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 	}
 }
 
-func (z *uniformisation) capUpper(x float64) {
+func (z *uniformisation) capUpper(value float64) {
 	for s, u := range z.values.Upper {
-		z.values.Upper[s] = min(u, x)
+		z.values.Upper[s] = min(u, value)
 	}
 }
 
@@ -269,11 +269,11 @@ const checkInterval = 64
 
 // nearlyEqual reports whether all values are so close together that later steps change little: the value
 // after any number of steps is a mean of them. It records the relative error in skippedErr.
-func (z *uniformisation) nearlyEqual(x []float64) bool {
+func (z *uniformisation) nearlyEqual(values []float64) bool {
 	if z.forward {
 		return false
 	}
-	minimum, maximum := slices.Min(x), slices.Max(x)
+	minimum, maximum := slices.Min(values), slices.Max(values)
 	if !(minimum > 0 && maximum-minimum <= minimum*z.opts.epsilon()/8) {
 		return false
 	}
@@ -354,14 +354,14 @@ func (z *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson,
 	return newPoisson(ctx, mean, relErr, cut)
 }
 
-// poissonMean returns the mean of x after a Poisson-distributed number of steps.
-func (z *uniformisation) poissonMean(ctx context.Context, x []float64, distribution *poisson) ([]float64, error) {
-	return z.weightedSum(ctx, x, distribution, 0, distribution.weight)
+// poissonMean returns the mean of the values after a Poisson-distributed number of steps.
+func (z *uniformisation) poissonMean(ctx context.Context, values []float64, distribution *poisson) ([]float64, error) {
+	return z.weightedSum(ctx, values, distribution, 0, distribution.weight)
 }
 
-// poissonTotal returns the mean of the sum of x over a Poisson-distributed number of steps.
-func (z *uniformisation) poissonTotal(ctx context.Context, x []float64, distribution *poisson) ([]float64, error) {
-	return z.weightedSum(ctx, x, distribution, 1, distribution.tailProbs())
+// poissonTotal returns the mean of the sum of values over a Poisson-distributed number of steps.
+func (z *uniformisation) poissonTotal(ctx context.Context, values []float64, distribution *poisson) ([]float64, error) {
+	return z.weightedSum(ctx, values, distribution, 1, distribution.tailProbs())
 }
 
 // weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The
@@ -465,16 +465,16 @@ func (z *uniformisation) absorptionWithin(ctx context.Context, maybe, right *spa
 		return err
 	}
 	zero, one := z.values.certainStates(z.graph, maybe, sparse.FullSet(z.graph.NumStates()))
-	x := make([]float64, z.graph.NumStates())
+	values := make([]float64, z.graph.NumStates())
 	for _, s := range z.maybeStates {
 		first, end := z.graph.Row(int(s))
 		for i := first; i < end; i++ {
 			if right.Has(int(z.graph.Target[i])) {
-				x[s] += z.stepProb[z.graph.Weight[i]]
+				values[s] += z.stepProb[z.graph.Weight[i]]
 			}
 		}
 	}
-	sum, err := z.poissonTotal(ctx, x, distribution)
+	sum, err := z.poissonTotal(ctx, values, distribution)
 	if err != nil {
 		return err
 	}

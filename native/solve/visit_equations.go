@@ -24,8 +24,8 @@ func newVisitEquations(local *localSystem) *visitEquations {
 	equations := &visitEquations{
 		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
 	}
-	for _, t := range local.column {
-		equations.start[t+2]++
+	for _, target := range local.column {
+		equations.start[target+2]++
 	}
 	maxTerms := 0
 	for t := range n {
@@ -96,10 +96,10 @@ func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, o
 	return out, false, nil
 }
 
-// sweep applies one Gauss-Seidel sweep of x = initial + x P.
-func (v *visitEquations) sweep(x, initial []float64) {
-	for k := range x {
-		x[k] = initial[k] + v.inflow(k, x)
+// sweep applies one Gauss-Seidel sweep of values = initial + values P.
+func (v *visitEquations) sweep(values, initial []float64) {
+	for k := range values {
+		values[k] = initial[k] + v.inflow(k, values)
 	}
 }
 

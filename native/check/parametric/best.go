@@ -81,22 +81,22 @@ type mdpSolver struct {
 // checkPositiveWeights returns an error if a weight or reward may be zero or negative in the region.
 func (b *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	seen := map[string]bool{}
-	check := func(f *ratfunc.Func, what string) error {
-		if _, constant := f.Constant(); constant || seen[f.String()] {
+	check := func(function *ratfunc.Func, what string) error {
+		if _, constant := function.Constant(); constant || seen[function.String()] {
 			return nil
 		}
-		seen[f.String()] = true
-		if f.Positive(low, high) {
+		seen[function.String()] = true
+		if function.Positive(low, high) {
 			return nil
 		}
-		return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", what, f)
+		return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", what, function)
 	}
 	for row := range b.rows {
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
-		for _, e := range b.rows[row] {
-			if err := check(e.prob, "probability"); err != nil {
+		for _, transition := range b.rows[row] {
+			if err := check(transition.prob, "probability"); err != nil {
 				return err
 			}
 		}
@@ -112,7 +112,7 @@ func (b *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 // instantiate returns the MDP and its rewards at a point. Its choices are the rows of the chain.
 func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	m := sparse.NewBuilder(sparse.MDP)
-	r := &sparse.Reward{}
+	reward := &sparse.Reward{}
 	for s := range len(b.first) - 1 {
 		if err := b.ctx.Err(); err != nil {
 			return nil, nil, err
@@ -120,12 +120,12 @@ func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward
 		m.State()
 		for row := b.first[s]; row < b.first[s+1]; row++ {
 			m.Choice(sparse.NoAction)
-			for _, e := range b.rows[row] {
-				v, ok := e.prob.At(point)
+			for _, transition := range b.rows[row] {
+				v, ok := transition.prob.At(point)
 				if !ok || v.Sign() <= 0 {
-					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", e.prob)
+					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", transition.prob)
 				}
-				m.AddRat(e.target, v, sparse.NoAction)
+				m.AddRat(transition.target, v, sparse.NoAction)
 			}
 			if b.question.Rewards != nil {
 				v, ok := b.question.Rewards[row].At(point)
@@ -133,8 +133,8 @@ func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward
 					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", b.question.Rewards[row])
 				}
 				near, _ := v.Float64()
-				r.Choice = append(r.Choice, near)
-				r.ChoiceRat = append(r.ChoiceRat, v)
+				reward.Choice = append(reward.Choice, near)
+				reward.ChoiceRat = append(reward.ChoiceRat, v)
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward
 	if err != nil {
 		return nil, nil, err
 	}
-	return sparse.NewGraph(model), r, nil
+	return sparse.NewGraph(model), reward, nil
 }
 
 // analyzeGraph sets the states whose value depends on the parameters (open), the choices that they may use
@@ -185,10 +185,10 @@ func (b *mdpSolver) reachableOpen() *sparse.Set {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for row := b.first[s]; row < b.first[s+1]; row++ {
-			for _, e := range b.rows[row] {
-				if b.allowed.Has(row) && b.open.Has(e.target) && !out.Has(e.target) {
-					out.Add(e.target)
-					stack = append(stack, e.target)
+			for _, transition := range b.rows[row] {
+				if b.allowed.Has(row) && b.open.Has(transition.target) && !out.Has(transition.target) {
+					out.Add(transition.target)
+					stack = append(stack, transition.target)
 				}
 			}
 		}
@@ -232,8 +232,8 @@ func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	if v, ok := result.values[b.initial].At(point); !ok || v.Cmp(init) != 0 {
 		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[b.initial], point)
 	}
-	for _, x := range result.advantages {
-		if v, ok := x.At(point); !ok || v.Sign() < 0 {
+	for _, function := range result.advantages {
+		if v, ok := function.At(point); !ok || v.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}
@@ -242,7 +242,7 @@ func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 
 // scheduler returns an optimal scheduler at a point, and the value of the initial state.
 func (b *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
-	g, r, err := b.instantiate(point)
+	g, reward, err := b.instantiate(point)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -251,27 +251,27 @@ func (b *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
 		dir = solve.Min
 	}
 	opts := solve.Options{Exact: true, Scheduler: true}
-	var v *solve.Values
+	var values *solve.Values
 	if b.question.Rewards == nil {
-		v, err = solve.Until(b.ctx, g, b.question.Left, b.question.Right, dir, opts)
+		values, err = solve.Until(b.ctx, g, b.question.Left, b.question.Right, dir, opts)
 	} else {
-		v, err = solve.ReachReward(b.ctx, g, r, b.question.Right, dir, opts)
+		values, err = solve.ReachReward(b.ctx, g, reward, b.question.Right, dir, opts)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for s, c := range v.Scheduler {
+	for s, c := range values.Scheduler {
 		switch {
 		case !b.open.Has(s):
-			v.Scheduler[s] = sparse.None
+			values.Scheduler[s] = sparse.None
 		case c == sparse.None: // any allowed choice is optimal
-			v.Scheduler[s] = uint32(b.first[s])
-			for !b.allowed.Has(int(v.Scheduler[s])) {
-				v.Scheduler[s]++
+			values.Scheduler[s] = uint32(b.first[s])
+			for !b.allowed.Has(int(values.Scheduler[s])) {
+				values.Scheduler[s]++
 			}
 		}
 	}
-	return v.Scheduler, v.Exact[b.initial], nil
+	return values.Scheduler, values.Exact[b.initial], nil
 }
 
 // evaluateScheduler computes the value of a scheduler, and the advantages of all other choices.
@@ -326,9 +326,9 @@ func (b *mdpSolver) immediateReward(row int) *ratfunc.Func {
 	if b.question.Rewards != nil {
 		sum = b.question.Rewards[row]
 	}
-	for _, e := range b.rows[row] {
-		if b.one.Has(e.target) {
-			sum = sum.Add(e.prob)
+	for _, transition := range b.rows[row] {
+		if b.one.Has(transition.target) {
+			sum = sum.Add(transition.prob)
 		}
 	}
 	return sum

@@ -15,8 +15,8 @@ import (
 const maxTerms = 100_000
 
 // checkSize returns an error if a function has too many terms.
-func checkSize(f *ratfunc.Func) error {
-	if n := f.Size(); n > maxTerms {
+func checkSize(function *ratfunc.Func) error {
+	if n := function.Size(); n > maxTerms {
 		return fmt.Errorf("a function of the parameters has more than %d terms: want fewer parameters, or values for them (-c)", maxTerms)
 	}
 	return nil
@@ -145,12 +145,12 @@ func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	e.removeSelfLoop(last)
 	out := map[int]*ratfunc.Func{last: e.rhs[last][0]}
 	for _, r := range slices.Backward(e.removed) {
-		x := r.rhs
-		for _, t := range slices.Sorted(maps.Keys(r.row)) {
-			x = x.Add(r.row[t].Mul(out[t]))
-			e.checkSize(x)
+		function := r.rhs
+		for _, target := range slices.Sorted(maps.Keys(r.row)) {
+			function = function.Add(r.row[target].Mul(out[target]))
+			e.checkSize(function)
 		}
-		out[r.state] = x
+		out[r.state] = function
 	}
 	return out, e.err
 }
@@ -168,8 +168,8 @@ func (e *elimination) removeSelfLoop(s int) {
 		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
 		return
 	}
-	for t, p := range e.rows[s] {
-		e.rows[s][t] = p.Quo(exitProb)
+	for target, p := range e.rows[s] {
+		e.rows[s][target] = p.Quo(exitProb)
 	}
 	for i, g := range e.rhs[s] {
 		e.rhs[s][i] = g.Quo(exitProb)
@@ -187,23 +187,23 @@ func (e *elimination) eliminateState(s, last int) {
 			e.rhs[pred][i] = e.rhs[pred][i].Add(p.Mul(g))
 			e.checkSize(e.rhs[pred][i])
 		}
-		for _, t := range targets {
-			prob := p.Mul(e.rows[s][t])
-			if direct := e.rows[pred][t]; direct != nil {
+		for _, target := range targets {
+			prob := p.Mul(e.rows[s][target])
+			if direct := e.rows[pred][target]; direct != nil {
 				prob = prob.Add(direct)
 			}
 			e.checkSize(prob)
-			e.rows[pred][t] = prob
-			e.predecessors[t][pred] = true
+			e.rows[pred][target] = prob
+			e.predecessors[target][pred] = true
 		}
 		if pred != last {
 			heap.Push(&e.queue, e.candidate(pred)) // its cost may have changed
 		}
 	}
-	for _, t := range targets {
-		delete(e.predecessors[t], s)
-		if t != last {
-			heap.Push(&e.queue, e.candidate(t))
+	for _, target := range targets {
+		delete(e.predecessors[target], s)
+		if target != last {
+			heap.Push(&e.queue, e.candidate(target))
 		}
 	}
 	if e.keepRemoved {
@@ -215,9 +215,9 @@ func (e *elimination) eliminateState(s, last int) {
 }
 
 // checkSize sets err if a function has too many terms.
-func (e *elimination) checkSize(f *ratfunc.Func) {
+func (e *elimination) checkSize(function *ratfunc.Func) {
 	if e.err == nil {
-		e.err = checkSize(f)
+		e.err = checkSize(function)
 	}
 }
 

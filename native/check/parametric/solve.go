@@ -26,8 +26,8 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 // expectedAtEnd returns the expected value of end(s), where s is the first state of a path for which it is not
 // nil. A path that leaves the given states before counts as 0.
 func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
-	if f := end(c.initial); f != nil {
-		return f, nil
+	if function := end(c.initial); function != nil {
+		return function, nil
 	}
 	if !states.Has(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
@@ -35,9 +35,9 @@ func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(
 	inside := func(s int) bool { return states.Has(s) && end(s) == nil }
 	gain := func(s int) *ratfunc.Func {
 		sum := c.evaluator.ring.Integer(0)
-		for _, e := range c.rows[s] {
-			if f := end(e.target); f != nil {
-				sum = sum.Add(e.prob.Mul(f))
+		for _, transition := range c.rows[s] {
+			if function := end(transition.target); function != nil {
+				sum = sum.Add(transition.prob.Mul(function))
 			}
 		}
 		return sum
@@ -93,8 +93,8 @@ func (c *Chain) stepBackwards(ctx context.Context, x *[]*ratfunc.Func, earlier f
 			return err
 		}
 		next := c.evaluator.ring.Integer(0)
-		for _, e := range c.rows[s] {
-			next = next.Add(e.prob.Mul((*x)[e.target]))
+		for _, transition := range c.rows[s] {
+			next = next.Add(transition.prob.Mul((*x)[transition.target]))
 		}
 		out[s] = earlier(s, next)
 		if err := checkSize(out[s]); err != nil {

@@ -76,11 +76,11 @@ func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerVa
 // it returns the first root of an advantage after point, or high, up to which the scheduler is optimal.
 func (b *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
 	end = ratfunc.At(high)
-	for _, x := range scheduler.advantages {
+	for _, function := range scheduler.advantages {
 		if err := b.ctx.Err(); err != nil {
 			return end, false, err
 		}
-		s, err := scheduler.sturmOf(x)
+		s, err := scheduler.sturmOf(function)
 		if err != nil {
 			return end, false, err
 		}
@@ -98,19 +98,19 @@ func (b *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, p
 const maxDegree = 120
 
 // sturmOf returns the Sturm chain for the points where a function changes its sign.
-func (f *schedulerValue) sturmOf(x *ratfunc.Func) (*ratfunc.Sturm, error) {
+func (f *schedulerValue) sturmOf(function *ratfunc.Func) (*ratfunc.Sturm, error) {
 	if f.sturmCache == nil {
 		f.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}
 	}
-	s := f.sturmCache[x]
+	s := f.sturmCache[function]
 	if s == nil {
-		num, den := x.Univariate()
+		num, den := function.Univariate()
 		p := num.Times(den)
 		if len(p) > maxDegree+1 {
 			return nil, fmt.Errorf("the optimal scheduler depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(p)-1, maxDegree)
 		}
 		s = ratfunc.NewSturm(p.OddSquareFree())
-		f.sturmCache[x] = s
+		f.sturmCache[function] = s
 	}
 	return s, nil
 }

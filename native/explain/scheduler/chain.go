@@ -17,11 +17,11 @@ func (x Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.
 	}
 	rewards := map[int]*sparse.Reward{}
 	for i := range space.Program().Rewards {
-		r, err := space.Reward(i)
+		reward, err := space.Reward(i)
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		rewards[i] = induced.Reward(r)
+		rewards[i] = induced.Reward(reward)
 	}
 	return space.Quotient(induced.State, induced.Model, rewards), nil
 }

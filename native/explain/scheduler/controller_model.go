@@ -17,8 +17,8 @@ import (
 // ControllerModel returns a model whose only module is the Markov chain that a controller induces. The module has the variables
 // of all modules, a variable for the controller's memory, and a command for each node of the controller. text is the text of the
 // model; the new variable gets a name that does not occur in it.
-func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, x *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
-	r := &moduleWriter{space: space, controller: x, chain: chain, memory: "memory"}
+func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
+	r := &moduleWriter{space: space, controller: controller, chain: chain, memory: "memory"}
 	for strings.Contains(string(text), r.memory) {
 		r.memory += "_"
 	}
@@ -117,17 +117,17 @@ func (r *moduleWriter) command(i int) error {
 
 // fractionText returns a fraction in PRISM's language. The language has integers of 32 bits; greater integers are written as
 // decimals.
-func fractionText(x *big.Rat) string {
+func fractionText(value *big.Rat) string {
 	number := func(n *big.Int) string {
 		if n.BitLen() < 32 {
 			return n.String()
 		}
 		return n.String() + ".0"
 	}
-	if x.IsInt() {
-		return number(x.Num())
+	if value.IsInt() {
+		return number(value.Num())
 	}
-	return number(x.Num()) + "/" + number(x.Denom())
+	return number(value.Num()) + "/" + number(value.Denom())
 }
 
 // action returns the name of the action that all moves of a node have. It is empty if the actions differ, which is an error if

@@ -52,9 +52,9 @@ func (f *Follower) Start(state []int32) error {
 	return nil
 }
 
-// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. x is a random number
+// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. value is a random number
 // in [0,1), which decides between several choices.
-func (f *Follower) Choose(x float64) int {
+func (f *Follower) Choose(value float64) int {
 	m := f.space.Model()
 	first, end := m.Choices(int(f.state))
 	switch {
@@ -63,8 +63,8 @@ func (f *Follower) Choose(x float64) int {
 		for i := range moves {
 			f.move = &moves[i]
 			p, _ := f.move.Probability().Float64()
-			x -= p
-			if x < 0 {
+			value -= p
+			if value < 0 {
 				break
 			}
 		}
@@ -78,7 +78,7 @@ func (f *Follower) Choose(x float64) int {
 			permitted = append(permitted, c-first)
 		}
 	}
-	return permitted[int(x*float64(len(permitted)))]
+	return permitted[int(value*float64(len(permitted)))]
 }
 
 // Take follows a transition of the choice that was drawn last.

@@ -40,9 +40,9 @@ func ParseFormat(name string) (Format, error) {
 	if name == "model" {
 		return InducedModel, nil
 	}
-	for f := Actions; f <= Tree; f++ {
-		if f.String() == name {
-			return f, nil
+	for format := Actions; format <= Tree; format++ {
+		if format.String() == name {
+			return format, nil
 		}
 	}
 	return 0, fmt.Errorf("scheduler format %q, want actions, indices, induced, dot, json or tree", name)
@@ -71,9 +71,9 @@ func (f Format) Defaults() Options { return Options{States: true, Reachable: f =
 //
 // The options begin after the first colon that no backslash follows. Without a type the file's
 // extension decides: .tra, .dot or .json; otherwise the type is actions.
-func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
+func ParseTarget(arg string) (file string, format Format, opts Options, err error) {
 	file, list := splitOptions(arg)
-	f = formatOf(file)
+	format = formatOf(file)
 	var words []string
 	if list != "" {
 		words = strings.Split(list, ",")
@@ -83,21 +83,21 @@ func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
 		if key != "type" {
 			continue
 		}
-		f, err = ParseFormat(value)
+		format, err = ParseFormat(value)
 		if err != nil {
 			return "", 0, Options{}, err
 		}
 	}
-	opts = f.Defaults()
+	opts = format.Defaults()
 	for _, word := range words {
 		if err := opts.set(word); err != nil {
 			return "", 0, Options{}, err
 		}
 	}
-	if opts.Loss > 0 && f != Tree {
-		return "", 0, Options{}, fmt.Errorf("scheduler option loss is for type=tree, found type=%v", f)
+	if opts.Loss > 0 && format != Tree {
+		return "", 0, Options{}, fmt.Errorf("scheduler option loss is for type=tree, found type=%v", format)
 	}
-	return file, f, opts, nil
+	return file, format, opts, nil
 }
 
 // splitOptions splits a file name from its options. In C:\x the colon belongs to the file name.

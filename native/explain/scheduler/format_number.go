@@ -12,8 +12,8 @@ const numDigits = 16
 
 // formatNumber formats a positive number as PRISM does, with Java's %.16g: it rounds the shortest
 // decimal that identifies the float64 half up, and removes trailing zeros.
-func formatNumber(x float64) string {
-	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+func formatNumber(value float64) string {
+	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
 	digits := strings.Replace(mantissa, ".", "", 1)
 	point, _ := strconv.Atoi(exp) // FormatFloat wrote it
 	if len(digits) > numDigits {

@@ -61,11 +61,11 @@ func (in *Induced) Set(set *sparse.Set) *sparse.Set {
 }
 
 // Reward translates a reward structure of the original model to the induced one.
-func (in *Induced) Reward(r *sparse.Reward) *sparse.Reward {
+func (in *Induced) Reward(reward *sparse.Reward) *sparse.Reward {
 	return &sparse.Reward{
-		Name: r.Name, Err: r.Err,
-		State: selectEntries(r.State, in.State), Choice: selectEntries(r.Choice, in.Choice),
-		StateRat: selectEntries(r.StateRat, in.State), ChoiceRat: selectEntries(r.ChoiceRat, in.Choice),
+		Name: reward.Name, Err: reward.Err,
+		State: selectEntries(reward.State, in.State), Choice: selectEntries(reward.Choice, in.Choice),
+		StateRat: selectEntries(reward.StateRat, in.State), ChoiceRat: selectEntries(reward.ChoiceRat, in.Choice),
 	}
 }
 
@@ -151,10 +151,10 @@ func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 			return nil, ctx.Err()
 		}
 		lo, hi := b.model.Row(choiceOrFirst(b.model, b.scheduler[0], int(queue[i])))
-		for _, t := range b.model.Target[lo:hi] {
-			if !seen.Has(int(t)) {
-				seen.Add(int(t))
-				queue = append(queue, t)
+		for _, target := range b.model.Target[lo:hi] {
+			if !seen.Has(int(target)) {
+				seen.Add(int(target))
+				queue = append(queue, target)
 			}
 		}
 	}
@@ -183,8 +183,8 @@ func (b *inducer) numberPairs(ctx context.Context) error {
 		}
 		lo, hi := b.model.Row(int(b.induced.Choice[i]))
 		next := b.nextStep(b.induced.Step[i])
-		for _, t := range b.inOrder(b.model.Target[lo:hi]) {
-			visit(pair{next, t})
+		for _, target := range b.inOrder(b.model.Target[lo:hi]) {
+			visit(pair{next, target})
 		}
 	}
 	return nil
@@ -195,11 +195,11 @@ func (b *inducer) nextStep(step uint32) uint32 { return min(step+1, uint32(len(b
 
 // inOrder returns states sorted by InduceOptions.Order.
 func (b *inducer) inOrder(states []uint32) []uint32 {
-	return slices.SortedFunc(slices.Values(states), func(s, t uint32) int {
+	return slices.SortedFunc(slices.Values(states), func(left, right uint32) int {
 		if b.rank == nil {
-			return int(s) - int(t)
+			return int(left) - int(right)
 		}
-		return int(b.rank[s]) - int(b.rank[t])
+		return int(b.rank[left]) - int(b.rank[right])
 	})
 }
 
@@ -247,8 +247,8 @@ func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 	}
 	var row []transition
 	first, end := b.model.Row(c)
-	for t := first; t < end; t++ {
-		row = append(row, transition{b.numberOf(step, b.model.Target[t]), t})
+	for index := first; index < end; index++ {
+		row = append(row, transition{b.numberOf(step, b.model.Target[index]), index})
 	}
 	slices.SortFunc(row, func(t, u transition) int { return int(t.target) - int(u.target) })
 	for _, t := range row {

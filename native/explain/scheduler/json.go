@@ -69,8 +69,8 @@ func (w *writer) jsonState(s, step int) jsonState {
 	if !w.scheduler.Memoryless() {
 		nextStep := min(step+1, len(w.scheduler)-1)
 		first, end := w.model.Row(int(c))
-		for _, t := range w.model.Target[first:end] {
-			choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": w.variables(int(t))})
+		for _, target := range w.model.Target[first:end] {
+			choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": w.variables(int(target))})
 		}
 	}
 	out.Choice = []jsonChoice{choice}
@@ -90,10 +90,10 @@ func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
 func (w *writer) variables(s int) map[string]any {
 	w.space.State(w.valuation, s)
 	out := make(map[string]any, len(w.vars))
-	for i, v := range w.vars {
-		out[v.Name] = w.valuation[i]
-		if v.Type == sema.Bool {
-			out[v.Name] = w.valuation[i] != 0
+	for i, variable := range w.vars {
+		out[variable.Name] = w.valuation[i]
+		if variable.Type == sema.Bool {
+			out[variable.Name] = w.valuation[i] != 0
 		}
 	}
 	return out

@@ -58,8 +58,8 @@ func newReader(space *explicit.Space) *reader {
 	for i := range r.choices {
 		r.choices[i] = sparse.None
 	}
-	for i, v := range space.Program().Vars {
-		r.varIndex[v.Name] = i
+	for i, variable := range space.Program().Vars {
+		r.varIndex[variable.Name] = i
 	}
 	return r
 }

@@ -173,8 +173,8 @@ func (r *controllerReader) readUpdates(next map[int]int, updates []map[string]js
 		if err != nil {
 			return err
 		}
-		if t, ok := r.space.Find(valuation); ok {
-			next[t] = memory
+		if target, ok := r.space.Find(valuation); ok {
+			next[target] = memory
 		}
 	}
 	return nil
@@ -234,12 +234,12 @@ func (r *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	m := r.space.Model()
 	out := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
 	first, end := m.Row(move.choice)
-	for _, t := range m.Target[first:end] {
-		memory, known := move.next[int(t)]
+	for _, target := range m.Target[first:end] {
+		memory, known := move.next[int(target)]
 		if !known {
 			memory = unknownMemory
 		}
-		out.Next = append(out.Next, r.nodeOf(memoryState{int(t), memory}))
+		out.Next = append(out.Next, r.nodeOf(memoryState{int(target), memory}))
 	}
 	return out
 }

@@ -26,7 +26,7 @@ type jsonChoice struct {
 // JSON writes the randomized scheduler in which all allowed choices of a state are equally likely, in the
 // format of Storm's --exportscheduler.
 func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
-	b := bufio.NewWriter(w)
+	writer := bufio.NewWriter(w)
 	m := x.Space.Model()
 	separator := "[\n    "
 	for s := range m.NumStates() {
@@ -47,12 +47,12 @@ func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		b.WriteString(separator)
-		b.Write(text)
+		writer.WriteString(separator)
+		writer.Write(text)
 		separator = ",\n    "
 	}
-	b.WriteString("\n]\n")
-	return b.Flush()
+	writer.WriteString("\n]\n")
+	return writer.Flush()
 }
 
 // labels returns the action of a choice as a list, which is empty if there is none.
@@ -76,10 +76,10 @@ func (x *Shield) Action(c int) string {
 func (x *Shield) variables(s int) map[string]any {
 	out := map[string]any{}
 	state := x.Space.State(nil, s)
-	for i, v := range x.Space.Program().Vars {
-		out[v.Name] = state[i]
-		if v.Type == sema.Bool {
-			out[v.Name] = state[i] != 0
+	for i, variable := range x.Space.Program().Vars {
+		out[variable.Name] = state[i]
+		if variable.Type == sema.Bool {
+			out[variable.Name] = state[i] != 0
 		}
 	}
 	return out

@@ -129,33 +129,33 @@ func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) 
 // uniformChain returns the Markov chain in which all choices of a state are equally likely. If exact is false,
 // a state may have several transitions to the same target.
 func uniformChain(m *sparse.Model, exact bool) (*sparse.Model, error) {
-	b := sparse.NewBuilder(sparse.DTMC)
+	builder := sparse.NewBuilder(sparse.DTMC)
 	for s := range m.NumStates() {
-		b.State()
+		builder.State()
 		first, end := m.Choices(s)
 		from, to := int(m.Start[first]), int(m.Start[end])
 		if !exact {
 			for i := from; i < to; i++ {
-				b.Add(int(m.Target[i]), m.Prob(i)/float64(end-first))
+				builder.Add(int(m.Target[i]), m.Prob(i)/float64(end-first))
 			}
 			continue
 		}
 		var order []uint32
 		sums := map[uint32]*big.Rat{}
 		for i := from; i < to; i++ {
-			t := m.Target[i]
-			if sums[t] == nil {
-				sums[t] = new(big.Rat)
-				order = append(order, t)
+			target := m.Target[i]
+			if sums[target] == nil {
+				sums[target] = new(big.Rat)
+				order = append(order, target)
 			}
-			sums[t].Add(sums[t], m.Rat(i))
+			sums[target].Add(sums[target], m.Rat(i))
 		}
 		share := big.NewRat(1, int64(end-first))
-		for _, t := range order {
-			b.AddRat(int(t), sums[t].Mul(sums[t], share), sparse.NoAction)
+		for _, target := range order {
+			builder.AddRat(int(target), sums[target].Mul(sums[target], share), sparse.NoAction)
 		}
 	}
-	out, err := b.Finish()
+	out, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
@@ -216,10 +216,10 @@ func reachableFrom(m *sparse.Model, from *sparse.Set) *sparse.Set {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		first, end := m.Choices(s)
-		for _, t := range m.Target[m.Start[first]:m.Start[end]] {
-			if !out.Has(int(t)) {
-				out.Add(int(t))
-				stack = append(stack, int(t))
+		for _, target := range m.Target[m.Start[first]:m.Start[end]] {
+			if !out.Has(int(target)) {
+				out.Add(int(target))
+				stack = append(stack, int(target))
 			}
 		}
 	}

@@ -43,12 +43,12 @@ type Number struct {
 }
 
 // exactNumber returns a Number with an exact value, and the nearest bounds.
-func exactNumber(x *big.Rat) Number {
-	f, exact := x.Float64()
+func exactNumber(value *big.Rat) Number {
+	f, exact := value.Float64()
 	if exact {
-		return Number{f, f, x}
+		return Number{f, f, value}
 	}
-	return Number{math.Nextafter(f, -1), math.Nextafter(f, 2), x}
+	return Number{math.Nextafter(f, -1), math.Nextafter(f, 2), value}
 }
 
 // Value returns the float64 nearest to the exact value, or the midpoint of the bounds.
@@ -186,8 +186,8 @@ func (q *Question) solve(ctx context.Context, g *sparse.Graph, maximize, exact b
 	case !q.Negated:
 	case exact:
 		out.exact = make([]*big.Rat, len(v.Exact))
-		for s, p := range v.Exact {
-			out.exact[s] = new(big.Rat).Sub(one, p)
+		for s, probability := range v.Exact {
+			out.exact[s] = new(big.Rat).Sub(one, probability)
 		}
 	default:
 		out = &values{lower: make([]float64, len(v.Lower)), upper: make([]float64, len(v.Lower))}
@@ -200,9 +200,9 @@ func (q *Question) solve(ctx context.Context, g *sparse.Graph, maximize, exact b
 }
 
 // roundDown and roundUp round the result of a few operations outwards, and limit it to a probability.
-func roundDown(x float64) float64 { return min(max(0, math.Nextafter(x, -1)), 1) }
+func roundDown(value float64) float64 { return min(max(0, math.Nextafter(value, -1)), 1) }
 
-func roundUp(x float64) float64 { return min(max(0, math.Nextafter(x, 2)), 1) }
+func roundUp(value float64) float64 { return min(max(0, math.Nextafter(value, 2)), 1) }
 
 // computeChoiceBounds computes bounds on the value of each choice from those of its successors.
 func (x *Shield) computeChoiceBounds() {

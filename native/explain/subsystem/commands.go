@@ -24,12 +24,12 @@ type Numbering struct {
 // NewNumbering returns the numbering of a program.
 func NewNumbering(prog *sema.Program) *Numbering {
 	n := &Numbering{first: make([]int, len(prog.Modules))}
-	for i, m := range prog.Modules {
-		if m.Base != "" { // a renamed module
+	for i, module := range prog.Modules {
+		if module.Base != "" { // a renamed module
 			continue
 		}
 		n.first[i] = len(n.module)
-		for range m.Commands {
+		for range module.Commands {
 			n.module = append(n.module, i)
 		}
 	}
@@ -37,7 +37,7 @@ func NewNumbering(prog *sema.Program) *Numbering {
 		base := i
 		for prog.Modules[base].Base != "" {
 			name := prog.Modules[base].Base
-			base = slices.IndexFunc(prog.Modules, func(m sema.Module) bool { return m.Name == name })
+			base = slices.IndexFunc(prog.Modules, func(module sema.Module) bool { return module.Name == name })
 		}
 		n.first[i] = n.first[base]
 	}
@@ -124,8 +124,8 @@ func (u *commandUse) collect(ctx context.Context) error {
 			u.alternatives[choice] = append(u.alternatives[choice], commands)
 			return
 		}
-		for _, t := range targets {
-			key := uint64(s)<<32 | uint64(t)
+		for _, target := range targets {
+			key := uint64(s)<<32 | uint64(target)
 			for _, n := range commands {
 				if !slices.Contains(u.stepCommands[key], n) {
 					u.stepCommands[key] = append(u.stepCommands[key], n)
@@ -214,19 +214,19 @@ func someSetIsKept(sets [][]int, kept *sparse.Set) bool {
 func (u *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	m := u.question.Chain.Model
 	sink := uint32(m.NumStates())
-	b := sparse.NewDerivedBuilder(m, sparse.DTMC)
+	builder := sparse.NewDerivedBuilder(m, sparse.DTMC)
 	for v := range sink {
-		b.State()
-		b.Copy(int(v), func(i int) uint32 {
-			if t := m.Target[i]; t == v || someSetIsKept(u.commandSets(v, t), kept) {
-				return t
+		builder.State()
+		builder.Copy(int(v), func(i int) uint32 {
+			if target := m.Target[i]; target == v || someSetIsKept(u.commandSets(v, target), kept) {
+				return target
 			}
 			return sink
 		})
 	}
-	b.State()
-	b.Loop(sink)
-	out := b.Finish()
+	builder.State()
+	builder.Loop(sink)
+	out := builder.Finish()
 	out.Initial = m.Initial
 	return out
 }
@@ -235,22 +235,22 @@ func (u *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 // choices gets a self-loop.
 func (u *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
 	m := u.question.Space.Model()
-	b := sparse.NewDerivedBuilder(m, sparse.MDP)
+	builder := sparse.NewDerivedBuilder(m, sparse.MDP)
 	same := func(i int) uint32 { return m.Target[i] }
 	for s := range m.NumStates() {
-		b.State()
-		before := b.NumChoices()
+		builder.State()
+		before := builder.NumChoices()
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
 			if someSetIsKept(u.alternatives[c], kept) {
-				b.Copy(c, same)
+				builder.Copy(c, same)
 			}
 		}
-		if b.NumChoices() == before {
-			b.Loop(uint32(s))
+		if builder.NumChoices() == before {
+			builder.Loop(uint32(s))
 		}
 	}
-	out := b.Finish()
+	out := builder.Finish()
 	out.Initial = m.Initial
 	return out
 }

@@ -75,8 +75,8 @@ func (q *Question) compareWithBound(s, size int, value func(solve.Options) (*sol
 }
 
 // violates reports whether a probability exceeds the bound, or reaches it if Reach is true.
-func (q *Question) violates(x *big.Rat) bool {
-	order := x.Cmp(q.Bound)
+func (q *Question) violates(value *big.Rat) bool {
+	order := value.Cmp(q.Bound)
 	return order > 0 || order == 0 && q.Reach
 }
 

@@ -136,7 +136,7 @@ func pathScores(m *sparse.Model, target *sparse.Set) []float64 {
 // shortestDistances returns the distance of each of n nodes from the nearest node of from, by Dijkstra's
 // algorithm (1959). successors calls visit for each arc from node v. Negative lengths, which come from rounding,
 // count as zero.
-func shortestDistances(n int, from []int, successors func(node int, visit func(t int, length float64))) []float64 {
+func shortestDistances(n int, from []int, successors func(node int, visit func(target int, length float64))) []float64 {
 	distances := make([]float64, n)
 	for i := range distances {
 		distances[i] = math.Inf(1)
@@ -151,11 +151,11 @@ func shortestDistances(n int, from []int, successors func(node int, visit func(t
 		if nearest.distance > distances[nearest.node] {
 			continue
 		}
-		successors(nearest.node, func(t int, length float64) {
+		successors(nearest.node, func(target int, length float64) {
 			distance := nearest.distance + max(length, 0)
-			if distance < distances[t] {
-				distances[t] = distance
-				heap.Push(q, queuedNode{t, distance})
+			if distance < distances[target] {
+				distances[target] = distance
+				heap.Push(q, queuedNode{target, distance})
 			}
 		})
 	}

@@ -161,26 +161,26 @@ func (f *treeSearch) actionOf(c int) sparse.Action {
 // choice has an action that occurs in a state with several choices.
 func (f *treeSearch) mustDecide(s int) bool {
 	first, end := f.model.Choices(s)
-	a := f.actionOf(first)
-	return end-first > 1 || a != sparse.NoAction && f.found.isRestricted[a]
+	action := f.actionOf(first)
+	return end-first > 1 || action != sparse.NoAction && f.found.isRestricted[action]
 }
 
 // forEachChoice calls visit for each choice of a state and the decision that identifies it, until visit
 // returns false.
-func (f *treeSearch) forEachChoice(s int, visit func(c int, d Decision) bool) {
+func (f *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
 	first, end := f.model.Choices(s)
 	modules := f.moduleChoices(s)
 	for c := first; c < end; c++ {
-		d := Decision{Action: f.actionOf(c), Module: -1}
+		decision := Decision{Action: f.actionOf(c), Module: -1}
 		if modules != nil {
-			d.Module = modules[c-first].Module
+			decision.Module = modules[c-first].Module
 		}
 		for b := first; b < c; b++ {
-			if f.actionOf(b) == d.Action && (modules == nil || modules[b-first].Module == d.Module) {
-				d.Index++
+			if f.actionOf(b) == decision.Action && (modules == nil || modules[b-first].Module == decision.Module) {
+				decision.Index++
 			}
 		}
-		if !visit(c, d) {
+		if !visit(c, decision) {
 			return
 		}
 	}
@@ -203,8 +203,8 @@ func (f *treeSearch) moduleChoices(s int) []compile.Choice {
 // choiceOf returns the choice of a state that a decision identifies, and -1 if there is none.
 func (f *treeSearch) choiceOf(s int, wanted Decision) int {
 	found := -1
-	f.forEachChoice(s, func(c int, d Decision) bool {
-		if d == wanted {
+	f.forEachChoice(s, func(c int, decision Decision) bool {
+		if decision == wanted {
 			found = c
 		}
 		return found < 0
@@ -222,9 +222,9 @@ func (f *treeSearch) addExample(s int) error {
 		return fmt.Errorf("the tree would decide in more than %d states, which is the limit", maxExamples)
 	}
 	example := Example{Values: f.Space.State(nil, s)}
-	f.forEachChoice(s, func(c int, d Decision) bool {
+	f.forEachChoice(s, func(c int, decision Decision) bool {
 		if f.isAllowed(s, c) {
-			example.Allowed = append(example.Allowed, f.numberOf(d))
+			example.Allowed = append(example.Allowed, f.numberOf(decision))
 		}
 		return true
 	})
@@ -244,12 +244,12 @@ func (f *treeSearch) isAllowed(s, c int) bool {
 }
 
 // numberOf returns the number of a decision, and adds it if it is new.
-func (f *treeSearch) numberOf(d Decision) int {
-	n, known := f.decisionNumber[d]
+func (f *treeSearch) numberOf(decision Decision) int {
+	n, known := f.decisionNumber[decision]
 	if !known {
 		n = len(f.found.Decisions)
-		f.decisionNumber[d] = n
-		f.found.Decisions = append(f.found.Decisions, d)
+		f.decisionNumber[decision] = n
+		f.found.Decisions = append(f.found.Decisions, decision)
 	}
 	return n
 }
@@ -324,10 +324,10 @@ func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, t
 			return nil, nil
 		}
 		lo, hi := f.model.Start[from], f.model.Start[to]
-		for _, t := range f.model.Target[lo:hi] {
-			if !seen.Has(int(t)) {
-				seen.Add(int(t))
-				queue = append(queue, t)
+		for _, target := range f.model.Target[lo:hi] {
+			if !seen.Has(int(target)) {
+				seen.Add(int(target))
+				queue = append(queue, target)
 			}
 		}
 	}

@@ -32,10 +32,10 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 			return 1, nil
 		}
 		from, to := m.Row(c)
-		for _, t := range m.Target[from:to] {
-			if !seen.Has(int(t)) {
-				seen.Add(int(t))
-				queue = append(queue, t)
+		for _, target := range m.Target[from:to] {
+			if !seen.Has(int(target)) {
+				seen.Add(int(target))
+				queue = append(queue, target)
 			}
 		}
 	}

@@ -42,8 +42,8 @@ func NearlyOptimal(m *sparse.Model, lower, upper []float64, reward *sparse.Rewar
 			return false
 		}
 		lo, hi := m.Row(choice)
-		for _, t := range m.Target[lo:hi] {
-			if distance[t] < distance[state] {
+		for _, target := range m.Target[lo:hi] {
+			if distance[target] < distance[state] {
 				return true
 			}
 		}

@@ -211,16 +211,16 @@ func (r *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) 
 	clear(r.sums)
 	total := new(big.Rat)
 	for i := first; i < end; i++ {
-		t := r.model.Target[i]
-		if r.sums[t] == nil {
-			r.sums[t] = new(big.Rat)
-			r.targets = append(r.targets, t)
+		target := r.model.Target[i]
+		if r.sums[target] == nil {
+			r.sums[target] = new(big.Rat)
+			r.targets = append(r.targets, target)
 		}
-		r.sums[t].Add(r.sums[t], r.model.Rat(i))
+		r.sums[target].Add(r.sums[target], r.model.Rat(i))
 		total.Add(total, r.model.Rat(i))
 	}
-	for _, t := range r.targets {
-		r.probs = append(r.probs, r.sums[t].Quo(r.sums[t], total))
+	for _, target := range r.targets {
+		r.probs = append(r.probs, r.sums[target].Quo(r.sums[target], total))
 	}
 	return r.targets, r.probs
 }

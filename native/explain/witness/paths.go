@@ -81,8 +81,8 @@ func (p *Paths) collectIncoming() {
 			}
 			first, end := m.Row(v)
 			for i := first; i < end; i++ {
-				if t := m.Target[i]; useful.Has(int(t)) {
-					visit(t, incomingStep{uint32(v), m.Weight[i]})
+				if target := m.Target[i]; useful.Has(int(target)) {
+					visit(target, incomingStep{uint32(v), m.Weight[i]})
 				}
 			}
 		}
@@ -133,14 +133,14 @@ func (p *Paths) findLikeliest() error {
 	}
 	p.paths[0] = []pathEntry{{previous: none}}
 	q.push(0, 0)
-	// relax makes the path over node v the best path to node t, if it is.
-	relax := func(v, t, weight uint32) {
+	// relax makes the path over node v the best path to node target, if it is.
+	relax := func(v, target, weight uint32) {
 		extended := p.appendStep(p.paths[v][0], v, 0, weight)
-		if p.paths[t] != nil && !p.precedes(extended, p.paths[t][0]) {
+		if p.paths[target] != nil && !p.precedes(extended, p.paths[target][0]) {
 			return
 		}
-		p.paths[t] = []pathEntry{extended}
-		q.push(t, extended.product)
+		p.paths[target] = []pathEntry{extended}
+		q.push(target, extended.product)
 	}
 	for q.Len() > 0 {
 		item := heap.Pop(q).(queuedNode)
@@ -157,8 +157,8 @@ func (p *Paths) findLikeliest() error {
 		}
 		first, end := m.Row(int(v))
 		for i := first; i < end; i++ {
-			if t := m.Target[i]; useful[t] {
-				relax(v, t, m.Weight[i])
+			if target := m.Target[i]; useful[target] {
+				relax(v, target, m.Weight[i])
 			}
 		}
 	}

@@ -50,8 +50,8 @@ func newProducts(weights []*big.Rat) *products {
 		p.baseLogs = append(p.baseLogs, logOf(b))
 	}
 	p.weightFactors = make([][]power, len(weights))
-	for i, w := range weights {
-		p.weightFactors[i] = p.factorize(w)
+	for i, weight := range weights {
+		p.weightFactors[i] = p.factorize(weight)
 	}
 	return p
 }
@@ -72,8 +72,8 @@ const maxCoprime = 1500
 func distinctIntegers(weights []*big.Rat) []*big.Int {
 	seen := map[string]bool{}
 	var out []*big.Int
-	for _, w := range weights {
-		for _, x := range []*big.Int{w.Num(), w.Denom()} {
+	for _, weight := range weights {
+		for _, x := range []*big.Int{weight.Num(), weight.Denom()} {
 			if x.Cmp(one) > 0 && !seen[x.String()] {
 				seen[x.String()] = true
 				out = append(out, x)
@@ -114,19 +114,19 @@ func coprimeBase(integers []*big.Int) []*big.Int {
 var one = big.NewInt(1)
 
 // factorize writes a weight as powers of the bases.
-func (p *products) factorize(w *big.Rat) []power {
+func (p *products) factorize(weight *big.Rat) []power {
 	var out []power
 	if p.baseIndex != nil { // numerator and denominator are bases
-		if i, ok := p.baseIndex[w.Num().String()]; ok {
+		if i, ok := p.baseIndex[weight.Num().String()]; ok {
 			out = append(out, power{i, 1})
 		}
-		if i, ok := p.baseIndex[w.Denom().String()]; ok {
+		if i, ok := p.baseIndex[weight.Denom().String()]; ok {
 			out = mergePowers(out, []power{{i, 1}}, -1)
 		}
 		return out
 	}
-	num := new(big.Int).Set(w.Num())
-	den := new(big.Int).Set(w.Denom())
+	num := new(big.Int).Set(weight.Num())
+	den := new(big.Int).Set(weight.Denom())
 	for i, b := range p.bases {
 		if num.Cmp(one) == 0 && den.Cmp(one) == 0 {
 			break

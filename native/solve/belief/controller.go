@@ -169,11 +169,11 @@ func (g *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward
 }
 
 // toFloat returns the float64 nearest to a nonnegative fraction, and 0 only for 0.
-func toFloat(x *big.Rat) float64 {
-	if x.Sign() == 0 {
+func toFloat(value *big.Rat) float64 {
+	if value.Sign() == 0 {
 		return 0
 	}
-	f, _ := sparse.NormalFloat(x)
+	f, _ := sparse.NormalFloat(value)
 	return f
 }
 

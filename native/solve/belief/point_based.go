@@ -198,16 +198,16 @@ func (v *pointBased) sample(beliefs []floatBelief) floatBelief {
 func (v *pointBased) bestContinuation(belief floatBelief) (node int, bestValue float64) {
 	v.work += len(belief.states) * (len(v.pool.values) + len(v.byObservation[v.Observation[belief.states[0]]]))
 	for i, values := range v.pool.values {
-		x := belief.expectation(func(s uint32) float64 { return values[s] })
-		if i == 0 || v.better(x, bestValue) {
-			node, bestValue = strategyNode(i), x
+		value := belief.expectation(func(s uint32) float64 { return values[s] })
+		if i == 0 || v.better(value, bestValue) {
+			node, bestValue = strategyNode(i), value
 		}
 	}
 	for _, i := range v.byObservation[v.Observation[belief.states[0]]] {
 		values := v.vectors[i].values
-		x := belief.expectation(func(s uint32) float64 { return values[v.indexInObservation[s]] })
-		if v.better(x, bestValue) {
-			node, bestValue = i, x
+		value := belief.expectation(func(s uint32) float64 { return values[v.indexInObservation[s]] })
+		if v.better(value, bestValue) {
+			node, bestValue = i, value
 		}
 	}
 	return node, bestValue
@@ -263,12 +263,12 @@ func (v *pointBased) backup(belief floatBelief) {
 }
 
 // margin is the least improvement that counts.
-func (v *pointBased) margin(x float64) float64 {
+func (v *pointBased) margin(value float64) float64 {
 	const share = 1e-9
 	if v.Direction == solve.Max {
-		return share * x
+		return share * value
 	}
-	return -share * x
+	return -share * value
 }
 
 // immediateValue returns the immediate value of an action in a state: its reward or, for probabilities, its
@@ -300,15 +300,15 @@ func (v *pointBased) valueIn(vector *alphaVector, s uint32) float64 {
 	return sum
 }
 
-// valueAfter returns the value in state t of the vector or strategy that continues after the observation of
-// t.
-func (v *pointBased) valueAfter(next []Edge, t uint32) float64 {
+// valueAfter returns the value in state target of the vector or strategy that continues after the observation of
+// target.
+func (v *pointBased) valueAfter(next []Edge, target uint32) float64 {
 	node := Node{Next: next}
-	i := node.next(v.Observation[t])
+	i := node.next(v.Observation[target])
 	if i < 0 {
-		return v.pool.values[strategyNode(i)][t]
+		return v.pool.values[strategyNode(i)][target]
 	}
-	return v.vectors[i].values[v.indexInObservation[t]]
+	return v.vectors[i].values[v.indexInObservation[target]]
 }
 
 // completeEdges adds edges for observations that cannot follow this belief, but can follow other beliefs with
@@ -353,9 +353,9 @@ func (v *pointBased) possibleObservations(observation uint32, action int) []uint
 		}
 		for k := first; k < first+numActions; k++ {
 			row, rowEnd := v.model.Row(v.choiceOf(s, k))
-			for _, t := range v.model.Target[row:rowEnd] {
-				if !v.terminal.Has(int(t)) {
-					seen[v.Observation[t]] = true
+			for _, target := range v.model.Target[row:rowEnd] {
+				if !v.terminal.Has(int(target)) {
+					seen[v.Observation[target]] = true
 				}
 			}
 		}

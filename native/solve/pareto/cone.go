@@ -71,8 +71,10 @@ func innerCone(points [][]*big.Rat, objectives int) *cone {
 }
 
 // pointConstraint returns the linear function that is at most zero for the half-spaces that contain
-// point x.
-func pointConstraint(x []*big.Rat) []*big.Rat { return append(slices.Clone(x), big.NewRat(-1, 1)) }
+// point values.
+func pointConstraint(values []*big.Rat) []*big.Rat {
+	return append(slices.Clone(values), big.NewRat(-1, 1))
+}
 
 // simplicialCone returns the cone of as many linearly independent rays as there are coordinates. Constraint i
 // is zero on all rays except ray i. norm returns the number that a new ray is divided by.

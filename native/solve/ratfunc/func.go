@@ -24,7 +24,9 @@ type Func struct {
 }
 
 // Number returns a constant function.
-func (r *Ring) Number(x *big.Rat) *Func { return &Func{r, r.integer(x.Num()), r.integer(x.Denom())} }
+func (r *Ring) Number(value *big.Rat) *Func {
+	return &Func{r, r.integer(value.Num()), r.integer(value.Denom())}
+}
 
 // Integer returns a constant function.
 func (r *Ring) Integer(x int64) *Func { return r.Number(big.NewRat(x, 1)) }
@@ -60,7 +62,7 @@ func (f *Func) Constant() (*big.Rat, bool) {
 func (f *Func) Size() int { return len(f.numerator) + len(f.denominator) }
 
 // Scale returns f times a number.
-func (f *Func) Scale(x *big.Rat) *Func { return f.Mul(f.ring.Number(x)) }
+func (f *Func) Scale(value *big.Rat) *Func { return f.Mul(f.ring.Number(value)) }
 
 // Neg returns -f.
 func (f *Func) Neg() *Func { return &Func{f.ring, f.numerator.neg(), f.denominator} }
@@ -73,9 +75,9 @@ func (f *Func) Add(g *Func) *Func {
 	case g.IsZero():
 		return f
 	}
-	if x, ok := f.Constant(); ok {
-		if y, ok := g.Constant(); ok {
-			return f.ring.Number(new(big.Rat).Add(x, y))
+	if left, ok := f.Constant(); ok {
+		if right, ok := g.Constant(); ok {
+			return f.ring.Number(new(big.Rat).Add(left, right))
 		}
 	}
 	// A common factor of the sum and its denominator divides the gcd of both denominators.

@@ -231,13 +231,13 @@ type Root struct {
 }
 
 // At returns a Root that is a fraction.
-func At(x *big.Rat) Root { return Root{Low: x, High: x} }
+func At(value *big.Rat) Root { return Root{Low: value, High: value} }
 
 // Fraction reports whether the root is known to be the fraction Low.
 func (r Root) Fraction() bool { return r.Low.Cmp(r.High) == 0 }
 
-func midpoint(x, y *big.Rat) *big.Rat {
-	sum := new(big.Rat).Add(x, y)
+func midpoint(left, right *big.Rat) *big.Rat {
+	sum := new(big.Rat).Add(left, right)
 	return sum.Mul(sum, big.NewRat(1, 2))
 }
 

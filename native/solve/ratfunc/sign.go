@@ -165,8 +165,8 @@ func powersToBernstein(coefficients []*big.Rat) {
 
 // noneOfSign reports whether no coefficient has the given sign.
 func (t *bernsteinForm) noneOfSign(sign int) bool {
-	for _, x := range t.coefficients {
-		if x.Sign() == sign {
+	for _, value := range t.coefficients {
+		if value.Sign() == sign {
 			return false
 		}
 	}

@@ -68,28 +68,30 @@ type state struct {
 	allGoalsMet bool // the last letter met the last goal of the list
 }
 
-// New returns an automaton that accepts the sequences of letters that satisfy f.
-func New(f *Formula, limits Limits) (*Automaton, error) { return newAutomaton(f, limits, false) }
+// New returns an automaton that accepts the sequences of letters that satisfy formula.
+func New(formula *Formula, limits Limits) (*Automaton, error) {
+	return newAutomaton(formula, limits, false)
+}
 
 // NewPrefixes returns an automaton for a co-safe formula, which becomes Accepted with the letter that
 // proves the formula. X takes one more letter even if it does not matter which one. Rewards of co-safe
 // formulas are collected until then, as in PRISM.
-func NewPrefixes(f *Formula, limits Limits) (*Automaton, error) {
-	if !CoSafe(f) {
-		return nil, fmt.Errorf("%v is not syntactically co-safe", f)
+func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
+	if !CoSafe(formula) {
+		return nil, fmt.Errorf("%v is not syntactically co-safe", formula)
 	}
-	return newAutomaton(f, limits, true)
+	return newAutomaton(formula, limits, true)
 }
 
 // newAutomaton returns an automaton with its initial state only; others are added when they are reached. With
 // explicitNext, X takes one more letter even if its operand is already decided.
-func newAutomaton(f *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
+func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
 	a := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
 		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
 	b := &builder{a.bdd, explicitNext}
-	initial, err := b.build(f, false)
+	initial, err := b.build(formula, false)
 	if err != nil {
 		return nil, err
 	}

@@ -242,38 +242,38 @@ func (t *bdd) next(x ref) ref {
 	return t.atom(atom{op: Next, x: x})
 }
 
-// until returns x U y.
-func (t *bdd) until(x, y ref) ref {
+// until returns the formula left U right.
+func (t *bdd) until(left, right ref) ref {
 	switch {
-	case x == falseRef || x == y || t.stable(y):
-		return y
-	case x == trueRef:
-		return t.finally(y)
+	case left == falseRef || left == right || t.stable(right):
+		return right
+	case left == trueRef:
+		return t.finally(right)
 	}
-	return t.atom(atom{op: Until, x: x, y: y})
+	return t.atom(atom{op: Until, x: left, y: right})
 }
 
-// finally returns F y. It uses that F (a U b) is F b.
-func (t *bdd) finally(y ref) ref {
-	if a, ok := t.asAtom(y); ok && a.op == Until {
-		y = a.y
+// finally returns the formula F right. It uses that F (a U b) is F b.
+func (t *bdd) finally(right ref) ref {
+	if a, ok := t.asAtom(right); ok && a.op == Until {
+		right = a.y
 	}
-	return t.atom(atom{op: Until, x: trueRef, y: y})
+	return t.atom(atom{op: Until, x: trueRef, y: right})
 }
 
-// weak returns x W y.
-func (t *bdd) weak(x, y ref) ref {
+// weak returns the formula left W right.
+func (t *bdd) weak(left, right ref) ref {
 	switch {
-	case x == falseRef || x == y || y == trueRef:
-		return y
-	case y == falseRef:
-		return t.globally(x)
-	case t.stable(y):
-		return t.or(t.globally(x), y)
-	case x == trueRef:
+	case left == falseRef || left == right || right == trueRef:
+		return right
+	case right == falseRef:
+		return t.globally(left)
+	case t.stable(right):
+		return t.or(t.globally(left), right)
+	case left == trueRef:
 		return trueRef
 	}
-	return t.atom(atom{op: WeakUntil, x: x, y: y})
+	return t.atom(atom{op: WeakUntil, x: left, y: right})
 }
 
 // globally returns G x. It uses that G (a W b) is G (a | b).

@@ -39,8 +39,8 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 		for k := range choices.List {
 			enabled := &choices.List[k]
 			targets = targets[:0]
-			for _, t := range enabled.Transitions {
-				to, ok := s.Find(t.Target)
+			for _, transition := range enabled.Transitions {
+				to, ok := s.Find(transition.Target)
 				if !ok {
 					return errUnknownTarget
 				}

@@ -49,33 +49,33 @@ const (
 
 // findDependencies finds the variables on which the weights of the commands depend. It returns
 // false if these variables have too many valuations to cache a list of weights for each.
-func (cache *weightCache) findDependencies(p *sema.Program, commands []compile.CommandRef) bool {
+func (cache *weightCache) findDependencies(program *sema.Program, commands []compile.CommandRef) bool {
 	var order []int // slots in order of first use
 	tests := make(map[int][]sema.Expr)
 	for _, ref := range commands {
-		command := &p.Modules[ref.Module].Commands[ref.Command]
+		command := &program.Modules[ref.Module].Commands[ref.Command]
 		for i := range command.Updates {
 			if command.Updates[i].Prob == nil {
 				continue
 			}
-			sema.Inspect(command.Updates[i].Prob, func(e sema.Expr) bool {
-				slot, ok := testedVariable(e)
+			sema.Inspect(command.Updates[i].Prob, func(expr sema.Expr) bool {
+				slot, ok := testedVariable(expr)
 				if !ok { // look at the operands
 					return true
 				}
 				if tests[slot] == nil {
 					order = append(order, slot)
 				}
-				tests[slot] = append(tests[slot], e)
+				tests[slot] = append(tests[slot], expr)
 				return false
 			})
 		}
 	}
 	numKeys := int64(1)
 	for _, slot := range order {
-		variable := &p.Vars[slot]
+		variable := &program.Vars[slot]
 		dep := dependency{slot: slot, low: variable.Low, stride: numKeys}
-		classes := dep.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(p.Vars)))
+		classes := dep.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(program.Vars)))
 		if classes > maxWeights/numKeys {
 			return false
 		}
@@ -84,15 +84,15 @@ func (cache *weightCache) findDependencies(p *sema.Program, commands []compile.C
 	return true
 }
 
-// testedVariable reports whether e is a variable, or a Boolean expression with exactly one
+// testedVariable reports whether expr is a variable, or a Boolean expression with exactly one
 // variable. It returns the slot of that variable in the state.
-func testedVariable(e sema.Expr) (slot int, ok bool) {
-	if _, isVar := e.(*sema.Var); !isVar && e.Type() != sema.Bool {
+func testedVariable(expr sema.Expr) (slot int, ok bool) {
+	if _, isVar := expr.(*sema.Var); !isVar && expr.Type() != sema.Bool {
 		return 0, false
 	}
 	slot, ok = -1, true
-	sema.Inspect(e, func(e sema.Expr) bool {
-		if x, isVar := e.(*sema.Var); isVar {
+	sema.Inspect(expr, func(expr sema.Expr) bool {
+		if x, isVar := expr.(*sema.Var); isVar {
 			ok = ok && (slot < 0 || slot == x.Slot)
 			slot = x.Slot
 		}
@@ -112,13 +112,13 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	results := make([]byte, len(tests))
 	for i := range classes {
 		state[d.slot] = d.low + int32(i)
-		for k, e := range tests {
-			v, _, err := sema.EvalExact(e, state)
-			if _, isVar := e.(*sema.Var); isVar || err != nil {
+		for k, expr := range tests {
+			value, _, err := sema.EvalExact(expr, state)
+			if _, isVar := expr.(*sema.Var); isVar || err != nil {
 				return n
 			}
 			results[k] = 0
-			if v.Bool {
+			if value.Bool {
 				results[k] = 1
 			}
 		}
@@ -299,12 +299,12 @@ func (w *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice
 			transition += int(w.compiled.output.Transitions[choice])
 			continue
 		}
-		start, t := len(batch.rats), transition
+		start, next := len(batch.rats), transition
 		for other := choice; other < endChoice; other++ {
 			if w.moveAction(other) == action {
-				w.addTransitions(start, w.compiled.weightLists[other-firstChoice], t)
+				w.addTransitions(start, w.compiled.weightLists[other-firstChoice], next)
 			}
-			t += int(w.compiled.output.Transitions[other])
+			next += int(w.compiled.output.Transitions[other])
 			if err := w.countWork(ctx, 1+len(batch.rats)-start); err != nil {
 				return err
 			}
@@ -364,12 +364,12 @@ func (w *exactWorker) addTransitions(first int, weights []*big.Rat, transition i
 // maxSums is the largest number of sums that are cached, so that equal sums share memory.
 const maxSums = 1 << 12
 
-// sum returns x+y. Equal operands give the same pointer while the cache holds their sum.
-func (m *compiledChoices) sum(x, y *big.Rat) *big.Rat {
-	key := [2]*big.Rat{x, y}
+// sum returns left+right. Equal operands give the same pointer while the cache holds their sum.
+func (m *compiledChoices) sum(left, right *big.Rat) *big.Rat {
+	key := [2]*big.Rat{left, right}
 	z := m.sums[key]
 	if z == nil {
-		z = new(big.Rat).Add(x, y)
+		z = new(big.Rat).Add(left, right)
 		if m.sums == nil || len(m.sums) == maxSums {
 			m.sums = make(map[[2]*big.Rat]*big.Rat)
 		}

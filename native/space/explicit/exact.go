@@ -104,13 +104,13 @@ func normalise(choices []exactChoice) {
 	}
 	sum := new(big.Rat)
 	for _, choice := range choices {
-		for _, w := range choice.weights {
-			sum.Add(sum, w)
+		for _, weight := range choice.weights {
+			sum.Add(sum, weight)
 		}
 	}
 	for _, choice := range choices {
-		for i, w := range choice.weights {
-			choice.weights[i] = new(big.Rat).Quo(w, sum)
+		for i, weight := range choice.weights {
+			choice.weights[i] = new(big.Rat).Quo(weight, sum)
 		}
 	}
 }
@@ -127,20 +127,20 @@ func mergeEqualActions(choices []exactChoice) []exactChoice {
 			merged = append(merged, choice)
 			continue
 		}
-		for j, w := range choice.weights {
-			merged[i].addTransition(choice.targets[j], w)
+		for j, weight := range choice.weights {
+			merged[i].addTransition(choice.targets[j], weight)
 		}
 	}
 	return merged
 }
 
 // addTransition adds a transition. The weights of transitions to the same target are summed.
-func (c *exactChoice) addTransition(target []int32, w *big.Rat) {
+func (c *exactChoice) addTransition(target []int32, weight *big.Rat) {
 	if i := c.findTarget(target); i >= 0 {
-		c.weights[i] = new(big.Rat).Add(c.weights[i], w)
+		c.weights[i] = new(big.Rat).Add(c.weights[i], weight)
 		return
 	}
-	c.targets, c.weights = append(c.targets, target), append(c.weights, w)
+	c.targets, c.weights = append(c.targets, target), append(c.weights, weight)
 }
 
 // findTarget returns the index of a target. If the target is new, it returns -1, and the caller
@@ -250,9 +250,9 @@ func (x *exactExpander) commandWeights(state []int32, command *sema.Command) ([]
 	return weights, err
 }
 
-// isConst reports whether e is a constant.
-func isConst(e sema.Expr) bool {
-	_, ok := e.(*sema.Const)
+// isConst reports whether expr is a constant.
+func isConst(expr sema.Expr) bool {
+	_, ok := expr.(*sema.Const)
 	return ok
 }
 
@@ -266,12 +266,12 @@ func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([
 	sum := new(big.Rat)
 	var weights []*big.Rat
 	for i := range command.Updates {
-		w, err := x.weight(state, quantity, command.Updates[i].Prob)
+		weight, err := x.weight(state, quantity, command.Updates[i].Prob)
 		if err != nil {
 			return nil, err
 		}
-		weights = append(weights, w)
-		sum.Add(sum, w)
+		weights = append(weights, weight)
+		sum.Add(sum, weight)
 	}
 	if sum.Sign() == 0 {
 		return nil, x.modelError(state, command.Pos, quantity+" of every update is zero")
@@ -289,38 +289,38 @@ func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([
 		return nil, x.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
 	}
 	x.normalised = true
-	for i, w := range weights {
-		weights[i] = new(big.Rat).Quo(w, sum)
+	for i, weight := range weights {
+		weights[i] = new(big.Rat).Quo(weight, sum)
 	}
 	return weights, nil
 }
 
 // weight evaluates a probability or rate in a state; nil stands for the constant 1. quantity is
 // "probability" or "rate", for error messages.
-func (x *exactExpander) weight(state []int32, quantity string, e sema.Expr) (*big.Rat, error) {
-	if e == nil {
+func (x *exactExpander) weight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
+	if expr == nil {
 		return big.NewRat(1, 1), nil
 	}
-	enclosed, err := sema.Enclose(e, state)
+	enclosed, err := sema.Enclose(expr, state)
 	switch {
 	case err != nil:
 		return nil, evalFailure(x.model, state, err)
 	case enclosed.Exact && enclosed.Rat.Sign() < 0:
-		return nil, x.modelError(state, e.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
+		return nil, x.modelError(state, expr.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
 	case enclosed.Exact:
 		return enclosed.Rat, nil
 	case enclosed.Hi < 0:
-		return nil, x.modelError(state, e.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
+		return nil, x.modelError(state, expr.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
 	}
-	lo, hi, ok := enclosed.Ends()
+	lower, upper, ok := enclosed.Ends()
 	switch {
 	case !x.allowEnclosures || !ok:
-		return nil, unsupported(x.model, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
-	case !(enclosureWidth(lo, hi) <= maxEnclosure):
-		return nil, unsupported(x.model, state, e.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
+		return nil, unsupported(x.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
+	case !(enclosureWidth(lower, upper) <= maxEnclosure):
+		return nil, unsupported(x.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
 	}
 	x.usedEnclosure = true
-	return lo, nil
+	return lower, nil
 }
 
 // maxEnclosure is the largest relative width of an enclosure of an irrational weight. It is so
@@ -329,12 +329,12 @@ const maxEnclosure = 0x1p-100
 
 // enclosureWidth returns the width of an interval relative to its lower bound; infinity if the
 // lower bound is not positive.
-func enclosureWidth(lo, hi *big.Rat) float64 {
-	if lo.Sign() <= 0 {
+func enclosureWidth(lower, upper *big.Rat) float64 {
+	if lower.Sign() <= 0 {
 		return math.Inf(1)
 	}
-	width := new(big.Rat).Sub(hi, lo)
-	relative, _ := width.Quo(width, lo).Float64()
+	width := new(big.Rat).Sub(upper, lower)
+	relative, _ := width.Quo(width, lower).Float64()
 	return relative
 }
 
@@ -345,8 +345,8 @@ func (x *exactExpander) modelError(state []int32, pos syntax.Pos, msg string) er
 
 // evalFailure adds file and state to an error of the evaluation of an expression.
 func evalFailure(m *compile.Model, state []int32, err error) error {
-	if e, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: m.Program().File, Pos: e.Pos, State: m.StateText(state), Msg: e.Msg, Undecided: e.Undecided}
+	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
+		return &compile.StateError{File: m.Program().File, Pos: evalError.Pos, State: m.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
 	}
 	return err
 }

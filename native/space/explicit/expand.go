@@ -291,8 +291,8 @@ func (w *worker) rangeError(state []uint64, weight *big.Rat) error {
 }
 
 // shortRat returns a fraction as a decimal number with four digits.
-func shortRat(x *big.Rat) string {
-	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 4)
+func shortRat(value *big.Rat) string {
+	return new(big.Float).SetPrec(64).SetRat(value).Text('g', 4)
 }
 
 // nextChoices returns the next n choices of the batch, as the expander wrote them.
@@ -397,11 +397,11 @@ func (batch *batch) sameWeight(i, j int) bool {
 	if len(batch.rats) > 0 {
 		return batch.rats[i].Cmp(batch.rats[j]) == 0 && (len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0)
 	}
-	x, y := batch.Weights[i], batch.Weights[j]
-	if x == y {
+	left, right := batch.Weights[i], batch.Weights[j]
+	if left == right {
 		return true
 	}
-	batch.nearlyEqual = batch.nearlyEqual || math.Abs(x-y) <= batch.roundingTolerance*x
+	batch.nearlyEqual = batch.nearlyEqual || math.Abs(left-right) <= batch.roundingTolerance*left
 	return false
 }
 

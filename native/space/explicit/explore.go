@@ -144,8 +144,8 @@ func newExploration(model *compile.Model, opts Options) *exploration {
 
 // sparseKind returns the kind of graph of a model type. Partially observable and non-probabilistic
 // models are handled as MDPs.
-func sparseKind(t syntax.ModelType) sparse.Kind {
-	switch t {
+func sparseKind(modelType syntax.ModelType) sparse.Kind {
+	switch modelType {
 	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
 	case syntax.CTMC:
@@ -380,15 +380,15 @@ func (x *exploration) reportProgress(final bool) {
 // buildSpace returns the space of the committed batches. Unexplored states get a self-loop.
 func (x *exploration) buildSpace() (*Space, error) {
 	x.reportProgress(true)
-	s := &Space{compiled: x.model, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, rangeErr: x.rangeErr, rounded: x.rounded, normalised: x.normalised}
+	space := &Space{compiled: x.model, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, rangeErr: x.rangeErr, rounded: x.rounded, normalised: x.normalised}
 	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
-		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.model.StateText(s.State(nil, int(x.deadlocks[0])))}
+		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.model.StateText(space.State(nil, int(x.deadlocks[0])))}
 	}
 	x.store.seal()
 	if x.expanded < x.store.n {
-		s.unexplored = sparse.NewSet(x.store.n)
+		space.unexplored = sparse.NewSet(x.store.n)
 		for x.expanded < x.store.n {
-			s.unexplored.Add(x.expanded)
+			space.unexplored.Add(x.expanded)
 			x.addSelfLoop()
 		}
 	}
@@ -414,11 +414,11 @@ func (x *exploration) buildSpace() (*Space, error) {
 			model.Deadlocks.Add(int(d))
 		}
 	}
-	s.model = model
-	if math.IsInf(model.Err, 1) && s.rangeErr == nil {
-		s.rangeErr = &RangeError{File: x.model.Program().File, What: "a probability or rate"}
+	space.model = model
+	if math.IsInf(model.Err, 1) && space.rangeErr == nil {
+		space.rangeErr = &RangeError{File: x.model.Program().File, What: "a probability or rate"}
 	}
-	return s, s.comparePRISMArithmetic()
+	return space, space.comparePRISMArithmetic()
 }
 
 // Fallback returns the *compile.UnsupportedError that says why a large model was interpreted

@@ -19,21 +19,21 @@ type ownership struct {
 
 // newOwnership returns nil if the model is not a game.
 func newOwnership(m *compile.Model) (*ownership, error) {
-	p := m.Program()
-	if p.Type != syntax.SMG {
+	program := m.Program()
+	if program.Type != syntax.SMG {
 		return nil, nil
 	}
-	if len(p.Players) > math.MaxUint16 {
-		return nil, &compile.UnsupportedError{File: p.File, Pos: p.Players[0].Pos, Msg: fmt.Sprintf("more than %d players", math.MaxUint16)}
+	if len(program.Players) > math.MaxUint16 {
+		return nil, &compile.UnsupportedError{File: program.File, Pos: program.Players[0].Pos, Msg: fmt.Sprintf("more than %d players", math.MaxUint16)}
 	}
 	o := &ownership{m: m}
-	for range p.Modules {
+	for range program.Modules {
 		o.module = append(o.module, -1)
 	}
-	for range p.Actions {
+	for range program.Actions {
 		o.action = append(o.action, -1)
 	}
-	for i, player := range p.Players {
+	for i, player := range program.Players {
 		for _, k := range player.Modules {
 			o.module[k] = i
 		}
@@ -87,9 +87,9 @@ func (o *ownership) ofState(state func() []int32, n int, choice func(i int) owne
 
 // fail returns an error at the first command of a choice.
 func (o *ownership) fail(state []int32, c owned, msg string) error {
-	p := o.m.Program()
+	program := o.m.Program()
 	ref := c.commands[0]
-	return &compile.StateError{File: p.File, Pos: p.Modules[ref.Module].Commands[ref.Command].Pos, State: o.m.StateText(state), Msg: msg}
+	return &compile.StateError{File: program.File, Pos: program.Modules[ref.Module].Commands[ref.Command].Pos, State: o.m.StateText(state), Msg: msg}
 }
 
 // setOwner sets the owner of state n of the batch. States in between get the first player.

@@ -52,23 +52,23 @@ type expressionAnalysis struct {
 }
 
 // facts returns the facts of an expression. nil stands for the constant 1.
-func (n *expressionAnalysis) facts(e sema.Expr) numberFacts {
-	if e == nil {
+func (n *expressionAnalysis) facts(expr sema.Expr) numberFacts {
+	if expr == nil {
 		return numberFacts{0, 1, 1, 1}
 	}
-	if e.Type() == sema.Int {
-		lo, hi := n.floats.Range(e)
-		return numberFacts{0, lo, hi, 1}
+	if expr.Type() == sema.Int {
+		lower, upper := n.floats.Range(expr)
+		return numberFacts{0, lower, upper, 1}
 	}
-	if x, ok := n.cache.Get(e); ok {
+	if x, ok := n.cache.Get(expr); ok {
 		return x
 	}
-	return n.cache.Put(e, n.numberFacts(e))
+	return n.cache.Put(expr, n.numberFacts(expr))
 }
 
 // numberFacts computes the facts of an expression of type Double from those of its operands.
-func (n *expressionAnalysis) numberFacts(e sema.Expr) numberFacts {
-	switch e := e.(type) {
+func (n *expressionAnalysis) numberFacts(expr sema.Expr) numberFacts {
+	switch e := expr.(type) {
 	case *sema.Const:
 		return constantFacts(e)
 	case *sema.Unary:
@@ -169,32 +169,32 @@ func (a numberFacts) sum(b numberFacts) numberFacts {
 	return out
 }
 
-// relativeError returns an upper bound on the relative difference between f and the exact value x.
+// relativeError returns an upper bound on the relative difference between f and the exact value.
 // It is infinite if only one of them is zero, or if f is not finite.
-func relativeError(f float64, x *big.Rat) float64 {
+func relativeError(f float64, value *big.Rat) float64 {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return math.Inf(1)
 	}
 	difference := new(big.Rat).SetFloat64(f)
-	difference.Sub(difference, x)
+	difference.Sub(difference, value)
 	if difference.Sign() == 0 {
 		return 0
 	}
-	if x.Sign() == 0 || f == 0 {
+	if value.Sign() == 0 || f == 0 {
 		return math.Inf(1)
 	}
-	quotient, _ := difference.Quo(difference.Abs(difference), new(big.Rat).Abs(x)).Float64()
+	quotient, _ := difference.Quo(difference.Abs(difference), new(big.Rat).Abs(value)).Float64()
 	return 1.01 * quotient
 }
 
 // enclosureError returns an upper bound on the relative difference between f and every number in an
 // enclosure. It is infinite if the enclosure may contain both signs.
 func enclosureError(f float64, x sema.Enclosed) float64 {
-	lo, hi, ok := x.Ends()
-	if !ok || lo.Sign() != hi.Sign() {
+	lower, upper, ok := x.Ends()
+	if !ok || lower.Sign() != upper.Sign() {
 		return math.Inf(1)
 	}
-	return max(relativeError(f, lo), relativeError(f, hi))
+	return max(relativeError(f, lower), relativeError(f, upper))
 }
 
 // weightErrors bounds the differences between the float64 weights and the exact weights of the
@@ -233,15 +233,15 @@ type valueCache struct {
 // maxCached is the largest number of entries of a valueCache.
 const maxCached = 1 << 16
 
-// newValueCache returns a cache for the valuations of the variables in e; nil if their number does
+// newValueCache returns a cache for the valuations of the variables in expr; nil if their number does
 // not fit in 64 bits.
-func newValueCache(p *sema.Program, e sema.Expr) *valueCache {
+func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	cache := &valueCache{numbers: make(map[uint64]float64)}
 	count := uint64(1)
-	sema.Inspect(e, func(e sema.Expr) bool {
-		if variable, ok := e.(*sema.Var); ok && !slices.Contains(cache.slots, variable.Slot) {
-			low, high := p.Vars[variable.Slot].Low, p.Vars[variable.Slot].High
-			if !p.Vars[variable.Slot].Bounded {
+	sema.Inspect(expr, func(expr sema.Expr) bool {
+		if variable, ok := expr.(*sema.Var); ok && !slices.Contains(cache.slots, variable.Slot) {
+			low, high := program.Vars[variable.Slot].Low, program.Vars[variable.Slot].High
+			if !program.Vars[variable.Slot].Bounded {
 				low, high = math.MinInt32, math.MaxInt32
 			}
 			size := uint64(int64(high) - int64(low) + 1)
@@ -269,16 +269,16 @@ func (x *valueCache) key(state []int32) uint64 {
 	return key
 }
 
-// errorInState returns relativeErrorInState(e, f, state), from the cache if possible.
-func (x *updateProbability) errorInState(e sema.Expr, f float64, state []int32) (float64, error) {
+// errorInState returns relativeErrorInState(expr, f, state), from the cache if possible.
+func (x *updateProbability) errorInState(expr sema.Expr, f float64, state []int32) (float64, error) {
 	if x.valueCache == nil {
-		return relativeErrorInState(e, f, state)
+		return relativeErrorInState(expr, f, state)
 	}
 	key := x.valueCache.key(state)
 	if relErr, ok := x.valueCache.numbers[key]; ok {
 		return relErr, nil
 	}
-	relErr, err := relativeErrorInState(e, f, state)
+	relErr, err := relativeErrorInState(expr, f, state)
 	if err == nil && len(x.valueCache.numbers) < maxCached {
 		x.valueCache.numbers[key] = relErr
 	}
@@ -424,10 +424,10 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 	return relErr, nil
 }
 
-// relativeErrorInState bounds the relative error of f, the float64 value of e in a state. The error
+// relativeErrorInState bounds the relative error of f, the float64 value of an expression in a state. The error
 // is needsFractions if the bound exceeds maxError.
-func relativeErrorInState(e sema.Expr, value float64, state []int32) (float64, error) {
-	exact, err := sema.Enclose(e, state)
+func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
+	exact, err := sema.Enclose(expr, state)
 	if err != nil {
 		return 0, needsFractions{err}
 	}

@@ -41,8 +41,8 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 		}
 		choice, _ := model.Choices(i)
 		first, end := model.Row(choice)
-		for t := first; t < end; t++ {
-			out[i] += model.Prob(t)
+		for target := first; target < end; target++ {
+			out[i] += model.Prob(target)
 		}
 	}
 	return out, nil
@@ -54,8 +54,8 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 type stateFacts struct{ *Space }
 
 // CompileBool implements compile.StateCompiler.
-func (f stateFacts) CompileBool(e sema.Expr) (func(int) bool, error) {
-	set, err := f.States(e)
+func (f stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
+	set, err := f.States(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -183,10 +183,10 @@ func (d *pathSampler) step(random *compile.Stream, out *compile.Outcome, state i
 // u. If all sums are at most u because of rounding, it returns the last transition.
 func (d *pathSampler) pickTransition(first, last int, u float64) int {
 	sum := 0.0
-	for t := first; t < last-1; t++ {
-		sum += d.model.Prob(t)
+	for target := first; target < last-1; target++ {
+		sum += d.model.Prob(target)
 		if u < sum {
-			return t
+			return target
 		}
 	}
 	return last - 1

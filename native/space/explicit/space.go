@@ -78,8 +78,8 @@ func (s *Space) State(dst []int32, i int) []int32 {
 
 // Find returns the number of the state with the given valuation, and whether there is one.
 func (s *Space) Find(valuation []int32) (int, bool) {
-	for i, v := range s.Program().Vars {
-		if valuation[i] < v.Low || valuation[i] > v.High {
+	for i, variable := range s.Program().Vars {
+		if valuation[i] < variable.Low || valuation[i] > variable.High {
 			return 0, false
 		}
 	}
@@ -146,8 +146,8 @@ func (s *Space) Fingerprint(i int) uint64 { return hash64(s.store.state(i)) }
 // States returns the states that satisfy an expression of type Bool. The expression may use the
 // labels of the program, "init" and "deadlock". It must not use an operator such as P, which a
 // single state does not determine.
-func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
-	switch l, ok := e.(*sema.Label); {
+func (s *Space) States(expr sema.Expr) (*sparse.Set, error) {
+	switch l, ok := expr.(*sema.Label); {
 	case ok && l.Index == sema.LabelDeadlock:
 		if s.model.Deadlocks == nil {
 			return sparse.NewSet(s.store.n), nil
@@ -161,16 +161,16 @@ func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
 		return out, nil
 	}
 	if s.imported != nil {
-		return s.combineLabels(e)
+		return s.combineLabels(expr)
 	}
-	return s.evaluateInStates(e)
+	return s.evaluateInStates(expr)
 }
 
 // evaluateInStates returns the states that satisfy an expression without labels.
-func (s *Space) evaluateInStates(e sema.Expr) (*sparse.Set, error) {
+func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 	out := sparse.NewSet(s.store.n)
 	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		ev, err := s.compiled.Evaluator(e)
+		ev, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			holds, err := ev.Bool(state)
 			if holds {
@@ -184,26 +184,26 @@ func (s *Space) evaluateInStates(e sema.Expr) (*sparse.Set, error) {
 
 // Values returns a lower and an upper bound on a numeric expression in every state. Both bounds are
 // the value itself for an expression of type Int, and for a value that is infinite or NaN.
-func (s *Space) Values(e sema.Expr) (lo, hi []float64, err error) {
-	if !sema.Stateless(e) {
-		return nil, nil, s.unsupportedLabel(e)
+func (s *Space) Values(expr sema.Expr) (lo, hi []float64, err error) {
+	if !sema.Stateless(expr) {
+		return nil, nil, s.unsupportedLabel(expr)
 	}
 	lo, hi = make([]float64, s.store.n), make([]float64, s.store.n)
 	analysis := expressionAnalysis{floats: s.floatAnalysis()}
-	relErr := analysis.facts(e).relErr
+	relErr := analysis.facts(expr).relErr
 	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		ev, err := s.compiled.Evaluator(e)
+		ev, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			if math.IsNaN(relErr) {
-				x, err := sema.Enclose(e, state)
+				x, err := sema.Enclose(expr, state)
 				lo[i], hi[i] = x.Lo, x.Hi
 				return err
 			}
-			x, err := ev.Num(state)
-			lo[i], hi[i] = x, x
-			if relErr > 0 && x != 0 {
-				lo[i] = math.Nextafter(x-relErr*math.Abs(x), math.Inf(-1))
-				hi[i] = math.Nextafter(x+relErr*math.Abs(x), math.Inf(1))
+			value, err := ev.Num(state)
+			lo[i], hi[i] = value, value
+			if relErr > 0 && value != 0 {
+				lo[i] = math.Nextafter(value-relErr*math.Abs(value), math.Inf(-1))
+				hi[i] = math.Nextafter(value+relErr*math.Abs(value), math.Inf(1))
 			}
 			return err
 		}, err

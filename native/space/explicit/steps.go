@@ -23,7 +23,7 @@ type Steps struct {
 }
 
 // NewSteps returns Steps of a space. Call Start first.
-func NewSteps(s *Space) *Steps { return &Steps{space: s} }
+func NewSteps(space *Space) *Steps { return &Steps{space: space} }
 
 // Program returns the program of the space.
 func (s *Steps) Program() *sema.Program { return s.space.Program() }
@@ -101,16 +101,16 @@ func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 // Action returns the action of a transition of the state that was expanded last. The module is
 // always -1, because a space does not store it.
 func (s *Steps) Action(choice, transition int) (action, module int) {
-	c, t := s.indices(choice, transition)
+	c, target := s.indices(choice, transition)
 	if s.space.model.Kind == sparse.MDP {
 		return s.space.actionIndex(c), -1
 	}
-	return s.space.actionIndex(t), -1
+	return s.space.actionIndex(target), -1
 }
 
 // indices converts a choice of the state that was expanded last, and a transition of this choice,
 // to their indices in the model.
-func (s *Steps) indices(choice, transition int) (c, t int) {
+func (s *Steps) indices(choice, transition int) (c, target int) {
 	lo, _ := s.space.model.Row(s.firstChoice + choice)
 	return s.firstChoice + choice, lo + transition
 }
@@ -131,11 +131,11 @@ func (s *Steps) StateRewards(state []int32) ([]float64, error) {
 // reward of its choice.
 func (s *Steps) StepRewards(choice, transition int) ([]float64, error) {
 	out := make([]float64, len(s.rewards))
-	c, t := s.indices(choice, transition)
+	c, target := s.indices(choice, transition)
 	for k, reward := range s.rewards {
 		switch values := s.transitionRewards[k]; {
 		case values != nil:
-			out[k] = values[t]
+			out[k] = values[target]
 		case s.space.model.Kind == sparse.MDP && reward.Choice != nil:
 			out[k] = reward.Choice[c]
 		}

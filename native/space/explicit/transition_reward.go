@@ -32,7 +32,7 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 	values := make([]float64, s.model.NumTransitions())
 	if s.model.Exact() {
 		rats := make([]*big.Rat, len(values))
-		err := s.exactTransitionRewards(structure, func(t int, x *big.Rat) { storeRational(values, rats, t, x) })
+		err := s.exactTransitionRewards(structure, func(target int, value *big.Rat) { storeRational(values, rats, target, value) })
 		return values, rats, err
 	}
 	_, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error { return s.rowRewards(values, e, i, state) })
@@ -67,7 +67,7 @@ func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, 
 
 // exactTransitionRewards calls set with the exact reward of every transition, except for self-loops
 // of deadlocks.
-func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(t int, reward *big.Rat)) error {
+func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(target int, reward *big.Rat)) error {
 	state := s.State(nil, 0)
 	evaluator, err := s.newExactRewardEvaluator(structure)
 	if err != nil {
@@ -79,12 +79,12 @@ func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(t 
 		}
 		s.State(state, i)
 		lo, hi := s.model.Row(i)
-		for t := lo; t < hi; t++ {
-			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(t)))
+		for target := lo; target < hi; target++ {
+			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(target)))
 			if err != nil {
 				return err
 			}
-			set(t, reward)
+			set(target, reward)
 		}
 	}
 	return nil

@@ -166,12 +166,12 @@ const maxDigits = 4096
 // parseValue parses a finite decimal number, or a fraction of two integers. The result has a
 // fraction only if exact is set. noun names the number in diagnostics.
 func (l *lines) parseValue(f field, noun string, exact bool) (number, bool) {
-	x, err := parseNumber(f.text, exact)
+	value, err := parseNumber(f.text, exact)
 	if err != nil {
 		l.errorAt(f.column, "found %s, wanted a %s, %v", quote(f.text), noun, err)
-		return x, false
+		return value, false
 	}
-	return x, true
+	return value, true
 }
 
 // parseNumber parses a finite decimal number or a fraction such as 1/3. The error says what was
@@ -204,15 +204,15 @@ func parseNumber(text []byte, exact bool) (number, error) {
 	case f == 0 && hasNonzeroDigit(text):
 		return number{}, errSmall
 	}
-	x := number{float: f}
+	value := number{float: f}
 	if exact {
-		r, ok := new(big.Rat).SetString(string(text))
+		fraction, ok := new(big.Rat).SetString(string(text))
 		if !ok {
 			return number{}, errNumber
 		}
-		x.rat = r
+		value.rat = fraction
 	}
-	return x, nil
+	return value, nil
 }
 
 // hasNonzeroDigit reports whether the mantissa of a decimal number has a nonzero digit.
@@ -230,20 +230,20 @@ func hasNonzeroDigit(text []byte) bool {
 
 // parseFraction parses a fraction of two integers.
 func parseFraction(text []byte, exact bool) (number, error) {
-	r, ok := new(big.Rat).SetString(string(text))
+	fraction, ok := new(big.Rat).SetString(string(text))
 	if !ok {
 		return number{}, errNumber
 	}
-	x := number{}
-	x.float, _ = r.Float64()
+	value := number{}
+	value.float, _ = fraction.Float64()
 	switch {
-	case math.IsInf(x.float, 0):
-		return x, errLarge
-	case x.float == 0 && r.Sign() != 0:
-		return x, errSmall
+	case math.IsInf(value.float, 0):
+		return value, errLarge
+	case value.float == 0 && fraction.Sign() != 0:
+		return value, errSmall
 	}
 	if exact {
-		x.rat = r
+		value.rat = fraction
 	}
-	return x, nil
+	return value, nil
 }

@@ -114,21 +114,21 @@ func newColumn(n int, exact bool) *rewardColumn {
 }
 
 // set sets entry i and marks it as present.
-func (c *rewardColumn) set(i int, x number) {
+func (c *rewardColumn) set(i int, value number) {
 	c.present.Add(i)
-	c.values[i] = x.float
-	if c.rats != nil && x.rat.Sign() != 0 {
-		c.rats[i] = x.rat
+	c.values[i] = value.float
+	if c.rats != nil && value.rat.Sign() != 0 {
+		c.rats[i] = value.rat
 	}
 }
 
 // get returns an entry.
 func (c *rewardColumn) get(i int) number {
-	x := number{float: c.values[i]}
+	value := number{float: c.values[i]}
 	if c.rats != nil {
-		x.rat = cmp.Or(c.rats[i], new(big.Rat))
+		value.rat = cmp.Or(c.rats[i], new(big.Rat))
 	}
-	return x
+	return value
 }
 
 // readStateRewards reads a .srew file: lines with a state and its reward.
@@ -323,8 +323,8 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	for c := range model.NumChoices() {
 		lo, hi := model.Row(c)
-		for t := lo + 1; t < hi; t++ {
-			if rewards.get(t).rat.Cmp(rewards.get(lo).rat) != 0 {
+		for transition := lo + 1; transition < hi; transition++ {
+			if rewards.get(transition).rat.Cmp(rewards.get(lo).rat) != 0 {
 				return true
 			}
 		}
@@ -344,14 +344,14 @@ func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number
 	}
 	sum := number{}
 	if rewards.rats == nil {
-		for t := lo; t < hi; t++ {
-			sum.float += model.Prob(t) * rewards.values[t]
+		for transition := lo; transition < hi; transition++ {
+			sum.float += model.Prob(transition) * rewards.values[transition]
 		}
 		return sum
 	}
 	sum.rat = new(big.Rat)
-	for t := lo; t < hi; t++ {
-		sum.rat.Add(sum.rat, new(big.Rat).Mul(model.Rat(t), rewards.get(t).rat))
+	for transition := lo; transition < hi; transition++ {
+		sum.rat.Add(sum.rat, new(big.Rat).Mul(model.Rat(transition), rewards.get(transition).rat))
 	}
 	sum.float, _ = sum.rat.Float64()
 	return sum

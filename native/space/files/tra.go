@@ -104,8 +104,8 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 }
 
 // sparseKind returns the kind of graph of a model type.
-func sparseKind(t syntax.ModelType) sparse.Kind {
-	switch t {
+func sparseKind(modelType syntax.ModelType) sparse.Kind {
+	switch modelType {
 	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
 	case syntax.CTMC:
@@ -202,11 +202,11 @@ func (l *lines) hasInterval(entry int) bool {
 }
 
 // typeName returns the name of a model type for diagnostics.
-func typeName(t syntax.ModelType) string {
-	if t == syntax.TypeNone {
+func typeName(modelType syntax.ModelType) string {
+	if modelType == syntax.TypeNone {
 		return "unknown"
 	}
-	return t.String()
+	return modelType.String()
 }
 
 // guessType distinguishes a CTMC from a DTMC by the first rows: a number above 1 must be a rate.

@@ -98,33 +98,33 @@ type umbNumbers struct{ umb.Numbers }
 // get returns number i, with a fraction if exact is set.
 func (n *umbNumbers) get(i int, exact bool) (number, error) {
 	if !n.Fractions() {
-		x := number{float: n.Double(i)}
-		if math.IsNaN(x.float) || math.IsInf(x.float, 0) {
-			return x, fmt.Errorf("found the number %v", x.float)
+		value := number{float: n.Double(i)}
+		if math.IsNaN(value.float) || math.IsInf(value.float, 0) {
+			return value, fmt.Errorf("found the number %v", value.float)
 		}
 		if exact {
-			x.rat = new(big.Rat).SetFloat64(x.float)
+			value.rat = new(big.Rat).SetFloat64(value.float)
 		}
-		return x, nil
+		return value, nil
 	}
-	r, err := umb.Rat(n.Fraction(i))
+	fraction, err := umb.Rat(n.Fraction(i))
 	if err != nil {
 		return number{}, err
 	}
-	x := number{}
-	x.float, _ = r.Float64()
+	value := number{}
+	value.float, _ = fraction.Float64()
 	if exact {
-		x.rat = r
+		value.rat = fraction
 	}
-	if math.IsInf(x.float, 0) || x.float == 0 && r.Sign() != 0 {
-		return x, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(r.RatString())), errLarge)
+	if math.IsInf(value.float, 0) || value.float == 0 && fraction.Sign() != 0 {
+		return value, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(fraction.RatString())), errLarge)
 	}
-	return x, nil
+	return value, nil
 }
 
 // readStateSet reads a set of n states from a bit vector.
-func readStateSet(m *umb.Member, n int) (*sparse.Set, error) {
-	words, err := m.Bits(n)
+func readStateSet(member *umb.Member, n int) (*sparse.Set, error) {
+	words, err := member.Bits(n)
 	out := sparse.NewSet(n)
 	for i, x := range words {
 		for ; x != 0; x &= x - 1 {
@@ -135,17 +135,17 @@ func readStateSet(m *umb.Member, n int) (*sparse.Set, error) {
 }
 
 // forEachMember calls visit for every member of the archive.
-func (u *umbFile) forEachMember(visit func(name string, m *umb.Member) error) error {
+func (u *umbFile) forEachMember(visit func(name string, member *umb.Member) error) error {
 	return umb.Members(u.ctx, bytes.NewReader(u.src.Text), visit)
 }
 
 // read reads the index, then the other members of the archive, and builds the space.
 func (u *umbFile) read() (*explicit.Space, error) {
-	if err := u.forEachMember(func(name string, m *umb.Member) error {
+	if err := u.forEachMember(func(name string, member *umb.Member) error {
 		if name != umb.IndexFile {
 			return nil
 		}
-		text, err := m.All(umb.MaxIndex)
+		text, err := member.All(umb.MaxIndex)
 		if err == nil {
 			err = u.readIndex(text)
 		}
@@ -332,7 +332,7 @@ func (u *umbFile) valuationSize() int {
 }
 
 // readMember reads a member of the archive if it is part of the model.
-func (u *umbFile) readMember(name string, m *umb.Member) (err error) {
+func (u *umbFile) readMember(name string, member *umb.Member) (err error) {
 	defer func() {
 		if err != nil && u.ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -346,44 +346,44 @@ func (u *umbFile) readMember(name string, m *umb.Member) (err error) {
 	}
 	switch name {
 	case umb.StateChoices:
-		u.stateChoices, err = m.Offsets(u.numStates, u.numChoices)
+		u.stateChoices, err = member.Offsets(u.numStates, u.numChoices)
 	case umb.ChoiceRows:
-		u.choiceRows, err = m.Offsets(u.numChoices, u.numBranches)
+		u.choiceRows, err = member.Offsets(u.numChoices, u.numBranches)
 	case umb.Targets:
-		u.targets, err = umb.Indices[uint32](m, u.numBranches, 8, uint64(u.numStates))
+		u.targets, err = umb.Indices[uint32](member, u.numBranches, 8, uint64(u.numStates))
 	case umb.Probabilities:
 		if boundType, intervals := system.Probability.Ends(); intervals {
-			u.probability.Numbers, err = m.Numbers(2*u.numBranches, boundType)
+			u.probability.Numbers, err = member.Numbers(2*u.numBranches, boundType)
 		} else {
-			u.probability.Numbers, err = m.Numbers(u.numBranches, boundType)
+			u.probability.Numbers, err = member.Numbers(u.numBranches, boundType)
 		}
 	case umb.ExitRates:
 		if u.modelType == syntax.CTMC {
-			u.exitRate.Numbers, err = m.Numbers(u.numStates, system.ExitRate)
+			u.exitRate.Numbers, err = member.Numbers(u.numStates, system.ExitRate)
 		}
 	case umb.Initial:
-		u.initial, err = readStateSet(m, u.numStates)
+		u.initial, err = readStateSet(member, u.numStates)
 	case "actions/" + kind + "/values.bin":
-		u.actionNumbers, err = umb.Indices[uint16](m, numEntries, 4, actions)
+		u.actionNumbers, err = umb.Indices[uint16](member, numEntries, 4, actions)
 	case "actions/" + kind + "/string-mapping.bin":
-		u.actionOffsets, err = m.Mapping(int(actions))
+		u.actionOffsets, err = member.Mapping(int(actions))
 	case "actions/" + kind + "/strings.bin":
-		u.actionStrings, err = m.All(umb.MaxNames)
+		u.actionStrings, err = member.All(umb.MaxNames)
 	case umb.Valuations:
 		if u.variables == nil {
 			return nil
 		}
-		if err = m.Sized(int64(u.numStates), int64(u.valuationSize())); err == nil {
-			u.valuations, err = m.All(m.Size)
+		if err = member.Sized(int64(u.numStates), int64(u.valuationSize())); err == nil {
+			u.valuations, err = member.All(member.Size)
 		}
 	default:
-		err = u.readAnnotation(name, m)
+		err = u.readAnnotation(name, member)
 	}
 	return err
 }
 
 // readAnnotation reads a label or rewards. It ignores members that the index does not list.
-func (u *umbFile) readAnnotation(name string, m *umb.Member) (err error) {
+func (u *umbFile) readAnnotation(name string, member *umb.Member) (err error) {
 	words := strings.Split(name, "/")
 	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {
 		return nil
@@ -395,11 +395,11 @@ func (u *umbFile) readAnnotation(name string, m *umb.Member) (err error) {
 	}
 	switch group {
 	case "aps":
-		u.labels[id], err = readStateSet(m, u.numStates)
+		u.labels[id], err = readStateSet(member, u.numStates)
 	case "rewards":
 		n := map[string]int{"states": u.numStates, "choices": u.numChoices, "branches": u.numBranches}[kind]
 		var column umbNumbers
-		column.Numbers, err = m.Numbers(n, &annotation.Type)
+		column.Numbers, err = member.Numbers(n, &annotation.Type)
 		u.rewards[id+"/"+kind] = column
 	}
 	return err

@@ -46,11 +46,11 @@ func (u *umbFile) buildSpace() (*explicit.Space, error) {
 	}
 	imported := &explicit.Imported{File: u.src.Name, Type: u.modelType, Actions: build.assembly.names, Model: model, Normalised: build.normalised}
 	for i, annotation := range u.index.Annotations.Get("rewards") {
-		r, transitionRewards, err := build.readReward(model, i, annotation)
+		reward, transitionRewards, err := build.readReward(model, i, annotation)
 		if err != nil {
 			return nil, fmt.Errorf("rewards/%s: %w", annotation.Name, err)
 		}
-		model.Rewards = append(model.Rewards, r)
+		model.Rewards = append(model.Rewards, reward)
 		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
 	}
 	if u.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
@@ -317,8 +317,8 @@ func (b *umbBuilder) branchWeight(state, branch int) (weight, high number, err e
 // recordBranch records the first branch of the next transition.
 func (b *umbBuilder) recordBranch(branch int) {
 	if b.firstBranches == nil && branch != b.numTransitions {
-		for t := range b.numTransitions {
-			b.firstBranches = append(b.firstBranches, uint32(t))
+		for target := range b.numTransitions {
+			b.firstBranches = append(b.firstBranches, uint32(target))
 		}
 	}
 	if b.firstBranches != nil {

@@ -46,8 +46,8 @@ func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*s
 		return nil, ErrInexact
 	}
 	r := &refiner{model: m, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
-	for _, w := range m.Rats {
-		r.weightID = append(r.weightID, r.rationalID(w))
+	for _, weight := range m.Rats {
+		r.weightID = append(r.weightID, r.rationalID(weight))
 	}
 	r.numberChoiceRewards(rewards)
 	out := &Partition{}
@@ -126,10 +126,10 @@ func groupByKey(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
 }
 
 // rationalID returns the number of a fraction; nil stands for 0.
-func (r *refiner) rationalID(x *big.Rat) uint32 {
+func (r *refiner) rationalID(value *big.Rat) uint32 {
 	text := "0"
-	if x != nil {
-		text = x.RatString()
+	if value != nil {
+		text = value.RatString()
 	}
 	i, known := r.rationalIDs[text]
 	if !known {
@@ -143,11 +143,11 @@ func (r *refiner) rationalID(x *big.Rat) uint32 {
 func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
 	r.choiceReward, _ = groupByKey(r.model.NumChoices(), func(c int, key []byte) []byte {
 		for _, reward := range rewards {
-			var x *big.Rat
+			var value *big.Rat
 			if reward.ChoiceRat != nil {
-				x = reward.ChoiceRat[c]
+				value = reward.ChoiceRat[c]
 			}
-			key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
+			key = binary.LittleEndian.AppendUint32(key, r.rationalID(value))
 		}
 		return key
 	})
@@ -156,11 +156,11 @@ func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
 // appendStateRewards appends the numbers of the rewards of state s to a key.
 func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int) []byte {
 	for _, reward := range rewards {
-		var x *big.Rat
+		var value *big.Rat
 		if reward.StateRat != nil {
-			x = reward.StateRat[s]
+			value = reward.StateRat[s]
 		}
-		key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
+		key = binary.LittleEndian.AppendUint32(key, r.rationalID(value))
 	}
 	return key
 }
@@ -219,11 +219,11 @@ func (r *refiner) sumOf(pairs []blockWeight) uint32 {
 	}
 	i, known := r.sumID[string(key)]
 	if !known {
-		x := new(big.Rat)
+		value := new(big.Rat)
 		for _, p := range pairs {
-			x.Add(x, r.model.Rats[p.weight])
+			value.Add(value, r.model.Rats[p.weight])
 		}
-		i = r.rationalID(x)
+		i = r.rationalID(value)
 		r.sumID[string(key)] = i
 	}
 	return i

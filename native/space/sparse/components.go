@@ -161,8 +161,8 @@ func (c *Components) Bottom(m *Model) []int {
 	for i := range c.Num() {
 		leaves := slices.ContainsFunc(c.Members(i), func(s uint32) bool {
 			first, end := m.Choices(int(s))
-			return slices.ContainsFunc(m.Target[m.Start[first]:m.Start[end]], func(t uint32) bool {
-				return c.ID[t] != uint32(i)
+			return slices.ContainsFunc(m.Target[m.Start[first]:m.Start[end]], func(target uint32) bool {
+				return c.ID[target] != uint32(i)
 			})
 		})
 		if !leaves {

@@ -66,17 +66,17 @@ func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 	if err := x.validate(m); err != nil {
 		return nil, err
 	}
-	b := NewBuilder(DTMC)
+	builder := NewBuilder(DTMC)
 	mixed := false
 	for i := range x.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		b.State()
+		builder.State()
 		mixed = mixed || len(x.Nodes[i].Moves) > 1
-		x.addRow(b, m, x.Nodes[i].Moves)
+		x.addRow(builder, m, x.Nodes[i].Moves)
 	}
-	out, err := b.Finish()
+	out, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 
 // addRow adds the transitions of a node with the given moves. Transitions with the same next node and the
 // same action are merged, and their probabilities added.
-func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
+func (x *Controller) addRow(builder *Builder, m *Model, moves []Move) {
 	type destination struct {
 		node   uint32
 		action Action
@@ -122,34 +122,34 @@ func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
 	slices.SortStableFunc(order, func(x, y destination) int { return int(x.node) - int(y.node) })
 	for _, to := range order {
 		if m.Rats != nil {
-			b.AddRat(int(to.node), exactSums[to], to.action)
+			builder.AddRat(int(to.node), exactSums[to], to.action)
 		} else {
-			b.AddAction(int(to.node), sums[to], to.action)
+			builder.AddAction(int(to.node), sums[to], to.action)
 		}
 	}
 }
 
 // Reward translates a reward structure of the model to the induced chain. The reward of a node with
 // several moves is the expectation over them.
-func (x *Controller) Reward(r *Reward) *Reward {
-	out := &Reward{Name: r.Name, Err: r.Err, Unfit: r.Unfit}
+func (x *Controller) Reward(reward *Reward) *Reward {
+	out := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
 	for _, node := range x.Nodes {
-		if r.State != nil {
-			out.State = append(out.State, r.State[node.State])
+		if reward.State != nil {
+			out.State = append(out.State, reward.State[node.State])
 		}
-		if r.StateRat != nil {
-			out.StateRat = append(out.StateRat, r.StateRat[node.State])
+		if reward.StateRat != nil {
+			out.StateRat = append(out.StateRat, reward.StateRat[node.State])
 		}
-		if r.Choice == nil {
+		if reward.Choice == nil {
 			continue
 		}
-		near, exact := r.expectedChoice(node.Moves)
+		near, exact := reward.expectedChoice(node.Moves)
 		out.Choice = append(out.Choice, near)
-		if r.ChoiceRat != nil {
+		if reward.ChoiceRat != nil {
 			out.ChoiceRat = append(out.ChoiceRat, exact)
 		}
 		if len(node.Moves) > 1 {
-			out.Err = r.Err + 0x1p-50
+			out.Err = reward.Err + 0x1p-50
 		}
 	}
 	return out
