@@ -87,7 +87,7 @@ func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach
 		}
 		if err == nil && model.outputs.Witness.Part && question.bound != nil && question.provesAnswer {
 			err = model.addSubsystem(ctx, &verdict.Witnesses[len(verdict.Witnesses)-1], &subsystem.Question{
-				Space: reach.Space, Chain: chain, Formula: pathFormula(reach, question), From: reach.From, Bound: question.bound, Reach: question.orEqual,
+				Space: reach.Space, Chain: chain, Formula: pathFormula(reach, question), From: reach.From, Bound: question.bound, OrEqual: question.orEqual,
 			})
 		}
 		if err != nil {

@@ -222,11 +222,11 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 
 // appendTransitionsWithin appends the transitions of choice origin of the model that exceed no bound as transitions of choice c of
 // the product.
-func (b *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
+func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
 	lo, hi := product.Row(c)
-	first, _ := b.model.Row(origin)
+	first, _ := builder.model.Row(origin)
 	for transition := lo; transition < hi; transition++ {
-		if b.value(int(product.Target[transition]), 1) != failed {
+		if builder.value(int(product.Target[transition]), 1) != failed {
 			within = append(within, first+transition-lo)
 		}
 	}
@@ -401,28 +401,28 @@ const maxProductStates = 1 << 26
 
 // build explores the product from the given states of the model with cost 0. begin has the state of the product for each of
 // them; goal has the states of the product that satisfy the formula.
-func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
-	m := b.model
-	b.packed = make([]uint64, 1+len(b.costs)/2)
-	b.states = explicit.NewNumbering(len(b.packed))
-	b.rows = sparse.NewDerivedBuilder(m, m.Kind)
+func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
+	m := builder.model
+	builder.packed = make([]uint64, 1+len(builder.costs)/2)
+	builder.states = explicit.NewNumbering(len(builder.packed))
+	builder.rows = sparse.NewDerivedBuilder(m, m.Kind)
 	begin = make([]uint32, m.NumStates())
-	spent := make([]uint32, len(b.costs))
+	spent := make([]uint32, len(builder.costs))
 	for s := range from.All() {
-		begin[s] = b.index(uint32(s), spent)
+		begin[s] = builder.index(uint32(s), spent)
 	}
-	for i := 0; i < b.states.Len(); i++ { // the list grows
-		if i&0xfff == 0 && b.ctx.Err() != nil {
-			return nil, nil, b.ctx.Err()
+	for i := 0; i < builder.states.Len(); i++ { // the list grows
+		if i&0xfff == 0 && builder.ctx.Err() != nil {
+			return nil, nil, builder.ctx.Err()
 		}
 		if i >= maxProductStates {
 			return nil, nil, fmt.Errorf("found reward bounds whose product with the model has more than %d states", maxProductStates)
 		}
-		b.expand(i)
+		builder.expand(i)
 	}
-	goal = sparse.NewSet(b.states.Len())
+	goal = sparse.NewSet(builder.states.Len())
 	for i := range goal.Len() {
-		if b.value(i, 1) == reached {
+		if builder.value(i, 1) == reached {
 			goal.Add(i)
 		}
 	}
@@ -430,60 +430,60 @@ func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *spar
 }
 
 // index returns the number of the state of the product for a state of the model and the costs so far.
-func (b *costProductBuilder) index(s uint32, spent []uint32) uint32 {
-	within, possible := true, b.left.Has(int(s)) // possible: the formula may still become true
-	for i, c := range b.costs {
+func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
+	within, possible := true, builder.left.Has(int(s)) // possible: the formula may still become true
+	for i, c := range builder.costs {
 		n := int(spent[i])
 		within = within && n >= c.low && (c.high < 0 || n <= c.high)
 		possible = possible && (c.high < 0 || n <= c.high)
 	}
 	decided := uint32(0)
 	switch {
-	case within && b.right.Has(int(s)):
+	case within && builder.right.Has(int(s)):
 		decided = reached
 	case !possible:
 		decided = failed
 	}
-	clear(b.packed)
-	b.packed[0] = uint64(s)
+	clear(builder.packed)
+	builder.packed[0] = uint64(s)
 	for k, n := range spent {
 		if decided != 0 {
 			n = decided
 		}
-		b.packed[(k+1)/2] |= uint64(n) << (32 * ((k + 1) % 2))
+		builder.packed[(k+1)/2] |= uint64(n) << (32 * ((k + 1) % 2))
 	}
-	return uint32(b.states.Add(b.packed))
+	return uint32(builder.states.Add(builder.packed))
 }
 
 // value returns number k of a state of the product: 0 is the state of the model, the others are the costs.
-func (b *costProductBuilder) value(i, k int) uint32 {
-	return uint32(b.states.At(i)[k/2] >> (32 * (k % 2)))
+func (builder *costProductBuilder) value(i, k int) uint32 {
+	return uint32(builder.states.At(i)[k/2] >> (32 * (k % 2)))
 }
 
 // expand appends the choices of a state of the product.
-func (b *costProductBuilder) expand(i int) {
-	m := b.model
-	s := int(b.value(i, 0))
-	b.rows.State()
-	if b.value(i, 1) >= failed {
-		b.rows.Loop(uint32(i))
+func (builder *costProductBuilder) expand(i int) {
+	m := builder.model
+	s := int(builder.value(i, 0))
+	builder.rows.State()
+	if builder.value(i, 1) >= failed {
+		builder.rows.Loop(uint32(i))
 		return
 	}
-	spent, now := make([]uint32, len(b.costs)), make([]uint32, len(b.costs))
+	spent, now := make([]uint32, len(builder.costs)), make([]uint32, len(builder.costs))
 	for k := range spent {
-		spent[k] = b.value(i, k+1)
+		spent[k] = builder.value(i, k+1)
 	}
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
-		b.rows.Copy(c, func(transition int) uint32 {
+		builder.rows.Copy(c, func(transition int) uint32 {
 			move := transition
 			if m.Kind == sparse.MDP {
 				move = c
 			}
-			for k := range b.costs {
-				now[k] = b.costs[k].after(spent[k], s, move)
+			for k := range builder.costs {
+				now[k] = builder.costs[k].after(spent[k], s, move)
 			}
-			return b.index(m.Target[transition], now)
+			return builder.index(m.Target[transition], now)
 		})
 	}
 }

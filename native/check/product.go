@@ -89,20 +89,20 @@ func (m automatonMemory) Absorbing(p productState) bool {
 }
 
 // step returns the state of the automaton after it reads the letter of a state of the model in state q. It keeps the results.
-func (x *automatonReader) step(q int, state uint32) (int, error) {
-	for q >= len(x.steps) {
-		row := make([]int32, len(x.letters.distinct))
+func (reader *automatonReader) step(q int, state uint32) (int, error) {
+	for q >= len(reader.steps) {
+		row := make([]int32, len(reader.letters.distinct))
 		for i := range row {
 			row[i] = -1
 		}
-		x.steps = append(x.steps, row)
+		reader.steps = append(reader.steps, row)
 	}
-	letter := x.letters.numberOf[state]
-	if to := x.steps[q][letter]; to >= 0 {
+	letter := reader.letters.numberOf[state]
+	if to := reader.steps[q][letter]; to >= 0 {
 		return int(to), nil
 	}
-	to, err := x.auto.Step(q, x.letters.distinct[letter])
-	x.steps[q][letter] = int32(to)
+	to, err := reader.auto.Step(q, reader.letters.distinct[letter])
+	reader.steps[q][letter] = int32(to)
 	return to, err
 }
 

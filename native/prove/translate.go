@@ -46,29 +46,29 @@ func NewSkeleton() *Skeleton {
 
 // Add adds the claim that answers a property, and returns its index. If certificates cannot express the
 // property, the error is a *result.Failure that says why, and nothing is added.
-func (k *Skeleton) Add(property *Property) (int, error) {
-	sets, vectors := len(k.Sets), len(k.Vectors)
-	t := &translation{Skeleton: k, property: property}
+func (skeleton *Skeleton) Add(property *Property) (int, error) {
+	sets, vectors := len(skeleton.Sets), len(skeleton.Vectors)
+	t := &translation{Skeleton: skeleton, property: property}
 	claim, err := t.claim(property.X)
 	if err != nil {
-		k.truncate(sets, vectors)
+		skeleton.truncate(sets, vectors)
 		return 0, err
 	}
 	claim.Property, claim.Name = property.Text, property.Name
-	k.Claims = append(k.Claims, claim)
-	return len(k.Claims) - 1, nil
+	skeleton.Claims = append(skeleton.Claims, claim)
+	return len(skeleton.Claims) - 1, nil
 }
 
 // truncate removes all sets and vectors after the given numbers of them.
-func (k *Skeleton) truncate(sets, vectors int) {
-	for i := sets; i < len(k.Sets); i++ {
-		delete(k.indexByKey, setKey(&k.Sets[i]))
-		delete(k.Atoms, i)
+func (skeleton *Skeleton) truncate(sets, vectors int) {
+	for i := sets; i < len(skeleton.Sets); i++ {
+		delete(skeleton.indexByKey, setKey(&skeleton.Sets[i]))
+		delete(skeleton.Atoms, i)
 	}
-	for i := vectors; i < len(k.Vectors); i++ {
-		delete(k.indexByKey, vectorKey(&k.Vectors[i]))
+	for i := vectors; i < len(skeleton.Vectors); i++ {
+		delete(skeleton.indexByKey, vectorKey(&skeleton.Vectors[i]))
 	}
-	k.Sets, k.Vectors = k.Sets[:sets], k.Vectors[:vectors]
+	skeleton.Sets, skeleton.Vectors = skeleton.Sets[:sets], skeleton.Vectors[:vectors]
 }
 
 func setKey(s *certificate.Set) string {
@@ -93,44 +93,44 @@ func vectorKey(vector *certificate.Vector) string {
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.
-func (k *Skeleton) setIndex(s certificate.Set) int {
+func (skeleton *Skeleton) setIndex(s certificate.Set) int {
 	key := setKey(&s)
-	i, ok := k.indexByKey[key]
+	i, ok := skeleton.indexByKey[key]
 	if !ok {
-		i = len(k.Sets)
-		k.indexByKey[key] = i
-		k.Sets = append(k.Sets, s)
+		i = len(skeleton.Sets)
+		skeleton.indexByKey[key] = i
+		skeleton.Sets = append(skeleton.Sets, s)
 	}
 	return i
 }
 
 // vectorIndex returns the index of a vector, and adds the vector if it is new.
-func (k *Skeleton) vectorIndex(vector certificate.Vector) int {
+func (skeleton *Skeleton) vectorIndex(vector certificate.Vector) int {
 	key := vectorKey(&vector)
-	i, ok := k.indexByKey[key]
+	i, ok := skeleton.indexByKey[key]
 	if !ok {
-		i = len(k.Vectors)
-		k.indexByKey[key] = i
-		k.Vectors = append(k.Vectors, vector)
+		i = len(skeleton.Vectors)
+		skeleton.indexByKey[key] = i
+		skeleton.Vectors = append(skeleton.Vectors, vector)
 	}
 	return i
 }
 
-func (k *Skeleton) not(i int) int {
-	switch s := k.Sets[i]; {
+func (skeleton *Skeleton) not(i int) int {
+	switch s := skeleton.Sets[i]; {
 	case s.Kind == certificate.Not:
 		return s.Sets[0]
 	default:
-		return k.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
+		return skeleton.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 	}
 }
 
-func (k *Skeleton) and(i, j int) int {
-	return k.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
+func (skeleton *Skeleton) and(i, j int) int {
+	return skeleton.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
 }
 
-func (k *Skeleton) or(i, j int) int {
-	return k.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
+func (skeleton *Skeleton) or(i, j int) int {
+	return skeleton.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 
 // translation translates one property to sets and vectors.

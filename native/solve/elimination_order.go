@@ -346,46 +346,46 @@ func bucketOfPriority(priority int) int32 {
 }
 
 // insert puts number k into the bucket of its priority, and takes it out of its old bucket.
-func (b *bucketQueue) insert(k uint32, priority int) {
+func (queue *bucketQueue) insert(k uint32, priority int) {
 	bucket := bucketOfPriority(priority)
-	if b.bucket[k] == bucket {
+	if queue.bucket[k] == bucket {
 		return
 	}
-	b.remove(k)
-	if first := b.head[bucket]; first != 0 {
-		b.prev[first-1] = k + 1
+	queue.remove(k)
+	if first := queue.head[bucket]; first != 0 {
+		queue.prev[first-1] = k + 1
 	}
-	b.next[k] = b.head[bucket] // links are numbers plus one; 0 is the end
-	b.prev[k] = 0
-	b.bucket[k] = bucket
-	b.head[bucket] = k + 1
-	b.lowest = min(b.lowest, int(bucket))
+	queue.next[k] = queue.head[bucket] // links are numbers plus one; 0 is the end
+	queue.prev[k] = 0
+	queue.bucket[k] = bucket
+	queue.head[bucket] = k + 1
+	queue.lowest = min(queue.lowest, int(bucket))
 }
 
 // remove takes number k out of the doubly linked list of its bucket, whose links are numbers plus one. It does
 // nothing if k is not queued.
-func (b *bucketQueue) remove(k uint32) {
-	bucket := b.bucket[k]
+func (queue *bucketQueue) remove(k uint32) {
+	bucket := queue.bucket[k]
 	if bucket < 0 {
 		return
 	}
-	next, prev := b.next[k], b.prev[k]
+	next, prev := queue.next[k], queue.prev[k]
 	if next != 0 {
-		b.prev[next-1] = prev
+		queue.prev[next-1] = prev
 	}
 	if prev != 0 {
-		b.next[prev-1] = next
+		queue.next[prev-1] = next
 	} else {
-		b.head[bucket] = next
+		queue.head[bucket] = next
 	}
-	b.bucket[k] = -1
+	queue.bucket[k] = -1
 }
 
 // first returns a number of the first bucket in use, without removing it. The queue must not be
 // empty.
-func (b *bucketQueue) first() uint32 {
-	for b.head[b.lowest] == 0 {
-		b.lowest++
+func (queue *bucketQueue) first() uint32 {
+	for queue.head[queue.lowest] == 0 {
+		queue.lowest++
 	}
-	return b.head[b.lowest] - 1
+	return queue.head[queue.lowest] - 1
 }

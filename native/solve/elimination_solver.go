@@ -14,24 +14,24 @@ import (
 //
 // If elimination takes more operations than budget, Bi-CGSTAB replaces it, and its result must be proved;
 // overBudget says that a larger budget may help.
-func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	solver := newEliminationSolver(l, budget)
-	defer func() { l.extended = ok && solver.extendedFactors != nil }()
-	values, err := solver.policyIteration(meter, l.minimize, solver.constant)
+func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+	solver := newEliminationSolver(local, budget)
+	defer func() { local.extended = ok && solver.extendedFactors != nil }()
+	values, err := solver.policyIteration(meter, local.minimize, solver.constant)
 	if err == nil && solver.leavesFloatRange(meter, values) {
-		solver = newEliminationSolver(l, budget)
+		solver = newEliminationSolver(local, budget)
 		solver.extendedFactors = new(extendedFactors)
-		values, err = solver.policyIteration(meter, l.minimize, solver.constant)
+		values, err = solver.policyIteration(meter, local.minimize, solver.constant)
 	}
 	if values == nil || err != nil {
-		l.sweepsTooSlow = solver.slowExit(meter)
+		local.sweepsTooSlow = solver.slowExit(meter)
 		return false, solver.iterative, err
 	}
 	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
 	reliable := !solver.iterative && solver.noUnderflow(values)
-	inputsExact := l.inheritedWidth <= eps*negligibleInherited
-	wantsInductive := l.rounding.grid > 0
-	if reliable && inputsExact && relErr <= eps && !wantsInductive && l.acceptIfOptimal(scheduler, values, relErr) {
+	inputsExact := local.inheritedWidth <= eps*negligibleInherited
+	wantsInductive := local.rounding.grid > 0
+	if reliable && inputsExact && relErr <= eps && !wantsInductive && local.acceptIfOptimal(scheduler, values, relErr) {
 		return true, false, nil
 	}
 	low, high, err := solver.solveConstantBounds(meter, values)
@@ -48,14 +48,14 @@ func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok,
 		if err != nil {
 			return false, false, err
 		}
-		if slack != nil && low != nil && high != nil && l.proveInductive(low, high, slack, maxDelta, maxWidth) {
+		if slack != nil && low != nil && high != nil && local.proveInductive(low, high, slack, maxDelta, maxWidth) {
 			return true, false, nil
 		}
 	}
-	if reliable && relErr < 1e-3 && !wantsInductive && l.acceptIfOptimal(scheduler, values, relErr) {
+	if reliable && relErr < 1e-3 && !wantsInductive && local.acceptIfOptimal(scheduler, values, relErr) {
 		return true, false, nil
 	}
-	l.sweepsTooSlow = solver.slowExit(meter)
+	local.sweepsTooSlow = solver.slowExit(meter)
 	return false, solver.iterative, nil
 }
 
@@ -125,17 +125,17 @@ func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedS
 //
 // An upper bound that the equations do not raise is above the least solution. A lower bound that they do not
 // lower is below it, since every scheduler leaves the component or has infinite reward.
-func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
+func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
 		for k := range slack {
-			l.setAround(lower, upper, k, low[k], high[k], delta*slack[k])
+			local.setAround(lower, upper, k, low[k], high[k], delta*slack[k])
 			if upper[k]-lower[k] > maxWidth*upper[k] {
 				return false
 			}
 		}
-		if scheduler, ok := l.provesBounds(lower, upper); ok {
-			l.acceptBounds(lower, upper, scheduler)
+		if scheduler, ok := local.provesBounds(lower, upper); ok {
+			local.acceptBounds(lower, upper, scheduler)
 			return true
 		}
 	}
@@ -143,33 +143,33 @@ func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWi
 }
 
 // setAround sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
-func (l *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
-	lower[k] = l.rounding.floorToGrid(max(low-spread, 0))
-	upper[k] = l.rounding.ceilToGrid(high + spread)
-	if l.atMostOne {
+func (local *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
+	lower[k] = local.rounding.floorToGrid(max(low-spread, 0))
+	upper[k] = local.rounding.ceilToGrid(high + spread)
+	if local.atMostOne {
 		upper[k] = min(upper[k], 1)
 	}
 }
 
-func (l *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
-	l.lower, l.upper = lower, upper
-	if l.scheduler != nil {
-		l.scheduler = scheduler
+func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
+	local.lower, local.upper = lower, upper
+	if local.scheduler != nil {
+		local.scheduler = scheduler
 	}
 }
 
 // provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower
 // bound and raises no upper bound. It returns the scheduler that attains the bounds.
-func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
+func (local *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 	scheduler := make([]uint32, len(lower))
 	for k := range lower {
-		lo, lowerChoice := l.lowerUpdate(k, lower)
-		hi, upperChoice := l.upperUpdate(k, upper)
+		lo, lowerChoice := local.lowerUpdate(k, lower)
+		hi, upperChoice := local.upperUpdate(k, upper)
 		if lo < lower[k] || hi > upper[k] {
 			return nil, false
 		}
 		scheduler[k] = lowerChoice
-		if l.minimize {
+		if local.minimize {
 			scheduler[k] = upperChoice
 		}
 	}
@@ -178,19 +178,19 @@ func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 
 // acceptIfOptimal checks that values, the value of the given scheduler up to relErr, is optimal: no other choice
 // can improve on it. If so, it replaces the bounds by values plus and minus its error, and returns true.
-func (l *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
+func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	for k, current := range scheduler {
-		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-			if j != current && !l.certainlyNotBetter(k, j, values, relErr) && !l.sameEquation(j, current) {
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
+			if j != current && !local.certainlyNotBetter(k, j, values, relErr) && !local.sameEquation(j, current) {
 				return false
 			}
 		}
 	}
 	lower, upper := make([]float64, len(values)), make([]float64, len(values))
 	for k := range values {
-		l.setAround(lower, upper, k, values[k], values[k], 1.01*relErr*values[k])
+		local.setAround(lower, upper, k, values[k], values[k], 1.01*relErr*values[k])
 	}
-	l.acceptBounds(lower, upper, scheduler)
+	local.acceptBounds(lower, upper, scheduler)
 	return true
 }
 
@@ -216,22 +216,22 @@ func allWithin(values []float64, minimum, maximum float64) bool {
 // certainlyNotBetter reports whether choice j of unknown k cannot improve on values[k], for any values within
 // relErr of values. It adds up differences of values, since the weights of a choice sum to one: if the differences
 // are small, so is the effect of the error of the weights.
-func (l *localSystem) certainlyNotBetter(k int, j uint32, values []float64, relErr float64) bool {
+func (local *localSystem) certainlyNotBetter(k int, j uint32, values []float64, relErr float64) bool {
 	current := values[k]
-	constant := l.constLower[j]
-	if !l.minimize {
-		constant = l.constUpper[j]
+	constant := local.constLower[j]
+	if !local.minimize {
+		constant = local.constUpper[j]
 	}
-	gain, magnitude := constant-l.exitWeight[j]*current, constant+l.exitWeight[j]*current
+	gain, magnitude := constant-local.exitWeight[j]*current, constant+local.exitWeight[j]*current
 	err := 0.0
-	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		weight, targetValue := l.weight[i], values[l.column[i]]
+	for i := local.termStart[j]; i < local.termStart[j+1]; i++ {
+		weight, targetValue := local.weight[i], values[local.column[i]]
 		gain += weight * (targetValue - current)
 		magnitude += weight * math.Abs(targetValue-current)
 		err += weight * (targetValue + current)
 	}
-	err = 1.01 * (l.evalErr[j]*magnitude + relErr*(err+l.exitWeight[j]*current))
-	if l.minimize {
+	err = 1.01 * (local.evalErr[j]*magnitude + relErr*(err+local.exitWeight[j]*current))
+	if local.minimize {
 		return gain-err >= 0
 	}
 	return gain+err <= 0
@@ -239,33 +239,33 @@ func (l *localSystem) certainlyNotBetter(k int, j uint32, values []float64, relE
 
 // sameEquation reports whether the equations of choices i and j have the same columns, and coefficients that differ by
 // rounding errors only. It is false if j is sparse.None.
-func (l *localSystem) sameEquation(i, j uint32) bool {
-	if j == sparse.None || !slices.Equal(l.column[l.termStart[i]:l.termStart[i+1]], l.column[l.termStart[j]:l.termStart[j+1]]) {
+func (local *localSystem) sameEquation(i, j uint32) bool {
+	if j == sparse.None || !slices.Equal(local.column[local.termStart[i]:local.termStart[i+1]], local.column[local.termStart[j]:local.termStart[j+1]]) {
 		return false
 	}
-	relErr := min(l.evalErr[i], l.evalErr[j])
+	relErr := min(local.evalErr[i], local.evalErr[j])
 	close := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
-	for offset := range l.termStart[i+1] - l.termStart[i] {
-		if !close(l.weight[l.termStart[i]+offset], l.weight[l.termStart[j]+offset]) {
+	for offset := range local.termStart[i+1] - local.termStart[i] {
+		if !close(local.weight[local.termStart[i]+offset], local.weight[local.termStart[j]+offset]) {
 			return false
 		}
 	}
-	return close(l.constLower[i], l.constLower[j]) && close(l.constUpper[i], l.constUpper[j]) && close(l.exitWeight[i], l.exitWeight[j])
+	return close(local.constLower[i], local.constLower[j]) && close(local.constUpper[i], local.constUpper[j]) && close(local.exitWeight[i], local.exitWeight[j])
 }
 
 // properScheduler returns a scheduler that leaves the component with probability one from every unknown. It
 // searches backwards from the choices with a positive exit weight.
-func (l *localSystem) properScheduler() []uint32 {
-	n := len(l.choiceStart) - 1
+func (local *localSystem) properScheduler() []uint32 {
+	n := len(local.choiceStart) - 1
 	scheduler := make([]uint32, n)
-	users := l.columnUses()
+	users := local.columnUses()
 	exits := make([]bool, n)
 	var queue []uint32
 	for k := range n {
 		scheduler[k] = sparse.None
-		exits[k] = l.choiceStart[k] == l.choiceStart[k+1]
-		for j := l.choiceStart[k]; j < l.choiceStart[k+1] && !exits[k]; j++ {
-			if l.exitWeight[j] > 0 {
+		exits[k] = local.choiceStart[k] == local.choiceStart[k+1]
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1] && !exits[k]; j++ {
+			if local.exitWeight[j] > 0 {
 				scheduler[k], exits[k] = j, true
 			}
 		}
@@ -294,19 +294,19 @@ func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.
 
 // columnUses returns, for each unknown, the choices that have a term in it, and for each choice its unknown
 // (the transposed matrix without weights).
-func (l *localSystem) columnUses() *columnIndex {
-	n := len(l.choiceStart) - 1
-	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(l.column)), owner: make([]uint32, len(l.exitWeight))}
-	for _, target := range l.column {
+func (local *localSystem) columnUses() *columnIndex {
+	n := len(local.choiceStart) - 1
+	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(local.column)), owner: make([]uint32, len(local.exitWeight))}
+	for _, target := range local.column {
 		index.start[target+2]++
 	}
 	for t := range n {
 		index.start[t+2] += index.start[t+1]
 	}
 	for k := range n {
-		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
 			index.owner[j] = uint32(k)
-			for _, target := range l.column[l.termStart[j]:l.termStart[j+1]] {
+			for _, target := range local.column[local.termStart[j]:local.termStart[j+1]] {
 				index.choice[index.start[target+1]] = j
 				index.start[target+1]++
 			}

@@ -41,8 +41,8 @@ func (r remainingWeights) sum(factor float64) (total, err float64) {
 // The relative error goes to skippedErr.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
-func (z *uniformisation) extrapolate(step int, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
-	if step%checkInterval != 0 || z.lostSmallValue {
+func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
+	if step%checkInterval != 0 || uniform.lostSmallValue {
 		return 0, false
 	}
 	minRatio, maxRatio := math.Inf(1), 0.0
@@ -55,7 +55,7 @@ func (z *uniformisation) extrapolate(step int, values, next, sum []float64, rest
 			return 0, false
 		}
 	}
-	relErr := 1.01 * (z.relErrPerStep + 4*unit)
+	relErr := 1.01 * (uniform.relErrPerStep + 4*unit)
 	minWeight, minErr := rest.sum(minRatio * (1 - relErr))
 	maxWeight, maxErr := rest.sum(maxRatio * (1 + relErr))
 	minWeight, maxWeight = minWeight*(1-minErr), maxWeight*(1+maxErr)
@@ -71,9 +71,9 @@ func (z *uniformisation) extrapolate(step int, values, next, sum []float64, rest
 		}
 	}
 	deviation := 1.01 * (maxWeight - minWeight) / 2 * share
-	if !(deviation <= z.opts.epsilon()/16+1.1*relErr*numSteps) {
+	if !(deviation <= uniform.opts.epsilon()/16+1.1*relErr*numSteps) {
 		return 0, false
 	}
-	z.skippedErr = max(z.skippedErr, deviation)
+	uniform.skippedErr = max(uniform.skippedErr, deviation)
 	return weight, true
 }

@@ -61,18 +61,18 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 }
 
 // useDTMCSteps makes the steps those of a DTMC, without uniformisation. All states are maybe states.
-func (z *uniformisation) useDTMCSteps(maxRow int) {
-	z.stepProb = z.graph.Weights
-	for s := range z.graph.NumStates() {
-		z.maybeStates = append(z.maybeStates, uint32(s))
-		first, end := z.graph.Row(s)
+func (uniform *uniformisation) useDTMCSteps(maxRow int) {
+	uniform.stepProb = uniform.graph.Weights
+	for s := range uniform.graph.NumStates() {
+		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
+		first, end := uniform.graph.Row(s)
 		for i := first; i < end; i++ {
-			if int(z.graph.Target[i]) == s {
-				z.stayProb[s] += z.graph.Prob(i)
+			if int(uniform.graph.Target[i]) == s {
+				uniform.stayProb[s] += uniform.graph.Prob(i)
 			}
 		}
 	}
-	z.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + z.rounding.err)
+	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + uniform.rounding.err)
 }
 
 // transposed returns a Markov chain with its transitions reversed, each row in the order of the sources. It

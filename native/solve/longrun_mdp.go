@@ -544,14 +544,14 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 
 // solve returns the values of the quotient. gain has the value of each absorbing state, that is, of staying
 // in its MEC. The gains in known are exactly 0 or 1.
-func (q *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
-	sys, err := newSystem(q.graph, nil, dir, opts)
+func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
+	sys, err := newSystem(quotient.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	n := q.mecs.Num()
-	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(q.graph.NumStates())
-	zero, nonzero, one, notOne := q.newSet(), q.newSet(), q.newSet(), q.newSet()
+	n := quotient.mecs.Num()
+	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(quotient.graph.NumStates())
+	zero, nonzero, one, notOne := quotient.newSet(), quotient.newSet(), quotient.newSet(), quotient.newSet()
 	for i := range n {
 		s := n + i
 		sys.maybe.Remove(s)
@@ -564,16 +564,16 @@ func (q *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set
 		addTo(known.Has(i) && isProb && sys.values.Lower[s] == 1, s, one, notOne)
 	}
 	sys.values.Converged = gain.Converged
-	if err := q.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
+	if err := quotient.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
 		return nil, err
 	}
-	if err := q.setCertain(ctx, sys, dir == Max, one, notOne, 1); err != nil {
+	if err := quotient.setCertain(ctx, sys, dir == Max, one, notOne, 1); err != nil {
 		return nil, err
 	}
 	return sys.solve(ctx, opts, false)
 }
 
-func (q *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(q.graph.NumStates()) }
+func (quotient *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(quotient.graph.NumStates()) }
 
 // addTo adds s to a if yes, and to b otherwise.
 func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
@@ -586,18 +586,18 @@ func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
 
 // setCertain fixes the value of the maybe states that reach targets with probability one: under some
 // scheduler if existential is set, otherwise under all schedulers. others are the remaining absorbing states.
-func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
+func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
-	certain := q.graph.ExistsUntil(sparse.FullSet(q.graph.NumStates()), others).Complement()
+	certain := quotient.graph.ExistsUntil(sparse.FullSet(quotient.graph.NumStates()), others).Complement()
 	if existential {
 		var err error
-		if certain, err = q.graph.Prob1E(ctx, sparse.FullSet(q.graph.NumStates()), targets); err != nil {
+		if certain, err = quotient.graph.Prob1E(ctx, sparse.FullSet(quotient.graph.NumStates()), targets); err != nil {
 			return err
 		}
 		if sys.values.Scheduler != nil {
-			q.graph.Attract(certain, targets, sys.values.Scheduler)
+			quotient.graph.Attract(certain, targets, sys.values.Scheduler)
 		}
 	}
 	certain = certain.Intersect(sys.maybe)
@@ -607,12 +607,12 @@ func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential b
 }
 
 // writeBack copies the values and the scheduler of the quotient to the original model.
-func (q *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
+func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 	values.Converged = solved.Converged
 	values.Estimated = solved.Estimated
 	values.Extended = solved.Extended
 	values.Sweeps = solved.Sweeps + mec.meter.progress.Sweeps
-	for s, quotientState := range q.stateOf {
+	for s, quotientState := range quotient.stateOf {
 		values.Lower[s] = solved.Lower[quotientState]
 		values.Upper[s] = solved.Upper[quotientState]
 		if values.Exact != nil {
@@ -622,21 +622,21 @@ func (q *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 	if values.Scheduler == nil {
 		return
 	}
-	exits := sparse.NewSet(len(q.stateOf))
-	for s, quotientState := range q.stateOf {
+	exits := sparse.NewSet(len(quotient.stateOf))
+	for s, quotientState := range quotient.stateOf {
 		original := uint32(sparse.None)
 		if choice := solved.Scheduler[quotientState]; choice != sparse.None {
-			original = q.originalChoice[choice]
+			original = quotient.originalChoice[choice]
 		}
 		switch {
-		case original != sparse.None && q.original.Owner(original) == s:
+		case original != sparse.None && quotient.original.Owner(original) == s:
 			values.Scheduler[s] = original
-			if q.mecs.ID[s] != sparse.None {
+			if quotient.mecs.ID[s] != sparse.None {
 				exits.Add(s)
 			}
-		case original == sparse.None && q.mecs.ID[s] != sparse.None:
+		case original == sparse.None && quotient.mecs.ID[s] != sparse.None:
 			values.Scheduler[s] = mec.stayChoice[s]
 		}
 	}
-	q.original.Approach(q.mecs.Choices, exits, values.Scheduler)
+	quotient.original.Approach(quotient.mecs.Choices, exits, values.Scheduler)
 }

@@ -13,18 +13,18 @@ import (
 // ok is false, and the bounds are unchanged; overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
-func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	iteration := newPolicyIteration(l, meter, budget)
-	values, err := iteration.run(l.lower, iteration.constant, iteration.improve)
+func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+	iteration := newPolicyIteration(local, meter, budget)
+	values, err := iteration.run(local.lower, iteration.constant, iteration.improve)
 	if values == nil || err != nil {
 		return false, iteration.exhausted(), err
 	}
 	low, high := values, values
-	if l.inheritedWidth > 0 || l.underflowed || l.inheritedAbsWidth > 0 {
-		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(l.constLower, k) }); low == nil || err != nil {
+	if local.inheritedWidth > 0 || local.underflowed || local.inheritedAbsWidth > 0 {
+		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(local.constLower, k) }); low == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(l.constUpper, k) }); high == nil || err != nil {
+		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(local.constUpper, k) }); high == nil || err != nil {
 			return false, false, err
 		}
 	}
@@ -32,7 +32,7 @@ func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) 
 	if slack == nil || err != nil {
 		return false, iteration.exhausted(), err
 	}
-	return l.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * l.work())
+	return local.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * local.work())
 }
 
 // policyIteration holds the current scheduler of a component, and the solver of the chain that it

@@ -10,8 +10,8 @@ import (
 )
 
 // Chain returns the Markov chain that the scheduler induces, with its reachable states and their rewards.
-func (x Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.Space, error) {
-	induced, err := x.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
+func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.Space, error) {
+	induced, err := scheduler.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
 	if err != nil {
 		return nil, err
 	}

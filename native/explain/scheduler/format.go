@@ -133,7 +133,7 @@ func parseOption(word string) (key, value string, noValue bool) {
 }
 
 // set sets the option that a word such as "reach=true" names. It ignores type, which ParseTarget treats.
-func (o *Options) set(word string) error {
+func (options *Options) set(word string) error {
 	key, value, noValue := parseOption(word)
 	var flag *bool
 	values := [2]string{"false", "true"}
@@ -141,17 +141,17 @@ func (o *Options) set(word string) error {
 	case "type":
 		return nil
 	case "mode":
-		flag, values = &o.Restrict, [2]string{"reduce", "restrict"}
+		flag, values = &options.Restrict, [2]string{"reduce", "restrict"}
 	case "reach":
-		flag = &o.Reachable
+		flag = &options.Reachable
 	case "states":
-		flag = &o.States
+		flag = &options.States
 	case "loss":
 		loss, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(loss >= 0) || math.IsInf(loss, 1) {
 			return fmt.Errorf("value %q of the scheduler option loss, want a number of at least 0", value)
 		}
-		o.Loss = loss
+		options.Loss = loss
 		return nil
 	case "obs":
 		return fmt.Errorf("scheduler option obs is for partially observable models, whose schedulers are not computed")

@@ -17,12 +17,12 @@ import (
 // scheduler does not fit the space.
 //
 // Source: PRISM's -exportstrat; Storm's Scheduler::printJsonToStream.
-func Write(ctx context.Context, w io.Writer, space *explicit.Space, x Scheduler, format Format, opts Options) error {
-	if err := x.validate(space.Model()); err != nil {
+func Write(ctx context.Context, w io.Writer, space *explicit.Space, scheduler Scheduler, format Format, opts Options) error {
+	if err := scheduler.validate(space.Model()); err != nil {
 		return err
 	}
 	writer := newWriter(ctx, w, space, opts)
-	writer.scheduler = x
+	writer.scheduler = scheduler
 	var err error
 	switch format {
 	case Actions, Indices:
@@ -72,15 +72,15 @@ func (w *writer) poll(i int) error {
 // writeList writes PRISM's list of actions or indices: the choice of each state for each number of steps. States
 // with any choice are left out.
 func (w *writer) writeList(indices bool) error {
-	for k, s := range w.space.Order() {
-		if err := w.poll(k); err != nil {
+	for number, s := range w.space.Order() {
+		if err := w.poll(number); err != nil {
 			return err
 		}
-		for i, row := range w.scheduler {
+		for steps, row := range w.scheduler {
 			if row[s] == sparse.None {
 				continue
 			}
-			w.writeEntry(k, int(s), i, indices)
+			w.writeEntry(number, int(s), steps, indices)
 		}
 	}
 	return nil
@@ -154,21 +154,21 @@ func (w *writer) writeInduced(dot bool) error {
 
 // writeTransitions writes PRISM's .tra format.
 func (w *writer) writeTransitions(induced *Induced) error {
-	m := induced.Model
-	fmt.Fprintf(w, "# Transitions (%v)\n%d ", m.Kind, m.NumStates())
+	model := induced.Model
+	fmt.Fprintf(w, "# Transitions (%v)\n%d ", model.Kind, model.NumStates())
 	choice := ""
-	if m.Kind == sparse.MDP {
-		fmt.Fprintf(w, "%d ", m.NumChoices())
+	if model.Kind == sparse.MDP {
+		fmt.Fprintf(w, "%d ", model.NumChoices())
 		choice = "0 "
 	}
-	fmt.Fprintf(w, "%d\n", m.NumTransitions())
-	for s := range m.NumStates() {
+	fmt.Fprintf(w, "%d\n", model.NumTransitions())
+	for s := range model.NumStates() {
 		if err := w.poll(s); err != nil {
 			return err
 		}
-		lo, hi := m.Row(s)
-		for transition := lo; transition < hi; transition++ {
-			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, m.Target[transition], formatNumber(m.Prob(transition)), withPrefix(" ", w.transitionAction(induced, s, transition)))
+		first, end := model.Row(s)
+		for transition := first; transition < end; transition++ {
+			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, model.Target[transition], formatNumber(model.Prob(transition)), withPrefix(" ", w.transitionAction(induced, s, transition)))
 		}
 	}
 	return nil
@@ -201,26 +201,26 @@ func withPrefix(prefix, text string) string {
 // writeDot writes the induced model in the DOT language, as PRISM does. In an MDP an additional point stands for
 // the choice of each state.
 func (w *writer) writeDot(induced *Induced) error {
-	m := induced.Model
+	model := induced.Model
 	w.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
-	for i := range m.NumStates() {
-		if err := w.poll(i); err != nil {
+	for state := range model.NumStates() {
+		if err := w.poll(state); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", i, i, w.dotSublabel(induced, i))
-		from, label := strconv.Itoa(i), withPrefix(":", w.choiceAction(induced, i))
-		if m.Kind == sparse.MDP {
-			from = fmt.Sprintf("n%d_0", i)
-			fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", i, from, label)
+		fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
+		from, label := strconv.Itoa(state), withPrefix(":", w.choiceAction(induced, state))
+		if model.Kind == sparse.MDP {
+			from = fmt.Sprintf("n%d_0", state)
+			fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, from, label)
 			fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", from)
 			label = ""
 		}
-		lo, hi := m.Row(i)
-		for transition := lo; transition < hi; transition++ {
+		first, end := model.Row(state)
+		for transition := first; transition < end; transition++ {
 			if induced.Choice == nil {
-				label = withPrefix(":", w.transitionAction(induced, i, transition))
+				label = withPrefix(":", w.transitionAction(induced, state, transition))
 			}
-			fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, m.Target[transition], formatNumber(m.Prob(transition)), label)
+			fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, model.Target[transition], formatNumber(model.Prob(transition)), label)
 		}
 	}
 	w.WriteString("}\n")

@@ -40,14 +40,14 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 // each state.
 func (w *writer) nodeOrder(controller *sparse.Controller) (order []int, rank []int) {
 	rank = make([]int, w.model.NumStates())
-	for k, s := range w.space.Order() {
-		rank[s] = k
+	for number, s := range w.space.Order() {
+		rank[s] = number
 	}
-	for i := range controller.Nodes {
-		order = append(order, i)
+	for a := range controller.Nodes {
+		order = append(order, a)
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		left, right := &controller.Nodes[i], &controller.Nodes[j]
+	slices.SortFunc(order, func(a, b int) int {
+		left, right := &controller.Nodes[a], &controller.Nodes[b]
 		return cmp.Or(rank[left.State]-rank[right.State], int(left.Memory)-int(right.Memory))
 	})
 	return order, rank
@@ -56,20 +56,20 @@ func (w *writer) nodeOrder(controller *sparse.Controller) (order []int, rank []i
 // writeControllerList writes a list of actions or indices, with a line for each node.
 func (w *writer) writeControllerList(controller *sparse.Controller, indices bool) error {
 	order, rank := w.nodeOrder(controller)
-	for k, i := range order {
-		if err := w.poll(k); err != nil {
+	for position, number := range order {
+		if err := w.poll(position); err != nil {
 			return err
 		}
-		node := &controller.Nodes[i]
+		node := &controller.Nodes[number]
 		line := w.beginLine(rank[node.State], int(node.State), indices)
 		line = fmt.Appendf(line, ",%d=", node.Memory)
-		for j, move := range node.Moves {
-			if j > 0 {
+		for index, move := range node.Moves {
+			if index > 0 {
 				line = append(line, '+')
 			}
 			if move.Prob != nil && len(node.Moves) > 1 {
-				near, _ := move.Prob.Float64()
-				line = fmt.Appendf(line, "%s:", formatNumber(near))
+				approximate, _ := move.Prob.Float64()
+				line = fmt.Appendf(line, "%s:", formatNumber(approximate))
 			}
 			line = w.appendChoice(line, int(node.State), int(move.Choice), indices)
 		}
@@ -84,14 +84,14 @@ func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) e
 	if w.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
 	}
-	m, err := controller.Chain(w.ctx, w.model)
+	chain, err := controller.Chain(w.ctx, w.model)
 	if err != nil {
 		return err
 	}
-	induced := &Induced{Model: m}
-	for _, n := range controller.Nodes {
-		induced.State = append(induced.State, n.State)
-		induced.Step = append(induced.Step, n.Memory)
+	induced := &Induced{Model: chain}
+	for _, node := range controller.Nodes {
+		induced.State = append(induced.State, node.State)
+		induced.Step = append(induced.Step, node.Memory)
 	}
 	if dot {
 		return w.writeDot(induced)
@@ -103,15 +103,15 @@ func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) e
 func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
 	order, _ := w.nodeOrder(controller)
 	separator := "[\n" + indent
-	for k, i := range order {
-		if err := w.poll(k); err != nil {
+	for position, number := range order {
+		if err := w.poll(position); err != nil {
 			return err
 		}
-		node := &controller.Nodes[i]
+		node := &controller.Nodes[number]
 		memory := int(node.Memory)
 		var choices []jsonChoice
-		for j := range node.Moves {
-			choices = append(choices, w.jsonMove(controller, &node.Moves[j]))
+		for index := range node.Moves {
+			choices = append(choices, w.jsonMove(controller, &node.Moves[index]))
 		}
 		entry := jsonState{Choice: choices, Memory: &memory, State: w.variables(int(node.State))}
 		if err := w.writeElement(&separator, entry); err != nil {
@@ -124,11 +124,11 @@ func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
 
 // jsonMove returns a move with its probability, and the memory after each successor.
 func (w *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
-	prob, _ := move.Probability().Float64()
-	choice := w.jsonChoice(int(move.Choice), prob)
+	probability, _ := move.Probability().Float64()
+	choice := w.jsonChoice(int(move.Choice), probability)
 	first, _ := w.model.Row(int(move.Choice))
-	for j, next := range move.Next {
-		successor := int(w.model.Target[first+j])
+	for index, next := range move.Next {
+		successor := int(w.model.Target[first+index])
 		choice.Updates = append(choice.Updates, map[string]any{"m'": controller.Nodes[next].Memory, "s'": w.variables(successor)})
 	}
 	return choice

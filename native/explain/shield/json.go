@@ -25,19 +25,19 @@ type jsonChoice struct {
 
 // JSON writes the randomized scheduler in which all allowed choices of a state are equally likely, in the
 // format of Storm's --exportscheduler.
-func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
+func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	writer := bufio.NewWriter(w)
-	m := x.Space.Model()
+	model := shield.Space.Model()
 	separator := "[\n    "
-	for s := range m.NumStates() {
+	for s := range model.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		entry := jsonState{State: x.variables(s)}
-		first, end := m.Choices(s)
+		entry := jsonState{State: shield.variables(s)}
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if x.Allowed.Has(c) {
-				entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: x.labels(c)})
+			if shield.Allowed.Has(c) {
+				entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: shield.labels(c)})
 			}
 		}
 		for i := range entry.Choices {
@@ -56,31 +56,31 @@ func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 }
 
 // labels returns the action of a choice as a list, which is empty if there is none.
-func (x *Shield) labels(c int) []string {
-	if name := x.Action(c); name != "" {
+func (shield *Shield) labels(c int) []string {
+	if name := shield.Action(c); name != "" {
 		return []string{name}
 	}
 	return []string{}
 }
 
 // Action returns the action of a choice; empty for none.
-func (x *Shield) Action(c int) string {
-	m := x.Space.Model()
+func (shield *Shield) Action(c int) string {
+	m := shield.Space.Model()
 	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
 		return ""
 	}
-	return x.Space.Program().Actions[m.Actions[c]-1]
+	return shield.Space.Program().Actions[m.Actions[c]-1]
 }
 
 // variables returns the valuation of a state by variable name.
-func (x *Shield) variables(s int) map[string]any {
-	out := map[string]any{}
-	state := x.Space.State(nil, s)
-	for i, variable := range x.Space.Program().Vars {
-		out[variable.Name] = state[i]
+func (shield *Shield) variables(s int) map[string]any {
+	valuation := map[string]any{}
+	state := shield.Space.State(nil, s)
+	for i, variable := range shield.Space.Program().Vars {
+		valuation[variable.Name] = state[i]
 		if variable.Type == sema.Bool {
-			out[variable.Name] = state[i] != 0
+			valuation[variable.Name] = state[i] != 0
 		}
 	}
-	return out
+	return valuation
 }

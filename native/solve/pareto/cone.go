@@ -45,8 +45,8 @@ func outerCone(planes []halfSpace, objectives int) *cone {
 }
 
 // constraint returns the linear function that is at most zero in the half-space.
-func (x halfSpace) constraint() []*big.Rat {
-	return append(slices.Clone(x.weights), new(big.Rat).Neg(x.bound))
+func (half halfSpace) constraint() []*big.Rat {
+	return append(slices.Clone(half.weights), new(big.Rat).Neg(half.bound))
 }
 
 // innerCone returns the dual cone of the known points: each ray is a half-space that contains all points, as

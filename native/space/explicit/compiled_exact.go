@@ -149,37 +149,37 @@ func (cache *weightCache) key(state []int32) int64 {
 
 // expandCompiled expands the states of the batch with the compiled model and cached weights. A
 // state with a weight that cannot be cached is expanded by the interpreter, with the same result.
-func (w *exactWorker) expandCompiled(ctx context.Context) error {
-	batch, compiled := w.batch, w.compiled
-	output, words := &compiled.output, w.codec.words
+func (worker *exactWorker) expandCompiled(ctx context.Context) error {
+	batch, compiled := worker.batch, worker.compiled
+	output, words := &compiled.output, worker.codec.words
 	output.Reset()
-	if err := w.expander.Expand(ctx, batch.states, output); err != nil {
+	if err := worker.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
 	choice, transition := 0, 0
 	for i, n := range output.Choices {
 		// A DTMC state with several commands needs the interpreter, which normalises its weights.
-		cached := n != compile.GivenUp && (n <= 1 || w.kind != sparse.DTMC)
+		cached := n != compile.GivenUp && (n <= 1 || worker.kind != sparse.DTMC)
 		end, endTransition := choice, transition
 		if n != compile.GivenUp {
 			end += int(n)
 		}
-		w.codec.unpack(w.state, batch.states[i*words:(i+1)*words])
+		worker.codec.unpack(worker.state, batch.states[i*words:(i+1)*words])
 		compiled.weightLists = compiled.weightLists[:0]
 		for j := choice; j < end; j++ {
 			endTransition += int(output.Transitions[j])
 			if cached {
-				compiled.weightLists = append(compiled.weightLists, w.cachedWeights(int(output.Moves[j])))
+				compiled.weightLists = append(compiled.weightLists, worker.cachedWeights(int(output.Moves[j])))
 				cached = len(compiled.weightLists[j-choice]) == int(output.Transitions[j])
 			}
 		}
 		if cached {
-			if err := w.addCompiled(ctx, choice, end, transition); err != nil {
+			if err := worker.addCompiled(ctx, choice, end, transition); err != nil {
 				return err
 			}
 		} else {
 			compiled.interpreted++
-			if err := w.expandInterpreted(ctx); err != nil {
+			if err := worker.expandInterpreted(ctx); err != nil {
 				return err
 			}
 		}
@@ -187,7 +187,7 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 	}
 	compiled.states += len(output.Choices)
 	if compiled.states > 4096 && compiled.interpreted > compiled.states/2 {
-		w.compiled = nil // most states are interpreted anyway
+		worker.compiled = nil // most states are interpreted anyway
 	}
 	return nil
 }
@@ -195,19 +195,19 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 // cachedWeights returns the weights of the alternatives of a move in the current state, one for
 // each transition that the compiled model writes. An empty list means that the interpreter must
 // expand the state.
-func (w *exactWorker) cachedWeights(index int) []*big.Rat {
-	cached, move := &w.compiled.caches[index], &w.expander.Moves()[index]
+func (worker *exactWorker) cachedWeights(index int) []*big.Rat {
+	cached, move := &worker.compiled.caches[index], &worker.expander.Moves()[index]
 	if cached.lists == nil {
 		cached.lists = make(map[int64][]*big.Rat)
-		if !cached.findDependencies(w.program, move.Commands) {
+		if !cached.findDependencies(worker.program, move.Commands) {
 			cached.dependencies = nil
 			cached.lists[0] = []*big.Rat{} // the only key
 		}
 	}
-	key := cached.key(w.state)
+	key := cached.key(worker.state)
 	out, ok := cached.lists[key]
 	if !ok {
-		out = w.alternativeWeights(move)
+		out = worker.alternativeWeights(move)
 		cached.lists[key] = out
 	}
 	return out
@@ -217,11 +217,11 @@ func (w *exactWorker) cachedWeights(index int) []*big.Rat {
 // compiled model omits an alternative whose constant weight rounds to zero. If the exact weight of
 // an omitted alternative is not zero, or after an error, the list is empty, and the interpreter
 // must expand the state.
-func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
-	interpreter := w.interpreter
+func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
+	interpreter := worker.interpreter
 	var factors [][]*big.Rat
 	for _, ref := range move.Commands {
-		weights, err := interpreter.commandWeights(w.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
+		weights, err := interpreter.commandWeights(worker.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return []*big.Rat{}
 		}
@@ -253,35 +253,35 @@ func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 // addCompiled appends a state to the batch: the choices from firstChoice to endChoice of the
 // compiled model's output, whose transitions begin at transition. All their weights are in
 // weightLists.
-func (w *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
-	if w.owners != nil && endChoice > firstChoice {
-		moves := w.compiled.output.Moves[firstChoice:endChoice]
-		owner, err := w.owners.ofState(func() []int32 { return w.state }, len(moves), func(i int) owned {
-			move := &w.expander.Moves()[moves[i]]
+func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
+	if worker.owners != nil && endChoice > firstChoice {
+		moves := worker.compiled.output.Moves[firstChoice:endChoice]
+		owner, err := worker.owners.ofState(func() []int32 { return worker.state }, len(moves), func(i int) owned {
+			move := &worker.expander.Moves()[moves[i]]
 			return owned{move.Action, move.Module, move.Commands}
 		})
 		if err != nil {
 			return err
 		}
-		w.batch.setOwner(len(w.batch.Choices), owner)
+		worker.batch.setOwner(len(worker.batch.Choices), owner)
 	}
-	if w.kind == sparse.MDP {
-		return w.addCompiledChoices(ctx, firstChoice, endChoice, transition)
+	if worker.kind == sparse.MDP {
+		return worker.addCompiledChoices(ctx, firstChoice, endChoice, transition)
 	}
-	return w.addCompiledRow(ctx, firstChoice, endChoice, transition)
+	return worker.addCompiledRow(ctx, firstChoice, endChoice, transition)
 }
 
 // addCompiledChoices is addCompiled for an MDP. It drops choices that are equal to earlier ones.
-func (w *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
-	batch := w.batch
+func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
+	batch := worker.batch
 	firstKept, start := len(batch.Transitions), len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		w.addTransitions(start, w.compiled.weightLists[choice-firstChoice], transition)
-		transition += int(w.compiled.output.Transitions[choice])
-		if err := w.countWork(ctx, (len(batch.Transitions)-firstKept)*(len(batch.rats)-start)); err != nil {
+		worker.addTransitions(start, worker.compiled.weightLists[choice-firstChoice], transition)
+		transition += int(worker.compiled.output.Transitions[choice])
+		if err := worker.countWork(ctx, (len(batch.Transitions)-firstKept)*(len(batch.rats)-start)); err != nil {
 			return err
 		}
-		w.endChoice(firstKept, start, w.moveAction(choice))
+		worker.endChoice(firstKept, start, worker.moveAction(choice))
 		start = len(batch.rats)
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstKept))
@@ -290,29 +290,29 @@ func (w *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endCh
 
 // addCompiledRow is addCompiled for a Markov chain. It merges the choices into one row, with the
 // transitions of each action together, in the order of the actions' first choices.
-func (w *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
-	batch := w.batch
+func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
+	batch := worker.batch
 	rowStart := len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		action := w.moveAction(choice)
-		if w.hasAction(firstChoice, choice, action) { // merged with an earlier choice
-			transition += int(w.compiled.output.Transitions[choice])
+		action := worker.moveAction(choice)
+		if worker.hasAction(firstChoice, choice, action) { // merged with an earlier choice
+			transition += int(worker.compiled.output.Transitions[choice])
 			continue
 		}
 		start, next := len(batch.rats), transition
 		for other := choice; other < endChoice; other++ {
-			if w.moveAction(other) == action {
-				w.addTransitions(start, w.compiled.weightLists[other-firstChoice], next)
+			if worker.moveAction(other) == action {
+				worker.addTransitions(start, worker.compiled.weightLists[other-firstChoice], next)
 			}
-			next += int(w.compiled.output.Transitions[other])
-			if err := w.countWork(ctx, 1+len(batch.rats)-start); err != nil {
+			next += int(worker.compiled.output.Transitions[other])
+			if err := worker.countWork(ctx, 1+len(batch.rats)-start); err != nil {
 				return err
 			}
 		}
 		for range len(batch.rats) - start {
 			batch.actions = append(batch.actions, action)
 		}
-		transition += int(w.compiled.output.Transitions[choice])
+		transition += int(worker.compiled.output.Transitions[choice])
 	}
 	numRows := uint32(0)
 	if endChoice > firstChoice {
@@ -325,9 +325,9 @@ func (w *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice
 
 // hasAction reports whether one of the choices from first to end of the compiled model's output
 // has the given action.
-func (w *exactWorker) hasAction(first, end int, action sparse.Action) bool {
+func (worker *exactWorker) hasAction(first, end int, action sparse.Action) bool {
 	for choice := first; choice < end; choice++ {
-		if w.moveAction(choice) == action {
+		if worker.moveAction(choice) == action {
 			return true
 		}
 	}
@@ -335,15 +335,15 @@ func (w *exactWorker) hasAction(first, end int, action sparse.Action) bool {
 }
 
 // moveAction returns the action of a choice that the compiled model wrote.
-func (w *exactWorker) moveAction(choice int) sparse.Action {
-	return actionOf(w.expander.Moves()[w.compiled.output.Moves[choice]].Action)
+func (worker *exactWorker) moveAction(choice int) sparse.Action {
+	return actionOf(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
 // addTransitions appends transitions with the given weights and skips those with weight nil. Their
 // targets are the output targets of the compiled model from index transition on. A weight is added
 // to an earlier transition, from index first on, if that has the same target.
-func (w *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
-	batch, compiled, words := w.batch, w.compiled, w.codec.words
+func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
+	batch, compiled, words := worker.batch, worker.compiled, worker.codec.words
 	for k, weight := range weights {
 		if weight == nil {
 			continue

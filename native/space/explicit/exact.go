@@ -56,13 +56,13 @@ type exactChoice struct {
 // expand returns the choices of a state and the number of enabled choices. In a Markov chain,
 // enabled choices with the same action are merged into one. In a DTMC, all weights are divided by
 // their sum.
-func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
-	enabled, err := x.updates.Enabled(state)
+func (expander *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
+	enabled, err := expander.updates.Enabled(state)
 	if err != nil {
 		return nil, 0, err
 	}
-	if x.owners != nil {
-		x.owner, err = x.owners.ofState(func() []int32 { return state }, len(enabled.List), func(i int) owned {
+	if expander.owners != nil {
+		expander.owner, err = expander.owners.ofState(func() []int32 { return state }, len(enabled.List), func(i int) owned {
 			c := &enabled.List[i]
 			return owned{c.Action, c.Module, c.Commands}
 		})
@@ -74,9 +74,9 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []ex
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		build := x.newChoice
-		if hasIntervals(x.model) {
-			build = x.newIntervalChoice
+		build := expander.newChoice
+		if hasIntervals(expander.model) {
+			build = expander.newIntervalChoice
 		}
 		choice, err := build(ctx, state, &enabled.List[i])
 		if err != nil {
@@ -84,9 +84,9 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []ex
 		}
 		choices = append(choices, choice)
 	}
-	switch x.model.Program().Type {
+	switch expander.model.Program().Type {
 	case syntax.IDTMC:
-		return choices, len(enabled.List), x.requireOneCommand(state, enabled.List)
+		return choices, len(enabled.List), expander.requireOneCommand(state, enabled.List)
 	case syntax.DTMC:
 		normalise(choices)
 		return mergeEqualActions(choices), len(enabled.List), nil
@@ -178,11 +178,11 @@ const smallChoiceSize = 64
 // newChoice builds the transitions of an enabled choice. Each combination of one update per
 // command gives a transition, and its weight is the product of the updates' weights. The update
 // of the first command varies fastest.
-func (x *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
+func (expander *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action}
 	var weights [][]*big.Rat
 	for _, ref := range enabled.Commands {
-		commandWeights, err := x.commandWeights(state, &x.model.Program().Modules[ref.Module].Commands[ref.Command])
+		commandWeights, err := expander.commandWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return choice, err
 		}
@@ -212,7 +212,7 @@ func (x *exactExpander) newChoice(ctx context.Context, state []int32, enabled *c
 		}
 		targetMemory = append(targetMemory, state...)
 		target := targetMemory[len(targetMemory)-len(state) : len(targetMemory) : len(targetMemory)]
-		if err := x.updates.Apply(target, enabled.Commands, updates); err != nil {
+		if err := expander.updates.Apply(target, enabled.Commands, updates); err != nil {
 			return choice, err
 		}
 		choice.addTransition(target, weight)
@@ -239,13 +239,13 @@ func nextCombination[T any](indices []int, lists [][]T) int {
 
 // commandWeights returns the weights of a command's updates in a state. Weights that do not depend
 // on the state are cached.
-func (x *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
-	if known := x.constantWeights[command]; known != nil {
+func (expander *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
+	if known := expander.constantWeights[command]; known != nil {
 		return known, nil
 	}
-	weights, err := x.evaluateWeights(state, command)
+	weights, err := expander.evaluateWeights(state, command)
 	if err == nil && hasConstantWeights(command) {
-		x.constantWeights[command] = weights
+		expander.constantWeights[command] = weights
 	}
 	return weights, err
 }
@@ -258,15 +258,15 @@ func isConst(expr sema.Expr) bool {
 
 // evaluateWeights evaluates the probabilities or rates of a command's updates. Probabilities must
 // sum to 1; if their sum differs from 1 by less than the tolerance, they are divided by it.
-func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
+func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
 	quantity := "probability"
-	if x.model.Program().Type == syntax.CTMC {
+	if expander.model.Program().Type == syntax.CTMC {
 		quantity = "rate"
 	}
 	sum := new(big.Rat)
 	var weights []*big.Rat
 	for i := range command.Updates {
-		weight, err := x.weight(state, quantity, command.Updates[i].Prob)
+		weight, err := expander.weight(state, quantity, command.Updates[i].Prob)
 		if err != nil {
 			return nil, err
 		}
@@ -274,21 +274,21 @@ func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([
 		sum.Add(sum, weight)
 	}
 	if sum.Sign() == 0 {
-		return nil, x.modelError(state, command.Pos, quantity+" of every update is zero")
+		return nil, expander.modelError(state, command.Pos, quantity+" of every update is zero")
 	}
 	difference := new(big.Rat).Sub(sum, big.NewRat(1, 1))
 	difference.Abs(difference)
-	if difference.Sign() == 0 || x.model.Program().Type == syntax.CTMC {
+	if difference.Sign() == 0 || expander.model.Program().Type == syntax.CTMC {
 		return weights, nil
 	}
-	if x.tolerance.Sign() == 0 {
-		return nil, x.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
+	if expander.tolerance.Sign() == 0 {
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
 	}
-	if difference.Quo(difference, sum).Cmp(x.tolerance) >= 0 {
+	if difference.Quo(difference, sum).Cmp(expander.tolerance) >= 0 {
 		f, _ := sum.Float64()
-		return nil, x.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
 	}
-	x.normalised = true
+	expander.normalised = true
 	for i, weight := range weights {
 		weights[i] = new(big.Rat).Quo(weight, sum)
 	}
@@ -297,29 +297,29 @@ func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([
 
 // weight evaluates a probability or rate in a state; nil stands for the constant 1. quantity is
 // "probability" or "rate", for error messages.
-func (x *exactExpander) weight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
+func (expander *exactExpander) weight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return big.NewRat(1, 1), nil
 	}
 	enclosed, err := sema.Enclose(expr, state)
 	switch {
 	case err != nil:
-		return nil, evalFailure(x.model, state, err)
+		return nil, evalFailure(expander.model, state, err)
 	case enclosed.Exact && enclosed.Rat.Sign() < 0:
-		return nil, x.modelError(state, expr.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
+		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
 	case enclosed.Exact:
 		return enclosed.Rat, nil
 	case enclosed.Hi < 0:
-		return nil, x.modelError(state, expr.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
+		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
 	}
 	lower, upper, ok := enclosed.Ends()
 	switch {
-	case !x.allowEnclosures || !ok:
-		return nil, unsupported(x.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
+	case !expander.allowEnclosures || !ok:
+		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
 	case !(enclosureWidth(lower, upper) <= maxEnclosure):
-		return nil, unsupported(x.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
+		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
 	}
-	x.usedEnclosure = true
+	expander.usedEnclosure = true
 	return lower, nil
 }
 
@@ -339,8 +339,8 @@ func enclosureWidth(lower, upper *big.Rat) float64 {
 }
 
 // modelError returns an error about the model in a state.
-func (x *exactExpander) modelError(state []int32, pos syntax.Pos, msg string) error {
-	return &compile.StateError{File: x.model.Program().File, Pos: pos, State: x.model.StateText(state), Msg: msg}
+func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg string) error {
+	return &compile.StateError{File: expander.model.Program().File, Pos: pos, State: expander.model.StateText(state), Msg: msg}
 }
 
 // evalFailure adds file and state to an error of the evaluation of an expression.

@@ -462,16 +462,16 @@ type exactWorker struct {
 }
 
 // expand fills the batch with the choices of its states.
-func (w *exactWorker) expand(ctx context.Context) error {
-	if w.state == nil {
-		w.state = make([]int32, len(w.program.Vars))
+func (worker *exactWorker) expand(ctx context.Context) error {
+	if worker.state == nil {
+		worker.state = make([]int32, len(worker.program.Vars))
 	}
-	if w.compiled != nil {
-		return w.expandCompiled(ctx)
+	if worker.compiled != nil {
+		return worker.expandCompiled(ctx)
 	}
-	for i := 0; i < len(w.batch.states); i += w.codec.words {
-		w.codec.unpack(w.state, w.batch.states[i:i+w.codec.words])
-		if err := w.expandInterpreted(ctx); err != nil {
+	for i := 0; i < len(worker.batch.states); i += worker.codec.words {
+		worker.codec.unpack(worker.state, worker.batch.states[i:i+worker.codec.words])
+		if err := worker.expandInterpreted(ctx); err != nil {
 			return err
 		}
 	}
@@ -480,18 +480,18 @@ func (w *exactWorker) expand(ctx context.Context) error {
 
 // expandInterpreted appends the choices of the current state of an MDP, or its row in a Markov
 // chain.
-func (w *exactWorker) expandInterpreted(ctx context.Context) error {
-	batch := w.batch
+func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
+	batch := worker.batch
 	firstChoice := len(batch.Transitions)
-	choices, numEnabled, err := w.interpreter.expand(ctx, w.state)
+	choices, numEnabled, err := worker.interpreter.expand(ctx, worker.state)
 	if err != nil {
 		return err
 	}
-	if numEnabled > 1 && w.kind == sparse.DTMC {
+	if numEnabled > 1 && worker.kind == sparse.DTMC {
 		batch.overlaps++
 	}
-	if w.owners != nil {
-		batch.setOwner(len(batch.Choices), w.interpreter.owner)
+	if worker.owners != nil {
+		batch.setOwner(len(batch.Choices), worker.interpreter.owner)
 	}
 	firstTransition := len(batch.rats)
 	for i := range choices {
@@ -501,20 +501,20 @@ func (w *exactWorker) expandInterpreted(ctx context.Context) error {
 			if choice.upperWeights != nil {
 				batch.highs = append(batch.highs, choice.upperWeights[j])
 			}
-			w.addTarget(choice.targets[j])
-			if w.kind != sparse.MDP {
+			worker.addTarget(choice.targets[j])
+			if worker.kind != sparse.MDP {
 				batch.actions = append(batch.actions, actionOf(choice.action))
 			}
 		}
-		if w.kind == sparse.MDP {
-			if err := w.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
+		if worker.kind == sparse.MDP {
+			if err := worker.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
 				return err
 			}
-			w.endChoice(firstChoice, firstTransition, actionOf(choice.action))
+			worker.endChoice(firstChoice, firstTransition, actionOf(choice.action))
 			firstTransition = len(batch.rats)
 		}
 	}
-	if w.kind != sparse.MDP && len(choices) > 0 {
+	if worker.kind != sparse.MDP && len(choices) > 0 {
 		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-firstTransition))
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstChoice))
@@ -522,20 +522,20 @@ func (w *exactWorker) expandInterpreted(ctx context.Context) error {
 }
 
 // addTarget appends a packed target state.
-func (w *exactWorker) addTarget(state []int32) {
-	end := len(w.batch.Targets)
-	w.batch.Targets = slices.Grow(w.batch.Targets, w.codec.words)[:end+w.codec.words]
-	w.codec.pack(w.batch.Targets[end:], state)
+func (worker *exactWorker) addTarget(state []int32) {
+	end := len(worker.batch.Targets)
+	worker.batch.Targets = slices.Grow(worker.batch.Targets, worker.codec.words)[:end+worker.codec.words]
+	worker.codec.pack(worker.batch.Targets[end:], state)
 }
 
 // endChoice makes the transitions from firstTransition on a choice with the given action. It drops
 // them if an earlier choice of the state, from firstChoice on, is equal.
-func (w *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
-	batch := w.batch
+func (worker *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
+	batch := worker.batch
 	numTransitions := len(batch.rats) - firstTransition
-	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, w.codec.words) {
+	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, worker.codec.words) {
 		batch.merged++
-		batch.rats, batch.Targets = batch.rats[:firstTransition], batch.Targets[:firstTransition*w.codec.words]
+		batch.rats, batch.Targets = batch.rats[:firstTransition], batch.Targets[:firstTransition*worker.codec.words]
 		batch.highs = batch.highs[:min(firstTransition, len(batch.highs))]
 		return
 	}

@@ -34,15 +34,15 @@ type numberFacts struct{ relErr, lo, hi, minAbs float64 }
 func unknownFacts() numberFacts { return numberFacts{relErr: math.NaN()} }
 
 // magnitude returns the largest possible absolute value.
-func (a numberFacts) magnitude() float64 { return max(math.Abs(a.lo), math.Abs(a.hi)) }
+func (facts numberFacts) magnitude() float64 { return max(math.Abs(facts.lo), math.Abs(facts.hi)) }
 
 // orUnknown returns a, or unknown facts if the error is too large or the value may be outside the
 // range of float64.
-func (a numberFacts) orUnknown() numberFacts {
-	if !(a.relErr <= maxError && a.magnitude() <= sparse.MaxNumber && a.minAbs >= sparse.MinNumber) {
+func (facts numberFacts) orUnknown() numberFacts {
+	if !(facts.relErr <= maxError && facts.magnitude() <= sparse.MaxNumber && facts.minAbs >= sparse.MinNumber) {
 		return unknownFacts()
 	}
-	return a
+	return facts
 }
 
 // expressionAnalysis computes numberFacts of expressions, and caches them.
@@ -112,8 +112,8 @@ func singleValue(value, relErr float64) numberFacts {
 
 // either returns facts that hold for both numbers. They also hold for the minimum and the maximum,
 // because float64 arithmetic picks the wrong number only if the two are within their errors.
-func (a numberFacts) either(b numberFacts) numberFacts {
-	return numberFacts{max(a.relErr, b.relErr), min(a.lo, b.lo), max(a.hi, b.hi), min(a.minAbs, b.minAbs)}
+func (facts numberFacts) either(b numberFacts) numberFacts {
+	return numberFacts{max(facts.relErr, b.relErr), min(facts.lo, b.lo), max(facts.hi, b.hi), min(facts.minAbs, b.minAbs)}
 }
 
 // binaryFacts returns the facts of the result of an arithmetic operator. A division is analysed as
@@ -144,27 +144,27 @@ func (n *expressionAnalysis) binaryFacts(e *sema.Binary) numberFacts {
 
 // product returns the facts of a product whose absolute value is at least minAbs. The relative
 // errors of the factors add up.
-func (a numberFacts) product(b numberFacts, minAbs float64) numberFacts {
-	out := numberFacts{relErr: 1.01 * (a.relErr + b.relErr + unitRoundoff), minAbs: minAbs}
-	out.lo = min(a.lo*b.lo, a.lo*b.hi, a.hi*b.lo, a.hi*b.hi)
-	out.hi = max(a.lo*b.lo, a.lo*b.hi, a.hi*b.lo, a.hi*b.hi)
+func (facts numberFacts) product(b numberFacts, minAbs float64) numberFacts {
+	out := numberFacts{relErr: 1.01 * (facts.relErr + b.relErr + unitRoundoff), minAbs: minAbs}
+	out.lo = min(facts.lo*b.lo, facts.lo*b.hi, facts.hi*b.lo, facts.hi*b.hi)
+	out.hi = max(facts.lo*b.lo, facts.lo*b.hi, facts.hi*b.lo, facts.hi*b.hi)
 	return out
 }
 
 // sum returns the facts of a sum. If the operands may have different signs, the relative error has
 // a bound only if the sum cannot be close to zero.
-func (a numberFacts) sum(b numberFacts) numberFacts {
-	out := numberFacts{lo: a.lo + b.lo, hi: a.hi + b.hi}
-	if a.lo >= 0 && b.lo >= 0 || a.hi <= 0 && b.hi <= 0 {
-		out.relErr, out.minAbs = 1.01*(max(a.relErr, b.relErr)+unitRoundoff), min(a.minAbs, b.minAbs)
+func (facts numberFacts) sum(b numberFacts) numberFacts {
+	out := numberFacts{lo: facts.lo + b.lo, hi: facts.hi + b.hi}
+	if facts.lo >= 0 && b.lo >= 0 || facts.hi <= 0 && b.hi <= 0 {
+		out.relErr, out.minAbs = 1.01*(max(facts.relErr, b.relErr)+unitRoundoff), min(facts.minAbs, b.minAbs)
 		return out
 	}
-	total := a.magnitude() + b.magnitude()
+	total := facts.magnitude() + b.magnitude()
 	least := max(out.lo, -out.hi) - 1e-9*total // the subtrahend covers the rounding errors of lo and hi
 	if !(least > 0) {
 		return unknownFacts()
 	}
-	absErr := a.relErr*a.magnitude() + b.relErr*b.magnitude()
+	absErr := facts.relErr*facts.magnitude() + b.relErr*b.magnitude()
 	out.relErr, out.minAbs = 1.01*(absErr/least+unitRoundoff), least
 	return out
 }
@@ -261,26 +261,26 @@ func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 }
 
 // key numbers the current values of the variables.
-func (x *valueCache) key(state []int32) uint64 {
+func (cache *valueCache) key(state []int32) uint64 {
 	key := uint64(0)
-	for i, slot := range x.slots {
-		key = key*x.sizes[i] + uint64(int64(state[slot])-int64(x.lows[i]))
+	for i, slot := range cache.slots {
+		key = key*cache.sizes[i] + uint64(int64(state[slot])-int64(cache.lows[i]))
 	}
 	return key
 }
 
 // errorInState returns relativeErrorInState(expr, f, state), from the cache if possible.
-func (x *updateProbability) errorInState(expr sema.Expr, f float64, state []int32) (float64, error) {
-	if x.valueCache == nil {
+func (update *updateProbability) errorInState(expr sema.Expr, f float64, state []int32) (float64, error) {
+	if update.valueCache == nil {
 		return relativeErrorInState(expr, f, state)
 	}
-	key := x.valueCache.key(state)
-	if relErr, ok := x.valueCache.numbers[key]; ok {
+	key := update.valueCache.key(state)
+	if relErr, ok := update.valueCache.numbers[key]; ok {
 		return relErr, nil
 	}
 	relErr, err := relativeErrorInState(expr, f, state)
-	if err == nil && len(x.valueCache.numbers) < maxCached {
-		x.valueCache.numbers[key] = relErr
+	if err == nil && len(update.valueCache.numbers) < maxCached {
+		update.valueCache.numbers[key] = relErr
 	}
 	return relErr, err
 }

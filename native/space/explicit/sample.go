@@ -97,26 +97,26 @@ type pathSampler struct {
 }
 
 // Close implements compile.Runner.
-func (d *pathSampler) Close() error { return nil }
+func (sampler *pathSampler) Close() error { return nil }
 
 // Name implements compile.BatchRunner.
-func (d *pathSampler) Name() string { return "states" }
+func (sampler *pathSampler) Name() string { return "states" }
 
-// Fork implements compile.BatchRunner. It returns d, because sampling does not change it.
-func (d *pathSampler) Fork() (compile.BatchRunner, error) { return d, nil }
+// Fork implements compile.BatchRunner. It returns sampler, because sampling does not change it.
+func (sampler *pathSampler) Fork() (compile.BatchRunner, error) { return sampler, nil }
 
 // Run implements compile.Runner.
-func (d *pathSampler) Run(s compile.Stream) compile.Outcome {
-	out, _ := d.run(context.Background(), &s)
+func (sampler *pathSampler) Run(s compile.Stream) compile.Outcome {
+	out, _ := sampler.run(context.Background(), &s)
 	return out
 }
 
 // RunBatch implements compile.BatchRunner.
-func (d *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
+func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
 	for i := range dst {
 		stream := compile.NewStream(seed, first+uint64(i))
 		var err error
-		if dst[i], err = d.run(ctx, &stream); err != nil {
+		if dst[i], err = sampler.run(ctx, &stream); err != nil {
 			return err
 		}
 	}
@@ -124,67 +124,67 @@ func (d *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []co
 }
 
 // run samples one path with the given random numbers and returns its outcome.
-func (d *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
-	state := int(d.model.Initial[0])
+func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
+	state := int(sampler.model.Initial[0])
 	for looping := false; ; {
 		if out.Steps&0xfff == 0xfff && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
-		if d.watch.Enter(state, &out, looping) {
+		if sampler.watch.Enter(state, &out, looping) {
 			return out, nil
 		}
-		if d.model.Deadlocks != nil && d.model.Deadlocks.Has(state) {
-			d.watch.Deadlock(state, &out)
+		if sampler.model.Deadlocks != nil && sampler.model.Deadlocks.Has(state) {
+			sampler.watch.Deadlock(state, &out)
 			return out, nil
 		}
-		if d.watch.Limited() && out.Steps >= d.watch.MaxPath {
+		if sampler.watch.Limited() && out.Steps >= sampler.watch.MaxPath {
 			out.Status = compile.Undecided
 			return out, nil
 		}
-		next, done := d.step(random, &out, state)
+		next, done := sampler.step(random, &out, state)
 		if done {
 			return out, nil
 		}
-		looping = next == state && d.isAbsorbing(state)
+		looping = next == state && sampler.isAbsorbing(state)
 		state = next
 	}
 }
 
 // step samples a choice and a transition of a state, and returns the next state. done says that the
 // path ends before the transition, because a time bound has passed.
-func (d *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
-	choice, end := d.model.Choices(state)
+func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
+	choice, end := sampler.model.Choices(state)
 	if numChoices := end - choice; numChoices > 1 {
 		choice += int(random.Below(uint32(numChoices)))
 		out.Nondet++
 	}
-	first, last := d.model.Row(choice)
+	first, last := sampler.model.Row(choice)
 	transition := first
 	switch {
-	case d.rates != nil:
+	case sampler.rates != nil:
 		if last-first > 1 {
-			transition = d.pickTransition(first, last, float64(random.Unit()*d.rates[state]))
+			transition = sampler.pickTransition(first, last, float64(random.Unit()*sampler.rates[state]))
 		}
-		done = d.watch.Sojourn(state, out, random.Exponential(d.rates[state]), transition)
+		done = sampler.watch.Sojourn(state, out, random.Exponential(sampler.rates[state]), transition)
 	default:
 		if last-first > 1 {
-			transition = d.pickTransition(first, last, random.Unit())
+			transition = sampler.pickTransition(first, last, random.Unit())
 		}
 		move := transition
-		if d.model.Kind == sparse.MDP {
+		if sampler.model.Kind == sparse.MDP {
 			move = choice
 		}
-		d.watch.Step(state, out, move)
+		sampler.watch.Step(state, out, move)
 	}
-	return int(d.model.Target[transition]), done
+	return int(sampler.model.Target[transition]), done
 }
 
 // pickTransition returns the first transition between first and last whose cumulative weight exceeds
 // u. If all sums are at most u because of rounding, it returns the last transition.
-func (d *pathSampler) pickTransition(first, last int, u float64) int {
+func (sampler *pathSampler) pickTransition(first, last int, u float64) int {
 	sum := 0.0
 	for target := first; target < last-1; target++ {
-		sum += d.model.Prob(target)
+		sum += sampler.model.Prob(target)
 		if u < sum {
 			return target
 		}
@@ -194,8 +194,8 @@ func (d *pathSampler) pickTransition(first, last int, u float64) int {
 
 // isAbsorbing reports whether a state with a self-loop has no other transition. It is false in a
 // CTMC, where time still passes.
-func (d *pathSampler) isAbsorbing(state int) bool {
-	choice, end := d.model.Choices(state)
-	first, last := d.model.Row(choice)
-	return d.rates == nil && end-choice == 1 && last-first == 1
+func (sampler *pathSampler) isAbsorbing(state int) bool {
+	choice, end := sampler.model.Choices(state)
+	first, last := sampler.model.Row(choice)
+	return sampler.rates == nil && end-choice == 1 && last-first == 1
 }

@@ -187,77 +187,77 @@ type trewFile struct {
 }
 
 // readLine finds the transition that the current line describes and sets its reward.
-func (t *trewFile) readLine(reward number) {
-	fields := t.fields
-	state, ok := t.parseIndex(fields[0], "state", t.model.NumStates())
+func (file *trewFile) readLine(reward number) {
+	fields := file.fields
+	state, ok := file.parseIndex(fields[0], "state", file.model.NumStates())
 	if !ok {
 		return
 	}
-	choice, end := t.model.Choices(state)
-	if t.model.Kind == sparse.MDP {
-		offset, ok := t.parseIndex(fields[1], "choice", end-choice)
+	choice, end := file.model.Choices(state)
+	if file.model.Kind == sparse.MDP {
+		offset, ok := file.parseIndex(fields[1], "choice", end-choice)
 		if !ok {
 			return
 		}
 		choice += offset
 	}
-	target, ok := t.parseIndex(fields[len(fields)-2], "state", t.model.NumStates())
+	target, ok := file.parseIndex(fields[len(fields)-2], "state", file.model.NumStates())
 	if !ok {
 		return
 	}
-	transition := t.findTransition(choice, state, target)
+	transition := file.findTransition(choice, state, target)
 	switch {
 	case transition < 0:
-		t.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
-	case t.column.present.Has(transition):
-		t.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
-	case t.model.Kind == sparse.MDP && t.hasOtherReward(choice, reward):
-		t.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
+		file.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
+	case file.column.present.Has(transition):
+		file.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
+	case file.model.Kind == sparse.MDP && file.hasOtherReward(choice, reward):
+		file.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
 	default:
-		t.column.set(transition, reward)
+		file.column.set(transition, reward)
 	}
 }
 
 // findTransition returns the transition from state to target that the current line describes; -1 if
 // there is none. Several transitions of a Markov chain can have the same target and different
 // actions. Each has a line, in the order of the actions.
-func (t *trewFile) findTransition(choice, state, target int) int {
-	if t.state == state && t.target == target && t.pending >= 0 && t.pending < len(t.group) {
-		t.pending++
-		return t.group[t.pending-1]
+func (file *trewFile) findTransition(choice, state, target int) int {
+	if file.state == state && file.target == target && file.pending >= 0 && file.pending < len(file.group) {
+		file.pending++
+		return file.group[file.pending-1]
 	}
-	t.endGroup()
-	t.group = t.group[:0]
-	lo, hi := t.model.Row(choice)
+	file.endGroup()
+	file.group = file.group[:0]
+	lo, hi := file.model.Row(choice)
 	for i := lo; i < hi; i++ {
-		if int(t.model.Target[i]) == target {
-			t.group = append(t.group, i)
+		if int(file.model.Target[i]) == target {
+			file.group = append(file.group, i)
 		}
 	}
-	if len(t.group) == 0 {
+	if len(file.group) == 0 {
 		return -1
 	}
-	t.state, t.target, t.pending = state, target, 1
-	return t.group[0]
+	file.state, file.target, file.pending = state, target, 1
+	return file.group[0]
 }
 
 // endGroup reports an error if the file has rewards for only some transitions with the same state
 // and target, and it matters which of them have the rewards.
-func (t *trewFile) endGroup() {
-	if t.pending > 0 && t.pending < len(t.group) && !haveEqualWeights(t.model, t.group) {
-		t.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities", t.pending, t.state, t.target, len(t.group))
+func (file *trewFile) endGroup() {
+	if file.pending > 0 && file.pending < len(file.group) && !haveEqualWeights(file.model, file.group) {
+		file.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities", file.pending, file.state, file.target, len(file.group))
 	}
-	t.pending = -1
+	file.pending = -1
 }
 
 // hasOtherReward reports whether a transition of the choice already has another reward.
-func (t *trewFile) hasOtherReward(choice int, reward number) bool {
-	lo, hi := t.model.Row(choice)
+func (file *trewFile) hasOtherReward(choice int, reward number) bool {
+	lo, hi := file.model.Row(choice)
 	for i := lo; i < hi; i++ {
-		if !t.column.present.Has(i) {
+		if !file.column.present.Has(i) {
 			continue
 		}
-		if other := t.column.get(i); other.float != reward.float || t.exact && other.rat.Cmp(reward.rat) != 0 {
+		if other := file.column.get(i); other.float != reward.float || file.exact && other.rat.Cmp(reward.rat) != 0 {
 			return true
 		}
 	}
@@ -266,22 +266,22 @@ func (t *trewFile) hasOtherReward(choice int, reward number) bool {
 
 // checkCompleteChoices checks that the file has the reward of a choice of an MDP for all its
 // transitions or for none.
-func (t *trewFile) checkCompleteChoices() {
-	if t.model.Kind != sparse.MDP {
+func (file *trewFile) checkCompleteChoices() {
+	if file.model.Kind != sparse.MDP {
 		return
 	}
-	for state := range t.model.NumStates() {
-		first, end := t.model.Choices(state)
+	for state := range file.model.NumStates() {
+		first, end := file.model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			lo, hi := t.model.Row(choice)
+			lo, hi := file.model.Row(choice)
 			numRewards := 0
 			for transition := lo; transition < hi; transition++ {
-				if t.column.present.Has(transition) {
+				if file.column.present.Has(transition) {
 					numRewards++
 				}
 			}
 			if numRewards != 0 && numRewards != hi-lo {
-				t.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, hi-lo, choice-first, state)
+				file.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, hi-lo, choice-first, state)
 			}
 		}
 	}

@@ -433,19 +433,19 @@ type umbMembers struct {
 
 // writeOffsets writes a member with the offset of each state's entries in another member. length
 // returns the number of entries of a state.
-func (t *umbMembers) writeOffsets(name string, length func(i int) int) {
-	t.Offsets(name, len(t.writer.stateOrder), func(k int) int { return length(int(t.writer.stateOrder[k])) })
+func (members *umbMembers) writeOffsets(name string, length func(i int) int) {
+	members.Offsets(name, len(members.writer.stateOrder), func(k int) int { return length(int(members.writer.stateOrder[k])) })
 }
 
 // writeBits writes a member with a set of states as a bit vector.
-func (t *umbMembers) writeBits(name string, has func(i int) bool) {
-	t.Bits(name, len(t.writer.stateOrder), func(k int) bool { return has(int(t.writer.stateOrder[k])) })
+func (members *umbMembers) writeBits(name string, has func(i int) bool) {
+	members.Bits(name, len(members.writer.stateOrder), func(k int) bool { return has(int(members.writer.stateOrder[k])) })
 }
 
 // writeActions writes the number of the action of each choice, or of each branch of a Markov chain,
 // and the names of the actions.
-func (t *umbMembers) writeActions() {
-	u := t.writer
+func (members *umbMembers) writeActions() {
+	u := members.writer
 	if len(u.actions) == 0 {
 		return
 	}
@@ -460,7 +460,7 @@ func (t *umbMembers) writeActions() {
 		}
 		_, _ = writer.Write(binary.LittleEndian.AppendUint32(writer.AvailableBuffer(), uint32(a)))
 	}
-	t.File(dir+"values.bin", int64(4*n), func(writer *bufio.Writer) {
+	members.File(dir+"values.bin", int64(4*n), func(writer *bufio.Writer) {
 		if u.nondeterministic() {
 			u.forEachChoice(func(c, _ int) { number(writer, c) })
 		} else {
@@ -471,7 +471,7 @@ func (t *umbMembers) writeActions() {
 	for _, a := range u.actions {
 		length += len(a)
 	}
-	t.File(dir+"string-mapping.bin", int64(8*(len(u.actions)+1)), func(writer *bufio.Writer) {
+	members.File(dir+"string-mapping.bin", int64(8*(len(u.actions)+1)), func(writer *bufio.Writer) {
 		at := uint64(0)
 		umb.PutUint64(writer, at)
 		for _, a := range u.actions {
@@ -479,7 +479,7 @@ func (t *umbMembers) writeActions() {
 			umb.PutUint64(writer, at)
 		}
 	})
-	t.File(dir+"strings.bin", int64(length), func(writer *bufio.Writer) {
+	members.File(dir+"strings.bin", int64(length), func(writer *bufio.Writer) {
 		for _, a := range u.actions {
 			_, _ = writer.WriteString(a)
 		}
@@ -487,13 +487,13 @@ func (t *umbMembers) writeActions() {
 }
 
 // writeAnnotations writes the labels and the rewards.
-func (t *umbMembers) writeAnnotations() {
-	u := t.writer
+func (members *umbMembers) writeAnnotations() {
+	u := members.writer
 	labels := u.index.Annotations.Get("aps")
 	for _, label := range u.labels {
 		for _, m := range labels {
 			if *m.Value.Alias == label.Name {
-				t.writeBits("annotations/aps/"+m.Name+"/states/values.bin", label.States.Has)
+				members.writeBits("annotations/aps/"+m.Name+"/states/values.bin", label.States.Has)
 			}
 		}
 	}
@@ -504,17 +504,17 @@ func (t *umbMembers) writeAnnotations() {
 			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", m.Name, kind)
 			switch kind {
 			case "states":
-				t.File(name, states*u.numberSize, func(writer *bufio.Writer) {
+				members.File(name, states*u.numberSize, func(writer *bufio.Writer) {
 					for _, i := range u.stateOrder {
 						u.writeNumber(writer, rewardAt(reward.State, reward.StateRat, int(i)))
 					}
 				})
 			case "choices":
-				t.File(name, choices*u.numberSize, func(writer *bufio.Writer) {
+				members.File(name, choices*u.numberSize, func(writer *bufio.Writer) {
 					u.forEachChoice(func(c, _ int) { u.writeNumber(writer, rewardAt(reward.Choice, reward.ChoiceRat, c)) })
 				})
 			case "branches":
-				t.File(name, branches*u.numberSize, func(writer *bufio.Writer) {
+				members.File(name, branches*u.numberSize, func(writer *bufio.Writer) {
 					u.forEachBranch(func(_, target int) {
 						u.writeNumber(writer, rewardAt(reward.transitions.Values, reward.transitions.Rats, target))
 					})
@@ -526,9 +526,9 @@ func (t *umbMembers) writeAnnotations() {
 
 // writeValuations writes the packed values of the variables in every state. The first variable is in
 // the lowest bits.
-func (t *umbMembers) writeValuations() {
-	u := t.writer
-	t.File(umb.Valuations, int64(u.valuationSize)*int64(len(u.stateOrder)), func(writer *bufio.Writer) {
+func (members *umbMembers) writeValuations() {
+	u := members.writer
+	members.File(umb.Valuations, int64(u.valuationSize)*int64(len(u.stateOrder)), func(writer *bufio.Writer) {
 		var values []int32
 		packed := make([]byte, u.valuationSize+8)
 		for k, i := range u.stateOrder {

@@ -31,8 +31,8 @@ type Move struct {
 
 // validate returns an error unless every move is a choice of its state in the model, has a next node for
 // each transition of the choice, and the probabilities of each node's moves sum to one.
-func (x *Controller) validate(m *Model) error {
-	for i, node := range x.Nodes {
+func (controller *Controller) validate(m *Model) error {
+	for i, node := range controller.Nodes {
 		sum := new(big.Rat)
 		for _, move := range node.Moves {
 			first, end := m.Choices(int(node.State))
@@ -62,19 +62,19 @@ func (move *Move) Probability() *big.Rat {
 
 // Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of m are not
 // copied. The error is the context's, or says that the controller does not fit the model.
-func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
-	if err := x.validate(m); err != nil {
+func (controller *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
+	if err := controller.validate(m); err != nil {
 		return nil, err
 	}
 	builder := NewBuilder(DTMC)
 	mixed := false
-	for i := range x.Nodes {
+	for i := range controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		builder.State()
-		mixed = mixed || len(x.Nodes[i].Moves) > 1
-		x.addRow(builder, m, x.Nodes[i].Moves)
+		mixed = mixed || len(controller.Nodes[i].Moves) > 1
+		controller.addRow(builder, m, controller.Nodes[i].Moves)
 	}
 	out, err := builder.Finish()
 	if err != nil {
@@ -84,14 +84,14 @@ func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 	if mixed && m.Rats == nil {
 		out.Err += 0x1p-50 // rounding of move probabilities, products and sums
 	}
-	out.Initial = slices.Clone(x.Start)
+	out.Initial = slices.Clone(controller.Start)
 	slices.Sort(out.Initial)
 	return out, nil
 }
 
 // addRow adds the transitions of a node with the given moves. Transitions with the same next node and the
 // same action are merged, and their probabilities added.
-func (x *Controller) addRow(builder *Builder, m *Model, moves []Move) {
+func (controller *Controller) addRow(builder *Builder, m *Model, moves []Move) {
 	type destination struct {
 		node   uint32
 		action Action
@@ -131,9 +131,9 @@ func (x *Controller) addRow(builder *Builder, m *Model, moves []Move) {
 
 // Reward translates a reward structure of the model to the induced chain. The reward of a node with
 // several moves is the expectation over them.
-func (x *Controller) Reward(reward *Reward) *Reward {
+func (controller *Controller) Reward(reward *Reward) *Reward {
 	out := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
-	for _, node := range x.Nodes {
+	for _, node := range controller.Nodes {
 		if reward.State != nil {
 			out.State = append(out.State, reward.State[node.State])
 		}
