@@ -244,8 +244,8 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	}
 	c := builder.choiceOf(state.scheduler, state.node)
 	out := sparse.Move{Choice: builder.choice[c]}
-	lo, hi := builder.product.Row(c)
-	for _, target := range builder.product.Target[lo:hi] {
+	first, end := builder.product.Row(c)
+	for _, target := range builder.product.Target[first:end] {
 		next, err := builder.enter(state.scheduler, target)
 		if err != nil {
 			return out, err

@@ -151,8 +151,8 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 			}
 			origin := int(b.rows.Origin[c])
 			within = b.appendTransitionsWithin(within[:0], product, c, origin)
-			lo, hi := m.Row(origin)
-			if len(within) == hi-lo {
+			firstTransition, endTransition := m.Row(origin)
+			if len(within) == endTransition-firstTransition {
 				out.Choice[c] = reward.OfChoice(s, origin)
 				if out.ChoiceRat != nil {
 					out.ChoiceRat[c] = reward.OfChoiceRat(s, origin)
@@ -223,11 +223,11 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 // appendTransitionsWithin appends the transitions of choice origin of the model that exceed no bound as transitions of choice c of
 // the product.
 func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
-	lo, hi := product.Row(c)
+	firstTransition, endTransition := product.Row(c)
 	first, _ := builder.model.Row(origin)
-	for transition := lo; transition < hi; transition++ {
+	for transition := firstTransition; transition < endTransition; transition++ {
 		if builder.value(int(product.Target[transition]), 1) != failed {
-			within = append(within, first+transition-lo)
+			within = append(within, first+transition-firstTransition)
 		}
 	}
 	return within
@@ -248,10 +248,10 @@ func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 				out.Cost[c] = int(k.after(0, s, c))
 				continue
 			}
-			lo, hi := m.Row(c)
-			for transition := lo; transition < hi; transition++ {
+			firstTransition, endTransition := m.Row(c)
+			for transition := firstTransition; transition < endTransition; transition++ {
 				n := int(k.after(0, s, transition))
-				if transition > lo && n != out.Cost[c] {
+				if transition > firstTransition && n != out.Cost[c] {
 					return out, false
 				}
 				out.Cost[c] = n

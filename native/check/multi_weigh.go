@@ -332,8 +332,8 @@ func (m *multi) loss(o *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, e
 		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
 	}
 	term := new(big.Rat)
-	lo, hi := m.product.Row(c)
-	for k := lo; k < hi; k++ {
+	first, end := m.product.Row(c)
+	for k := first; k < end; k++ {
 		out.Sub(out, term.Mul(m.product.Rat(k), maxRewards[m.product.Target[k]]))
 	}
 	if out.Sign() < 0 {
@@ -424,8 +424,8 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		lo, hi := m.product.Row(origins[i].choice)
-		for _, t := range m.product.Target[lo:hi] {
+		firstTransition, endTransition := m.product.Row(origins[i].choice)
+		for _, t := range m.product.Target[firstTransition:endTransition] {
 			addState(t)
 		}
 	}

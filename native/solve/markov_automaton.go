@@ -96,8 +96,8 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
 	automaton.values.Converged = maybe.Empty()
 	for c := range graph.NumChoices() {
-		from, to := graph.Row(c)
-		maxRow = max(maxRow, to-from)
+		firstTransition, endTransition := graph.Row(c)
+		maxRow = max(maxRow, endTransition-firstTransition)
 	}
 	for s := range maybe.Minus(timeless).All() {
 		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
@@ -173,8 +173,8 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 // onlySelfLoop reports whether choice c of state s leads to s only. In an immediate state it stops the
 // time forever.
 func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
-	from, to := ma.graph.Row(c)
-	return to == from+1 && int(ma.graph.Target[from]) == s
+	first, end := ma.graph.Row(c)
+	return end == first+1 && int(ma.graph.Target[first]) == s
 }
 
 // optimizeImmediate sets the values of the immediate states to the optimum over their choices. A choice that

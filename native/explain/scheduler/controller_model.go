@@ -130,8 +130,8 @@ func fractionText(value *big.Rat) string {
 	return number(value.Num()) + "/" + number(value.Denom())
 }
 
-// action returns the name of the action that all moves of a node have. It is empty if the actions differ, which is an error if
-// rewards depend on actions.
+// action returns the name of the action that all moves of a node have; "" if they have none or different ones. Different actions
+// are an error if rewards depend on actions, because a command can have one action only.
 func (r *moduleWriter) action(node *sparse.Node) (string, error) {
 	model := r.space.Model()
 	if model.Actions == nil {
@@ -153,7 +153,7 @@ func (r *moduleWriter) action(node *sparse.Node) (string, error) {
 	return r.space.Program().Actions[action-1], nil
 }
 
-// hasActionRewards reports whether a reward structure has rewards of transitions.
+// hasActionRewards reports whether a reward structure of the model has rewards of transitions, which depend on actions.
 func (r *moduleWriter) hasActionRewards() bool {
 	for _, structure := range r.space.Program().Rewards {
 		for _, item := range structure.Items {

@@ -52,8 +52,8 @@ func (f *Follower) Start(state []int32) error {
 	return nil
 }
 
-// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. value is a random number
-// in [0,1), which decides between several choices.
+// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. random is a number
+// in [0,1) that decides between several choices.
 func (f *Follower) Choose(random float64) int {
 	model := f.space.Model()
 	first, end := model.Choices(int(f.state))

@@ -123,7 +123,7 @@ func formatOf(file string) Format {
 	return Actions
 }
 
-// parseOption splits key=value. If there is no value, alone is true and value is "true".
+// parseOption splits an option key=value. An option without a value has the value "true"; then noValue is true.
 func parseOption(word string) (key, value string, noValue bool) {
 	key, value, found := strings.Cut(word, "=")
 	if !found {
@@ -132,7 +132,7 @@ func parseOption(word string) (key, value string, noValue bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), !found
 }
 
-// set sets the option that a word such as "reach=true" names. It ignores type, which ParseTarget treats.
+// set sets the option that a word such as "reach=true" names. It ignores the option type, because ParseTarget reads it.
 func (options *Options) set(word string) error {
 	key, value, noValue := parseOption(word)
 	var flag *bool

@@ -10,8 +10,8 @@ import (
 // Source: PRISM's -exportmodelprecision, default 16.
 const numDigits = 16
 
-// formatNumber formats a positive number as PRISM does, with Java's %.16g: it rounds the shortest
-// decimal that identifies the float64 half up, and removes trailing zeros.
+// formatNumber formats a positive number as PRISM does, with Java's %.16g. It takes the shortest decimal that
+// identifies the float64, rounds it to 16 digits (half up), and removes trailing zeros.
 func formatNumber(value float64) string {
 	mantissa, exponentText, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
 	digits := strings.Replace(mantissa, ".", "", 1)

@@ -31,7 +31,7 @@ type Induced struct {
 }
 
 // Induce returns the model that the scheduler induces of an MDP. If the scheduler allows any choice in a
-// state, the first is taken. Rewards and labels of model are not copied. The error is the context's, or says
+// state, the first is taken. Rewards and labels of the model are not copied. The error is the context's, or says
 // that the scheduler does not fit the model.
 func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts InduceOptions) (*Induced, error) {
 	if err := scheduler.validate(model); err != nil {
@@ -69,7 +69,7 @@ func (in *Induced) Reward(reward *sparse.Reward) *sparse.Reward {
 	}
 }
 
-// selectEntries returns the entries of entries with the given numbers; nil stays nil.
+// selectEntries returns the entries with the given numbers, in the order of the numbers. For nil it returns nil.
 func selectEntries[T any](entries []T, numbers []uint32) []T {
 	if entries == nil {
 		return nil
@@ -260,7 +260,7 @@ func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 	}
 }
 
-// copyMarks translates the initial states and the deadlocks of the original model to model.
+// copyMarks translates the initial states and the deadlocks of the original model to the induced one.
 func (b *inducer) copyMarks(model *sparse.Model) {
 	initial := sparse.NewSet(b.model.NumStates())
 	for _, s := range b.model.Initial {

@@ -196,10 +196,10 @@ func (r *controllerReader) choiceOf(s, index int, labels []string) (int, error) 
 
 // controller returns the controller, with a node for each reachable pair of a state and a memory.
 func (r *controllerReader) controller() (*sparse.Controller, error) {
-	out := &sparse.Controller{}
-	m := r.space.Model()
-	for _, s := range m.Initial {
-		out.Start = append(out.Start, r.nodeOf(memoryState{int(s), 0}))
+	result := &sparse.Controller{}
+	model := r.space.Model()
+	for _, s := range model.Initial {
+		result.Start = append(result.Start, r.nodeOf(memoryState{int(s), 0}))
 	}
 	for i := 0; i < len(r.nodes); i++ { // nodeOf appends to r.nodes
 		if i%statesPerPoll == 0 && r.ctx.Err() != nil {
@@ -208,25 +208,25 @@ func (r *controllerReader) controller() (*sparse.Controller, error) {
 		pair := r.nodes[i]
 		moves := r.entries[pair]
 		if moves == nil {
-			first, _ := m.Choices(pair.state)
+			first, _ := model.Choices(pair.state)
 			moves = []controllerMove{{choice: first}}
 		}
 		node := sparse.Node{State: uint32(pair.state), Memory: uint32(max(pair.memory, 0))}
 		for _, move := range moves {
 			node.Moves = append(node.Moves, r.sparseMove(move))
 		}
-		out.Nodes = append(out.Nodes, node)
+		result.Nodes = append(result.Nodes, node)
 	}
 	largest := uint32(0)
-	for _, node := range out.Nodes {
+	for _, node := range result.Nodes {
 		largest = max(largest, node.Memory)
 	}
 	for i, pair := range r.nodes {
 		if pair.memory == unknownMemory {
-			out.Nodes[i].Memory = largest + 1
+			result.Nodes[i].Memory = largest + 1
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 // sparseMove returns a move with its next node for each transition.

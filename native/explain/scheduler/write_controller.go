@@ -36,8 +36,8 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 	return writer.Flush()
 }
 
-// nodeOrder returns the nodes sorted by PRISM's number of the state and by memory, and PRISM's number of
-// each state.
+// nodeOrder returns the numbers of the nodes, sorted by the number that PRISM gives their state and then by their
+// memory. rank has the number that PRISM gives each state.
 func (w *writer) nodeOrder(controller *sparse.Controller) (order []int, rank []int) {
 	rank = make([]int, w.model.NumStates())
 	for number, s := range w.space.Order() {

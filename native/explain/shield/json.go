@@ -55,7 +55,7 @@ func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	return writer.Flush()
 }
 
-// labels returns the action of a choice as a list, which is empty if there is none.
+// labels returns a list with the action of a choice; an empty list if the choice has no action.
 func (shield *Shield) labels(c int) []string {
 	if name := shield.Action(c); name != "" {
 		return []string{name}

@@ -55,7 +55,9 @@ type guardBuilder struct {
 	commands map[compile.CommandRef][]sample
 }
 
-// collect records the reachable states in which each action or command is enabled.
+// collect records, for each action and each command without an action, the reachable states in which it is enabled,
+// and whether the shield allows it there. It is an error if a state has two choices with one action, and the shield
+// allows only one of them.
 func (g *guardBuilder) collect(ctx context.Context) error {
 	shield := g.shield
 	model := shield.Space.Model()
@@ -222,7 +224,8 @@ func conditionalExpr(condition, negation, low, high string) string {
 	return "(" + condition + " ? " + low + " : " + high + ")"
 }
 
-// bestSplit returns the test variable <= value with the least Gini impurity.
+// bestSplit returns the variable and the value for which the test `variable <= value` best separates the allowed from
+// the forbidden samples: it has the least Gini impurity.
 func bestSplit(vars int, samples []sample) (variable int, value int32) {
 	type count struct {
 		value     int32

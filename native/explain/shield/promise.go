@@ -19,7 +19,8 @@ type Promise struct {
 	Obeying []uint32
 }
 
-// Promise computes the probabilities under the shield. They are exact if the shield was computed exactly.
+// Promise computes the probability of the formula under the best, the worst and a uniform scheduler that obeys the
+// shield, and under a uniform scheduler without a shield. They are exact if the shield was computed exactly.
 func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 	exact := shield.stateValue.exact != nil
 	restricted := shield.restricted()
@@ -56,8 +57,8 @@ func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 	return promise, err
 }
 
-// originalChoices translates a scheduler of the restricted model to choices of the model. In a state without
-// a choice of the scheduler it takes the first allowed one.
+// originalChoices translates a scheduler of the restricted model, which has only the allowed choices, to choices of
+// the model. In a state without a choice of the scheduler it takes the first allowed one.
 func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	model := shield.Space.Model()
 	original := make([]uint32, model.NumStates())
@@ -83,8 +84,10 @@ type BrokenPromise struct{ found string }
 
 func (e *BrokenPromise) Error() string { return e.found + ", and not what was promised" }
 
-// Confirm solves a shielded model, and returns a *BrokenPromise unless its best and its worst value are the promised ones.
+// Confirm solves a model to which a shield was added. It returns a *BrokenPromise unless the best and the worst value of
+// that model are the promised ones.
 func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
+	// No choice loses a probability of 2, so this shield allows all choices.
 	all, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
 	if err != nil {
 		return err

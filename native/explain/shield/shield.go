@@ -111,7 +111,8 @@ var (
 	errInexact   = errors.New("a shield needs exact probabilities")
 )
 
-// New computes a shield. It tries floating-point bounds first, and computes exactly if these do not decide.
+// New computes a shield: it decides which choices are allowed. It tries floating-point bounds first, and computes in
+// rational arithmetic if these do not decide every choice.
 // The error is the context's, or says that the model is not an MDP with exact weights.
 func New(ctx context.Context, question *Question, opts *Options) (*Shield, error) {
 	model := question.Space.Model()
@@ -204,7 +205,8 @@ func roundDown(value float64) float64 { return min(max(0, math.Nextafter(value, 
 
 func roundUp(value float64) float64 { return min(max(0, math.Nextafter(value, 2)), 1) }
 
-// computeChoiceBounds computes bounds on the value of each choice from those of its successors.
+// computeChoiceBounds computes bounds on the value of each choice: the expected bounds of its successors, rounded
+// outwards. In states where the formula is decided, every choice has the value of the state.
 func (shield *Shield) computeChoiceBounds() {
 	model := shield.Space.Model()
 	shield.choiceValue = &values{lower: make([]float64, model.NumChoices()), upper: make([]float64, model.NumChoices())}
@@ -217,23 +219,24 @@ func (shield *Shield) computeChoiceBounds() {
 				continue
 			}
 			low, high := 0.0, 0.0
-			from, to := model.Row(c)
-			for transition := from; transition < to; transition++ {
+			firstTransition, endTransition := model.Row(c)
+			for transition := firstTransition; transition < endTransition; transition++ {
 				weight := model.Prob(transition)
 				low += float64(weight * shield.stateValue.lower[model.Target[transition]])
 				high += float64(weight * shield.stateValue.upper[model.Target[transition]])
 			}
 			// All terms are nonnegative. The relative error of a sum is at most that of a weight, plus a unit
 			// roundoff for each product and each addition.
-			relErr := model.Err + float64(to-from+3)*0x1p-53
+			relErr := model.Err + float64(endTransition-firstTransition+3)*0x1p-53
 			shield.choiceValue.lower[c] = roundDown(low * (1 - relErr))
 			shield.choiceValue.upper[c] = roundUp(high * (1 + relErr))
 		}
 	}
 }
 
-// allowByBounds allows the choices whose loss is within the threshold according to the bounds. It decides the
-// other choices exactly, if that needs at most half of the states. It reports whether it decided all choices.
+// allowByBounds allows the choices whose loss is certainly within the threshold, by floating-point bounds. It decides
+// the choices near the threshold in rational arithmetic, if that needs at most half of the states. It reports whether
+// it decided all choices.
 func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
 	model := shield.Space.Model()
 	shield.Allowed = sparse.NewSet(model.NumChoices())
@@ -271,13 +274,16 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 	return true, shield.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
 }
 
-// lossBounds returns bounds on the absolute loss of choice c of state s.
+// lossBounds returns bounds on the absolute loss of choice c of state s: the difference between the best value of the
+// state and the value of the choice.
 func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
+	stateLow, stateHigh := shield.stateValue.lower[s], shield.stateValue.upper[s]
+	choiceLow, choiceHigh := shield.choiceValue.lower[c], shield.choiceValue.upper[c]
 	if shield.Max {
-		return shield.stateValue.lower[s] - shield.choiceValue.upper[c] - slack, shield.stateValue.upper[s] - shield.choiceValue.lower[c] + slack
+		return stateLow - choiceHigh - slack, stateHigh - choiceLow + slack
 	}
-	return shield.choiceValue.lower[c] - shield.stateValue.upper[s] - slack, shield.choiceValue.upper[c] - shield.stateValue.lower[s] + slack
+	return choiceLow - stateHigh - slack, choiceHigh - stateLow + slack
 }
 
 // relevantChoices returns the choices that the exact computation needs: the undecided ones, and those
@@ -356,8 +362,8 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	}
 	m := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
-	from, to := m.Row(c)
-	for i := from; i < to; i++ {
+	first, end := m.Row(c)
+	for i := first; i < end; i++ {
 		sum.Add(sum, term.Mul(m.Rat(i), shield.stateValue.exact[m.Target[i]]))
 	}
 	return sum

@@ -135,8 +135,8 @@ func (use *commandUse) collect(ctx context.Context) error {
 	})
 }
 
-// commandSets returns sets of commands that cause the transition from node v to node w of the chain. The
-// transition is possible if all commands of one set are kept.
+// commandSets returns sets of commands that cause the transition between two nodes of the chain. The transition is
+// possible if all commands of one of the sets are kept.
 func (use *commandUse) commandSets(from, to uint32) [][]int {
 	chain := use.question.Chain
 	if use.stepCommands != nil {
@@ -177,8 +177,8 @@ func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 	return best
 }
 
-// sufficient decides whether the model or the chain with only the kept commands violates the bound. The
-// fraction is a lower bound on its probability.
+// sufficient decides whether the bound is still violated if only the kept commands remain: in the chain of the question
+// if restrictsChain, and otherwise in the model. The fraction is a lower bound on the probability.
 func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	question := use.question
 	if use.restrictsChain() {

@@ -79,8 +79,8 @@ func countDistinct(states []uint32) int {
 	return len(seen)
 }
 
-// sufficientStates decides whether the paths of the chain that stay in the kept states violate the
-// bound.
+// sufficientStates decides whether the paths of the chain that stay in the kept states violate the bound. The fraction
+// is a lower bound on the probability of these paths.
 func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	numNodes := graph.NumStates()
 	left, right := sparse.NewSet(numNodes), sparse.NewSet(numNodes)

@@ -100,8 +100,8 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 // allowedLoss returns the greatest loss of value that a tree may have.
 func (t *Task) allowedLoss() float64 { return max(t.Loss, t.Slack) }
 
-// growTolerances returns the tolerances to grow trees with: by how much a choice may be worse than the
-// optimal one. nil stands for the scheduler's own choices, which lose nothing.
+// growTolerances returns the tolerances with which Find grows trees: how much worse than the optimum a choice may be. nil
+// stands for the scheduler's own choices, which lose nothing.
 func growTolerances(task *Task) []*float64 {
 	var tolerances []*float64
 	if task.Allowed != nil {
@@ -165,8 +165,8 @@ func (f *treeSearch) mustDecide(state int) bool {
 	return end-first > 1 || action != sparse.NoAction && f.found.isRestricted[action]
 }
 
-// forEachChoice calls visit for each choice of a state and the decision that identifies it, until visit
-// returns false.
+// forEachChoice calls visit for each choice of a state, with the decision that identifies the choice. It stops when
+// visit returns false.
 func (f *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
 	first, end := f.model.Choices(s)
 	modules := f.moduleChoices(s)
@@ -243,7 +243,7 @@ func (f *treeSearch) isAllowed(s, c int) bool {
 	return f.tolerance != nil && f.Allowed(s, c, *f.tolerance)
 }
 
-// numberOf returns the number of a decision, and adds it if it is new.
+// numberOf returns the number of a decision. It gives a new decision the next number.
 func (f *treeSearch) numberOf(decision Decision) int {
 	number, known := f.decisionNumber[decision]
 	if !known {
@@ -288,9 +288,9 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 	}
 }
 
-// choicesToFollow returns the range of choices of a state whose successors growUntilClosed adds. It is the
-// choice of the tree if the state is an example, and the choice of the scheduler if it is not. It is all
-// choices if the tree need not decide in the state, or after maxRounds rounds if several choices are allowed.
+// choicesToFollow returns the choices of a state whose successors growUntilClosed visits, as a range: from <= c < to.
+// For a state that is an example it is the choice of the tree, and for other states the choice of the scheduler. All
+// choices are followed if the tree need not decide in the state, or after maxRounds rounds if several are allowed.
 func (f *treeSearch) choicesToFollow(s, round int) (from, to int) {
 	first, end := f.model.Choices(s)
 	scheduled := f.Choices[s]
@@ -334,8 +334,9 @@ func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, t
 	return seen, nil
 }
 
-// judge returns an upper bound on the loss of the current tree. The loss is infinite if the tree reaches a
-// state that has no choice for its decision.
+// judge returns an upper bound on the loss of value under the current tree. It removes the choices that the tree does
+// not make, and calls Judge for the rest. The loss is infinite if the tree reaches a state where no choice corresponds
+// to the decision of the tree.
 func (f *treeSearch) judge(ctx context.Context) (float64, error) {
 	f.found.Judged++
 	kept := sparse.NewSet(f.model.NumChoices())

@@ -31,8 +31,8 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 		if wanted := choices[s]; wanted != sparse.None && m.Actions != nil && m.Actions[c] != space.Model().Actions[wanted] {
 			return 1, nil
 		}
-		from, to := m.Row(c)
-		for _, target := range m.Target[from:to] {
+		first, end := m.Row(c)
+		for _, target := range m.Target[first:end] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))
 				queue = append(queue, target)

@@ -139,7 +139,8 @@ func (l *learner) assignLabels(examples []int) (labels []int, first int) {
 	return labels, first
 }
 
-// bestTest returns the test after which the labels have the least entropy; the first of several.
+// bestTest returns the test that separates the labels best: the labels of the examples that satisfy it and of the
+// others have the least total entropy. It returns the first of several best tests.
 func (l *learner) bestTest(examples, labels []int) Test {
 	total := make([]int, l.decisions)
 	for _, decision := range labels {
@@ -219,7 +220,7 @@ func (l *learner) considerThresholds(variable int, examples, labels []int, consi
 	}
 }
 
-// entropy returns n times the entropy, in bits, of n labels. count has the number of labels of each kind.
+// entropy returns the entropy of n labels in bits, multiplied by n. count has the number of labels of each kind.
 func entropy(count []int, n int) float64 {
 	sum := 0.0
 	for _, number := range count {

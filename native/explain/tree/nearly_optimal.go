@@ -51,8 +51,9 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 	}
 }
 
-// distances returns, for each state, the smallest number of steps to a state where the scheduler has no choice to make, by
-// optimal choices and those of the scheduler. It is math.MaxInt if there is no such path.
+// distances returns, for each state, the smallest number of steps to a state in which the scheduler leaves the choice open
+// (sparse.None). Only optimal choices and choices of the scheduler are followed. The distance is math.MaxInt if there is no
+// such path.
 func distances(model *sparse.Model, choices []uint32, optimal *sparse.Set) []int {
 	distance := make([]int, model.NumStates())
 	var queue []uint32

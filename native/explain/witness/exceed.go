@@ -21,8 +21,8 @@ type Set struct {
 	Steps int
 }
 
-// Exceed returns the smallest set of paths whose total probability exceeds a bound, or reaches it if
-// reach is true. It adds paths in decreasing order of probability. Enough is false if all paths together do
+// Exceed returns the smallest set of paths whose total probability exceeds a bound, or equals it if
+// orEqual is true. It adds paths in decreasing order of probability. Enough is false if all paths together do
 // not exceed the bound, if limit paths do not, or if the sum seems to converge to the bound. Set.Paths has
 // the first keep paths. If the context ends, the error is the context's, the set has the paths found so far,
 // and Sum is a lower bound.
@@ -42,8 +42,8 @@ func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, lim
 	return set, err
 }
 
-// addNext adds the next path to the set and to total, or sets All after the last one. It sets Enough if total
-// now exceeds the bound, or reaches it if reach is true.
+// addNext adds the next path to the set and its probability to total. If there is no further path, it sets All. It sets
+// Enough if total now exceeds the bound, or equals it and orEqual is true.
 func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound *big.Rat, orEqual bool, keep int) error {
 	next, err := paths.nextEntry()
 	if err != nil {

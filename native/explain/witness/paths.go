@@ -98,8 +98,8 @@ func (p *Paths) collectIncoming() {
 	})
 }
 
-// appendStep returns the path that consists of path number rank to node from, which is e, and a step with
-// the given weight. The step from a target to goal has no weight.
+// appendStep returns a path with one more step. The path ends in node from and has the given rank there; weight is the
+// number of the weight of the step, or none for the step from a target to the goal.
 func (p *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEntry {
 	extended := pathEntry{previous: from, rank: rank, product: path.product, steps: path.steps + 1}
 	if weight != none {
@@ -133,7 +133,7 @@ func (p *Paths) findLikeliest() error {
 	}
 	p.paths[0] = []pathEntry{{previous: none}}
 	queue.push(0, 0)
-	// relax makes the path over node node the best path to node target, if it is.
+	// relax stores the best path to node, extended by a step to target, if it is better than the best known path to target.
 	relax := func(node, target, weight uint32) {
 		extended := p.appendStep(p.paths[node][0], node, 0, weight)
 		if p.paths[target] != nil && !p.precedes(extended, p.paths[target][0]) {
@@ -208,21 +208,22 @@ func (p *Paths) path(entry pathEntry) *Path {
 	return path
 }
 
-// findNth finds the k-th most probable path to node node, if there is one, and appends it to paths[node]. The first
-// k-1 paths to node must be known, and k is at least 2. A candidate for it is, for each predecessor u, the most
-// probable path over u that is not in paths[node] yet; so the path over the predecessor of path k-1 is replaced.
+// findNth finds the n-th most probable path to a node, if there is one, and appends it to paths[node]. n is at least 2,
+// and the first n-1 paths must be known. For each predecessor there is one candidate: the most probable path over it
+// that is not in paths[node] yet. So first the candidate that became path n-1 is replaced by the next path over the
+// same predecessor.
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
-func (p *Paths) findNth(node uint32, k int) error {
-	if len(p.paths[node]) >= k || len(p.paths[node]) < k-1 {
+func (p *Paths) findNth(node uint32, n int) error {
+	if len(p.paths[node]) >= n || len(p.paths[node]) < n-1 {
 		return nil
 	}
 	if err := p.poll(); err != nil {
 		return err
 	}
 	candidates := &p.candidates[node]
-	last := p.paths[node][k-2]
-	if k == 2 {
+	last := p.paths[node][n-2]
+	if n == 2 {
 		p.initCandidates(node, last.previous)
 	}
 	if last.previous != none {
@@ -243,8 +244,8 @@ func (p *Paths) findNth(node uint32, k int) error {
 	return nil
 }
 
-// initCandidates fills the heap of node node with the most probable path over each predecessor, except the one
-// of the first path.
+// initCandidates fills the heap of a node with the most probable path over each predecessor, except the predecessor of
+// the first path.
 func (p *Paths) initCandidates(node, firstPredecessor uint32) {
 	candidates := &p.candidates[node]
 	candidates.precedes = p.precedes

@@ -74,12 +74,12 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 	numKeys := int64(1)
 	for _, slot := range order {
 		variable := &program.Vars[slot]
-		dep := dependency{slot: slot, low: variable.Low, stride: numKeys}
-		classes := dep.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(program.Vars)))
+		added := dependency{slot: slot, low: variable.Low, stride: numKeys}
+		classes := added.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(program.Vars)))
 		if classes > maxWeights/numKeys {
 			return false
 		}
-		cache.dependencies, numKeys = append(cache.dependencies, dep), numKeys*classes
+		cache.dependencies, numKeys = append(cache.dependencies, added), numKeys*classes
 	}
 	return true
 }
@@ -92,9 +92,9 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	}
 	slot, ok = -1, true
 	sema.Inspect(expr, func(expr sema.Expr) bool {
-		if x, isVar := expr.(*sema.Var); isVar {
-			ok = ok && (slot < 0 || slot == x.Slot)
-			slot = x.Slot
+		if variable, isVar := expr.(*sema.Var); isVar {
+			ok = ok && (slot < 0 || slot == variable.Slot)
+			slot = variable.Slot
 		}
 		return ok
 	})
@@ -137,12 +137,12 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 func (cache *weightCache) key(state []int32) int64 {
 	key := int64(0)
 	for i := range cache.dependencies {
-		dep := &cache.dependencies[i]
-		x := int64(state[dep.slot]) - int64(dep.low)
-		if dep.classes != nil {
-			x = dep.classes[x]
+		used := &cache.dependencies[i]
+		offset := int64(state[used.slot]) - int64(used.low)
+		if used.classes != nil {
+			offset = used.classes[offset]
 		}
-		key += dep.stride * x
+		key += used.stride * offset
 	}
 	return key
 }
@@ -205,12 +205,12 @@ func (worker *exactWorker) cachedWeights(index int) []*big.Rat {
 		}
 	}
 	key := cached.key(worker.state)
-	out, ok := cached.lists[key]
-	if !ok {
-		out = worker.alternativeWeights(move)
-		cached.lists[key] = out
+	weights, known := cached.lists[key]
+	if !known {
+		weights = worker.alternativeWeights(move)
+		cached.lists[key] = weights
 	}
-	return out
+	return weights
 }
 
 // alternativeWeights computes the weights of the alternatives of a move in the current state. The
@@ -227,7 +227,7 @@ func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 		}
 		factors = append(factors, weights)
 	}
-	out := make([]*big.Rat, 0, len(move.Alternatives))
+	weights := make([]*big.Rat, 0, len(move.Alternatives))
 	updates := make([]int, len(factors))
 	for more := len(move.Alternatives) > 0; more; more = nextCombination(updates, factors) >= 0 {
 		product := factors[0][updates[0]]
@@ -235,19 +235,19 @@ func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 			product = new(big.Rat).Mul(product, factors[i+1][update])
 		}
 		// written says that the compiled model writes this combination of updates as a transition.
-		switch written := len(out) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(out)]); {
-		case product.Sign() == 0 && written:
-			out = append(out, nil)
-		case written:
-			out = append(out, product)
+		switch isWritten := len(weights) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(weights)]); {
+		case product.Sign() == 0 && isWritten:
+			weights = append(weights, nil)
+		case isWritten:
+			weights = append(weights, product)
 		case product.Sign() != 0:
 			return []*big.Rat{}
 		}
 	}
-	if len(out) < len(move.Alternatives) {
+	if len(weights) < len(move.Alternatives) {
 		return []*big.Rat{}
 	}
-	return out
+	return weights
 }
 
 // addCompiled appends a state to the batch: the choices from firstChoice to endChoice of the
@@ -367,13 +367,13 @@ const maxSums = 1 << 12
 // sum returns left+right. Equal operands give the same pointer while the cache holds their sum.
 func (m *compiledChoices) sum(left, right *big.Rat) *big.Rat {
 	key := [2]*big.Rat{left, right}
-	z := m.sums[key]
-	if z == nil {
-		z = new(big.Rat).Add(left, right)
+	total := m.sums[key]
+	if total == nil {
+		total = new(big.Rat).Add(left, right)
 		if m.sums == nil || len(m.sums) == maxSums {
 			m.sums = make(map[[2]*big.Rat]*big.Rat)
 		}
-		m.sums[key] = z
+		m.sums[key] = total
 	}
-	return z
+	return total
 }

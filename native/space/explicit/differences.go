@@ -43,11 +43,11 @@ func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error)
 	return int(counter.Load()), int(smallest.Load()), err
 }
 
-// storeMin stores x in a variable that holds a larger number.
-func storeMin(variable *atomic.Int64, x int64) {
+// storeMin stores value in a variable that holds a larger number.
+func storeMin(variable *atomic.Int64, value int64) {
 	for {
 		old := variable.Load()
-		if x >= old || variable.CompareAndSwap(old, x) {
+		if value >= old || variable.CompareAndSwap(old, value) {
 			return
 		}
 	}

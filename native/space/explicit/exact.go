@@ -147,12 +147,12 @@ func (c *exactChoice) addTransition(target []int32, weight *big.Rat) {
 // must append the target.
 func (c *exactChoice) findTarget(target []int32) int {
 	if len(c.targets) < smallChoiceSize {
-		return slices.IndexFunc(c.targets, func(t []int32) bool { return slices.Equal(t, target) })
+		return slices.IndexFunc(c.targets, func(known []int32) bool { return slices.Equal(known, target) })
 	}
 	if c.targetIndex == nil {
 		c.targetIndex = make(map[string]int)
-		for i, t := range c.targets {
-			c.targetIndex[string(c.targetKey(t))] = i
+		for i, known := range c.targets {
+			c.targetIndex[string(c.targetKey(known))] = i
 		}
 	}
 	if i, known := c.targetIndex[string(c.targetKey(target))]; known {

@@ -88,27 +88,27 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, owners: owners, state: make([]int32, len(program.Vars))}
-	w.currentState = func() []int32 {
-		codec.unpack(w.state, w.batch.states[w.current*codec.words:(w.current+1)*codec.words])
-		return w.state
+	created := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, owners: owners, state: make([]int32, len(program.Vars))}
+	created.currentState = func() []int32 {
+		codec.unpack(created.state, created.batch.states[created.current*codec.words:(created.current+1)*codec.words])
+		return created.state
 	}
 	if opts.Exact {
 		tolerance := 0.0
 		if opts.Normalise {
 			tolerance = compile.SumTolerance
 		}
-		w.exact = &exactWorker{worker: w, interpreter: newExactExpander(ctx, model, tolerance)}
-		w.exact.interpreter.owners = owners
+		created.exact = &exactWorker{worker: created, interpreter: newExactExpander(ctx, model, tolerance)}
+		created.exact.interpreter.owners = owners
 		if expander.Name() == "machine" {
-			w.exact.compiled = &compiledChoices{caches: make([]weightCache, len(expander.Moves()))}
+			created.exact.compiled = &compiledChoices{caches: make([]weightCache, len(expander.Moves()))}
 		}
 	} else {
-		scratch := &worker{program: program, codec: codec, kind: w.kind, owners: owners, batch: &batch{}}
-		w.rationalWorker = &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
-		w.rationalWorker.interpreter.allowEnclosures, w.rationalWorker.interpreter.owners = true, owners
+		scratch := &worker{program: program, codec: codec, kind: created.kind, owners: owners, batch: &batch{}}
+		created.rationalWorker = &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
+		created.rationalWorker.interpreter.allowEnclosures, created.rationalWorker.interpreter.owners = true, owners
 	}
-	return w, nil
+	return created, nil
 }
 
 // run expands the batches of jobs until the channel is closed.

@@ -53,45 +53,45 @@ type Options struct {
 // *compile.UnsupportedError, or the context's.
 //
 // Source: PRISM's explicit engine (reference, sections 2.4 and 4).
-func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) {
-	initial, err := m.InitialStates(ctx)
+func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, error) {
+	initial, err := model.InitialStates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x := newExploration(m, opts)
+	search := newExploration(model, opts)
 	for _, state := range initial {
-		x.codec.pack(x.packedBuffer, state)
-		x.store.add(x.packedBuffer)
+		search.codec.pack(search.packedBuffer, state)
+		search.store.add(search.packedBuffer)
 	}
-	return x.explore(ctx)
+	return search.explore(ctx)
 }
 
 // ExploreFurther builds the space of the states that are reachable from the given unexplored states
 // of s. These become the initial states, in the same order. The new space has the warnings of s in
 // addition to its own.
 func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
-	x := newExploration(s.compiled, opts)
+	search := newExploration(s.compiled, opts)
 	for i := range from.All() {
-		x.store.add(s.store.state(i))
+		search.store.add(s.store.state(i))
 	}
-	x.overlaps, x.merged = s.overlaps, s.merged
-	out, err := x.explore(ctx)
+	search.overlaps, search.merged = s.overlaps, s.merged
+	further, err := search.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out.prismDifferences = append(slices.Clip(s.prismDifferences), out.prismDifferences...)
-	out.earlierDeadlocks = s.deadlocks()
-	return out, nil
+	further.prismDifferences = append(slices.Clip(s.prismDifferences), further.prismDifferences...)
+	further.earlierDeadlocks = s.deadlocks()
+	return further, nil
 }
 
 // explore expands the states in the store and all states that are reachable from them.
 func (search *exploration) explore(ctx context.Context) (*Space, error) {
-	m, opts := search.model, search.opts
+	model, opts := search.model, search.opts
 	search.numInitial = search.store.n
-	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(m), !opts.Exact
+	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
 	if err := search.expandAll(ctx); err != nil {
-		if why := ctx.Err(); why != nil && errors.Is(err, why) {
-			err = fmt.Errorf("%w when %d states were found, and %d of them explored", why, search.store.n, search.expanded)
+		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+			err = fmt.Errorf("%w when %d states were found, and %d of them explored", ended, search.store.n, search.expanded)
 		}
 		return nil, err
 	}
@@ -132,14 +132,14 @@ type exploration struct {
 func newExploration(model *compile.Model, opts Options) *exploration {
 	codec := newCodec(model.Program().Vars)
 	now := time.Now()
-	x := &exploration{
+	search := &exploration{
 		model: model, opts: opts, codec: codec, store: newStore(codec.words), builder: sparse.NewBuilder(sparseKind(model.Program().Type)),
 		packedBuffer: make([]uint64, codec.words), started: now, reported: now, memoryLimit: opts.MaxMemory,
 	}
-	if x.memoryLimit <= 0 {
-		x.memoryLimit = memory.Available() / 4 * 3
+	if search.memoryLimit <= 0 {
+		search.memoryLimit = memory.Available() / 4 * 3
 	}
-	return x
+	return search
 }
 
 // sparseKind returns the kind of graph of a model type. Partially observable and non-probabilistic

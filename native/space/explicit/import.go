@@ -117,9 +117,9 @@ func (s *Space) checkRange(file string) {
 	if model.Exact() {
 		return
 	}
-	for _, w := range model.Weights {
-		if !sparse.InRange(w) && s.rangeErr == nil {
-			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", w)}
+	for _, weight := range model.Weights {
+		if !sparse.InRange(weight) && s.rangeErr == nil {
+			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", weight)}
 			model.Err = math.Inf(1)
 		}
 	}
@@ -154,21 +154,21 @@ func (d *Imported) declarations() *syntax.Model {
 		}
 		module.Vars = append(module.Vars, decl)
 	}
-	out := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, module}}
-	for _, o := range d.Observables {
-		out.Items = append(out.Items, &syntax.ObservableDecl{Name: ident(o)})
+	declared := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, module}}
+	for _, observable := range d.Observables {
+		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
 	}
 	for _, label := range d.Model.Labels {
-		out.Items = append(out.Items, &syntax.LabelDecl{Name: ident(label.Name), X: &syntax.BoolLit{}})
+		declared.Items = append(declared.Items, &syntax.LabelDecl{Name: ident(label.Name), X: &syntax.BoolLit{}})
 	}
 	for _, reward := range d.Model.Rewards {
 		decl := &syntax.Rewards{}
 		if reward.Name != "" {
 			decl.Name = ident(reward.Name)
 		}
-		out.Items = append(out.Items, decl)
+		declared.Items = append(declared.Items, decl)
 	}
-	return out
+	return declared
 }
 
 // completeProgram sets the actions and the labels of the program, which declarations cannot
@@ -215,43 +215,43 @@ func (s *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
 }
 
 // importedLabel returns the states with a label of the files, or with a label of the properties.
-func (s *Space) importedLabel(l *sema.Label) (*sparse.Set, error) {
+func (s *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
 	switch labels := s.Program().Labels; {
-	case l.Index <= firstImported:
-		return s.model.Labels[firstImported-l.Index].States.Clone(), nil
-	case l.Index < len(labels):
-		return s.States(labels[l.Index].X)
+	case label.Index <= firstImported:
+		return s.model.Labels[firstImported-label.Index].States.Clone(), nil
+	case label.Index < len(labels):
+		return s.States(labels[label.Index].X)
 	}
-	return nil, s.unsupportedLabel(l)
+	return nil, s.unsupportedLabel(label)
 }
 
 // evaluateConnective applies a binary Boolean operator to the sets of states of its operands.
-func (s *Space) evaluateConnective(e *sema.Binary) (*sparse.Set, error) {
-	if e.X.Type() != sema.Bool || e.Y.Type() != sema.Bool {
-		return nil, s.unsupportedLabel(e)
+func (s *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
+	if expr.X.Type() != sema.Bool || expr.Y.Type() != sema.Bool {
+		return nil, s.unsupportedLabel(expr)
 	}
-	set, err := s.States(e.X)
+	left, err := s.States(expr.X)
 	if err != nil {
 		return nil, err
 	}
-	y, err := s.States(e.Y)
+	right, err := s.States(expr.Y)
 	if err != nil {
 		return nil, err
 	}
-	different := set.Minus(y).Union(y.Minus(set))
-	switch e.Op {
+	different := left.Minus(right).Union(right.Minus(left))
+	switch expr.Op {
 	case syntax.OpAnd:
-		return set.Intersect(y), nil
+		return left.Intersect(right), nil
 	case syntax.OpOr:
-		return set.Union(y), nil
+		return left.Union(right), nil
 	case syntax.OpImplies:
-		return set.Complement().Union(y), nil
+		return left.Complement().Union(right), nil
 	case syntax.OpIff, syntax.OpEq:
 		return different.Complement(), nil
 	case syntax.OpNe:
 		return different, nil
 	}
-	return nil, s.unsupportedLabel(e)
+	return nil, s.unsupportedLabel(expr)
 }
 
 // unsupportedLabel returns the error for an expression that uses a label other than with Boolean

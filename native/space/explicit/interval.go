@@ -63,15 +63,15 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 }
 
 // addInterval adds a transition. The bounds of transitions to the same target are summed.
-func (c *exactChoice) addInterval(target []int32, w interval) {
-	for i, t := range c.targets {
-		if slices.Equal(t, target) {
-			c.weights[i] = new(big.Rat).Add(c.weights[i], w.low)
-			c.upperWeights[i] = new(big.Rat).Add(c.upperWeights[i], w.high)
+func (c *exactChoice) addInterval(target []int32, weight interval) {
+	for i, known := range c.targets {
+		if slices.Equal(known, target) {
+			c.weights[i] = new(big.Rat).Add(c.weights[i], weight.low)
+			c.upperWeights[i] = new(big.Rat).Add(c.upperWeights[i], weight.high)
 			return
 		}
 	}
-	c.targets, c.weights, c.upperWeights = append(c.targets, target), append(c.weights, w.low), append(c.upperWeights, w.high)
+	c.targets, c.weights, c.upperWeights = append(c.targets, target), append(c.weights, weight.low), append(c.upperWeights, weight.high)
 }
 
 // tighten replaces each bound by the nearest value that some distribution within the intervals

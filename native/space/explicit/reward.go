@@ -34,34 +34,34 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 		return s.exactReward(index)
 	}
 	structure := &s.Program().Rewards[index]
-	out := &sparse.Reward{Name: structure.Name}
+	reward := &sparse.Reward{Name: structure.Name}
 	var hasStateItems, hasTransitionItems bool
 	for _, item := range structure.Items {
 		hasStateItems = hasStateItems || !item.Transition
 		hasTransitionItems = hasTransitionItems || item.Transition
 	}
 	if hasStateItems {
-		out.State = make([]float64, s.store.n)
+		reward.State = make([]float64, s.store.n)
 	}
 	if hasTransitionItems {
-		out.Choice = make([]float64, s.model.NumChoices())
+		reward.Choice = make([]float64, s.model.NumChoices())
 	}
-	evaluators, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error {
-		return s.stateAndChoiceRewards(out, e, i, state)
+	evaluators, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+		return s.stateAndChoiceRewards(reward, evaluator, i, state)
 	})
 	if err != nil {
 		return nil, err
 	}
 	maxErr := 0.0
-	for _, e := range evaluators { // in the order of the states
-		maxErr = max(maxErr, e.relErr)
-		out.Unfit = cmp.Or(out.Unfit, e.rangeErr)
+	for _, evaluator := range evaluators { // in the order of the states
+		maxErr = max(maxErr, evaluator.relErr)
+		reward.Unfit = cmp.Or(reward.Unfit, evaluator.rangeErr)
 	}
-	out.Err = s.rewardError(structure, maxErr)
-	if out.Unfit != nil {
-		out.Err = math.Inf(1)
+	reward.Err = s.rewardError(structure, maxErr)
+	if reward.Unfit != nil {
+		reward.Err = math.Inf(1)
 	}
-	return out, nil
+	return reward, nil
 }
 
 // evaluateRewards calls f for every state, in parallel, with one evaluator per goroutine. It returns
@@ -162,10 +162,10 @@ func (e *rewardEvaluator) checkedSum(value float64, err error, state []int32, ap
 	return e.recordRange(value, state), nil
 }
 
-// enclosedSum is checkedSum for irrational items: it bounds the error of x with an enclosure of the
+// enclosedSum is checkedSum for irrational items: it bounds the error of value with an enclosure of the
 // sum. If the bound is too large, it returns a float64 from the enclosure instead; if that is not
 // accurate either, it returns the error notRational.
-func (e *rewardEvaluator) enclosedSum(x float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+func (e *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lower, upper := new(big.Rat), new(big.Rat)
 	for i := range e.structure.Items {
 		item := &e.structure.Items[i]
@@ -176,11 +176,11 @@ func (e *rewardEvaluator) enclosedSum(x float64, notRational error, state []int3
 		if err == nil && !guard.Bool {
 			continue
 		}
-		value, valueErr := sema.Enclose(item.Value, state)
+		enclosed, valueErr := sema.Enclose(item.Value, state)
 		if err = cmp.Or(err, valueErr); err != nil {
 			return 0, evalFailure(e.space.compiled, state, err)
 		}
-		least, most, ok := value.Ends()
+		least, most, ok := enclosed.Ends()
 		if !ok {
 			return 0, notRational
 		}
@@ -190,16 +190,16 @@ func (e *rewardEvaluator) enclosedSum(x float64, notRational error, state []int3
 	if lower.Sign() < 0 || lower.Sign() != upper.Sign() {
 		return 0, notRational
 	}
-	relErr := max(relativeError(x, lower), relativeError(x, upper))
+	relErr := max(relativeError(value, lower), relativeError(value, upper))
 	if !(relErr <= maxError) {
-		x, _ = lower.Float64()
-		relErr = max(relativeError(x, lower), relativeError(x, upper))
+		value, _ = lower.Float64()
+		relErr = max(relativeError(value, lower), relativeError(value, upper))
 	}
 	if !(relErr <= maxError) {
 		return 0, notRational
 	}
 	e.relErr = max(e.relErr, relErr)
-	return e.recordRange(x, state), nil
+	return e.recordRange(value, state), nil
 }
 
 // isNormalFloat reports whether a reward is a normal float64. The smallest and the largest normal
@@ -236,12 +236,12 @@ func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEv
 			reward.Choice[choice], err = evaluator.choice(state, s.actionIndex(choice))
 			continue
 		}
-		lo, hi := s.model.Row(choice)
-		for transition := lo; transition < hi && err == nil; transition++ {
+		firstTransition, endTransition := s.model.Row(choice)
+		for transition := firstTransition; transition < endTransition && err == nil; transition++ {
 			var value float64
 			value, err = evaluator.choice(state, s.actionIndex(transition))
 			if err == nil && value > 0 { // the product may underflow, and the sum overflow
-				weighted, limit := max(s.model.Prob(transition)*value, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
+				weighted, limit := max(s.model.Prob(transition)*value, 0x1p-1022), math.MaxFloat64/float64(endTransition-firstTransition)
 				if weighted > limit {
 					evaluator.recordRange(math.MaxFloat64, state)
 				}
@@ -268,8 +268,8 @@ func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
 	maxTransitions := 0
 	if s.model.Kind != sparse.MDP {
 		for i := range s.store.n {
-			lo, hi := s.model.Row(i)
-			maxTransitions = max(maxTransitions, hi-lo)
+			first, end := s.model.Row(i)
+			maxTransitions = max(maxTransitions, end-first)
 		}
 		err += s.model.Err
 	}
@@ -279,10 +279,10 @@ func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
 // exactReward is Reward for a model with rational weights. Rewards are fractions too.
 func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	structure := &s.Program().Rewards[index]
-	n := s.store.n
-	out := &sparse.Reward{
+	numStates := s.store.n
+	reward := &sparse.Reward{
 		Name: structure.Name, Err: unitRoundoff,
-		State: make([]float64, n), StateRat: make([]*big.Rat, n),
+		State: make([]float64, numStates), StateRat: make([]*big.Rat, numStates),
 		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
 	}
 	state, hasTransitionItems := s.State(nil, 0), hasTransitionRewards(structure)
@@ -290,21 +290,21 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range n {
+	for i := range numStates {
 		s.State(state, i)
 		value, err := evaluator.sum(state, isStateItem)
 		if err != nil {
 			return nil, err
 		}
-		s.setReward(out, out.State, out.StateRat, i, value)
+		s.setReward(reward, reward.State, reward.StateRat, i, value)
 		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		if err := s.exactChoiceRewards(out, evaluator, i, state); err != nil {
+		if err := s.exactChoiceRewards(reward, evaluator, i, state); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return reward, nil
 }
 
 // setReward stores a reward as a fraction and as a float64 at index i. It records the first reward
@@ -343,16 +343,16 @@ func (s *Space) sameAction(lo, hi int) bool {
 // exactChoiceRewards computes the rewards of the choices of state i with fractions. In a Markov
 // chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
 // probabilities or rates.
-func (s *Space) exactChoiceRewards(out *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
-	transitionReward := func(j int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(j))) }
+func (s *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
+	transitionReward := func(move int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(move))) }
 	first, end := s.model.Choices(i)
-	for c := first; c < end; c++ {
+	for choice := first; choice < end; choice++ {
 		sum := new(big.Rat)
-		switch lo, hi := s.model.Row(c); {
-		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(lo, hi):
-			representative := c
+		switch firstTransition, endTransition := s.model.Row(choice); {
+		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(firstTransition, endTransition):
+			representative := choice
 			if s.model.Kind != sparse.MDP { // all transitions have the same reward
-				representative = lo
+				representative = firstTransition
 			}
 			value, err := transitionReward(representative)
 			if err != nil {
@@ -360,7 +360,7 @@ func (s *Space) exactChoiceRewards(out *sparse.Reward, evaluator *exactRewardEva
 			}
 			sum = value
 		default:
-			for transition := lo; transition < hi; transition++ {
+			for transition := firstTransition; transition < endTransition; transition++ {
 				value, err := transitionReward(transition)
 				if err != nil {
 					return err
@@ -368,7 +368,7 @@ func (s *Space) exactChoiceRewards(out *sparse.Reward, evaluator *exactRewardEva
 				sum.Add(sum, new(big.Rat).Mul(value, s.model.Rat(transition)))
 			}
 		}
-		s.setReward(out, out.Choice, out.ChoiceRat, c, sum)
+		s.setReward(reward, reward.Choice, reward.ChoiceRat, choice, sum)
 	}
 	return nil
 }

@@ -60,46 +60,46 @@ func (n *expressionAnalysis) facts(expr sema.Expr) numberFacts {
 		lower, upper := n.floats.Range(expr)
 		return numberFacts{0, lower, upper, 1}
 	}
-	if x, ok := n.cache.Get(expr); ok {
-		return x
+	if known, ok := n.cache.Get(expr); ok {
+		return known
 	}
 	return n.cache.Put(expr, n.numberFacts(expr))
 }
 
 // numberFacts computes the facts of an expression of type Double from those of its operands.
 func (n *expressionAnalysis) numberFacts(expr sema.Expr) numberFacts {
-	switch e := expr.(type) {
+	switch expr := expr.(type) {
 	case *sema.Const:
-		return constantFacts(e)
+		return constantFacts(expr)
 	case *sema.Unary:
-		x := n.facts(e.X)
-		x.lo, x.hi = -x.hi, -x.lo
-		return x
+		operand := n.facts(expr.X)
+		operand.lo, operand.hi = -operand.hi, -operand.lo
+		return operand
 	case *sema.Binary:
-		return n.binaryFacts(e).orUnknown()
+		return n.binaryFacts(expr).orUnknown()
 	case *sema.Cond:
-		return n.facts(e.A).either(n.facts(e.B))
+		return n.facts(expr.A).either(n.facts(expr.B))
 	case *sema.Call:
-		if e.Func != sema.FuncMin && e.Func != sema.FuncMax {
+		if expr.Func != sema.FuncMin && expr.Func != sema.FuncMax {
 			return unknownFacts()
 		}
-		x := n.facts(e.Args[0])
-		for _, a := range e.Args[1:] {
-			x = x.either(n.facts(a))
+		operand := n.facts(expr.Args[0])
+		for _, argument := range expr.Args[1:] {
+			operand = operand.either(n.facts(argument))
 		}
-		return x
+		return operand
 	}
 	return unknownFacts()
 }
 
 // constantFacts returns the facts of a constant: its float64 value, and how far the exact value is
 // away from it.
-func constantFacts(c *sema.Const) numberFacts {
-	x, err := sema.Enclose(c, nil)
+func constantFacts(constant *sema.Const) numberFacts {
+	enclosed, err := sema.Enclose(constant, nil)
 	if err != nil {
 		return unknownFacts()
 	}
-	return singleValue(c.Val.Float, enclosureError(c.Val.Float, x)).orUnknown()
+	return singleValue(constant.Val.Float, enclosureError(constant.Val.Float, enclosed)).orUnknown()
 }
 
 // singleValue returns the facts of one float64 with the given relative error.
@@ -112,89 +112,89 @@ func singleValue(value, relErr float64) numberFacts {
 
 // either returns facts that hold for both numbers. They also hold for the minimum and the maximum,
 // because float64 arithmetic picks the wrong number only if the two are within their errors.
-func (facts numberFacts) either(b numberFacts) numberFacts {
-	return numberFacts{max(facts.relErr, b.relErr), min(facts.lo, b.lo), max(facts.hi, b.hi), min(facts.minAbs, b.minAbs)}
+func (facts numberFacts) either(other numberFacts) numberFacts {
+	return numberFacts{max(facts.relErr, other.relErr), min(facts.lo, other.lo), max(facts.hi, other.hi), min(facts.minAbs, other.minAbs)}
 }
 
 // binaryFacts returns the facts of the result of an arithmetic operator. A division is analysed as
 // a product with the inverse of the divisor.
-func (n *expressionAnalysis) binaryFacts(e *sema.Binary) numberFacts {
-	x, y := n.facts(e.X), n.facts(e.Y)
-	switch e.Op {
+func (n *expressionAnalysis) binaryFacts(binary *sema.Binary) numberFacts {
+	left, right := n.facts(binary.X), n.facts(binary.Y)
+	switch binary.Op {
 	case syntax.OpMul:
-		return x.product(y, x.minAbs*y.minAbs)
+		return left.product(right, left.minAbs*right.minAbs)
 	case syntax.OpDiv:
 		// Division by zero is an error in float64 and in exact arithmetic.
-		magnitude := 1 / y.minAbs
-		inverse := numberFacts{y.relErr, -magnitude, magnitude, 1 / y.magnitude()}
-		if y.lo >= 0 {
+		magnitude := 1 / right.minAbs
+		inverse := numberFacts{right.relErr, -magnitude, magnitude, 1 / right.magnitude()}
+		if right.lo >= 0 {
 			inverse.lo = 0
 		}
-		if y.hi <= 0 {
+		if right.hi <= 0 {
 			inverse.hi = 0
 		}
-		return x.product(inverse, x.minAbs/y.magnitude())
+		return left.product(inverse, left.minAbs/right.magnitude())
 	case syntax.OpAdd:
-		return x.sum(y)
+		return left.sum(right)
 	case syntax.OpSub:
-		return x.sum(numberFacts{y.relErr, -y.hi, -y.lo, y.minAbs})
+		return left.sum(numberFacts{right.relErr, -right.hi, -right.lo, right.minAbs})
 	}
 	return unknownFacts()
 }
 
 // product returns the facts of a product whose absolute value is at least minAbs. The relative
 // errors of the factors add up.
-func (facts numberFacts) product(b numberFacts, minAbs float64) numberFacts {
-	out := numberFacts{relErr: 1.01 * (facts.relErr + b.relErr + unitRoundoff), minAbs: minAbs}
-	out.lo = min(facts.lo*b.lo, facts.lo*b.hi, facts.hi*b.lo, facts.hi*b.hi)
-	out.hi = max(facts.lo*b.lo, facts.lo*b.hi, facts.hi*b.lo, facts.hi*b.hi)
-	return out
+func (facts numberFacts) product(other numberFacts, minAbs float64) numberFacts {
+	result := numberFacts{relErr: 1.01 * (facts.relErr + other.relErr + unitRoundoff), minAbs: minAbs}
+	result.lo = min(facts.lo*other.lo, facts.lo*other.hi, facts.hi*other.lo, facts.hi*other.hi)
+	result.hi = max(facts.lo*other.lo, facts.lo*other.hi, facts.hi*other.lo, facts.hi*other.hi)
+	return result
 }
 
 // sum returns the facts of a sum. If the operands may have different signs, the relative error has
 // a bound only if the sum cannot be close to zero.
-func (facts numberFacts) sum(b numberFacts) numberFacts {
-	out := numberFacts{lo: facts.lo + b.lo, hi: facts.hi + b.hi}
-	if facts.lo >= 0 && b.lo >= 0 || facts.hi <= 0 && b.hi <= 0 {
-		out.relErr, out.minAbs = 1.01*(max(facts.relErr, b.relErr)+unitRoundoff), min(facts.minAbs, b.minAbs)
-		return out
+func (facts numberFacts) sum(other numberFacts) numberFacts {
+	result := numberFacts{lo: facts.lo + other.lo, hi: facts.hi + other.hi}
+	if facts.lo >= 0 && other.lo >= 0 || facts.hi <= 0 && other.hi <= 0 {
+		result.relErr, result.minAbs = 1.01*(max(facts.relErr, other.relErr)+unitRoundoff), min(facts.minAbs, other.minAbs)
+		return result
 	}
-	total := facts.magnitude() + b.magnitude()
-	least := max(out.lo, -out.hi) - 1e-9*total // the subtrahend covers the rounding errors of lo and hi
+	total := facts.magnitude() + other.magnitude()
+	least := max(result.lo, -result.hi) - 1e-9*total // the subtrahend covers the rounding errors of lo and hi
 	if !(least > 0) {
 		return unknownFacts()
 	}
-	absErr := facts.relErr*facts.magnitude() + b.relErr*b.magnitude()
-	out.relErr, out.minAbs = 1.01*(absErr/least+unitRoundoff), least
-	return out
+	absErr := facts.relErr*facts.magnitude() + other.relErr*other.magnitude()
+	result.relErr, result.minAbs = 1.01*(absErr/least+unitRoundoff), least
+	return result
 }
 
-// relativeError returns an upper bound on the relative difference between f and the exact value.
-// It is infinite if only one of them is zero, or if f is not finite.
-func relativeError(f float64, value *big.Rat) float64 {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
+// relativeError returns an upper bound on the relative difference between float and the exact value.
+// It is infinite if only one of them is zero, or if float is not finite.
+func relativeError(float float64, exact *big.Rat) float64 {
+	if math.IsInf(float, 0) || math.IsNaN(float) {
 		return math.Inf(1)
 	}
-	difference := new(big.Rat).SetFloat64(f)
-	difference.Sub(difference, value)
+	difference := new(big.Rat).SetFloat64(float)
+	difference.Sub(difference, exact)
 	if difference.Sign() == 0 {
 		return 0
 	}
-	if value.Sign() == 0 || f == 0 {
+	if exact.Sign() == 0 || float == 0 {
 		return math.Inf(1)
 	}
-	quotient, _ := difference.Quo(difference.Abs(difference), new(big.Rat).Abs(value)).Float64()
+	quotient, _ := difference.Quo(difference.Abs(difference), new(big.Rat).Abs(exact)).Float64()
 	return 1.01 * quotient
 }
 
-// enclosureError returns an upper bound on the relative difference between f and every number in an
+// enclosureError returns an upper bound on the relative difference between float and every number in an
 // enclosure. It is infinite if the enclosure may contain both signs.
-func enclosureError(f float64, x sema.Enclosed) float64 {
-	lower, upper, ok := x.Ends()
+func enclosureError(float float64, enclosed sema.Enclosed) float64 {
+	lower, upper, ok := enclosed.Ends()
 	if !ok || lower.Sign() != upper.Sign() {
 		return math.Inf(1)
 	}
-	return max(relativeError(f, lower), relativeError(f, upper))
+	return max(relativeError(float, lower), relativeError(float, upper))
 }
 
 // weightErrors bounds the differences between the float64 weights and the exact weights of the
@@ -269,16 +269,16 @@ func (cache *valueCache) key(state []int32) uint64 {
 	return key
 }
 
-// errorInState returns relativeErrorInState(expr, f, state), from the cache if possible.
-func (update *updateProbability) errorInState(expr sema.Expr, f float64, state []int32) (float64, error) {
+// errorInState returns relativeErrorInState(expr, float, state), from the cache if possible.
+func (update *updateProbability) errorInState(expr sema.Expr, float float64, state []int32) (float64, error) {
 	if update.valueCache == nil {
-		return relativeErrorInState(expr, f, state)
+		return relativeErrorInState(expr, float, state)
 	}
 	key := update.valueCache.key(state)
 	if relErr, ok := update.valueCache.numbers[key]; ok {
 		return relErr, nil
 	}
-	relErr, err := relativeErrorInState(expr, f, state)
+	relErr, err := relativeErrorInState(expr, float, state)
 	if err == nil && len(update.valueCache.numbers) < maxCached {
 		update.valueCache.numbers[key] = relErr
 	}
@@ -294,9 +294,9 @@ type moveError struct {
 
 // newWeightErrors analyses the probabilities of all commands of the model.
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
-	out := &weightErrors{program: model.Program()}
-	analysis := expressionAnalysis{floats: sema.NewFloatAnalysis(out.program)}
-	for _, module := range out.program.Modules {
+	result := &weightErrors{program: model.Program()}
+	analysis := expressionAnalysis{floats: sema.NewFloatAnalysis(result.program)}
+	for _, module := range result.program.Modules {
 		var updates [][]updateProbability
 		var sumIsOne []bool
 		for _, command := range module.Commands {
@@ -310,13 +310,13 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 				if probabilities[i].evaluator, err = model.Evaluator(update.Prob); err != nil {
 					return nil, err
 				}
-				probabilities[i].absErr, probabilities[i].valueCache = analysis.floats.Error(update.Prob), newValueCache(out.program, update.Prob)
+				probabilities[i].absErr, probabilities[i].valueCache = analysis.floats.Error(update.Prob), newValueCache(result.program, update.Prob)
 			}
 			updates, sumIsOne = append(updates, probabilities), append(sumIsOne, sumsToOne(command.Updates))
 		}
-		out.updates, out.sumIsOne = append(out.updates, updates), append(out.sumIsOne, sumIsOne)
+		result.updates, result.sumIsOne = append(result.updates, updates), append(result.sumIsOne, sumIsOne)
 	}
-	return out, nil
+	return result, nil
 }
 
 // sumsToOne reports whether all probabilities are rational constants and their sum is exactly 1.
@@ -375,21 +375,21 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 // boundInAllStates bounds the relative error of the weights of a move in every state. relErr is NaN
 // if there is no such bound.
 func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
-	out := moveError{exactSum: true}
+	result := moveError{exactSum: true}
 	minProduct, maxProduct := 1.0, 1.0
 	for _, ref := range move.Commands {
 		worst := numberFacts{minAbs: 1}
 		for _, update := range w.updates[ref.Module][ref.Command] {
 			worst = worst.either(update.numberFacts) // max propagates NaN
 		}
-		out.relErr += worst.relErr + unitRoundoff
-		out.exactSum = out.exactSum && w.sumIsOne[ref.Module][ref.Command]
+		result.relErr += worst.relErr + unitRoundoff
+		result.exactSum = result.exactSum && w.sumIsOne[ref.Module][ref.Command]
 		minProduct, maxProduct = minProduct*min(worst.minAbs, 1), maxProduct*max(worst.hi, 1)
 	}
 	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
-		out.relErr = math.NaN()
+		result.relErr = math.NaN()
 	}
-	return out
+	return result
 }
 
 // boundInState bounds the relative error of the weights of a move in one state.

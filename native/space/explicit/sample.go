@@ -34,18 +34,18 @@ func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile
 // exitRates returns the exit rate of each state. It adds rates in the same order as pickTransition,
 // so both have the same rounding errors.
 func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
-	out := make([]float64, model.NumStates())
-	for i := range out {
+	rates := make([]float64, model.NumStates())
+	for i := range rates {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		choice, _ := model.Choices(i)
 		first, end := model.Row(choice)
-		for target := first; target < end; target++ {
-			out[i] += model.Prob(target)
+		for transition := first; transition < end; transition++ {
+			rates[i] += model.Prob(transition)
 		}
 	}
-	return out, nil
+	return rates, nil
 }
 
 // stateFacts implements compile.StateCompiler: it returns functions that tell for each state
@@ -158,17 +158,17 @@ func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, s
 		choice += int(random.Below(uint32(numChoices)))
 		out.Nondet++
 	}
-	first, last := sampler.model.Row(choice)
-	transition := first
+	firstTransition, endTransition := sampler.model.Row(choice)
+	transition := firstTransition
 	switch {
 	case sampler.rates != nil:
-		if last-first > 1 {
-			transition = sampler.pickTransition(first, last, float64(random.Unit()*sampler.rates[state]))
+		if endTransition-firstTransition > 1 {
+			transition = sampler.pickTransition(firstTransition, endTransition, float64(random.Unit()*sampler.rates[state]))
 		}
 		done = sampler.watch.Sojourn(state, out, random.Exponential(sampler.rates[state]), transition)
 	default:
-		if last-first > 1 {
-			transition = sampler.pickTransition(first, last, random.Unit())
+		if endTransition-firstTransition > 1 {
+			transition = sampler.pickTransition(firstTransition, endTransition, random.Unit())
 		}
 		move := transition
 		if sampler.model.Kind == sparse.MDP {
@@ -180,22 +180,22 @@ func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, s
 }
 
 // pickTransition returns the first transition between first and last whose cumulative weight exceeds
-// u. If all sums are at most u because of rounding, it returns the last transition.
-func (sampler *pathSampler) pickTransition(first, last int, u float64) int {
+// random. If all sums are at most random because of rounding, it returns the last transition.
+func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	sum := 0.0
-	for target := first; target < last-1; target++ {
-		sum += sampler.model.Prob(target)
-		if u < sum {
-			return target
+	for transition := first; transition < end-1; transition++ {
+		sum += sampler.model.Prob(transition)
+		if random < sum {
+			return transition
 		}
 	}
-	return last - 1
+	return end - 1
 }
 
 // isAbsorbing reports whether a state with a self-loop has no other transition. It is false in a
 // CTMC, where time still passes.
 func (sampler *pathSampler) isAbsorbing(state int) bool {
 	choice, end := sampler.model.Choices(state)
-	first, last := sampler.model.Row(choice)
-	return sampler.rates == nil && end-choice == 1 && last-first == 1
+	firstTransition, endTransition := sampler.model.Row(choice)
+	return sampler.rates == nil && end-choice == 1 && endTransition-firstTransition == 1
 }

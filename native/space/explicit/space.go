@@ -147,18 +147,18 @@ func (s *Space) Fingerprint(i int) uint64 { return hash64(s.store.state(i)) }
 // labels of the program, "init" and "deadlock". It must not use an operator such as P, which a
 // single state does not determine.
 func (s *Space) States(expr sema.Expr) (*sparse.Set, error) {
-	switch l, ok := expr.(*sema.Label); {
-	case ok && l.Index == sema.LabelDeadlock:
+	switch label, ok := expr.(*sema.Label); {
+	case ok && label.Index == sema.LabelDeadlock:
 		if s.model.Deadlocks == nil {
 			return sparse.NewSet(s.store.n), nil
 		}
 		return s.model.Deadlocks.Clone(), nil
-	case ok && l.Index == sema.LabelInit:
-		out := sparse.NewSet(s.store.n)
+	case ok && label.Index == sema.LabelInit:
+		initial := sparse.NewSet(s.store.n)
 		for _, i := range s.model.Initial {
-			out.Add(int(i))
+			initial.Add(int(i))
 		}
-		return out, nil
+		return initial, nil
 	}
 	if s.imported != nil {
 		return s.combineLabels(expr)
@@ -168,18 +168,18 @@ func (s *Space) States(expr sema.Expr) (*sparse.Set, error) {
 
 // evaluateInStates returns the states that satisfy an expression without labels.
 func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
-	out := sparse.NewSet(s.store.n)
+	satisfying := sparse.NewSet(s.store.n)
 	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		ev, err := s.compiled.Evaluator(expr)
+		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
-			holds, err := ev.Bool(state)
+			holds, err := evaluator.Bool(state)
 			if holds {
-				out.Add(i)
+				satisfying.Add(i)
 			}
 			return err
 		}, err
 	})
-	return out, err
+	return satisfying, err
 }
 
 // Values returns a lower and an upper bound on a numeric expression in every state. Both bounds are
@@ -192,14 +192,14 @@ func (s *Space) Values(expr sema.Expr) (lo, hi []float64, err error) {
 	analysis := expressionAnalysis{floats: s.floatAnalysis()}
 	relErr := analysis.facts(expr).relErr
 	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		ev, err := s.compiled.Evaluator(expr)
+		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			if math.IsNaN(relErr) {
-				x, err := sema.Enclose(expr, state)
-				lo[i], hi[i] = x.Lo, x.Hi
+				enclosed, err := sema.Enclose(expr, state)
+				lo[i], hi[i] = enclosed.Lo, enclosed.Hi
 				return err
 			}
-			value, err := ev.Num(state)
+			value, err := evaluator.Num(state)
 			lo[i], hi[i] = value, value
 			if relErr > 0 && value != 0 {
 				lo[i] = math.Nextafter(value-relErr*math.Abs(value), math.Inf(-1))

@@ -79,21 +79,21 @@ func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 	}
 	first, end := model.Choices(s.lastState)
 	s.firstChoice = first
-	from, _ := model.Row(first)
+	firstTransition, _ := model.Row(first)
 	_, to := model.Row(end - 1)
-	if needed := (to - from) * vars; needed > len(s.targetMemory) {
+	if needed := (to - firstTransition) * vars; needed > len(s.targetMemory) {
 		s.targetMemory = make([]int32, needed)
 	}
-	for t := from; t < to; t++ {
+	for t := firstTransition; t < to; t++ {
 		if t&0xffff == 0 && s.ctx.Err() != nil {
 			return nil, s.ctx.Err()
 		}
-		target := s.targetMemory[(t-from)*vars : (t-from+1)*vars]
+		target := s.targetMemory[(t-firstTransition)*vars : (t-firstTransition+1)*vars]
 		s.transitions = append(s.transitions, compile.Transition{Weight: model.Prob(t), Target: s.space.State(target, int(model.Target[t]))})
 	}
 	for c := first; c < end; c++ {
-		lo, hi := model.Row(c)
-		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[lo-from : hi-from]})
+		firstTransition, endTransition := model.Row(c)
+		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[firstTransition-firstTransition : endTransition-firstTransition]})
 	}
 	return &s.choices, nil
 }
@@ -111,8 +111,8 @@ func (s *Steps) Action(choice, transition int) (action, module int) {
 // indices converts a choice of the state that was expanded last, and a transition of this choice,
 // to their indices in the model.
 func (s *Steps) indices(choice, transition int) (c, target int) {
-	lo, _ := s.space.model.Row(s.firstChoice + choice)
-	return s.firstChoice + choice, lo + transition
+	first, _ := s.space.model.Row(s.firstChoice + choice)
+	return s.firstChoice + choice, first + transition
 }
 
 // StateRewards returns the reward of a state in every reward structure.

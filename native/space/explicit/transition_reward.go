@@ -54,8 +54,8 @@ func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, 
 	if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 		return nil
 	}
-	lo, hi := s.model.Row(i)
-	for transition := lo; transition < hi; transition++ {
+	first, end := s.model.Row(i)
+	for transition := first; transition < end; transition++ {
 		reward, err := evaluator.choice(state, s.actionIndex(transition))
 		if err != nil {
 			return err
@@ -78,8 +78,8 @@ func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(ta
 			continue
 		}
 		s.State(state, i)
-		lo, hi := s.model.Row(i)
-		for target := lo; target < hi; target++ {
+		first, end := s.model.Row(i)
+		for target := first; target < end; target++ {
 			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(target)))
 			if err != nil {
 				return err

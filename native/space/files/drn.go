@@ -236,9 +236,9 @@ func (p *drnPrinter) rowAction(choice int) string {
 	if p.nondeterministic() {
 		return cmp.Or(p.actionName(choice), noLabel)
 	}
-	lo, hi := p.model.Row(choice)
-	name := p.actionName(lo)
-	for target := lo + 1; target < hi; target++ {
+	first, end := p.model.Row(choice)
+	name := p.actionName(first)
+	for target := first + 1; target < end; target++ {
 		if p.actionName(target) != name {
 			return "0"
 		}
@@ -262,8 +262,8 @@ func (p *drnPrinter) choiceReward(structure *drnReward, state, choice int) numbe
 	}
 	if math.IsInf(reward.float, 0) && structure.transitions.Values != nil { // the reward per unit of time overflows
 		reward.float = 0
-		lo, hi := p.model.Row(choice)
-		for target := lo; target < hi; target++ {
+		first, end := p.model.Row(choice)
+		for target := first; target < end; target++ {
 			reward.float += p.model.Prob(target) / rate.float * structure.transitions.Values[target]
 		}
 		return reward
@@ -277,9 +277,9 @@ func (p *drnPrinter) commonReward(structure *drnReward, choice int) (number, boo
 	if structure.transitions.Values == nil {
 		return number{}, false
 	}
-	lo, hi := p.model.Row(choice)
-	common := rewardAt(structure.transitions.Values, structure.transitions.Rats, lo)
-	for target := lo + 1; target < hi; target++ {
+	first, end := p.model.Row(choice)
+	common := rewardAt(structure.transitions.Values, structure.transitions.Rats, first)
+	for target := first + 1; target < end; target++ {
 		if other := rewardAt(structure.transitions.Values, structure.transitions.Rats, target); common.float != other.float || compareRats(common.rat, other.rat) != 0 {
 			return number{}, false
 		}

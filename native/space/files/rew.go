@@ -228,8 +228,8 @@ func (file *trewFile) findTransition(choice, state, target int) int {
 	}
 	file.endGroup()
 	file.group = file.group[:0]
-	lo, hi := file.model.Row(choice)
-	for i := lo; i < hi; i++ {
+	first, end := file.model.Row(choice)
+	for i := first; i < end; i++ {
 		if int(file.model.Target[i]) == target {
 			file.group = append(file.group, i)
 		}
@@ -252,8 +252,8 @@ func (file *trewFile) endGroup() {
 
 // hasOtherReward reports whether a transition of the choice already has another reward.
 func (file *trewFile) hasOtherReward(choice int, reward number) bool {
-	lo, hi := file.model.Row(choice)
-	for i := lo; i < hi; i++ {
+	first, end := file.model.Row(choice)
+	for i := first; i < end; i++ {
 		if !file.column.present.Has(i) {
 			continue
 		}
@@ -273,15 +273,15 @@ func (file *trewFile) checkCompleteChoices() {
 	for state := range file.model.NumStates() {
 		first, end := file.model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			lo, hi := file.model.Row(choice)
+			firstTransition, endTransition := file.model.Row(choice)
 			numRewards := 0
-			for transition := lo; transition < hi; transition++ {
+			for transition := firstTransition; transition < endTransition; transition++ {
 				if file.column.present.Has(transition) {
 					numRewards++
 				}
 			}
-			if numRewards != 0 && numRewards != hi-lo {
-				file.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, hi-lo, choice-first, state)
+			if numRewards != 0 && numRewards != endTransition-firstTransition {
+				file.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, endTransition-firstTransition, choice-first, state)
 			}
 		}
 	}
@@ -307,8 +307,8 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	choice := newColumn(model.NumChoices(), model.Exact())
 	maxTransitions := 0
 	for choiceIndex := range model.NumChoices() {
-		lo, hi := model.Row(choiceIndex)
-		maxTransitions = max(maxTransitions, hi-lo)
+		first, end := model.Row(choiceIndex)
+		maxTransitions = max(maxTransitions, end-first)
 		choice.set(choiceIndex, choiceReward(model, transition, choiceIndex))
 	}
 	reward.Choice, reward.ChoiceRat = choice.values, choice.rats
@@ -322,9 +322,9 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 // differWithinChoice reports whether two transitions of the same choice have different rewards.
 func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	for c := range model.NumChoices() {
-		lo, hi := model.Row(c)
-		for transition := lo + 1; transition < hi; transition++ {
-			if rewards.get(transition).rat.Cmp(rewards.get(lo).rat) != 0 {
+		first, end := model.Row(c)
+		for transition := first + 1; transition < end; transition++ {
+			if rewards.get(transition).rat.Cmp(rewards.get(first).rat) != 0 {
 				return true
 			}
 		}
@@ -338,19 +338,19 @@ const unitRoundoff = 0x1p-53
 // choiceReward returns the reward of a choice. In an MDP all its transitions have the same reward; in
 // a Markov chain it is the sum of their rewards weighted with probabilities or rates.
 func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number {
-	lo, hi := model.Row(choice)
+	first, end := model.Row(choice)
 	if model.Kind == sparse.MDP || model.Intervals() {
-		return rewards.get(lo)
+		return rewards.get(first)
 	}
 	sum := number{}
 	if rewards.rats == nil {
-		for transition := lo; transition < hi; transition++ {
+		for transition := first; transition < end; transition++ {
 			sum.float += model.Prob(transition) * rewards.values[transition]
 		}
 		return sum
 	}
 	sum.rat = new(big.Rat)
-	for transition := lo; transition < hi; transition++ {
+	for transition := first; transition < end; transition++ {
 		sum.rat.Add(sum.rat, new(big.Rat).Mul(model.Rat(transition), rewards.get(transition).rat))
 	}
 	sum.float, _ = sum.rat.Float64()

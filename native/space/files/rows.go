@@ -80,10 +80,10 @@ func (w *Writer) isAmbiguous(target, choice int, reward func(choice, target int)
 	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
 		return false
 	}
-	lo, hi := w.model.Row(choice)
+	first, end := w.model.Row(choice)
 	var parallel []int
 	rewarded := 0
-	for other := lo; other < hi; other++ {
+	for other := first; other < end; other++ {
 		if w.model.Target[other] == w.model.Target[target] {
 			parallel = append(parallel, other)
 			if otherReward := reward(choice, other); !otherReward.isZero() {
@@ -152,8 +152,8 @@ func (w *Writer) plainWriter() *Writer {
 // Source: reference, section 6.
 func (w *Writer) sortedTransitions(dst []int, choice int) []int {
 	dst = dst[:0]
-	lo, hi := w.model.Row(choice)
-	for target := lo; target < hi; target++ {
+	first, end := w.model.Row(choice)
+	for target := first; target < end; target++ {
 		dst = append(dst, target)
 	}
 	if w.nondeterministic() && len(dst) < shortRow { // insertion sort, because most rows are short

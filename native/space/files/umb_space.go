@@ -408,7 +408,7 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 			continue
 		}
 		for choice := first; choice < end; choice++ {
-			lo, hi := model.Row(choice)
+			firstTransition, endTransition := model.Row(choice)
 			sum := number{}
 			if builder.opts.Exact {
 				sum.rat = new(big.Rat)
@@ -418,7 +418,7 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 					return reward, perTransition, fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
 				}
 			}
-			for range hi - lo {
+			for range endTransition - firstTransition {
 				x := sum
 				if branches.There() {
 					branchReward, err := builder.branchReward(func(i int) (number, error) { return value(branches, i) }, inFile, state)

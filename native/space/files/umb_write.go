@@ -111,8 +111,8 @@ func (u *umbWriter) setRationalSize() {
 		for i := range u.model.NumStates() {
 			rate := u.exitRate(i).rat
 			include(rate)
-			lo, hi := u.model.Row(i)
-			for target := lo; target < hi; target++ {
+			first, end := u.model.Row(i)
+			for target := first; target < end; target++ {
 				include(new(big.Rat).Quo(u.model.Rat(target), rate))
 			}
 		}
@@ -296,8 +296,8 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 			at := uint64(0)
 			umb.PutUint64(writer, at)
 			u.forEachChoice(func(c, _ int) {
-				lo, hi := u.model.Row(c)
-				at += uint64(hi - lo)
+				firstTransition, endTransition := u.model.Row(c)
+				at += uint64(endTransition - firstTransition)
 				umb.PutUint64(writer, at)
 			})
 		})

@@ -75,8 +75,8 @@ func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*spar
 	}
 	difference := map[uint32]*big.Rat{}
 	addWeights := func(choice int, sign int64) {
-		lo, hi := m.Row(choice)
-		for i := lo; i < hi; i++ {
+		first, end := m.Row(choice)
+		for i := first; i < end; i++ {
 			block := p.Block[m.Target[i]]
 			if difference[block] == nil {
 				difference[block] = new(big.Rat)

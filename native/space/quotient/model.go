@@ -65,8 +65,8 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 func (p *Partition) addRow(builder *sparse.Builder, m *sparse.Model, c int) {
 	sums := map[uint32]*big.Rat{}
 	var blocks []uint32
-	lo, hi := m.Row(c)
-	for i := lo; i < hi; i++ {
+	first, end := m.Row(c)
+	for i := first; i < end; i++ {
 		to := p.Block[m.Target[i]]
 		if sums[to] == nil {
 			sums[to] = new(big.Rat)

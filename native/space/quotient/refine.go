@@ -183,9 +183,9 @@ func (r *refiner) signature(s int, key []byte) []byte {
 // choiceSignature returns the signature of a choice: the number of its rewards, and for each block that it
 // leads to, the block and the number of the probability.
 func (r *refiner) choiceSignature(c int) []byte {
-	lo, hi := r.model.Row(c)
+	first, end := r.model.Row(c)
 	r.pairs = r.pairs[:0]
-	for i := lo; i < hi; i++ {
+	for i := first; i < end; i++ {
 		r.pairs = append(r.pairs, blockWeight{r.block[r.model.Target[i]], r.model.Weight[i]})
 	}
 	slices.SortFunc(r.pairs, func(a, b blockWeight) int {

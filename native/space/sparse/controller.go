@@ -39,8 +39,8 @@ func (controller *Controller) validate(m *Model) error {
 			if int(move.Choice) < first || int(move.Choice) >= end {
 				return fmt.Errorf("node %d: found choice %d, wanted one of state %d: %d to %d", i, move.Choice, node.State, first, end-1)
 			}
-			if lo, hi := m.Row(int(move.Choice)); len(move.Next) != hi-lo {
-				return fmt.Errorf("node %d: found %d next nodes for choice %d, wanted %d, one for each transition", i, len(move.Next), move.Choice, hi-lo)
+			if firstTransition, endTransition := m.Row(int(move.Choice)); len(move.Next) != endTransition-firstTransition {
+				return fmt.Errorf("node %d: found %d next nodes for choice %d, wanted %d, one for each transition", i, len(move.Next), move.Choice, endTransition-firstTransition)
 			}
 			sum.Add(sum, move.Probability())
 		}

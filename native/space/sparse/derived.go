@@ -50,13 +50,13 @@ func (builder *DerivedBuilder) State() {
 // a transition of the same weight to state target(i).
 func (builder *DerivedBuilder) Copy(c int, target func(i int) uint32) {
 	builder.beginChoice(uint32(c))
-	lo, hi := builder.source.Row(c)
-	for i := lo; i < hi; i++ {
+	first, end := builder.source.Row(c)
+	for i := first; i < end; i++ {
 		builder.derived.Target = append(builder.derived.Target, target(i))
 	}
-	builder.derived.Weight = append(builder.derived.Weight, builder.source.Weight[lo:hi]...)
+	builder.derived.Weight = append(builder.derived.Weight, builder.source.Weight[first:end]...)
 	if builder.source.High != nil {
-		builder.derived.High = append(builder.derived.High, builder.source.High[lo:hi]...)
+		builder.derived.High = append(builder.derived.High, builder.source.High[first:end]...)
 	}
 }
 

@@ -184,10 +184,10 @@ func (m *Model) NumEdges() int {
 	n := 0
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
-		lo, _ := m.Row(first)
+		firstTransition, _ := m.Row(first)
 		_, hi := m.Row(end - 1)
 		successors := map[uint32]bool{}
-		for _, target := range m.Target[lo:hi] {
+		for _, target := range m.Target[firstTransition:hi] {
 			successors[target] = true
 		}
 		n += len(successors)

@@ -167,8 +167,8 @@ func Gains(m *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Ra
 // exitRate returns the exit rate of a state.
 func exitRate(m *sparse.Model, s int) *big.Rat {
 	sum := new(big.Rat)
-	lo, hi := m.Row(s)
-	for i := lo; i < hi; i++ {
+	first, end := m.Row(s)
+	for i := first; i < end; i++ {
 		sum.Add(sum, m.Rat(i))
 	}
 	return sum

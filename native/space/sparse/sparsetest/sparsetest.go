@@ -170,8 +170,8 @@ func Matrix(m *sparse.Model, scheduler []uint32) [][]*big.Rat {
 		for t := range n {
 			a[s][t] = new(big.Rat)
 		}
-		lo, hi := m.Row(int(scheduler[s]))
-		for i := lo; i < hi; i++ {
+		first, end := m.Row(int(scheduler[s]))
+		for i := first; i < end; i++ {
 			target := m.Target[i]
 			a[s][target].Add(a[s][target], m.Rat(i))
 		}
