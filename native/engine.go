@@ -28,7 +28,8 @@ func New() *Engine { return &Engine{} }
 // Name implements runner.Engine.
 func (*Engine) Name() string { return Name }
 
-// Check implements runner.Engine.
+// Check implements runner.Engine: it checks every property of a plan. The states come from files if the job has them, and otherwise
+// from the model.
 func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	return await(ctx, plan, func(r *run) error {
 		method, err := newMethod(r.plan)

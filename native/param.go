@@ -159,15 +159,15 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 		return err
 	}
 	var found error
-	var inspect func(e sema.Expr)
-	inspect = func(e sema.Expr) {
-		sema.Inspect(e, func(e sema.Expr) bool {
-			switch e := e.(type) {
+	var inspect func(expr sema.Expr)
+	inspect = func(expr sema.Expr) {
+		sema.Inspect(expr, func(expr sema.Expr) bool {
+			switch expr := expr.(type) {
 			case *sema.Param:
-				found = &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
+				found = &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", expr.Name)}
 			case *sema.Label:
-				if e.Index >= 0 {
-					inspect(property.Program.Labels[e.Index].X)
+				if expr.Index >= 0 {
+					inspect(property.Program.Labels[expr.Index].X)
 				}
 			}
 			return found == nil

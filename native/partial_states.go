@@ -3,7 +3,6 @@ package native
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
@@ -33,8 +32,9 @@ type partOptions struct {
 	stage int // for a DTMC: the number of states of each further stage
 }
 
-// partOptionsOf returns the options for a plan. The first states are explored separately if check.FromPart or check.Stages may
-// evaluate a property from them, and if the plan needs no other outputs.
+// partOptionsOf decides how many states of a plan's model are explored first. It is all of them, unless some property may have its
+// value after a part: Pmax of an MDP (check.FromPart), or reachability in a DTMC (check.Stages). Outputs such as schedulers need all
+// states.
 func partOptionsOf(plan *runner.Plan) partOptions {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -43,17 +43,19 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates {
 		return partOptions{}
 	}
-	someProperty := func(suitable func(logic.Written) bool) bool {
-		return slices.ContainsFunc(plan.Tasks, func(task *runner.Task) bool { return task.Rejected == nil && suitable(logic.Read(task.Property.X)) })
+	var hasPmax, hasReachability bool
+	for _, task := range plan.Tasks {
+		if task.Rejected != nil {
+			continue
+		}
+		property := logic.Read(task.Property.X)
+		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
+		hasReachability = hasReachability || property.Reaches()
 	}
-	isPmax := func(written logic.Written) bool {
-		return written.Kind == logic.Probability && written.Extremum == syntax.Max
-	}
-	kind := plan.Model.ModelType()
-	switch {
-	case kind == syntax.MDP && someProperty(isPmax):
+	switch kind := plan.Model.ModelType(); {
+	case kind == syntax.MDP && hasPmax:
 		return partOptions{first: firstStates}
-	case kind == syntax.DTMC && numeric.MaxStates == 0 && someProperty(logic.Written.Reaches):
+	case kind == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
 		return partOptions{first: firstChainStates, stage: stageStates}
 	}
 	return partOptions{}

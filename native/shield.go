@@ -14,8 +14,8 @@ import (
 	"tilecheck/runner"
 )
 
-// ShieldQuestion returns the probability that a shield keeps: that of the property, which must be Pmax=? or Pmin=? of a formula
-// without a step bound. The states have exact weights.
+// ShieldQuestion returns the question for a shield that keeps the probability of a property close to its optimum. The property must
+// be Pmax=? or Pmin=? of a formula without a step bound, and the states must have exact weights.
 func ShieldQuestion(ctx context.Context, space *explicit.Space, property *runner.Instance) (*shield.Question, error) {
 	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
 	operator := logic.Of(property.X)

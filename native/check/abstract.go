@@ -70,22 +70,22 @@ func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Fo
 	return automata.Atom(len(a.sets) - 1), nil
 }
 
-// binary translates a Boolean operator with two operands.
+// binary translates a Boolean operator with two operands to a formula of package automata.
 func (a *abstraction) binary(binary *sema.Binary) (*automata.Formula, error) {
-	formula, err := a.formula(binary.X)
+	left, err := a.formula(binary.X)
 	if err != nil {
 		return nil, err
 	}
-	g, err := a.formula(binary.Y)
+	right, err := a.formula(binary.Y)
 	switch binary.Op {
 	case syntax.OpAnd:
-		return automata.Binary(automata.And, formula, g), err
+		return automata.Binary(automata.And, left, right), err
 	case syntax.OpOr:
-		return automata.Binary(automata.Or, formula, g), err
+		return automata.Binary(automata.Or, left, right), err
 	case syntax.OpImplies:
-		return automata.Binary(automata.Implies, formula, g), err
+		return automata.Binary(automata.Implies, left, right), err
 	}
-	return automata.Binary(automata.Iff, formula, g), err
+	return automata.Binary(automata.Iff, left, right), err
 }
 
 // temporalFormula translates a path formula whose outermost operator is temporal.

@@ -235,12 +235,13 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 		return operator == syntax.OpEq && bothNaN || operator == syntax.OpNe && !bothNaN, true
 	}
 	haveFractions := left.rat != nil && right.rat != nil
-	switch { // bounds with a common end decide some comparisons
-	case haveFractions:
-	case (operator == syntax.OpLe || operator == syntax.OpGt) && left.hi <= right.lo:
-		return operator == syntax.OpLe, true
-	case (operator == syntax.OpGe || operator == syntax.OpLt) && left.lo >= right.hi:
-		return operator == syntax.OpGe, true
+	if !haveFractions { // bounds with a common end decide some comparisons, although the order is unknown
+		switch {
+		case (operator == syntax.OpLe || operator == syntax.OpGt) && left.hi <= right.lo:
+			return operator == syntax.OpLe, true
+		case (operator == syntax.OpGe || operator == syntax.OpLt) && left.lo >= right.hi:
+			return operator == syntax.OpGe, true
+		}
 	}
 	sign, ok := order(left, right)
 	if !ok {

@@ -229,9 +229,9 @@ func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (*accept
 		builder.components[key] = component
 		builder.componentNumber[component] = len(builder.components)
 	}
-	for k, s := range members {
+	for index, s := range members {
 		if s == state {
-			return component, component.startNode[k], nil
+			return component, component.startNode[index], nil
 		}
 	}
 	return nil, 0, builder.unsupported(builder.p.X, "found a scheduler that ends a path outside the accepting end components")

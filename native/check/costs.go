@@ -95,8 +95,8 @@ func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	return e.unsupported(expr, "%v", err)
 }
 
-// costBoundedReward returns the extremal expected total reward of the steps after which every bound on costs still holds. It is
-// the total reward of the product of the model with the costs so far, where a path that exceeds a bound earns nothing more.
+// costBoundedReward returns the extremal expected total reward that a path earns while every bound on costs holds. It is the total
+// reward in the product of the model with the costs so far, where a path that exceeds a bound earns nothing more.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
@@ -112,14 +112,14 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	if err != nil {
 		return nil, err
 	}
-	m := e.space.Model()
-	b := &costProductBuilder{ctx: e.ctx, model: m, left: sparse.FullSet(m.NumStates()), right: sparse.NewSet(m.NumStates()), costs: costs}
-	begin, _, err := b.build(e.domain())
+	model := e.space.Model()
+	builder := &costProductBuilder{ctx: e.ctx, model: model, left: sparse.FullSet(model.NumStates()), right: sparse.NewSet(model.NumStates()), costs: costs}
+	begin, _, err := builder.build(e.domain())
 	if err != nil {
 		return nil, e.unsupportedUnlessStopped(objective.X, err)
 	}
-	product := b.rows.Finish()
-	earned, err := e.rewardWithinCosts(b, product, reward, objective.Struct)
+	product := builder.rows.Finish()
+	earned, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func (e *evaluation) units(expr sema.Expr, unit *big.Rat, strict, upper bool) (i
 
 // divisor returns the greatest common divisor of the fractions; 1 if all are 0.
 func divisor(lists ...[]*big.Rat) *big.Rat {
-	num, denom := new(big.Int), big.NewInt(1)
+	numerator, denominator := new(big.Int), big.NewInt(1)
 	seen := map[*big.Rat]bool{}
 	for _, list := range lists {
 		for _, fraction := range list {
@@ -349,18 +349,18 @@ func divisor(lists ...[]*big.Rat) *big.Rat {
 				continue
 			}
 			seen[fraction] = true
-			// gcd(a/b, c/d) = gcd(a d, c b) / (b d)
-			a, c := new(big.Int).Mul(num, fraction.Denom()), new(big.Int).Mul(fraction.Num(), denom)
-			num.GCD(nil, nil, a, c)
-			denom = new(big.Int).Mul(denom, fraction.Denom())
-			g := new(big.Int).GCD(nil, nil, num, denom)
-			num, denom = num.Quo(num, g), denom.Quo(denom, g)
+			// gcd(a/b, right/d) = gcd(a d, right b) / (b d)
+			left, right := new(big.Int).Mul(numerator, fraction.Denom()), new(big.Int).Mul(fraction.Num(), denominator)
+			numerator.GCD(nil, nil, left, right)
+			denominator = new(big.Int).Mul(denominator, fraction.Denom())
+			common := new(big.Int).GCD(nil, nil, numerator, denominator)
+			numerator, denominator = numerator.Quo(numerator, common), denominator.Quo(denominator, common)
 		}
 	}
-	if num.Sign() == 0 {
+	if numerator.Sign() == 0 {
 		return big.NewRat(1, 1)
 	}
-	return new(big.Rat).SetFrac(num, denom)
+	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
 // inUnits converts fractions to numbers of units, up to maxUnits+1.
@@ -433,9 +433,9 @@ func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal
 func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
 	within, possible := true, builder.left.Has(int(s)) // possible: the formula may still become true
 	for i, c := range builder.costs {
-		n := int(spent[i])
-		within = within && n >= c.low && (c.high < 0 || n <= c.high)
-		possible = possible && (c.high < 0 || n <= c.high)
+		count := int(spent[i])
+		within = within && count >= c.low && (c.high < 0 || count <= c.high)
+		possible = possible && (c.high < 0 || count <= c.high)
 	}
 	decided := uint32(0)
 	switch {
@@ -446,11 +446,11 @@ func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
 	}
 	clear(builder.packed)
 	builder.packed[0] = uint64(s)
-	for k, n := range spent {
+	for position, count := range spent {
 		if decided != 0 {
-			n = decided
+			count = decided
 		}
-		builder.packed[(k+1)/2] |= uint64(n) << (32 * ((k + 1) % 2))
+		builder.packed[(position+1)/2] |= uint64(count) << (32 * ((position + 1) % 2))
 	}
 	return uint32(builder.states.Add(builder.packed))
 }

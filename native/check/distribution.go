@@ -46,19 +46,19 @@ func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit
 	if matlab {
 		w.WriteString("v = [\n")
 	}
-	for k, s := range space.Order() {
-		if k%(1<<12) == 0 && ctx.Err() != nil {
+	for number, s := range space.Order() {
+		if number%(1<<12) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if d.Time != nil && !matlab {
-			w.WriteString(strconv.Itoa(k) + "=")
+			w.WriteString(strconv.Itoa(number) + "=")
 		}
-		x, _ := d.At(int(s))
-		if x.Rat != nil {
-			w.WriteString(x.Rat.RatString() + "\n")
+		probability, _ := d.At(int(s))
+		if probability.Rat != nil {
+			w.WriteString(probability.Rat.RatString() + "\n")
 			continue
 		}
-		w.WriteString(sema.Value{Type: sema.Double, Float: x.Num}.String() + "\n")
+		w.WriteString(sema.Value{Type: sema.Double, Float: probability.Num}.String() + "\n")
 	}
 	if matlab {
 		w.WriteString("];\n")

@@ -160,7 +160,8 @@ func (e *evaluation) fold(values *numbers, set *sparse.Set, f func(left, right n
 	return out
 }
 
-// filterNumbers evaluates a filter whose result is a number.
+// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. Filters that print keep the values of the states;
+// other filters have one result, which every state gets.
 func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	set, err := e.filterStates(formula)
 	if err != nil {
@@ -197,7 +198,8 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	return e.constant(values.at(s), values.acc), nil
 }
 
-// mean returns the arithmetic mean of the values in a set of states. Its bounds are within those of the values.
+// mean returns the arithmetic mean of the values in a set of states. A mean is never below the least value or above the greatest
+// one, so bounds of it that rounding made wider are cut to these.
 func (e *evaluation) mean(values *numbers, set *sparse.Set) number {
 	mean, _ := binary(syntax.OpDiv, e.fold(values, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
 	if mean.rat == nil && !mean.isPoint() {

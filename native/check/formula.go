@@ -76,7 +76,8 @@ func (e *evaluation) newTruth(expr sema.Expr) (truth, error) {
 	return truth{}, e.unsupported(expr, "found %s, the state-space engine cannot check it here", logic.Describe(expr))
 }
 
-// label evaluates a label. The labels of the model come first in the program, before those of the properties file.
+// label evaluates a label: "init", "deadlock", or a label of the program. The program lists the labels of the model before the labels
+// of the properties file.
 func (e *evaluation) label(formula *logic.Formula) (truth, error) {
 	if formula.Index < 0 {
 		return truthOf(e.space.States(formula.X))
@@ -136,32 +137,32 @@ func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	if binary.X.Type() != sema.Bool {
 		return e.comparison(binary)
 	}
-	a, err := e.truth(binary.X)
+	left, err := e.truth(binary.X)
 	if err != nil {
-		return a, err
+		return left, err
 	}
 	needed := e.within
 	switch binary.Op {
 	case syntax.OpAnd, syntax.OpImplies:
-		needed = e.domain().Minus(a.no)
+		needed = e.domain().Minus(left.no)
 	case syntax.OpOr:
-		needed = e.domain().Minus(a.yes)
+		needed = e.domain().Minus(left.yes)
 	}
-	b, err := e.truthIn(needed, binary.Y)
+	right, err := e.truthIn(needed, binary.Y)
 	if err != nil {
-		return b, err
+		return right, err
 	}
 	switch binary.Op {
 	case syntax.OpAnd:
-		return a.and(b), nil
+		return left.and(right), nil
 	case syntax.OpOr:
-		return a.or(b), nil
+		return left.or(right), nil
 	case syntax.OpImplies:
-		return a.not().or(b), nil
+		return left.not().or(right), nil
 	case syntax.OpNe:
-		return a.iff(b).not(), nil
+		return left.iff(right).not(), nil
 	}
-	return a.iff(b), nil // <=> and =
+	return left.iff(right), nil // <=> and =
 }
 
 // comparison evaluates a comparison of two numeric formulas.
@@ -178,40 +179,40 @@ func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
 	return e.compareAll(binary.Op, left, right.at), nil
 }
 
-// compareAll compares the value a with the value b(s) in each state s of the domain.
-func (e *evaluation) compareAll(operator syntax.Op, a *numbers, b func(s int) number) truth {
-	e.weaken(a.acc)
-	n := len(a.lo)
-	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
+// compareAll compares the value a with the value right(s) in each state s of the domain.
+func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
+	e.weaken(left.acc)
+	n := len(left.lo)
+	truth := truth{sparse.NewSet(n), sparse.NewSet(n)}
 	for s := range e.domain().All() {
-		holds, decided := compare(operator, a.at(s), b(s))
+		holds, decided := compare(operator, left.at(s), right(s))
 		switch {
-		case !decided:
+		case !decided: // neither yes nor no
 		case holds:
-			t.yes.Add(s)
+			truth.yes.Add(s)
 		default:
-			t.no.Add(s)
+			truth.no.Add(s)
 		}
 	}
-	return t
+	return truth
 }
 
 // condTruth evaluates a conditional expression of type Bool. Each branch is evaluated only in states where the
 // condition may select it.
-func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
-	c, err := e.truth(x.C)
+func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
+	condition, err := e.truth(cond.C)
 	if err != nil {
-		return c, err
+		return condition, err
 	}
-	a, err := e.truthIn(e.domain().Minus(c.no), x.A)
+	then, err := e.truthIn(e.domain().Minus(condition.no), cond.A)
 	if err != nil {
-		return a, err
+		return then, err
 	}
-	b, err := e.truthIn(e.domain().Minus(c.yes), x.B)
+	otherwise, err := e.truthIn(e.domain().Minus(condition.yes), cond.B)
 	if err != nil {
-		return b, err
+		return otherwise, err
 	}
-	return c.and(a).or(c.not().and(b)), nil
+	return condition.and(then).or(condition.not().and(otherwise)), nil
 }
 
 // threshold compares the value of P, R or S with its bound.
@@ -265,18 +266,18 @@ func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
 
 // newNumbers evaluates a numeric formula that has an operator of PRISM's properties.
 func (e *evaluation) newNumbers(expr sema.Expr) (*numbers, error) {
-	switch x := expr.(type) {
+	switch expr := expr.(type) {
 	case *sema.Unary:
-		return e.each(x, []sema.Expr{x.X}, func(a []number) (number, bool, error) { return a[0].neg(), true, nil })
+		return e.each(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) { return operands[0].neg(), true, nil })
 	case *sema.Binary:
-		return e.each(x, []sema.Expr{x.X, x.Y}, func(a []number) (number, bool, error) {
-			v, ok := binary(x.Op, a[0], a[1])
-			return v, ok, nil
+		return e.each(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
+			value, ok := binary(expr.Op, operands[0], operands[1])
+			return value, ok, nil
 		})
 	case *sema.Call:
-		return e.each(x, x.Args, func(a []number) (number, bool, error) { return call(x, a) })
+		return e.each(expr, expr.Args, func(operands []number) (number, bool, error) { return call(expr, operands) })
 	case *sema.Cond:
-		return e.condNumbers(x)
+		return e.condNumbers(expr)
 	}
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability, logic.Reward, logic.SteadyState:
@@ -334,61 +335,61 @@ func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 func (e *evaluation) each(expr sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
 	var args []*numbers
 	acc := result.Exact
-	for _, o := range operands {
-		a, err := e.numbers(o)
+	for _, operand := range operands {
+		values, err := e.numbers(operand)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, a)
-		acc = max(acc, a.acc)
+		args = append(args, values)
+		acc = max(acc, values.acc)
 	}
 	n := e.space.Model().NumStates()
 	out := newNumbers(n, acc)
 	if e.exact {
 		out.rat = make([]*big.Rat, n)
 	}
-	in := make([]number, len(args))
+	current := make([]number, len(args))
 	for s := range e.domain().All() {
-		for i, a := range args {
-			in[i] = a.at(s)
+		for i, values := range args {
+			current[i] = values.at(s)
 		}
-		v, ok, err := combine(in)
+		value, ok, err := combine(current)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			return nil, &undecided{expr.Pos(), "the bounds of an operand are too wide for this operation"}
 		}
-		out.put(s, v)
+		out.put(s, value)
 	}
 	return out, nil
 }
 
 // condNumbers evaluates a conditional expression with a numeric value.
-func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
-	c, err := e.states(x.C)
+func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
+	condition, err := e.states(cond.C)
 	if err != nil {
 		return nil, err
 	}
-	left, err := e.numbersIn(e.domain().Intersect(c), x.A)
+	then, err := e.numbersIn(e.domain().Intersect(condition), cond.A)
 	if err != nil {
 		return nil, err
 	}
-	right, err := e.numbersIn(e.domain().Minus(c), x.B)
+	otherwise, err := e.numbersIn(e.domain().Minus(condition), cond.B)
 	if err != nil {
 		return nil, err
 	}
-	n := c.Len()
-	out := newNumbers(n, max(left.acc, right.acc))
+	n := condition.Len()
+	values := newNumbers(n, max(then.acc, otherwise.acc))
 	if e.exact {
-		out.rat = make([]*big.Rat, n)
+		values.rat = make([]*big.Rat, n)
 	}
 	for s := range e.domain().All() {
-		if c.Has(s) {
-			out.put(s, left.at(s))
+		if condition.Has(s) {
+			values.put(s, then.at(s))
 		} else {
-			out.put(s, right.at(s))
+			values.put(s, otherwise.at(s))
 		}
 	}
-	return out, nil
+	return values, nil
 }

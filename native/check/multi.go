@@ -219,19 +219,19 @@ func (e *evaluation) pathObjective(o *objective, path *logic.Path) error {
 	return nil
 }
 
-// infinite sets the path formula G F a of an objective, or F G a if always is true. If negated is true, it sets the negation:
-// that of G F a is F G !a, and that of F G a is G F !a.
-func (e *evaluation) infinite(o *objective, a sema.Expr, always, negated bool) error {
-	set, err := e.nested(a)
+// infinite sets the path formula of an objective to G F operand, or to F G operand if always is true. If negated is true, it sets the
+// negation. The negation of G F a is F G !a, and the negation of F G a is G F !a.
+func (e *evaluation) infinite(objective *objective, operand sema.Expr, always, negated bool) error {
+	set, err := e.nested(operand)
 	if err != nil {
 		return err
 	}
-	o.form, o.set = recurring, set
+	objective.form, objective.set = recurring, set
 	if negated {
-		o.set = set.Complement()
+		objective.set = set.Complement()
 	}
 	if always != negated {
-		o.form = lasting
+		objective.form = lasting
 	}
 	return nil
 }
@@ -304,27 +304,27 @@ func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result
 	if expr.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
-	i := slices.IndexFunc(m.objectives, func(o *objective) bool { return o.query })
-	o := m.objectives[i]
+	i := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.query })
+	objective := m.objectives[i]
 	switch {
-	case best.Point == nil && o.form == rewards && !o.great:
+	case best.Point == nil && objective.form == rewards && !objective.great:
 		return result.Value{}, nil, m.unsupported(expr, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
 	case best.Point == nil:
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}
 	lower, upper := best.Point[i], best.Upper
-	if o.inverse || !o.great {
-		lower, upper = o.value(upper), o.value(lower)
+	if objective.inverse || !objective.great {
+		lower, upper = objective.value(upper), objective.value(lower)
 	}
-	v := fraction(lower)
+	optimum := fraction(lower)
 	if lower.Cmp(upper) != 0 {
-		lo, _ := result.Around(lower)
-		_, hi := result.Around(upper)
-		if o.form != rewards { // a probability
-			hi = min(hi, 1)
+		lowerFloat, _ := result.Around(lower)
+		_, upperFloat := result.Around(upper)
+		if objective.form != rewards { // a probability
+			upperFloat = min(upperFloat, 1)
 		}
-		v = number{lo: max(lo, 0), hi: hi}
+		optimum = number{lo: max(lowerFloat, 0), hi: upperFloat}
 	}
-	m.width = relativeWidth(v)
-	return value(v, sema.Double), &result.Interval{Lo: v.lo, Hi: v.hi}, nil
+	m.width = relativeWidth(optimum)
+	return value(optimum, sema.Double), &result.Interval{Lo: optimum.lo, Hi: optimum.hi}, nil
 }

@@ -84,24 +84,24 @@ type acceptingComponentBuilder struct {
 
 // jumps returns all combinations of states that the automata of the open objectives can jump to from a state of the product.
 func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
-	out := [][]int{nil}
+	combinations := [][]int{nil}
 	for _, i := range builder.open {
-		to, err := builder.objectives[i].reader.auto.Jumps(builder.automaton(builder.states[state], i))
+		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automaton(builder.states[state], i))
 		if err != nil {
 			return nil, builder.large(err)
 		}
 		var longer [][]int
-		for _, list := range out {
-			for _, q := range to {
-				longer = append(longer, append(slices.Clip(list), q))
+		for _, list := range combinations {
+			for _, successor := range successors {
+				longer = append(longer, append(slices.Clip(list), successor))
 			}
 		}
-		out = longer
-		if len(out) > 1<<16 {
+		combinations = longer
+		if len(combinations) > 1<<16 {
 			return nil, builder.unsupported(builder.p.X, "found multi(...) with path formulas whose automata have too many jumps")
 		}
 	}
-	return out, nil
+	return combinations, nil
 }
 
 // State returns the state of the product.

@@ -71,31 +71,33 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 // automaton returns the state of the automaton of a linear objective.
 func (m *multi) automaton(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
 
-// remember returns the memory after a transition from x to a state of the model.
-func (m *multi) remember(x memory, state uint32) (memory, error) {
-	x.state = state
+// remember returns the memory after a transition to a state of the model: which until objectives are decided, and the states of the
+// automata. The argument next has the memory before the transition.
+func (m *multi) remember(next memory, state uint32) (memory, error) {
+	next.state = state
 	for i, objective := range m.objectives {
-		switch {
-		case objective.form != until || x.untilStatus(i) != open:
-		case objective.right.Has(int(state)):
-			x.status |= holds << (2 * i)
-		case !objective.left.Has(int(state)):
-			x.status |= fails << (2 * i)
+		if objective.form != until || next.untilStatus(i) != open {
+			continue
+		}
+		if objective.right.Has(int(state)) {
+			next.status |= holds << (2 * i)
+		} else if !objective.left.Has(int(state)) {
+			next.status |= fails << (2 * i)
 		}
 	}
 	if len(m.column) == 0 {
-		return x, nil
+		return next, nil
 	}
-	list := slices.Clone(m.lists.entries[x.list])
-	for i, k := range m.column {
-		q, err := m.objectives[i].reader.step(list[k], state)
+	list := slices.Clone(m.lists.entries[next.list])
+	for i, column := range m.column {
+		autoState, err := m.objectives[i].reader.step(list[column], state)
 		if err != nil {
-			return x, m.large(err)
+			return next, m.large(err)
 		}
-		list[k] = q
+		list[column] = autoState
 	}
-	x.list = m.lists.numberOf(list)
-	return x, nil
+	next.list = m.lists.numberOf(list)
+	return next, nil
 }
 
 // large adds the position of the property to the error that an automaton is too large.
@@ -283,24 +285,28 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 	return out, nil
 }
 
-// satisfyingComponents returns the maximal end components of the given choices in which a set of objectives can be satisfied:
-// until objectives hold, lasting sets are not left, and automata can accept.
+// satisfyingComponents returns the maximal end components, of the given choices, that can satisfy a set of objectives. satisfied
+// has a bit for each objective of the set. In such a component until objectives hold, the sets of lasting objectives are not left,
+// and automata can accept.
 func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
-	for s, x := range m.states {
-		ok := true
+	for s, node := range m.states {
+		allowedHere := true
 		for i, objective := range m.objectives {
-			switch {
-			case satisfied>>i&1 == 0:
-			case objective.form == until:
-				ok = ok && (x.untilStatus(i) == holds && !objective.negated || x.untilStatus(i) != holds && objective.negated)
-			case objective.form == lasting:
-				ok = ok && objective.set.Has(int(x.state))
-			case objective.form == linear:
-				ok = ok && objective.reader.auto.CanStay(m.automaton(x, i))
+			if satisfied>>i&1 == 0 {
+				continue
+			}
+			switch objective.form {
+			case until:
+				untilHolds := node.untilStatus(i) == holds
+				allowedHere = allowedHere && untilHolds != objective.negated
+			case lasting:
+				allowedHere = allowedHere && objective.set.Has(int(node.state))
+			case linear:
+				allowedHere = allowedHere && objective.reader.auto.CanStay(m.automaton(node, i))
 			}
 		}
-		if ok {
+		if allowedHere {
 			allowed.Add(s)
 		}
 	}

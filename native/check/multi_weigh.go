@@ -326,20 +326,20 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 
 // loss returns the amount by which choice c of state s lowers the maximal reward that can still be collected. most has upper
 // bounds of the maximum from each state. As these are inductive, the loss is not negative.
-func (m *multi) loss(o *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
-	out := new(big.Rat).Set(maxRewards[s])
-	if choice := m.choice[c]; choice != sparse.None && o.earned(m.states[s]) {
-		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
+func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
+	loss := new(big.Rat).Set(maxRewards[s])
+	if choice := m.choice[c]; choice != sparse.None && objective.earned(m.states[s]) {
+		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
 	}
 	term := new(big.Rat)
 	first, end := m.product.Row(c)
-	for k := first; k < end; k++ {
-		out.Sub(out, term.Mul(m.product.Rat(k), maxRewards[m.product.Target[k]]))
+	for transition := first; transition < end; transition++ {
+		loss.Sub(loss, term.Mul(m.product.Rat(transition), maxRewards[m.product.Target[transition]]))
 	}
-	if out.Sign() < 0 {
+	if loss.Sign() < 0 {
 		return nil, m.unsupported(m.p.X, "found multi(...) with a reward for which no upper bound was found")
 	}
-	return out, nil
+	return loss, nil
 }
 
 // attained returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
@@ -425,16 +425,16 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 			return nil, nil, ctx.Err()
 		}
 		firstTransition, endTransition := m.product.Row(origins[i].choice)
-		for _, t := range m.product.Target[firstTransition:endTransition] {
-			addState(t)
+		for _, target := range m.product.Target[firstTransition:endTransition] {
+			addState(target)
 		}
 	}
 	number[end] = uint32(len(origins))
 	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
-	target := func(i int) uint32 { return number[m.product.Target[i]] }
-	for _, x := range append(origins, origin{int(end), m.last(int(end))}) {
+	newTarget := func(i int) uint32 { return number[m.product.Target[i]] }
+	for _, from := range append(origins, origin{int(end), m.last(int(end))}) {
 		builder.State()
-		builder.Copy(x.choice, target)
+		builder.Copy(from.choice, newTarget)
 	}
 	return sparse.NewGraph(builder.Finish()), origins, nil
 }

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart evaluates a property of an MDP of which only a part of the states is explored. It can do so for Pmax=? of F or U, if
-// some scheduler reaches the target with probability one within that part: then the value is 1. Otherwise it reports false.
+// FromPart evaluates a property of an MDP when only a part of its states is explored. This works for Pmax=? of F or U if some
+// scheduler reaches the target with probability one within that part: then the value is 1. Otherwise ok is false.
 func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
 	formula := logic.Of(property.X)
@@ -25,28 +25,28 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	if !path.Reaches() || !aboutStateOnly(property, path.Left, true) || !aboutStateOnly(property, path.Right, true) {
 		return verdict, false
 	}
-	e := &evaluation{model: c.bounds, request: request{ctx: ctx, p: property}}
-	left, right, err := e.operands(path.Left, path.Right)
+	evaluator := &evaluation{model: c.bounds, request: request{ctx: ctx, p: property}}
+	left, right, err := evaluator.operands(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
 		return verdict, false
 	}
-	one, err := c.bounds.graph.Prob1E(ctx, left, right)
+	certain, err := c.bounds.graph.Prob1E(ctx, left, right)
 	if err != nil {
 		return verdict, false
 	}
-	m := c.bounds.space.Model()
-	if len(m.Initial) != 1 || !one.Has(int(m.Initial[0])) {
+	partModel := c.bounds.space.Model()
+	if len(partModel.Initial) != 1 || !certain.Has(int(partModel.Initial[0])) {
 		return verdict, false
 	}
 	verdict = result.Verdict{
-		Resolution: result.Maximum, States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
+		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
 	}
 	answer := &outcome{value: value(point(1), property.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
 		answer.value = value(fraction(big.NewRat(1, 1)), property.X.Type())
 	}
 	err = c.conclude(property, c.bounds.space, answer, &verdict, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
-		m.NumStates()-c.bounds.space.Unexplored().Count()))
+		partModel.NumStates()-c.bounds.space.Unexplored().Count()))
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, err == nil
 }

@@ -52,7 +52,8 @@ func (e *evaluation) measure(formula *logic.Formula) (*numbers, error) {
 	return e.rewardOperator(formula)
 }
 
-// prob returns the value of a P operator.
+// prob returns the probability that a P operator asks for, in every state. If the caller wants the scheduler of this operator, it
+// also keeps the values for it.
 func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 	if e.p.Program.Type == syntax.LTS {
 		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
@@ -309,7 +310,8 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	return k, e.withPosition(err)
 }
 
-// steady returns the value of an S operator.
+// steady returns the long-run probability that an S operator asks for, in every state. It is an error for models that have none:
+// without probabilities, with observations, or with intervals.
 func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.p.Program.Type == syntax.LTS:

@@ -35,11 +35,11 @@ type Reach struct {
 // why there is none, for example for a formula with a time bound; the verdict is that of Check in any case.
 func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
 	op, err := pathOperator(property)
-	if m := c.bounds.space.Model(); err == nil {
+	if model := c.bounds.space.Model(); err == nil {
 		switch {
 		case c.opts.Fair:
 			err = noScheduler(property, property.X, "found fair schedulers, which have no paths of their own")
-		case m.Intervals():
+		case model.Intervals():
 			err = noScheduler(property, property.X, "found a model with intervals, whose paths have no probability")
 		case property.Program.Type == syntax.POMDP || property.Program.Type == syntax.LTS || property.Program.Type == syntax.SMG:
 			err = noScheduler(property, property.X, "found a %s, want a DTMC, CTMC or MDP for paths", property.Program.Type)
@@ -60,18 +60,18 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	case wanted.reach == nil:
 		return nil, verdict, noScheduler(property, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
 	}
-	m, err := c.fractions(ctx)
+	model, err := c.fractions(ctx)
 	if err != nil {
 		return nil, verdict, err
 	}
-	r := *wanted.reach
-	r.Space, r.Negated = m.space, r.Negated != op.Path.Negated
-	if m.space.Model().Kind == sparse.MDP {
-		r.Choices = wanted.choices
+	reach := *wanted.reach
+	reach.Space, reach.Negated = model.space, reach.Negated != op.Path.Negated
+	if model.space.Model().Kind == sparse.MDP {
+		reach.Choices = wanted.choices
 	}
-	r.From = wanted.worstInitial(op, m.space.Model())
-	err = r.bound(op.Threshold)
-	return &r, verdict, err
+	reach.From = wanted.worstInitial(op, model.space.Model())
+	err = reach.bound(op.Threshold)
+	return &reach, verdict, err
 }
 
 // bound evaluates the bound of the operator.

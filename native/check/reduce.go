@@ -92,27 +92,28 @@ func (o *observed) property(ctx context.Context, property *Property) error {
 // blockwise are the filters that have the same value over the blocks as over the states.
 var blockwise = []string{"min", "max", "range", "forall", "exists"}
 
-// visit collects the sets and reward structures of a formula.
-func (o *observed) visit(e *evaluation, left sema.Expr) error {
-	switch formula := logic.Of(left); formula.Kind {
+// visit collects what a quotient must preserve for a formula: the sets of states and the reward structures that occur in it. It is
+// an error if a quotient does not preserve the formula.
+func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Objectives:
-		return e.unsupported(left, "found %s, which speaks about more than a reduced model has", logic.Describe(left))
+		return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
 	case logic.PathFormula, logic.RewardFormula:
-		if hasCosts(left) {
-			return e.unsupported(left, "found %s, which speaks about more than a reduced model has", logic.Describe(left))
+		if hasCosts(expr) {
+			return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
 		}
 	case logic.Filter:
 		if !slices.Contains(blockwise, formula.Op) {
-			return e.unsupported(left, "found a filter %s, which speaks about more than a reduced model has", formula.Op)
+			return evaluator.unsupported(expr, "found a filter %s, which speaks about more than a reduced model has", formula.Op)
 		}
 	case logic.Label:
-		if formula.Index >= 0 && !sema.Stateless(e.p.Program.Labels[formula.Index].X) {
-			return o.visit(e, e.p.Program.Labels[formula.Index].X)
+		if formula.Index >= 0 && !sema.Stateless(evaluator.p.Program.Labels[formula.Index].X) {
+			return o.visit(evaluator, evaluator.p.Program.Labels[formula.Index].X)
 		}
-		return o.split(e, left)
+		return o.split(evaluator, expr)
 	case logic.Reward:
 		if formula.Objective.Err != nil || formula.Objective.Ratio {
-			return e.unsupported(left, "found a reward structure that is no single one")
+			return evaluator.unsupported(expr, "found a reward structure that is no single one")
 		}
 		reward, err := o.bounds.reward(formula.Objective.Struct)
 		if err != nil {
@@ -120,13 +121,13 @@ func (o *observed) visit(e *evaluation, left sema.Expr) error {
 		}
 		o.rewards[formula.Objective.Struct] = reward
 	}
-	if sema.Stateless(left) && left.Type() != sema.Path {
-		return o.split(e, left)
+	if sema.Stateless(expr) && expr.Type() != sema.Path {
+		return o.split(evaluator, expr)
 	}
 	var first error
-	sema.Operands(left, func(right sema.Expr) {
+	sema.Operands(expr, func(operand sema.Expr) {
 		if first == nil {
-			first = o.visit(e, right)
+			first = o.visit(evaluator, operand)
 		}
 	})
 	return first

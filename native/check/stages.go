@@ -57,17 +57,17 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (verdict resul
 			return verdict, false, nil
 		}
 	}
-	out := &outcome{value: value(s.sum, s.property.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
+	answer := &outcome{value: value(s.sum, s.property.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
 	if s.sum.rat != nil {
-		out.accuracy = result.Exact
+		answer.accuracy = result.Exact
 	}
 	verdict = result.Verdict{Resolution: result.NoNondet, States: s.states, Choices: s.states, Transitions: s.transitions}
 	if s.overlaps {
 		verdict.Resolution = result.Uniform
 	}
-	err = s.checker.conclude(s.property, s.space, out, &verdict, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
+	err = s.checker.conclude(s.property, s.space, answer, &verdict, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
 	verdict.Seconds = time.Since(s.start).Seconds()
-	return verdict, out.width <= s.checker.opts.epsilon(), err
+	return verdict, answer.width <= s.checker.opts.epsilon(), err
 }
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
@@ -99,14 +99,15 @@ const milestone = 1 << 10
 // errNoStages says that a chain cannot be split into stages.
 var errNoStages = errors.New("the chain has no stages")
 
-// newStages returns the evaluation of a property before the first stage, and nil if the property cannot be evaluated in stages.
+// newStages returns the evaluation of a property before its first stage. It returns nil if the property cannot be evaluated in stages:
+// that needs a DTMC with one initial state, and a query for a reachability probability or reward.
 func (c *Checker) newStages(property *Property) *Stages {
 	space := c.bounds.space
-	s := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
-	s.one = point(1)
-	if s.exact {
-		s.one = fraction(big.NewRat(1, 1))
-		s.sum = fraction(new(big.Rat))
+	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
+	stages.one = point(1)
+	if stages.exact {
+		stages.one = fraction(big.NewRat(1, 1))
+		stages.sum = fraction(new(big.Rat))
 	}
 	formula := logic.Of(property.X)
 	var path *logic.Path
@@ -115,16 +116,16 @@ func (c *Checker) newStages(property *Property) *Stages {
 		path = formula.Path
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ReachReward && formula.Objective.Err == nil && !formula.Objective.Ratio:
 		path = formula.Objective.Path
-		s.reward = formula.Objective
+		stages.reward = formula.Objective
 	}
 	if path == nil || !formula.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
 		return nil
 	}
-	s.left, s.right = path.Left, path.Right
-	if !aboutStateOnly(property, s.left, false) || !aboutStateOnly(property, s.right, false) { // parts have initial states of their own
+	stages.left, stages.right = path.Left, path.Right
+	if !aboutStateOnly(property, stages.left, false) || !aboutStateOnly(property, stages.right, false) { // parts have initial states of their own
 		return nil
 	}
-	return s
+	return stages
 }
 
 // followPart evaluates the current stage: it passes the given probabilities of its initial states on, in topological order, to

@@ -91,28 +91,28 @@ func (e *evaluation) timed(at syntax.Pos) func(values *solve.Values, err error) 
 	}
 }
 
-// timedReward returns the expected reward R[C<=t] or R[I=t] in a CTMC.
+// timedReward returns the expected reward up to a time (R[C<=t]) or at a time (R[I=t]) in a CTMC.
 func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
-	enclosed, t, err := e.time(objective.At)
+	enclosed, bound, err := e.time(objective.At)
 	if err != nil {
 		return nil, err
 	}
-	if t.None() {
+	if bound.None() {
 		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
-	f := solve.TimedCumulReward
+	solver := solve.TimedCumulReward
 	instant := objective.Form == logic.Instantaneous
 	switch {
 	case e.exact && !e.boundsAllowed:
 		return nil, &inexact{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	case e.exact && instant:
-		f = solve.PreciseInstantReward
+		solver = solve.PreciseInstantReward
 	case e.exact:
-		f = solve.PreciseCumulReward
+		solver = solve.PreciseCumulReward
 	case instant:
-		f = solve.TimedInstantReward
+		solver = solve.TimedInstantReward
 	}
-	return e.timed(objective.At.Pos())(f(e.ctx, e.graph, reward, t, e.opts))
+	return e.timed(objective.At.Pos())(solver(e.ctx, e.graph, reward, bound, e.opts))
 }
 
 // markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The model

@@ -119,12 +119,12 @@ func (a *abstraction) winning(product *productModel, q quantifier) (*sparse.Set,
 
 // repeating reports, for each jump, whether the product with the accepting part of the automaton, from there on,
 // reaches a lasting set that contains an accepting state.
-func (a *abstraction) repeating(product *productModel, q quantifier, jumps []productState) ([]bool, error) {
+func (a *abstraction) repeating(product *productModel, quantify quantifier, jumps []productState) ([]bool, error) {
 	limit, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, jumps)
 	if err != nil {
 		return nil, err
 	}
-	sets, err := q.lasting(limit)
+	sets, err := quantify.lasting(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +134,13 @@ func (a *abstraction) repeating(product *productModel, q quantifier, jumps []pro
 			goal.Add(int(set[0]))
 		}
 	}
-	reached, err := q.reaching(limit, goal)
+	reached, err := quantify.reaching(limit, goal)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]bool, len(jumps))
-	for k, i := range limit.startStates {
-		out[k] = reached.Has(int(i))
+	for index, i := range limit.startStates {
+		out[index] = reached.Has(int(i))
 	}
 	return out, nil
 }

@@ -546,7 +546,8 @@ func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
 	return t.not(i), err
 }
 
-// quantifyPositive translates E or A of a path formula without its outer negation.
+// quantifyPositive translates E (or A, if forall is true) of a path formula that has no outer negation, and returns the number of the
+// set of states that satisfy it. The simplest rule that applies is used; an automaton is the last resort.
 func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return t.stateFormula(path.Right)

@@ -409,8 +409,8 @@ func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
 	return layer[graph.Target[first]] == layer[graph.Owner(uint32(c))]
 }
 
-// recurringRewardRanks proves that a maximal total reward is infinite. In an end component with a reward,
-// rank is the distance to that reward; layer is the distance to such end components.
+// recurringRewardRanks returns ranks that prove that the maximal total reward of the given states is infinite. In
+// an end component with a reward, rank is the distance to that reward. layer is the distance to such end components.
 func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
 	graph := proof.graph
 	components, err := graph.EndComponents(proof.ctx, infinite, nil)

@@ -32,9 +32,9 @@ type Objective struct {
 // Query reports whether the value itself is asked for (=?).
 func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 
-// NewObjective translates a property to what is measured on each path. It accepts a top-level P or R operator
-// with one temporal operator over state formulas, or with C<=t or I=t. For everything else the error is a
-// *result.Failure that says what was found and where.
+// NewObjective translates a property to the quantity that is measured on each path. It accepts a top-level P or R
+// operator with one temporal operator over state formulas, or with C<=t or I=t. Any other property is a
+// *result.Failure with its position.
 //
 // Source: what PRISM's simulator accepts (SimulatorEngine.isPropertyOKForSimulation, Sampler.createSampler);
 // reference, section 5.1. PRISM ignores bounds of R [ F ] and intervals that are empty or begin below 0; here

@@ -172,8 +172,8 @@ func (e *eliminator) updatePriority(k uint32) {
 	}
 }
 
-// eliminateTwins eliminates the unknowns whose row and column now equal those of the unknown just eliminated.
-// They create no new terms. It returns the number of operations.
+// eliminateTwins eliminates unknowns that create no new terms: after the last elimination their row and column
+// equal the given row and column of the eliminated unknown. It returns the number of operations.
 func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	e.clearMarks()
 	for _, target := range row {

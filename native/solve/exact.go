@@ -70,14 +70,15 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 	}, func() { sys.values.Exact, next = next, sys.values.Exact })
 }
 
-// forEachStep runs n steps. In each step it calls visit for the states whose value matters there, and then
-// endStep. visit computes the new value of a state; it returns the optimal choice and the work it took.
-func (b *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), endStep func()) error {
-	for k := range n {
+// forEachStep runs n steps. In each step it calls visit for every state with a value that is not zero any more and
+// still needed, and then endStep. visit computes the new value of a state; it returns the optimal choice and the
+// number of operations.
+func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), endStep func()) error {
+	for step := range n {
 		recorder.beginStep()
-		for _, s := range b.states {
-			notNeeded := b.restricted && b.queryDistance[s] >= n-k
-			stillZero := b.restricted && b.valueDistance[s] > k+1
+		for _, s := range window.states {
+			notNeeded := window.restricted && window.queryDistance[s] >= n-step
+			stillZero := window.restricted && window.valueDistance[s] > step+1
 			if notNeeded || stillZero {
 				continue
 			}
@@ -87,7 +88,7 @@ func (b *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, v
 				return err
 			}
 		}
-		if err := meter.addWork(len(b.states)); err != nil {
+		if err := meter.addWork(len(window.states)); err != nil {
 			return err
 		}
 		endStep()

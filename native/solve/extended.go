@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -134,13 +135,10 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 // summation).
 func sumExtended(terms []extended) extended {
 	greatest := slices.MaxFunc(terms, func(a, b extended) int {
-		switch {
-		case b.isZero() || !a.isZero() && a.exponent > b.exponent:
-			return 1
-		case a.isZero() || a.exponent < b.exponent:
-			return -1
+		if a.isZero() || b.isZero() { // the exponent of zero means nothing
+			return cmp.Compare(a.mantissa, b.mantissa)
 		}
-		return 0
+		return cmp.Compare(a.exponent, b.exponent)
 	})
 	total, compensation := 0.0, 0.0
 	for _, term := range terms {

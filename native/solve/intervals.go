@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -40,6 +41,8 @@ type intervalSystem struct {
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
+// newIntervalSystem returns the equations for the values of an interval model's states: probabilities, or expected rewards if reward is
+// not nil. It returns ErrNotExact if the weights or the rewards have no fractions.
 func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
 	if !graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil) {
 		return nil, ErrNotExact
@@ -150,13 +153,10 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
 	natureMinimizes := iv.dir.nature() == Min
 	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {
-		switch {
-		case a.value == b.value:
-			return 0
-		case (a.value < b.value) == natureMinimizes:
-			return -1
+		if natureMinimizes {
+			return cmp.Compare(a.value, b.value)
 		}
-		return 1
+		return cmp.Compare(b.value, a.value)
 	})
 	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
 	if upper {
@@ -185,8 +185,8 @@ func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	return iv.representative[s]
 }
 
-// mergeEndComponents makes one unknown of each end component of the maybe states in which the scheduler can
-// stay without reward. The choices of this unknown are those that leave the component.
+// mergeEndComponents makes one unknown of each end component of the maybe states, if the scheduler can stay there
+// without reward. Only the choices that leave the component remain for this unknown.
 func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := iv.graph.Model
 	zeroReward := sparse.NewSet(model.NumChoices())

@@ -96,12 +96,12 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 			if proper.Has(int(s)) {
 				continue
 			}
-			iv.forEachChoice(s, func(t, c int) {
+			iv.forEachChoice(s, func(member, c int) {
 				first, end := iv.graph.Row(c)
 				for i := first; i < end && !proper.Has(int(s)); i++ {
 					if target := iv.representativeOf(iv.graph.Target[i]); proper.Has(int(target)) || !iv.maybe.Has(int(target)) {
 						proper.Add(int(s))
-						strategies[s] = &strategyPair{t, c, iv.distribution(c)}
+						strategies[s] = &strategyPair{member, c, iv.distribution(c)}
 						changed = true
 					}
 				}

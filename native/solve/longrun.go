@@ -236,8 +236,9 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (l
 // krylovMaxStates: the basis takes 170 bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve bounds the gain of a BSCC. It starts with relaxed value iteration, accelerated by GMRES in large
-// components. Whenever the sweeps have cost about as much as an elimination would, it tries the elimination.
+// solve returns bounds on the gain of a BSCC; ok says that they are close. It starts with relaxed value iteration,
+// accelerated by GMRES in large components. Whenever the sweeps have cost about as much as an elimination would, it
+// tries the elimination.
 func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, err error) {
 	n := len(members)
 	bscc.bias = make([]float64, n)

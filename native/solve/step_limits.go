@@ -21,8 +21,8 @@ func (sys *system) triesLimit(done, remaining int) bool {
 }
 
 // untilLimit returns a function that bounds the probabilities of left U<=k right for large k: from below by
-// those of fewer steps, from above by those of left U right. The system starts with value 1 in right and 0
-// elsewhere.
+// the probabilities for fewer steps, from above by the probabilities of left U right. The system starts with
+// value 1 in right and 0 elsewhere.
 //
 // For any scheduler the probability does not decrease with k, and is at most that of the unbounded formula.
 // So the same holds for minima and maxima.

@@ -169,36 +169,43 @@ func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
 	}
 }
 
-// respond changes the strategy to the best choices for the values w of a strategy of a side: those of the
-// other side always, those of the side itself where a choice is better by more than the rounding error. It
-// reports whether the side changed any.
-func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, w *Values) (changed bool) {
+// respond switches a strategy to the best choices for the given values, which a strategy of a side has. The other
+// side always gets its best choice. The side itself switches only to a choice that is better by more than the
+// rounding error; changed reports whether it did so in any state.
+func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
-	sys.values = w
+	sys.values = values
 	for s := range sys.maybe.All() {
 		least := sys.minimizes(s)
-		best, value := uint32(sparse.None), 0.0
+		bestChoice, bestValue := uint32(sparse.None), 0.0
 		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !sys.usable(c) {
 				continue
 			}
-			x := sys.evaluateChoice(s, c)
-			if !x.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
+			candidate := sys.evaluateChoice(s, c)
+			if !candidate.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
 				continue // it only loops, and never reaches the target or earns without end
 			}
-			middle := x.lower/2 + x.upper/2
-			if best == sparse.None || (middle < value) == least && middle != value {
-				best, value = uint32(c), middle
+			middle := candidate.lower/2 + candidate.upper/2
+			if bestChoice == sparse.None || (middle < bestValue) == least && middle != bestValue {
+				bestChoice, bestValue = uint32(c), middle
 			}
 		}
-		current := w.Lower[s]/2 + w.Upper[s]/2
-		switch {
-		case best == sparse.None || best == strategy[s]:
-		case improvement.game.side(s) != side:
-			strategy[s] = best
-		case least && value < current*(1-1e-12), !least && value > current*(1+1e-12):
-			strategy[s], changed = best, true
+		if bestChoice == sparse.None || bestChoice == strategy[s] {
+			continue
+		}
+		if improvement.game.side(s) != side {
+			strategy[s] = bestChoice
+			continue
+		}
+		current := values.Lower[s]/2 + values.Upper[s]/2
+		isBetter := bestValue > current*(1+1e-12)
+		if least {
+			isBetter = bestValue < current*(1-1e-12)
+		}
+		if isBetter {
+			strategy[s], changed = bestChoice, true
 		}
 	}
 	return changed

@@ -39,6 +39,8 @@ type system struct {
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
 
+// newSystem returns the equations for the values of a model's states: probabilities, or expected rewards if reward is not nil. It
+// returns ErrNotExact if exact values are asked for, and the model or the rewards have no fractions.
 func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
 	if opts.Exact && (!graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil)) {
 		return nil, ErrNotExact

@@ -37,25 +37,25 @@ type Piece struct {
 // region. With several parameters Best tries to prove that one scheduler is optimal everywhere.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
-func (c *Chain) Best(ctx context.Context, q Question, low, high []*big.Rat) ([]Piece, error) {
-	b := &mdpSolver{Chain: c, ctx: ctx, question: q, cache: map[string]*schedulerValue{}}
-	if err := b.checkPositiveWeights(low, high); err != nil {
+func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
+	solver := &mdpSolver{Chain: c, ctx: ctx, question: question, cache: map[string]*schedulerValue{}}
+	if err := solver.checkPositiveWeights(low, high); err != nil {
 		return nil, err
 	}
-	g, _, err := b.instantiate(c.point)
+	graph, _, err := solver.instantiate(c.point)
 	if err != nil {
 		return nil, err
 	}
-	infinite, err := b.analyzeGraph(g)
+	infinite, err := solver.analyzeGraph(graph)
 	switch {
 	case err != nil || infinite:
 		return nil, err
-	case !b.open.Has(c.initial):
-		return []Piece{{Value: b.closedValue(c.initial)}}, nil
+	case !solver.open.Has(c.initial):
+		return []Piece{{Value: solver.closedValue(c.initial)}}, nil
 	case len(low) == 1:
-		return b.sweep(low[0], high[0])
+		return solver.sweep(low[0], high[0])
 	}
-	optimal, err := b.optimalAt(c.point)
+	optimal, err := solver.optimalAt(c.point)
 	if err != nil {
 		return nil, err
 	}

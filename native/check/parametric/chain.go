@@ -121,18 +121,18 @@ func (c *Chain) checkParameters() error {
 		return &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + what + ", want it in probabilities, rates and rewards only"}
 	}
 	var errs syntax.ErrorList
-	add := func(err error) {
-		if e, ok := errors.AsType[*syntax.Error](err); ok {
-			errs = append(errs, e)
+	collect := func(err error) {
+		if syntaxError, ok := errors.AsType[*syntax.Error](err); ok {
+			errs = append(errs, syntaxError)
 		}
 	}
-	add(check(c.program.Init, "the initial states"))
+	collect(check(c.program.Init, "the initial states"))
 	for _, module := range c.program.Modules {
-		for _, cmd := range module.Commands {
-			add(check(cmd.Guard, "a guard"))
-			for _, u := range cmd.Updates {
-				for _, a := range u.Assigns {
-					add(check(a.Value, "an update"))
+		for _, command := range module.Commands {
+			collect(check(command.Guard, "a guard"))
+			for _, update := range command.Updates {
+				for _, assignment := range update.Assigns {
+					collect(check(assignment.Value, "an update"))
 				}
 			}
 		}

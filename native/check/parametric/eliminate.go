@@ -66,26 +66,26 @@ type removedEquation struct {
 
 // eliminateOthers returns the system after all states but the last are eliminated.
 func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
-	e := newElimination(c.one, last)
+	system := newElimination(c.one, last)
 	stack := []int{last}
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if e.rows[s] != nil {
+		if system.rows[s] != nil {
 			continue
 		}
 		var gain []*ratfunc.Func
-		for _, g := range gains {
-			gain = append(gain, g(s))
+		for _, gainOf := range gains {
+			gain = append(gain, gainOf(s))
 		}
-		e.addEquation(s, c.rows[s], inside, gain)
-		for _, t := range c.rows[s] {
-			if inside(t.target) {
-				stack = append(stack, t.target)
+		system.addEquation(s, c.rows[s], inside, gain)
+		for _, transition := range c.rows[s] {
+			if inside(transition.target) {
+				stack = append(stack, transition.target)
 			}
 		}
 	}
-	return e, e.eliminateAllBut(ctx, last)
+	return system, system.eliminateAllBut(ctx, last)
 }
 
 // newElimination returns a system without equations. last is the state that will remain.

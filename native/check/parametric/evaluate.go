@@ -73,20 +73,20 @@ func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	return nil, evalError(expr, "found an operator on parameters that is no rational function")
 }
 
-// binary evaluates an arithmetic operator with two operands.
-func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error) {
-	if e.Op == syntax.OpPow {
-		return v.power(e.X, e.Y, state)
+// binary evaluates an arithmetic operator with two operands, as a rational function of the parameters.
+func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.Func, error) {
+	if expr.Op == syntax.OpPow {
+		return evaluator.power(expr.X, expr.Y, state)
 	}
-	left, err := v.eval(e.X, state)
+	left, err := evaluator.eval(expr.X, state)
 	if err != nil {
 		return nil, err
 	}
-	right, err := v.eval(e.Y, state)
+	right, err := evaluator.eval(expr.Y, state)
 	if err != nil {
 		return nil, err
 	}
-	switch e.Op {
+	switch expr.Op {
 	case syntax.OpAdd:
 		return left.Add(right), nil
 	case syntax.OpSub:
@@ -95,11 +95,11 @@ func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error)
 		return left.Mul(right), nil
 	case syntax.OpDiv:
 		if right.IsZero() {
-			return nil, evalError(e.Y, "division by zero")
+			return nil, evalError(expr.Y, "division by zero")
 		}
 		return left.Quo(right), nil
 	}
-	return nil, evalError(e, "found %s on parameters, which is no rational function", e.Op)
+	return nil, evalError(expr, "found %s on parameters, which is no rational function", expr.Op)
 }
 
 // power evaluates a power. The exponent must be a whole number.

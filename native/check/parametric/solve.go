@@ -23,8 +23,8 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 	})
 }
 
-// expectedAtEnd returns the expected value of end(s), where s is the first state of a path for which it is not
-// nil. A path that leaves the given states before counts as 0.
+// expectedAtEnd returns the expected value of end(s) over the paths from the initial state, where s is the first
+// state of the path at which end is not nil. A path that leaves the given states before such a state counts as 0.
 func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
 	if function := end(c.initial); function != nil {
 		return function, nil
@@ -42,11 +42,11 @@ func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(
 		}
 		return sum
 	}
-	x, err := c.eliminate(ctx, c.initial, inside, gain)
+	expected, err := c.eliminate(ctx, c.initial, inside, gain)
 	if err != nil {
 		return nil, err
 	}
-	return x[0], nil
+	return expected[0], nil
 }
 
 // BoundedUntil returns the probability of left U[low,high] right, counting steps.

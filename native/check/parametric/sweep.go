@@ -80,14 +80,14 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 		if err := solver.ctx.Err(); err != nil {
 			return end, false, err
 		}
-		s, err := scheduler.sturmOf(function)
+		sequence, err := scheduler.sturmOf(function)
 		if err != nil {
 			return end, false, err
 		}
-		if s.P.Sign(point) == 0 || s.CountAfter(from, point) > 0 {
+		if sequence.P.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 {
 			return end, false, nil
 		}
-		if root, found := s.FirstRoot(point, high); found && !root.Equal(end) && root.Less(end) {
+		if root, found := sequence.FirstRoot(point, high); found && !root.Equal(end) && root.Less(end) {
 			end = root
 		}
 	}

@@ -88,8 +88,8 @@ func (p *Paths) collectIncoming() {
 		}
 	}
 	forEachStep(func(to uint32, _ incomingStep) { p.incomingStart[to+2]++ })
-	for transition := 2; transition < len(p.incomingStart); transition++ {
-		p.incomingStart[transition] += p.incomingStart[transition-1]
+	for i := 2; i < len(p.incomingStart); i++ {
+		p.incomingStart[i] += p.incomingStart[i-1]
 	}
 	p.incoming = make([]incomingStep, p.incomingStart[len(p.incomingStart)-1])
 	forEachStep(func(to uint32, step incomingStep) {

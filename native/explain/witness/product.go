@@ -83,8 +83,7 @@ func distinctIntegers(weights []*big.Rat) []*big.Int {
 	return distinct
 }
 
-// coprimeBase returns pairwise coprime integers greater than 1, such that each of the given integers is
-// a product of them.
+// coprimeBase returns pairwise coprime integers greater than 1. Each of the given integers is a product of them.
 //
 // Source: factor refinement, Bach, Driscoll and Shallit (1993), in its simplest form.
 func coprimeBase(integers []*big.Int) []*big.Int {

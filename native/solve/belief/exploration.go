@@ -131,11 +131,12 @@ func (search *exploration) addNode(b *belief, onGrid bool) int {
 	return len(search.nodes) - 1
 }
 
-// expand computes the result of every action in a belief.
-func (search *exploration) expand(b *belief) []actionResult {
-	results := make([]actionResult, search.numActions(b.states[0]))
+// expand computes the result of every action in a belief: the probabilities to reach the goal and to fail, the expected reward,
+// and the beliefs that may follow, with a cutoff value for a belief that is not explored.
+func (search *exploration) expand(current *belief) []actionResult {
+	results := make([]actionResult, search.numActions(current.states[0]))
 	for action := range results {
-		outcomes := search.step(b, action)
+		outcomes := search.step(current, action)
 		result := &results[action]
 		result.goal = new(big.Rat).SetFrac(outcomes.goal, outcomes.total)
 		result.fail = new(big.Rat).SetFrac(outcomes.fail, outcomes.total)
@@ -152,7 +153,7 @@ func (search *exploration) expand(b *belief) []actionResult {
 			search.numEdges += len(next.representatives)
 		}
 		if search.Reward != nil {
-			result.reward = b.expectation(func(state uint32) *big.Rat { return search.rewardOf(state, search.choiceOf(state, action)) })
+			result.reward = current.expectation(func(state uint32) *big.Rat { return search.rewardOf(state, search.choiceOf(state, action)) })
 		}
 	}
 	return results

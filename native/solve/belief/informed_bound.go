@@ -149,12 +149,13 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 	return bound.addImmediate(s, choice, laterValue)
 }
 
-// bound returns an optimistic bound on the value of a belief.
-func (bound *informedBound) bound(b *belief) float64 {
+// bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded outwards. For a maximum
+// it is an upper bound, for a minimum a lower one.
+func (bound *informedBound) bound(current *belief) float64 {
 	var value []float64
-	for k := range bound.numActions(b.states[0]) {
-		x, off := b.expectationFloat(func(s uint32) float64 { return bound.actionValue[bound.index(int(s), k)] })
-		value = append(value, bound.roundOptimistic(x, off))
+	for action := range bound.numActions(current.states[0]) {
+		expected, err := current.expectationFloat(func(s uint32) float64 { return bound.actionValue[bound.index(int(s), action)] })
+		value = append(value, bound.roundOptimistic(expected, err))
 	}
 	return bound.bestOf(value...)
 }

@@ -97,14 +97,15 @@ func (f *Func) Add(g *Func) *Func {
 // Sub returns f - g.
 func (f *Func) Sub(g *Func) *Func { return f.Add(g.Neg()) }
 
-// Mul returns f · g.
-func (f *Func) Mul(g *Func) *Func {
-	if f.IsZero() || g.IsZero() {
+// Mul returns the product f · other in lowest terms: it cancels common factors of each numerator and the other
+// denominator before it multiplies.
+func (f *Func) Mul(other *Func) *Func {
+	if f.IsZero() || other.IsZero() {
 		return f.ring.Integer(0)
 	}
-	a, d := cancelCommon(f.numerator, g.denominator)
-	c, b := cancelCommon(g.numerator, f.denominator)
-	return &Func{f.ring, a.mul(c), b.mul(d)}
+	numerator, otherDenominator := cancelCommon(f.numerator, other.denominator)
+	otherNumerator, denominator := cancelCommon(other.numerator, f.denominator)
+	return &Func{f.ring, numerator.mul(otherNumerator), denominator.mul(otherDenominator)}
 }
 
 // cancelCommon divides two polynomials by their common divisor.

@@ -322,7 +322,8 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 	return result.Add(result, floorRat)
 }
 
-// Equal reports whether two roots are the same number.
+// Equal reports whether two roots are the same number. Two irrational roots are equal if a common factor of their
+// polynomials has a root where their intervals overlap.
 func (r Root) Equal(other Root) bool {
 	switch {
 	case r.Fraction() && other.Fraction():

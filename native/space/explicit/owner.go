@@ -12,7 +12,7 @@ import (
 // ownership says which player of a game owns a choice: of an unlabelled command the player of its
 // module, of other choices the player of their action.
 type ownership struct {
-	model      *compile.Model
+	model  *compile.Model
 	module []int // player of each module; -1 for none
 	action []int // player of each action; -1 for none
 }

@@ -22,8 +22,8 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 		return values, rats, nil
 	}
 	if s.imported != nil {
-		r := s.imported.transitionRewards[index]
-		return r.Values, r.Rats, nil
+		imported := s.imported.transitionRewards[index]
+		return imported.Values, imported.Rats, nil
 	}
 	structure := &s.Program().Rewards[index]
 	if !hasTransitionRewards(structure) {
@@ -32,10 +32,12 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 	values := make([]float64, s.model.NumTransitions())
 	if s.model.Exact() {
 		rats := make([]*big.Rat, len(values))
-		err := s.exactTransitionRewards(structure, func(target int, value *big.Rat) { storeRational(values, rats, target, value) })
+		err := s.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, rats, transition, value) })
 		return values, rats, err
 	}
-	_, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error { return s.rowRewards(values, e, i, state) })
+	_, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+		return s.rowRewards(values, evaluator, i, state)
+	})
 	return values, nil, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"tilecheck/prism/syntax"
 )
@@ -174,37 +175,36 @@ func (l *lines) parseValue(f field, noun string, exact bool) (number, bool) {
 	return value, true
 }
 
-// parseNumber parses a finite decimal number or a fraction such as 1/3. The error says what was
-// expected.
+// parseNumber parses a finite decimal number or a fraction such as 1/3. If exact is true, the result also has the number as a
+// fraction. The text of the error names what was expected, such as "a number".
 func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
 	}
-	digits, slash := 0, -1
+	isFraction := false
 	for i, char := range text {
+		isDigit := char >= '0' && char <= '9'
 		switch {
-		case char >= '0' && char <= '9':
-			digits++
-		case char == '/' && slash < 0 && digits == i && digits > 0:
-			slash = i
-		case slash < 0 && (char == '.' || char == 'e' || char == 'E' || char == '+' || char == '-'):
-		default:
+		case isDigit:
+		case char == '/' && i > 0 && !isFraction && onlyDigits(text[:i]):
+			isFraction = true
+		case isFraction || strings.IndexByte(".eE+-", char) < 0:
 			return number{}, errNumber
 		}
 	}
-	if slash >= 0 {
+	if isFraction {
 		return parseFraction(text, exact)
 	}
-	f, err := strconv.ParseFloat(string(text), 64)
+	float, err := strconv.ParseFloat(string(text), 64)
 	switch {
-	case err != nil && math.IsInf(f, 0):
+	case err != nil && math.IsInf(float, 0):
 		return number{}, errLarge
 	case err != nil:
 		return number{}, errNumber
-	case f == 0 && hasNonzeroDigit(text):
+	case float == 0 && hasNonzeroDigit(text):
 		return number{}, errSmall
 	}
-	value := number{float: f}
+	value := number{float: float}
 	if exact {
 		fraction, ok := new(big.Rat).SetString(string(text))
 		if !ok {
@@ -226,6 +226,11 @@ func hasNonzeroDigit(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// onlyDigits reports whether a text has no other characters than decimal digits.
+func onlyDigits(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(char rune) bool { return char < '0' || char > '9' })
 }
 
 // parseFraction parses a fraction of two integers.

@@ -112,8 +112,8 @@ func (p *printer) matrixName(name string, choice int) {
 	}
 }
 
-// writeTransitions writes the transitions of all states in the format of the options. The given
-// function returns those of a choice. name is the name of the matrix in MATLAB code.
+// writeTransitions writes the transitions of all states in the format of the options. transitions appends
+// the transitions of a choice to dst. name is the name of the matrix in MATLAB code.
 func (p *printer) writeTransitions(name string, withActions bool, transitions func(dst []writtenTransition, choiceIndex int) []writtenTransition) error {
 	var row []writtenTransition
 	var choices []int

@@ -153,8 +153,8 @@ func (w *Writer) plainWriter() *Writer {
 func (w *Writer) sortedTransitions(dst []int, choice int) []int {
 	dst = dst[:0]
 	first, end := w.model.Row(choice)
-	for target := first; target < end; target++ {
-		dst = append(dst, target)
+	for transition := first; transition < end; transition++ {
+		dst = append(dst, transition)
 	}
 	if w.nondeterministic() && len(dst) < shortRow { // insertion sort, because most rows are short
 		for i := 1; i < len(dst); i++ {
@@ -201,11 +201,11 @@ func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 		return dst, nil
 	}
 	slices.SortStableFunc(dst, func(a, b int) int {
-		x, y := w.model.Actions[a], w.model.Actions[b]
-		if x == sparse.NoAction || y == sparse.NoAction {
-			return cmp.Compare(x, y)
+		actionA, actionB := w.model.Actions[a], w.model.Actions[b]
+		if actionA == sparse.NoAction || actionB == sparse.NoAction {
+			return cmp.Compare(actionA, actionB)
 		}
-		return cmp.Compare(y, x)
+		return cmp.Compare(actionB, actionA)
 	})
 	return dst, nil
 }

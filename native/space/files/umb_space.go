@@ -526,14 +526,14 @@ func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation fun
 		}
 	}
 	for _, variable := range builder.variables {
-		v := sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
+		declared := sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
 		switch {
 		case variable.kind == sema.Bool:
-			v.Low, v.High = 0, 1
-		case int64(v.Low) != variable.low || int64(v.High) != variable.high:
+			declared.Low, declared.High = 0, 1
+		case int64(declared.Low) != variable.low || int64(declared.High) != variable.high:
 			return nil, nil, fmt.Sprintf("variable %s has the range [%d..%d]", variable.name, variable.low, variable.high)
 		}
-		vars = append(vars, v)
+		vars = append(vars, declared)
 	}
 	values := make([]int32, len(builder.variables))
 	return vars, func(state int) []int32 {

@@ -486,37 +486,38 @@ func (members *umbMembers) writeActions() {
 	})
 }
 
-// writeAnnotations writes the labels and the rewards.
+// writeAnnotations writes a file of bits for each label, and files of numbers for each reward structure: of the states, choices and
+// branches (transitions) that have rewards.
 func (members *umbMembers) writeAnnotations() {
-	u := members.writer
-	labels := u.index.Annotations.Get("aps")
-	for _, label := range u.labels {
-		for _, m := range labels {
-			if *m.Value.Alias == label.Name {
-				members.writeBits("annotations/aps/"+m.Name+"/states/values.bin", label.States.Has)
+	writer := members.writer
+	labels := writer.index.Annotations.Get("aps")
+	for _, label := range writer.labels {
+		for _, member := range labels {
+			if *member.Value.Alias == label.Name {
+				members.writeBits("annotations/aps/"+member.Name+"/states/values.bin", label.States.Has)
 			}
 		}
 	}
-	states, choices, branches := int64(u.model.NumStates()), int64(u.model.NumChoices()), int64(u.model.NumTransitions())
-	for k, m := range u.index.Annotations.Get("rewards") {
-		reward := u.rewards[k]
-		for _, kind := range m.Value.AppliesTo {
-			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", m.Name, kind)
+	states, choices, branches := int64(writer.model.NumStates()), int64(writer.model.NumChoices()), int64(writer.model.NumTransitions())
+	for index, member := range writer.index.Annotations.Get("rewards") {
+		reward := writer.rewards[index]
+		for _, kind := range member.Value.AppliesTo {
+			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", member.Name, kind)
 			switch kind {
 			case "states":
-				members.File(name, states*u.numberSize, func(writer *bufio.Writer) {
-					for _, i := range u.stateOrder {
-						u.writeNumber(writer, rewardAt(reward.State, reward.StateRat, int(i)))
+				members.File(name, states*writer.numberSize, func(out *bufio.Writer) {
+					for _, i := range writer.stateOrder {
+						writer.writeNumber(out, rewardAt(reward.State, reward.StateRat, int(i)))
 					}
 				})
 			case "choices":
-				members.File(name, choices*u.numberSize, func(writer *bufio.Writer) {
-					u.forEachChoice(func(c, _ int) { u.writeNumber(writer, rewardAt(reward.Choice, reward.ChoiceRat, c)) })
+				members.File(name, choices*writer.numberSize, func(out *bufio.Writer) {
+					writer.forEachChoice(func(c, _ int) { writer.writeNumber(out, rewardAt(reward.Choice, reward.ChoiceRat, c)) })
 				})
 			case "branches":
-				members.File(name, branches*u.numberSize, func(writer *bufio.Writer) {
-					u.forEachBranch(func(_, target int) {
-						u.writeNumber(writer, rewardAt(reward.transitions.Values, reward.transitions.Rats, target))
+				members.File(name, branches*writer.numberSize, func(out *bufio.Writer) {
+					writer.forEachBranch(func(_, transition int) {
+						writer.writeNumber(out, rewardAt(reward.transitions.Values, reward.transitions.Rats, transition))
 					})
 				})
 			}
@@ -527,22 +528,22 @@ func (members *umbMembers) writeAnnotations() {
 // writeValuations writes the packed values of the variables in every state. The first variable is in
 // the lowest bits.
 func (members *umbMembers) writeValuations() {
-	u := members.writer
-	members.File(umb.Valuations, int64(u.valuationSize)*int64(len(u.stateOrder)), func(writer *bufio.Writer) {
+	writer := members.writer
+	members.File(umb.Valuations, int64(writer.valuationSize)*int64(len(writer.stateOrder)), func(out *bufio.Writer) {
 		var values []int32
-		packed := make([]byte, u.valuationSize+8)
-		for k, i := range u.stateOrder {
-			if k&0xfff == 0 && u.ctx.Err() != nil {
+		packed := make([]byte, writer.valuationSize+8)
+		for position, state := range writer.stateOrder {
+			if position&0xfff == 0 && writer.ctx.Err() != nil {
 				return
 			}
-			values = u.space.State(values, int(i))
+			values = writer.space.State(values, int(state))
 			clear(packed)
-			for _, field := range u.fields {
+			for _, field := range writer.fields {
 				value := uint64(values[field.slot]) & (1<<field.numBits - 1) << (field.bitOffset % 8)
 				target := packed[field.bitOffset/8:]
 				binary.LittleEndian.PutUint64(target, binary.LittleEndian.Uint64(target)|value)
 			}
-			_, _ = writer.Write(packed[:u.valuationSize])
+			_, _ = out.Write(packed[:writer.valuationSize])
 		}
 	})
 }

@@ -41,44 +41,44 @@ type blockWeight struct{ block, weight uint32 }
 
 // Refine returns the coarsest bisimulation in which the states of a block have the same number in initial and the
 // same exact rewards. The error is the context's or ErrInexact.
-func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
-	if !m.Exact() || m.Intervals() {
+func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
+	if !model.Exact() || model.Intervals() {
 		return nil, ErrInexact
 	}
-	r := &refiner{model: m, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
-	for _, weight := range m.Rats {
-		r.weightID = append(r.weightID, r.rationalID(weight))
+	refiner := &refiner{model: model, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
+	for _, weight := range model.Rats {
+		refiner.weightID = append(refiner.weightID, refiner.rationalID(weight))
 	}
-	r.numberChoiceRewards(rewards)
-	out := &Partition{}
+	refiner.numberChoiceRewards(rewards)
+	partition := &Partition{}
 	lastBlocks := 0
-	r.block, lastBlocks = groupByKey(m.NumStates(), func(s int, key []byte) []byte {
-		return r.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
+	refiner.block, lastBlocks = groupByKey(model.NumStates(), func(s int, key []byte) []byte {
+		return refiner.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
 	})
 	for {
 		var err error
-		next, blocks := groupByKey(m.NumStates(), func(s int, key []byte) []byte {
+		next, blocks := groupByKey(model.NumStates(), func(s int, key []byte) []byte {
 			if s&0xfff == 0 && err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
 				return key
 			}
-			return r.signature(s, key)
+			return refiner.signature(s, key)
 		})
 		if err != nil {
 			return nil, err
 		}
-		r.block = next
-		out.Rounds++
+		refiner.block = next
+		partition.Rounds++
 		if blocks == lastBlocks {
 			break
 		}
 		lastBlocks = blocks
 	}
-	out.Block = r.block
-	out.First = firstStates(r.block, lastBlocks)
-	return out, nil
+	partition.Block = refiner.block
+	partition.First = firstStates(refiner.block, lastBlocks)
+	return partition, nil
 }
 
 // New returns a Partition with the given blocks, renumbered by their first states.
