@@ -195,21 +195,21 @@ func neighbours(rounded, err float64) (lower, upper float64) {
 	return lower, upper
 }
 
-// hull returns bounds of f(x, y), for a function that is monotonic in each operand, from the values at the ends of
+// hull returns bounds of function(x, y), for a function that is monotonic in each operand, from the values at the ends of
 // the operands' bounds. It ignores ends at which the function is NaN: they are infinite, and the operands are finite.
-func hull(left, right number, f func(value, y float64) (lower, upper float64)) number {
-	out := number{lo: math.Inf(1), hi: math.Inf(-1)}
-	for _, xEnd := range []float64{left.lo, left.hi} {
-		for _, yEnd := range []float64{right.lo, right.hi} {
-			lower, upper := f(xEnd, yEnd)
+func hull(left, right number, function func(value, y float64) (lower, upper float64)) number {
+	bounds := number{lo: math.Inf(1), hi: math.Inf(-1)}
+	for _, leftEnd := range []float64{left.lo, left.hi} {
+		for _, rightEnd := range []float64{right.lo, right.hi} {
+			lower, upper := function(leftEnd, rightEnd)
 			if math.IsNaN(lower) {
 				continue
 			}
-			out.lo = min(out.lo, lower)
-			out.hi = max(out.hi, upper)
+			bounds.lo = min(bounds.lo, lower)
+			bounds.hi = max(bounds.hi, upper)
 		}
 	}
-	return out
+	return bounds
 }
 
 // order returns the sign of left - right; ok is false if it is unknown because bounds overlap.
@@ -252,19 +252,19 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 
 // call applies a built-in function; ok is false if the bounds are too wide. If all operands are known exactly, it
 // evaluates the function as in a model.
-func call(x *sema.Call, args []number) (number, bool, error) {
-	out, ok := apply(x.Func, args)
+func call(function *sema.Call, args []number) (number, bool, error) {
+	applied, ok := apply(function.Func, args)
 	if ok {
-		return out, true, nil
+		return applied, true, nil
 	}
-	constantCall := &sema.Call{Base: x.Base, Func: x.Func}
-	for i, a := range args {
-		if !a.isPoint() && a.rat == nil {
+	constantCall := &sema.Call{Base: function.Base, Func: function.Func}
+	for i, argument := range args {
+		if !argument.isPoint() && argument.rat == nil {
 			return number{}, false, nil
 		}
-		exprType := x.Args[i].Type()
-		val := sema.Value{Type: exprType, Int: int32(a.lo), Float: a.lo, Rat: a.rat}
-		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{T: exprType, At: x.Args[i].Pos()}, Val: val})
+		exprType := function.Args[i].Type()
+		argumentValue := sema.Value{Type: exprType, Int: int32(argument.lo), Float: argument.lo, Rat: argument.rat}
+		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{T: exprType, At: function.Args[i].Pos()}, Val: argumentValue})
 	}
 	value, exact, err := sema.EvalExact(constantCall, nil)
 	switch {

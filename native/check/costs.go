@@ -235,30 +235,30 @@ func (builder *costProductBuilder) appendTransitionsWithin(within []int, product
 
 // budgetOf returns the budget of the choices of a model. There is one if the only bound is an upper bound, and if the cost
 // of a choice does not depend on its target.
-func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
+func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
 	if len(costs) != 1 || costs[0].low > 0 || costs[0].high < 0 {
-		return out, false
+		return budget, false
 	}
-	k := costs[0]
-	out = solve.Budget{Cost: make([]int, m.NumChoices()), Most: k.high}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	bound := costs[0]
+	budget = solve.Budget{Cost: make([]int, model.NumChoices()), Most: bound.high}
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if m.Kind == sparse.MDP {
-				out.Cost[c] = int(k.after(0, s, c))
+			if model.Kind == sparse.MDP {
+				budget.Cost[c] = int(bound.after(0, s, c))
 				continue
 			}
-			firstTransition, endTransition := m.Row(c)
+			firstTransition, endTransition := model.Row(c)
 			for transition := firstTransition; transition < endTransition; transition++ {
-				n := int(k.after(0, s, transition))
-				if transition > firstTransition && n != out.Cost[c] {
-					return out, false
+				price := int(bound.after(0, s, transition))
+				if transition > firstTransition && price != budget.Cost[c] {
+					return budget, false
 				}
-				out.Cost[c] = n
+				budget.Cost[c] = price
 			}
 		}
 	}
-	return out, true
+	return budget, true
 }
 
 // maxUnits is the greatest number of units that are counted.
@@ -349,7 +349,7 @@ func divisor(lists ...[]*big.Rat) *big.Rat {
 				continue
 			}
 			seen[fraction] = true
-			// gcd(a/b, right/d) = gcd(a d, right b) / (b d)
+			// The greatest common divisor of a/b and c/d is gcd(ad, cb)/(bd).
 			left, right := new(big.Int).Mul(numerator, fraction.Denom()), new(big.Int).Mul(fraction.Num(), denominator)
 			numerator.GCD(nil, nil, left, right)
 			denominator = new(big.Int).Mul(denominator, fraction.Denom())

@@ -28,7 +28,7 @@ type evaluation struct {
 // request is the property to evaluate, with the options of the evaluation. It does not change.
 type request struct {
 	ctx           context.Context
-	p             *Property
+	p                    *Property
 	exact         bool   // compute fractions
 	boundsAllowed bool   // compute bounds if a value has no fraction
 	solver        Solver // computes bounds before package solve does; nil for none
@@ -128,12 +128,12 @@ func once[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate
 func inAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
 	before := e.results
 	defer e.restrict(nil)()
-	v, err := evaluate(expr)
+	evaluated, err := evaluate(expr)
 	if err != nil {
 		e.results = before
 		return nil
 	}
-	return &v
+	return &evaluated
 }
 
 // reward returns the reward structure with an index. If bounds are computed, it is an error if float64 cannot represent a reward.

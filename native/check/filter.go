@@ -139,11 +139,11 @@ func (e *evaluation) optimal(formula *logic.Formula, set *sparse.Set) (truth, er
 		return truth{}, err
 	}
 	optimum := e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "argmin", left, right) })
-	t := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
-	if candidates := set.Minus(t.no); candidates.Count() == 1 {
+	equal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
+	if candidates := set.Minus(equal.no); candidates.Count() == 1 {
 		return known(candidates), nil
 	}
-	return truth{t.yes, t.no.Union(set.Complement())}, nil
+	return truth{equal.yes, equal.no.Union(set.Complement())}, nil
 }
 
 // fold combines the values of a non-empty set of states by an operation, in the order of the states.

@@ -49,17 +49,17 @@ func (e *evaluation) truth(expr sema.Expr) (truth, error) {
 
 // newTruth evaluates a formula of type Bool that has an operator of PRISM's properties.
 func (e *evaluation) newTruth(expr sema.Expr) (truth, error) {
-	switch x := expr.(type) {
+	switch expr := expr.(type) {
 	case *sema.Unary:
-		t, err := e.truth(x.X)
+		operand, err := e.truth(expr.X)
 		if err != nil {
-			return t, err
+			return operand, err
 		}
-		return t.not(), nil
+		return operand.not(), nil
 	case *sema.Binary:
-		return e.connective(x)
+		return e.connective(expr)
 	case *sema.Cond:
-		return e.condTruth(x)
+		return e.condTruth(expr)
 	}
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Label:
@@ -179,7 +179,7 @@ func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
 	return e.compareAll(binary.Op, left, right.at), nil
 }
 
-// compareAll compares the value a with the value right(s) in each state s of the domain.
+// compareAll compares left with right(s) in each state s of the domain. It is unknown where the bounds do not decide.
 func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
 	e.weaken(left.acc)
 	n := len(left.lo)

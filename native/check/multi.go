@@ -194,28 +194,28 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	return &objective{x: expr, great: threshold.Rel == syntax.OpGe, bound: b.rat}, nil
 }
 
-// pathObjective sets the path formula of an objective: path or, if o.inverse is true, its negation.
-func (e *evaluation) pathObjective(o *objective, path *logic.Path) error {
-	negated := o.inverse != path.Negated
+// pathObjective sets the path formula of an objective: path or, if objective.inverse is true, its negation.
+func (e *evaluation) pathObjective(objective *objective, path *logic.Path) error {
+	negated := objective.inverse != path.Negated
 	if path.Form == logic.InitialState { // an until formula that is decided in the first state
 		set, err := e.nested(path.Right)
-		o.left = sparse.NewSet(e.space.Model().NumStates())
-		o.right = set
-		o.negated = negated
+		objective.left = sparse.NewSet(e.space.Model().NumStates())
+		objective.right = set
+		objective.negated = negated
 		return err
 	}
-	if a, always, ok := path.Repeated(); ok {
-		return e.infinite(o, a, always, negated)
+	if operand, always, ok := path.Repeated(); ok {
+		return e.infinite(objective, operand, always, negated)
 	}
 	if !path.Unbounded() {
-		return e.linear(o, path.X, negated)
+		return e.linear(objective, path.X, negated)
 	}
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return err
 	}
-	o.left, o.right, o.negated = Sets.AsUntil(path.Op, left, right)
-	o.negated = o.negated != negated
+	objective.left, objective.right, objective.negated = Sets.AsUntil(path.Op, left, right)
+	objective.negated = objective.negated != negated
 	return nil
 }
 
@@ -259,29 +259,29 @@ const objectives = "want P of a path formula, or R with C or C<=k"
 
 // rewardObjective sets the reward of an objective, and its number of steps: -1 for a total reward.
 func (e *evaluation) rewardObjective(o *objective, formula *logic.Formula) error {
-	r := formula.Objective
+	wanted := formula.Objective
 	switch {
-	case r.Err != nil:
-		return r.Err
-	case r.Ratio:
+	case wanted.Err != nil:
+		return wanted.Err
+	case wanted.Ratio:
 		return e.unsupported(formula.X, "found a ratio of rewards in multi(...), "+objectives)
-	case r.Path != nil:
+	case wanted.Path != nil:
 		return e.unsupported(formula.X, "found an R operator of a path formula in multi(...), "+objectives)
-	case r.Form == logic.CostBoundedReward:
-		return e.unsupported(formula.X, "found %s in multi(...), %s", logic.Describe(r.X), objectives)
-	case r.Form == logic.LongRun:
+	case wanted.Form == logic.CostBoundedReward:
+		return e.unsupported(formula.X, "found %s in multi(...), %s", logic.Describe(wanted.X), objectives)
+	case wanted.Form == logic.LongRun:
 		return e.unsupported(formula.X, "found a long-run average, R [ S ], in multi(...), "+objectives)
-	case r.Form == logic.Instantaneous:
+	case wanted.Form == logic.Instantaneous:
 		return e.unsupported(formula.X, "found an R operator with I=k in multi(...), "+objectives)
 	}
 	o.form, o.steps = rewards, -1
 	var err error
-	if r.Form == logic.Cumulative {
-		if o.steps, err = e.rewardSteps(r); err != nil {
+	if wanted.Form == logic.Cumulative {
+		if o.steps, err = e.rewardSteps(wanted); err != nil {
 			return err
 		}
 	}
-	o.reward, err = e.reward(r.Struct)
+	o.reward, err = e.reward(wanted.Struct)
 	return err
 }
 

@@ -78,19 +78,19 @@ var errUnmet = errors.New("the objectives cannot be met together")
 
 // among returns an oracle that maximises weighted sums of the queries over the schedulers that meet the bounds of the other
 // objectives.
-func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Oracle {
+func (m *multi) among(curve *pareto.Curve, queries []int, width float64) pareto.Oracle {
 	if len(queries) == len(m.objectives) {
 		return m.bestWeightedSum
 	}
 	return func(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 		gain, least := m.directionAndBounds()
-		for i, q := range queries {
-			gain[q] = weights[i]
+		for i, query := range queries {
+			gain[query] = weights[i]
 		}
 		if m.exact {
 			width = 0
 		}
-		best, err := c.Maximize(ctx, gain, least, width)
+		best, err := curve.Maximize(ctx, gain, least, width)
 		switch {
 		case err != nil:
 			return nil, err
@@ -98,8 +98,8 @@ func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Orac
 			return nil, errUnmet
 		}
 		out := &pareto.Answer{Bound: best.Upper}
-		for _, q := range queries {
-			out.Point = append(out.Point, best.Point[q])
+		for _, query := range queries {
+			out.Point = append(out.Point, best.Point[query])
 		}
 		return out, nil
 	}

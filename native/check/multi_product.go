@@ -261,28 +261,28 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 	if err != nil {
 		return nil, err
 	}
-	out := sparse.NewSet(m.product.NumStates())
+	satisfying := sparse.NewSet(m.product.NumStates())
 	for i := range ends.Num() {
 		members := ends.Members(i)
 		switch {
 		case !m.visitsRecurringSets(satisfied, members):
 		case len(m.openObjectives(satisfied, members[0])) == 0:
 			for _, s := range members {
-				out.Add(int(s))
+				satisfying.Add(int(s))
 			}
 		default:
 			component, err := m.newAcceptingComponent(satisfied, members, ends.Choices)
 			if err != nil {
 				return nil, err
 			}
-			for k, s := range members {
-				if component.startNode[k] != sparse.None {
-					out.Add(int(s))
+			for index, s := range members {
+				if component.startNode[index] != sparse.None {
+					satisfying.Add(int(s))
 				}
 			}
 		}
 	}
-	return out, nil
+	return satisfying, nil
 }
 
 // satisfyingComponents returns the maximal end components, of the given choices, that can satisfy a set of objectives. satisfied

@@ -440,15 +440,15 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 }
 
 // chainReward returns the rewards of an objective in an induced chain.
-func (m *multi) chainReward(o *objective, from []origin) (*sparse.Reward, error) {
-	rewards := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(from)+1)}}
+func (m *multi) chainReward(o *objective, origins []origin) (*sparse.Reward, error) {
+	rewards := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(origins)+1)}}
 	if m.exact {
-		rewards.ChoiceRat = make([]*big.Rat, len(from)+1)
+		rewards.ChoiceRat = make([]*big.Rat, len(origins)+1)
 	}
 	one := big.NewRat(1, 1)
-	for k, x := range from {
-		exact, near := m.choiceReward(o, x.state, x.choice)
-		rewards.add(k, one, exact, near)
+	for state, source := range origins {
+		exact, approximate := m.choiceReward(o, source.state, source.choice)
+		rewards.add(state, one, exact, approximate)
 	}
 	return rewards.reward()
 }

@@ -149,36 +149,36 @@ func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) 
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(expr, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)
 	}
-	out := newNumbers(e.space.Model().NumStates(), result.Bounded)
+	values := newNumbers(e.space.Model().NumStates(), result.Bounded)
 	if e.exact {
-		out.rat, out.acc = make([]*big.Rat, len(out.lo)), result.Exact
+		values.rat, values.acc = make([]*big.Rat, len(values.lo)), result.Exact
 	}
-	b := &beliefs{complete: true, limit: e.budget}
+	summary := &beliefs{complete: true, limit: e.budget}
 	for s := range starts.All() {
-		v, err := belief.Solve(e.ctx, p, s, belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
+		solved, err := belief.Solve(e.ctx, p, s, belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		b.count = max(b.count, v.Beliefs)
-		b.resolution = max(b.resolution, v.Resolution)
-		b.complete = b.complete && v.Complete
-		if starts.Count() == 1 && v.Chain != nil {
-			b.strategy = v.Strategy
-			b.chain = len(v.Chain.State)
+		summary.count = max(summary.count, solved.Beliefs)
+		summary.resolution = max(summary.resolution, solved.Resolution)
+		summary.complete = summary.complete && solved.Complete
+		if starts.Count() == 1 && solved.Chain != nil {
+			summary.strategy = solved.Strategy
+			summary.chain = len(solved.Chain.State)
 		}
 		if !e.exact {
-			out.lo[s], out.hi[s] = v.Lower, v.Upper
+			values.lo[s], values.hi[s] = solved.Lower, solved.Upper
 			continue
 		}
-		if !v.Complete {
+		if !solved.Complete {
 			return nil, &inexact{expr.Pos(), fmt.Sprintf("more than %d beliefs can be reached, and no fraction is known of the value", e.budget)}
 		}
-		if v.Exact == nil {
-			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
+		if solved.Exact == nil {
+			values.lo[s], values.hi[s] = math.Inf(1), math.Inf(1)
 		} else {
-			out.put(s, fraction(v.Exact))
+			values.put(s, fraction(solved.Exact))
 		}
 	}
-	e.beliefs = b
-	return out, nil
+	e.beliefs = summary
+	return values, nil
 }

@@ -319,12 +319,12 @@ func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error 
 
 // hasSelfLoop reports whether a choice of an unknown leads back to it.
 func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
-	back := false
+	found := false
 	iv.forEachChoice(s, func(_, c int) {
 		first, end := iv.graph.Row(c)
-		back = back || slices.ContainsFunc(iv.graph.Target[first:end], func(target uint32) bool { return iv.representativeOf(target) == s })
+		found = found || slices.ContainsFunc(iv.graph.Target[first:end], func(target uint32) bool { return iv.representativeOf(target) == s })
 	})
-	return back
+	return found
 }
 
 // sweepLower raises the lower bounds by one Gauss-Seidel sweep. It returns the greatest relative change.

@@ -151,20 +151,20 @@ func (p *policyIteration) improve(values []float64) (bool, error) {
 	changed := false
 	for range sweepsPerImprovement {
 		better := false
-		for k, current := range p.choice {
-			if current == sparse.None {
+		for unknown, currentChoice := range p.choice {
+			if currentChoice == sparse.None {
 				continue
 			}
-			best, value := current, local.constantMidpoint(current)+local.sumTerms(current, values)
-			for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-				newValue := local.constantMidpoint(j) + local.sumTerms(j, values)
+			best, value := currentChoice, local.constantMidpoint(currentChoice)+local.sumTerms(currentChoice, values)
+			for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+				newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
 				if local.minimize && newValue < value*threshold || !local.minimize && newValue*threshold > value {
-					best, value = j, newValue
+					best, value = choice, newValue
 				}
 			}
-			values[k] = value
-			if best != current {
-				p.choice[k], better = best, true
+			values[unknown] = value
+			if best != currentChoice {
+				p.choice[unknown], better = best, true
 			}
 		}
 		changed = changed || better
@@ -192,25 +192,25 @@ func (p *policyIteration) solveSlack(values []float64) ([]float64, error) {
 	local := p.equations
 	const tolerance = 1e-9
 	start, nearOptimal := make([]uint32, len(values)+1), make([]uint32, 0, len(values))
-	for k := range values {
-		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-			if math.Abs(local.constantMidpoint(j)+local.sumTerms(j, values)-values[k]) <= tolerance*values[k] {
-				nearOptimal = append(nearOptimal, j)
+	for unknown := range values {
+		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+			if math.Abs(local.constantMidpoint(choice)+local.sumTerms(choice, values)-values[unknown]) <= tolerance*values[unknown] {
+				nearOptimal = append(nearOptimal, choice)
 			}
 		}
-		start[k+1] = uint32(len(nearOptimal))
+		start[unknown+1] = uint32(len(nearOptimal))
 	}
-	rhs := func(k int) float64 { return values[k] + local.rounding.grid*0x1p39 }
+	rhs := func(unknown int) float64 { return values[unknown] + local.rounding.grid*0x1p39 }
 	return p.run(values, rhs, func(slack []float64) (bool, error) {
 		changed := false
-		for k, current := range p.choice {
-			best := slack[k]
-			for _, j := range nearOptimal[start[k]:start[k+1]] {
-				if newSlack := rhs(k) + local.sumTerms(j, slack); j != current && newSlack > best+values[k]/2 {
-					best, p.choice[k], changed = newSlack, j, true
+		for unknown, current := range p.choice {
+			best := slack[unknown]
+			for _, choice := range nearOptimal[start[unknown]:start[unknown+1]] {
+				if newSlack := rhs(unknown) + local.sumTerms(choice, slack); choice != current && newSlack > best+values[unknown]/2 {
+					best, p.choice[unknown], changed = newSlack, choice, true
 				}
 			}
-			slack[k] = best
+			slack[unknown] = best
 		}
 		return changed, p.meter.addWork(len(nearOptimal))
 	})
@@ -249,19 +249,19 @@ func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]flo
 
 // solveComponent solves a component whose successors are solved, and writes the solution to values. It returns
 // false if that takes too long or overflows.
-func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(k int) float64) (bool, error) {
+func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (bool, error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
-	for i, k := range members {
-		solver.guess[i] = guess[k]
-		localRHS[i] = rhs(int(k)) + p.equations.sumTerms(p.choice[k], values) // values is still zero within the component
+	for i, unknown := range members {
+		solver.guess[i] = guess[unknown]
+		localRHS[i] = rhs(int(unknown)) + p.equations.sumTerms(p.choice[unknown], values) // values is still zero within the component
 	}
 	solution, err := solver.solve(p.meter, func(i int) float64 { return localRHS[i] })
 	if solution == nil || err != nil {
 		return false, err
 	}
-	for i, k := range members {
-		values[k] = solution[i]
+	for i, unknown := range members {
+		values[unknown] = solution[i]
 	}
 	return true, nil
 }

@@ -250,8 +250,8 @@ func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64
 	for _, s := range states {
 		sum := uniform.stayProb[s] * values[s]
 		for i, end := start[s], start[s+1]; i < end; i++ {
-			if t := target[i]; t != s {
-				sum += prob[weight[i]] * values[t]
+			if targetState := target[i]; targetState != s {
+				sum += prob[weight[i]] * values[targetState]
 			}
 		}
 		if sum < floor && sum > 0 {

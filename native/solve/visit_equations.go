@@ -123,20 +123,20 @@ func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (r
 		return nil, false
 	}
 	residual, factor := 0.0, 0.0
-	for k := range visits {
-		expected := v.initial[k] + v.inflow(k, visits)
-		residual = max(residual, (math.Abs(visits[k]-expected)+v.err*(visits[k]+expected))/visits[k])
-		slack := potential[k]*(1-v.err) - v.inflow(k, potential)*(1+v.err)
+	for state := range visits {
+		expected := v.initial[state] + v.inflow(state, visits)
+		residual = max(residual, (math.Abs(visits[state]-expected)+v.err*(visits[state]+expected))/visits[state])
+		slack := potential[state]*(1-v.err) - v.inflow(state, potential)*(1+v.err)
 		if !(slack > 0) {
 			return nil, false
 		}
-		factor = max(factor, visits[k]/slack)
+		factor = max(factor, visits[state]/slack)
 	}
 	narrow = true
-	for k := range visits {
-		spread := 1.01 * residual * factor * potential[k]
-		result = append(result, enclosure{lower: v.rounding.down(visits[k]-spread, 2*unit), upper: v.rounding.up(visits[k]+spread, 2*unit)})
-		narrow = narrow && spread <= epsilon/2*visits[k]
+	for state := range visits {
+		spread := 1.01 * residual * factor * potential[state]
+		result = append(result, enclosure{lower: v.rounding.down(visits[state]-spread, 2*unit), upper: v.rounding.up(visits[state]+spread, 2*unit)})
+		narrow = narrow && spread <= epsilon/2*visits[state]
 	}
 	return result, narrow
 }

@@ -147,24 +147,24 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 
 // analyzeGraph sets the states whose value depends on the parameters (open), the choices that they may use
 // (allowed), and the states with value 1 (one). It reports whether the value of the initial state is infinite.
-func (solver *mdpSolver) analyzeGraph(g *sparse.Graph) (infinite bool, err error) {
-	all := sparse.FullSet(g.NumStates())
-	solver.allowed, solver.one = sparse.FullSet(g.NumChoices()), solver.question.Right
+func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (infinite bool, err error) {
+	all := sparse.FullSet(graph.NumStates())
+	solver.allowed, solver.one = sparse.FullSet(graph.NumChoices()), solver.question.Right
 	switch {
 	case solver.question.Rewards == nil && solver.question.Min:
-		solver.open = g.Prob0E(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
+		solver.open = graph.Prob0E(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
 	case solver.question.Rewards == nil:
-		solver.open = g.Prob0A(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
+		solver.open = graph.Prob0A(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
 	default:
-		sure := g.Prob1A(all, solver.question.Right)
+		sure := graph.Prob1A(all, solver.question.Right)
 		if solver.question.Min {
-			sure, err = g.Prob1E(solver.ctx, all, solver.question.Right)
+			sure, err = graph.Prob1E(solver.ctx, all, solver.question.Right)
 			if err != nil {
 				return false, err
 			}
-			solver.allowed = g.ChoicesWithin(sure)
+			solver.allowed = graph.ChoicesWithin(sure)
 		}
-		solver.open, solver.one = sure.Minus(solver.question.Right), sparse.NewSet(g.NumStates())
+		solver.open, solver.one = sure.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
 		if !sure.Has(solver.initial) {
 			return true, nil
 		}
@@ -216,7 +216,7 @@ type schedulerValue struct {
 // optimalAt returns the value function of a scheduler that is optimal at a point. It checks that the function
 // has the optimal value at the point.
 func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
-	scheduler, init, err := solver.scheduler(point)
+	scheduler, optimum, err := solver.scheduler(point)
 	if err != nil {
 		return nil, err
 	}
@@ -229,11 +229,11 @@ func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 		}
 		solver.cache[key] = result
 	}
-	if v, ok := result.values[solver.initial].At(point); !ok || v.Cmp(init) != 0 {
+	if atPoint, ok := result.values[solver.initial].At(point); !ok || atPoint.Cmp(optimum) != 0 {
 		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[solver.initial], point)
 	}
 	for _, function := range result.advantages {
-		if v, ok := function.At(point); !ok || v.Sign() < 0 {
+		if atPoint, ok := function.At(point); !ok || atPoint.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}

@@ -180,24 +180,24 @@ func (e *elimination) removeSelfLoop(s int) {
 func (e *elimination) eliminateState(s, last int) {
 	e.removeSelfLoop(s)
 	targets := slices.Sorted(maps.Keys(e.rows[s]))
-	for _, pred := range slices.Sorted(maps.Keys(e.predecessors[s])) {
-		p := e.rows[pred][s]
-		delete(e.rows[pred], s)
-		for i, g := range e.rhs[s] {
-			e.rhs[pred][i] = e.rhs[pred][i].Add(p.Mul(g))
-			e.checkSize(e.rhs[pred][i])
+	for _, predecessor := range slices.Sorted(maps.Keys(e.predecessors[s])) {
+		probability := e.rows[predecessor][s]
+		delete(e.rows[predecessor], s)
+		for i, gain := range e.rhs[s] {
+			e.rhs[predecessor][i] = e.rhs[predecessor][i].Add(probability.Mul(gain))
+			e.checkSize(e.rhs[predecessor][i])
 		}
 		for _, target := range targets {
-			prob := p.Mul(e.rows[s][target])
-			if direct := e.rows[pred][target]; direct != nil {
-				prob = prob.Add(direct)
+			weight := probability.Mul(e.rows[s][target])
+			if direct := e.rows[predecessor][target]; direct != nil {
+				weight = weight.Add(direct)
 			}
-			e.checkSize(prob)
-			e.rows[pred][target] = prob
-			e.predecessors[target][pred] = true
+			e.checkSize(weight)
+			e.rows[predecessor][target] = weight
+			e.predecessors[target][predecessor] = true
 		}
-		if pred != last {
-			heap.Push(&e.queue, e.candidate(pred)) // its cost may have changed
+		if predecessor != last {
+			heap.Push(&e.queue, e.candidate(predecessor)) // its cost may have changed
 		}
 	}
 	for _, target := range targets {

@@ -121,13 +121,13 @@ func (c *Chain) Cumulative(ctx context.Context, rewards []*ratfunc.Func, steps i
 
 // Instantaneous returns the expected reward of the state after a number of steps.
 func (c *Chain) Instantaneous(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
-	x := rewards
+	values := rewards
 	for range steps {
-		if err := c.stepBackwards(ctx, &x, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }); err != nil {
+		if err := c.stepBackwards(ctx, &values, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }); err != nil {
 			return nil, err
 		}
 	}
-	return x[c.initial], nil
+	return values[c.initial], nil
 }
 
 // ReachReward returns the expected reward until a target is reached; nil if it is infinite, because the

@@ -67,24 +67,24 @@ func (f *Func) Scale(value *big.Rat) *Func { return f.Mul(f.ring.Number(value)) 
 // Neg returns -f.
 func (f *Func) Neg() *Func { return &Func{f.ring, f.numerator.neg(), f.denominator} }
 
-// Add returns f + g in lowest terms.
-func (f *Func) Add(g *Func) *Func {
+// Add returns f + other in lowest terms.
+func (f *Func) Add(other *Func) *Func {
 	switch {
 	case f.IsZero():
-		return g
-	case g.IsZero():
+		return other
+	case other.IsZero():
 		return f
 	}
-	if left, ok := f.Constant(); ok {
-		if right, ok := g.Constant(); ok {
-			return f.ring.Number(new(big.Rat).Add(left, right))
+	if constant, ok := f.Constant(); ok {
+		if otherConstant, ok := other.Constant(); ok {
+			return f.ring.Number(new(big.Rat).Add(constant, otherConstant))
 		}
 	}
 	// A common factor of the sum and its denominator divides the gcd of both denominators.
-	commonDivisor := gcd(f.denominator, g.denominator)
+	commonDivisor := gcd(f.denominator, other.denominator)
 	fFactor, _ := f.denominator.quo(commonDivisor)
-	gFactor, _ := g.denominator.quo(commonDivisor)
-	numerator := f.numerator.mul(gFactor).add(g.numerator.mul(fFactor), one, f.ring.unitMonomial)
+	gFactor, _ := other.denominator.quo(commonDivisor)
+	numerator := f.numerator.mul(gFactor).add(other.numerator.mul(fFactor), one, f.ring.unitMonomial)
 	if len(numerator) == 0 {
 		return f.ring.Integer(0)
 	}

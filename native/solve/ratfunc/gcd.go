@@ -87,11 +87,11 @@ func divides(d, p polynomial) bool {
 // if both are constant.
 func mainParameter(p, q polynomial) (index int, degree uint32) {
 	for i := range p[0].monomial.vars() {
-		for _, t := range p {
-			degree = max(degree, t.monomial.exponent(i))
+		for _, summand := range p {
+			degree = max(degree, summand.monomial.exponent(i))
 		}
-		for _, t := range q {
-			degree = max(degree, t.monomial.exponent(i))
+		for _, summand := range q {
+			degree = max(degree, summand.monomial.exponent(i))
 		}
 		if degree > 0 {
 			return i, degree

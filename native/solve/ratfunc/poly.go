@@ -99,7 +99,7 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns left + factor·factorMonomial·right.
+// add returns left + factor · factorMonomial · right. It merges the terms of both, whose monomials decrease.
 func (left polynomial) add(right polynomial, factor *big.Int, factorMonomial monomial) polynomial {
 	sum := make(polynomial, 0, len(left)+len(right))
 	for _, otherTerm := range right {
@@ -120,20 +120,20 @@ func (left polynomial) add(right polynomial, factor *big.Int, factorMonomial mon
 	return append(sum, left...)
 }
 
-// mul returns p · q.
-func (p polynomial) mul(q polynomial) polynomial {
-	if p.isOne() {
-		return q
+// mul returns the product of two polynomials.
+func (left polynomial) mul(right polynomial) polynomial {
+	if left.isOne() {
+		return right
 	}
-	if q.isOne() {
-		return p
+	if right.isOne() {
+		return left
 	}
 	builder := polynomialBuilder{}
 	var product big.Int
-	for _, left := range p {
-		for _, right := range q {
-			m, _ := left.monomial.combine(right.monomial, plus)
-			builder.add(m, product.Mul(left.coefficient, right.coefficient))
+	for _, leftTerm := range left {
+		for _, rightTerm := range right {
+			productMonomial, _ := leftTerm.monomial.combine(rightTerm.monomial, plus)
+			builder.add(productMonomial, product.Mul(leftTerm.coefficient, rightTerm.coefficient))
 		}
 	}
 	return builder.polynomial()

@@ -165,9 +165,9 @@ func (p Univariate) Times(q Univariate) Univariate {
 	for i := range product {
 		product[i] = new(big.Int)
 	}
-	for i, x := range p {
-		for j, y := range q {
-			product[i+j].Add(product[i+j], new(big.Int).Mul(x, y))
+	for i, left := range p {
+		for j, right := range q {
+			product[i+j].Add(product[i+j], new(big.Int).Mul(left, right))
 		}
 	}
 	return primitivePart(product)
@@ -344,21 +344,21 @@ func (r Root) Equal(other Root) bool {
 	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
-// CountAfter returns the number of roots of s that are greater than r and less than high. high must be
-// greater than r.
-func (s *Sturm) CountAfter(r Root, high *big.Rat) int {
-	for !r.Fraction() {
-		inside := s.Count(r.Low, r.High)
-		if r.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && r.isRootOf(s)) {
-			count := s.Count(r.High, high)
-			if s.P.Sign(r.High) == 0 {
+// CountAfter returns the number of roots of s that are greater than root and less than high. high must be
+// greater than root.
+func (s *Sturm) CountAfter(root Root, high *big.Rat) int {
+	for !root.Fraction() {
+		inside := s.Count(root.Low, root.High)
+		if root.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && root.isRootOf(s)) {
+			count := s.Count(root.High, high)
+			if s.P.Sign(root.High) == 0 {
 				count++
 			}
 			return count
 		}
-		r = r.Narrow()
+		root = root.Narrow()
 	}
-	return s.Count(r.Low, high)
+	return s.Count(root.Low, high)
 }
 
 // isRootOf reports whether r is a root of s, which has one root in the interval of r.

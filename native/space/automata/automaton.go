@@ -186,35 +186,35 @@ func (a *Automaton) CanStay(q int) bool {
 	return true
 }
 
-// Jumps returns the states of the accepting part to which a run may jump from q, without reading a
+// Jumps returns the states of the accepting part to which a run may jump from from, without reading a
 // letter. Only Open states have jumps. A run whose initial part repeats its states may jump at any
 // time, without losing acceptance.
-func (a *Automaton) Jumps(q int) ([]int, error) {
-	if a.Class(q) != Open || !a.CanStay(q) {
+func (a *Automaton) Jumps(from int) ([]int, error) {
+	if a.Class(from) != Open || !a.CanStay(from) {
 		return nil, nil
 	}
-	if known, ok := a.jumps[q]; ok {
+	if known, ok := a.jumps[from]; ok {
 		return known, nil
 	}
-	targets, err := a.bdd.jumpTargets(a.states[q].formula)
+	targets, err := a.bdd.jumpTargets(a.states[from].formula)
 	if err != nil {
 		return nil, err
 	}
-	var out []int
+	var successors []int
 	for _, target := range targets {
-		s := state{formula: target.invariant}
+		next := state{formula: target.invariant}
 		if len(target.goals) > 0 {
-			s.goalList = a.goalListOf(target.goals)
-			s.goalFormula = target.goals[0]
+			next.goalList = a.goalListOf(target.goals)
+			next.goalFormula = target.goals[0]
 		}
-		to, err := a.addState(s)
+		successor, err := a.addState(next)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, to)
+		successors = append(successors, successor)
 	}
-	a.jumps[q] = out
-	return out, nil
+	a.jumps[from] = successors
+	return successors, nil
 }
 
 // goalListOf returns the number of a list of goals, and adds it if it is new.

@@ -112,23 +112,23 @@ func (diagram *bdd) asAtom(formula ref) (atom, bool) {
 	return atom{}, false
 }
 
-// ite returns `if formula then other else h`.
-func (diagram *bdd) ite(formula, other, h ref) ref {
+// ite returns `if condition then … else …` as a decision diagram.
+func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	switch {
-	case formula == trueRef || other == h:
-		return other
-	case formula == falseRef:
-		return h
-	case other == trueRef && h == falseRef:
-		return formula
+	case condition == trueRef || then == otherwise:
+		return then
+	case condition == falseRef:
+		return otherwise
+	case then == trueRef && otherwise == falseRef:
+		return condition
 	}
-	key := [3]ref{formula, other, h}
+	key := [3]ref{condition, then, otherwise}
 	if result, ok := diagram.iteCache[key]; ok {
 		return result
 	}
-	atom := min(diagram.nodes[formula].atom, diagram.nodes[other].atom, diagram.nodes[h].atom)
-	low := diagram.ite(diagram.cofactor(formula, atom, false), diagram.cofactor(other, atom, false), diagram.cofactor(h, atom, false))
-	high := diagram.ite(diagram.cofactor(formula, atom, true), diagram.cofactor(other, atom, true), diagram.cofactor(h, atom, true))
+	atom := min(diagram.nodes[condition].atom, diagram.nodes[then].atom, diagram.nodes[otherwise].atom)
+	low := diagram.ite(diagram.cofactor(condition, atom, false), diagram.cofactor(then, atom, false), diagram.cofactor(otherwise, atom, false))
+	high := diagram.ite(diagram.cofactor(condition, atom, true), diagram.cofactor(then, atom, true), diagram.cofactor(otherwise, atom, true))
 	result := diagram.makeNode(atom, low, high)
 	diagram.iteCache[key] = result
 	return result

@@ -285,8 +285,8 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
 	}
 	if difference.Quo(difference, sum).Cmp(expander.tolerance) >= 0 {
-		f, _ := sum.Float64()
-		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
+		float, _ := sum.Float64()
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", float))
 	}
 	expander.normalised = true
 	for i, weight := range weights {

@@ -92,8 +92,8 @@ func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 		s.transitions = append(s.transitions, compile.Transition{Weight: model.Prob(t), Target: s.space.State(target, int(model.Target[t]))})
 	}
 	for c := first; c < end; c++ {
-		firstTransition, endTransition := model.Row(c)
-		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[firstTransition-firstTransition : endTransition-firstTransition]})
+		rowStart, rowEnd := model.Row(c)
+		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[rowStart-firstTransition : rowEnd-firstTransition]})
 	}
 	return &s.choices, nil
 }

@@ -129,14 +129,14 @@ func (l *lines) parseIndex(f field, noun string, limit int) (int, bool) {
 }
 
 // parseCount parses a natural number that fits in 31 bits. noun names the number in diagnostics.
-func (l *lines) parseCount(f field, noun string) (int, bool) {
-	value, ok := 0, len(f.text) > 0
-	for _, char := range f.text {
+func (l *lines) parseCount(word field, noun string) (int, bool) {
+	value, ok := 0, len(word.text) > 0
+	for _, char := range word.text {
 		ok = ok && char >= '0' && char <= '9' && value <= (math.MaxInt32-9)/10
 		value = 10*value + int(char-'0')
 	}
 	if !ok {
-		l.errorAt(f.column, "found %s, wanted a %s: a whole number from 0 up", quote(f.text), noun)
+		l.errorAt(word.column, "found %s, wanted a %s: a whole number from 0 up", quote(word.text), noun)
 		return 0, false
 	}
 	return value, true

@@ -28,7 +28,7 @@ func partHeaders() []partHeader {
 
 // nextData reads the next line with data and splits it into fields. It passes comments to visit,
 // unless visit is nil. The header of a file with other contents than what is an error.
-func (l *lines) nextData(what string, visit func(comment string)) bool {
+func (l *lines) nextData(kind string, visit func(comment string)) bool {
 	for l.next() {
 		trimmed := bytes.TrimSpace(l.text)
 		if len(trimmed) == 0 {
@@ -38,9 +38,9 @@ func (l *lines) nextData(what string, visit func(comment string)) bool {
 			l.splitFields()
 			return true
 		}
-		for _, h := range partHeaders() {
-			if h.kind != what && strings.HasPrefix(string(trimmed), h.text) {
-				l.errorAt(0, "found the header of a file of %s, wanted %s", h.kind, what)
+		for _, header := range partHeaders() {
+			if header.kind != kind && strings.HasPrefix(string(trimmed), header.text) {
+				l.errorAt(0, "found the header of a file of %s, wanted %s", header.kind, kind)
 				return false
 			}
 		}

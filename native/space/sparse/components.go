@@ -131,26 +131,26 @@ func (search *pearce) successor(f *searchFrame) (uint32, bool) {
 	return 0, false
 }
 
-// leave is called when all successors of f's state were visited. If the state is the root of its component,
+// leave is called when all successors of frame's state were visited. If the state is the root of its component,
 // the component consists of it and of the states on top of the stack; otherwise the state goes onto the stack.
-func (search *pearce) leave(f searchFrame) {
-	if !f.root {
-		search.stack = append(search.stack, f.state)
+func (search *pearce) leave(frame searchFrame) {
+	if !frame.root {
+		search.stack = append(search.stack, frame.state)
 		return
 	}
 	search.index--
 	lowest := len(search.stack)
-	for lowest > 0 && search.rindex[f.state] <= search.rindex[search.stack[lowest-1]] {
+	for lowest > 0 && search.rindex[frame.state] <= search.rindex[search.stack[lowest-1]] {
 		lowest--
 	}
-	for _, w := range search.stack[lowest:] {
-		search.rindex[w] = search.closedIndex
+	for _, member := range search.stack[lowest:] {
+		search.rindex[member] = search.closedIndex
 		search.index--
 	}
 	search.components.States = append(search.components.States, search.stack[lowest:]...)
 	search.stack = search.stack[:lowest]
-	search.rindex[f.state] = search.closedIndex
-	search.components.States = append(search.components.States, f.state)
+	search.rindex[frame.state] = search.closedIndex
+	search.components.States = append(search.components.States, frame.state)
 	search.components.Start = append(search.components.Start, uint32(len(search.components.States)))
 	search.closedIndex--
 }
