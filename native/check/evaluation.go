@@ -28,7 +28,7 @@ type evaluation struct {
 // request is the property to evaluate, with the options of the evaluation. It does not change.
 type request struct {
 	ctx           context.Context
-	p                    *Property
+	p             *Property
 	exact         bool   // compute fractions
 	boundsAllowed bool   // compute bounds if a value has no fraction
 	solver        Solver // computes bounds before package solve does; nil for none
