@@ -29,75 +29,75 @@ const NotProven = "not proven: "
 
 // certificates finds and collects the certificates of an instance's verdicts.
 type certificates struct {
-	space   *explicit.Space
-	prover  *prove.Prover
-	none    error // why there are no certificates
-	fair    bool  // only fair schedulers count
-	exact   bool  // a certificate must prove the fraction, and not an interval
-	epsilon float64
-	claims  []int // indices of the accepted claims
+	space    *explicit.Space
+	prover   *prove.Prover
+	noProver error // why there are no certificates
+	fair     bool  // only fair schedulers count
+	exact    bool  // a certificate must prove the fraction, and not an interval
+	epsilon  float64
+	claims   []int // indices of the accepted claims
 	// recheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
 	recheck bool
 }
 
 // newCertificates returns the certificates of a space, none so far. inexact says why the space has no fractions; nil if it has.
-func (e *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
-	p := &certificates{space: space, none: inexact, epsilon: e.opt.Epsilon, fair: e.opt.Fair, exact: e.opt.Accuracy == result.Exact}
+func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
+	certificates := &certificates{space: space, noProver: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair, exact: method.opt.Accuracy == result.Exact}
 	if inexact == nil {
-		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Exact: p.exact, Ordered: e.wants.Certificate != nil, Reward: reward})
+		certificates.prover, certificates.noProver = prove.New(space, prove.Options{Epsilon: method.opt.Epsilon, Exact: certificates.exact, Ordered: method.outputs.Certificate != nil, Reward: reward})
 	}
-	return p
+	return certificates
 }
 
-// prove finds the certificate of a verdict, and changes the verdict to what the certificate proves. If there is none, the
-// verdict gets a warning.
-func (b *states) prove(ctx context.Context, p *property, v *result.Verdict) {
-	if v.Err != nil {
+// prove finds a certificate for a verdict, and replaces the answer in the verdict by the one that the certificate proves. If there
+// is no certificate, it adds a warning; if the context has ended, it adds an error.
+func (model *exploredModel) prove(ctx context.Context, property *checkedProperty, verdict *result.Verdict) {
+	if verdict.Err != nil {
 		return
 	}
-	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Instance, Guess: v.Value.Num}, v); err != nil {
-		f := check.Failure(err, p.File, p.Pos)
+	if err := model.proofs.prove(ctx, &prove.Property{Property: property.Instance, Guess: verdict.Value.Num}, verdict); err != nil {
+		failure := check.Failure(err, property.File, property.Pos)
 		if ctx.Err() != nil {
-			*v = unfinished(*v, NotProven, f)
+			*verdict = unfinished(*verdict, NotProven, failure)
 			return
 		}
-		v.Warnings = append(slices.Clip(v.Warnings), NotProven+f.Message)
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+failure.Message)
 	}
 }
 
-// prove finds the certificate of a property, has it checked, and changes the verdict to what it proves.
-func (p *certificates) prove(ctx context.Context, of *prove.Property, v *result.Verdict) error {
-	if p.fair {
+// prove finds a certificate of a property, checks it, and replaces the answer in the verdict by the one that the certificate proves.
+func (c *certificates) prove(ctx context.Context, property *prove.Property, verdict *result.Verdict) error {
+	if c.fair {
 		return errors.New("certificates are about all schedulers, not fair ones")
 	}
-	if p.none != nil {
-		return fmt.Errorf("there is no certificate without fractions: %w", p.none)
+	if c.noProver != nil {
+		return fmt.Errorf("there is no certificate without fractions: %w", c.noProver)
 	}
-	i, proven, err := p.prover.Proven(ctx, of)
+	claim, proven, err := c.prover.Proven(ctx, property)
 	if err != nil {
-		p.recheck = p.recheck || errors.As(err, new(*prove.NotAccepted))
+		c.recheck = c.recheck || errors.As(err, new(*prove.NotAccepted))
 		return err
 	}
-	if p.exact && proven.Number {
-		if err := sameFraction(v, proven); err != nil {
+	if c.exact && proven.Number {
+		if err := sameFraction(verdict, proven); err != nil {
 			return err
 		}
 	}
-	if err := adopt(v, proven, cmp.Or(p.epsilon, solve.DefaultEpsilon)); err != nil {
+	if err := adoptProof(verdict, proven, cmp.Or(c.epsilon, solve.DefaultEpsilon)); err != nil {
 		return err
 	}
-	p.claims = append(p.claims, i)
+	c.claims = append(c.claims, claim)
 	return nil
 }
 
-// sameFraction returns an error unless a certificate proves exactly the fraction of a verdict.
-func sameFraction(v *result.Verdict, r *certify.Result) error {
+// sameFraction returns an error unless the certificate proves the fraction in the verdict, and not an interval or another number.
+func sameFraction(verdict *result.Verdict, proven *certify.Result) error {
 	switch {
-	case v.Value.Kind == result.Range:
+	case verdict.Value.Kind == result.Range:
 		return nil // its two numbers are the bounds of the certificate
-	case r.Lower != nil && (r.Upper == nil || r.Lower.Cmp(r.Upper) != 0):
+	case proven.Lower != nil && (proven.Upper == nil || proven.Lower.Cmp(proven.Upper) != 0):
 		return errors.New("the certificate proves an interval, and not the fraction")
-	case r.Lower != nil && v.Value.Rat != nil && v.Value.Rat.Cmp(r.Lower) != 0:
+	case proven.Lower != nil && verdict.Value.Rat != nil && verdict.Value.Rat.Cmp(proven.Lower) != 0:
 		return errors.New("the certificate proves another fraction; this is a bug: please report it")
 	}
 	return nil
@@ -106,45 +106,46 @@ func sameFraction(v *result.Verdict, r *certify.Result) error {
 // maxWidth is the largest relative width of a proven interval. A wider one is not accepted as a proof of the value.
 const maxWidth = 1e-3
 
-// adopt changes a verdict to what is proven. It is an error if the verdict contradicts that, or if the proven interval is too wide.
-func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
+// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two answers contradict
+// each other, or if the proven interval is wider than maxWidth. A proven interval that is wider than epsilon causes a warning.
+func adoptProof(verdict *result.Verdict, proven *certify.Result, epsilon float64) error {
 	wrong := errors.New("the certificate proves something else; this is a bug: please report it")
-	x := v.Value
-	if !r.Number {
-		if x.Kind != result.Boolean || x.Bool != r.Holds {
+	value := verdict.Value
+	if !proven.Number {
+		if value.Kind != result.Boolean || value.Bool != proven.Holds {
 			return wrong
 		}
-		v.Accuracy = result.Proven
+		verdict.Accuracy = result.Proven
 		return nil
 	}
-	bound := interval.Between(r.Lower, r.Upper)
-	if x.Kind == result.Boolean || v.Bound != nil && (v.Bound.Lo > bound.Hi || v.Bound.Hi < bound.Lo) {
+	bound := interval.Between(proven.Lower, proven.Upper)
+	if value.Kind == result.Boolean || verdict.Bound != nil && (verdict.Bound.Lo > bound.Hi || verdict.Bound.Hi < bound.Lo) {
 		return wrong
 	}
-	width := relativeWidth(r.Lower, r.Upper)
-	if v.Value.Kind != result.Range && width > epsilon {
-		msg := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
+	width := relativeWidth(proven.Lower, proven.Upper)
+	if verdict.Value.Kind != result.Range && width > epsilon {
+		message := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
 		if width > maxWidth {
-			return errors.New(msg)
+			return errors.New(message)
 		}
-		v.Warnings = append(slices.Clip(v.Warnings), msg)
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), message)
 	}
-	v.Accuracy = result.Proven
-	v.Bound = &bound
-	v.BoundMethod = ""
-	if x.Kind != result.Range {
-		v.Value.Num = min(max(x.Num, bound.Lo), bound.Hi)
-		v.Value.Rat = nil
-		if r.Lower != nil && r.Upper != nil && r.Lower.Cmp(r.Upper) == 0 {
-			v.Value.Rat = new(big.Rat).Set(r.Lower)
-			v.Value.Num, _ = r.Lower.Float64()
+	verdict.Accuracy = result.Proven
+	verdict.Bound = &bound
+	verdict.BoundMethod = ""
+	if value.Kind != result.Range {
+		verdict.Value.Num = min(max(value.Num, bound.Lo), bound.Hi)
+		verdict.Value.Rat = nil
+		if proven.Lower != nil && proven.Upper != nil && proven.Lower.Cmp(proven.Upper) == 0 {
+			verdict.Value.Rat = new(big.Rat).Set(proven.Lower)
+			verdict.Value.Num, _ = proven.Lower.Float64()
 		}
 	}
 	return nil
 }
 
-// relativeWidth returns the relative width of an interval. An end that is nil is infinite. The width is infinite if the upper end
-// exceeds the range of float64.
+// relativeWidth returns (upper - lower) / upper. A nil bound means infinity: the width of [infinity, infinity] is 0, and that of
+// [lower, infinity] is infinite. The width is also infinite if upper exceeds the range of float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
 	case lower == nil || upper != nil && lower.Cmp(upper) == 0:
@@ -152,22 +153,23 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 	case upper == nil:
 		return math.Inf(1)
 	}
-	if f, _ := upper.Float64(); math.IsInf(f, 1) {
-		return f
+	if float, _ := upper.Float64(); math.IsInf(float, 1) {
+		return float
 	}
 	width := new(big.Rat).Sub(upper, lower)
-	f, _ := width.Quo(width, upper).Float64()
-	return f
+	float, _ := width.Quo(width, upper).Float64()
+	return float
 }
 
-// write writes the file of the accepted certificates, if there are any. If a claim was rejected, all are checked again first.
-func (p *certificates) write(ctx context.Context, to *runner.CertificateFile) error {
-	if len(p.claims) == 0 {
+// write writes the accepted claims to a certificate file, together with the states of the model. Without an accepted claim it writes
+// no file. If the checker rejected a claim, write checks all accepted claims again, because they may depend on that claim.
+func (c *certificates) write(ctx context.Context, target *runner.CertificateFile) error {
+	if len(c.claims) == 0 {
 		return nil
 	}
-	f := prove.Only(&p.prover.File, p.claims...)
-	if p.recheck {
-		results, err := certify.Check(ctx, f)
+	claims := prove.Only(&c.prover.File, c.claims...)
+	if c.recheck {
+		results, err := certify.Check(ctx, claims)
 		if err != nil {
 			return err
 		}
@@ -177,18 +179,18 @@ func (p *certificates) write(ctx context.Context, to *runner.CertificateFile) er
 			}
 		}
 	}
-	w, err := files.NewWriter(p.space, files.Options{})
+	writer, err := files.NewWriter(c.space, files.Options{})
 	if err != nil {
 		return err
 	}
-	return to.Write(to.File, func(out io.Writer) error {
-		if !strings.HasSuffix(to.File, ".gz") {
-			return certificate.Write(ctx, out, w.UMBMembers, f)
+	return target.Write(target.File, func(out io.Writer) error {
+		if !strings.HasSuffix(target.File, ".gz") {
+			return certificate.Write(ctx, out, writer.UMBMembers, claims)
 		}
-		z := certificate.Compress(out)
-		if err := certificate.Write(ctx, z, w.UMBMembers, f); err != nil {
+		compressed := certificate.Compress(out)
+		if err := certificate.Write(ctx, compressed, writer.UMBMembers, claims); err != nil {
 			return err
 		}
-		return z.Close()
+		return compressed.Close()
 	})
 }

@@ -22,96 +22,97 @@ import (
 )
 
 // writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects the form: .dot for the
-// DOT language, .prism for the model with a module that makes the choices, and text otherwise. v is the verdict of the property.
-func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *check.Scheduler, v *result.Verdict) error {
-	ext := filepath.Ext(b.export.file)
+// DOT language, .prism for the model with a module that makes the choices, and text otherwise. The warnings about the tree are added
+// to the verdict of the property.
+func (model *exploredModel) writeDecisionTree(ctx context.Context, property *check.Property, best *check.Scheduler, verdict *result.Verdict) error {
+	extension := filepath.Ext(model.export.file)
 	switch {
-	case !scheduler.Scheduler(s.Choices).Memoryless():
+	case !scheduler.Scheduler(best.Choices).Memoryless():
 		return fmt.Errorf("the best scheduler counts steps, which a tree does not")
-	case len(s.Space.Model().Initial) > 1:
-		return fmt.Errorf("found %d initial states, want one for a tree whose value is known", len(s.Space.Model().Initial))
-	case ext == ".prism" && b.tree == nil:
+	case len(best.Space.Model().Initial) > 1:
+		return fmt.Errorf("found %d initial states, want one for a tree whose value is known", len(best.Space.Model().Initial))
+	case extension == ".prism" && model.tree == nil:
 		return fmt.Errorf("the states are not those of a model text, want a tree as text or .dot")
-	case ext == ".prism" && composed(b.tree):
+	case extension == ".prism" && composed(model.tree):
 		return fmt.Errorf("found a system block, to which no module can be added; want a tree as text or .dot")
 	}
-	allowed, err := b.nearlyOptimal(ctx, p, s)
+	allowed, err := model.nearlyOptimal(ctx, property, best)
 	if err != nil {
 		return err
 	}
 	slack := 0.0
-	if v.Bound != nil && v.Value.Rat == nil && !math.IsInf(v.Bound.Lo, 0) {
-		slack = 4 * (v.Bound.Hi - v.Bound.Lo)
+	if verdict.Bound != nil && verdict.Value.Rat == nil && !math.IsInf(verdict.Bound.Lo, 0) {
+		slack = 4 * (verdict.Bound.Hi - verdict.Bound.Lo)
 	}
-	found, err := tree.Find(ctx, &tree.Task{
-		Space: s.Space, Choices: s.Choices[0], Allowed: allowed, Loss: b.export.opt.Loss, Slack: slack,
+	foundTree, err := tree.Find(ctx, &tree.Task{
+		Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack,
 		Judge: func(ctx context.Context, restricted *explicit.Space) (float64, error) {
-			ofTree := check.New(restricted.Compiled(), restricted, b.opt).Check(ctx, p)
+			ofTree := check.New(restricted.Compiled(), restricted, model.opt).Check(ctx, property)
 			if ofTree.Err != nil {
 				return 0, ofTree.Err
 			}
-			return loss(v, &ofTree), nil
+			return loss(verdict, &ofTree), nil
 		},
 	})
 	if err != nil {
 		return err
 	}
-	head := b.treeHead(p, found, v)
-	v.Warnings = append(v.Warnings, head[1:]...)
-	return b.export.Write(b.export.file, func(w io.Writer) error { return b.writeTree(w, ext, head, found) })
+	header := model.treeHead(property, foundTree, verdict)
+	verdict.Warnings = append(verdict.Warnings, header[1:]...)
+	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, foundTree) })
 }
 
 // treeHead returns a description of a tree in one line, followed by warnings.
-func (b *states) treeHead(p *check.Property, f *tree.Found, v *result.Verdict) []string {
-	lost := "its value is the best one"
-	if f.Loss > 0 {
-		lost = fmt.Sprintf("its value is at most %.3g from the best one", f.Loss)
+func (model *exploredModel) treeHead(property *check.Property, found *tree.Found, verdict *result.Verdict) []string {
+	lossText := "its value is the best one"
+	if found.Loss > 0 {
+		lossText = fmt.Sprintf("its value is at most %.3g from the best one", found.Loss)
 	}
-	leaves := fmt.Sprintf("%d leaves", f.Root.Leaves())
-	if f.Root.Leaves() == 1 {
+	leaves := fmt.Sprintf("%d leaves", found.Root.Leaves())
+	if found.Root.Leaves() == 1 {
 		leaves = "1 leaf"
 	}
-	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %d states; %s, %s", p.Text, leaves, f.Root.Depth(), f.States, lost, v.Value.Text())}
-	if f.Stopped {
-		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", f.Judged))
+	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %d states; %s, %s", property.Text, leaves, found.Root.Depth(), found.States, lossText, verdict.Value.Text())}
+	if found.Stopped {
+		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", found.Judged))
 	}
 	return head
 }
 
 // writeTree writes the lines of head as comments, and then a tree in the form that a file extension selects.
-func (b *states) writeTree(w io.Writer, ext string, head []string, f *tree.Found) error {
+func (model *exploredModel) writeTree(w io.Writer, extension string, head []string, found *tree.Found) error {
 	for _, line := range head {
 		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
 			return err
 		}
 	}
-	switch ext {
+	switch extension {
 	case ".dot":
-		return f.Dot(w)
+		return found.Dot(w)
 	case ".prism":
-		if err := syntax.Fprint(w, b.tree, syntax.Options{}); err != nil {
+		if err := syntax.Fprint(w, model.tree, syntax.Options{}); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(w, "\n"); err != nil {
 			return err
 		}
-		return f.Module(w, moduleName(f.Space.Declares()))
+		return found.Module(w, moduleName(found.Space.Declares()))
 	}
-	return f.Text(w)
+	return found.Text(w)
 }
 
 // composed reports whether a model has a system block.
-func composed(m *syntax.Model) bool {
-	return slices.ContainsFunc(m.Items, func(x syntax.Item) bool {
-		_, isSystem := x.(*syntax.System)
+func composed(model *syntax.Model) bool {
+	return slices.ContainsFunc(model.Items, func(item syntax.Item) bool {
+		_, isSystem := item.(*syntax.System)
 		return isSystem
 	})
 }
 
 // moduleName returns a name for the new module: policy_manager, with a number if the model has that name.
-func moduleName(m *sema.Model) string {
+func moduleName(model *sema.Model) string {
 	name := "policy_manager"
-	for i := 2; slices.Contains(m.Modules(), name); i++ {
+	for i := 2; slices.Contains(model.Modules(), name); i++ {
 		name = fmt.Sprintf("policy_manager_%d", i)
 	}
 	return name
@@ -128,8 +129,8 @@ func loss(best, other *result.Verdict) float64 {
 	if math.IsInf(best.Value.Num, 0) && best.Value.Num == other.Value.Num {
 		return 0
 	}
-	bestLow, bestHigh, bestKnown := sides(best)
-	otherLow, otherHigh, otherKnown := sides(other)
+	bestLow, bestHigh, bestKnown := exactBounds(best)
+	otherLow, otherHigh, otherKnown := exactBounds(other)
 	if !bestKnown || !otherKnown {
 		return math.Inf(1)
 	}
@@ -143,35 +144,35 @@ func loss(best, other *result.Verdict) float64 {
 	return max(0, upper)
 }
 
-// sides returns the bounds of the value of a verdict; false if one of them is infinite or unknown.
-func sides(v *result.Verdict) (lo, hi *big.Rat, ok bool) {
+// exactBounds returns the bounds of a verdict's value as fractions. ok is false if a bound is infinite or unknown.
+func exactBounds(verdict *result.Verdict) (lower, upper *big.Rat, ok bool) {
 	switch {
-	case v.Value.Rat != nil:
-		return v.Value.Rat, v.Value.Rat, true
-	case v.Bound == nil || math.IsInf(v.Bound.Lo, 0) || math.IsInf(v.Bound.Hi, 0) || math.IsNaN(v.Bound.Lo+v.Bound.Hi):
+	case verdict.Value.Rat != nil:
+		return verdict.Value.Rat, verdict.Value.Rat, true
+	case verdict.Bound == nil || math.IsInf(verdict.Bound.Lo, 0) || math.IsInf(verdict.Bound.Hi, 0) || math.IsNaN(verdict.Bound.Lo+verdict.Bound.Hi):
 		return nil, nil, false
 	}
-	return new(big.Rat).SetFloat64(v.Bound.Lo), new(big.Rat).SetFloat64(v.Bound.Hi), true
+	return new(big.Rat).SetFloat64(verdict.Bound.Lo), new(big.Rat).SetFloat64(verdict.Bound.Hi), true
 }
 
 // nearlyOptimal returns the function for tree.Task.Allowed that tree.NearlyOptimal computes for a property. It is nil if values
 // do not decide which choices are optimal: for long-run averages, and for infinite or unknown values.
-func (b *states) nearlyOptimal(ctx context.Context, p *check.Property, s *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
-	f := logic.WithoutFilters(p.X)
-	if f.LongRun() {
+func (model *exploredModel) nearlyOptimal(ctx context.Context, property *check.Property, best *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
+	formula := logic.WithoutFilters(property.X)
+	if formula.LongRun() {
 		return nil, nil
 	}
-	values, _ := check.New(s.Space.Compiled(), s.Space, b.opt).Values(ctx, p)
+	values, _ := check.New(best.Space.Compiled(), best.Space, model.opt).Values(ctx, property)
 	if values == nil || values.Boolean {
 		return nil, ctx.Err()
 	}
 	var reward *sparse.Reward
-	if f.Kind == logic.Reward {
+	if formula.Kind == logic.Reward {
 		var err error
-		reward, err = s.Space.Reward(f.Objective.Struct)
+		reward, err = best.Space.Reward(formula.Objective.Struct)
 		if err != nil {
 			return nil, err
 		}
 	}
-	return tree.NearlyOptimal(s.Space.Model(), values.Lo, values.Hi, reward, s.Choices[0]), nil
+	return tree.NearlyOptimal(best.Space.Model(), values.Lo, values.Hi, reward, best.Choices[0]), nil
 }

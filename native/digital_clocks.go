@@ -24,26 +24,26 @@ type timedStates struct {
 
 // timedSpace is an MDP, or the error of building it.
 type timedSpace struct {
-	in      *states
+	model   *exploredModel
 	err     error
 	warning string
 }
 
 // newTimedStates returns the instance of a timed automaton. The error says that a method or an output is not supported for timed
 // automata.
-func newTimedStates(m method, p *sema.Program) (*timedStates, error) {
-	onStates, ok := m.(*statesMethod)
+func newTimedStates(method method, program *sema.Program) (*timedStates, error) {
+	statesMethod, ok := method.(*statesMethod)
 	switch {
 	case !ok:
-		return nil, unsupported(p, "%ss are not sampled, want method exact", p.Type)
-	case onStates.wants.Certificate != nil:
-		return nil, unsupported(p, "there is no certificate of models with clocks, found a %s", p.Type)
-	case onStates.export != nil:
-		return nil, unsupported(p, "schedulers are exported of models without clocks, found a %s", p.Type)
+		return nil, unsupported(program, "%ss are not sampled, want method exact", program.Type)
+	case statesMethod.outputs.Certificate != nil:
+		return nil, unsupported(program, "there is no certificate of models with clocks, found a %s", program.Type)
+	case statesMethod.export != nil:
+		return nil, unsupported(program, "schedulers are exported of models without clocks, found a %s", program.Type)
 	}
-	withoutProofs := *onStates
+	withoutProofs := *statesMethod
 	withoutProofs.proven = false
-	return &timedStates{method: &withoutProofs, proven: onStates.proven, spaces: make(map[string]*timedSpace)}, nil
+	return &timedStates{method: &withoutProofs, proven: statesMethod.proven, spaces: make(map[string]*timedSpace)}, nil
 }
 
 // unsupported returns the error of a program that cannot be checked.
@@ -52,71 +52,72 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 }
 
 // check implements instance. It translates the property and the model to an MDP, and checks the property there.
-func (t *timedStates) check(ctx context.Context, p *property) result.Verdict {
-	d, err := digital.Translate(p.Program, &p.Property)
+func (t *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	translated, err := digital.Translate(property.Program, &property.Property)
 	if err != nil {
-		f := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: p.File, Pos: p.Pos}
-		if at, ok := errors.AsType[*digital.Error](err); ok {
-			f.Pos = at.Pos
-			if at.Always {
-				f.Class = result.TypeError
+		failure := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: property.File, Pos: property.Pos}
+		if translationError, ok := errors.AsType[*digital.Error](err); ok {
+			failure.Pos = translationError.Pos
+			if translationError.Always {
+				failure.Class = result.TypeError
 			}
-			if at.File != "" {
-				f.File = at.File
+			if translationError.File != "" {
+				failure.File = translationError.File
 			}
 		}
-		return result.Verdict{Err: f}
+		return result.Verdict{Err: failure}
 	}
-	s := t.spaces[d.Key]
-	if s == nil {
-		s = t.build(ctx, d)
-		if s.err == nil || ctx.Err() == nil {
-			t.spaces[d.Key] = s
+	space := t.spaces[translated.Key]
+	if space == nil {
+		space = t.build(ctx, translated)
+		if space.err == nil || ctx.Err() == nil {
+			t.spaces[translated.Key] = space
 		}
 	}
-	if s.err != nil {
-		return result.Verdict{Err: failure(s.err, result.Build, p.Program.File, p.Pos)}
+	if space.err != nil {
+		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}
 	}
-	v := s.in.check(ctx, &property{runner.Instance{Property: d.Property, Program: d.Program, File: p.File}, p.constants, p.keep})
+	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated.Property, Program: translated.Program, File: property.File}, property.constants, property.keep})
 	if t.proven {
-		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"there is no certificate of models with clocks")
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+"there is no certificate of models with clocks")
 	}
-	if s.warning != "" {
-		v.Warnings = append(slices.Clip(v.Warnings), s.warning)
+	if space.warning != "" {
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), space.warning)
 	}
-	return v
+	return verdict
 }
 
-// build explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which is an error.
-func (t *timedStates) build(ctx context.Context, d *digital.Model) *timedSpace {
-	s := &timedSpace{}
-	m, err := compile.Compile(d.Program, compile.Options{})
+// build explores the MDP of a translated program. A deadlock of the MDP is an error, because it is a timelock of the automaton. A
+// state that violates an invariant causes a warning.
+func (t *timedStates) build(ctx context.Context, translated *digital.Model) *timedSpace {
+	built := &timedSpace{}
+	compiled, err := compile.Compile(translated.Program, compile.Options{})
 	if err != nil {
-		s.err = err
-		return s
+		built.err = err
+		return built
 	}
-	opt := t.method.build
-	opt.NoFixDeadlocks = true
-	space, err := explicit.Build(ctx, m, opt)
+	options := t.method.build
+	options.NoFixDeadlocks = true
+	space, err := explicit.Build(ctx, compiled, options)
 	if stuck, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		s.err = &result.Failure{Class: result.Deadlock, File: d.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: neither time nor a command can go on", stuck.State)}
-		return s
+		built.err = &result.Failure{Class: result.Deadlock, File: translated.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: neither time nor a command can go on", stuck.State)}
+		return built
 	}
 	if err != nil {
-		s.err = err
-		return s
+		built.err = err
+		return built
 	}
-	held, err := space.States(d.Invariants)
+	invariantHolds, err := space.States(translated.Invariants)
 	if err != nil {
-		s.err = err
-		return s
+		built.err = err
+		return built
 	}
-	if left := held.Complement(); !left.Empty() {
-		for i := range left.All() {
-			s.warning = fmt.Sprintf("state %s is entered against an invariant, and time cannot pass in it", m.StateText(space.State(nil, i)))
+	if violating := invariantHolds.Complement(); !violating.Empty() {
+		for state := range violating.All() {
+			built.warning = fmt.Sprintf("state %s is entered against an invariant, and time cannot pass in it", compiled.StateText(space.State(nil, state)))
 			break
 		}
 	}
-	s.in = t.method.over(space, nil)
-	return s
+	built.model = t.method.newExploredModel(space, nil)
+	return built
 }

@@ -28,7 +28,8 @@ func New() *Engine { return &Engine{} }
 // Name implements runner.Engine.
 func (*Engine) Name() string { return Name }
 
-// Check implements runner.Engine.
+// Check implements runner.Engine: it checks every property of a plan. The states come from files if the job has them, and otherwise
+// from the model.
 func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	return await(ctx, plan, func(r *run) error {
 		method, err := newMethod(r.plan)
@@ -40,29 +41,29 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 		}
 		if plan.Job.States == nil {
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
-			return r.all()
+			return r.checkPlan()
 		}
 		space, err := explicit.SpaceOf(ctx, plan.Job.States, fractionsOf(method, plan))
 		if err != nil {
 			return err
 		}
-		if m := space.Declares(); m != plan.Model {
-			if err := r.over(m); err != nil {
+		if declared := space.Declares(); declared != plan.Model {
+			if err := r.replaceModel(declared); err != nil {
 				return err
 			}
 		}
 		r.build = func(sema.Valuation) (*sema.Program, instance, error) {
 			return space.Program(), method.imported(space), ctx.Err()
 		}
-		return r.all()
+		return r.checkPlan()
 	})
 }
 
 // fractionsOf returns whether a plan needs the states of a file with fractions as weights. Searches of beliefs need them too.
-func fractionsOf(m method, plan *runner.Plan) explicit.Fractions {
-	num := &plan.Job.Numeric
-	strict := accuracy(num) == result.Exact || num.Accuracy == result.Proven
-	return explicit.FractionsFor(m.fractions() || plan.Model.ModelType() == syntax.POMDP, !strict)
+func fractionsOf(method method, plan *runner.Plan) explicit.Fractions {
+	numeric := &plan.Job.Numeric
+	strict := accuracy(numeric) == result.Exact || numeric.Accuracy == result.Proven
+	return explicit.FractionsFor(method.fractions() || plan.Model.ModelType() == syntax.POMDP, !strict)
 }
 
 // Build builds the states of a plan's model under a valuation of its constants, as Check does.
@@ -77,8 +78,9 @@ func (*Engine) Build(ctx context.Context, p *runner.Plan, v sema.Valuation) (*ex
 	return explicit.Build(ctx, m, load.Options(&p.Job))
 }
 
-// over replaces the plan by one for the declarations m of the same model, such as those that a file of states has.
-func (r *run) over(m *sema.Model) error {
+// replaceModel replaces the model in the plan by m, which declares the same variables and labels. m comes from the files of states
+// that the plan checks.
+func (r *run) replaceModel(m *sema.Model) error {
 	p, err := r.plan.Over(m)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,11 +102,11 @@ type method interface {
 
 // instance is a model under one valuation of its constants. It checks one property at a time.
 type instance interface {
-	check(ctx context.Context, p *property) result.Verdict
+	check(ctx context.Context, p *checkedProperty) result.Verdict
 }
 
-// property is a property to check.
-type property struct {
+// checkedProperty is a property to check.
+type checkedProperty struct {
 	runner.Instance
 	constants []result.Constant // the constants of the model and of the property
 	// keep stores a verdict that has its value but is not complete, in case the check is interrupted. missing is the beginning
@@ -124,8 +126,8 @@ func newMethod(plan *runner.Plan) (method, error) {
 // failure returns an error as the failure of a verdict. A diagnostic of a file gets the given class and keeps its position;
 // check.Failure classifies every other error and places it at the given position.
 func failure(err error, class result.Class, file string, at syntax.Pos) *result.Failure {
-	if d, ok := errors.AsType[*syntax.Error](err); ok {
-		return &result.Failure{Class: class, Message: d.Msg, File: d.File, Pos: d.Pos}
+	if diagnostic, ok := errors.AsType[*syntax.Error](err); ok {
+		return &result.Failure{Class: class, Message: diagnostic.Msg, File: diagnostic.File, Pos: diagnostic.Pos}
 	}
 	return check.Failure(err, file, at)
 }

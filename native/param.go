@@ -27,47 +27,47 @@ import (
 // openModel is an instance with parameters. It also has the model at one point of the parameters, where
 // every function is compared with the value.
 type openModel struct {
-	chain     *parametric.Chain
-	program   *sema.Program // with the parameters
-	params    []parametric.Param
-	low, high []*big.Rat // the bounds of the parameters
-	point     *states    // the model with the values of params
+	chain      *parametric.Chain
+	program    *sema.Program // with the parameters
+	params     []parametric.Param
+	low, high  []*big.Rat     // the bounds of the parameters
+	pointModel *exploredModel // the model with the values of params
 }
 
-// parametric checks a plan with parameters. The error says that a setting of the job is not supported for
-// them.
-func (r *run) parametric(m method) error {
-	x, ok := m.(*statesMethod)
+// parametric checks a plan with parameters: it computes each value as a function of the parameters. It returns an error if the
+// job has a setting that is not supported for parameters.
+func (r *run) parametric(method method) error {
+	statesMethod, ok := method.(*statesMethod)
 	job := &r.plan.Job
 	switch {
 	case !ok:
 		return errors.New("functions of parameters are not sampled, want method exact")
 	case job.States != nil:
 		return errors.New("states that were read from files have no parameters")
-	case job.Scheduler != nil || job.Witness != nil || job.Certificate != nil || x.proven || x.reduce || job.Numeric.Fair:
+	case job.Scheduler != nil || job.Witness != nil || job.Certificate != nil || statesMethod.proven || statesMethod.reduce || job.Numeric.Fair:
 		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
 	case job.Numeric.Accuracy == result.Float:
 		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
 	}
-	exact := *x
+	exact := *statesMethod
 	exact.build.Exact = true
 	exact.build.Normalise = false
 	exact.opt.Accuracy = result.Exact
-	r.build = func(v sema.Valuation) (*sema.Program, instance, error) {
-		open, err := r.plan.Model.InstantiateOpen(v.Map(), r.plan.Open())
+	r.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
+		program, err := r.plan.Model.InstantiateOpen(valuation.Map(), r.plan.Open())
 		if err != nil {
 			return nil, nil, err
 		}
-		if !open.Parametric { // no parameter occurs in the model
-			return r.closed(&exact, open)
+		if !program.Parametric { // no parameter occurs in the model
+			return r.closed(&exact, program)
 		}
-		in, err := exact.open(r.ctx, r.plan, v, open)
+		model, err := exact.open(r.ctx, r.plan, valuation, program)
 		if err != nil {
 			return nil, nil, err
 		}
-		return in.point.space.Program(), in, nil
+		return model.pointModel.space.Program(), model, nil
 	}
-	return r.all()
+	return r.checkPlan()
 }
 
 // maxPoints is the number of points that are tried. At a suitable point, every weight and reward that is not zero
@@ -75,20 +75,20 @@ func (r *run) parametric(m method) error {
 const maxPoints = 12
 
 // open returns the instance of a program with parameters, at the first point of the region that is suitable.
-func (e *statesMethod) open(ctx context.Context, plan *runner.Plan, v sema.Valuation, program *sema.Program) (*openModel, error) {
-	in := &openModel{program: program}
-	if t := in.program.Type; t != syntax.DTMC && t != syntax.CTMC && t != syntax.MDP {
-		return nil, unsupported(in.program, "found a %s, want a dtmc, ctmc or mdp for functions of parameters; or a value for each parameter (--const)", t)
+func (method *statesMethod) open(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*openModel, error) {
+	open := &openModel{program: program}
+	if modelType := open.program.Type; modelType != syntax.DTMC && modelType != syntax.CTMC && modelType != syntax.MDP {
+		return nil, unsupported(open.program, "found a %s, want a dtmc, ctmc or mdp for functions of parameters; or a value for each parameter (--const)", modelType)
 	}
 	for _, p := range plan.Params {
-		in.low = append(in.low, p.Low)
-		in.high = append(in.high, p.High)
+		open.low = append(open.low, p.Low)
+		open.high = append(open.high, p.High)
 	}
 	var err error
-	for try := range maxPoints {
-		err = in.at(ctx, e, plan, v, try)
+	for attempt := range maxPoints {
+		err = open.buildAt(ctx, method, plan, valuation, attempt)
 		if err == nil {
-			return in, nil
+			return open, nil
 		}
 		_, notPositive := errors.AsType[*parametric.PointError](err)
 		_, wrongState := errors.AsType[*compile.StateError](err)
@@ -96,46 +96,47 @@ func (e *statesMethod) open(ctx context.Context, plan *runner.Plan, v sema.Valua
 			return nil, err
 		}
 	}
-	return nil, in.nowhere(err)
+	return nil, open.noSuitablePoint(err)
 }
 
-// nowhere returns the error that no point is suitable. last is the error at the last point.
-func (in *openModel) nowhere(last error) error {
-	msg, pos := last.Error(), syntax.Pos{}
-	if e, ok := errors.AsType[*compile.StateError](last); ok {
-		msg, pos = e.Msg+" in state "+e.State, e.Pos
-	} else if e, ok := errors.AsType[*parametric.PointError](last); ok {
-		msg, pos = e.What, e.Pos
+// noSuitablePoint returns the error for a region in which no point is suitable. last is the error at the last point that was tried.
+func (open *openModel) noSuitablePoint(last error) error {
+	message, pos := last.Error(), syntax.Pos{}
+	if stateError, ok := errors.AsType[*compile.StateError](last); ok {
+		message, pos = stateError.Msg+" in state "+stateError.State, stateError.Pos
+	} else if stateError, ok := errors.AsType[*parametric.PointError](last); ok {
+		message, pos = stateError.What, stateError.Pos
 	}
-	return &result.Failure{Class: result.Model, File: in.program.File, Pos: pos, Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", msg, pointText(in.params), maxPoints-1)}
+	return &result.Failure{Class: result.Model, File: open.program.File, Pos: pos, Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", message, pointText(open.params), maxPoints-1)}
 }
 
-// at builds the model at the point of a try: the parametric chain, and the states with the values of the point.
-func (in *openModel) at(ctx context.Context, e *statesMethod, plan *runner.Plan, v sema.Valuation, try int) error {
-	v = slices.Clip(v)
-	in.params = nil
+// buildAt chooses a point of the region; each attempt has another point. It builds the parametric chain and the model with the
+// parameter values of the point.
+func (open *openModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, try int) error {
+	valuation = slices.Clip(valuation)
+	open.params = nil
 	for i, p := range plan.Params {
-		// The point must not be special, such as on the boundary, or where parameters are equal or sum to one.
-		// Later points are nearer to the lower bounds.
+		// The numbers are arbitrary. They avoid special points: the boundary of the region, and points at which parameters are
+		// equal or sum to one. Later points are nearer to the lower bounds.
 		share := big.NewRat(int64(29+37*(i+try))%97+2, 101<<(try/2))
 		value := new(big.Rat).Sub(p.High, p.Low)
 		value.Mul(value, share).Add(value, p.Low)
-		in.params = append(in.params, parametric.Param{Name: p.Name, At: value})
-		v = append(v, sema.NamedValue{Name: p.Name, Val: sema.RatValue(value)})
+		open.params = append(open.params, parametric.Param{Name: p.Name, At: value})
+		valuation = append(valuation, sema.NamedValue{Name: p.Name, Val: sema.RatValue(value)})
 	}
-	m, err := load.Instance(plan, v)
+	compiled, err := load.Instance(plan, valuation)
 	if err != nil {
 		return err
 	}
-	space, err := explicit.Build(ctx, m, e.build)
+	space, err := explicit.Build(ctx, compiled, method.build)
 	if err != nil {
 		return err
 	}
-	in.chain, err = parametric.New(ctx, space, in.program, in.params)
+	open.chain, err = parametric.New(ctx, space, open.program, open.params)
 	if err != nil {
 		return err
 	}
-	in.point = e.over(space, nil)
+	open.pointModel = method.newExploredModel(space, nil)
 	return nil
 }
 
@@ -148,65 +149,65 @@ func pointText(params []parametric.Param) string {
 	return strings.Join(parts, ", ")
 }
 
-// independent returns an error if a parameter occurs in a property, or in a label that the property uses.
-func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation) error {
-	if open, ok := in.(*openModel); ok {
-		p = open.program // p has values instead of the parameters
+// checkIndependent returns an error if a parameter occurs in a property, or in a label that the property uses.
+func checkIndependent(program *sema.Program, model instance, task *runner.Task, valuation sema.Valuation) error {
+	if open, ok := model.(*openModel); ok {
+		program = open.program // the program of the instance has values instead of the parameters
 	}
-	property, err := t.Instance(p, v)
+	property, err := task.Instance(program, valuation)
 	if err != nil {
 		return err
 	}
 	var found error
-	var look func(e sema.Expr)
-	look = func(e sema.Expr) {
-		sema.Inspect(e, func(e sema.Expr) bool {
-			switch e := e.(type) {
+	var inspect func(expr sema.Expr)
+	inspect = func(expr sema.Expr) {
+		sema.Inspect(expr, func(expr sema.Expr) bool {
+			switch expr := expr.(type) {
 			case *sema.Param:
-				found = &result.Failure{Class: result.Unsupported, File: t.Source.File, Pos: t.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
+				found = &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", expr.Name)}
 			case *sema.Label:
-				if e.Index >= 0 {
-					look(property.Program.Labels[e.Index].X)
+				if expr.Index >= 0 {
+					inspect(property.Program.Labels[expr.Index].X)
 				}
 			}
 			return found == nil
 		})
 	}
-	look(property.X)
+	inspect(property.X)
 	return found
 }
 
 // check implements instance: it computes the value as a function of the parameters, and compares it with the value
 // at the point.
-func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
+func (open *openModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
-	f, err := (&openProperty{in, ctx, p}).value(p.X)
+	function, err := (&openProperty{open, ctx, property}).value(property.X)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Unsupported, p.File, p.Pos)}
+		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}
-	v := in.point.check(ctx, p)
-	if v.Err != nil {
-		return v
+	verdict := open.pointModel.check(ctx, property)
+	if verdict.Err != nil {
+		return verdict
 	}
-	if err := in.confirm(f, v.Value); err != nil {
-		return result.Verdict{Err: failure(err, result.Other, p.File, p.Pos)}
+	if err := open.confirm(function, verdict.Value); err != nil {
+		return result.Verdict{Err: failure(err, result.Other, property.File, property.Pos)}
 	}
-	v.Seconds = time.Since(start).Seconds()
+	verdict.Seconds = time.Since(start).Seconds()
 	subject, region := "this value", "where every probability, rate and reward with a parameter is positive"
-	if in.program.Type == syntax.MDP {
+	if open.program.Type == syntax.MDP {
 		region = "between the bounds of the parameters"
 	}
-	if f != nil {
-		_, constant := f.pieces[0].Value.Constant()
-		if !constant || len(f.pieces) > 1 {
-			v.Value = result.Value{Kind: result.Function, Formula: f.String()}
-			v.Bound = nil
+	if function != nil {
+		_, constant := function.pieces[0].Value.Constant()
+		if !constant || len(function.pieces) > 1 {
+			verdict.Value = result.Value{Kind: result.Function, Formula: function.String()}
+			verdict.Bound = nil
 			subject = "the function"
 		}
-		region += f.regions()
+		region += function.regions()
 	}
-	v.Warnings = append(v.Warnings, subject+" is valid "+region+"; checked at "+pointText(in.params))
-	return v
+	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; checked at "+pointText(open.params))
+	return verdict
 }
 
 // piecewise is the value of a property as a piecewise function of the parameters. It has several pieces only for
@@ -217,7 +218,8 @@ type piecewise struct {
 	least  bool
 }
 
-// single returns a function in one piece; nil for infinity. If err is not nil, it returns err.
+// single returns a value with one piece: the given function in the whole region. A function of nil stands for infinity and gives nil.
+// If err is not nil, it returns err.
 func single(f *ratfunc.Func, err error) (*piecewise, error) {
 	if f == nil || err != nil {
 		return nil, err
@@ -225,77 +227,88 @@ func single(f *ratfunc.Func, err error) (*piecewise, error) {
 	return &piecewise{pieces: []parametric.Piece{{Value: f}}}, nil
 }
 
-// functions returns the different functions of the pieces.
-func (a *piecewise) functions() []*ratfunc.Func {
-	var out []*ratfunc.Func
-	for _, p := range a.pieces {
-		if !slices.ContainsFunc(out, p.Value.Equal) {
-			out = append(out, p.Value)
+// functions returns the functions of the pieces, each one once.
+func (value *piecewise) functions() []*ratfunc.Func {
+	var distinct []*ratfunc.Func
+	for _, piece := range value.pieces {
+		if !slices.ContainsFunc(distinct, piece.Value.Equal) {
+			distinct = append(distinct, piece.Value)
 		}
 	}
-	return out
+	return distinct
 }
 
 // String returns the value as an expression of PRISM's language.
-func (a *piecewise) String() string {
+func (value *piecewise) String() string {
 	var parts []string
-	for _, f := range a.functions() {
+	for _, f := range value.functions() {
 		parts = append(parts, f.String())
 	}
 	switch {
 	case len(parts) == 1:
 		return parts[0]
-	case a.least:
+	case value.least:
 		return "min(" + strings.Join(parts, ", ") + ")"
 	}
 	return "max(" + strings.Join(parts, ", ") + ")"
 }
 
 // regions returns the text ": function from point to point, …"; empty if there is one piece.
-func (a *piecewise) regions() string {
-	if len(a.pieces) == 1 {
+func (value *piecewise) regions() string {
+	if len(value.pieces) == 1 {
 		return ""
 	}
 	var parts []string
-	for _, p := range a.pieces {
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", p.Value, rootText(p.Low), rootText(p.High)))
+	for _, piece := range value.pieces {
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", piece.Value, rootText(piece.Low), rootText(piece.High)))
 	}
 	return ": " + strings.Join(parts, ", ")
 }
 
 // rootText returns a root as text: a fraction or, if it is irrational, ten digits.
-func rootText(r ratfunc.Root) string {
+func rootText(root ratfunc.Root) string {
 	maxWidth := big.NewRat(1, 1e12)
-	for !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(maxWidth) > 0 {
-		r = r.Narrow()
+	for !root.Fraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
+		root = root.Narrow()
 	}
-	if r.Fraction() {
-		return r.Low.RatString()
+	if root.Fraction() {
+		return root.Low.RatString()
 	}
-	x, _ := r.Low.Float64()
-	return fmt.Sprintf("about %.10g", x)
+	approximate, _ := root.Low.Float64()
+	return fmt.Sprintf("about %.10g", approximate)
 }
 
-// confirm returns an error unless a function, nil for infinity, has value x at the point.
-func (in *openModel) confirm(f *piecewise, x result.Value) error {
-	if f == nil {
-		if math.IsInf(x.Num, 1) {
+// confirm returns an error unless the function has the given value at the point at which the model was built. A function of nil
+// stands for infinity.
+func (open *openModel) confirm(function *piecewise, value result.Value) error {
+	if function == nil {
+		if math.IsInf(value.Num, 1) {
 			return nil
 		}
-		return errors.New("the value is infinite for parameters, and is not at a point; this is a bug: please report it")
+		return fmt.Errorf("the value is infinite as a function of the parameters, but %v at %s; this is a bug: please report it", value.Num, pointText(open.params))
 	}
 	var point []*big.Rat
-	for _, p := range in.params {
-		point = append(point, p.At)
+	for _, param := range open.params {
+		point = append(point, param.At)
 	}
 	var best *big.Rat
-	for _, g := range f.functions() {
-		if y, ok := g.At(point); ok && (best == nil || f.least == (y.Cmp(best) < 0)) {
-			best = y
+	for _, candidate := range function.functions() {
+		candidateValue, ok := candidate.At(point)
+		if !ok {
+			continue // the function has a pole at the point
+		}
+		better := best == nil
+		if !better && function.least {
+			better = candidateValue.Cmp(best) < 0
+		} else if !better {
+			better = candidateValue.Cmp(best) > 0
+		}
+		if better {
+			best = candidateValue
 		}
 	}
-	if best == nil || x.Rat == nil || x.Rat.Cmp(best) != 0 {
-		return fmt.Errorf("the function %s is not the value %v at %s; this is a bug: please report it", f, x.Num, pointText(in.params))
+	if best == nil || value.Rat == nil || value.Rat.Cmp(best) != 0 {
+		return fmt.Errorf("the function %s is not the value %v at %s; this is a bug: please report it", function, value.Num, pointText(open.params))
 	}
 	return nil
 }
@@ -303,141 +316,146 @@ func (in *openModel) confirm(f *piecewise, x result.Value) error {
 // openProperty is a property to evaluate as a function of the parameters of an open model.
 type openProperty struct {
 	*openModel
-	ctx context.Context
-	p   *property
+	ctx      context.Context
+	property *checkedProperty
 }
 
 // refuse returns the error that an expression cannot be evaluated.
 func (o *openProperty) refuse(x sema.Expr, what string) error {
-	return result.Refuse(&o.p.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", what)
+	return result.Refuse(&o.property.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", what)
 }
 
 // value returns the value of an expression in the initial state; nil is infinity.
-func (o *openProperty) value(x sema.Expr) (*piecewise, error) {
-	f := logic.Of(x)
-	if f.Measure() && !f.Query() {
-		return nil, o.refuse(x, "a bound")
+func (o *openProperty) value(expr sema.Expr) (*piecewise, error) {
+	formula := logic.Of(expr)
+	if formula.Measure() && !formula.Query() {
+		return nil, o.refuse(expr, "a bound")
 	}
-	switch f.Kind {
+	switch formula.Kind {
 	case logic.Probability:
-		return o.path(f)
+		return o.probability(formula)
 	case logic.SteadyState:
 		if o.program.Type == syntax.MDP {
-			return nil, o.refuse(x, "S of an MDP")
+			return nil, o.refuse(expr, "S of an MDP")
 		}
-		set, err := o.states(f.Operand)
+		set, err := o.states(formula.Operand)
 		if err != nil {
 			return nil, err
 		}
 		return single(o.chain.LongRun(o.ctx, o.chain.Visits(set)))
 	case logic.Reward:
 		switch {
-		case f.Objective.Err != nil:
-			return nil, f.Objective.Err
-		case f.Objective.Ratio:
-			return nil, o.refuse(x, "a ratio of rewards")
+		case formula.Objective.Err != nil:
+			return nil, formula.Objective.Err
+		case formula.Objective.Ratio:
+			return nil, o.refuse(expr, "a ratio of rewards")
 		}
-		return o.reward(f)
+		return o.reward(formula)
 	case logic.Filter:
-		return o.filter(f)
+		return o.filter(formula)
 	}
-	return o.arithmetic(x)
+	return o.arithmetic(expr)
 }
 
 // filter returns the value of a filter, which must select the initial state only.
-func (o *openProperty) filter(f *logic.Formula) (*piecewise, error) {
-	switch f.Op {
+func (o *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
+	switch formula.Op {
 	case "state", "first", "min", "max", "sum", "avg":
 	default:
-		return nil, o.refuse(f.X, "this filter")
+		return nil, o.refuse(formula.X, "this filter")
 	}
-	if f.States == nil {
-		return nil, o.refuse(f.X, "a filter over all states")
+	if formula.States == nil {
+		return nil, o.refuse(formula.X, "a filter over all states")
 	}
-	set, err := o.states(f.States)
+	set, err := o.states(formula.States)
 	if err != nil {
 		return nil, err
 	}
-	if m := o.point.space.Model(); set.Count() != 1 || !set.Has(int(m.Initial[0])) {
-		return nil, o.refuse(f.X, "a filter over others than the initial state")
+	if model := o.pointModel.space.Model(); set.Count() != 1 || !set.Has(int(model.Initial[0])) {
+		return nil, o.refuse(formula.X, "a filter over others than the initial state")
 	}
-	return o.value(f.Operand)
+	return o.value(formula.Operand)
 }
 
-// arithmetic returns the value of a sum, difference, product or quotient. If one operand has several pieces, the other one
-// must be a single function.
-func (o *openProperty) arithmetic(e sema.Expr) (*piecewise, error) {
-	b, ok := e.(*sema.Binary)
-	if _, constant := e.(*sema.Const); !ok && !constant {
-		return nil, o.refuse(e, "this formula")
+// arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values. If one operand has
+// several pieces, the other one must be a single function.
+func (o *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
+	binary, ok := expr.(*sema.Binary)
+	if _, constant := expr.(*sema.Const); !ok && !constant {
+		return nil, o.refuse(expr, "this formula")
 	}
-	if x, exact, err := sema.EvalExact(e, nil); err == nil && exact {
-		if x.Type == sema.Int {
-			x.Rat = big.NewRat(int64(x.Int), 1)
+	if left, exact, err := sema.EvalExact(expr, nil); err == nil && exact {
+		if left.Type == sema.Int {
+			left.Rat = big.NewRat(int64(left.Int), 1)
 		}
-		return single(o.chain.One().Scale(x.Rat), nil)
+		return single(o.chain.One().Scale(left.Rat), nil)
 	}
 	if !ok {
-		return nil, o.refuse(e, "this formula")
+		return nil, o.refuse(expr, "this formula")
 	}
-	x, err := o.value(b.X)
+	left, err := o.value(binary.X)
 	if err != nil {
 		return nil, err
 	}
-	y, err := o.value(b.Y)
+	right, err := o.value(binary.Y)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case x == nil || y == nil:
-		return nil, o.refuse(e, "arithmetic on infinity")
-	case len(x.pieces) > 1 && len(y.pieces) > 1:
-		return nil, o.refuse(e, "arithmetic on two values that several schedulers attain")
+	case left == nil || right == nil:
+		return nil, o.refuse(expr, "arithmetic on infinity")
+	case len(left.pieces) > 1 && len(right.pieces) > 1:
+		return nil, o.refuse(expr, "arithmetic on two values that several schedulers attain")
 	}
-	return combined(b.Op, x, y, func(what string) error { return o.refuse(e, what) })
+	return combine(binary.Op, left, right, func(what string) error { return o.refuse(expr, what) })
 }
 
-// combined returns x op y, one of which is one function.
-func combined(op syntax.Op, x, y *piecewise, refuse func(string) error) (*piecewise, error) {
-	out := &piecewise{least: x.least}
-	if len(y.pieces) > 1 {
-		out.least = y.least != (op == syntax.OpSub)
+// combine returns the sum, difference, product or quotient of two values. At least one of them must be a single function. A product
+// or quotient needs two single functions, because a negative factor would swap minimum and maximum.
+func combine(op syntax.Op, left, right *piecewise, refuse func(string) error) (*piecewise, error) {
+	result := &piecewise{least: left.least}
+	if len(right.pieces) > 1 {
+		result.least = right.least
+		if op == syntax.OpSub {
+			result.least = !right.least // the difference is greatest where the subtrahend is least
+		}
 	}
-	if len(x.pieces)+len(y.pieces) > 2 && op != syntax.OpAdd && op != syntax.OpSub {
+	if len(left.pieces)+len(right.pieces) > 2 && op != syntax.OpAdd && op != syntax.OpSub {
 		return nil, refuse("products of values that several schedulers attain")
 	}
-	for _, f := range x.pieces {
-		for _, g := range y.pieces {
-			piece := g
-			if len(x.pieces) > 1 {
-				piece = f
+	for _, leftPiece := range left.pieces {
+		for _, rightPiece := range right.pieces {
+			piece := rightPiece
+			if len(left.pieces) > 1 {
+				piece = leftPiece
 			}
 			switch {
 			case op == syntax.OpAdd:
-				piece.Value = f.Value.Add(g.Value)
+				piece.Value = leftPiece.Value.Add(rightPiece.Value)
 			case op == syntax.OpSub:
-				piece.Value = f.Value.Sub(g.Value)
+				piece.Value = leftPiece.Value.Sub(rightPiece.Value)
 			case op == syntax.OpMul:
-				piece.Value = f.Value.Mul(g.Value)
-			case op == syntax.OpDiv && !g.Value.IsZero():
-				piece.Value = f.Value.Quo(g.Value)
+				piece.Value = leftPiece.Value.Mul(rightPiece.Value)
+			case op == syntax.OpDiv && !rightPiece.Value.IsZero():
+				piece.Value = leftPiece.Value.Quo(rightPiece.Value)
 			default:
 				return nil, refuse("this formula")
 			}
-			out.pieces = append(out.pieces, piece)
+			result.pieces = append(result.pieces, piece)
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
-// best returns an extremal value of an MDP, or one minus it.
-func (o *openProperty) best(f *logic.Formula, q parametric.Question, negated bool) (*piecewise, error) {
-	least, ok := f.Least(false)
+// bestOverSchedulers returns the smallest or largest value that a scheduler of an MDP attains, whichever the formula asks for.
+// If negated, it computes the opposite extremum of the question and subtracts it from one.
+func (o *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, negated bool) (*piecewise, error) {
+	minimum, ok := formula.Least(false)
 	if !ok {
-		return nil, o.refuse(f.X, "a query that names neither minimum nor maximum")
+		return nil, o.refuse(formula.X, "a query that names neither minimum nor maximum")
 	}
-	q.Min = least != negated
-	pieces, err := o.chain.Best(o.ctx, q, o.low, o.high)
+	question.Min = minimum != negated
+	pieces, err := o.chain.Best(o.ctx, question, o.low, o.high)
 	if pieces == nil || err != nil {
 		return nil, err
 	}
@@ -446,122 +464,123 @@ func (o *openProperty) best(f *logic.Formula, q parametric.Question, negated boo
 			pieces[i].Value = o.chain.One().Sub(p.Value)
 		}
 	}
-	return &piecewise{pieces, least}, nil
+	return &piecewise{pieces, minimum}, nil
 }
 
-// path returns the value of P.
-func (o *openProperty) path(f *logic.Formula) (*piecewise, error) {
-	p := f.Path
-	if !p.Operator || p.Negated {
-		return nil, o.refuse(f.X, "this path formula")
+// probability returns the value of the operator P as a function of the parameters.
+func (o *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
+	path := formula.Path
+	if !path.Operator || path.Negated {
+		return nil, o.refuse(formula.X, "this path formula")
 	}
-	left := sparse.FullSet(o.point.space.Model().NumStates())
+	left := sparse.FullSet(o.pointModel.space.Model().NumStates())
 	var err error
-	if p.Left != nil {
-		if left, err = o.states(p.Left); err != nil {
+	if path.Left != nil {
+		if left, err = o.states(path.Left); err != nil {
 			return nil, err
 		}
 	}
-	right, err := o.states(p.Right)
+	right, err := o.states(path.Right)
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := check.Sets.AsUntil(p.Op, left, right)
-	low, high, bounded, err := o.steps(p.Bound)
+	left, right, negated := check.Sets.AsUntil(path.Op, left, right)
+	low, high, bounded, err := o.steps(path.Bound)
 	if err != nil {
 		return nil, err
 	}
-	var v *ratfunc.Func
-	switch next := p.Op == syntax.Next; {
+	var value *ratfunc.Func
+	switch next := path.Op == syntax.Next; {
 	case o.program.Type == syntax.MDP && (bounded || next):
-		return nil, o.refuse(f.X, "X or a bound of an MDP")
+		return nil, o.refuse(formula.X, "X or a bound of an MDP")
 	case o.program.Type == syntax.MDP:
-		return o.best(f, parametric.Question{Left: left, Right: right}, negated)
+		return o.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, negated)
 	case next && bounded:
-		return nil, o.refuse(f.X, "a bound of X")
+		return nil, o.refuse(formula.X, "a bound of X")
 	case next:
-		v, err = o.chain.BoundedUntil(o.ctx, left, right, 1, 1)
+		value, err = o.chain.BoundedUntil(o.ctx, left, right, 1, 1)
 	case bounded:
-		v, err = o.chain.BoundedUntil(o.ctx, left, right, low, high)
+		value, err = o.chain.BoundedUntil(o.ctx, left, right, low, high)
 	default:
-		v, err = o.chain.Until(o.ctx, left, right)
+		value, err = o.chain.Until(o.ctx, left, right)
 	}
 	if err != nil || !negated {
-		return single(v, err)
+		return single(value, err)
 	}
-	return single(o.chain.One().Sub(v), nil)
+	return single(o.chain.One().Sub(value), nil)
 }
 
-// steps returns the bounds on the number of steps.
-func (o *openProperty) steps(b *sema.Bound) (low, high int, bounded bool, err error) {
-	if b == nil {
+// steps returns the bounds on the number of steps. bounded is false if there is no bound. A bound on time and a bound without an
+// upper end are errors.
+func (o *openProperty) steps(bound *sema.Bound) (low, high int, bounded bool, err error) {
+	if bound == nil {
 		return 0, 0, false, nil
 	}
-	if o.program.Type == syntax.CTMC || b.High == nil {
-		return 0, 0, false, result.Refuse(&o.p.Instance, result.Unsupported, o.p.Pos, "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)")
+	if o.program.Type == syntax.CTMC || bound.High == nil {
+		return 0, 0, false, result.Refuse(&o.property.Instance, result.Unsupported, o.property.Pos, "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)")
 	}
-	for _, end := range []sema.Expr{b.Low, b.High} {
+	for _, end := range []sema.Expr{bound.Low, bound.High} {
 		if end != nil {
 			if _, err := o.count(end); err != nil {
 				return 0, 0, false, err
 			}
 		}
 	}
-	low, high, err = logic.Steps(b)
+	low, high, err = logic.Steps(bound)
 	return low, high, true, err
 }
 
 // count evaluates a number of steps.
-func (o *openProperty) count(x sema.Expr) (int, error) {
-	v, _, err := sema.EvalExact(x, nil)
-	if err == nil && v.Type != sema.Int {
-		err = result.Refuse(&o.p.Instance, result.Unsupported, o.p.Pos, "found %v steps, want a whole number", v)
+func (o *openProperty) count(expr sema.Expr) (int, error) {
+	value, _, err := sema.EvalExact(expr, nil)
+	if err == nil && value.Type != sema.Int {
+		err = result.Refuse(&o.property.Instance, result.Unsupported, o.property.Pos, "found %v steps, want a whole number", value)
 	}
-	return int(v.Int), err
+	return int(value.Int), err
 }
 
-// reward returns the value of R.
-func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
-	r := f.Objective
+// reward returns the value of the operator R as a function of the parameters.
+func (o *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
+	objective := formula.Objective
 	var target *sparse.Set
 	var err error
-	if p := r.Path; p != nil {
-		if !p.Operator || p.Negated || p.Op != syntax.Future || p.Bound != nil {
-			return nil, o.refuse(f.X, "this reward")
+	if path := objective.Path; path != nil {
+		if !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
+			return nil, o.refuse(formula.X, "this reward")
 		}
-		target, err = o.states(p.Right)
+		target, err = o.states(path.Right)
 		if err != nil {
 			return nil, err
 		}
 	}
-	rewards, err := o.chain.Rewards(r.Struct)
+	rewards, err := o.chain.Rewards(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case o.program.Type == syntax.MDP && target != nil:
-		return o.best(f, parametric.Question{Right: target, Rewards: rewards}, false)
+		return o.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
 	case o.program.Type == syntax.MDP:
-		return nil, o.refuse(f.X, "another reward than R[F] of an MDP")
+		return nil, o.refuse(formula.X, "another reward than R[F] of an MDP")
 	case target != nil:
 		return single(o.chain.ReachReward(o.ctx, rewards, target))
-	case r.Form == logic.LongRun:
+	case objective.Form == logic.LongRun:
 		return single(o.chain.LongRun(o.ctx, rewards))
-	case r.Form == logic.CostBoundedReward:
-		return nil, o.refuse(f.X, logic.Describe(r.X))
-	case r.Form == logic.TotalReward:
+	case objective.Form == logic.CostBoundedReward:
+		return nil, o.refuse(formula.X, logic.Describe(objective.X))
+	case objective.Form == logic.TotalReward:
 		return single(o.chain.Total(o.ctx, rewards))
 	case o.program.Type == syntax.CTMC:
-		return nil, o.refuse(f.X, "a reward at or until a time")
+		return nil, o.refuse(formula.X, "a reward at or until a time")
 	}
-	steps, err := o.count(r.At)
+	steps, err := o.count(objective.At)
 	if err != nil {
 		return nil, err
 	}
-	if r.Form == logic.Cumulative {
+	if objective.Form == logic.Cumulative {
 		return single(o.chain.Cumulative(o.ctx, rewards, steps))
 	}
-	rewards, err = o.chain.StateRewards(r.Struct)
+	rewards, err = o.chain.StateRewards(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
@@ -569,18 +588,18 @@ func (o *openProperty) reward(f *logic.Formula) (*piecewise, error) {
 }
 
 // states returns the states in which a formula holds. The formula must not depend on parameters.
-func (o *openProperty) states(x sema.Expr) (*sparse.Set, error) {
-	if nested := logic.Nested(x, o.p.Program.Labels); nested != nil {
-		return nil, result.Refuse(&o.p.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on them, want a value for each parameter (--const)")
+func (o *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
+	if nested := logic.Nested(expr, o.property.Program.Labels); nested != nil {
+		return nil, result.Refuse(&o.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on them, want a value for each parameter (--const)")
 	}
-	q := &check.Property{Property: sema.Property{Text: o.p.Text, X: x, Pos: o.p.Pos}, Program: o.p.Program, File: o.p.File}
-	values, v := o.point.checker.Values(o.ctx, q)
-	if v.Err != nil {
-		return nil, v.Err
+	property := &check.Property{Property: sema.Property{Text: o.property.Text, X: expr, Pos: o.property.Pos}, Program: o.property.Program, File: o.property.File}
+	values, verdict := o.pointModel.checker.Values(o.ctx, property)
+	if verdict.Err != nil {
+		return nil, verdict.Err
 	}
 	set := sparse.NewSet(len(values.Lo))
-	for s, x := range values.Lo {
-		if x == 1 {
+	for s, expr := range values.Lo {
+		if expr == 1 {
 			set.Add(s)
 		}
 	}

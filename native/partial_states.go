@@ -3,7 +3,6 @@ package native
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
@@ -33,25 +32,30 @@ type partOptions struct {
 	stage int // for a DTMC: the number of states of each further stage
 }
 
-// partOptionsOf returns the options for a plan. The first states are explored separately if check.FromPart or check.Stages may
-// evaluate a property from them, and if the plan needs no other outputs.
-func partOptionsOf(p *runner.Plan) partOptions {
-	job := &p.Job
-	num := &job.Numeric
-	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || num.Reduce || num.Fair ||
-		num.Accuracy == result.Proven || accuracy(num) == result.Estimated
+// partOptionsOf decides how many states of a plan's model are explored first. It is all of them, unless some property may have its
+// value after a part: Pmax of an MDP (check.FromPart), or reachability in a DTMC (check.Stages). Outputs such as schedulers need all
+// states.
+func partOptionsOf(plan *runner.Plan) partOptions {
+	job := &plan.Job
+	numeric := &job.Numeric
+	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || numeric.Reduce || numeric.Fair ||
+		numeric.Accuracy == result.Proven || accuracy(numeric) == result.Estimated
 	if needsAllStates {
 		return partOptions{}
 	}
-	someProperty := func(suitable func(logic.Written) bool) bool {
-		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && suitable(logic.Read(t.Property.X)) })
+	var hasPmax, hasReachability bool
+	for _, task := range plan.Tasks {
+		if task.Rejected != nil {
+			continue
+		}
+		property := logic.Read(task.Property.X)
+		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
+		hasReachability = hasReachability || property.Reaches()
 	}
-	isPmax := func(q logic.Written) bool { return q.Kind == logic.Probability && q.Extremum == syntax.Max }
-	kind := p.Model.ModelType()
-	switch {
-	case kind == syntax.MDP && someProperty(isPmax):
+	switch kind := plan.Model.ModelType(); {
+	case kind == syntax.MDP && hasPmax:
 		return partOptions{first: firstStates}
-	case kind == syntax.DTMC && num.MaxStates == 0 && someProperty(logic.Written.Reaches):
+	case kind == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
 		return partOptions{first: firstChainStates, stage: stageStates}
 	}
 	return partOptions{}
@@ -60,76 +64,76 @@ func partOptionsOf(p *runner.Plan) partOptions {
 // partialStates is an instance whose first states are explored. It explores all states when a property needs them.
 type partialStates struct {
 	*statesMethod
-	model *compile.Model
-	first *check.Checker // of the first states
-	whole *states        // all states; nil until they are explored
-	tried int            // the limit of states of the last exploration
-	err   error          // the error of the last exploration
+	model     *compile.Model
+	first     *check.Checker // of the first states
+	whole     *exploredModel // all states; nil until they are explored
+	lastLimit int            // the limit of states of the last exploration
+	err       error          // the error of the last exploration
 }
 
-// check implements instance. It evaluates the property from the first states if it can, and otherwise on the whole
-// model.
-func (b *partialStates) check(ctx context.Context, p *property) result.Verdict {
-	cp := &p.Instance
-	if b.part.stage > 0 {
-		if stages := b.first.Stages(ctx, cp); stages != nil {
-			opts := b.build
-			opts.Part = b.part.stage
-			v, ok, err := stages.Sum(ctx, opts)
+// check implements instance. If the first states determine the answer, it returns that answer, and otherwise it checks the whole
+// model. An MDP of at most wholeStates states is always explored completely, so that the verdict has the sizes of the model.
+func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	checked := &property.Instance
+	if partial.partOptions.stage > 0 {
+		if stages := partial.first.Stages(ctx, checked); stages != nil {
+			opts := partial.build
+			opts.Part = partial.partOptions.stage
+			verdict, ok, err := stages.Sum(ctx, opts)
 			switch {
 			case err != nil:
-				return result.Verdict{Err: failure(err, result.Build, b.file, syntax.Pos{})}
+				return result.Verdict{Err: failure(err, result.Build, partial.file, syntax.Pos{})}
 			case ok:
-				return v
+				return verdict
 			}
 		}
-		return b.checkAll(ctx, p)
+		return partial.checkAll(ctx, property)
 	}
-	v, ok := b.first.FromPart(ctx, cp)
+	verdict, ok := partial.first.FromPart(ctx, checked)
 	if !ok {
-		return b.checkAll(ctx, p)
+		return partial.checkAll(ctx, property)
 	}
-	maxStates := b.build.MaxStates
+	maxStates := partial.build.MaxStates
 	if maxStates == 0 || maxStates > wholeStates {
 		maxStates = wholeStates
 	}
-	b.explore(ctx, maxStates)
-	_, limitExceeded := errors.AsType[*explicit.LimitError](b.err)
-	tooLarge := b.whole != nil && b.whole.space.Model().NumStates() > wholeStates
+	partial.exploreAll(ctx, maxStates)
+	_, limitExceeded := errors.AsType[*explicit.LimitError](partial.err)
+	tooLarge := partial.whole != nil && partial.whole.space.Model().NumStates() > wholeStates
 	if limitExceeded || tooLarge {
-		return v
+		return verdict
 	}
-	return b.answer(ctx, p)
+	return partial.checkExplored(ctx, property)
 }
 
 // checkAll checks a property on the whole model.
-func (b *partialStates) checkAll(ctx context.Context, p *property) result.Verdict {
-	b.explore(ctx, b.build.MaxStates)
-	return b.answer(ctx, p)
+func (partial *partialStates) checkAll(ctx context.Context, property *checkedProperty) result.Verdict {
+	partial.exploreAll(ctx, partial.build.MaxStates)
+	return partial.checkExplored(ctx, property)
 }
 
-// answer checks a property on the whole model, if that could be explored.
-func (b *partialStates) answer(ctx context.Context, p *property) result.Verdict {
-	if b.err != nil {
-		return result.Verdict{Err: failure(b.err, result.Build, b.file, syntax.Pos{})}
+// checkExplored checks a property on the whole model. If the exploration failed, the verdict has its error.
+func (partial *partialStates) checkExplored(ctx context.Context, property *checkedProperty) result.Verdict {
+	if partial.err != nil {
+		return result.Verdict{Err: failure(partial.err, result.Build, partial.file, syntax.Pos{})}
 	}
-	return b.whole.check(ctx, p)
+	return partial.whole.check(ctx, property)
 }
 
-// explore explores the whole model, up to maxStates states (0 for no limit), unless it did so before.
-func (b *partialStates) explore(ctx context.Context, maxStates int) {
-	if b.whole != nil || b.err != nil && b.tried == maxStates {
+// exploreAll explores the whole model, up to maxStates states (0 for no limit), unless it did so before.
+func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
+	if partial.whole != nil || partial.err != nil && partial.lastLimit == maxStates {
 		return
 	}
-	opts := b.build
+	opts := partial.build
 	opts.MaxStates = maxStates
-	b.tried = maxStates
-	space, err := explicit.Build(ctx, b.model, opts)
-	b.err = err
+	partial.lastLimit = maxStates
+	space, err := explicit.Build(ctx, partial.model, opts)
+	partial.err = err
 	switch {
 	case err == nil:
-		b.whole = b.over(space, nil)
+		partial.whole = partial.newExploredModel(space, nil)
 	case ctx.Err() != nil:
-		b.tried = -1 // the next property may have more time or memory
+		partial.lastLimit = -1 // the next property may have more time or memory
 	}
 }

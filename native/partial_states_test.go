@@ -61,12 +61,12 @@ func inStages(t *testing.T, job runner.Job, first, stage int) []result.Verdict {
 		if err != nil {
 			return err
 		}
-		if want := (partOptions{first: firstChainStates, stage: stageStates}); e.part != want {
-			t.Errorf("begins with %+v, want %+v", e.part, want)
+		if want := (partOptions{first: firstChainStates, stage: stageStates}); e.partOptions != want {
+			t.Errorf("begins with %+v, want %+v", e.partOptions, want)
 		}
-		e.part = partOptions{first: first, stage: stage}
+		e.partOptions = partOptions{first: first, stage: stage}
 		r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(e, model) }
-		return r.all()
+		return r.checkPlan()
 	})
 	if err != nil {
 		t.Fatal(err)

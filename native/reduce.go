@@ -14,44 +14,44 @@ import (
 
 // checkReduced checks a property on its quotient. If bisimulation does not preserve the property, it checks the whole model and
 // warns.
-func (b *states) checkReduced(ctx context.Context, p *check.Property) result.Verdict {
+func (model *exploredModel) checkReduced(ctx context.Context, property *check.Property) result.Verdict {
 	start := time.Now()
-	r, err := b.quotient(ctx, p)
-	f, known := errors.AsType[*result.Failure](err)
+	reduced, err := model.quotient(ctx, property)
+	failure, known := errors.AsType[*result.Failure](err)
 	switch {
-	case known && f.Class == result.Unsupported && b.wants.Partition == nil:
-		v := b.checker.Check(ctx, p)
-		v.Warnings = append(slices.Clip(v.Warnings), "not reduced: "+f.Message)
-		return v
+	case known && failure.Class == result.Unsupported && model.outputs.Partition == nil:
+		verdict := model.checker.Check(ctx, property)
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), "not reduced: "+failure.Message)
+		return verdict
 	case err != nil:
-		return result.Verdict{Err: check.Failure(err, p.File, p.Pos)}
+		return result.Verdict{Err: check.Failure(err, property.File, property.Pos)}
 	}
-	v := check.New(r.Space.Compiled(), r.Space, b.checking).Check(ctx, p)
-	v.Seconds = time.Since(start).Seconds()
-	return v
+	verdict := check.New(reduced.Space.Compiled(), reduced.Space, model.checking).Check(ctx, property)
+	verdict.Seconds = time.Since(start).Seconds()
+	return verdict
 }
 
-// quotient returns the quotient of the model for a property: by the partition of a file if the job has one, and otherwise by the
-// coarsest partition, which it writes to a file if the job wants it.
-func (b *states) quotient(ctx context.Context, p *check.Property) (*check.Reduced, error) {
-	f := b.wants.Partition
-	if f == nil {
-		return check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p}, nil)
+// quotient returns the quotient of the model that is checked for a property. If the job has a file with a partition, its blocks are
+// the states of the quotient. Otherwise it computes the coarsest partition, and writes it if the job names a file for it.
+func (model *exploredModel) quotient(ctx context.Context, property *check.Property) (*check.Reduced, error) {
+	file := model.outputs.Partition
+	if file == nil {
+		return check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, nil)
 	}
-	if f.Text == nil {
-		r, err := check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p}, nil)
+	if file.Text == nil {
+		reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, nil)
 		if err != nil {
 			return nil, err
 		}
-		return r, f.Write(f.File, func(w io.Writer) error { return check.WritePartition(ctx, w, b.space, r.Partition) })
+		return reduced, file.Write(file.File, func(w io.Writer) error { return check.WritePartition(ctx, w, model.space, reduced.Partition) })
 	}
-	given, err := check.ReadPartition(ctx, f.File, f.Text, b.space)
+	given, err := check.ReadPartition(ctx, file.File, file.Text, model.space)
 	if err != nil {
 		return nil, err
 	}
-	r, err := check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p}, given)
+	reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, given)
 	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("%s: %w", f.File, err)
+		return nil, fmt.Errorf("%s: %w", file.File, err)
 	}
-	return r, err
+	return reduced, err
 }

@@ -27,7 +27,7 @@ type run struct {
 // shared is the part of a run that await reads.
 type shared struct {
 	mu       sync.Mutex
-	left     bool // await has returned
+	returned bool // await has returned
 	verdicts []result.Verdict
 	kept     *incomplete // the verdict of the property that is being checked; nil if it has no value yet
 }
@@ -39,43 +39,44 @@ type incomplete struct {
 }
 
 // await runs the work of a plan. When the context ends, it returns at once, with the verdicts found so far.
-func await(ctx context.Context, p *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
-	r := &run{ctx: ctx, plan: p, shared: &shared{}}
-	if report := p.Job.Progress; report != nil {
-		r.plan = p.WithOutputs(func(o *runner.Outputs) {
-			o.Progress = func(p runner.Progress) {
+func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
+	r := &run{ctx: ctx, plan: plan, shared: &shared{}}
+	if report := plan.Job.Progress; report != nil {
+		r.plan = plan.WithOutputs(func(o *runner.Outputs) {
+			o.Progress = func(plan runner.Progress) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				if !r.left {
-					report(p)
+				if !r.returned {
+					report(plan)
 				}
 			}
 		})
 	}
 	var failure error
 	if err := ending.Await(ctx, func() { failure = work(r) }); err != nil {
-		return r.leave(err), nil
+		return r.verdictsAtReturn(err), nil
 	}
 	return r.verdicts, failure
 }
 
-// leave returns the verdicts of all properties when await returns early. Properties that were not finished have the error why.
-func (r *run) leave(why error) []result.Verdict {
+// verdictsAtReturn returns the verdicts of all properties when await returns early. A property that is not finished gets the
+// given error; if its value is known already, the verdict keeps the value.
+func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.left = true
+	r.returned = true
 	finished := len(r.verdicts)
 	for model := range r.plan.Models() {
-		for _, t := range r.plan.Tasks {
-			for _, constants := range valuations(t, model) {
+		for _, task := range r.plan.Tasks {
+			for _, constants := range valuations(task, model) {
 				finished--
 				if finished < 0 {
-					v := result.Verdict{Err: failure(why, result.Other, t.Source.File, t.Pos)}
+					verdict := result.Verdict{Err: failure(reason, result.Other, task.Source.File, task.Pos)}
 					if r.kept != nil {
-						v = unfinished(r.kept.verdict, r.kept.missing, v.Err)
+						verdict = unfinished(r.kept.verdict, r.kept.missing, verdict.Err)
 						r.kept = nil
 					}
-					r.verdicts = append(r.verdicts, r.complete(t, constants, v))
+					r.verdicts = append(r.verdicts, r.complete(task, constants, verdict))
 				}
 			}
 		}
@@ -84,55 +85,55 @@ func (r *run) leave(why error) []result.Verdict {
 }
 
 // add adds a verdict to the results and reports it, unless await has returned.
-func (r *run) add(t *runner.Task, constants []result.Constant, v result.Verdict) {
+func (r *run) add(task *runner.Task, constants []result.Constant, verdict result.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.left {
+	if r.returned {
 		return
 	}
-	r.verdicts = append(r.verdicts, r.complete(t, constants, v))
+	r.verdicts = append(r.verdicts, r.complete(task, constants, verdict))
 	r.kept = nil
 	if report := r.plan.Job.Verdict; report != nil {
 		report(&r.verdicts[len(r.verdicts)-1])
 	}
 }
 
-// keep stores the incomplete verdict of the property that is being checked.
-func (r *run) keep(a *incomplete) {
+// keepIncomplete stores the incomplete verdict of the property that is being checked.
+func (r *run) keepIncomplete(verdict *incomplete) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kept = a
+	r.kept = verdict
 }
 
-// all checks the plan. It is an error if an output is for one property and the plan has several verdicts.
-func (r *run) all() error {
-	if n := r.plan.Verdicts(); n != 1 {
+// checkPlan checks the plan. It is an error if an output is for one property and the plan has several verdicts.
+func (r *run) checkPlan() error {
+	if count := r.plan.Verdicts(); count != 1 {
 		switch {
 		case r.plan.Job.Scheduler != nil:
-			return fmt.Errorf("--export-scheduler writes the scheduler of one property under one valuation of the constants, found %d: want --select with one property, --const with one value each", n)
+			return fmt.Errorf("--export-scheduler writes the scheduler of one property under one valuation of the constants, found %d: want --select with one property, --const with one value each", count)
 		case r.plan.Job.Partition != nil:
-			return fmt.Errorf("a partition is that of one property under one valuation of the constants, found %d", n)
+			return fmt.Errorf("a partition is that of one property under one valuation of the constants, found %d", count)
 		}
 	}
-	return r.instances()
+	return r.checkInstances()
 }
 
-// instances checks every instance of the model and writes its certificates.
-func (r *run) instances() error {
-	c := r.plan.Job.Certificate
-	if c != nil {
-		n := 0
+// checkInstances checks every instance of the model and writes its certificates.
+func (r *run) checkInstances() error {
+	certificate := r.plan.Job.Certificate
+	if certificate != nil {
+		count := 0
 		for range r.plan.Models() {
-			n++
+			count++
 		}
-		if n != 1 {
-			return fmt.Errorf("certificates are written of one model, found %d valuations of its constants", n)
+		if count != 1 {
+			return fmt.Errorf("certificates are written of one model, found %d valuations of its constants", count)
 		}
 	}
 	for model := range r.plan.Models() {
-		in := r.instance(model)
-		if b, ok := in.(*states); ok && c != nil && r.ctx.Err() == nil {
-			if err := b.proofs.write(r.ctx, c); err != nil {
+		instance := r.checkInstance(model)
+		if model, ok := instance.(*exploredModel); ok && certificate != nil && r.ctx.Err() == nil {
+			if err := model.proofs.write(r.ctx, certificate); err != nil {
 				return fmt.Errorf("write certificates: %w", err)
 			}
 		}
@@ -140,45 +141,46 @@ func (r *run) instances() error {
 	return nil
 }
 
-// instance checks every property under one valuation of the model's constants.
-func (r *run) instance(model sema.Valuation) instance {
-	prog, in, err := r.build(model)
-	fresh := true
-	for _, t := range r.plan.Tasks {
-		for property, constants := range valuations(t, model) {
+// checkInstance builds the model under one valuation of its constants, and checks every property on it. If a property runs out of
+// memory, it is checked once more on a new instance. checkInstance returns the last instance.
+func (r *run) checkInstance(model sema.Valuation) instance {
+	program, instance, err := r.build(model)
+	unused := true
+	for _, task := range r.plan.Tasks {
+		for property, constants := range valuations(task, model) {
 			switch {
-			case t.Rejected != nil:
-				r.add(t, constants, result.Verdict{Err: failure(t.Rejected, t.Class, t.Source.File, t.Pos)})
+			case task.Rejected != nil:
+				r.add(task, constants, result.Verdict{Err: failure(task.Rejected, task.Class, task.Source.File, task.Pos)})
 			case err != nil:
-				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
+				r.add(task, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 			default:
-				v := r.property(t, prog, in, property, constants)
-				if !fresh && v.Err != nil && v.Err.Class == result.Memory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil {
+				verdict := r.checkProperty(task, program, instance, property, constants)
+				if !unused && verdict.Err != nil && verdict.Err.Class == result.Memory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil {
 					// The instance keeps memory for properties that were checked before, so the check is repeated on a new one.
-					in = nil
-					if prog, in, err = r.build(model); err != nil {
-						r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
+					instance = nil
+					if program, instance, err = r.build(model); err != nil {
+						r.add(task, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 						continue
 					}
-					v = r.property(t, prog, in, property, constants)
+					verdict = r.checkProperty(task, program, instance, property, constants)
 				}
-				fresh = false
-				r.add(t, constants, v)
+				unused = false
+				r.add(task, constants, verdict)
 			}
 		}
 	}
-	return in
+	return instance
 }
 
 // valuations yields the valuations of the constants of a task's property, each with all constants of the verdict. A rejected task
 // has one verdict.
-func valuations(t *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
+func valuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
 	return func(yield func(sema.Valuation, []result.Constant) bool) {
-		if t.Rejected != nil {
+		if task.Rejected != nil {
 			yield(nil, runner.Constants(model))
 			return
 		}
-		for property := range t.Valuations() {
+		for property := range task.Valuations() {
 			if !yield(property, runner.Constants(model, property)) {
 				return
 			}
@@ -187,11 +189,11 @@ func valuations(t *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, 
 }
 
 // complete sets the fields of a verdict that the run knows, and adds the plan's warnings.
-func (r *run) complete(t *runner.Task, constants []result.Constant, v result.Verdict) result.Verdict {
-	v.Property, v.Name = t.Text, t.Name
-	v.Engine, v.Constants = Name, constants
-	v.Warnings = append(slices.Clip(r.plan.Warnings), v.Warnings...)
-	return v
+func (r *run) complete(task *runner.Task, constants []result.Constant, verdict result.Verdict) result.Verdict {
+	verdict.Property, verdict.Name = task.Text, task.Name
+	verdict.Engine, verdict.Constants = Name, constants
+	verdict.Warnings = append(slices.Clip(r.plan.Warnings), verdict.Warnings...)
+	return verdict
 }
 
 // compile returns the instance of the model under a valuation.
@@ -199,51 +201,51 @@ func (r *run) compile(method method, model sema.Valuation) (*sema.Program, insta
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	prog, err := r.plan.Model.Instantiate(model.Map())
+	program, err := r.plan.Model.Instantiate(model.Map())
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.closed(method, prog)
+	return r.closed(method, program)
 }
 
 // closed returns the instance of a program without parameters.
-func (r *run) closed(method method, prog *sema.Program) (*sema.Program, instance, error) {
-	if prog.Type == syntax.PTA {
-		in, err := newTimedStates(method, prog)
-		return prog, in, err
+func (r *run) closed(method method, program *sema.Program) (*sema.Program, instance, error) {
+	if program.Type == syntax.PTA {
+		instance, err := newTimedStates(method, program)
+		return program, instance, err
 	}
-	m, err := load.Compile(prog, &r.plan.Job)
+	compiled, err := load.Compile(program, &r.plan.Job)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := method.instance(r.ctx, m)
-	return prog, in, err
+	instance, err := method.instance(r.ctx, compiled)
+	return program, instance, err
 }
 
-// property checks one property of an instance. If that takes too much memory, only this property fails.
-func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+// checkProperty checks one property of an instance. If it runs out of memory, only this property fails.
+func (r *run) checkProperty(task *runner.Task, program *sema.Program, instance instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	if err := r.ctx.Err(); err != nil {
-		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
+		return result.Verdict{Err: failure(err, result.Other, task.Source.File, task.Pos)}
 	}
-	of, err := t.Instance(prog, valuation)
+	taskProperty, err := task.Instance(program, valuation)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Constants, t.Source.File, t.Pos)}
+		return result.Verdict{Err: failure(err, result.Constants, task.Source.File, task.Pos)}
 	}
 	if len(r.plan.Params) > 0 {
-		if err := independent(prog, in, t, valuation); err != nil {
-			return result.Verdict{Err: failure(err, result.Unsupported, t.Source.File, t.Pos)}
+		if err := checkIndependent(program, instance, task, valuation); err != nil {
+			return result.Verdict{Err: failure(err, result.Unsupported, task.Source.File, task.Pos)}
 		}
 	}
 	var warnings []string
-	for _, w := range of.Program.Warnings {
-		warnings = append(warnings, w.Error())
+	for _, warning := range taskProperty.Program.Warnings {
+		warnings = append(warnings, warning.Error())
 	}
 	ctx, done := ending.Part(r.ctx)
 	defer done()
-	v := in.check(ctx, &property{of, constants, func(v result.Verdict, missing string) {
-		v.Warnings = slices.Concat(warnings, v.Warnings)
-		r.keep(&incomplete{v, missing})
+	verdict := instance.check(ctx, &checkedProperty{taskProperty, constants, func(verdict result.Verdict, missing string) {
+		verdict.Warnings = slices.Concat(warnings, verdict.Warnings)
+		r.keepIncomplete(&incomplete{verdict, missing})
 	}})
-	v.Warnings = append(warnings, v.Warnings...)
-	return v
+	verdict.Warnings = append(warnings, verdict.Warnings...)
+	return verdict
 }

@@ -29,27 +29,27 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	if name == runner.Sim {
 		name = ""
 	}
-	m, err := stats.ParseMethod(string(name))
+	method, err := stats.ParseMethod(string(name))
 	if err != nil {
 		return nil, err
 	}
-	sim := &job.Simulation
+	settings := &job.Simulation
 	switch {
 	case job.Numeric.Fair:
 		return nil, errors.New("fair schedulers are not sampled: want the method that builds all states")
-	case sim.MaxPath < 0:
-		return nil, fmt.Errorf("maximum path length %d: want a positive number", sim.MaxPath)
-	case sim.Workers < 0:
-		return nil, fmt.Errorf("%d workers: want a positive number", sim.Workers)
+	case settings.MaxPath < 0:
+		return nil, fmt.Errorf("maximum path length %d: want a positive number", settings.MaxPath)
+	case settings.Workers < 0:
+		return nil, fmt.Errorf("%d workers: want a positive number", settings.Workers)
 	}
 	return &sampling{
 		progress: job.Progress,
 		opt: simulate.Options{
 			Params: stats.Params{
-				Method: m, Width: sim.Width, Confidence: sim.Confidence, Samples: sim.Samples, Approx: sim.Approximation,
-				MaxReward: sim.MaxReward, Valid: sim.Valid, ZeroVarianceSamples: sim.MinSamples, MaxSamples: sim.MaxSamples,
+				Method: method, Width: settings.Width, Confidence: settings.Confidence, Samples: settings.Samples, Approx: settings.Approximation,
+				MaxReward: settings.MaxReward, Valid: settings.Valid, ZeroVarianceSamples: settings.MinSamples, MaxSamples: settings.MaxSamples,
 			},
-			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers, Split: sim.Split,
+			MaxPath: settings.MaxPath, Seed: settings.Seed, Workers: settings.Workers, Split: settings.Split,
 		},
 		digest: sync.OnceValue(func() []byte { return digest(job) }),
 	}, nil
@@ -57,15 +57,15 @@ func newSampling(job *runner.Job) (*sampling, error) {
 
 // digest returns the hash of the model of a job, from which the random numbers of shards are derived.
 func digest(job *runner.Job) []byte {
-	h := sha256.New()
-	h.Write(job.Model)
+	hash := sha256.New()
+	hash.Write(job.Model)
 	if job.States != nil {
-		for _, f := range job.States.Files() {
-			fmt.Fprintf(h, "%s %d\n", f.Name, len(f.Data))
-			h.Write(f.Data)
+		for _, file := range job.States.Files() {
+			fmt.Fprintf(hash, "%s %d\n", file.Name, len(file.Data))
+			hash.Write(file.Data)
 		}
 	}
-	return h.Sum(nil)
+	return hash.Sum(nil)
 }
 
 // fractions implements method.
@@ -89,18 +89,18 @@ type sampled struct {
 }
 
 // check implements instance.
-func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
-	opt := s.opt
+func (s *sampled) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	options := s.opt
 	if s.progress != nil {
-		opt.Progress = func(sp runner.Progress) {
-			sp.Property = p.Text
-			s.progress(sp)
+		options.Progress = func(progress runner.Progress) {
+			progress.Property = property.Text
+			s.progress(progress)
 		}
 	}
-	if opt.Split != nil {
-		opt.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), p.Text, p.constants)
+	if options.Split != nil {
+		options.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), property.Text, property.constants)
 	}
-	v := simulate.Check(ctx, s.model, &p.Instance, opt).Verdict
-	v.Warnings = append(slices.Clip(v.Warnings), s.warnings...)
-	return v
+	verdict := simulate.Check(ctx, s.model, &property.Instance, options).Verdict
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), s.warnings...)
+	return verdict
 }

@@ -20,45 +20,45 @@ type schedulerFile struct {
 }
 
 // newSchedulerFile parses the target of a scheduler file. It returns nil for nil.
-func newSchedulerFile(f *runner.SchedulerFile) (*schedulerFile, error) {
-	if f == nil {
+func newSchedulerFile(target *runner.SchedulerFile) (*schedulerFile, error) {
+	if target == nil {
 		return nil, nil
 	}
-	x := &schedulerFile{SchedulerFile: f}
+	file := &schedulerFile{SchedulerFile: target}
 	var err error
-	x.file, x.format, x.opt, err = scheduler.ParseTarget(f.Target)
-	return x, err
+	file.file, file.format, file.opt, err = scheduler.ParseTarget(target.Target)
+	return file, err
 }
 
 // checkAndExport checks a property and writes its scheduler. If there is no scheduler, the verdict keeps its value and has
 // an error.
-func (b *states) checkAndExport(ctx context.Context, p *check.Property) result.Verdict {
-	if b.space.Program().Type == syntax.POMDP {
-		a, v, err := b.checker.Automaton(ctx, p)
+func (model *exploredModel) checkAndExport(ctx context.Context, property *check.Property) result.Verdict {
+	if model.space.Program().Type == syntax.POMDP {
+		automaton, verdict, err := model.checker.Automaton(ctx, property)
 		if err == nil {
-			err = b.export.Write(b.export.file, a.Write)
+			err = model.export.Write(model.export.file, automaton.Write)
 		}
-		return withoutScheduler(p, v, err)
+		return withoutScheduler(property, verdict, err)
 	}
-	s, v, err := b.checker.Scheduler(ctx, p)
-	if err == nil && s.Controller != nil {
-		err = b.export.Write(b.export.file, func(w io.Writer) error {
-			return scheduler.WriteController(ctx, w, s.Space, s.Controller, b.export.format, b.export.opt)
+	found, verdict, err := model.checker.Scheduler(ctx, property)
+	if err == nil && found.Controller != nil {
+		err = model.export.Write(model.export.file, func(w io.Writer) error {
+			return scheduler.WriteController(ctx, w, found.Space, found.Controller, model.export.format, model.export.opt)
 		})
-	} else if err == nil && b.export.format == scheduler.Tree {
-		err = b.writeDecisionTree(ctx, p, s, &v)
+	} else if err == nil && model.export.format == scheduler.Tree {
+		err = model.writeDecisionTree(ctx, property, found, &verdict)
 	} else if err == nil {
-		err = b.export.Write(b.export.file, func(w io.Writer) error {
-			return scheduler.Write(ctx, w, s.Space, s.Choices, b.export.format, b.export.opt)
+		err = model.export.Write(model.export.file, func(w io.Writer) error {
+			return scheduler.Write(ctx, w, found.Space, found.Choices, model.export.format, model.export.opt)
 		})
 	}
-	return withoutScheduler(p, v, err)
+	return withoutScheduler(property, verdict, err)
 }
 
 // withoutScheduler adds an error to a verdict: its scheduler was not found or not written.
-func withoutScheduler(p *check.Property, v result.Verdict, err error) result.Verdict {
-	if err != nil && v.Err == nil {
-		return unfinished(v, noScheduler, check.Failure(err, p.File, p.Pos))
+func withoutScheduler(property *check.Property, verdict result.Verdict, err error) result.Verdict {
+	if err != nil && verdict.Err == nil {
+		return unfinished(verdict, noScheduler, check.Failure(err, property.File, property.Pos))
 	}
-	return v
+	return verdict
 }

@@ -14,20 +14,20 @@ import (
 	"tilecheck/runner"
 )
 
-// ShieldQuestion returns the probability that a shield keeps: that of the property, which must be Pmax=? or Pmin=? of a formula
-// without a step bound. The states have exact weights.
-func ShieldQuestion(ctx context.Context, space *explicit.Space, p *runner.Instance) (*shield.Question, error) {
+// ShieldQuestion returns the question for a shield that keeps the probability of a property close to its optimum. The property must
+// be Pmax=? or Pmin=? of a formula without a step bound, and the states must have exact weights.
+func ShieldQuestion(ctx context.Context, space *explicit.Space, property *runner.Instance) (*shield.Question, error) {
 	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
-	op := logic.Of(p.X)
-	if op.Kind != logic.Probability || op.Extremum != syntax.Max && op.Extremum != syntax.Min {
-		return nil, usage.Errorf("the property is %s, want Pmax=? or Pmin=? for a shield", p.Text)
+	operator := logic.Of(property.X)
+	if operator.Kind != logic.Probability || operator.Extremum != syntax.Max && operator.Extremum != syntax.Min {
+		return nil, usage.Errorf("the property is %s, want Pmax=? or Pmin=? for a shield", property.Text)
 	}
-	r, _, err := checker.Reach(ctx, p)
+	reach, _, err := checker.Reach(ctx, property)
 	switch {
 	case err != nil:
 		return nil, err
-	case r.Steps.Low != 0 || r.Steps.High != solve.Unbounded:
-		return nil, usage.Errorf("the property is %s, which counts steps: the best choice depends on them, want one without a bound for a shield", p.Text)
+	case reach.Steps.Low != 0 || reach.Steps.High != solve.Unbounded:
+		return nil, usage.Errorf("the property is %s, which counts steps: the best choice depends on them, want one without a bound for a shield", property.Text)
 	}
-	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Extremum == syntax.Max}, nil
+	return &shield.Question{Space: reach.Space, Left: reach.Left, Right: reach.Right, Negated: reach.Negated, Max: operator.Extremum == syntax.Max}, nil
 }

@@ -18,37 +18,37 @@ import (
 
 // statesMethod is the method that builds the state space.
 type statesMethod struct {
-	file      string
-	tree      *syntax.Model // nil if the states come from files
-	build     explicit.Options
-	opt       check.Options
-	part      partOptions
-	proven    bool // every answer gets a certificate
-	reduce    bool // each property is checked on a quotient
-	wants     runner.Outputs
-	export    *schedulerFile    // nil unless wants has a scheduler
-	generated runner.Recognizer // as Job.Generated
+	file        string
+	tree        *syntax.Model // nil if the states come from files
+	build       explicit.Options
+	opt         check.Options
+	partOptions partOptions
+	proven      bool // every answer gets a certificate
+	reduce      bool // each property is checked on a quotient
+	outputs     runner.Outputs
+	export      *schedulerFile    // nil unless wants has a scheduler
+	generated   runner.Recognizer // as Job.Generated
 }
 
 // newStatesMethod returns the method for a plan. It is an error if options contradict each other or are out of range.
 func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	job := &plan.Job
-	num := &job.Numeric
+	numeric := &job.Numeric
 	switch {
-	case num.Epsilon < 0 || num.Epsilon >= 1:
-		return nil, fmt.Errorf("epsilon %v: want a relative width between 0 and 1", num.Epsilon)
-	case num.Beliefs < 0:
-		return nil, fmt.Errorf("a limit of %d beliefs, want a positive number", num.Beliefs)
-	case num.MaxStates < 0 || num.MaxMemory < 0 || num.Workers < 0:
-		return nil, fmt.Errorf("limits of %d states, %d bytes, %d workers: want positive numbers", num.MaxStates, num.MaxMemory, num.Workers)
+	case numeric.Epsilon < 0 || numeric.Epsilon >= 1:
+		return nil, fmt.Errorf("epsilon %v: want a relative width between 0 and 1", numeric.Epsilon)
+	case numeric.Beliefs < 0:
+		return nil, fmt.Errorf("a limit of %d beliefs, want a positive number", numeric.Beliefs)
+	case numeric.MaxStates < 0 || numeric.MaxMemory < 0 || numeric.Workers < 0:
+		return nil, fmt.Errorf("limits of %d states, %d bytes, %d workers: want positive numbers", numeric.MaxStates, numeric.MaxMemory, numeric.Workers)
 	}
-	if w := job.Witness; w != nil && w.Paths < 1 {
-		return nil, fmt.Errorf("a witness of %d paths: want at least one", w.Paths)
+	if witness := job.Witness; witness != nil && witness.Paths < 1 {
+		return nil, fmt.Errorf("a witness of %d paths: want at least one", witness.Paths)
 	}
-	if num.Reduce && (num.Accuracy == result.Proven || num.Fair || job.Scheduler != nil || job.Witness != nil) {
+	if numeric.Reduce && (numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil) {
 		return nil, fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
 	}
-	if job.Partition != nil && !num.Reduce {
+	if job.Partition != nil && !numeric.Reduce {
 		return nil, fmt.Errorf("a partition is for a model that is reduced")
 	}
 	export, err := newSchedulerFile(job.Scheduler)
@@ -56,14 +56,15 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 		return nil, err
 	}
 	return &statesMethod{
-		file: job.File, tree: plan.Tree, part: partOptionsOf(plan),
-		wants: job.Outputs, generated: job.Generated, export: export, proven: num.Accuracy == result.Proven, reduce: num.Reduce,
+		file: job.File, tree: plan.Tree, partOptions: partOptionsOf(plan),
+		outputs: job.Outputs, generated: job.Generated, export: export, proven: numeric.Accuracy == result.Proven, reduce: numeric.Reduce,
 		build: load.Options(job),
-		opt:   check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
+		opt:   check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
 	}, nil
 }
 
-// accuracy returns the accuracy for package check. There values of an iteration without bounds are called estimated.
+// accuracy returns the accuracy that package check shall aim at: exact, bounded, or estimated. Values of an iteration without
+// bounds (result.Float in a job) are called estimated in package check.
 func accuracy(num *runner.Numeric) result.Accuracy {
 	switch {
 	case num.Accuracy == result.Exact || num.Fractions:
@@ -74,93 +75,97 @@ func accuracy(num *runner.Numeric) result.Accuracy {
 	return result.Bounded
 }
 
-// instance implements method. If a property may be evaluated from the first states, it explores only these.
-func (e *statesMethod) instance(ctx context.Context, m *compile.Model) (instance, error) {
-	if e.proven {
-		space, inexact, err := load.Fractions(ctx, m, e.build)
+// instance implements method. If some property may have its value after the first states, it explores only these. If the first
+// states of a DTMC exceed the memory limit, it explores the smaller number of states of a stage.
+func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
+	if method.proven {
+		space, inexact, err := load.Fractions(ctx, model, method.build)
 		if err != nil {
 			return nil, err
 		}
-		return e.over(space, inexact), nil
+		return method.newExploredModel(space, inexact), nil
 	}
-	opts := e.build
-	opts.Part = e.part.first
-	space, err := explicit.Build(ctx, m, opts)
-	if _, large := errors.AsType[*explicit.LimitError](err); large && e.part.stage > 0 { // a stage needs less memory
-		opts.Part = e.part.stage
-		space, err = explicit.Build(ctx, m, opts)
+	opts := method.build
+	opts.Part = method.partOptions.first
+	space, err := explicit.Build(ctx, model, opts)
+	if _, large := errors.AsType[*explicit.LimitError](err); large && method.partOptions.stage > 0 { // a stage needs less memory
+		opts.Part = method.partOptions.stage
+		space, err = explicit.Build(ctx, model, opts)
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case space.Unexplored() != nil:
-		return &partialStates{statesMethod: e, model: m, first: check.New(m, space, e.opt)}, nil
+		return &partialStates{statesMethod: method, model: model, first: check.New(model, space, method.opt)}, nil
 	}
-	return e.over(space, nil), nil
+	return method.newExploredModel(space, nil), nil
 }
 
 // fractions implements method.
 func (e *statesMethod) fractions() bool { return e.build.Exact || e.proven }
 
 // imported implements method.
-func (e *statesMethod) imported(space *explicit.Space) instance { return e.over(space, nil) }
+func (e *statesMethod) imported(space *explicit.Space) instance {
+	return e.newExploredModel(space, nil)
+}
 
-// over returns an instance with the given states. inexact says why they have no fractions although certificates need them.
-func (e *statesMethod) over(space *explicit.Space, inexact error) *states {
-	in := &states{statesMethod: e}
-	opt := e.opt
-	if e.wants.Progress != nil {
-		opt.Progress = in.report
+// newExploredModel returns an instance with the given states. inexact is nil, or the reason why the weights are not fractions
+// although certificates need fractions.
+func (method *statesMethod) newExploredModel(space *explicit.Space, inexact error) *exploredModel {
+	model := &exploredModel{statesMethod: method}
+	options := method.opt
+	if method.outputs.Progress != nil {
+		options.Progress = model.report
 	}
-	if e.missing(&result.Verdict{}) != "" {
-		opt.Answered = in.answered
+	if method.missing(&result.Verdict{}) != "" {
+		options.Answered = model.keepVerdict
 	}
-	if e.proven {
-		in.proofs = e.newCertificates(space, inexact, func(i int) (*sparse.Reward, error) { return in.checker.Reward(i) })
-		if in.proofs.prover != nil && !in.proofs.exact {
-			opt.Solver = in.proofs.prover
+	if method.proven {
+		model.proofs = method.newCertificates(space, inexact, func(i int) (*sparse.Reward, error) { return model.checker.Reward(i) })
+		if model.proofs.prover != nil && !model.proofs.exact {
+			options.Solver = model.proofs.prover
 		}
 	}
-	in.space, in.checking = space, opt
-	in.checker = check.New(space.Compiled(), space, opt)
-	return in
+	model.space, model.checking = space, options
+	model.checker = check.New(space.Compiled(), space, options)
+	return model
 }
 
 // states is an instance whose states are all known.
-type states struct {
+type exploredModel struct {
 	*statesMethod
 	space    *explicit.Space
 	checking check.Options // opt, with what depends on this instance
 	checker  *check.Checker
-	property *property     // being checked
-	proofs   *certificates // nil unless certificates are wanted
+	property *checkedProperty // being checked
+	proofs   *certificates    // nil unless certificates are wanted
 }
 
 // report reports progress under the name of the property that is being checked.
-func (b *states) report(p runner.Progress) {
-	p.Property = b.property.Text
-	b.wants.Progress(p)
+func (model *exploredModel) report(p runner.Progress) {
+	p.Property = model.property.Text
+	model.outputs.Progress(p)
 }
 
 // check implements instance.
-func (b *states) check(ctx context.Context, p *property) result.Verdict {
-	b.property = p
-	cp := &p.Instance
-	v := result.Verdict{}
+func (model *exploredModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	model.property = property
+	checked := &property.Instance
+	verdict := result.Verdict{}
 	switch {
-	case b.reduce:
-		v = b.checkReduced(ctx, cp)
-	case b.export != nil:
-		v = b.checkAndExport(ctx, cp)
-	case b.wants.Witness != nil:
-		v = b.checkAndWitness(ctx, cp)
+	case model.reduce:
+		verdict = model.checkReduced(ctx, checked)
+	case model.export != nil:
+		verdict = model.checkAndExport(ctx, checked)
+	case model.outputs.Witness != nil:
+		verdict = model.checkAndWitness(ctx, checked)
 	default:
-		v = b.checker.Check(ctx, cp)
+		verdict = model.checker.Check(ctx, checked)
 	}
-	if b.proofs != nil {
-		b.prove(ctx, p, &v)
+	if model.proofs != nil {
+		model.prove(ctx, property, &verdict)
 	}
-	return b.complete(v)
+	return model.complete(verdict)
 }
 
 // Beginnings of the message of a verdict that has its value and lacks something else.
@@ -170,47 +175,48 @@ const (
 	noScheduler = "no scheduler was exported: "
 )
 
-// missing returns the beginning of the message that says what a verdict with a value still lacks; empty if it lacks nothing.
-func (e *statesMethod) missing(v *result.Verdict) string {
+// missing returns the beginning of the message that says which output a verdict with a value still lacks, such as a witness. It
+// returns "" if the verdict needs no other output.
+func (method *statesMethod) missing(verdict *result.Verdict) string {
 	switch {
-	case e.export != nil:
+	case method.export != nil:
 		return noScheduler
-	case len(v.Witnesses) > 0:
+	case len(verdict.Witnesses) > 0:
 		return someWitness
-	case e.wants.Witness != nil:
+	case method.outputs.Witness != nil:
 		return noWitness
-	case e.proven:
+	case method.proven:
 		return NotProven
 	}
 	return ""
 }
 
-// answered stores a verdict with a value, in case the run is interrupted before the verdict is complete.
-func (b *states) answered(v *result.Verdict) {
-	if b.property == nil || b.property.keep == nil {
+// keepVerdict stores a verdict with a value, in case the run is interrupted before the verdict is complete.
+func (model *exploredModel) keepVerdict(verdict *result.Verdict) {
+	if model.property == nil || model.property.keep == nil {
 		return
 	}
-	kept := *v
-	kept.Witnesses = slices.Clone(v.Witnesses)
-	b.property.keep(b.complete(kept), b.missing(v))
+	kept := *verdict
+	kept.Witnesses = slices.Clone(verdict.Witnesses)
+	model.property.keep(model.complete(kept), model.missing(verdict))
 }
 
-// unfinished returns a verdict that keeps its value and says what it lacks, and why.
-func unfinished(v result.Verdict, missing string, why *result.Failure) result.Verdict {
-	f := *why
-	f.Message = missing + f.Message
-	v.Err = &f
-	return v
+// unfinished returns the verdict with an error: a message that begins with missing and gives the reason. The value is kept.
+func unfinished(verdict result.Verdict, missing string, reason *result.Failure) result.Verdict {
+	failure := *reason
+	failure.Message = missing + failure.Message
+	verdict.Err = &failure
+	return verdict
 }
 
 // complete adds the warnings about the exploration and about estimated values to a verdict.
-func (b *states) complete(v result.Verdict) result.Verdict {
-	if err := b.space.Fallback(); err != nil {
-		v.Warnings = append(slices.Clip(v.Warnings), "states were found slowly: "+err.Error())
+func (model *exploredModel) complete(verdict result.Verdict) result.Verdict {
+	if err := model.space.Fallback(); err != nil {
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), "states were found slowly: "+err.Error())
 	}
-	if v.Accuracy == result.Estimated {
-		v.Accuracy = result.Float
-		v.Warnings = append(slices.Clip(v.Warnings), "iterated until a step was small, as asked for: the value may be off by any amount")
+	if verdict.Accuracy == result.Estimated {
+		verdict.Accuracy = result.Float
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), "iterated until a step was small, as asked for: the value may be off by any amount")
 	}
-	return v
+	return verdict
 }

@@ -22,19 +22,19 @@ const maxWitness = 1_000_000
 
 // checkAndWitness checks a property and adds its witnesses. If there is no witness, the verdict has a warning, or an error if the
 // context has ended.
-func (b *states) checkAndWitness(ctx context.Context, p *check.Property) result.Verdict {
-	r, v, err := b.checker.Reach(ctx, p)
+func (model *exploredModel) checkAndWitness(ctx context.Context, property *check.Property) result.Verdict {
+	reach, verdict, err := model.checker.Reach(ctx, property)
 	if err == nil {
-		err = b.witnesses(ctx, r, &v)
+		err = model.addWitnesses(ctx, reach, &verdict)
 	}
-	if err == nil || v.Err != nil {
-		return v
+	if err == nil || verdict.Err != nil {
+		return verdict
 	}
 	if ctx.Err() != nil {
-		return unfinished(v, b.missing(&v), check.Failure(err, p.File, p.Pos))
+		return unfinished(verdict, model.missing(&verdict), check.Failure(err, property.File, property.Pos))
 	}
-	v.Warnings = append(slices.Clip(v.Warnings), noWitness+check.Failure(err, p.File, p.Pos).Message)
-	return v
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), noWitness+check.Failure(err, property.File, property.Pos).Message)
+	return verdict
 }
 
 // Witness checks as Check does, and adds the most likely path to each verdict that has one.
@@ -47,46 +47,47 @@ func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdi
 
 // question asks for a set of paths, as a witness of a property.
 type question struct {
-	holds  bool     // the formula holds on the paths; otherwise it fails on them
-	exceed *big.Rat // their probability exceeds this; nil asks for the most likely paths
-	reach  bool     // it is sufficient that their probability reaches exceed
-	shown  bool     // such paths prove the answer to the property
+	satisfying   bool     // the formula holds on the paths; otherwise it fails on them
+	bound        *big.Rat // their probability exceeds this; nil asks for the most likely paths
+	orEqual      bool     // the probability may also equal bound
+	provesAnswer bool     // such paths prove the answer to the property
 }
 
-// ask returns the question whose paths show that a bound p holds or fails: either the formula has a probability of more than p, or
-// its negation one of more than 1-p.
-func ask(r *check.Reach, v *result.Verdict) question {
-	satisfied := v.Value.Bool
-	isLowerBound := r.Rel == syntax.OpGe || r.Rel == syntax.OpGt
-	isStrict := r.Rel == syntax.OpGt || r.Rel == syntax.OpLt
-	q := question{holds: isLowerBound == satisfied, exceed: r.Bound, shown: !satisfied || r.Choices == nil}
-	if !q.holds {
-		q.exceed = new(big.Rat).Sub(big.NewRat(1, 1), r.Bound)
+// questionOf returns the question that is asked for a property with a bound p. Its answer, a set of paths, shows either that the
+// formula has a probability above p, or that its negation has a probability above 1-p.
+func questionOf(reach *check.Reach, verdict *result.Verdict) question {
+	satisfied := verdict.Value.Bool
+	isLowerBound := reach.Rel == syntax.OpGe || reach.Rel == syntax.OpGt
+	isStrict := reach.Rel == syntax.OpGt || reach.Rel == syntax.OpLt
+	question := question{satisfying: isLowerBound == satisfied, bound: reach.Bound, provesAnswer: !satisfied || reach.Choices == nil}
+	if !question.satisfying {
+		question.bound = new(big.Rat).Sub(big.NewRat(1, 1), reach.Bound)
 	}
-	q.reach = isStrict != satisfied
-	return q
+	question.orEqual = isStrict != satisfied
+	return question
 }
 
-// witnesses finds the witnesses of a verdict. If the context ends, the last witness may be incomplete.
-func (b *states) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict) error {
-	var all []question
+// addWitnesses finds witnesses and adds them to a verdict, with a critical subsystem if the job wants one. If the context ends, the
+// last witness may be incomplete.
+func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach, verdict *result.Verdict) error {
+	var questions []question
 	switch {
-	case r.Bound != nil:
-		all = []question{ask(r, v)}
-	case b.wants.Witness.Misses:
-		all = []question{{holds: true}, {}}
+	case reach.Bound != nil:
+		questions = []question{questionOf(reach, verdict)}
+	case model.outputs.Witness.Misses:
+		questions = []question{{satisfying: true}, {}}
 	default:
-		all = []question{{holds: true}}
+		questions = []question{{satisfying: true}}
 	}
-	for _, q := range all {
-		w, chain, err := b.witness(ctx, r, q)
-		if w != nil {
-			v.Witnesses = append(v.Witnesses, *w)
-			b.answered(v)
+	for _, question := range questions {
+		found, chain, err := model.findWitness(ctx, reach, question)
+		if found != nil {
+			verdict.Witnesses = append(verdict.Witnesses, *found)
+			model.keepVerdict(verdict)
 		}
-		if err == nil && b.wants.Witness.Part && q.exceed != nil && q.shown {
-			err = b.part(ctx, &v.Witnesses[len(v.Witnesses)-1], &subsystem.Question{
-				Space: r.Space, Chain: chain, Formula: pathFormula(r, q), From: r.From, Bound: q.exceed, Reach: q.reach,
+		if err == nil && model.outputs.Witness.Part && question.bound != nil && question.provesAnswer {
+			err = model.addSubsystem(ctx, &verdict.Witnesses[len(verdict.Witnesses)-1], &subsystem.Question{
+				Space: reach.Space, Chain: chain, Formula: pathFormula(reach, question), From: reach.From, Bound: question.bound, OrEqual: question.orEqual,
 			})
 		}
 		if err != nil {
@@ -97,14 +98,14 @@ func (b *states) witnesses(ctx context.Context, r *check.Reach, v *result.Verdic
 }
 
 // pathFormula returns the set of paths that answer a question.
-func pathFormula(r *check.Reach, q question) *witness.PathFormula {
-	return &witness.PathFormula{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Violating: q.holds == r.Negated}
+func pathFormula(reach *check.Reach, question question) *witness.PathFormula {
+	return &witness.PathFormula{Left: reach.Left, Right: reach.Right, Low: reach.Steps.Low, High: reach.Steps.High, Violating: question.satisfying == reach.Negated}
 }
 
-// witness finds the paths that answer a question, and the Markov chain that has them. If the context ends, it returns the paths
-// found so far.
-func (b *states) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, *witness.Chain, error) {
-	chain, err := witness.New(ctx, r.Space.Model(), pathFormula(r, q), r.Choices, r.From)
+// findWitness returns the paths that answer a question, and the Markov chain that contains these paths. If the context ends, it
+// returns the paths found so far, and an error.
+func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach, question question) (*result.Witness, *witness.Chain, error) {
+	chain, err := witness.New(ctx, reach.Space.Model(), pathFormula(reach, question), reach.Choices, reach.From)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,135 +113,140 @@ func (b *states) witness(ctx context.Context, r *check.Reach, q question) (*resu
 	if err != nil {
 		return nil, nil, err
 	}
-	limit, bound := maxWitness, q.exceed
+	limit, bound := maxWitness, question.bound
 	if bound == nil {
-		limit, bound = b.wants.Witness.Paths, big.NewRat(1, 1)
+		limit, bound = model.outputs.Witness.Paths, big.NewRat(1, 1)
 	}
-	set, err := witness.Exceed(ctx, paths, bound, q.reach, limit, b.wants.Witness.Paths)
+	set, err := witness.Exceed(ctx, paths, bound, question.orEqual, limit, model.outputs.Witness.Paths)
 	if set.Count == 0 && err != nil {
 		return nil, nil, err
 	}
-	w := &result.Witness{Holds: q.holds, Scheduler: r.Choices != nil, Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{}}
-	if w.Sum, w.SumFraction = result.WitnessNumber(set.Sum); err != nil {
-		w.SumFraction = "" // a lower bound
+	found := &result.Witness{Holds: question.satisfying, Scheduler: reach.Choices != nil, Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{}}
+	if found.Sum, found.SumFraction = result.WitnessNumber(set.Sum); err != nil {
+		found.SumFraction = "" // the sum is only a lower bound, because paths are missing
 	}
-	if q.exceed != nil {
-		w.Wanted = map[bool]string{true: ">=", false: ">"}[q.reach] + q.exceed.RatString()
-		w.Enough, w.Shown = set.Enough, set.Enough && q.shown
+	if question.bound != nil {
+		found.Wanted = map[bool]string{true: ">=", false: ">"}[question.orEqual] + question.bound.RatString()
+		found.Enough, found.Shown = set.Enough, set.Enough && question.provesAnswer
 	}
-	d := &describer{chain: chain, m: r.Space.Model(), r: r}
-	for _, p := range set.Paths {
-		w.Paths = append(w.Paths, d.path(p))
+	describer := &describer{chain: chain, model: reach.Space.Model(), reach: reach}
+	for _, path := range set.Paths {
+		found.Paths = append(found.Paths, describer.path(path))
 	}
-	if b.generated != nil {
-		w.Columns = b.generated.Columns(r.Space.Program())
+	if model.generated != nil {
+		found.Columns = model.generated.Columns(reach.Space.Program())
 	}
-	return w, chain, err
+	return found, chain, err
 }
 
-// part finds a critical subsystem, first of states, then of commands.
-func (b *states) part(ctx context.Context, w *result.Witness, q *subsystem.Question) error {
-	states, err := subsystem.States(ctx, q)
+// addSubsystem finds a critical subsystem, first of states, then of commands, and adds it to the witness. If the job wants the model
+// of the commands, it writes that model. The states of files have no commands.
+func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witness, question *subsystem.Question) error {
+	states, err := subsystem.States(ctx, question)
 	if err != nil {
 		return err
 	}
-	p := &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
-	p.Lower, _ = result.WitnessNumber(states.Lower)
-	w.Part = p
-	if b.tree == nil {
+	part := &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
+	part.Lower, _ = result.WitnessNumber(states.Lower)
+	found.Part = part
+	if model.tree == nil {
 		return nil
 	}
-	commands, err := subsystem.Commands(ctx, q, states)
+	commands, err := subsystem.Commands(ctx, question, states)
 	if err != nil {
 		return err
 	}
-	prog := q.Space.Program()
-	var list []result.WitnessCommand
-	for n := range commands.Kept.All() {
-		m, cmd := subsystem.TextOf(b.tree, prog, n)
-		text, err := subsystem.CommandText(cmd)
+	program := question.Space.Program()
+	var texts []result.WitnessCommand
+	for number := range commands.Kept.All() {
+		module, command := subsystem.TextOf(model.tree, program, number)
+		text, err := subsystem.CommandText(command)
 		if err != nil {
 			return err
 		}
-		list = append(list, result.WitnessCommand{Module: m.Name.Name, File: b.tree.File, Line: cmd.Pos().Line, Text: text})
+		texts = append(texts, result.WitnessCommand{Module: module.Name.Name, File: model.tree.File, Line: command.Pos().Line, Text: text})
 	}
-	p.Commands, p.OfCommands, p.CommandsMinimal = list, commands.Candidates, commands.Minimal
-	p.LowerCommands, _ = result.WitnessNumber(commands.Lower)
-	if b.wants.Witness.Model == nil {
+	part.Commands, part.OfCommands, part.CommandsMinimal = texts, commands.Candidates, commands.Minimal
+	part.LowerCommands, _ = result.WitnessNumber(commands.Lower)
+	if model.outputs.Witness.Model == nil {
 		return nil
 	}
-	text, err := subsystem.Model(b.tree, prog, commands.Kept)
+	text, err := subsystem.Model(model.tree, program, commands.Kept)
 	if err != nil {
 		return err
 	}
-	return b.wants.Witness.Model(text)
+	return model.outputs.Witness.Model(text)
 }
 
 // describer writes paths with the names of the model.
 type describer struct {
-	chain *witness.Chain
-	m     *sparse.Model
-	r     *check.Reach
-	state []int32
+	chain  *witness.Chain
+	model  *sparse.Model
+	reach  *check.Reach
+	buffer []int32
 }
 
-func (d *describer) path(p *witness.Path) result.WitnessPath {
-	out := result.WitnessPath{}
-	out.Probability, out.Fraction = result.WitnessNumber(p.Prob)
-	for i, v := range p.Nodes {
-		s := result.WitnessStep{Probability: 1, State: d.valuation(int(d.chain.State[v]))}
+// path returns a path as a list of steps with states, actions and probabilities.
+func (d *describer) path(path *witness.Path) result.WitnessPath {
+	described := result.WitnessPath{}
+	described.Probability, described.Fraction = result.WitnessNumber(path.Prob)
+	for i, node := range path.Nodes {
+		step := result.WitnessStep{Probability: 1, State: d.valuation(int(d.chain.State[node]))}
 		if i > 0 {
-			from := p.Nodes[i-1]
-			s.Action, s.Probability = d.action(from, d.chain.State[v]), d.probability(from, v)
+			from := path.Nodes[i-1]
+			step.Action, step.Probability = d.action(from, d.chain.State[node]), d.probability(from, node)
 		}
-		out.Steps = append(out.Steps, s)
+		described.Steps = append(described.Steps, step)
 	}
-	return out
+	return described
 }
 
-func (d *describer) valuation(s int) result.Valuation {
-	d.state = d.r.Space.State(d.state, s)
-	var out result.Valuation
-	for i, x := range d.r.Space.Program().Vars {
-		text := strconv.Itoa(int(d.state[i]))
-		if x.Type == sema.Bool {
-			text = strconv.FormatBool(d.state[i] != 0)
+// valuation returns the values of the model's variables in a state.
+func (d *describer) valuation(state int) result.Valuation {
+	d.buffer = d.reach.Space.State(d.buffer, state)
+	var valuation result.Valuation
+	for i, variable := range d.reach.Space.Program().Vars {
+		text := strconv.Itoa(int(d.buffer[i]))
+		if variable.Type == sema.Bool {
+			text = strconv.FormatBool(d.buffer[i] != 0)
 		}
-		out = append(out, result.Constant{Name: x.Name, Value: text})
+		valuation = append(valuation, result.Constant{Name: variable.Name, Value: text})
 	}
-	return out
+	return valuation
 }
 
+// probability returns the probability of the transition between two nodes of the chain.
 func (d *describer) probability(from, to uint32) result.JSONNumber {
-	m := d.chain.Model
-	first, end := m.Row(int(from))
+	chain := d.chain.Model
+	first, end := chain.Row(int(from))
 	for i := first; i < end; i++ {
-		if m.Target[i] == to {
-			return result.JSONNumber(m.Prob(i))
+		if chain.Target[i] == to {
+			return result.JSONNumber(chain.Prob(i))
 		}
 	}
 	return 0 // not reached: a path has transitions
 }
 
-// action returns the action of a step. In a Markov chain several transitions may lead to the same state: it returns all of them.
+// action returns the name of the action of a step; "" if there is none. In a Markov chain, transitions with different actions may
+// lead to the same state: then it returns all names, separated by "|".
 func (d *describer) action(from, to uint32) string {
-	if d.m.Actions == nil {
+	if d.model.Actions == nil {
 		return ""
 	}
-	names := d.r.Space.Program().Actions
-	c := d.chain.Choice[from]
-	if d.m.Kind == sparse.MDP {
-		if a := d.m.Actions[c]; a != sparse.NoAction {
-			return names[a-1]
+	names := d.reach.Space.Program().Actions
+	choice := d.chain.Choice[from]
+	if d.model.Kind == sparse.MDP {
+		if action := d.model.Actions[choice]; action != sparse.NoAction {
+			return names[action-1]
 		}
 		return ""
 	}
-	var out []string
-	first, end := d.m.Row(int(c))
+	var actions []string
+	first, end := d.model.Row(int(choice))
 	for i := first; i < end; i++ {
-		if a := d.m.Actions[i]; d.m.Target[i] == to && a != sparse.NoAction {
-			out = append(out, names[a-1])
+		if action := d.model.Actions[i]; d.model.Target[i] == to && action != sparse.NoAction {
+			actions = append(actions, names[action-1])
 		}
 	}
-	return strings.Join(out, "|")
+	return strings.Join(actions, "|")
 }

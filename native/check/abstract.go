@@ -23,36 +23,36 @@ type abstraction struct {
 }
 
 // formula translates a path formula. Its maximal state formulas become propositions.
-func (a *abstraction) formula(x sema.Expr) (*automata.Formula, error) {
-	p := logic.PathOf(x)
-	f, err := a.positive(p)
-	if err == nil && p.Negated {
-		f = automata.Unary(automata.Not, f)
+func (a *abstraction) formula(expr sema.Expr) (*automata.Formula, error) {
+	path := logic.PathOf(expr)
+	formula, err := a.positive(path)
+	if err == nil && path.Negated {
+		formula = automata.Unary(automata.Not, formula)
 	}
-	return f, err
+	return formula, err
 }
 
 // positive translates a path formula that is not a negation.
-func (a *abstraction) positive(p *logic.Path) (*automata.Formula, error) {
-	if p.Form == logic.InitialState {
-		set, err := a.nested(p.Right)
+func (a *abstraction) positive(path *logic.Path) (*automata.Formula, error) {
+	if path.Form == logic.InitialState {
+		set, err := a.nested(path.Right)
 		if err != nil {
 			return nil, err
 		}
-		return a.proposition(p.Right, set)
+		return a.proposition(path.Right, set)
 	}
-	if p.Operator {
-		return a.temporalFormula(p)
+	if path.Operator {
+		return a.temporalFormula(path)
 	}
-	if x, ok := p.X.(*sema.Binary); ok {
-		return a.binary(x)
+	if binary, ok := path.X.(*sema.Binary); ok {
+		return a.binary(binary)
 	}
-	return nil, a.unsupported(p.X, "found %s, want a path formula", logic.Describe(p.X))
+	return nil, a.unsupported(path.X, "found %s, want a path formula", logic.Describe(path.X))
 }
 
 // proposition returns the formula that holds exactly in a set of states: a constant, a known proposition, the
 // negation of a known proposition, or a new proposition.
-func (a *abstraction) proposition(x sema.Expr, set *sparse.Set) (*automata.Formula, error) {
+func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
 	complement := set.Complement()
 	if complement.Empty() || set.Empty() {
 		return automata.Constant(complement.Empty()), nil
@@ -64,38 +64,38 @@ func (a *abstraction) proposition(x sema.Expr, set *sparse.Set) (*automata.Formu
 		return automata.Unary(automata.Not, automata.Atom(i)), nil
 	}
 	if len(a.sets) == maxPropositions {
-		return nil, a.unsupported(x, "found a path formula with more than %d different state formulas", maxPropositions)
+		return nil, a.unsupported(expr, "found a path formula with more than %d different state formulas", maxPropositions)
 	}
 	a.sets = append(a.sets, set)
 	return automata.Atom(len(a.sets) - 1), nil
 }
 
-// binary translates a Boolean operator with two operands.
-func (a *abstraction) binary(x *sema.Binary) (*automata.Formula, error) {
-	f, err := a.formula(x.X)
+// binary translates a Boolean operator with two operands to a formula of package automata.
+func (a *abstraction) binary(binary *sema.Binary) (*automata.Formula, error) {
+	left, err := a.formula(binary.X)
 	if err != nil {
 		return nil, err
 	}
-	g, err := a.formula(x.Y)
-	switch x.Op {
+	right, err := a.formula(binary.Y)
+	switch binary.Op {
 	case syntax.OpAnd:
-		return automata.Binary(automata.And, f, g), err
+		return automata.Binary(automata.And, left, right), err
 	case syntax.OpOr:
-		return automata.Binary(automata.Or, f, g), err
+		return automata.Binary(automata.Or, left, right), err
 	case syntax.OpImplies:
-		return automata.Binary(automata.Implies, f, g), err
+		return automata.Binary(automata.Implies, left, right), err
 	}
-	return automata.Binary(automata.Iff, f, g), err
+	return automata.Binary(automata.Iff, left, right), err
 }
 
 // temporalFormula translates a path formula whose outermost operator is temporal.
-func (a *abstraction) temporalFormula(p *logic.Path) (*automata.Formula, error) {
-	right, err := a.formula(p.Right)
+func (a *abstraction) temporalFormula(path *logic.Path) (*automata.Formula, error) {
+	right, err := a.formula(path.Right)
 	if err != nil {
 		return nil, err
 	}
 	out := automata.Unary(automata.Next, right)
-	switch p.Op {
+	switch path.Op {
 	case syntax.Next:
 		return out, nil
 	case syntax.Future:
@@ -103,21 +103,21 @@ func (a *abstraction) temporalFormula(p *logic.Path) (*automata.Formula, error) 
 	case syntax.Globally:
 		out.Op = automata.Globally
 	default:
-		left, err := a.formula(p.Left)
+		left, err := a.formula(path.Left)
 		if err != nil {
 			return nil, err
 		}
-		out = automata.Binary(twoSided(p.Op), left, right)
+		out = automata.Binary(twoSided(path.Op), left, right)
 	}
-	if p.Bound == nil {
+	if path.Bound == nil {
 		return out, nil
 	}
-	steps, err := a.stepBound(p)
+	steps, err := a.stepBound(path)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case p.Op == syntax.WeakUntil && p.Bound.Low != nil: // f W[l,h] g is f U[l,h] g | G<=h f
+	case path.Op == syntax.WeakUntil && path.Bound.Low != nil: // f W[l,h] g is f U[l,h] g | G<=h f
 		always := automata.Unary(automata.Globally, out.X)
 		if steps.High != automata.Unbounded {
 			always.Bound = &automata.Bound{High: steps.High}
@@ -125,7 +125,7 @@ func (a *abstraction) temporalFormula(p *logic.Path) (*automata.Formula, error) 
 		out.Op = automata.Until
 		out.Bound = steps
 		return automata.Binary(automata.Or, out, always), nil
-	case p.Op == syntax.WeakUntil:
+	case path.Op == syntax.WeakUntil:
 		out = strongDual(out.X, out.Y)
 		out.X.Bound = steps
 		return out, nil
@@ -145,24 +145,24 @@ func twoSided(op syntax.TemporalOp) automata.Op {
 	return automata.Until
 }
 
-// strongDual returns f W g as !((f & !g) U (!f & !g)). The caller bounds the until: this is how PRISM reads a
+// strongDual returns formula W g as !((formula & !g) U (!formula & !g)). The caller bounds the until: this is how PRISM reads a
 // weak until with an upper bound.
-func strongDual(f, g *automata.Formula) *automata.Formula {
+func strongDual(formula, g *automata.Formula) *automata.Formula {
 	notG := automata.Unary(automata.Not, g)
-	left := automata.Binary(automata.And, f, notG)
-	right := automata.Binary(automata.And, automata.Unary(automata.Not, f), notG)
+	left := automata.Binary(automata.And, formula, notG)
+	right := automata.Binary(automata.And, automata.Unary(automata.Not, formula), notG)
 	return automata.Unary(automata.Not, automata.Binary(automata.Until, left, right))
 }
 
 // stepBound evaluates the bound of an operator in an LTL formula. Time bounds of a CTMC are unsupported.
-func (a *abstraction) stepBound(p *logic.Path) (*automata.Bound, error) {
+func (a *abstraction) stepBound(path *logic.Path) (*automata.Bound, error) {
 	if a.kind() == sparse.CTMC {
-		if p.Form == logic.LateWeakUntil && p.X == a.root {
-			return nil, a.unsupported(p.X, "found a weak until (W) with a lower bound for a CTMC")
+		if path.Form == logic.LateWeakUntil && path.X == a.root {
+			return nil, a.unsupported(path.X, "found a weak until (W) with a lower bound for a CTMC")
 		}
-		return nil, a.unsupported(p.X, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
+		return nil, a.unsupported(path.X, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
 	}
-	steps, err := a.steps(p)
+	steps, err := a.steps(path)
 	if err != nil {
 		return nil, err
 	}

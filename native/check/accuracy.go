@@ -36,7 +36,7 @@ const (
 )
 
 // sequence selects the sequence of attempts for a property.
-func (c *Checker) sequence(p *Property) sequence {
+func (c *Checker) sequence(property *Property) sequence {
 	switch {
 	case c.bounds.space.Program().Type == syntax.POMDP:
 		return searchBeliefs
@@ -44,7 +44,7 @@ func (c *Checker) sequence(p *Property) sequence {
 		return exactOnly
 	case c.bounds.space.Unfit() != nil:
 		return outOfRange
-	case logic.Of(p.X).Kind == logic.Objectives:
+	case logic.Of(property.X).Kind == logic.Objectives:
 		return multiObjective
 	}
 	return enclose
@@ -78,174 +78,174 @@ var (
 )
 
 // answer makes the attempts of the property's sequence, and writes the value of the last one to the verdict.
-func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) error {
-	switch c.sequence(p) {
+func (c *Checker) answer(ctx context.Context, property *Property, verdict *result.Verdict) error {
+	switch c.sequence(property) {
 	case searchBeliefs:
-		return c.searchBeliefs(ctx, p, v)
+		return c.searchBeliefs(ctx, property, verdict)
 	case exactOnly:
-		return c.exactOnly(ctx, p, v)
+		return c.exactOnly(ctx, property, verdict)
 	case outOfRange:
-		return c.outOfRange(ctx, c.bounds.space.Unfit(), p, v)
+		return c.outOfRange(ctx, c.bounds.space.Unfit(), property, verdict)
 	case multiObjective:
-		return c.multiObjective(ctx, p, v)
+		return c.multiObjective(ctx, property, verdict)
 	}
-	err := c.enclose(ctx, p, v)
+	err := c.enclose(ctx, property, verdict)
 	if why, ok := errors.AsType[*explicit.RangeError](err); ok {
-		return c.outOfRange(ctx, why, p, v)
+		return c.outOfRange(ctx, why, property, verdict)
 	}
 	return err
 }
 
 // searchBeliefs evaluates a property of a partially observable model. Beliefs are fractions, even if the value has bounds only.
-func (c *Checker) searchBeliefs(ctx context.Context, p *Property, v *result.Verdict) error {
+func (c *Checker) searchBeliefs(ctx context.Context, property *Property, verdict *result.Verdict) error {
 	m, err := c.fractions(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := c.attempt(ctx, m, precision{exact: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, p)
-	return c.write(out, v, err)
+	out, err := c.attempt(ctx, m, precision{exact: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, property)
+	return c.write(out, verdict, err)
 }
 
 // exactOnly evaluates a property with fractions only.
-func (c *Checker) exactOnly(ctx context.Context, p *Property, v *result.Verdict) error {
+func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *result.Verdict) error {
 	m, err := c.fractions(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := c.fractionsOrQuotient(ctx, m, p, v, quotientWork)
-	return c.write(out, v, err)
+	out, err := c.fractionsOrQuotient(ctx, m, property, verdict, quotientWork)
+	return c.write(out, verdict, err)
 }
 
 // fractionsOrQuotient evaluates a property with fractions. If that takes more than maxWork operations, and the bisimulation
 // quotient has at most half as many states, it evaluates the property on the quotient instead.
-func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, p *Property, v *result.Verdict, maxWork int) (*outcome, error) {
+func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	numStates := m.space.Model().NumStates()
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
 	if numStates > quotientStates || c.wantsValues || c.wanted != nil || m.space.Closed() {
-		return c.attempt(ctx, m, unlimited, p)
+		return c.attempt(ctx, m, unlimited, property)
 	}
 	limited := unlimited
 	limited.maxWork = maxWork
-	out, limitErr := c.attempt(ctx, m, limited, p)
+	out, limitErr := c.attempt(ctx, m, limited, property)
 	if !errors.Is(limitErr, solve.ErrWork) && !errors.Is(limitErr, solve.ErrFill) {
 		return out, limitErr
 	}
-	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{p}, nil)
+	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{property}, nil)
 	switch {
 	case ctx.Err() != nil:
 		return nil, err
 	case err == nil && reduced.Space.Model().NumStates() <= numStates/2:
-		v.Warnings = append(v.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %d states", reduced.Space.Model().NumStates()))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %d states", reduced.Space.Model().NumStates()))
 		onQuotient := New(reduced.Space.Compiled(), reduced.Space, c.opts)
-		return onQuotient.attempt(ctx, onQuotient.exact, unlimited, p)
+		return onQuotient.attempt(ctx, onQuotient.exact, unlimited, property)
 	case errors.Is(limitErr, solve.ErrFill):
 		return nil, limitErr
 	}
-	return c.attempt(ctx, m, unlimited, p)
+	return c.attempt(ctx, m, unlimited, property)
 }
 
 // outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent, as why says.
-func (c *Checker) outOfRange(ctx context.Context, why error, p *Property, v *result.Verdict) error {
-	out, err := c.tryFractions(ctx, p, anyFractions)
+func (c *Checker) outOfRange(ctx context.Context, why error, property *Property, verdict *result.Verdict) error {
+	out, err := c.tryFractions(ctx, property, anyFractions)
 	if errors.As(err, new(*unavailable)) {
 		return fmt.Errorf("%w%w", why, err)
 	}
-	return c.write(out, v, err)
+	return c.write(out, verdict, err)
 }
 
 // multiObjective evaluates multi(...): with fractions if the model is small, otherwise with bounds, which it narrows, and
 // with fractions if bounds leave the property undecided or are too wide.
-func (c *Checker) multiObjective(ctx context.Context, p *Property, v *result.Verdict) error {
+func (c *Checker) multiObjective(ctx context.Context, property *Property, verdict *result.Verdict) error {
 	if c.bounds.space.Model().NumStates() <= smallMulti {
-		out, err := c.tryFractions(ctx, p, cheapFractions)
+		out, err := c.tryFractions(ctx, property, cheapFractions)
 		if !errors.As(err, new(*unavailable)) && !errors.Is(err, solve.ErrWork) {
-			return c.write(out, v, err)
+			return c.write(out, verdict, err)
 		}
 	}
 	bounds := precision{epsilon: c.opts.epsilon()}
 	m := c.bounds
-	best, err := c.attempt(ctx, m, bounds, p)
+	best, err := c.attempt(ctx, m, bounds, property)
 	if errors.Is(err, errNeedsFractions) { // compute bounds from the exact model
 		m, err = c.fractions(ctx)
 		if err != nil {
 			return err
 		}
-		best, err = c.attempt(ctx, m, bounds, p)
+		best, err = c.attempt(ctx, m, bounds, property)
 	}
 	if err == nil {
-		best = c.narrow(ctx, m, p, best)
+		best = c.narrow(ctx, m, property, best)
 	}
 	isUndecided := errors.As(err, new(*undecided))
 	isTooWide := err == nil && best.width > bounds.epsilon
 	if isUndecided || isTooWide {
-		exact, exactErr := c.tryFractions(ctx, p, cheapFractions)
+		exact, exactErr := c.tryFractions(ctx, property, cheapFractions)
 		switch {
 		case exactErr == nil:
-			return c.write(exact, v, nil)
+			return c.write(exact, verdict, nil)
 		case ctx.Err() != nil:
 			return exactErr
 		}
 	}
-	return c.write(best, v, err)
+	return c.write(best, verdict, err)
 }
 
 // enclose evaluates a property with bounds. If these leave the property undecided, it tries the narrowest bounds, and then
 // fractions. If the bounds of a value are too wide, it narrows them, and then tries fractions.
-func (c *Checker) enclose(ctx context.Context, p *Property, v *result.Verdict) error {
-	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, p)
+func (c *Checker) enclose(ctx context.Context, property *Property, verdict *result.Verdict) error {
+	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, property)
 	if errors.As(err, new(*untimed)) { // exact step bounds take fewer operations: they square matrices
-		exact, exactErr := c.tryFractions(ctx, p, anyFractions)
+		exact, exactErr := c.tryFractions(ctx, property, anyFractions)
 		switch {
 		case exactErr == nil:
-			return c.write(exact, v, nil)
+			return c.write(exact, verdict, nil)
 		case ctx.Err() != nil:
 			return exactErr
 		}
 	}
 	isUndecided := errors.As(err, new(*undecided))
 	if err != nil && !isUndecided || c.opts.Accuracy == result.Estimated {
-		return c.write(best, v, err)
+		return c.write(best, verdict, err)
 	}
 	if isUndecided {
-		best, err = c.attempt(ctx, c.bounds, narrowestBounds, p)
+		best, err = c.attempt(ctx, c.bounds, narrowestBounds, property)
 		if errors.As(err, new(*undecided)) {
-			return c.decide(ctx, err, p, v)
+			return c.decide(ctx, err, property, verdict)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	best = c.narrow(ctx, c.bounds, p, best)
+	best = c.narrow(ctx, c.bounds, property, best)
 	if best.width > c.opts.epsilon() {
-		exact, exactErr := c.tryFractions(ctx, p, cheapFractions)
+		exact, exactErr := c.tryFractions(ctx, property, cheapFractions)
 		if exactErr == nil && exact.width < best.width {
 			best = exact
 		}
 	}
-	return c.write(best, v, nil)
+	return c.write(best, verdict, nil)
 }
 
 // decide evaluates with fractions a property that the narrowest bounds leave undecided. If there are no fractions, it returns
 // undecidedErr.
-func (c *Checker) decide(ctx context.Context, undecidedErr error, p *Property, v *result.Verdict) error {
-	out, err := c.tryFractions(ctx, p, anyFractions)
+func (c *Checker) decide(ctx context.Context, undecidedErr error, property *Property, verdict *result.Verdict) error {
+	out, err := c.tryFractions(ctx, property, anyFractions)
 	switch {
 	case errors.As(err, new(*inexact)) || errors.As(err, new(*untimed)):
 		return undecidedErr
 	case errors.As(err, new(*unavailable)):
 		return fmt.Errorf("%w%w", undecidedErr, err)
 	}
-	return c.write(out, v, err)
+	return c.write(out, verdict, err)
 }
 
 // narrow evaluates a property again with smaller epsilons until its bounds are narrow enough, and returns the best outcome. A
 // smaller epsilon helps because the widths of a model's components add up.
-func (c *Checker) narrow(ctx context.Context, m *model, p *Property, best *outcome) *outcome {
+func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
 	wantedWidth := c.opts.epsilon()
 	bounds := precision{epsilon: wantedWidth}
 	for best.width > wantedWidth && bounds.epsilon > leastEpsilon && !best.gaveUp {
 		bounds.epsilon = max(bounds.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
-		again, err := c.attempt(ctx, m, bounds, p)
+		again, err := c.attempt(ctx, m, bounds, property)
 		if err != nil || !(again.width < best.width) {
 			break // float64 numbers give no narrower bounds
 		}
@@ -263,7 +263,7 @@ func (u *unavailable) Unwrap() error { return u.why }
 
 // tryFractions evaluates a property with fractions, and with bounds if a value has no fraction. The error is *unavailable for a
 // large model, unless its space has fractions already and the work is not limited.
-func (c *Checker) tryFractions(ctx context.Context, p *Property, how precision) (*outcome, error) {
+func (c *Checker) tryFractions(ctx context.Context, property *Property, how precision) (*outcome, error) {
 	// The answer must not depend on whether another property had the fractions built.
 	if m := c.bounds.space.Model(); m.NumStates() > c.opts.exactStates() && (!m.Exact() || how.maxWork > 0) {
 		return nil, &unavailable{fmt.Errorf("; %d states are too many to try fractions", m.NumStates())}
@@ -272,7 +272,7 @@ func (c *Checker) tryFractions(ctx context.Context, p *Property, how precision) 
 	if err != nil {
 		return nil, &unavailable{fmt.Errorf(", and there are no fractions: %w", err)}
 	}
-	return c.attempt(ctx, m, how, p)
+	return c.attempt(ctx, m, how, property)
 }
 
 // fractions returns the model with fractions as weights, which it builds in the first call.
@@ -287,12 +287,12 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.bounds.space.Closed() {
 		return nil, &inexact{msg: "the states were read or restricted without fractions"}
 	}
-	s, err := explicit.Build(ctx, c.compiled, explicit.Options{
+	space, err := explicit.Build(ctx, c.compiled, explicit.Options{
 		Exact: true, Workers: c.opts.Workers, Normalise: normalise,
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.exact = newModel(s)
+	c.exact = newModel(space)
 	return c.exact, nil
 }

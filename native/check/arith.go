@@ -22,38 +22,38 @@ func (x number) neg() number {
 
 // binary applies an arithmetic operator. ok is false if the bounds are too wide to bound the result, as for a
 // division by an interval that contains 0.
-func binary(op syntax.Op, x, y number) (out number, ok bool) {
-	if x.rat != nil && y.rat != nil {
-		if exact := rational(op, x.rat, y.rat); exact != nil {
+func binary(operator syntax.Op, left, right number) (out number, ok bool) {
+	if left.rat != nil && right.rat != nil {
+		if exact := rational(operator, left.rat, right.rat); exact != nil {
 			return fraction(exact), true
 		}
 	}
-	if op == syntax.OpSub {
-		return binary(syntax.OpAdd, x, y.neg())
+	if operator == syntax.OpSub {
+		return binary(syntax.OpAdd, left, right.neg())
 	}
-	if x.infinite() || y.infinite() || x.isNaN() || y.isNaN() {
-		return special(op, x, y)
+	if left.infinite() || right.infinite() || left.isNaN() || right.isNaN() {
+		return special(operator, left, right)
 	}
-	switch op {
+	switch operator {
 	case syntax.OpAdd:
-		lo, _ := sum(x.lo, y.lo)
-		_, hi := sum(x.hi, y.hi)
-		return number{lo: lo, hi: hi, above: x.above || y.above, below: x.below || y.below}, true
+		lower, _ := sum(left.lo, right.lo)
+		_, upper := sum(left.hi, right.hi)
+		return number{lo: lower, hi: upper, above: left.above || right.above, below: left.below || right.below}, true
 	case syntax.OpMul:
-		return hull(x, y, product), true
+		return hull(left, right, product), true
 	case syntax.OpDiv:
-		if y.lo > 0 || y.hi < 0 {
-			return hull(x, y, divided), true
+		if right.lo > 0 || right.hi < 0 {
+			return hull(left, right, divided), true
 		}
-		if y.isPoint() && (x.isPoint() || x.lo > 0 || x.hi < 0) { // by zero
-			return point(x.lo / y.lo), true
+		if right.isPoint() && (left.isPoint() || left.lo > 0 || left.hi < 0) { // by zero
+			return point(left.lo / right.lo), true
 		}
 	case syntax.OpPow:
-		if n := y.lo; y.isPoint() && n == math.Trunc(n) && n >= 0 && n <= maxPower {
-			return power(x, int(n)), true
+		if n := right.lo; right.isPoint() && n == math.Trunc(n) && n >= 0 && n <= maxPower {
+			return power(left, int(n)), true
 		}
-		if x.isPoint() && y.isPoint() {
-			return about(sema.Pow(x.lo, y.lo)), true
+		if left.isPoint() && right.isPoint() {
+			return about(sema.Pow(left.lo, right.lo)), true
 		}
 	}
 	return number{}, false
@@ -61,41 +61,41 @@ func binary(op syntax.Op, x, y number) (out number, ok bool) {
 
 // special applies an operator to operands of which one is infinite or not a number. ok is false if the result is
 // unknown.
-func special(op syntax.Op, x, y number) (out number, ok bool) {
-	if x.isPoint() && y.isPoint() {
-		switch op {
+func special(operator syntax.Op, left, right number) (out number, ok bool) {
+	if left.isPoint() && right.isPoint() {
+		switch operator {
 		case syntax.OpAdd:
-			return point(x.lo + y.lo), true
+			return point(left.lo + right.lo), true
 		case syntax.OpMul:
-			return point(x.lo * y.lo), true
+			return point(left.lo * right.lo), true
 		case syntax.OpDiv:
-			return point(x.lo / y.lo), true
+			return point(left.lo / right.lo), true
 		case syntax.OpPow:
-			return point(sema.Pow(x.lo, y.lo)), true
+			return point(sema.Pow(left.lo, right.lo)), true
 		}
 		return number{}, false
 	}
-	if x.isNaN() || y.isNaN() {
-		return point(math.NaN()), op != syntax.OpPow
+	if left.isNaN() || right.isNaN() {
+		return point(math.NaN()), operator != syntax.OpPow
 	}
-	sign := func(x number) float64 { // 0 if the sign is unknown
+	sign := func(left number) float64 { // 0 if the sign is unknown
 		switch {
-		case x.lo > 0 || x.lo == 0 && x.above:
+		case left.lo > 0 || left.lo == 0 && left.above:
 			return 1
-		case x.hi < 0 || x.hi == 0 && x.below:
+		case left.hi < 0 || left.hi == 0 && left.below:
 			return -1
 		}
 		return 0
 	}
 	switch {
-	case op == syntax.OpAdd && x.infinite():
-		return x, true
-	case op == syntax.OpAdd:
-		return y, true
-	case op == syntax.OpDiv && y.infinite():
+	case operator == syntax.OpAdd && left.infinite():
+		return left, true
+	case operator == syntax.OpAdd:
+		return right, true
+	case operator == syntax.OpDiv && right.infinite():
 		return point(0), true
-	case op == syntax.OpMul || op == syntax.OpDiv:
-		product := sign(x) * sign(y)
+	case operator == syntax.OpMul || operator == syntax.OpDiv:
+		product := sign(left) * sign(right)
 		return point(product * math.Inf(1)), product != 0
 	}
 	return number{}, false
@@ -104,11 +104,11 @@ func special(op syntax.Op, x, y number) (out number, ok bool) {
 // maxPower is the greatest exponent of a power that is computed by multiplications.
 const maxPower = 1000
 
-// power returns bounds of the n-th power of x.
-func power(x number, n int) number {
+// power returns bounds of the n-th power of a number.
+func power(value number, n int) number {
 	out := point(1)
 	for range n {
-		out = hull(out, x, product)
+		out = hull(out, value, product)
 	}
 	if n%2 == 0 {
 		out.lo = max(out.lo, 0)
@@ -118,32 +118,32 @@ func power(x number, n int) number {
 
 // about returns bounds around the result of a library function. They are much wider than the rounding error of
 // such functions.
-func about(x float64) number {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return point(x)
+func about(value float64) number {
+	if math.IsInf(value, 0) || math.IsNaN(value) {
+		return point(value)
 	}
-	margin := 0x1p-45*math.Abs(x) + 0x1p-1060
-	return number{lo: x - margin, hi: x + margin}
+	margin := 0x1p-45*math.Abs(value) + 0x1p-1060
+	return number{lo: value - margin, hi: value + margin}
 }
 
 // rational applies an operator to fractions. The result is nil if it is not a fraction, or would be too large.
-func rational(op syntax.Op, x, y *big.Rat) *big.Rat {
-	switch op {
+func rational(operator syntax.Op, left, right *big.Rat) *big.Rat {
+	switch operator {
 	case syntax.OpAdd:
-		return new(big.Rat).Add(x, y)
+		return new(big.Rat).Add(left, right)
 	case syntax.OpSub:
-		return new(big.Rat).Sub(x, y)
+		return new(big.Rat).Sub(left, right)
 	case syntax.OpMul:
-		return new(big.Rat).Mul(x, y)
+		return new(big.Rat).Mul(left, right)
 	case syntax.OpDiv:
-		if y.Sign() != 0 {
-			return new(big.Rat).Quo(x, y)
+		if right.Sign() != 0 {
+			return new(big.Rat).Quo(left, right)
 		}
 	case syntax.OpPow:
-		if y.IsInt() && y.Num().IsInt64() && y.Num().Int64() >= 0 && y.Num().Int64() <= maxPower {
+		if right.IsInt() && right.Num().IsInt64() && right.Num().Int64() >= 0 && right.Num().Int64() <= maxPower {
 			out := big.NewRat(1, 1)
-			for range y.Num().Int64() {
-				out.Mul(out, x)
+			for range right.Num().Int64() {
+				out.Mul(out, left)
 			}
 			return out
 		}
@@ -151,31 +151,31 @@ func rational(op syntax.Op, x, y *big.Rat) *big.Rat {
 	return nil
 }
 
-// sum returns the float64 numbers next to x + y: the greatest below and the smallest above, which are equal if the
+// sum returns the float64 numbers next to left + right: the greatest below and the smallest above, which are equal if the
 // result is a float64 number. It computes the rounding error by Knuth's two-sum.
-func sum(x, y float64) (lo, hi float64) {
-	rounded := x + y
-	yPart := rounded - x
-	err := (x - (rounded - yPart)) + (y - yPart)
+func sum(left, right float64) (lower, upper float64) {
+	rounded := left + right
+	yPart := rounded - left
+	err := (left - (rounded - yPart)) + (right - yPart)
 	return neighbours(rounded, err)
 }
 
-// product returns the float64 numbers next to x * y, like sum.
-func product(x, y float64) (lo, hi float64) {
-	rounded := x * y
-	if math.Abs(rounded) < faintest && x != 0 && y != 0 {
+// product returns the float64 numbers next to left * right, like sum.
+func product(left, right float64) (lower, upper float64) {
+	rounded := left * right
+	if math.Abs(rounded) < faintest && left != 0 && right != 0 {
 		return neighbours(rounded, math.NaN())
 	}
-	return neighbours(rounded, math.FMA(x, y, -rounded))
+	return neighbours(rounded, math.FMA(left, right, -rounded))
 }
 
-// divided returns the float64 numbers next to x / y, like sum.
-func divided(x, y float64) (lo, hi float64) {
-	rounded := x / y
-	if math.Abs(rounded) < faintest && x != 0 || math.Abs(x) < faintest && x != 0 {
+// divided returns the float64 numbers next to left / right, like sum.
+func divided(left, right float64) (lower, upper float64) {
+	rounded := left / right
+	if math.Abs(rounded) < faintest && left != 0 || math.Abs(left) < faintest && left != 0 {
 		return neighbours(rounded, math.NaN())
 	}
-	return neighbours(rounded, math.FMA(-rounded, y, x)*math.Copysign(1, y))
+	return neighbours(rounded, math.FMA(-rounded, right, left)*math.Copysign(1, right))
 }
 
 // faintest is the least magnitude of a result whose rounding error is a float64 number.
@@ -184,44 +184,44 @@ const faintest = 0x1p-900
 // neighbours returns bounds of a number that was rounded to a float64 number. err has the sign of the number minus
 // the rounded one, or is NaN if that is unknown. If rounded is infinite, the number may be finite and greater than
 // all float64 numbers.
-func neighbours(rounded, err float64) (lo, hi float64) {
-	lo, hi = rounded, rounded
+func neighbours(rounded, err float64) (lower, upper float64) {
+	lower, upper = rounded, rounded
 	if !(err >= 0) || math.IsInf(rounded, 1) {
-		lo = math.Nextafter(rounded, math.Inf(-1))
+		lower = math.Nextafter(rounded, math.Inf(-1))
 	}
 	if !(err <= 0) || math.IsInf(rounded, -1) {
-		hi = math.Nextafter(rounded, math.Inf(1))
+		upper = math.Nextafter(rounded, math.Inf(1))
 	}
-	return lo, hi
+	return lower, upper
 }
 
-// hull returns bounds of f(x, y), for a function that is monotonic in each operand, from the values at the ends of
+// hull returns bounds of function(x, y), for a function that is monotonic in each operand, from the values at the ends of
 // the operands' bounds. It ignores ends at which the function is NaN: they are infinite, and the operands are finite.
-func hull(x, y number, f func(x, y float64) (lo, hi float64)) number {
-	out := number{lo: math.Inf(1), hi: math.Inf(-1)}
-	for _, xEnd := range []float64{x.lo, x.hi} {
-		for _, yEnd := range []float64{y.lo, y.hi} {
-			lo, hi := f(xEnd, yEnd)
-			if math.IsNaN(lo) {
+func hull(left, right number, function func(value, y float64) (lower, upper float64)) number {
+	bounds := number{lo: math.Inf(1), hi: math.Inf(-1)}
+	for _, leftEnd := range []float64{left.lo, left.hi} {
+		for _, rightEnd := range []float64{right.lo, right.hi} {
+			lower, upper := function(leftEnd, rightEnd)
+			if math.IsNaN(lower) {
 				continue
 			}
-			out.lo = min(out.lo, lo)
-			out.hi = max(out.hi, hi)
+			bounds.lo = min(bounds.lo, lower)
+			bounds.hi = max(bounds.hi, upper)
 		}
 	}
-	return out
+	return bounds
 }
 
-// order returns the sign of x - y; ok is false if it is unknown because bounds overlap.
-func order(x, y number) (cmp int, ok bool) {
+// order returns the sign of left - right; ok is false if it is unknown because bounds overlap.
+func order(left, right number) (cmp int, ok bool) {
 	switch {
-	case x.rat != nil && y.rat != nil:
-		return x.rat.Cmp(y.rat), true
-	case x.hi < y.lo || x.hi == y.lo && (x.under() || y.over()):
+	case left.rat != nil && right.rat != nil:
+		return left.rat.Cmp(right.rat), true
+	case left.hi < right.lo || left.hi == right.lo && (left.under() || right.over()):
 		return -1, true
-	case x.lo > y.hi || x.lo == y.hi && (x.over() || y.under()):
+	case left.lo > right.hi || left.lo == right.hi && (left.over() || right.under()):
 		return +1, true
-	case x.lo == x.hi && y.lo == y.hi && x.lo == y.lo:
+	case left.lo == left.hi && right.lo == right.hi && left.lo == right.lo:
 		return 0, true
 	}
 	return 0, false
@@ -229,98 +229,99 @@ func order(x, y number) (cmp int, ok bool) {
 
 // compare reports whether a comparison of two numbers holds; ok is false if the bounds do not decide. As in PRISM,
 // NaN equals NaN.
-func compare(op syntax.Op, x, y number) (holds, ok bool) {
-	if x.isNaN() || y.isNaN() {
-		bothNaN := x.isNaN() && y.isNaN()
-		return op == syntax.OpEq && bothNaN || op == syntax.OpNe && !bothNaN, true
+func compare(operator syntax.Op, left, right number) (holds, ok bool) {
+	if left.isNaN() || right.isNaN() {
+		bothNaN := left.isNaN() && right.isNaN()
+		return operator == syntax.OpEq && bothNaN || operator == syntax.OpNe && !bothNaN, true
 	}
-	haveFractions := x.rat != nil && y.rat != nil
-	switch { // bounds with a common end decide some comparisons
-	case haveFractions:
-	case (op == syntax.OpLe || op == syntax.OpGt) && x.hi <= y.lo:
-		return op == syntax.OpLe, true
-	case (op == syntax.OpGe || op == syntax.OpLt) && x.lo >= y.hi:
-		return op == syntax.OpGe, true
+	haveFractions := left.rat != nil && right.rat != nil
+	if !haveFractions { // bounds with a common end decide some comparisons, although the order is unknown
+		switch {
+		case (operator == syntax.OpLe || operator == syntax.OpGt) && left.hi <= right.lo:
+			return operator == syntax.OpLe, true
+		case (operator == syntax.OpGe || operator == syntax.OpLt) && left.lo >= right.hi:
+			return operator == syntax.OpGe, true
+		}
 	}
-	sign, ok := order(x, y)
+	sign, ok := order(left, right)
 	if !ok {
 		return false, false
 	}
-	return sema.Holds(op, sign), true
+	return sema.Holds(operator, sign), true
 }
 
 // call applies a built-in function; ok is false if the bounds are too wide. If all operands are known exactly, it
 // evaluates the function as in a model.
-func call(x *sema.Call, args []number) (number, bool, error) {
-	out, ok := apply(x.Func, args)
+func call(function *sema.Call, args []number) (number, bool, error) {
+	applied, ok := apply(function.Func, args)
 	if ok {
-		return out, true, nil
+		return applied, true, nil
 	}
-	constantCall := &sema.Call{Base: x.Base, Func: x.Func}
-	for i, a := range args {
-		if !a.isPoint() && a.rat == nil {
+	constantCall := &sema.Call{Base: function.Base, Func: function.Func}
+	for i, argument := range args {
+		if !argument.isPoint() && argument.rat == nil {
 			return number{}, false, nil
 		}
-		t := x.Args[i].Type()
-		val := sema.Value{Type: t, Int: int32(a.lo), Float: a.lo, Rat: a.rat}
-		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{ValueType: t, Position: x.Args[i].Pos()}, Val: val})
+		exprType := function.Args[i].Type()
+		argumentValue := sema.Value{Type: exprType, Int: int32(argument.lo), Float: argument.lo, Rat: argument.rat}
+		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{ValueType: exprType, Position: function.Args[i].Pos()}, Val: argumentValue})
 	}
-	v, exact, err := sema.EvalExact(constantCall, nil)
+	value, exact, err := sema.EvalExact(constantCall, nil)
 	switch {
 	case err != nil:
 		return number{}, false, err
-	case exact && v.Rat != nil:
-		return fraction(v.Rat), true, nil
+	case exact && value.Rat != nil:
+		return fraction(value.Rat), true, nil
 	}
-	return point(v.Float), true, nil
+	return point(value.Float), true, nil
 }
 
 // apply applies a function that is monotonic in its operands, so that it can be applied to bounds: a minimum, a
 // maximum or a rounding. ok is false for other functions, and if bounds are rounded to different integers.
 func apply(f sema.Func, args []number) (number, bool) {
-	switch x := args[0]; f {
+	switch left := args[0]; f {
 	case sema.FuncMin, sema.FuncMax:
-		for _, y := range args[1:] {
-			x = extremum(f == sema.FuncMin, x, y)
+		for _, right := range args[1:] {
+			left = extremum(f == sema.FuncMin, left, right)
 		}
-		return x, true
+		return left, true
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
-		return integer(x, f.Round)
+		return integer(left, f.Round)
 	}
 	return number{}, false
 }
 
 // extremum returns the minimum (if least) or the maximum of two numbers. If their bounds overlap, the result has
 // bounds too.
-func extremum(least bool, x, y number) number {
-	if sign, ok := order(x, y); ok {
+func extremum(least bool, left, right number) number {
+	if sign, ok := order(left, right); ok {
 		if (sign <= 0) == least {
-			return x
+			return left
 		}
-		return y
+		return right
 	}
-	if x.isNaN() || y.isNaN() {
+	if left.isNaN() || right.isNaN() {
 		return point(math.NaN())
 	}
 	if !least {
-		return extremum(true, x.neg(), y.neg()).neg()
+		return extremum(true, left.neg(), right.neg()).neg()
 	}
-	out := number{lo: min(x.lo, y.lo), hi: min(x.hi, y.hi)}
-	out.above = (x.lo > out.lo || x.above) && (y.lo > out.lo || y.above)
-	out.below = x.hi == out.hi && x.below || y.hi == out.hi && y.below
+	out := number{lo: min(left.lo, right.lo), hi: min(left.hi, right.hi)}
+	out.above = (left.lo > out.lo || left.above) && (right.lo > out.lo || right.above)
+	out.below = left.hi == out.hi && left.below || right.hi == out.hi && right.below
 	return out
 }
 
 // integer applies a monotonic function whose results are integers, such as floor. ok is false if the results at
 // the two ends of the bounds differ.
-func integer(x number, f func(float64) float64) (number, bool) {
-	lo, hi := f(x.lo), f(x.hi)
-	if lo != hi || math.IsInf(lo, 0) {
+func integer(value number, f func(float64) float64) (number, bool) {
+	lower, upper := f(value.lo), f(value.hi)
+	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}
-	out := point(lo)
-	if x.rat != nil {
-		out.rat = new(big.Rat).SetFloat64(lo)
+	out := point(lower)
+	if value.rat != nil {
+		out.rat = new(big.Rat).SetFloat64(lower)
 	}
 	return out, true
 }

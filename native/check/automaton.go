@@ -49,24 +49,24 @@ func (a *Automaton) Write(w io.Writer) error {
 // Automaton evaluates a property of a partially observable model as Check does. It also returns
 // a strategy that attains the bound that is worse for the player: the lower bound of a maximum,
 // the upper bound of a minimum. The error says why there is no strategy.
-func (c *Checker) Automaton(ctx context.Context, p *Property) (*Automaton, result.Verdict, error) {
+func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
 	c.lastBeliefs = nil
-	v := c.Check(ctx, p)
-	if v.Err != nil {
-		return nil, v, v.Err
+	verdict := c.Check(ctx, property)
+	if verdict.Err != nil {
+		return nil, verdict, verdict.Err
 	}
 	found := c.lastBeliefs
 	if c.bounds.space.Program().Type != syntax.POMDP || found == nil || found.strategy == nil || len(found.strategy.Nodes) == 0 {
-		return nil, v, noScheduler(p, p.X, "found no single choice of strategies to make, want P or R with F or U from one state")
+		return nil, verdict, noScheduler(property, property.X, "found no single choice of strategies to make, want P or R with F or U from one state")
 	}
-	return c.automaton(p, found), v, nil
+	return c.automaton(property, found), verdict, nil
 }
 
 // automaton returns the strategy of a belief search with the names of observations and actions.
-func (c *Checker) automaton(p *Property, b *beliefs) *Automaton {
+func (c *Checker) automaton(property *Property, b *beliefs) *Automaton {
 	space, observations := c.exact.space, c.exact.observations
 	m := space.Model()
-	out := &Automaton{Property: p.Text, States: b.chain}
+	out := &Automaton{Property: property.Text, States: b.chain}
 	for _, o := range space.Program().Observables {
 		out.Observables = append(out.Observables, o.Name)
 	}
@@ -78,8 +78,8 @@ func (c *Checker) automaton(p *Property, b *beliefs) *Automaton {
 		node := AutomatonNode{Observation: observations.Texts[n.Observation], Any: n.Action == belief.Any, Next: []AutomatonBranch{}}
 		if !node.Any && m.Actions != nil {
 			first, _ := m.Choices(firstState[n.Observation])
-			if a := m.Actions[first+n.Action]; a != sparse.NoAction {
-				node.Action = space.Program().Actions[a-1]
+			if action := m.Actions[first+n.Action]; action != sparse.NoAction {
+				node.Action = space.Program().Actions[action-1]
 			}
 		}
 		for _, next := range n.Next {

@@ -89,21 +89,21 @@ type model struct {
 }
 
 // newModel returns the model of a state space, without rewards.
-func newModel(s *explicit.Space) *model {
-	return &model{space: s, graph: sparse.NewGraph(s.Model()), rewards: map[int]*sparse.Reward{}}
+func newModel(space *explicit.Space) *model {
+	return &model{space: space, graph: sparse.NewGraph(space.Model()), rewards: map[int]*sparse.Reward{}}
 }
 
 // reward returns the reward structure with an index, which it evaluates in the first call.
 func (m *model) reward(index int) (*sparse.Reward, error) {
-	if r := m.rewards[index]; r != nil {
-		return r, nil
+	if reward := m.rewards[index]; reward != nil {
+		return reward, nil
 	}
-	r, err := m.space.Reward(index)
+	reward, err := m.space.Reward(index)
 	if err != nil {
 		return nil, err
 	}
-	m.rewards[index] = r
-	return r, nil
+	m.rewards[index] = reward
+	return reward, nil
 }
 
 // Reward returns the reward structure with an index.
@@ -111,55 +111,55 @@ func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.re
 
 // New returns a checker of a space that was built from a model. If the space is not exact, an exact one is built when it is
 // needed.
-func New(m *compile.Model, s *explicit.Space, opts Options) *Checker {
+func New(m *compile.Model, space *explicit.Space, opts Options) *Checker {
 	c := &Checker{compiled: m, opts: opts}
-	if s.Model().Exact() && !s.Normalised() {
-		c.exact = newModel(s)
+	if space.Model().Exact() && !space.Normalised() {
+		c.exact = newModel(space)
 		c.bounds = c.exact
 	} else {
-		c.bounds = newModel(s)
+		c.bounds = newModel(space)
 	}
 	return c
 }
 
 // Check evaluates a property. An error is stored as Err of the verdict. The caller must set the fields Constants
 // and Engine.
-func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
+func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
 	m := c.bounds.space.Model()
-	v := result.Verdict{
-		Property: p.Text, Name: p.Name, Method: "states", Resolution: c.resolution(p.X),
+	verdict := result.Verdict{
+		Property: property.Text, Name: property.Name, Method: "states", Resolution: c.resolution(property.X),
 		States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
 	}
-	v.Warnings = append(v.Warnings, c.bounds.space.Warnings()...)
-	if err := c.answer(ctx, p, &v); err != nil {
-		v.Err = Failure(err, p.File, p.Pos)
+	verdict.Warnings = append(verdict.Warnings, c.bounds.space.Warnings()...)
+	if err := c.answer(ctx, property, &verdict); err != nil {
+		verdict.Err = Failure(err, property.File, property.Pos)
 	}
-	v.Warnings = append(v.Warnings, c.differences(p)...)
-	v.Seconds = time.Since(start).Seconds()
-	if c.opts.Answered != nil && v.Err == nil {
-		c.opts.Answered(&v)
+	verdict.Warnings = append(verdict.Warnings, c.differences(property)...)
+	verdict.Seconds = time.Since(start).Seconds()
+	if c.opts.Answered != nil && verdict.Err == nil {
+		c.opts.Answered(&verdict)
 	}
-	return v
+	return verdict
 }
 
 // resolution returns how the outermost operator of a property resolves nondeterminism.
-func (c *Checker) resolution(x sema.Expr) result.Resolution {
+func (c *Checker) resolution(expr sema.Expr) result.Resolution {
 	switch m := c.bounds.space.Model(); {
 	case c.bounds.space.Overlaps() > 0:
 		return result.Uniform
 	case m.Kind != sparse.MDP || m.NumChoices() == m.NumStates():
 		return result.NoNondet
 	}
-	if f := logic.WithoutFilters(x); f.Measure() {
-		return resolutionOf(f.Threshold)
+	if formula := logic.WithoutFilters(expr); formula.Measure() {
+		return resolutionOf(formula.Threshold)
 	}
 	return result.ResolutionUnknown
 }
 
 // resolutionOf returns the resolution that the threshold of an operator stands for.
-func resolutionOf(t sema.Threshold) result.Resolution {
-	dir, ok := direction(t, false)
+func resolutionOf(threshold sema.Threshold) result.Resolution {
+	dir, ok := direction(threshold, false)
 	switch {
 	case !ok:
 		return result.ResolutionUnknown
@@ -171,8 +171,8 @@ func resolutionOf(t sema.Threshold) result.Resolution {
 
 // direction returns whether an operator with a threshold means the minimum or the maximum over schedulers; false
 // if it is a query without min and max. some says that a bound must hold for some scheduler instead of all.
-func direction(t sema.Threshold, some bool) (solve.Direction, bool) {
-	least, ok := t.Least(some)
+func direction(threshold sema.Threshold, some bool) (solve.Direction, bool) {
+	least, ok := threshold.Least(some)
 	if least {
 		return solve.Min, ok
 	}

@@ -29,11 +29,11 @@ func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Contr
 	}
 	opts := m.options()
 	opts.Scheduler = true
-	v, err := solve.TotalReward(e.ctx, m.product, reward, solve.Max, opts)
+	values, err := solve.TotalReward(e.ctx, m.product, reward, solve.Max, opts)
 	if err != nil {
 		return nil, err
 	}
-	return m.controller(e.ctx, []weightedScheduler{{choices: v.Scheduler, weights: weights}})
+	return m.controller(e.ctx, []weightedScheduler{{choices: values.Scheduler, weights: weights}})
 }
 
 // weightedScheduler is a scheduler of the product, with the weights of the objectives for which it is optimal. share is the
@@ -110,36 +110,36 @@ func (m *multi) controller(ctx context.Context, plans []weightedScheduler) (*spa
 
 // addStartNodes adds the nodes of the initial states. All of them get the same memory, because the formats of files have no
 // initial memory. So if the schedulers begin with different memories, additional nodes draw one of them.
-func (b *controllerBuilder) addStartNodes() error {
-	sameMemory := len(b.plans) == 1
+func (builder *controllerBuilder) addStartNodes() error {
+	sameMemory := len(builder.plans) == 1
 	var entered []controllerState // for each initial state: the state of the controller under each scheduler
-	for _, s := range b.starts {
-		for k := range b.plans {
-			state, err := b.enter(k, s)
+	for _, s := range builder.starts {
+		for k := range builder.plans {
+			state, err := builder.enter(k, s)
 			if err != nil {
 				return err
 			}
 			entered = append(entered, state)
-			sameMemory = sameMemory && b.remembered(state) == b.remembered(entered[0])
+			sameMemory = sameMemory && builder.remembered(state) == builder.remembered(entered[0])
 		}
 	}
 	if sameMemory {
 		for _, state := range entered {
-			b.result.Start = append(b.result.Start, b.node(state))
+			builder.result.Start = append(builder.result.Start, builder.node(state))
 		}
 		return nil
 	}
-	for _, s := range b.starts {
-		b.result.Start = append(b.result.Start, b.node(controllerState{scheduler: -1, node: s}))
+	for _, s := range builder.starts {
+		builder.result.Start = append(builder.result.Start, builder.node(controllerState{scheduler: -1, node: s}))
 	}
-	for i, start := range b.result.Start {
-		for k, plan := range b.plans {
-			move, err := b.moveFrom(entered[i*len(b.plans)+k])
+	for i, start := range builder.result.Start {
+		for k, plan := range builder.plans {
+			move, err := builder.moveFrom(entered[i*len(builder.plans)+k])
 			if err != nil {
 				return err
 			}
 			move.Prob = plan.share
-			node := &b.result.Nodes[start]
+			node := &builder.result.Nodes[start]
 			node.Moves = append(node.Moves, move)
 		}
 	}
@@ -147,139 +147,139 @@ func (b *controllerBuilder) addStartNodes() error {
 }
 
 // remembered returns the memory of the controller in one of its states.
-func (b *controllerBuilder) remembered(x controllerState) nodeMemory {
-	if x.scheduler < 0 {
+func (builder *controllerBuilder) remembered(state controllerState) nodeMemory {
+	if state.scheduler < 0 {
 		return nodeMemory{scheduler: -1}
 	}
-	if x.component == nil {
-		out := nodeMemory{scheduler: x.scheduler, memory: b.states[x.node]}
+	if state.component == nil {
+		out := nodeMemory{scheduler: state.scheduler, memory: builder.states[state.node]}
 		out.memory.state = 0
 		return out
 	}
-	n := x.component.nodes[x.node]
-	out := nodeMemory{component: b.componentNumber[x.component], goal: x.goal, memory: b.states[n.state], list: n.list}
+	n := state.component.nodes[state.node]
+	out := nodeMemory{component: builder.componentNumber[state.component], goal: state.goal, memory: builder.states[n.state], list: n.list}
 	out.memory.state = 0
 	return out
 }
 
 // node returns the number of the node for a state of the controller, and adds it if it is new.
-func (b *controllerBuilder) node(x controllerState) uint32 {
-	if known, ok := b.nodeNumber[x]; ok {
+func (builder *controllerBuilder) node(state controllerState) uint32 {
+	if known, ok := builder.nodeNumber[state]; ok {
 		return known
 	}
-	i := uint32(len(b.nodeStates))
-	b.nodeNumber[x] = i
-	b.nodeStates = append(b.nodeStates, x)
-	remembered := b.remembered(x)
-	memory, known := b.memories[remembered]
+	i := uint32(len(builder.nodeStates))
+	builder.nodeNumber[state] = i
+	builder.nodeStates = append(builder.nodeStates, state)
+	remembered := builder.remembered(state)
+	memory, known := builder.memories[remembered]
 	if !known {
-		memory = uint32(len(b.memories))
-		b.memories[remembered] = memory
+		memory = uint32(len(builder.memories))
+		builder.memories[remembered] = memory
 	}
-	productState := x.node
-	if x.component != nil {
-		productState = x.component.nodes[x.node].state
+	productState := state.node
+	if state.component != nil {
+		productState = state.component.nodes[state.node].state
 	}
-	b.result.Nodes = append(b.result.Nodes, sparse.Node{State: b.states[productState].state, Memory: memory})
+	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: builder.states[productState].state, Memory: memory})
 	return i
 }
 
 // enter returns the state of the controller in state s of the product under a scheduler. If the scheduler ends the path there,
 // the controller enters the accepting component.
-func (b *controllerBuilder) enter(plan int, s uint32) (controllerState, error) {
-	c := b.choiceOf(plan, s)
-	if b.choice[c] != sparse.None {
+func (builder *controllerBuilder) enter(plan int, s uint32) (controllerState, error) {
+	c := builder.choiceOf(plan, s)
+	if builder.choice[c] != sparse.None {
 		return controllerState{scheduler: plan, node: s}, nil
 	}
-	satisfied, _ := b.bestEnd(int(s), b.plans[plan].weights)
-	component, firstNode, err := b.acceptingEnd(satisfied, s)
+	satisfied, _ := builder.bestEnd(int(s), builder.plans[plan].weights)
+	component, firstNode, err := builder.acceptingEnd(satisfied, s)
 	return controllerState{component: component, node: firstNode}, err
 }
 
 // choiceOf returns the choice of the product that a scheduler makes in state s. If the scheduler has none, it is the last
 // choice, which ends the path.
-func (b *controllerBuilder) choiceOf(plan int, s uint32) int {
-	if c := b.plans[plan].choices[s]; c != sparse.None {
+func (builder *controllerBuilder) choiceOf(plan int, s uint32) int {
+	if c := builder.plans[plan].choices[s]; c != sparse.None {
 		return int(c)
 	}
-	return b.last(int(s))
+	return builder.last(int(s))
 }
 
 // acceptingEnd returns the accepting component that contains a state and satisfies a set of objectives, and the node in which
 // the state enters it.
-func (b *controllerBuilder) acceptingEnd(satisfied, state uint32) (*acceptingComponent, uint32, error) {
-	ends := b.endComponents[satisfied]
+func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (*acceptingComponent, uint32, error) {
+	ends := builder.endComponents[satisfied]
 	if ends == nil {
 		var err error
-		ends, err = b.satisfyingComponents(satisfied, b.choicesWithoutReward(false))
+		ends, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(false))
 		if err != nil {
 			return nil, 0, err
 		}
-		b.endComponents[satisfied] = ends
+		builder.endComponents[satisfied] = ends
 	}
 	key := [2]uint32{satisfied, ends.ID[state]}
-	component := b.components[key]
+	component := builder.components[key]
 	members := ends.Members(int(key[1]))
 	if component == nil {
 		var err error
-		component, err = b.newAcceptingComponent(satisfied, members, ends.Choices)
+		component, err = builder.newAcceptingComponent(satisfied, members, ends.Choices)
 		if err != nil {
 			return nil, 0, err
 		}
-		b.components[key] = component
-		b.componentNumber[component] = len(b.components)
+		builder.components[key] = component
+		builder.componentNumber[component] = len(builder.components)
 	}
-	for k, s := range members {
+	for index, s := range members {
 		if s == state {
-			return component, component.startNode[k], nil
+			return component, component.startNode[index], nil
 		}
 	}
-	return nil, 0, b.unsupported(b.p.X, "found a scheduler that ends a path outside the accepting end components")
+	return nil, 0, builder.unsupported(builder.p.X, "found a scheduler that ends a path outside the accepting end components")
 }
 
 // moveFrom returns the move of the controller in one of its states.
-func (b *controllerBuilder) moveFrom(x controllerState) (sparse.Move, error) {
-	if x.component != nil {
-		return b.moveInComponent(x), nil
+func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, error) {
+	if state.component != nil {
+		return builder.moveInComponent(state), nil
 	}
-	c := b.choiceOf(x.scheduler, x.node)
-	out := sparse.Move{Choice: b.choice[c]}
-	lo, hi := b.product.Row(c)
-	for _, t := range b.product.Target[lo:hi] {
-		next, err := b.enter(x.scheduler, t)
+	c := builder.choiceOf(state.scheduler, state.node)
+	out := sparse.Move{Choice: builder.choice[c]}
+	first, end := builder.product.Row(c)
+	for _, target := range builder.product.Target[first:end] {
+		next, err := builder.enter(state.scheduler, target)
 		if err != nil {
 			return out, err
 		}
-		out.Next = append(out.Next, b.node(next))
+		out.Next = append(out.Next, builder.node(next))
 	}
 	return out, nil
 }
 
 // moveInComponent returns a move within an accepting component. The controller first moves to the nodes in which all goals can
 // be met, and then to one goal after the other, forever.
-func (b *controllerBuilder) moveInComponent(x controllerState) sparse.Move {
-	component, goal := x.component, x.goal
-	if component.goodNodes.Has(int(x.node)) {
+func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.Move {
+	component, goal := state.component, state.goal
+	if component.goodNodes.Has(int(state.node)) {
 		for range component.goals { // skip the goals that the node meets
-			if !component.goals[goal].Has(int(x.node)) {
+			if !component.goals[goal].Has(int(state.node)) {
 				break
 			}
 			goal = (goal + 1) % len(component.goals)
 		}
 	}
-	c := b.choicesTowards(component, goal)[x.node]
-	out := sparse.Move{Choice: b.choice[component.choice[c]]}
+	c := builder.choicesTowards(component, goal)[state.node]
+	out := sparse.Move{Choice: builder.choice[component.choice[c]]}
 	first, end := component.Row(int(c))
-	for _, t := range component.Target[first:end] {
-		out.Next = append(out.Next, b.node(controllerState{component: component, node: t, goal: goal}))
+	for _, target := range component.Target[first:end] {
+		out.Next = append(out.Next, builder.node(controllerState{component: component, node: target, goal: goal}))
 	}
 	return out
 }
 
 // choicesTowards returns, for each node of an accepting component, the choice on the way to a goal.
-func (b *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
+func (builder *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
 	key := componentGoal{component, goal}
-	if known, ok := b.choicesToGoal[key]; ok {
+	if known, ok := builder.choicesToGoal[key]; ok {
 		return known
 	}
 	choices := make([]uint32, component.NumStates())
@@ -296,6 +296,6 @@ func (b *controllerBuilder) choicesTowards(component *acceptingComponent, goal i
 	if len(component.goals) > 0 {
 		component.Approach(component.stayingChoices, component.goals[goal].Intersect(component.goodNodes), choices)
 	}
-	b.choicesToGoal[key] = choices
+	builder.choicesToGoal[key] = choices
 	return choices
 }

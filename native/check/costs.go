@@ -31,27 +31,27 @@ type cost struct {
 // probabilities are not. As for R [ F ], the reward of the target does not count.
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
-func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, error) {
-	if i := slices.IndexFunc(p.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
-		return e.markovUntil(p, &p.Costs[i], dir)
+func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbers, error) {
+	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
+		return e.markovUntil(path, &path.Costs[i], dir)
 	}
 	switch {
 	case e.fair():
-		return nil, e.unsupported(p.X, "found reward bounds and fair schedulers")
+		return nil, e.unsupported(path.X, "found reward bounds and fair schedulers")
 	case e.kind() == sparse.CTMC:
-		return nil, e.unsupported(p.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return nil, e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.space.Model().Intervals():
-		return nil, e.unsupported(p.X, "found reward bounds for a model with intervals")
-	case !logic.IsState(p.Left) || !logic.IsState(p.Right):
-		return nil, e.unsupported(p.X, "found reward bounds in a path formula with several temporal operators")
+		return nil, e.unsupported(path.X, "found reward bounds for a model with intervals")
+	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
+		return nil, e.unsupported(path.X, "found reward bounds in a path formula with several temporal operators")
 	case e.wanted != nil:
-		return nil, e.unsupported(p.X, "found reward bounds, whose schedulers count rewards and are not exported")
+		return nil, e.unsupported(path.X, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
-	left, right, err := e.operands(p.Left, p.Right)
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
-	costs, err := e.costsOf(p.X, p.Costs)
+	costs, err := e.costsOf(path.X, path.Costs)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, 
 	b := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
 	begin, goal, err := b.build(e.domain())
 	if err != nil {
-		return nil, e.unsupportedUnlessStopped(p.X, err)
+		return nil, e.unsupportedUnlessStopped(path.X, err)
 	}
 	g := sparse.NewGraph(b.rows.Finish())
-	v, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
+	values, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
-	return e.valuesWithoutCosts(v, begin), nil
+	return e.valuesWithoutCosts(values, begin), nil
 }
 
 // valuesWithoutCosts returns the values of the states of the model from those of the product, where begin has the state of the
@@ -88,54 +88,54 @@ func (e *evaluation) valuesWithoutCosts(product *numbers, begin []uint32) *numbe
 }
 
 // unsupportedUnlessStopped returns the reason if the evaluation was stopped, and otherwise refuses a formula because of err.
-func (e *evaluation) unsupportedUnlessStopped(x sema.Expr, err error) error {
+func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	if stopped := e.ctx.Err(); stopped != nil {
 		return stopped
 	}
-	return e.unsupported(x, "%v", err)
+	return e.unsupported(expr, "%v", err)
 }
 
-// costBoundedReward returns the extremal expected total reward of the steps after which every bound on costs still holds. It is
-// the total reward of the product of the model with the costs so far, where a path that exceeds a bound earns nothing more.
+// costBoundedReward returns the extremal expected total reward that a path earns while every bound on costs holds. It is the total
+// reward in the product of the model with the costs so far, where a path that exceeds a bound earns nothing more.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
-func (e *evaluation) costBoundedReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	o := f.Objective
+func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
 	switch {
 	case e.kind() == sparse.CTMC:
-		return nil, e.unsupported(o.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return nil, e.unsupported(objective.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.wanted != nil:
-		return nil, e.unsupported(o.X, "found reward bounds, whose schedulers count rewards and are not exported")
+		return nil, e.unsupported(objective.X, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
-	costs, err := e.costsOf(o.X, o.Costs)
+	costs, err := e.costsOf(objective.X, objective.Costs)
 	if err != nil {
 		return nil, err
 	}
-	m := e.space.Model()
-	b := &costProductBuilder{ctx: e.ctx, model: m, left: sparse.FullSet(m.NumStates()), right: sparse.NewSet(m.NumStates()), costs: costs}
-	begin, _, err := b.build(e.domain())
+	model := e.space.Model()
+	builder := &costProductBuilder{ctx: e.ctx, model: model, left: sparse.FullSet(model.NumStates()), right: sparse.NewSet(model.NumStates()), costs: costs}
+	begin, _, err := builder.build(e.domain())
 	if err != nil {
-		return nil, e.unsupportedUnlessStopped(o.X, err)
+		return nil, e.unsupportedUnlessStopped(objective.X, err)
 	}
-	product := b.rows.Finish()
-	earned, err := e.rewardWithinCosts(b, product, r, o.Struct)
-	if err != nil {
-		return nil, err
-	}
-	v, err := e.solved(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
+	product := builder.rows.Finish()
+	earned, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	return e.valuesWithoutCosts(v, begin), nil
+	values, err := e.solved(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
+	if err != nil {
+		return nil, err
+	}
+	return e.valuesWithoutCosts(values, begin), nil
 }
 
-// rewardWithinCosts returns the reward of each choice of the product. It is the reward r of the choice of the model if no
+// rewardWithinCosts returns the reward of each choice of the product. It is the reward of the choice of the model if no
 // transition exceeds a bound, and otherwise the expected reward of the transitions that do not exceed any. index is the index
-// of r in the program.
-func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, r *sparse.Reward, index int) (*sparse.Reward, error) {
+// of reward in the program.
+func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
 	m := e.space.Model()
-	out := &sparse.Reward{Name: r.Name, Unfit: r.Unfit, Choice: make([]float64, product.NumChoices())}
+	out := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
 	if m.Exact() {
 		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
@@ -151,11 +151,11 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 			}
 			origin := int(b.rows.Origin[c])
 			within = b.appendTransitionsWithin(within[:0], product, c, origin)
-			lo, hi := m.Row(origin)
-			if len(within) == hi-lo {
-				out.Choice[c] = r.OfChoice(s, origin)
+			firstTransition, endTransition := m.Row(origin)
+			if len(within) == endTransition-firstTransition {
+				out.Choice[c] = reward.OfChoice(s, origin)
 				if out.ChoiceRat != nil {
-					out.ChoiceRat[c] = r.OfChoiceRat(s, origin)
+					out.ChoiceRat[c] = reward.OfChoiceRat(s, origin)
 				}
 				continue
 			}
@@ -177,9 +177,9 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 		}
 	}
 	// OfChoice adds two numbers; the expected reward of n transitions has n products and sums of rounded factors.
-	out.Err = r.Err + 0x1p-52
+	out.Err = reward.Err + 0x1p-52
 	if widest > 0 {
-		out.Err = 1.01 * (r.Err + m.Err + float64(widest+3)*0x1p-53)
+		out.Err = 1.01 * (reward.Err + m.Err + float64(widest+3)*0x1p-53)
 	}
 	return out, nil
 }
@@ -203,9 +203,9 @@ func (r *transitionRewards) reward(s, transition int) *big.Rat {
 
 // expected returns the sum of the rewards of some transitions of state s, each times its probability.
 func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
-	for _, t := range transitions {
-		reward, _ := r.reward(s, t).Float64()
-		sum += r.model.Prob(t) * reward
+	for _, transition := range transitions {
+		reward, _ := r.reward(s, transition).Float64()
+		sum += r.model.Prob(transition) * reward
 	}
 	return sum
 }
@@ -213,21 +213,21 @@ func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 // expectedRat returns the same as a fraction.
 func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
-	for _, t := range transitions {
-		reward := r.reward(s, t)
-		sum.Add(sum, reward.Mul(reward, r.model.Rat(t)))
+	for _, transition := range transitions {
+		reward := r.reward(s, transition)
+		sum.Add(sum, reward.Mul(reward, r.model.Rat(transition)))
 	}
 	return sum
 }
 
 // appendTransitionsWithin appends the transitions of choice origin of the model that exceed no bound as transitions of choice c of
 // the product.
-func (b *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
-	lo, hi := product.Row(c)
-	first, _ := b.model.Row(origin)
-	for t := lo; t < hi; t++ {
-		if b.value(int(product.Target[t]), 1) != failed {
-			within = append(within, first+t-lo)
+func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
+	firstTransition, endTransition := product.Row(c)
+	first, _ := builder.model.Row(origin)
+	for transition := firstTransition; transition < endTransition; transition++ {
+		if builder.value(int(product.Target[transition]), 1) != failed {
+			within = append(within, first+transition-firstTransition)
 		}
 	}
 	return within
@@ -235,40 +235,40 @@ func (b *costProductBuilder) appendTransitionsWithin(within []int, product *spar
 
 // budgetOf returns the budget of the choices of a model. There is one if the only bound is an upper bound, and if the cost
 // of a choice does not depend on its target.
-func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
+func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
 	if len(costs) != 1 || costs[0].low > 0 || costs[0].high < 0 {
-		return out, false
+		return budget, false
 	}
-	k := costs[0]
-	out = solve.Budget{Cost: make([]int, m.NumChoices()), Most: k.high}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	bound := costs[0]
+	budget = solve.Budget{Cost: make([]int, model.NumChoices()), Most: bound.high}
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if m.Kind == sparse.MDP {
-				out.Cost[c] = int(k.after(0, s, c))
+			if model.Kind == sparse.MDP {
+				budget.Cost[c] = int(bound.after(0, s, c))
 				continue
 			}
-			lo, hi := m.Row(c)
-			for t := lo; t < hi; t++ {
-				n := int(k.after(0, s, t))
-				if t > lo && n != out.Cost[c] {
-					return out, false
+			firstTransition, endTransition := model.Row(c)
+			for transition := firstTransition; transition < endTransition; transition++ {
+				price := int(bound.after(0, s, transition))
+				if transition > firstTransition && price != budget.Cost[c] {
+					return budget, false
 				}
-				out.Cost[c] = n
+				budget.Cost[c] = price
 			}
 		}
 	}
-	return out, true
+	return budget, true
 }
 
 // maxUnits is the greatest number of units that are counted.
 const maxUnits = 1 << 30
 
-// costsOf converts the bounds of formula x to whole numbers.
-func (e *evaluation) costsOf(x sema.Expr, bounds []sema.Cost) ([]cost, error) {
+// costsOf converts the bounds of a path formula to whole numbers.
+func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	var out []cost
 	for _, b := range bounds {
-		c, err := e.costOf(x, b)
+		c, err := e.costOf(expr, b)
 		if err != nil {
 			return nil, err
 		}
@@ -277,8 +277,8 @@ func (e *evaluation) costsOf(x sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	return out, nil
 }
 
-// costOf converts a bound of formula x to whole numbers.
-func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
+// costOf converts a bound of a path formula to whole numbers.
+func (e *evaluation) costOf(expr sema.Expr, c sema.Cost) (cost, error) {
 	out := cost{high: -1}
 	unit := big.NewRat(1, 1)
 	if c.Struct < 0 {
@@ -302,7 +302,7 @@ func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
 			return out, err
 		}
 		if out.high < out.low {
-			return out, e.refuse("type", x.Pos(), "bounds of a cost are empty")
+			return out, e.refuse("type", expr.Pos(), "bounds of a cost are empty")
 		}
 	}
 	if out.limit = out.low; out.high >= 0 {
@@ -312,17 +312,17 @@ func (e *evaluation) costOf(x sema.Expr, c sema.Cost) (cost, error) {
 }
 
 // units returns the least number of units that a lower bound allows, or the greatest that an upper bound allows.
-func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
-	v, exact, err := sema.EvalExact(x, nil)
+func (e *evaluation) units(expr sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
+	value, exact, err := sema.EvalExact(expr, nil)
 	switch {
 	case err != nil:
 		return 0, e.withPosition(err)
 	case !exact:
-		return 0, e.unsupported(x, "found a reward bound that is not a fraction")
-	case v.Rat.Sign() < 0:
-		return 0, e.refuse("type", x.Pos(), "reward bound %s is negative", v.Rat.RatString())
+		return 0, e.unsupported(expr, "found a reward bound that is not a fraction")
+	case value.Rat.Sign() < 0:
+		return 0, e.refuse("type", expr.Pos(), "reward bound %s is negative", value.Rat.RatString())
 	}
-	q := new(big.Rat).Quo(v.Rat, unit)
+	q := new(big.Rat).Quo(value.Rat, unit)
 	n := new(big.Int).Quo(q.Num(), q.Denom())
 	switch {
 	case upper && strict && q.IsInt():
@@ -331,46 +331,46 @@ func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int,
 		n.Add(n, big.NewInt(1))
 	}
 	if n.Sign() < 0 {
-		return 0, e.refuse("type", x.Pos(), "no cost is below 0")
+		return 0, e.refuse("type", expr.Pos(), "no cost is below 0")
 	}
 	if !n.IsInt64() || n.Int64() > maxUnits {
-		return 0, e.unsupported(x, "found a reward bound of %s units of which the rewards are multiples, which is too much to count", n)
+		return 0, e.unsupported(expr, "found a reward bound of %s units of which the rewards are multiples, which is too much to count", n)
 	}
 	return int(n.Int64()), nil
 }
 
 // divisor returns the greatest common divisor of the fractions; 1 if all are 0.
 func divisor(lists ...[]*big.Rat) *big.Rat {
-	num, denom := new(big.Int), big.NewInt(1)
+	numerator, denominator := new(big.Int), big.NewInt(1)
 	seen := map[*big.Rat]bool{}
 	for _, list := range lists {
-		for _, r := range list {
-			if r == nil || r.Sign() == 0 || seen[r] {
+		for _, fraction := range list {
+			if fraction == nil || fraction.Sign() == 0 || seen[fraction] {
 				continue
 			}
-			seen[r] = true
-			// gcd(a/b, c/d) = gcd(a d, c b) / (b d)
-			a, c := new(big.Int).Mul(num, r.Denom()), new(big.Int).Mul(r.Num(), denom)
-			num.GCD(nil, nil, a, c)
-			denom = new(big.Int).Mul(denom, r.Denom())
-			g := new(big.Int).GCD(nil, nil, num, denom)
-			num, denom = num.Quo(num, g), denom.Quo(denom, g)
+			seen[fraction] = true
+			// The greatest common divisor of a/b and c/d is gcd(ad, cb)/(bd).
+			left, right := new(big.Int).Mul(numerator, fraction.Denom()), new(big.Int).Mul(fraction.Num(), denominator)
+			numerator.GCD(nil, nil, left, right)
+			denominator = new(big.Int).Mul(denominator, fraction.Denom())
+			common := new(big.Int).GCD(nil, nil, numerator, denominator)
+			numerator, denominator = numerator.Quo(numerator, common), denominator.Quo(denominator, common)
 		}
 	}
-	if num.Sign() == 0 {
+	if numerator.Sign() == 0 {
 		return big.NewRat(1, 1)
 	}
-	return new(big.Rat).SetFrac(num, denom)
+	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
 // inUnits converts fractions to numbers of units, up to maxUnits+1.
 func inUnits(list []*big.Rat, unit *big.Rat) []int {
 	out := make([]int, len(list))
-	for i, r := range list {
-		if r == nil || r.Sign() == 0 {
+	for i, fraction := range list {
+		if fraction == nil || fraction.Sign() == 0 {
 			continue
 		}
-		q := new(big.Rat).Quo(r, unit)
+		q := new(big.Rat).Quo(fraction, unit)
 		if out[i] = maxUnits + 1; q.Num().IsInt64() && q.Num().Int64() <= maxUnits {
 			out[i] = int(q.Num().Int64())
 		}
@@ -401,28 +401,28 @@ const maxProductStates = 1 << 26
 
 // build explores the product from the given states of the model with cost 0. begin has the state of the product for each of
 // them; goal has the states of the product that satisfy the formula.
-func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
-	m := b.model
-	b.packed = make([]uint64, 1+len(b.costs)/2)
-	b.states = explicit.NewNumbering(len(b.packed))
-	b.rows = sparse.NewDerivedBuilder(m, m.Kind)
+func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
+	m := builder.model
+	builder.packed = make([]uint64, 1+len(builder.costs)/2)
+	builder.states = explicit.NewNumbering(len(builder.packed))
+	builder.rows = sparse.NewDerivedBuilder(m, m.Kind)
 	begin = make([]uint32, m.NumStates())
-	spent := make([]uint32, len(b.costs))
+	spent := make([]uint32, len(builder.costs))
 	for s := range from.All() {
-		begin[s] = b.index(uint32(s), spent)
+		begin[s] = builder.index(uint32(s), spent)
 	}
-	for i := 0; i < b.states.Len(); i++ { // the list grows
-		if i&0xfff == 0 && b.ctx.Err() != nil {
-			return nil, nil, b.ctx.Err()
+	for i := 0; i < builder.states.Len(); i++ { // the list grows
+		if i&0xfff == 0 && builder.ctx.Err() != nil {
+			return nil, nil, builder.ctx.Err()
 		}
 		if i >= maxProductStates {
 			return nil, nil, fmt.Errorf("found reward bounds whose product with the model has more than %d states", maxProductStates)
 		}
-		b.expand(i)
+		builder.expand(i)
 	}
-	goal = sparse.NewSet(b.states.Len())
+	goal = sparse.NewSet(builder.states.Len())
 	for i := range goal.Len() {
-		if b.value(i, 1) == reached {
+		if builder.value(i, 1) == reached {
 			goal.Add(i)
 		}
 	}
@@ -430,60 +430,60 @@ func (b *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *spar
 }
 
 // index returns the number of the state of the product for a state of the model and the costs so far.
-func (b *costProductBuilder) index(s uint32, spent []uint32) uint32 {
-	within, possible := true, b.left.Has(int(s)) // possible: the formula may still become true
-	for i, c := range b.costs {
-		n := int(spent[i])
-		within = within && n >= c.low && (c.high < 0 || n <= c.high)
-		possible = possible && (c.high < 0 || n <= c.high)
+func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
+	within, possible := true, builder.left.Has(int(s)) // possible: the formula may still become true
+	for i, c := range builder.costs {
+		count := int(spent[i])
+		within = within && count >= c.low && (c.high < 0 || count <= c.high)
+		possible = possible && (c.high < 0 || count <= c.high)
 	}
 	decided := uint32(0)
 	switch {
-	case within && b.right.Has(int(s)):
+	case within && builder.right.Has(int(s)):
 		decided = reached
 	case !possible:
 		decided = failed
 	}
-	clear(b.packed)
-	b.packed[0] = uint64(s)
-	for k, n := range spent {
+	clear(builder.packed)
+	builder.packed[0] = uint64(s)
+	for position, count := range spent {
 		if decided != 0 {
-			n = decided
+			count = decided
 		}
-		b.packed[(k+1)/2] |= uint64(n) << (32 * ((k + 1) % 2))
+		builder.packed[(position+1)/2] |= uint64(count) << (32 * ((position + 1) % 2))
 	}
-	return uint32(b.states.Add(b.packed))
+	return uint32(builder.states.Add(builder.packed))
 }
 
 // value returns number k of a state of the product: 0 is the state of the model, the others are the costs.
-func (b *costProductBuilder) value(i, k int) uint32 {
-	return uint32(b.states.At(i)[k/2] >> (32 * (k % 2)))
+func (builder *costProductBuilder) value(i, k int) uint32 {
+	return uint32(builder.states.At(i)[k/2] >> (32 * (k % 2)))
 }
 
 // expand appends the choices of a state of the product.
-func (b *costProductBuilder) expand(i int) {
-	m := b.model
-	s := int(b.value(i, 0))
-	b.rows.State()
-	if b.value(i, 1) >= failed {
-		b.rows.Loop(uint32(i))
+func (builder *costProductBuilder) expand(i int) {
+	m := builder.model
+	s := int(builder.value(i, 0))
+	builder.rows.State()
+	if builder.value(i, 1) >= failed {
+		builder.rows.Loop(uint32(i))
 		return
 	}
-	spent, now := make([]uint32, len(b.costs)), make([]uint32, len(b.costs))
+	spent, now := make([]uint32, len(builder.costs)), make([]uint32, len(builder.costs))
 	for k := range spent {
-		spent[k] = b.value(i, k+1)
+		spent[k] = builder.value(i, k+1)
 	}
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
-		b.rows.Copy(c, func(t int) uint32 {
-			move := t
+		builder.rows.Copy(c, func(transition int) uint32 {
+			move := transition
 			if m.Kind == sparse.MDP {
 				move = c
 			}
-			for k := range b.costs {
-				now[k] = b.costs[k].after(spent[k], s, move)
+			for k := range builder.costs {
+				now[k] = builder.costs[k].after(spent[k], s, move)
 			}
-			return b.index(m.Target[t], now)
+			return builder.index(m.Target[transition], now)
 		})
 	}
 }

@@ -9,30 +9,30 @@ import (
 
 // differences returns warnings about expressions of a property, and of the labels in it, that have another truth
 // value in PRISM, which computes them in floating point.
-func (c *Checker) differences(p *Property) []string {
+func (c *Checker) differences(property *Property) []string {
 	var out []string
 	seen := map[sema.Expr]bool{}
-	warn := func(what string, at syntax.Pos, x sema.Expr) {
-		count, firstState, err := c.bounds.space.Differences(x, nil)
+	warn := func(what string, at syntax.Pos, expr sema.Expr) {
+		count, firstState, err := c.bounds.space.Differences(expr, nil)
 		if err == nil && count > 0 {
-			warning := syntax.Error{File: p.File, Pos: at, Msg: c.bounds.space.Difference(what, count, firstState)}
+			warning := syntax.Error{File: property.File, Pos: at, Msg: c.bounds.space.Difference(what, count, firstState)}
 			out = append(out, warning.Error())
 		}
 	}
-	var visit func(x sema.Expr)
-	visit = func(x sema.Expr) {
-		label, isLabel := x.(*sema.Label)
+	var visit func(expr sema.Expr)
+	visit = func(expr sema.Expr) {
+		label, isLabel := expr.(*sema.Label)
 		switch {
-		case seen[x]:
+		case seen[expr]:
 		case isLabel && label.Index >= 0:
-			warn(fmt.Sprintf("label %q", label.Name), label.Position, p.Program.Labels[label.Index].X)
-		case sema.Stateless(x):
-			warn("value", x.Pos(), x)
+			warn(fmt.Sprintf("label %q", label.Name), label.Position, property.Program.Labels[label.Index].X)
+		case sema.Stateless(expr):
+			warn("value", expr.Pos(), expr)
 		default:
-			sema.Operands(x, visit)
+			sema.Operands(expr, visit)
 		}
-		seen[x] = true
+		seen[expr] = true
 	}
-	visit(p.X)
+	visit(property.X)
 	return out
 }

@@ -46,19 +46,19 @@ func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit
 	if matlab {
 		w.WriteString("v = [\n")
 	}
-	for k, s := range space.Order() {
-		if k%(1<<12) == 0 && ctx.Err() != nil {
+	for number, s := range space.Order() {
+		if number%(1<<12) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if d.Time != nil && !matlab {
-			w.WriteString(strconv.Itoa(k) + "=")
+			w.WriteString(strconv.Itoa(number) + "=")
 		}
-		x, _ := d.At(int(s))
-		if x.Rat != nil {
-			w.WriteString(x.Rat.RatString() + "\n")
+		probability, _ := d.At(int(s))
+		if probability.Rat != nil {
+			w.WriteString(probability.Rat.RatString() + "\n")
 			continue
 		}
-		w.WriteString(sema.Value{Type: sema.Double, Float: x.Num}.String() + "\n")
+		w.WriteString(sema.Value{Type: sema.Double, Float: probability.Num}.String() + "\n")
 	}
 	if matlab {
 		w.WriteString("];\n")
@@ -86,8 +86,8 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 		return err
 	}
 	visitCurrent := func(time *big.Rat) error {
-		v := f.Values()
-		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !v.Converged, values: solved(v)}
+		values := f.Values()
+		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: solved(values)}
 		if exact {
 			d.Accuracy = result.Exact
 		}
@@ -136,11 +136,11 @@ const maxTimes = 100_000
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var ends []*big.Rat
 	for part := range strings.SplitSeq(text, ":") {
-		x, ok := new(big.Rat).SetString(strings.TrimSpace(part))
-		if !ok || x.Sign() < 0 || len(part) > 64 || x.Num().BitLen()+x.Denom().BitLen() > 4096 {
+		value, ok := new(big.Rat).SetString(strings.TrimSpace(part))
+		if !ok || value.Sign() < 0 || len(part) > 64 || value.Num().BitLen()+value.Denom().BitLen() > 4096 {
 			return nil, fmt.Errorf("%q is not a time, want a number of at least 0, from:to or from:step:to", part)
 		}
-		ends = append(ends, x)
+		ends = append(ends, value)
 	}
 	low, high, step := ends[0], ends[len(ends)-1], big.NewRat(1, 1)
 	switch {
@@ -158,8 +158,8 @@ func ParseTimes(text string) ([]*big.Rat, error) {
 		return nil, fmt.Errorf("%q has more than %d times", text, maxTimes)
 	}
 	var out []*big.Rat
-	for x := low; x.Cmp(high) <= 0; x = new(big.Rat).Add(x, step) {
-		out = append(out, x)
+	for value := low; value.Cmp(high) <= 0; value = new(big.Rat).Add(value, step) {
+		out = append(out, value)
 	}
 	return out, nil
 }

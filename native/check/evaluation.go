@@ -76,22 +76,22 @@ type shared struct {
 }
 
 // newShared returns the table for the repeated expressions of a property, without values.
-func newShared(x sema.Expr) shared {
-	return shared{sema.Repeated(x, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
+func newShared(expr sema.Expr) shared {
+	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
 // attempt evaluates the property once, with the given precision. If a value has no fraction, it has bounds; this is an error if
 // the accuracy must be exact.
-func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Property) (*outcome, error) {
+func (c *Checker) attempt(ctx context.Context, m *model, how precision, property *Property) (*outcome, error) {
 	withoutBounds := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
 	e := &evaluation{
 		model: m,
 		request: request{
-			ctx: ctx, p: p, exact: how.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, wantsValues: c.wantsValues,
+			ctx: ctx, p: property, exact: how.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, wantsValues: c.wantsValues,
 			budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
-		shared:  newShared(p.X),
+		shared:  newShared(property.X),
 		opts: solve.Options{
 			Epsilon: how.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: withoutBounds,
 			Exact: how.exact, MaxWork: how.maxWork, Progress: c.opts.Progress,
@@ -111,38 +111,38 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, p *Prope
 
 // once evaluates an expression. If the expression occurs in several places of the property, it evaluates it in all states in the
 // first call, and keeps the value in known. If that fails, each call evaluates the expression in the states of the current scope.
-func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
-	if !e.shared.repeated[x] || e.some || e.wanted != nil {
-		return evaluate(x)
+func once[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
+	if !e.shared.repeated[expr] || e.some || e.wanted != nil {
+		return evaluate(expr)
 	}
-	if _, tried := known[x]; !tried {
-		known[x] = inAllStates(e, x, evaluate)
+	if _, tried := known[expr]; !tried {
+		known[expr] = inAllStates(e, expr, evaluate)
 	}
-	if v := known[x]; v != nil {
+	if v := known[expr]; v != nil {
 		return *v, nil
 	}
-	return evaluate(x)
+	return evaluate(expr)
 }
 
 // inAllStates evaluates an expression in all states. If that fails, it returns nil and resets the results.
-func inAllStates[T any](e *evaluation, x sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
+func inAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
 	before := e.results
 	defer e.restrict(nil)()
-	v, err := evaluate(x)
+	evaluated, err := evaluate(expr)
 	if err != nil {
 		e.results = before
 		return nil
 	}
-	return &v
+	return &evaluated
 }
 
 // reward returns the reward structure with an index. If bounds are computed, it is an error if float64 cannot represent a reward.
 func (e *evaluation) reward(index int) (*sparse.Reward, error) {
-	r, err := e.model.reward(index)
+	reward, err := e.model.reward(index)
 	if err == nil && !e.exact {
-		err = r.Unfit
+		err = reward.Unfit
 	}
-	return r, err
+	return reward, err
 }
 
 // weaken lowers the accuracy of the result to that of a value that is used for it.

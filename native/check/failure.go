@@ -65,13 +65,13 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 		f.Class, f.Pos = result.Unsupported, e.pos
 	} else if e, ok := errors.AsType[*untimed](err); ok {
 		f.Class, f.Pos = result.Unsupported, e.pos
-	} else if e, ok := errors.AsType[*sema.EvalError](err); ok {
-		f.Class, f.Message = result.TypeError, e.Msg
-		if e.Undecided {
+	} else if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
+		f.Class, f.Message = result.TypeError, evalError.Msg
+		if evalError.Undecided {
 			f.Class = result.Unsupported
 		}
-		if e.Pos.IsValid() {
-			f.Pos = e.Pos
+		if evalError.Pos.IsValid() {
+			f.Pos = evalError.Pos
 		}
 	}
 	return classify(f, err)
@@ -97,6 +97,6 @@ func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, ar
 }
 
 // unsupported returns a failure that says that an expression is not supported.
-func (e *evaluation) unsupported(x sema.Expr, format string, args ...any) error {
-	return e.refuse(result.Unsupported, x.Pos(), format, args...)
+func (e *evaluation) unsupported(expr sema.Expr, format string, args ...any) error {
+	return e.refuse(result.Unsupported, expr.Pos(), format, args...)
 }

@@ -15,25 +15,25 @@ func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
 // finitely many steps decide, because a scheduler can be fair after them; for minimal reachability
 // rewards, which are infinite if the target may be missed; and for maximal total rewards, because
 // finitely many steps earn almost as much.
-func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
+func (e *evaluation) unfair(formula *logic.Formula, dir solve.Direction) error {
 	if !e.fair() {
 		return nil
 	}
-	if t := e.space.Program().Type; t != syntax.MDP {
-		return e.unsupported(f.X, "found fair schedulers of a %s, want an MDP", t)
+	if modelType := e.space.Program().Type; modelType != syntax.MDP {
+		return e.unsupported(formula.X, "found fair schedulers of a %s, want an MDP", modelType)
 	}
-	form := f.Objective.Form
+	form := formula.Objective.Form
 	switch {
 	case form == logic.Cumulative || form == logic.Instantaneous:
 		return nil
 	case form == logic.CostBoundedReward:
-		return e.unsupported(f.X, "found %s and fair schedulers", logic.Describe(f.Objective.X))
+		return e.unsupported(formula.X, "found %s and fair schedulers", logic.Describe(formula.Objective.X))
 	case form == logic.LongRun:
-		return e.unsupported(f.X, "found a long-run reward and fair schedulers")
+		return e.unsupported(formula.X, "found a long-run reward and fair schedulers")
 	case form == logic.TotalReward && dir == solve.Min:
-		return e.unsupported(f.X, "found a minimal total reward and fair schedulers")
+		return e.unsupported(formula.X, "found a minimal total reward and fair schedulers")
 	case form != logic.TotalReward && dir == solve.Max:
-		return e.unsupported(f.X, "found a maximal reward until something happens and fair schedulers")
+		return e.unsupported(formula.X, "found a maximal reward until something happens and fair schedulers")
 	}
 	return nil
 }
@@ -50,11 +50,11 @@ func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
 // with fairness (Distributed Computing, 1998).
 func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 	never := e.graph.Prob0A(left, right)
-	v, err := e.solved(solve.Until(e.ctx, e.graph, left.Minus(right), never, solve.Max, e.opts))
+	values, err := e.solved(solve.Until(e.ctx, e.graph, left.Minus(right), never, solve.Max, e.opts))
 	if err != nil {
 		return nil, err
 	}
-	return e.complement(v), nil
+	return e.complement(values), nil
 }
 
 // fairly is the quantifier over schedulers that are fair to the model: almost every path that visits a
@@ -72,24 +72,24 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 type fairly struct{ surely }
 
 // lasting returns the states of each maximal fair end component of the product.
-func (q fairly) lasting(p *productModel) ([][]uint32, error) {
+func (q fairly) lasting(product *productModel) ([][]uint32, error) {
 	var out [][]uint32
-	live, choices := q.stay(p), sparse.FullSet(p.NumChoices())
+	live, choices := q.stay(product), sparse.FullSet(product.NumChoices())
 	for {
-		ends, err := p.EndComponents(q.ctx, live, choices)
+		ends, err := product.EndComponents(q.ctx, live, choices)
 		if err != nil {
 			return nil, err
 		}
-		remaining := sparse.NewSet(p.NumStates()) // states to decompose again
+		remaining := sparse.NewSet(product.NumStates()) // states to decompose again
 		for i := range ends.Num() {
 			members := ends.Members(i)
-			missing := q.missing(p, members, ends.Choices)
+			missing := q.missing(product, members, ends.Choices)
 			if len(missing) == 0 {
 				out = append(out, members)
 				continue
 			}
 			for _, s := range members {
-				if !missing[p.pairs[s].state] {
+				if !missing[product.pairs[s].state] {
 					remaining.Add(int(s))
 				}
 			}
@@ -102,13 +102,13 @@ func (q fairly) lasting(p *productModel) ([][]uint32, error) {
 }
 
 // missing returns the states of the model of which an end component of the product lacks a choice.
-func (q fairly) missing(p *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
+func (q fairly) missing(product *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
 	made := map[uint32]bool{}
 	for _, s := range set {
-		first, end := p.Choices(int(s))
+		first, end := product.Choices(int(s))
 		for c := first; c < end; c++ {
 			if choices.Has(c) {
-				made[p.choice[c]] = true
+				made[product.choice[c]] = true
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (q fairly) missing(p *productModel, set []uint32, choices *sparse.Set) map[
 		return out
 	}
 	for _, s := range set {
-		state := p.pairs[s].state
+		state := product.pairs[s].state
 		first, end := q.graph.Choices(int(state))
 		for c := first; c < end; c++ {
 			if !made[uint32(c)] {

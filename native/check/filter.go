@@ -11,93 +11,93 @@ import (
 
 // strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In a model that is no game, the
 // coalition has all players, as in <<*>>, so that a bound must hold for some scheduler, or none, so that it must hold for all schedulers.
-func (e *evaluation) strategyTruth(f *logic.Formula) (truth, error) {
+func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	if e.game() {
-		end, err := e.beginCoalition(f)
+		end, err := e.beginCoalition(formula)
 		if err != nil {
 			return truth{}, err
 		}
 		defer end()
-		return e.truth(f.Operand)
+		return e.truth(formula.Operand)
 	}
-	if err := e.singlePlayer(f); err != nil {
+	if err := e.singlePlayer(formula); err != nil {
 		return truth{}, err
 	}
 	previous := e.some
 	defer func() { e.some = previous }()
-	e.some = f.Some
-	return e.truth(f.Operand)
+	e.some = formula.Some
+	return e.truth(formula.Operand)
 }
 
 // strategyNumbers evaluates <<coalition>> or [[coalition]] with a numeric operand.
-func (e *evaluation) strategyNumbers(f *logic.Formula) (*numbers, error) {
+func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 	if e.game() {
-		end, err := e.beginCoalition(f)
+		end, err := e.beginCoalition(formula)
 		if err != nil {
 			return nil, err
 		}
 		defer end()
-		return e.numbers(f.Operand)
+		return e.numbers(formula.Operand)
 	}
-	if err := e.singlePlayer(f); err != nil {
+	if err := e.singlePlayer(formula); err != nil {
 		return nil, err
 	}
-	return e.numbers(f.Operand)
+	return e.numbers(formula.Operand)
 }
 
 // singlePlayer returns an error unless the model is an MDP and the coalition has all players or none.
-func (e *evaluation) singlePlayer(f *logic.Formula) error {
+func (e *evaluation) singlePlayer(formula *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
-		return e.unsupported(f.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
-	case f.Coalition:
-		return e.unsupported(f.X, "found a coalition of players, want all (*) or none")
+		return e.unsupported(formula.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
+	case formula.Coalition:
+		return e.unsupported(formula.X, "found a coalition of players, want all (*) or none")
 	}
 	return nil
 }
 
 // filterStates returns the states that a filter selects. It is an error if there are none.
-func (e *evaluation) filterStates(f *logic.Formula) (*sparse.Set, error) {
-	if f.States == nil {
+func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
+	if formula.States == nil {
 		return e.all(), nil
 	}
-	set, err := e.nested(f.States) // in all states of the model, whatever the scope is
+	set, err := e.nested(formula.States) // in all states of the model, whatever the scope is
 	if err != nil {
 		return nil, err
 	}
 	if set.Empty() {
-		return nil, e.refuse(result.Other, f.X.Pos(), "filter satisfies no states")
+		return nil, e.refuse(result.Other, formula.X.Pos(), "filter satisfies no states")
 	}
 	return set, nil
 }
 
 // filterTruth evaluates a filter whose result is Boolean.
-func (e *evaluation) filterTruth(f *logic.Formula) (truth, error) {
-	set, err := e.filterStates(f)
+func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
+	set, err := e.filterStates(formula)
 	if err != nil {
 		return truth{}, err
 	}
-	switch f.Op {
+	switch formula.Op {
 	case "argmin", "argmax":
-		return e.optimal(f, set)
+		return e.optimal(formula, set)
 	case "print", "printall", "store":
-		t, err := e.truthIn(set.Union(e.domain()), f.Operand)
+		t, err := e.truthIn(set.Union(e.domain()), formula.Operand)
 		if err == nil {
-			e.listTruth(f, set, t)
+			e.listTruth(formula, set, t)
 		}
 		return t, err
 	}
-	t, err := e.truthIn(set, f.Operand)
+	t, err := e.truthIn(set, formula.Operand)
 	if err != nil {
 		return t, err
 	}
-	switch f.Op {
+	switch formula.Op {
 	case "forall":
 		return e.everywhere(set.Minus(t.yes).Empty(), !set.Intersect(t.no).Empty()), nil
 	case "exists":
 		return e.everywhere(!set.Intersect(t.yes).Empty(), set.Minus(t.no).Empty()), nil
 	}
-	s, err := e.single(f, set)
+	s, err := e.single(formula, set)
 	if err != nil {
 		return truth{}, err
 	}
@@ -118,9 +118,9 @@ func (e *evaluation) everywhere(yes, no bool) truth {
 
 // single returns the state whose value a filter "first" or "state" returns. "first" selects the state with the
 // least valuation; "state" requires that there is exactly one.
-func (e *evaluation) single(f *logic.Formula, set *sparse.Set) (int, error) {
-	if n := set.Count(); f.Op == "state" && n != 1 {
-		return 0, e.refuse(result.Other, f.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
+func (e *evaluation) single(formula *logic.Formula, set *sparse.Set) (int, error) {
+	if n := set.Count(); formula.Op == "state" && n != 1 {
+		return 0, e.refuse(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
 	}
 	least := -1
 	for s := range set.All() {
@@ -132,97 +132,99 @@ func (e *evaluation) single(f *logic.Formula, set *sparse.Set) (int, error) {
 }
 
 // optimal evaluates argmin and argmax: the states of the filter with the least or the greatest value.
-func (e *evaluation) optimal(f *logic.Formula, set *sparse.Set) (truth, error) {
+func (e *evaluation) optimal(formula *logic.Formula, set *sparse.Set) (truth, error) {
 	defer e.restrict(set)()
-	v, err := e.numbers(f.Operand)
+	values, err := e.numbers(formula.Operand)
 	if err != nil {
 		return truth{}, err
 	}
-	optimum := e.fold(v, set, func(a, b number) number { return extremum(f.Op == "argmin", a, b) })
-	t := e.compareAll(syntax.OpEq, v, func(int) number { return optimum })
-	if candidates := set.Minus(t.no); candidates.Count() == 1 {
+	optimum := e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "argmin", left, right) })
+	equal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
+	if candidates := set.Minus(equal.no); candidates.Count() == 1 {
 		return known(candidates), nil
 	}
-	return truth{t.yes, t.no.Union(set.Complement())}, nil
+	return truth{equal.yes, equal.no.Union(set.Complement())}, nil
 }
 
 // fold combines the values of a non-empty set of states by an operation, in the order of the states.
-func (e *evaluation) fold(v *numbers, set *sparse.Set, f func(a, b number) number) number {
+func (e *evaluation) fold(values *numbers, set *sparse.Set, f func(left, right number) number) number {
 	var out number
 	first := true
 	for s := range set.All() {
 		if first {
-			out, first = v.at(s), false
+			out, first = values.at(s), false
 		} else {
-			out = f(out, v.at(s))
+			out = f(out, values.at(s))
 		}
 	}
 	return out
 }
 
-// filterNumbers evaluates a filter whose result is a number.
-func (e *evaluation) filterNumbers(f *logic.Formula) (*numbers, error) {
-	set, err := e.filterStates(f)
+// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. Filters that print keep the values of the states;
+// other filters have one result, which every state gets.
+func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
+	set, err := e.filterStates(formula)
 	if err != nil {
 		return nil, err
 	}
-	if f.Op == "count" {
-		return e.count(f, set)
+	if formula.Op == "count" {
+		return e.count(formula, set)
 	}
-	if f.Prints() {
-		v, err := e.numbersIn(set.Union(e.domain()), f.Operand)
+	if formula.Prints() {
+		values, err := e.numbersIn(set.Union(e.domain()), formula.Operand)
 		if err == nil {
-			e.listNumbers(f, set, v)
+			e.listNumbers(formula, set, values)
 		}
-		return v, err
+		return values, err
 	}
-	v, err := e.numbersIn(set, f.Operand)
+	values, err := e.numbersIn(set, formula.Operand)
 	if err != nil {
 		return nil, err
 	}
-	switch f.Op {
+	switch formula.Op {
 	case "min", "max":
-		return e.constant(e.fold(v, set, func(a, b number) number { return extremum(f.Op == "min", a, b) }), v.acc), nil
+		return e.constant(e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "min", left, right) }), values.acc), nil
 	case "sum":
-		return e.constant(e.fold(v, set, add), v.acc), nil
+		return e.constant(e.fold(values, set, add), values.acc), nil
 	case "avg":
-		return e.constant(e.mean(v, set), v.acc), nil
+		return e.constant(e.mean(values, set), values.acc), nil
 	case "range":
-		return nil, e.unsupported(f.X, "found a range inside another formula")
+		return nil, e.unsupported(formula.X, "found a range inside another formula")
 	}
-	s, err := e.single(f, set)
+	s, err := e.single(formula, set)
 	if err != nil {
 		return nil, err
 	}
-	return e.constant(v.at(s), v.acc), nil
+	return e.constant(values.at(s), values.acc), nil
 }
 
-// mean returns the arithmetic mean of the values in a set of states. Its bounds are within those of the values.
-func (e *evaluation) mean(v *numbers, set *sparse.Set) number {
-	mean, _ := binary(syntax.OpDiv, e.fold(v, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
+// mean returns the arithmetic mean of the values in a set of states. A mean is never below the least value or above the greatest
+// one, so bounds of it that rounding made wider are cut to these.
+func (e *evaluation) mean(values *numbers, set *sparse.Set) number {
+	mean, _ := binary(syntax.OpDiv, e.fold(values, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
 	if mean.rat == nil && !mean.isPoint() {
-		least := e.fold(v, set, func(a, b number) number { return extremum(true, a, b) })
-		most := e.fold(v, set, func(a, b number) number { return extremum(false, a, b) })
+		least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
+		most := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
 		mean.lo = max(mean.lo, least.lo)
 		mean.hi = min(mean.hi, most.hi)
 	}
 	return mean
 }
 
-// add returns a + b.
-func add(a, b number) number {
-	c, _ := binary(syntax.OpAdd, a, b)
+// add returns bounds of left + right.
+func add(left, right number) number {
+	c, _ := binary(syntax.OpAdd, left, right)
 	return c
 }
 
 // count returns the number of states of the filter in which its operand holds.
-func (e *evaluation) count(f *logic.Formula, set *sparse.Set) (*numbers, error) {
-	t, err := e.truthIn(set, f.Operand)
+func (e *evaluation) count(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
+	truth, err := e.truthIn(set, formula.Operand)
 	if err != nil {
 		return nil, err
 	}
-	if !set.Intersect(t.unknown()).Empty() {
-		return nil, &undecided{f.X.Pos(), "the bounds of a value leave open in which states it reaches the number it is compared with"}
+	if !set.Intersect(truth.unknown()).Empty() {
+		return nil, &undecided{formula.X.Pos(), "the bounds of a value leave open in which states it reaches the number it is compared with"}
 	}
-	return e.constant(fraction(big.NewRat(int64(set.Intersect(t.yes).Count()), 1)), result.Exact), nil
+	return e.constant(fraction(big.NewRat(int64(set.Intersect(truth.yes).Count()), 1)), result.Exact), nil
 }

@@ -14,77 +14,78 @@ import (
 )
 
 // truthIn evaluates a Boolean formula in the given states.
-func (e *evaluation) truthIn(set *sparse.Set, x sema.Expr) (truth, error) {
+func (e *evaluation) truthIn(set *sparse.Set, expr sema.Expr) (truth, error) {
 	defer e.restrict(set)()
-	return e.truth(x)
+	return e.truth(expr)
 }
 
 // numbersIn evaluates a numeric formula in the given states.
-func (e *evaluation) numbersIn(set *sparse.Set, x sema.Expr) (*numbers, error) {
+func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error) {
 	defer e.restrict(set)()
-	return e.numbers(x)
+	return e.numbers(expr)
 }
 
 // states returns the states that satisfy a state formula. The error is *undecided if bounds leave it unknown in a
 // state of the domain.
-func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
-	t, err := e.truth(x)
+func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
+	truth, err := e.truth(expr)
 	if err != nil {
 		return nil, err
 	}
-	if !t.unknown().Intersect(e.domain()).Empty() {
-		return nil, &undecided{x.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
+	if !truth.unknown().Intersect(e.domain()).Empty() {
+		return nil, &undecided{expr.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
 	}
-	return t.yes, nil
+	return truth.yes, nil
 }
 
 // truth evaluates a formula of type Bool.
-func (e *evaluation) truth(x sema.Expr) (truth, error) {
-	if sema.Stateless(x) {
-		t, err := e.plainTruth(x)
+func (e *evaluation) truth(expr sema.Expr) (truth, error) {
+	if sema.Stateless(expr) {
+		t, err := e.plainTruth(expr)
 		return t, e.withPosition(err)
 	}
-	return once(e, e.shared.truths, x, e.newTruth)
+	return once(e, e.shared.truths, expr, e.newTruth)
 }
 
 // newTruth evaluates a formula of type Bool that has an operator of PRISM's properties.
-func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
-	switch x := x.(type) {
+func (e *evaluation) newTruth(expr sema.Expr) (truth, error) {
+	switch expr := expr.(type) {
 	case *sema.Unary:
-		t, err := e.truth(x.X)
+		operand, err := e.truth(expr.X)
 		if err != nil {
-			return t, err
+			return operand, err
 		}
-		return t.not(), nil
+		return operand.not(), nil
 	case *sema.Binary:
-		return e.connective(x)
+		return e.connective(expr)
 	case *sema.Cond:
-		return e.condTruth(x)
+		return e.condTruth(expr)
 	}
-	switch f := logic.Of(x); f.Kind {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Label:
-		return e.label(f)
+		return e.label(formula)
 	case logic.Probability, logic.Reward, logic.SteadyState:
-		return e.threshold(f)
+		return e.threshold(formula)
 	case logic.Quantified:
-		return e.quantified(f)
+		return e.quantified(formula)
 	case logic.Strategy:
-		return e.strategyTruth(f)
+		return e.strategyTruth(formula)
 	case logic.Filter:
-		return e.filterTruth(f)
+		return e.filterTruth(formula)
 	}
-	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", logic.Describe(x))
+	return truth{}, e.unsupported(expr, "found %s, the state-space engine cannot check it here", logic.Describe(expr))
 }
 
-// label evaluates a label. The labels of the model come first in the program, before those of the properties file.
-func (e *evaluation) label(f *logic.Formula) (truth, error) {
-	if f.Index < 0 {
-		return truthOf(e.space.States(f.X))
+// label evaluates a label: "init", "deadlock", or a label of the program. The program lists the labels of the model before the labels
+// of the properties file.
+func (e *evaluation) label(formula *logic.Formula) (truth, error) {
+	if formula.Index < 0 {
+		return truthOf(e.space.States(formula.X))
 	}
 	previous := e.inModel
 	defer func() { e.inModel = previous }()
-	e.inModel = f.Index < len(e.space.Program().Labels)
-	return e.truth(e.p.Program.Labels[f.Index].X)
+	e.inModel = formula.Index < len(e.space.Program().Labels)
+	return e.truth(e.p.Program.Labels[formula.Index].X)
 }
 
 // withPosition adds a file and a position to the error that an expression has no value. The file is the model's if
@@ -103,19 +104,19 @@ func (e *evaluation) withPosition(err error) error {
 
 // plainTruth evaluates a Boolean expression over the variables: in all states or, if that fails, in the states of
 // the domain.
-func (e *evaluation) plainTruth(x sema.Expr) (truth, error) {
-	set, err := e.space.States(x)
+func (e *evaluation) plainTruth(expr sema.Expr) (truth, error) {
+	set, err := e.space.States(expr)
 	if err == nil || e.within == nil {
 		return truthOf(set, err)
 	}
 	set = sparse.NewSet(e.space.Model().NumStates())
 	state := e.space.State(nil, 0)
 	for s := range e.domain().All() {
-		v, _, err := sema.EvalExact(x, e.space.State(state, s))
+		value, _, err := sema.EvalExact(expr, e.space.State(state, s))
 		if err != nil {
 			return truth{}, err
 		}
-		if v.Bool {
+		if value.Bool {
 			set.Add(s)
 		}
 	}
@@ -132,175 +133,175 @@ func truthOf(set *sparse.Set, err error) (truth, error) {
 
 // connective evaluates a Boolean operator or a comparison. As in an expression, the second operand is not
 // evaluated in states where the first decides.
-func (e *evaluation) connective(x *sema.Binary) (truth, error) {
-	if x.X.Type() != sema.Bool {
-		return e.comparison(x)
+func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
+	if binary.X.Type() != sema.Bool {
+		return e.comparison(binary)
 	}
-	a, err := e.truth(x.X)
+	left, err := e.truth(binary.X)
 	if err != nil {
-		return a, err
+		return left, err
 	}
 	needed := e.within
-	switch x.Op {
+	switch binary.Op {
 	case syntax.OpAnd, syntax.OpImplies:
-		needed = e.domain().Minus(a.no)
+		needed = e.domain().Minus(left.no)
 	case syntax.OpOr:
-		needed = e.domain().Minus(a.yes)
+		needed = e.domain().Minus(left.yes)
 	}
-	b, err := e.truthIn(needed, x.Y)
+	right, err := e.truthIn(needed, binary.Y)
 	if err != nil {
-		return b, err
+		return right, err
 	}
-	switch x.Op {
+	switch binary.Op {
 	case syntax.OpAnd:
-		return a.and(b), nil
+		return left.and(right), nil
 	case syntax.OpOr:
-		return a.or(b), nil
+		return left.or(right), nil
 	case syntax.OpImplies:
-		return a.not().or(b), nil
+		return left.not().or(right), nil
 	case syntax.OpNe:
-		return a.iff(b).not(), nil
+		return left.iff(right).not(), nil
 	}
-	return a.iff(b), nil // <=> and =
+	return left.iff(right), nil // <=> and =
 }
 
 // comparison evaluates a comparison of two numeric formulas.
-func (e *evaluation) comparison(x *sema.Binary) (truth, error) {
-	a, err := e.numbers(x.X)
+func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
+	left, err := e.numbers(binary.X)
 	if err != nil {
 		return truth{}, err
 	}
-	b, err := e.numbers(x.Y)
+	right, err := e.numbers(binary.Y)
 	if err != nil {
 		return truth{}, err
 	}
-	e.weaken(b.acc)
-	return e.compareAll(x.Op, a, b.at), nil
+	e.weaken(right.acc)
+	return e.compareAll(binary.Op, left, right.at), nil
 }
 
-// compareAll compares the value a with the value b(s) in each state s of the domain.
-func (e *evaluation) compareAll(op syntax.Op, a *numbers, b func(s int) number) truth {
-	e.weaken(a.acc)
-	n := len(a.lo)
-	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
+// compareAll compares left with right(s) in each state s of the domain. It is unknown where the bounds do not decide.
+func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
+	e.weaken(left.acc)
+	n := len(left.lo)
+	truth := truth{sparse.NewSet(n), sparse.NewSet(n)}
 	for s := range e.domain().All() {
-		holds, decided := compare(op, a.at(s), b(s))
+		holds, decided := compare(operator, left.at(s), right(s))
 		switch {
-		case !decided:
+		case !decided: // neither yes nor no
 		case holds:
-			t.yes.Add(s)
+			truth.yes.Add(s)
 		default:
-			t.no.Add(s)
+			truth.no.Add(s)
 		}
 	}
-	return t
+	return truth
 }
 
 // condTruth evaluates a conditional expression of type Bool. Each branch is evaluated only in states where the
 // condition may select it.
-func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
-	c, err := e.truth(x.Condition)
+func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
+	condition, err := e.truth(cond.Condition)
 	if err != nil {
-		return c, err
+		return condition, err
 	}
-	a, err := e.truthIn(e.domain().Minus(c.no), x.Then)
+	then, err := e.truthIn(e.domain().Minus(condition.no), cond.Then)
 	if err != nil {
-		return a, err
+		return then, err
 	}
-	b, err := e.truthIn(e.domain().Minus(c.yes), x.Else)
+	otherwise, err := e.truthIn(e.domain().Minus(condition.yes), cond.Else)
 	if err != nil {
-		return b, err
+		return otherwise, err
 	}
-	return c.and(a).or(c.not().and(b)), nil
+	return condition.and(then).or(condition.not().and(otherwise)), nil
 }
 
 // threshold compares the value of P, R or S with its bound.
-func (e *evaluation) threshold(f *logic.Formula) (truth, error) {
-	bound, err := e.bound(f)
+func (e *evaluation) threshold(formula *logic.Formula) (truth, error) {
+	bound, err := e.bound(formula)
 	if err != nil {
 		return truth{}, err
 	}
-	v, err := e.measure(f)
+	values, err := e.measure(formula)
 	if err != nil {
 		return truth{}, err
 	}
-	return e.compareAll(f.Rel, v, func(int) number { return bound }), nil
+	return e.compareAll(formula.Rel, values, func(int) number { return bound }), nil
 }
 
 // bound evaluates the bound of P, R or S. That of P and S must be a probability.
-func (e *evaluation) bound(f *logic.Formula) (number, error) {
-	b, err := e.constantValue(f.Bound)
+func (e *evaluation) bound(formula *logic.Formula) (number, error) {
+	b, err := e.constantValue(formula.Bound)
 	if err != nil {
 		return b, err
 	}
-	if f.Kind != logic.Reward && !(b.lo >= 0 && b.hi <= 1) {
-		return b, e.refuse(result.TypeError, f.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
+	if formula.Kind != logic.Reward && !(b.lo >= 0 && b.hi <= 1) {
+		return b, e.refuse(result.TypeError, formula.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
 	}
 	return b, nil
 }
 
 // constantValue evaluates a constant expression. The result is a fraction if there is one, and bounds otherwise.
-func (e *evaluation) constantValue(x sema.Expr) (number, error) {
-	v, err := sema.Enclose(x, nil)
+func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
+	enclosed, err := sema.Enclose(expr, nil)
 	if err != nil {
 		return number{}, e.withPosition(err)
 	}
-	if v.Exact && v.Rat != nil {
-		return fraction(v.Rat), nil
+	if enclosed.Exact && enclosed.Rat != nil {
+		return fraction(enclosed.Rat), nil
 	}
-	if math.IsNaN(v.Float) {
-		return number{}, e.refuse(result.TypeError, x.Pos(), "bound is not a number")
+	if math.IsNaN(enclosed.Float) {
+		return number{}, e.refuse(result.TypeError, expr.Pos(), "bound is not a number")
 	}
-	return number{lo: v.Lo, hi: v.Hi}, nil
+	return number{lo: enclosed.Lo, hi: enclosed.Hi}, nil
 }
 
 // numbers evaluates a formula of type Int or Double.
-func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
-	if sema.Stateless(x) {
-		v, err := e.plainNumbers(x)
-		return v, e.withPosition(err)
+func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
+	if sema.Stateless(expr) {
+		values, err := e.plainNumbers(expr)
+		return values, e.withPosition(err)
 	}
-	return once(e, e.shared.numbers, x, e.newNumbers)
+	return once(e, e.shared.numbers, expr, e.newNumbers)
 }
 
 // newNumbers evaluates a numeric formula that has an operator of PRISM's properties.
-func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
-	switch x := x.(type) {
+func (e *evaluation) newNumbers(expr sema.Expr) (*numbers, error) {
+	switch expr := expr.(type) {
 	case *sema.Unary:
-		return e.each(x, []sema.Expr{x.X}, func(a []number) (number, bool, error) { return a[0].neg(), true, nil })
+		return e.each(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) { return operands[0].neg(), true, nil })
 	case *sema.Binary:
-		return e.each(x, []sema.Expr{x.X, x.Y}, func(a []number) (number, bool, error) {
-			v, ok := binary(x.Op, a[0], a[1])
-			return v, ok, nil
+		return e.each(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
+			value, ok := binary(expr.Op, operands[0], operands[1])
+			return value, ok, nil
 		})
 	case *sema.Call:
-		return e.each(x, x.Args, func(a []number) (number, bool, error) { return call(x, a) })
+		return e.each(expr, expr.Args, func(operands []number) (number, bool, error) { return call(expr, operands) })
 	case *sema.Cond:
-		return e.condNumbers(x)
+		return e.condNumbers(expr)
 	}
-	switch f := logic.Of(x); f.Kind {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability, logic.Reward, logic.SteadyState:
-		return e.measure(f)
+		return e.measure(formula)
 	case logic.Strategy:
-		return e.strategyNumbers(f)
+		return e.strategyNumbers(formula)
 	case logic.Filter:
-		return e.filterNumbers(f)
+		return e.filterNumbers(formula)
 	}
-	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", logic.Describe(x))
+	return nil, e.unsupported(expr, "found %s, the state-space engine cannot check it here", logic.Describe(expr))
 }
 
 // plainNumbers evaluates a numeric expression over the variables. Integers are exact; other values are bounds,
 // unless fractions are computed.
-func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
+func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 	acc := result.Bounded
-	if x.Type() == sema.Int {
+	if expr.Type() == sema.Int {
 		acc = result.Exact
 	}
-	if c, ok := x.(*sema.Const); ok && c.Val.Rat != nil {
+	if c, ok := expr.(*sema.Const); ok && c.Val.Rat != nil {
 		return e.constant(fraction(c.Val.Rat), result.Exact), nil
 	}
 	if !e.exact {
-		lo, hi, err := e.space.Values(x)
+		lo, hi, err := e.space.Values(expr)
 		switch {
 		case err == nil:
 			return &numbers{lo: lo, hi: hi, acc: acc}, nil
@@ -315,80 +316,80 @@ func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
 	}
 	state := e.space.State(nil, 0)
 	for s := range e.domain().All() {
-		v, err := sema.Enclose(x, e.space.State(state, s))
+		enclosed, err := sema.Enclose(expr, e.space.State(state, s))
 		if err != nil {
 			return nil, err
 		}
-		if v.Exact && v.Rat != nil {
-			out.put(s, fraction(v.Rat))
+		if enclosed.Exact && enclosed.Rat != nil {
+			out.put(s, fraction(enclosed.Rat))
 			continue
 		}
 		out.acc = acc
-		out.put(s, number{lo: v.Lo, hi: v.Hi})
+		out.put(s, number{lo: enclosed.Lo, hi: enclosed.Hi})
 	}
 	return out, nil
 }
 
 // each evaluates the operands of an expression and combines their values in each state of the domain. combine
 // returns false if the bounds of the operands are too wide.
-func (e *evaluation) each(x sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
+func (e *evaluation) each(expr sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
 	var args []*numbers
 	acc := result.Exact
-	for _, o := range operands {
-		a, err := e.numbers(o)
+	for _, operand := range operands {
+		values, err := e.numbers(operand)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, a)
-		acc = max(acc, a.acc)
+		args = append(args, values)
+		acc = max(acc, values.acc)
 	}
 	n := e.space.Model().NumStates()
 	out := newNumbers(n, acc)
 	if e.exact {
 		out.rat = make([]*big.Rat, n)
 	}
-	in := make([]number, len(args))
+	current := make([]number, len(args))
 	for s := range e.domain().All() {
-		for i, a := range args {
-			in[i] = a.at(s)
+		for i, values := range args {
+			current[i] = values.at(s)
 		}
-		v, ok, err := combine(in)
+		value, ok, err := combine(current)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
-			return nil, &undecided{x.Pos(), "the bounds of an operand are too wide for this operation"}
+			return nil, &undecided{expr.Pos(), "the bounds of an operand are too wide for this operation"}
 		}
-		out.put(s, v)
+		out.put(s, value)
 	}
 	return out, nil
 }
 
 // condNumbers evaluates a conditional expression with a numeric value.
-func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
-	c, err := e.states(x.Condition)
+func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
+	condition, err := e.states(cond.Condition)
 	if err != nil {
 		return nil, err
 	}
-	a, err := e.numbersIn(e.domain().Intersect(c), x.Then)
+	then, err := e.numbersIn(e.domain().Intersect(condition), cond.Then)
 	if err != nil {
 		return nil, err
 	}
-	b, err := e.numbersIn(e.domain().Minus(c), x.Else)
+	otherwise, err := e.numbersIn(e.domain().Minus(condition), cond.Else)
 	if err != nil {
 		return nil, err
 	}
-	n := c.Len()
-	out := newNumbers(n, max(a.acc, b.acc))
+	n := condition.Len()
+	values := newNumbers(n, max(then.acc, otherwise.acc))
 	if e.exact {
-		out.rat = make([]*big.Rat, n)
+		values.rat = make([]*big.Rat, n)
 	}
 	for s := range e.domain().All() {
-		if c.Has(s) {
-			out.put(s, a.at(s))
+		if condition.Has(s) {
+			values.put(s, then.at(s))
 		} else {
-			out.put(s, b.at(s))
+			values.put(s, otherwise.at(s))
 		}
 	}
-	return out, nil
+	return values, nil
 }

@@ -17,11 +17,11 @@ const mostListed = 1000
 // value returns the value of a state, and whether it is 0 or false; print leaves these out.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
-func (e *evaluation) addListing(f *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
-	if f.Op == "store" {
+func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
+	if formula.Op == "store" {
 		return
 	}
-	out := result.Listing{Zeros: f.Op == "printall"}
+	out := result.Listing{Zeros: formula.Op == "printall"}
 	var state []int32
 	for k, i := range e.space.Order() {
 		if !set.Has(int(i)) {
@@ -41,11 +41,11 @@ func (e *evaluation) addListing(f *logic.Formula, set *sparse.Set, value func(st
 }
 
 // listTruth lists or stores the truth values of a filter print, printall or store.
-func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
+func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, t truth) {
 	if e.keepValues(set, t.values) {
 		return
 	}
-	e.addListing(f, set, func(s int) (result.Value, bool) {
+	e.addListing(formula, set, func(s int) (result.Value, bool) {
 		if !t.yes.Has(s) && !t.no.Has(s) {
 			return result.Value{}, false
 		}
@@ -54,14 +54,14 @@ func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
 }
 
 // listNumbers lists or stores the numbers of a filter print, printall or store.
-func (e *evaluation) listNumbers(f *logic.Formula, set *sparse.Set, v *numbers) {
-	if e.keepValues(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
+func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbers) {
+	if e.keepValues(set, func() *StateValues { return &StateValues{Lo: values.lo, Hi: values.hi} }) {
 		return
 	}
-	e.addListing(f, set, func(s int) (result.Value, bool) {
-		n := v.at(s)
+	e.addListing(formula, set, func(s int) (result.Value, bool) {
+		n := values.at(s)
 		isZero := n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
-		return value(n, f.X.Type()), isZero
+		return value(n, formula.X.Type()), isZero
 	})
 }
 
@@ -69,11 +69,11 @@ func (e *evaluation) listNumbers(f *logic.Formula, set *sparse.Set, v *numbers) 
 func (e *evaluation) valuation(state []int32) string {
 	var b strings.Builder
 	b.WriteByte('(')
-	for i, v := range e.space.Program().Vars {
+	for i, variable := range e.space.Program().Vars {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if v.Type == sema.Bool {
+		if variable.Type == sema.Bool {
 			b.WriteString(strconv.FormatBool(state[i] != 0))
 		} else {
 			b.WriteString(strconv.Itoa(int(state[i])))

@@ -21,18 +21,18 @@ import (
 //
 // The same holds for fair schedulers, with the formula and fairness instead of the formula: fairness does not depend on
 // the beginning of a path, and a scheduler can be made fair on the paths that do not satisfy the formula.
-func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
-	a := &abstraction{evaluation: e, root: x}
-	f, err := a.formula(x)
+func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+	a := &abstraction{evaluation: e, root: expr}
+	formula, err := a.formula(expr)
 	if err != nil {
 		return nil, err
 	}
 	negate := dir.Scheduler() == solve.Min && e.kind() == sparse.MDP
 	if negate {
-		f = automata.Unary(automata.Not, f)
+		formula = automata.Unary(automata.Not, formula)
 		dir = dir.Opposite()
 	}
-	p, err := a.product(automata.New(f, automata.Limits{}))
+	product, err := a.product(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.large(err)
 	}
@@ -40,32 +40,32 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	if e.fair() {
 		schedulers = fairly{surely{e}}
 	}
-	goal, err := a.winning(p, schedulers)
+	goal, err := a.winning(product, schedulers)
 	if err != nil {
 		return nil, a.large(err)
 	}
 	wantsScheduler := e.opts.Scheduler
 	e.opts.Scheduler = false // a scheduler of the product is not one of the model
-	v, err := e.reach(p, goal, dir)
+	values, err := e.reach(product, goal, dir)
 	if err != nil {
 		return nil, err
 	}
 	if wantsScheduler {
-		e.wanted.controller, err = e.automatonController(&automatonReader{auto: p.auto, letters: a.letters})
+		e.wanted.controller, err = e.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
 		if err != nil {
 			return nil, err
 		}
 	}
-	v = p.project(v)
+	values = product.project(values)
 	if negate {
-		v = e.complement(v)
+		values = e.complement(values)
 	}
-	return v, nil
+	return values, nil
 }
 
 // reach returns the minimal or maximal probability of reaching goal in the product.
-func (e *evaluation) reach(p *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
-	return e.solved(solve.Until(e.ctx, p.Graph, p.all(), goal, dir, e.opts))
+func (e *evaluation) reach(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
+	return e.solved(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
 }
 
 // product builds the product of the model with the initial part of an automaton. Start s of the product is state s
@@ -98,23 +98,23 @@ func (a *abstraction) large(err error) error {
 }
 
 // existsPath returns the states from which some path satisfies a path formula.
-func (e *evaluation) existsPath(x sema.Expr) (*sparse.Set, error) {
-	a := &abstraction{evaluation: e, root: x}
-	f, err := a.formula(x)
+func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
+	a := &abstraction{evaluation: e, root: expr}
+	formula, err := a.formula(expr)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.product(automata.New(f, automata.Limits{}))
+	product, err := a.product(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.large(err)
 	}
-	goal, err := a.winning(p, possibly{})
+	goal, err := a.winning(product, possibly{})
 	if err != nil {
 		return nil, a.large(err)
 	}
-	reached := p.ExistsUntil(p.all(), goal)
-	out := sparse.NewSet(len(p.startStates))
-	for s, i := range p.startStates {
+	reached := product.ExistsUntil(product.all(), goal)
+	out := sparse.NewSet(len(product.startStates))
+	for s, i := range product.startStates {
 		if reached.Has(int(i)) {
 			out.Add(s)
 		}
@@ -123,39 +123,39 @@ func (e *evaluation) existsPath(x sema.Expr) (*sparse.Set, error) {
 }
 
 // quantifiedLinear evaluates E or A of any path formula: A is the negation of E of the negation.
-func (e *evaluation) quantifiedLinear(f *logic.Formula) (truth, error) {
-	path := f.Path.Whole
+func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
+	path := formula.Path.Whole
 	if at := timed(path); at != nil && e.kind() == sparse.CTMC {
 		return truth{}, e.unsupported(at, "found E or A with a time bound")
 	}
-	if f.ForAll {
+	if formula.ForAll {
 		path = logic.Not(path)
 	}
 	set, err := e.existsPath(path)
 	if err != nil {
 		return truth{}, err
 	}
-	if f.ForAll {
+	if formula.ForAll {
 		return known(set).not(), nil
 	}
 	return known(set), nil
 }
 
 // timed returns the first temporal operator of a path formula that has a bound, or nil.
-func timed(x sema.Expr) (found sema.Expr) {
-	if x.Type() != sema.Path {
+func timed(left sema.Expr) (found sema.Expr) {
+	if left.Type() != sema.Path {
 		return nil
 	}
-	p := logic.PathOf(x)
+	path := logic.PathOf(left)
 	switch {
-	case p.Form == logic.CostBounded:
+	case path.Form == logic.CostBounded:
 		return nil
-	case p.Bound != nil:
-		return p.X
+	case path.Bound != nil:
+		return path.X
 	}
-	sema.Operands(p.X, func(y sema.Expr) {
+	sema.Operands(path.X, func(right sema.Expr) {
 		if found == nil {
-			found = timed(y)
+			found = timed(right)
 		}
 	})
 	return found
@@ -165,33 +165,33 @@ func timed(x sema.Expr) (found sema.Expr) {
 // path all of whose continuations satisfy the formula. X needs a step, even if its operand is always true.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
-func (e *evaluation) coSafeReward(x sema.Expr, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	if at := timed(x); at != nil {
+func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	if at := timed(expr); at != nil {
 		return nil, e.unsupported(at, "found a bounded operator within a path formula in an R operator, want operators without bounds")
 	}
-	a := &abstraction{evaluation: e, root: x}
-	f, err := a.formula(x)
+	a := &abstraction{evaluation: e, root: expr}
+	formula, err := a.formula(expr)
 	if err != nil {
 		return nil, err
 	}
-	if !automata.CoSafe(f) {
-		return nil, e.refuse(result.TypeError, x.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
+	if !automata.CoSafe(formula) {
+		return nil, e.refuse(result.TypeError, expr.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
 	}
-	p, err := a.product(automata.NewPrefixes(f, automata.Limits{}))
+	product, err := a.product(automata.NewPrefixes(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.large(err)
 	}
-	v, err := e.rewardUntil(p, p.reward(r), dir)
+	values, err := e.rewardUntil(product, product.reward(reward), dir)
 	if err != nil {
 		return nil, err
 	}
-	return p.project(v), nil
+	return product.project(values), nil
 }
 
 // rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
-func (e *evaluation) rewardUntil(p *productModel, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) rewardUntil(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.solved(p.sides(e, dir).ReachReward(e.ctx, r, p.states(automata.Accepted), e.opts))
+		return e.solved(product.sides(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
 	}
-	return e.solved(solve.ReachReward(e.ctx, p.Graph, r, p.states(automata.Accepted), dir, e.opts))
+	return e.solved(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
 }

@@ -64,42 +64,42 @@ const (
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS
 // 2008), for the product with the memory of the objectives. A path may end in a state from which a scheduler can stay forever
 // in an end component that satisfies a set of objectives. Package pareto calls bestWeightedSum for optimal weighted sums.
-func (e *evaluation) multi(f *logic.Formula) (result.Value, *result.Interval, error) {
+func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	switch {
 	case e.fair():
-		return result.Value{}, nil, e.unsupported(f.X, "found multi(...) and fair schedulers")
+		return result.Value{}, nil, e.unsupported(formula.X, "found multi(...) and fair schedulers")
 	case e.kind() != sparse.MDP || e.p.Program.Type != syntax.MDP:
-		return none, nil, e.unsupported(f.X, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
+		return none, nil, e.unsupported(formula.X, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
 	case len(e.space.Model().Initial) > 1:
-		return none, nil, e.unsupported(f.X, "found multi(...) for a model with several initial states")
-	case len(f.Objectives) > maxObjectives:
-		return none, nil, e.unsupported(f.X, "found multi(...) with more than %d objectives", maxObjectives)
+		return none, nil, e.unsupported(formula.X, "found multi(...) for a model with several initial states")
+	case len(formula.Objectives) > maxObjectives:
+		return none, nil, e.unsupported(formula.X, "found multi(...) with more than %d objectives", maxObjectives)
 	}
 	m := &multi{evaluation: e}
-	for _, arg := range f.Objectives {
-		o, err := e.objective(arg)
+	for _, arg := range formula.Objectives {
+		objective, err := e.objective(arg)
 		if err != nil {
 			return none, nil, err
 		}
-		m.objectives = append(m.objectives, o)
+		m.objectives = append(m.objectives, objective)
 	}
 	if err := m.build(); err != nil {
 		return none, nil, err
 	}
-	if err := m.findEnds(f.X); err != nil {
+	if err := m.findEnds(formula.X); err != nil {
 		return none, nil, err
 	}
 	coarse, width := uint(weightBits), e.opts.Epsilon
 	if e.exact {
 		coarse, width = 0, 0
 	}
-	end := e.beginScheduler(f)
+	end := e.beginScheduler(formula)
 	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false
 	defer end()
 	curve := pareto.New(len(m.objectives), m.bestWeightedSum, coarse)
-	if f.Pareto() {
-		return m.curve(f.X, curve, width)
+	if formula.Pareto() {
+		return m.curve(formula.X, curve, width)
 	}
 	gain, least := m.directionAndBounds()
 	best, err := curve.Maximize(e.ctx, gain, least, width)
@@ -107,7 +107,7 @@ func (e *evaluation) multi(f *logic.Formula) (result.Value, *result.Interval, er
 	case errors.Is(err, errInfiniteCost):
 		best = &pareto.Best{}
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecided{f.X.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecided{formula.X.Pos(), "the bounds of values leave open whether the objectives can be met together"}
 	case err != nil:
 		return none, nil, err
 	}
@@ -116,7 +116,7 @@ func (e *evaluation) multi(f *logic.Formula) (result.Value, *result.Interval, er
 			return none, nil, err
 		}
 	}
-	return m.answer(f.X, best)
+	return m.answer(formula.X, best)
 }
 
 // mixture returns the controller that selects among the schedulers of the oracle's answers with the given probabilities.
@@ -136,32 +136,32 @@ func (m *multi) mixture(parts []*big.Rat) (*sparse.Controller, error) {
 func (m *multi) directionAndBounds() (gain, least []*big.Rat) {
 	gain = make([]*big.Rat, len(m.objectives))
 	least = make([]*big.Rat, len(m.objectives))
-	for i, o := range m.objectives {
+	for i, objective := range m.objectives {
 		gain[i] = new(big.Rat)
 		switch {
-		case o.query:
+		case objective.query:
 			gain[i].SetInt64(1)
-		case o.great:
-			least[i] = o.bound
+		case objective.great:
+			least[i] = objective.bound
 		default:
-			least[i] = new(big.Rat).Neg(o.bound)
+			least[i] = new(big.Rat).Neg(objective.bound)
 		}
 	}
 	return gain, least
 }
 
 // objective returns the objective of an operand of multi(...).
-func (e *evaluation) objective(x sema.Expr) (*objective, error) {
-	f := logic.Of(x)
-	if f.Kind != logic.Probability && f.Kind != logic.Reward {
-		return nil, e.unsupported(x, "found %s in multi(...), want P or R", logic.Describe(x))
+func (e *evaluation) objective(expr sema.Expr) (*objective, error) {
+	formula := logic.Of(expr)
+	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {
+		return nil, e.unsupported(expr, "found %s in multi(...), want P or R", logic.Describe(expr))
 	}
-	o, err := e.newObjective(f)
+	o, err := e.newObjective(formula)
 	if err != nil {
 		return nil, err
 	}
-	if f.Kind == logic.Reward {
-		return o, e.rewardObjective(o, f)
+	if formula.Kind == logic.Reward {
+		return o, e.rewardObjective(o, formula)
 	}
 	o.inverse = !o.great
 	if o.inverse {
@@ -170,84 +170,84 @@ func (e *evaluation) objective(x sema.Expr) (*objective, error) {
 			o.bound = new(big.Rat).Sub(big.NewRat(1, 1), o.bound)
 		}
 	}
-	return o, e.pathObjective(o, f.Path)
+	return o, e.pathObjective(o, formula.Path)
 }
 
 // newObjective returns the objective of an operator P or R with its threshold. Its formula is not set yet.
-func (e *evaluation) newObjective(f *logic.Formula) (*objective, error) {
-	x, t := f.X, f.Threshold
-	dir, ok := direction(t, false)
+func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
+	expr, threshold := formula.X, formula.Threshold
+	dir, ok := direction(threshold, false)
 	switch {
 	case !ok:
-		return nil, e.refuse(result.TypeError, x.Pos(), "found an operator in multi(...) that says neither min nor max")
-	case t.Rel == syntax.OpGt || t.Rel == syntax.OpLt:
-		return nil, e.unsupported(x, "found a strict bound in multi(...), want >= or <=")
-	case t.Query():
-		return &objective{x: x, query: true, great: dir == solve.Max}, nil
+		return nil, e.refuse(result.TypeError, expr.Pos(), "found an operator in multi(...) that says neither min nor max")
+	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
+		return nil, e.unsupported(expr, "found a strict bound in multi(...), want >= or <=")
+	case threshold.Query():
+		return &objective{x: expr, query: true, great: dir == solve.Max}, nil
 	}
-	b, err := e.bound(f)
+	b, err := e.bound(formula)
 	if err != nil {
 		return nil, err
 	}
 	if b.rat == nil {
-		return nil, e.unsupported(x, "found a bound in multi(...) that is not a fraction")
+		return nil, e.unsupported(expr, "found a bound in multi(...) that is not a fraction")
 	}
-	return &objective{x: x, great: t.Rel == syntax.OpGe, bound: b.rat}, nil
+	return &objective{x: expr, great: threshold.Rel == syntax.OpGe, bound: b.rat}, nil
 }
 
-// pathObjective sets the path formula of an objective: p or, if o.inverse is true, its negation.
-func (e *evaluation) pathObjective(o *objective, p *logic.Path) error {
-	negated := o.inverse != p.Negated
-	if p.Form == logic.InitialState { // an until formula that is decided in the first state
-		set, err := e.nested(p.Right)
-		o.left = sparse.NewSet(e.space.Model().NumStates())
-		o.right = set
-		o.negated = negated
+// pathObjective sets the path formula of an objective: path or, if objective.inverse is true, its negation.
+func (e *evaluation) pathObjective(objective *objective, path *logic.Path) error {
+	negated := objective.inverse != path.Negated
+	if path.Form == logic.InitialState { // an until formula that is decided in the first state
+		set, err := e.nested(path.Right)
+		objective.left = sparse.NewSet(e.space.Model().NumStates())
+		objective.right = set
+		objective.negated = negated
 		return err
 	}
-	if a, always, ok := p.Repeated(); ok {
-		return e.infinite(o, a, always, negated)
+	if operand, always, ok := path.Repeated(); ok {
+		return e.infinite(objective, operand, always, negated)
 	}
-	if !p.Unbounded() {
-		return e.linear(o, p.X, negated)
+	if !path.Unbounded() {
+		return e.linear(objective, path.X, negated)
 	}
-	left, right, err := e.operands(p.Left, p.Right)
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return err
 	}
-	o.left, o.right, o.negated = Sets.AsUntil(p.Op, left, right)
-	o.negated = o.negated != negated
+	objective.left, objective.right, objective.negated = Sets.AsUntil(path.Op, left, right)
+	objective.negated = objective.negated != negated
 	return nil
 }
 
-// infinite sets the path formula G F a of an objective, or F G a if always is true. If negated is true, it sets the negation:
-// that of G F a is F G !a, and that of F G a is G F !a.
-func (e *evaluation) infinite(o *objective, a sema.Expr, always, negated bool) error {
-	set, err := e.nested(a)
+// infinite sets the path formula of an objective to G F operand, or to F G operand if always is true. If negated is true, it sets the
+// negation. The negation of G F a is F G !a, and the negation of F G a is G F !a.
+func (e *evaluation) infinite(objective *objective, operand sema.Expr, always, negated bool) error {
+	set, err := e.nested(operand)
 	if err != nil {
 		return err
 	}
-	o.form, o.set = recurring, set
+	objective.form, objective.set = recurring, set
 	if negated {
-		o.set = set.Complement()
+		objective.set = set.Complement()
 	}
 	if always != negated {
-		o.form = lasting
+		objective.form = lasting
 	}
 	return nil
 }
 
 // linear sets any other path formula, or its negation, of an objective, as an automaton.
-func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
-	a := &abstraction{evaluation: e, root: x}
-	f, err := a.formula(x)
+func (e *evaluation) linear(o *objective, expr sema.Expr, negated bool) error {
+	a := &abstraction{evaluation: e, root: expr}
+	formula, err := a.formula(expr)
 	if err != nil {
 		return err
 	}
 	if negated {
-		f = automata.Unary(automata.Not, f)
+		formula = automata.Unary(automata.Not, formula)
 	}
-	auto, err := automata.New(f, automata.Limits{})
+	auto, err := automata.New(formula, automata.Limits{})
 	if err != nil {
 		return a.large(err)
 	}
@@ -259,73 +259,73 @@ func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
 const objectives = "want P of a path formula, or R with C or C<=k"
 
 // rewardObjective sets the reward of an objective, and its number of steps: -1 for a total reward.
-func (e *evaluation) rewardObjective(o *objective, f *logic.Formula) error {
-	r := f.Objective
+func (e *evaluation) rewardObjective(o *objective, formula *logic.Formula) error {
+	wanted := formula.Objective
 	switch {
-	case r.Err != nil:
-		return r.Err
-	case r.Ratio:
-		return e.unsupported(f.X, "found a ratio of rewards in multi(...), "+objectives)
-	case r.Path != nil:
-		return e.unsupported(f.X, "found an R operator of a path formula in multi(...), "+objectives)
-	case r.Form == logic.CostBoundedReward:
-		return e.unsupported(f.X, "found %s in multi(...), %s", logic.Describe(r.X), objectives)
-	case r.Form == logic.LongRun:
-		return e.unsupported(f.X, "found a long-run average, R [ S ], in multi(...), "+objectives)
-	case r.Form == logic.Instantaneous:
-		return e.unsupported(f.X, "found an R operator with I=k in multi(...), "+objectives)
+	case wanted.Err != nil:
+		return wanted.Err
+	case wanted.Ratio:
+		return e.unsupported(formula.X, "found a ratio of rewards in multi(...), "+objectives)
+	case wanted.Path != nil:
+		return e.unsupported(formula.X, "found an R operator of a path formula in multi(...), "+objectives)
+	case wanted.Form == logic.CostBoundedReward:
+		return e.unsupported(formula.X, "found %s in multi(...), %s", logic.Describe(wanted.X), objectives)
+	case wanted.Form == logic.LongRun:
+		return e.unsupported(formula.X, "found a long-run average, R [ S ], in multi(...), "+objectives)
+	case wanted.Form == logic.Instantaneous:
+		return e.unsupported(formula.X, "found an R operator with I=k in multi(...), "+objectives)
 	}
 	o.form, o.steps = rewards, -1
 	var err error
-	if r.Form == logic.Cumulative {
-		if o.steps, err = e.rewardSteps(r); err != nil {
+	if wanted.Form == logic.Cumulative {
+		if o.steps, err = e.rewardSteps(wanted); err != nil {
 			return err
 		}
 	}
-	o.reward, err = e.reward(r.Struct)
+	o.reward, err = e.reward(wanted.Struct)
 	return err
 }
 
 // value converts a value of package pareto to that of the objective.
-func (o *objective) value(x *big.Rat) *big.Rat {
+func (o *objective) value(value *big.Rat) *big.Rat {
 	switch {
 	case o.inverse:
-		return new(big.Rat).Sub(big.NewRat(1, 1), x)
+		return new(big.Rat).Sub(big.NewRat(1, 1), value)
 	case !o.great:
-		return new(big.Rat).Neg(x)
+		return new(big.Rat).Neg(value)
 	}
-	return x
+	return value
 }
 
 // answer converts the optimum of package pareto to the value of the property with its bounds.
-func (m *multi) answer(x sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
+func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.weaken(result.Bounded)
 	}
-	if x.Type() == sema.Bool {
+	if expr.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
-	i := slices.IndexFunc(m.objectives, func(o *objective) bool { return o.query })
-	o := m.objectives[i]
+	i := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.query })
+	objective := m.objectives[i]
 	switch {
-	case best.Point == nil && o.form == rewards && !o.great:
-		return result.Value{}, nil, m.unsupported(x, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
+	case best.Point == nil && objective.form == rewards && !objective.great:
+		return result.Value{}, nil, m.unsupported(expr, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
 	case best.Point == nil:
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}
 	lower, upper := best.Point[i], best.Upper
-	if o.inverse || !o.great {
-		lower, upper = o.value(upper), o.value(lower)
+	if objective.inverse || !objective.great {
+		lower, upper = objective.value(upper), objective.value(lower)
 	}
-	v := fraction(lower)
+	optimum := fraction(lower)
 	if lower.Cmp(upper) != 0 {
-		lo := interval.Around(lower).Lo
-		hi := interval.Around(upper).Hi
-		if o.form != rewards { // a probability
-			hi = min(hi, 1)
+		lowerFloat := interval.Around(lower).Lo
+		upperFloat := interval.Around(upper).Hi
+		if objective.form != rewards { // a probability
+			upperFloat = min(upperFloat, 1)
 		}
-		v = number{lo: max(lo, 0), hi: hi}
+		optimum = number{lo: max(lowerFloat, 0), hi: upperFloat}
 	}
-	m.width = relativeWidth(v)
-	return value(v, sema.Double), &result.Interval{Lo: v.lo, Hi: v.hi}, nil
+	m.width = relativeWidth(optimum)
+	return value(optimum, sema.Double), &result.Interval{Lo: optimum.lo, Hi: optimum.hi}, nil
 }

@@ -32,8 +32,8 @@ type componentNode struct{ state, list uint32 }
 // same for all states of the component.
 func (m *multi) openObjectives(satisfied, state uint32) []int {
 	var out []int
-	for i, o := range m.objectives {
-		if satisfied>>i&1 == 1 && o.form == linear && o.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
+	for i, objective := range m.objectives {
+		if satisfied>>i&1 == 1 && objective.form == linear && objective.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
 			out = append(out, i)
 		}
 	}
@@ -83,64 +83,64 @@ type acceptingComponentBuilder struct {
 }
 
 // jumps returns all combinations of states that the automata of the open objectives can jump to from a state of the product.
-func (b *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
-	out := [][]int{nil}
-	for _, i := range b.open {
-		to, err := b.objectives[i].reader.auto.Jumps(b.automaton(b.states[state], i))
+func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
+	combinations := [][]int{nil}
+	for _, i := range builder.open {
+		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automaton(builder.states[state], i))
 		if err != nil {
-			return nil, b.large(err)
+			return nil, builder.large(err)
 		}
 		var longer [][]int
-		for _, list := range out {
-			for _, q := range to {
-				longer = append(longer, append(slices.Clip(list), q))
+		for _, list := range combinations {
+			for _, successor := range successors {
+				longer = append(longer, append(slices.Clip(list), successor))
 			}
 		}
-		out = longer
-		if len(out) > 1<<16 {
-			return nil, b.unsupported(b.p.X, "found multi(...) with path formulas whose automata have too many jumps")
+		combinations = longer
+		if len(combinations) > 1<<16 {
+			return nil, builder.unsupported(builder.p.X, "found multi(...) with path formulas whose automata have too many jumps")
 		}
 	}
-	return out, nil
+	return combinations, nil
 }
 
 // State returns the state of the product.
-func (b *acceptingComponentBuilder) State(x componentNode) uint32 { return x.state }
+func (builder *acceptingComponentBuilder) State(x componentNode) uint32 { return x.state }
 
 // Step lets the accepting parts read the next state.
-func (b *acceptingComponentBuilder) Step(x componentNode, t uint32) (componentNode, error) {
-	list, err := b.step(x.list, b.states[t].state)
-	return componentNode{t, list}, err
+func (builder *acceptingComponentBuilder) Step(x componentNode, target uint32) (componentNode, error) {
+	list, err := builder.step(x.list, builder.states[target].state)
+	return componentNode{target, list}, err
 }
 
 // Absorbing returns false: no state of the component gets a self-loop.
-func (b *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
+func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
 // step returns the list of states after the accepting parts have read a state of the model.
-func (b *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
-	if len(b.open) == 0 {
+func (builder *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
+	if len(builder.open) == 0 {
 		return list, nil
 	}
-	next := make([]int, len(b.open))
-	for k, i := range b.open {
-		q, err := b.objectives[i].reader.step(b.parts.entries[list][k], state)
+	next := make([]int, len(builder.open))
+	for k, i := range builder.open {
+		q, err := builder.objectives[i].reader.step(builder.parts.entries[list][k], state)
 		if err != nil {
-			return 0, b.large(err)
+			return 0, builder.large(err)
 		}
 		next[k] = q
 	}
-	return b.parts.numberOf(next), nil
+	return builder.parts.numberOf(next), nil
 }
 
 // findGoodNodes sets the goals of a component, finds the end components that meet all goals, and the nodes that reach them
 // with probability one.
-func (b *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied uint32) error {
+func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied uint32) error {
 	alive := sparse.FullSet(len(component.nodes))
-	for k, i := range b.open {
+	for k, i := range builder.open {
 		goal := sparse.NewSet(len(component.nodes))
 		for node, member := range component.nodes {
-			auto := b.objectives[i].reader.auto
-			q := b.parts.entries[member.list][k]
+			auto := builder.objectives[i].reader.auto
+			q := builder.parts.entries[member.list][k]
 			switch {
 			case auto.Class(q) == automata.Rejected:
 				alive.Remove(node)
@@ -150,20 +150,20 @@ func (b *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent,
 		}
 		component.goals = append(component.goals, goal)
 	}
-	for i, o := range b.objectives {
-		if satisfied>>i&1 == 0 || o.form != recurring {
+	for i, objective := range builder.objectives {
+		if satisfied>>i&1 == 0 || objective.form != recurring {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))
 		for node, member := range component.nodes {
-			if o.set.Has(int(b.states[member.state].state)) {
+			if objective.set.Has(int(builder.states[member.state].state)) {
 				goal.Add(node)
 			}
 		}
 		component.goals = append(component.goals, goal)
 	}
 	component.goodNodes = sparse.NewSet(len(component.nodes))
-	ends, err := component.EndComponents(b.ctx, alive, nil)
+	ends, err := component.EndComponents(builder.ctx, alive, nil)
 	if err != nil {
 		return err
 	}
@@ -180,6 +180,6 @@ func (b *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent,
 			component.goodNodes.Add(int(node))
 		}
 	}
-	component.sureNodes, err = component.Prob1E(b.ctx, sparse.FullSet(len(component.nodes)), component.goodNodes)
+	component.sureNodes, err = component.Prob1E(builder.ctx, sparse.FullSet(len(component.nodes)), component.goodNodes)
 	return err
 }

@@ -24,11 +24,11 @@ const (
 
 // curve evaluates multi(...) with several queries: it returns the vertices of the Pareto curve of the queries over the
 // schedulers that meet the bounds of the other objectives.
-func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
+func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	var queries []int
-	for i, o := range m.objectives {
-		if o.query {
+	for i, objective := range m.objectives {
+		if objective.query {
 			queries = append(queries, i)
 		}
 	}
@@ -49,9 +49,9 @@ func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value
 	case errors.Is(err, errUnmet):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
-		return none, nil, m.unsupported(x, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
+		return none, nil, m.unsupported(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecided{x.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecided{expr.Pos(), "the bounds of values leave open whether the objectives can be met together"}
 	case err != nil:
 		return none, nil, err
 	}
@@ -79,19 +79,19 @@ var errUnmet = errors.New("the objectives cannot be met together")
 
 // among returns an oracle that maximises weighted sums of the queries over the schedulers that meet the bounds of the other
 // objectives.
-func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Oracle {
+func (m *multi) among(curve *pareto.Curve, queries []int, width float64) pareto.Oracle {
 	if len(queries) == len(m.objectives) {
 		return m.bestWeightedSum
 	}
 	return func(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 		gain, least := m.directionAndBounds()
-		for i, q := range queries {
-			gain[q] = weights[i]
+		for i, query := range queries {
+			gain[query] = weights[i]
 		}
 		if m.exact {
 			width = 0
 		}
-		best, err := c.Maximize(ctx, gain, least, width)
+		best, err := curve.Maximize(ctx, gain, least, width)
 		switch {
 		case err != nil:
 			return nil, err
@@ -99,8 +99,8 @@ func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Orac
 			return nil, errUnmet
 		}
 		out := &pareto.Answer{Bound: best.Upper}
-		for _, q := range queries {
-			out.Point = append(out.Point, best.Point[q])
+		for _, query := range queries {
+			out.Point = append(out.Point, best.Point[query])
 		}
 		return out, nil
 	}

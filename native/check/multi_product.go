@@ -71,31 +71,33 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 // automaton returns the state of the automaton of a linear objective.
 func (m *multi) automaton(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
 
-// remember returns the memory after a transition from x to a state of the model.
-func (m *multi) remember(x memory, state uint32) (memory, error) {
-	x.state = state
-	for i, o := range m.objectives {
-		switch {
-		case o.form != until || x.untilStatus(i) != open:
-		case o.right.Has(int(state)):
-			x.status |= holds << (2 * i)
-		case !o.left.Has(int(state)):
-			x.status |= fails << (2 * i)
+// remember returns the memory after a transition to a state of the model: which until objectives are decided, and the states of the
+// automata. The argument next has the memory before the transition.
+func (m *multi) remember(next memory, state uint32) (memory, error) {
+	next.state = state
+	for i, objective := range m.objectives {
+		if objective.form != until || next.untilStatus(i) != open {
+			continue
+		}
+		if objective.right.Has(int(state)) {
+			next.status |= holds << (2 * i)
+		} else if !objective.left.Has(int(state)) {
+			next.status |= fails << (2 * i)
 		}
 	}
 	if len(m.column) == 0 {
-		return x, nil
+		return next, nil
 	}
-	list := slices.Clone(m.lists.entries[x.list])
-	for i, k := range m.column {
-		q, err := m.objectives[i].reader.step(list[k], state)
+	list := slices.Clone(m.lists.entries[next.list])
+	for i, column := range m.column {
+		autoState, err := m.objectives[i].reader.step(list[column], state)
 		if err != nil {
-			return x, m.large(err)
+			return next, m.large(err)
 		}
-		list[k] = q
+		list[column] = autoState
 	}
-	x.list = m.lists.numberOf(list)
-	return x, nil
+	next.list = m.lists.numberOf(list)
+	return next, nil
 }
 
 // large adds the position of the property to the error that an automaton is too large.
@@ -113,11 +115,11 @@ const maxProduct = 20_000_000
 func (m *multi) build() error {
 	m.column = map[int]int{}
 	var initial []int // the initial state of each automaton, before it reads a state of the model
-	for i, o := range m.objectives {
-		m.steps = max(m.steps, o.steps)
-		if o.form == linear {
+	for i, objective := range m.objectives {
+		m.steps = max(m.steps, objective.steps)
+		if objective.form == linear {
 			m.column[i] = len(initial)
-			initial = append(initial, o.reader.auto.Initial())
+			initial = append(initial, objective.reader.auto.Initial())
 		}
 	}
 	m.lists.numberOf(initial) // gets number 0, as memory{} requires
@@ -155,10 +157,10 @@ type objectiveMemory struct{ *multi }
 // State returns the state of the model.
 func (m objectiveMemory) State(x memory) uint32 { return x.state }
 
-// Step returns the memory after a transition to state t of the model.
-func (m objectiveMemory) Step(x memory, t uint32) (memory, error) {
+// Step returns the memory after a transition to state target of the model.
+func (m objectiveMemory) Step(x memory, target uint32) (memory, error) {
 	x.steps = min(x.steps+1, m.steps)
-	return m.remember(x, t)
+	return m.remember(x, target)
 }
 
 // Absorbing returns false: no state of the product gets a self-loop.
@@ -172,15 +174,15 @@ func (o *objective) earned(x memory) bool {
 // choicesWithoutReward returns the choices of the product that have no reward of a maximised objective, or of a minimised one.
 func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	out := sparse.FullSet(m.product.NumChoices())
-	for _, o := range m.objectives {
-		if o.form != rewards || o.steps >= 0 || o.great != maximised {
+	for _, objective := range m.objectives {
+		if objective.form != rewards || objective.steps >= 0 || objective.great != maximised {
 			continue
 		}
 		for s, x := range m.states {
 			first, end := m.product.Choices(s)
 			for c := first; c < end; c++ {
 				original := m.choice[c]
-				if original != sparse.None && o.reward.OfChoice(int(x.state), int(original)) > 0 {
+				if original != sparse.None && objective.reward.OfChoice(int(x.state), int(original)) > 0 {
 					out.Remove(c)
 				}
 			}
@@ -191,18 +193,18 @@ func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 
 // findEnds finds the states where paths may end, with the sets of objectives that are satisfied there, and adds the end state.
 // Minimised rewards must be 0 after the end of a path. It is an error if a maximised reward can be collected forever.
-func (m *multi) findEnds(x sema.Expr) error {
+func (m *multi) findEnds(expr sema.Expr) error {
 	all, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
 	if costly := all.Choices.Minus(m.choicesWithoutReward(true)); !costly.Empty() {
-		return m.unsupported(x, "found multi(...) with a maximised reward that can be collected forever")
+		return m.unsupported(expr, "found multi(...) with a maximised reward that can be collected forever")
 	}
 	free := m.choicesWithoutReward(false)
 	var wanted uint32
-	for i, o := range m.objectives {
-		if o.form != rewards {
+	for i, objective := range m.objectives {
+		if objective.form != rewards {
 			wanted |= 1 << i
 		}
 	}
@@ -228,28 +230,28 @@ func (m *multi) findEnds(x sema.Expr) error {
 // addEnd adds the end state to the product. Each state where a path may end gets an additional last choice that leads there.
 func (m *multi) addEnd() {
 	old := m.product.Model
-	b := sparse.NewDerivedBuilder(old, sparse.MDP)
+	builder := sparse.NewDerivedBuilder(old, sparse.MDP)
 	endState := uint32(len(m.states))
 	same := func(i int) uint32 { return old.Target[i] }
 	for s := range m.states {
-		b.State()
+		builder.State()
 		first, end := old.Choices(s)
 		for c := first; c < end; c++ {
-			b.Copy(c, same)
+			builder.Copy(c, same)
 		}
 		if len(m.ends[s]) > 0 {
-			b.Loop(endState)
+			builder.Loop(endState)
 		}
 	}
-	b.State()
-	b.Loop(endState)
-	for c, origin := range b.Origin {
+	builder.State()
+	builder.Loop(endState)
+	for c, origin := range builder.Origin {
 		if origin != sparse.None {
-			b.Origin[c] = m.choice[origin]
+			builder.Origin[c] = m.choice[origin]
 		}
 	}
-	m.product = sparse.NewGraph(b.Finish())
-	m.choice = b.Origin
+	m.product = sparse.NewGraph(builder.Finish())
+	m.choice = builder.Origin
 }
 
 // surelySatisfied returns the states in end components of the given choices within which a scheduler satisfies a set of
@@ -259,48 +261,52 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 	if err != nil {
 		return nil, err
 	}
-	out := sparse.NewSet(m.product.NumStates())
+	satisfying := sparse.NewSet(m.product.NumStates())
 	for i := range ends.Num() {
 		members := ends.Members(i)
 		switch {
 		case !m.visitsRecurringSets(satisfied, members):
 		case len(m.openObjectives(satisfied, members[0])) == 0:
 			for _, s := range members {
-				out.Add(int(s))
+				satisfying.Add(int(s))
 			}
 		default:
 			component, err := m.newAcceptingComponent(satisfied, members, ends.Choices)
 			if err != nil {
 				return nil, err
 			}
-			for k, s := range members {
-				if component.startNode[k] != sparse.None {
-					out.Add(int(s))
+			for index, s := range members {
+				if component.startNode[index] != sparse.None {
+					satisfying.Add(int(s))
 				}
 			}
 		}
 	}
-	return out, nil
+	return satisfying, nil
 }
 
-// satisfyingComponents returns the maximal end components of the given choices in which a set of objectives can be satisfied:
-// until objectives hold, lasting sets are not left, and automata can accept.
+// satisfyingComponents returns the maximal end components, of the given choices, that can satisfy a set of objectives. satisfied
+// has a bit for each objective of the set. In such a component until objectives hold, the sets of lasting objectives are not left,
+// and automata can accept.
 func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
-	for s, x := range m.states {
-		ok := true
-		for i, o := range m.objectives {
-			switch {
-			case satisfied>>i&1 == 0:
-			case o.form == until:
-				ok = ok && (x.untilStatus(i) == holds && !o.negated || x.untilStatus(i) != holds && o.negated)
-			case o.form == lasting:
-				ok = ok && o.set.Has(int(x.state))
-			case o.form == linear:
-				ok = ok && o.reader.auto.CanStay(m.automaton(x, i))
+	for s, node := range m.states {
+		allowedHere := true
+		for i, objective := range m.objectives {
+			if satisfied>>i&1 == 0 {
+				continue
+			}
+			switch objective.form {
+			case until:
+				untilHolds := node.untilStatus(i) == holds
+				allowedHere = allowedHere && untilHolds != objective.negated
+			case lasting:
+				allowedHere = allowedHere && objective.set.Has(int(node.state))
+			case linear:
+				allowedHere = allowedHere && objective.reader.auto.CanStay(m.automaton(node, i))
 			}
 		}
-		if ok {
+		if allowedHere {
 			allowed.Add(s)
 		}
 	}
@@ -309,13 +315,13 @@ func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sp
 
 // visitsRecurringSets reports whether the states include one of each set that must be visited infinitely often.
 func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
-	for i, o := range m.objectives {
-		if satisfied>>i&1 == 0 || o.form != recurring {
+	for i, objective := range m.objectives {
+		if satisfied>>i&1 == 0 || objective.form != recurring {
 			continue
 		}
 		met := false
 		for _, s := range states {
-			met = met || o.set.Has(int(m.states[s].state))
+			met = met || objective.set.Has(int(m.states[s].state))
 		}
 		if !met {
 			return false

@@ -39,19 +39,19 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	}
 	opts := m.options()
 	opts.Scheduler = true
-	var v *solve.Values
+	var values *solve.Values
 	if costs {
 		end := sparse.NewSet(m.product.NumStates())
 		end.Add(len(m.states))
-		v, err = solve.ReachReward(ctx, m.product, reward, end, solve.Min, opts)
+		values, err = solve.ReachReward(ctx, m.product, reward, end, solve.Min, opts)
 	} else {
-		v, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+		values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m.gaveUp = m.gaveUp || !v.Converged
-	lower, upper := boundsOf(v, 0)
+	m.gaveUp = m.gaveUp || !values.Converged
+	lower, upper := boundsOf(values, 0)
 	switch {
 	case costs && lower == nil:
 		return nil, errInfiniteCost
@@ -61,22 +61,22 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 		return nil, m.beyondFloat64()
 	}
 	if m.keepSchedulers {
-		m.schedulers = append(m.schedulers, weightedScheduler{choices: v.Scheduler, weights: weights})
+		m.schedulers = append(m.schedulers, weightedScheduler{choices: values.Scheduler, weights: weights})
 	}
-	point, err := m.attained(ctx, v.Scheduler, weights)
+	point, err := m.attained(ctx, values.Scheduler, weights)
 	return &pareto.Answer{Point: point, Bound: upper}, err
 }
 
 // boundsOf returns the bounds of the value of a state as fractions; nil for infinity.
-func boundsOf(v *solve.Values, s int) (lower, upper *big.Rat) {
-	if v.Exact != nil {
-		return v.Exact[s], v.Exact[s]
+func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
+	if values.Exact != nil {
+		return values.Exact[s], values.Exact[s]
 	}
-	if !math.IsInf(v.Lower[s], 1) {
-		lower = new(big.Rat).SetFloat64(v.Lower[s])
+	if !math.IsInf(values.Lower[s], 1) {
+		lower = new(big.Rat).SetFloat64(values.Lower[s])
 	}
-	if !math.IsInf(v.Upper[s], 1) {
-		upper = new(big.Rat).SetFloat64(v.Upper[s])
+	if !math.IsInf(values.Upper[s], 1) {
+		upper = new(big.Rat).SetFloat64(values.Upper[s])
 	}
 	return lower, upper
 }
@@ -96,8 +96,8 @@ func (m *multi) options() solve.Options {
 
 // hasCosts reports whether a reward is minimised.
 func (m *multi) hasCosts() bool {
-	for _, o := range m.objectives {
-		if o.form == rewards && !o.great {
+	for _, objective := range m.objectives {
+		if objective.form == rewards && !objective.great {
 			return true
 		}
 	}
@@ -118,11 +118,11 @@ func (m *multi) newChoiceRewards() *choiceRewards {
 	if m.exact {
 		p.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
 	}
-	for _, o := range m.objectives {
-		if o.form == rewards {
-			p.Err = max(p.Err, o.reward.Err)
-			if o.reward.Unfit != nil && !m.exact {
-				p.err = o.reward.Unfit
+	for _, objective := range m.objectives {
+		if objective.form == rewards {
+			p.Err = max(p.Err, objective.reward.Err)
+			if objective.reward.Unfit != nil && !m.exact {
+				p.err = objective.reward.Unfit
 			}
 		}
 	}
@@ -138,8 +138,8 @@ func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 	}
 	w, _ := weight.Float64()
 	p.Choice[c] += w * near
-	if x := p.Choice[c]; !p.exact && !sparse.InRange(x) {
-		p.err = fmt.Errorf("found a weighted reward of %g, which is out of the range for float64", x)
+	if value := p.Choice[c]; !p.exact && !sparse.InRange(value) {
+		p.err = fmt.Errorf("found a weighted reward of %g, which is out of the range for float64", value)
 	}
 	if p.exact {
 		if p.ChoiceRat[c] == nil {
@@ -151,9 +151,9 @@ func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
 
 // reward returns the sums as a reward structure.
 func (p *choiceRewards) reward() (*sparse.Reward, error) {
-	for c, x := range p.ChoiceRat {
-		if x != nil {
-			p.Choice[c], _ = sparse.NormalFloat(x)
+	for c, value := range p.ChoiceRat {
+		if value != nil {
+			p.Choice[c], _ = sparse.NormalFloat(value)
 		}
 	}
 	return &p.Reward, p.err
@@ -190,9 +190,9 @@ func (m *multi) bestEnd(s int, weights []*big.Rat) (best uint32, weight *big.Rat
 // totalWeight returns the sum of the weights of a set of objectives.
 func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	for i, w := range weights {
+	for i, weight := range weights {
 		if set>>i&1 == 1 {
-			sum.Add(sum, w)
+			sum.Add(sum, weight)
 		}
 	}
 	return sum
@@ -202,22 +202,22 @@ func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 // sum of the objectives. The reward of a choice that leads to the end state is the total weight of the path formulas that are
 // satisfied there.
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
-	p := m.newChoiceRewards()
+	rewards := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			for i, o := range m.objectives {
-				exact, near := m.choiceReward(o, s, c)
-				p.add(c, weights[i], exact, near)
+			for i, objective := range m.objectives {
+				exact, near := m.choiceReward(objective, s, c)
+				rewards.add(c, weights[i], exact, near)
 			}
 		}
 		if len(m.ends[s]) > 0 {
 			_, weight := m.bestEnd(s, weights)
-			p.add(end-1, weight, one, 1)
+			rewards.add(end-1, weight, one, 1)
 		}
 	}
-	return p.reward()
+	return rewards.reward()
 }
 
 // weightedLosses returns rewards of the product and a total such that the weighted sum of the objectives is the total minus the
@@ -228,14 +228,14 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 	total := new(big.Rat)
 	maxRewards := make([][]*big.Rat, len(m.objectives))
 	all := uint32(0)
-	for i, o := range m.objectives {
+	for i, objective := range m.objectives {
 		switch {
-		case o.form != rewards:
+		case objective.form != rewards:
 			all |= 1 << i
 			total.Add(total, weights[i])
-		case o.great && weights[i].Sign() > 0:
+		case objective.great && weights[i].Sign() > 0:
 			var err error
-			maxRewards[i], err = m.maxReward(ctx, o)
+			maxRewards[i], err = m.maxReward(ctx, objective)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -246,14 +246,14 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			for i, o := range m.objectives {
+			for i, objective := range m.objectives {
 				switch {
-				case o.form != rewards:
-				case !o.great:
-					exact, near := m.choiceReward(o, s, c)
+				case objective.form != rewards:
+				case !objective.great:
+					exact, near := m.choiceReward(objective, s, c)
 					p.add(c, weights[i], exact, near)
 				case maxRewards[i] != nil:
-					lost, err := m.loss(o, maxRewards[i], s, c)
+					lost, err := m.loss(objective, maxRewards[i], s, c)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -286,29 +286,29 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 	if m.product.Rats == nil {
 		return nil, errNeedsFractions
 	}
-	p := m.newChoiceRewards()
+	rewards := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			exact, near := m.choiceReward(o, s, c)
-			p.add(c, one, exact, near)
+			rewards.add(c, one, exact, near)
 		}
 	}
-	reward, err := p.reward()
+	reward, err := rewards.reward()
 	if err != nil {
 		return nil, err
 	}
 	opts := m.options()
-	v, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 	if err == nil && !m.exact {
 		greatest := 0.0
-		for _, x := range v.Upper {
-			greatest = max(greatest, x)
+		for _, value := range values.Upper {
+			greatest = max(greatest, value)
 		}
 		opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits)
 		if greatest > 0 {
-			v, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+			values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 		}
 	}
 	if err != nil {
@@ -316,7 +316,7 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 	}
 	o.maxRewards = make([]*big.Rat, m.product.NumStates())
 	for s := range o.maxRewards {
-		_, o.maxRewards[s] = boundsOf(v, s)
+		_, o.maxRewards[s] = boundsOf(values, s)
 		if o.maxRewards[s] == nil {
 			return nil, m.beyondFloat64()
 		}
@@ -326,20 +326,20 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 
 // loss returns the amount by which choice c of state s lowers the maximal reward that can still be collected. most has upper
 // bounds of the maximum from each state. As these are inductive, the loss is not negative.
-func (m *multi) loss(o *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
-	out := new(big.Rat).Set(maxRewards[s])
-	if choice := m.choice[c]; choice != sparse.None && o.earned(m.states[s]) {
-		out.Sub(out, o.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
+func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
+	loss := new(big.Rat).Set(maxRewards[s])
+	if choice := m.choice[c]; choice != sparse.None && objective.earned(m.states[s]) {
+		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
 	}
 	term := new(big.Rat)
-	lo, hi := m.product.Row(c)
-	for k := lo; k < hi; k++ {
-		out.Sub(out, term.Mul(m.product.Rat(k), maxRewards[m.product.Target[k]]))
+	first, end := m.product.Row(c)
+	for transition := first; transition < end; transition++ {
+		loss.Sub(loss, term.Mul(m.product.Rat(transition), maxRewards[m.product.Target[transition]]))
 	}
-	if out.Sign() < 0 {
+	if loss.Sign() < 0 {
 		return nil, m.unsupported(m.p.X, "found multi(...) with a reward for which no upper bound was found")
 	}
-	return out, nil
+	return loss, nil
 }
 
 // attained returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
@@ -352,14 +352,14 @@ func (m *multi) attained(ctx context.Context, choices []uint32, weights []*big.R
 	n := chain.NumStates()
 	out := make([]*big.Rat, len(m.objectives))
 	opts := m.options()
-	for i, o := range m.objectives {
-		var v *solve.Values
-		if o.form == rewards {
-			reward, rewardErr := m.chainReward(o, origins)
+	for i, objective := range m.objectives {
+		var values *solve.Values
+		if objective.form == rewards {
+			reward, rewardErr := m.chainReward(objective, origins)
 			if rewardErr != nil {
 				return nil, rewardErr
 			}
-			v, err = solve.TotalReward(ctx, chain, reward, solve.Max, opts)
+			values, err = solve.TotalReward(ctx, chain, reward, solve.Max, opts)
 		} else {
 			reached := sparse.NewSet(n)
 			for k, x := range origins {
@@ -371,13 +371,13 @@ func (m *multi) attained(ctx context.Context, choices []uint32, weights []*big.R
 					reached.Add(k)
 				}
 			}
-			v, err = solve.Until(ctx, chain, sparse.FullSet(n), reached, solve.Max, opts)
+			values, err = solve.Until(ctx, chain, sparse.FullSet(n), reached, solve.Max, opts)
 		}
 		if err != nil {
 			return nil, err
 		}
-		lower, upper := boundsOf(v, 0)
-		minimised := o.form == rewards && !o.great
+		lower, upper := boundsOf(values, 0)
+		minimised := objective.form == rewards && !objective.great
 		switch {
 		case minimised && upper != nil:
 			out[i] = new(big.Rat).Neg(upper)
@@ -424,31 +424,31 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		lo, hi := m.product.Row(origins[i].choice)
-		for _, t := range m.product.Target[lo:hi] {
-			addState(t)
+		firstTransition, endTransition := m.product.Row(origins[i].choice)
+		for _, target := range m.product.Target[firstTransition:endTransition] {
+			addState(target)
 		}
 	}
 	number[end] = uint32(len(origins))
-	b := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
-	target := func(i int) uint32 { return number[m.product.Target[i]] }
-	for _, x := range append(origins, origin{int(end), m.last(int(end))}) {
-		b.State()
-		b.Copy(x.choice, target)
+	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
+	newTarget := func(i int) uint32 { return number[m.product.Target[i]] }
+	for _, from := range append(origins, origin{int(end), m.last(int(end))}) {
+		builder.State()
+		builder.Copy(from.choice, newTarget)
 	}
-	return sparse.NewGraph(b.Finish()), origins, nil
+	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
 // chainReward returns the rewards of an objective in an induced chain.
-func (m *multi) chainReward(o *objective, from []origin) (*sparse.Reward, error) {
-	p := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(from)+1)}}
+func (m *multi) chainReward(o *objective, origins []origin) (*sparse.Reward, error) {
+	rewards := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(origins)+1)}}
 	if m.exact {
-		p.ChoiceRat = make([]*big.Rat, len(from)+1)
+		rewards.ChoiceRat = make([]*big.Rat, len(origins)+1)
 	}
 	one := big.NewRat(1, 1)
-	for k, x := range from {
-		exact, near := m.choiceReward(o, x.state, x.choice)
-		p.add(k, one, exact, near)
+	for state, source := range origins {
+		exact, approximate := m.choiceReward(o, source.state, source.choice)
+		rewards.add(state, one, exact, approximate)
 	}
-	return p.reward()
+	return rewards.reward()
 }

@@ -17,11 +17,11 @@ type outcome struct {
 
 // write writes an outcome to a verdict, with a warning if its bounds are wider than required. If err is not nil, it
 // returns err.
-func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
+func (c *Checker) write(o *outcome, verdict *result.Verdict, err error) error {
 	if err != nil {
 		return err
 	}
-	v.Value, v.Bound, v.Accuracy, v.Listings = o.value, o.bound, o.accuracy, o.listings
+	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = o.value, o.bound, o.accuracy, o.listings
 	c.values = o.values
 	if c.values != nil {
 		c.values.Accuracy = o.accuracy
@@ -30,18 +30,18 @@ func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 		*c.wanted = *o.scheduler
 	}
 	if o.extended && o.accuracy == result.Bounded {
-		v.BoundMethod = "elimination with numbers beyond the range of doubles"
+		verdict.BoundMethod = "elimination with numbers beyond the range of doubles"
 	}
 	c.lastBeliefs = o.beliefs
 	if o.beliefs != nil && o.accuracy == result.Bounded {
-		v.BoundMethod = o.beliefs.String()
+		verdict.BoundMethod = o.beliefs.String()
 	}
 	wantedWidth := c.opts.epsilon()
 	switch {
 	case o.accuracy == result.Bounded && o.width > wantedWidth:
-		v.Warnings = append(v.Warnings, o.tooWide(wantedWidth))
+		verdict.Warnings = append(verdict.Warnings, o.tooWide(wantedWidth))
 	case o.accuracy != result.Exact && math.Abs(o.value.Num) >= overflow && !math.IsInf(o.value.Num, 0):
-		v.Warnings = append(v.Warnings, "the value is greater than doubles can be, and wrong; --exact computes it")
+		verdict.Warnings = append(verdict.Warnings, "the value is greater than doubles can be, and wrong; --exact computes it")
 	}
 	return nil
 }
@@ -66,13 +66,13 @@ func (o *outcome) tooWide(want float64) string {
 
 // relativeWidth returns the width of a number's bounds, divided by the greater absolute value of the two. It is infinite if a
 // bound is unknown.
-func relativeWidth(x number) float64 {
+func relativeWidth(value number) float64 {
 	switch {
-	case x.rat != nil || x.isPoint():
+	case value.rat != nil || value.isPoint():
 		return 0
-	case math.IsInf(x.lo, 0) || math.IsInf(x.hi, 0):
+	case math.IsInf(value.lo, 0) || math.IsInf(value.hi, 0):
 		return math.Inf(1)
 	}
-	size := max(math.Abs(x.lo), math.Abs(x.hi))
-	return min(x.hi/size-x.lo/size, 2)
+	size := max(math.Abs(value.lo), math.Abs(value.hi))
+	return min(value.hi/size-value.lo/size, 2)
 }

@@ -13,66 +13,66 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart evaluates a property of an MDP of which only a part of the states is explored. It can do so for Pmax=? of F or U, if
-// some scheduler reaches the target with probability one within that part: then the value is 1. Otherwise it reports false.
-func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, ok bool) {
+// FromPart evaluates a property of an MDP when only a part of its states is explored. This works for Pmax=? of F or U if some
+// scheduler reaches the target with probability one within that part: then the value is 1. Otherwise ok is false.
+func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
-	f := logic.Of(p.X)
-	if f.Kind != logic.Probability || !f.Query() || f.Extremum != syntax.Max || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP {
-		return v, false
+	formula := logic.Of(property.X)
+	if formula.Kind != logic.Probability || !formula.Query() || formula.Extremum != syntax.Max || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP {
+		return verdict, false
 	}
-	path := f.Path
-	if !path.Reaches() || !aboutStateOnly(p, path.Left, true) || !aboutStateOnly(p, path.Right, true) {
-		return v, false
+	path := formula.Path
+	if !path.Reaches() || !aboutStateOnly(property, path.Left, true) || !aboutStateOnly(property, path.Right, true) {
+		return verdict, false
 	}
-	e := &evaluation{model: c.bounds, request: request{ctx: ctx, p: p}}
-	left, right, err := e.operands(path.Left, path.Right)
+	evaluator := &evaluation{model: c.bounds, request: request{ctx: ctx, p: property}}
+	left, right, err := evaluator.operands(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
-		return v, false
+		return verdict, false
 	}
-	one, err := c.bounds.graph.Prob1E(ctx, left, right)
+	certain, err := c.bounds.graph.Prob1E(ctx, left, right)
 	if err != nil {
-		return v, false
+		return verdict, false
 	}
-	m := c.bounds.space.Model()
-	if len(m.Initial) != 1 || !one.Has(int(m.Initial[0])) {
-		return v, false
+	partModel := c.bounds.space.Model()
+	if len(partModel.Initial) != 1 || !certain.Has(int(partModel.Initial[0])) {
+		return verdict, false
 	}
-	v = result.Verdict{
-		Resolution: result.Maximum, States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
+	verdict = result.Verdict{
+		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
 	}
-	answer := &outcome{value: value(point(1), p.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
+	answer := &outcome{value: value(point(1), property.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
-		answer.value = value(fraction(big.NewRat(1, 1)), p.X.Type())
+		answer.value = value(fraction(big.NewRat(1, 1)), property.X.Type())
 	}
-	err = c.conclude(p, c.bounds.space, answer, &v, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
-		m.NumStates()-c.bounds.space.Unexplored().Count()))
-	v.Seconds = time.Since(start).Seconds()
-	return v, err == nil
+	err = c.conclude(property, c.bounds.space, answer, &verdict, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
+		partModel.NumStates()-c.bounds.space.Unexplored().Count()))
+	verdict.Seconds = time.Since(start).Seconds()
+	return verdict, err == nil
 }
 
 // conclude writes an outcome that did not need all states to a verdict, with a note that says so.
-func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
-	v.Property, v.Name, v.Method = p.Text, p.Name, "states"
-	v.Warnings = append(v.Warnings, space.Warnings()...)
-	err := c.write(out, v, nil)
-	v.Warnings = append(v.Warnings, c.differences(p)...)
-	v.Warnings = append(v.Warnings, note)
+func (c *Checker) conclude(property *Property, space *explicit.Space, out *outcome, verdict *result.Verdict, note string) error {
+	verdict.Property, verdict.Name, verdict.Method = property.Text, property.Name, "states"
+	verdict.Warnings = append(verdict.Warnings, space.Warnings()...)
+	err := c.write(out, verdict, nil)
+	verdict.Warnings = append(verdict.Warnings, c.differences(property)...)
+	verdict.Warnings = append(verdict.Warnings, note)
 	return err
 }
 
 // aboutStateOnly reports whether the truth of a formula depends on the variables of a state only. If init is true, it may
 // also depend on the label "init". nil stands for no formula, and the result is true.
-func aboutStateOnly(p *Property, x sema.Expr, init bool) bool {
-	if x == nil {
+func aboutStateOnly(property *Property, expr sema.Expr, init bool) bool {
+	if expr == nil {
 		return true
 	}
-	only := x.Type() == sema.Bool
-	sema.Inspect(x, func(x sema.Expr) bool {
-		switch x := x.(type) {
+	only := expr.Type() == sema.Bool
+	sema.Inspect(expr, func(expr sema.Expr) bool {
+		switch x := expr.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		case *sema.Label:
-			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && aboutStateOnly(p, p.Program.Labels[x.Index].X, init))
+			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && aboutStateOnly(property, property.Program.Labels[x.Index].X, init))
 		default:
 			only = false
 		}

@@ -16,15 +16,15 @@ import (
 // WritePartition writes the block of each state, in PRISM's order: 17=3, below a line with the
 // numbers of states and of blocks.
 func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, p *quotient.Partition) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# Partition: the block of each state\n%d %d\n", len(p.Block), len(p.First))
+	writer := bufio.NewWriter(w)
+	fmt.Fprintf(writer, "# Partition: the block of each state\n%d %d\n", len(p.Block), len(p.First))
 	for k, s := range space.Order() {
 		if k&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fmt.Fprintf(b, "%d=%d\n", k, p.Block[s])
+		fmt.Fprintf(writer, "%d=%d\n", k, p.Block[s])
 	}
-	return b.Flush()
+	return writer.Flush()
 }
 
 // ReadPartition reads a file of WritePartition. It checks that every state has a block and every block a

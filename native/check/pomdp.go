@@ -48,75 +48,75 @@ func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type 
 
 // observed returns the minimal or maximal probability of a path formula over the schedulers that see only observations. It has
 // values in the states of the domain only.
-func (e *evaluation) observed(p *logic.Path, dir solve.Direction) (*numbers, error) {
-	if p.Negated {
-		positive := *p
+func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, error) {
+	if path.Negated {
+		positive := *path
 		positive.Negated = false
-		v, err := e.observed(&positive, dir.Opposite())
+		values, err := e.observed(&positive, dir.Opposite())
 		if err != nil {
 			return nil, err
 		}
-		return e.complement(v), nil
+		return e.complement(values), nil
 	}
-	if p.Form == logic.InitialState {
-		set, err := e.observable(p.Right, "a path formula")
+	if path.Form == logic.InitialState {
+		set, err := e.observable(path.Right, "a path formula")
 		if err != nil {
 			return nil, err
 		}
 		return e.indicator(set), nil
 	}
-	if !p.Unbounded() {
-		return nil, e.unsupported(p.X, "found %s in a property of a partially observable model, want F, G, U, W or R without bounds", logic.Describe(p.X))
+	if !path.Unbounded() {
+		return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want F, G, U, W or R without bounds", logic.Describe(path.X))
 	}
 	left := e.all()
-	if p.Left != nil {
+	if path.Left != nil {
 		var err error
-		if left, err = e.observable(p.Left, "the left-hand side of until"); err != nil {
+		if left, err = e.observable(path.Left, "the left-hand side of until"); err != nil {
 			return nil, err
 		}
 	}
-	right, err := e.observable(p.Right, "the target")
+	right, err := e.observable(path.Right, "the target")
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := Sets.AsUntil(p.Op, left, right)
+	left, right, negated := Sets.AsUntil(path.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
 	}
-	v, err := e.search(p.X, belief.Problem{Left: left, Target: right, Direction: dir})
+	values, err := e.search(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
 	if err != nil || !negated {
-		return v, err
+		return values, err
 	}
-	return e.complement(v), nil
+	return e.complement(values), nil
 }
 
 // observedReward returns the minimal or maximal expected reward until a target is reached, over the schedulers that see only
 // observations.
-func (e *evaluation) observedReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	o := f.Objective
-	if o.Form != logic.ReachReward {
-		return nil, e.unsupported(o.X, "found %s in an R operator of a partially observable model, want F without bounds", logic.Describe(o.X))
+func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
+	if objective.Form != logic.ReachReward {
+		return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds", logic.Describe(objective.X))
 	}
-	target, err := e.observable(o.Target, "the target")
+	target, err := e.observable(objective.Target, "the target")
 	if err != nil {
 		return nil, err
 	}
-	return e.search(f.X, belief.Problem{Target: target, Reward: r, Direction: dir})
+	return e.search(formula.X, belief.Problem{Target: target, Reward: reward, Direction: dir})
 }
 
 // observable returns the states in which a formula over variables and labels holds. It is an error if the formula holds in only
 // one of two states with the same observation. what describes the formula in messages.
 //
 // Source: PRISM, which refuses other formulas, too.
-func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
-	if operator := logic.Nested(x, nil); operator != nil {
+func (e *evaluation) observable(expr sema.Expr, what string) (*sparse.Set, error) {
+	if operator := logic.Nested(expr, nil); operator != nil {
 		name := outermost(operator)
-		if f := logic.Of(operator); f.Measure() || f.Kind == logic.Strategy {
+		if formula := logic.Of(operator); formula.Measure() || formula.Kind == logic.Strategy {
 			name = "an expression of type " + operator.Type().String()
 		}
 		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", name)
 	}
-	set, err := e.nested(x)
+	set, err := e.nested(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
 		return nil, err
 	}
 	if !belief.Observable(set, e.observations.ByState) {
-		return nil, e.refuse(result.Other, x.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
+		return nil, e.refuse(result.Other, expr.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
 	}
 	return set, nil
 }
@@ -143,42 +143,42 @@ func (e *evaluation) observe() error {
 }
 
 // search computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.
-func (e *evaluation) search(x sema.Expr, p belief.Problem) (*numbers, error) {
+func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) {
 	p.Graph, p.Observation = e.graph, e.observations.ByState
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
-		return nil, e.unsupported(x, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)
+		return nil, e.unsupported(expr, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)
 	}
-	out := newNumbers(e.space.Model().NumStates(), result.Bounded)
+	values := newNumbers(e.space.Model().NumStates(), result.Bounded)
 	if e.exact {
-		out.rat, out.acc = make([]*big.Rat, len(out.lo)), result.Exact
+		values.rat, values.acc = make([]*big.Rat, len(values.lo)), result.Exact
 	}
-	b := &beliefs{complete: true, limit: e.budget}
+	summary := &beliefs{complete: true, limit: e.budget}
 	for s := range starts.All() {
-		v, err := belief.Solve(e.ctx, p, s, belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
+		solved, err := belief.Solve(e.ctx, p, s, belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		b.count = max(b.count, v.Beliefs)
-		b.resolution = max(b.resolution, v.Resolution)
-		b.complete = b.complete && v.Complete
-		if starts.Count() == 1 && v.Chain != nil {
-			b.strategy = v.Strategy
-			b.chain = len(v.Chain.State)
+		summary.count = max(summary.count, solved.Beliefs)
+		summary.resolution = max(summary.resolution, solved.Resolution)
+		summary.complete = summary.complete && solved.Complete
+		if starts.Count() == 1 && solved.Chain != nil {
+			summary.strategy = solved.Strategy
+			summary.chain = len(solved.Chain.State)
 		}
 		if !e.exact {
-			out.lo[s], out.hi[s] = v.Lower, v.Upper
+			values.lo[s], values.hi[s] = solved.Lower, solved.Upper
 			continue
 		}
-		if !v.Complete {
-			return nil, &inexact{x.Pos(), fmt.Sprintf("more than %d beliefs can be reached, and no fraction is known of the value", e.budget)}
+		if !solved.Complete {
+			return nil, &inexact{expr.Pos(), fmt.Sprintf("more than %d beliefs can be reached, and no fraction is known of the value", e.budget)}
 		}
-		if v.Exact == nil {
-			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
+		if solved.Exact == nil {
+			values.lo[s], values.hi[s] = math.Inf(1), math.Inf(1)
 		} else {
-			out.put(s, fraction(v.Exact))
+			values.put(s, fraction(solved.Exact))
 		}
 	}
-	e.beliefs = b
-	return out, nil
+	e.beliefs = summary
+	return values, nil
 }

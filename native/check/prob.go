@@ -13,117 +13,118 @@ import (
 
 // extremal returns the direction of P or R: the minimum or the maximum. It is an error if a query of a nondeterministic model
 // has neither min nor max.
-func (e *evaluation) extremal(f *logic.Formula) (solve.Direction, error) {
+func (e *evaluation) extremal(formula *logic.Formula) (solve.Direction, error) {
 	if e.space.Model().Intervals() {
-		return e.robust(f)
+		return e.robust(formula)
 	}
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
 	}
-	dir, ok := direction(f.Threshold, e.some)
-	letter := f.Letter()
+	dir, ok := direction(formula.Threshold, e.some)
+	letter := formula.Letter()
 	switch {
-	case !ok && f.Extremum != syntax.NoExtremum:
-		return dir, e.unsupported(f.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, f.Extremum)
+	case !ok && formula.Extremum != syntax.NoExtremum:
+		return dir, e.unsupported(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !ok:
-		return dir, e.refuse(result.TypeError, f.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		return dir, e.refuse(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return dir, nil
 }
 
 // nested evaluates a nested state formula in all states. A bound in it must hold for all schedulers.
-func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
+func (e *evaluation) nested(expr sema.Expr) (*sparse.Set, error) {
 	some, coalition := e.some, e.coalition
 	defer func() { e.some, e.coalition = some, coalition }()
 	e.some, e.coalition = false, nil
 	defer e.restrict(nil)()
-	return e.states(x)
+	return e.states(expr)
 }
 
 // measure returns the value of P, R or S in each state.
-func (e *evaluation) measure(f *logic.Formula) (*numbers, error) {
-	defer e.beginScheduler(f)()
-	switch f.Kind {
+func (e *evaluation) measure(formula *logic.Formula) (*numbers, error) {
+	defer e.beginScheduler(formula)()
+	switch formula.Kind {
 	case logic.Probability:
-		return e.prob(f)
+		return e.prob(formula)
 	case logic.SteadyState:
-		return e.steady(f)
+		return e.steady(formula)
 	}
-	return e.rewardOperator(f)
+	return e.rewardOperator(formula)
 }
 
-// prob returns the value of a P operator.
-func (e *evaluation) prob(f *logic.Formula) (*numbers, error) {
+// prob returns the probability that a P operator asks for, in every state. If the caller wants the scheduler of this operator, it
+// also keeps the values for it.
+func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 	if e.p.Program.Type == syntax.LTS {
-		return nil, e.unsupported(f.X, "found a P operator for a model without probabilities, want E or A")
+		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
 	}
-	dir, err := e.extremal(f)
+	dir, err := e.extremal(formula)
 	if err != nil {
 		return nil, err
 	}
 	if e.partiallyObservable() {
-		return asProbability(e.observed(f.Path, dir))
+		return asProbability(e.observed(formula.Path, dir))
 	}
 	if e.fair() && e.space.Program().Type != syntax.MDP {
-		return nil, e.unsupported(f.X, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
+		return nil, e.unsupported(formula.X, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
 	}
-	v, err := asProbability(e.path(f.Path, dir))
-	if e.wanted != nil && e.wanted.operator == f.X {
-		e.wanted.values = v
+	values, err := asProbability(e.path(formula.Path, dir))
+	if e.wanted != nil && e.wanted.operator == formula.X {
+		e.wanted.values = values
 	}
-	return v, err
+	return values, err
 }
 
 // asProbability marks values as probabilities: package solve knows which of them are 0 or 1.
-func asProbability(v *numbers, err error) (*numbers, error) {
+func asProbability(values *numbers, err error) (*numbers, error) {
 	if err == nil {
-		v.prob = true
+		values.prob = true
 	}
-	return v, err
+	return values, err
 }
 
 // path returns the minimal or maximal probability of a path formula.
-func (e *evaluation) path(p *logic.Path, dir solve.Direction) (*numbers, error) {
-	if !p.Negated {
-		return e.positivePath(p, dir)
+func (e *evaluation) path(path *logic.Path, dir solve.Direction) (*numbers, error) {
+	if !path.Negated {
+		return e.positivePath(path, dir)
 	}
-	v, err := e.positivePath(p, dir.Opposite())
+	values, err := e.positivePath(path, dir.Opposite())
 	if err != nil {
 		return nil, err
 	}
-	return e.complement(v), nil
+	return e.complement(values), nil
 }
 
 // positivePath returns the minimal or maximal probability of a path formula, ignoring its negation.
-func (e *evaluation) positivePath(p *logic.Path, dir solve.Direction) (*numbers, error) {
-	if e.coalition != nil && p.Form == logic.CostBounded {
-		return nil, e.unsupported(p.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(p.X))
+func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbers, error) {
+	if e.coalition != nil && path.Form == logic.CostBounded {
+		return nil, e.unsupported(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
 	}
-	switch p.Form {
+	switch path.Form {
 	case logic.InitialState:
-		set, err := e.nested(p.Right)
+		set, err := e.nested(path.Right)
 		if err != nil {
 			return nil, err
 		}
 		return e.indicator(set), nil
 	case logic.CostBounded:
-		return e.costBounded(p, dir)
+		return e.costBounded(path, dir)
 	case logic.Next:
-		set, err := e.nested(p.Right)
+		set, err := e.nested(path.Right)
 		if err != nil {
 			return nil, err
 		}
 		e.noteUntil(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
 		return e.next(set, dir)
 	case logic.Until:
-		if !e.fair() || p.Bound == nil || p.Bound.High != nil {
-			return e.temporal(p, dir)
+		if !e.fair() || path.Bound == nil || path.Bound.High != nil {
+			return e.temporal(path, dir)
 		}
 	}
 	if e.coalition != nil {
-		return e.gameLTL(p.X, dir)
+		return e.gameLTL(path.X, dir)
 	}
-	return e.ltl(p.X, dir)
+	return e.ltl(path.X, dir)
 }
 
 // indicator returns 1 in the states of a set, and 0 in the others.
@@ -136,18 +137,18 @@ func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	return out
 }
 
-// complement returns 1 - v for probabilities v.
-func (e *evaluation) complement(v *numbers) *numbers {
-	out := newNumbers(len(v.lo), v.acc)
-	if v.rat != nil {
-		out.rat = make([]*big.Rat, len(v.lo))
+// complement returns 1 - values, for values that are probabilities.
+func (e *evaluation) complement(values *numbers) *numbers {
+	out := newNumbers(len(values.lo), values.acc)
+	if values.rat != nil {
+		out.rat = make([]*big.Rat, len(values.lo))
 	}
 	one := fraction(big.NewRat(1, 1))
-	for s := range v.lo {
-		x, _ := binary(syntax.OpSub, one, v.at(s))
-		x.lo = max(x.lo, 0)
-		x.hi = min(x.hi, 1)
-		out.put(s, x)
+	for s := range values.lo {
+		value, _ := binary(syntax.OpSub, one, values.at(s))
+		value.lo = max(value.lo, 0)
+		value.hi = min(value.hi, 1)
+		out.put(s, value)
 	}
 	return out
 }
@@ -162,22 +163,22 @@ func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error
 
 // solved converts values of package solve, and records their scheduler and how they were computed. If err is not nil, it
 // returns err.
-func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
+func (e *evaluation) solved(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.noteScheduler(v.Scheduler, v.Steps)
-	e.gaveUp = e.gaveUp || !v.Converged
-	e.extended = e.extended || v.Extended
-	return solved(v), nil
+	e.noteScheduler(values.Scheduler, values.Steps)
+	e.gaveUp = e.gaveUp || !values.Converged
+	e.extended = e.extended || values.Extended
+	return solved(values), nil
 }
 
 // operands returns the states that satisfy the operands of a temporal operator. Without a left operand, left is the set of all
 // states.
-func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err error) {
+func (e *evaluation) operands(expr, y sema.Expr) (left, right *sparse.Set, err error) {
 	left = e.all()
-	if x != nil {
-		left, err = e.nested(x)
+	if expr != nil {
+		left, err = e.nested(expr)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -194,44 +195,44 @@ var Sets = logic.Algebra[*sparse.Set]{
 }
 
 // temporal evaluates a temporal operator, which it rewrites to U.
-func (e *evaluation) temporal(p *logic.Path, dir solve.Direction) (*numbers, error) {
-	left, right, err := e.operands(p.Left, p.Right)
+func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := Sets.AsUntil(p.Op, left, right)
+	left, right, negated := Sets.AsUntil(path.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
 	}
-	if p.Bound != nil && e.kind() == sparse.CTMC {
-		return e.timedUntil(p, left, right, negated)
+	if path.Bound != nil && e.kind() == sparse.CTMC {
+		return e.timedUntil(path, left, right, negated)
 	}
-	v, err := e.until(p, left, right, dir, negated)
+	values, err := e.until(path, left, right, dir, negated)
 	if err != nil || !negated {
-		return v, err
+		return values, err
 	}
-	return e.complement(v), nil
+	return e.complement(values), nil
 }
 
-// until returns the minimal or maximal probability of `left U right` with the bound of p. negated says that p is the negation of
+// until returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the negation of
 // this formula, for witnesses.
-func (e *evaluation) until(p *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
+func (e *evaluation) until(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
 	if e.coalition != nil {
-		return e.gameUntil(p, left, right, dir)
+		return e.gameUntil(path, left, right, dir)
 	}
-	if dir == solve.Min && e.fair() && p.Bound == nil {
+	if dir == solve.Min && e.fair() && path.Bound == nil {
 		return e.fairUntil(left, right)
 	}
-	if p.Bound == nil {
+	if path.Bound == nil {
 		e.noteUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
 		if e.solver != nil {
-			if v, err := e.solver.Until(e.ctx, left, right, dir); v != nil || err != nil {
-				return e.solved(v, err)
+			if values, err := e.solver.Until(e.ctx, left, right, dir); values != nil || err != nil {
+				return e.solved(values, err)
 			}
 		}
 		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.narrowed()))
 	}
-	steps, err := e.steps(p)
+	steps, err := e.steps(path)
 	if err != nil {
 		return nil, err
 	}
@@ -260,8 +261,8 @@ func (e *evaluation) narrowed() solve.Options {
 }
 
 // steps evaluates the bound of an operator in a model with discrete time. It is an error if no step satisfies the bound.
-func (e *evaluation) steps(p *logic.Path) (solve.Steps, error) {
-	out, b, op := solve.Steps{High: solve.Unbounded}, p.Bound, p.Op.String()
+func (e *evaluation) steps(path *logic.Path) (solve.Steps, error) {
+	out, b, op := solve.Steps{High: solve.Unbounded}, path.Bound, path.Op.String()
 	if b.Low != nil {
 		k, err := e.stepCount(b.Low, op)
 		switch {
@@ -304,31 +305,32 @@ func strict(isStrict bool) string {
 }
 
 // stepCount evaluates a number of steps, which must be an int.
-func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
-	if x.Type() != sema.Int {
-		return 0, e.refuse(result.TypeError, x.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, x.Type(), e.p.Program.Type)
+func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
+	if expr.Type() != sema.Int {
+		return 0, e.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, expr.Type(), e.p.Program.Type)
 	}
-	k, err := logic.Count(x)
+	k, err := logic.Count(expr)
 	return k, e.withPosition(err)
 }
 
-// steady returns the value of an S operator.
-func (e *evaluation) steady(f *logic.Formula) (*numbers, error) {
+// steady returns the long-run probability that an S operator asks for, in every state. It is an error for models that have none:
+// without probabilities, with observations, or with intervals.
+func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.p.Program.Type == syntax.LTS:
-		return nil, e.unsupported(f.X, "found an S operator for a model without probabilities")
+		return nil, e.unsupported(formula.X, "found an S operator for a model without probabilities")
 	case e.partiallyObservable():
-		return nil, e.unsupported(f.X, "found an S operator for a partially observable model")
+		return nil, e.unsupported(formula.X, "found an S operator for a partially observable model")
 	case e.fair():
-		return nil, e.unsupported(f.X, "found an S operator and fair schedulers")
+		return nil, e.unsupported(formula.X, "found an S operator and fair schedulers")
 	case e.space.Model().Intervals():
-		return nil, e.unsupported(f.X, "found an S operator for a model with intervals")
+		return nil, e.unsupported(formula.X, "found an S operator for a model with intervals")
 	}
-	dir, ok := direction(f.Threshold, e.some)
+	dir, ok := direction(formula.Threshold, e.some)
 	if !ok && e.kind() == sparse.MDP {
-		return nil, e.refuse(result.TypeError, f.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
+		return nil, e.refuse(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
-	set, err := e.nested(f.Operand)
+	set, err := e.nested(formula.Operand)
 	if err != nil {
 		return nil, err
 	}
@@ -336,31 +338,31 @@ func (e *evaluation) steady(f *logic.Formula) (*numbers, error) {
 }
 
 // quantified evaluates E or A.
-func (e *evaluation) quantified(f *logic.Formula) (truth, error) {
+func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	if e.fair() {
-		return truth{}, e.unsupported(f.X, "found E or A and fair schedulers")
+		return truth{}, e.unsupported(formula.X, "found E or A and fair schedulers")
 	}
-	p := f.Path
-	if p.Form != logic.Next && !p.Unbounded() {
-		return e.quantifiedLinear(f)
+	path := formula.Path
+	if path.Form != logic.Next && !path.Unbounded() {
+		return e.quantifiedLinear(formula)
 	}
-	left, right, err := e.operands(p.Left, p.Right)
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return truth{}, err
 	}
-	left, right, negated := Sets.AsUntil(p.Op, left, right)
-	if negated != p.Negated { // E of a negated formula is the negation of A, and the other way round
-		return known(e.paths(p, !f.ForAll, left, right)).not(), nil
+	left, right, negated := Sets.AsUntil(path.Op, left, right)
+	if negated != path.Negated { // E of a negated formula is the negation of A, and the other way round
+		return known(e.paths(path, !formula.ForAll, left, right)).not(), nil
 	}
-	return known(e.paths(p, f.ForAll, left, right)), nil
+	return known(e.paths(path, formula.ForAll, left, right)), nil
 }
 
 // paths returns the states from which all paths, or some path, satisfy X right or left U right.
-func (e *evaluation) paths(p *logic.Path, all bool, left, right *sparse.Set) *sparse.Set {
+func (e *evaluation) paths(path *logic.Path, all bool, left, right *sparse.Set) *sparse.Set {
 	switch {
-	case p.Form == logic.Next && all:
+	case path.Form == logic.Next && all:
 		return e.graph.ForallNext(right)
-	case p.Form == logic.Next:
+	case path.Form == logic.Next:
 		return e.graph.ExistsNext(right)
 	case all:
 		return e.graph.ForallUntil(left, right)

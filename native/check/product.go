@@ -76,10 +76,10 @@ type automatonMemory struct{ *automatonReader }
 // State returns the state of the model.
 func (m automatonMemory) State(p productState) uint32 { return p.state }
 
-// Step returns the pair after a transition to state t of the model.
-func (m automatonMemory) Step(p productState, t uint32) (productState, error) {
-	q, err := m.step(p.auto, t)
-	return productState{t, q}, err
+// Step returns the pair after a transition to state target of the model.
+func (m automatonMemory) Step(p productState, target uint32) (productState, error) {
+	q, err := m.step(p.auto, target)
+	return productState{target, q}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
@@ -89,20 +89,20 @@ func (m automatonMemory) Absorbing(p productState) bool {
 }
 
 // step returns the state of the automaton after it reads the letter of a state of the model in state q. It keeps the results.
-func (x *automatonReader) step(q int, state uint32) (int, error) {
-	for q >= len(x.steps) {
-		row := make([]int32, len(x.letters.distinct))
+func (reader *automatonReader) step(q int, state uint32) (int, error) {
+	for q >= len(reader.steps) {
+		row := make([]int32, len(reader.letters.distinct))
 		for i := range row {
 			row[i] = -1
 		}
-		x.steps = append(x.steps, row)
+		reader.steps = append(reader.steps, row)
 	}
-	letter := x.letters.numberOf[state]
-	if to := x.steps[q][letter]; to >= 0 {
+	letter := reader.letters.numberOf[state]
+	if to := reader.steps[q][letter]; to >= 0 {
 		return int(to), nil
 	}
-	to, err := x.auto.Step(q, x.letters.distinct[letter])
-	x.steps[q][letter] = int32(to)
+	to, err := reader.auto.Step(q, reader.letters.distinct[letter])
+	reader.steps[q][letter] = int32(to)
 	return to, err
 }
 
@@ -121,27 +121,27 @@ func (p *productModel) states(c automata.Class) *sparse.Set {
 func (p *productModel) all() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
 // project returns the values of the starts of the product, which are the states of the model in order.
-func (p *productModel) project(v *numbers) *numbers {
-	out := newNumbers(len(p.startStates), v.acc)
-	if v.rat != nil {
+func (p *productModel) project(values *numbers) *numbers {
+	out := newNumbers(len(p.startStates), values.acc)
+	if values.rat != nil {
 		out.rat = make([]*big.Rat, len(p.startStates))
 	}
 	for i, s := range p.startStates {
-		out.put(i, v.at(int(s)))
+		out.put(i, values.at(int(s)))
 	}
 	return out
 }
 
 // reward translates a reward structure of the model to the product.
-func (p *productModel) reward(r *sparse.Reward) *sparse.Reward {
+func (p *productModel) reward(reward *sparse.Reward) *sparse.Reward {
 	states := make([]uint32, len(p.pairs))
 	for i, s := range p.pairs {
 		states[i] = s.state
 	}
 	return &sparse.Reward{
-		Name: r.Name, Err: r.Err,
-		State: lift(r.State, states), StateRat: lift(r.StateRat, states),
-		Choice: lift(r.Choice, p.choice), ChoiceRat: lift(r.ChoiceRat, p.choice),
+		Name: reward.Name, Err: reward.Err,
+		State: lift(reward.State, states), StateRat: lift(reward.StateRat, states),
+		Choice: lift(reward.Choice, p.choice), ChoiceRat: lift(reward.ChoiceRat, p.choice),
 	}
 }
 

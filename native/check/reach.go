@@ -33,54 +33,54 @@ type Reach struct {
 
 // Reach evaluates a property as Check does, and returns the path formula of its operator P. The error says
 // why there is none, for example for a formula with a time bound; the verdict is that of Check in any case.
-func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdict, error) {
-	op, err := pathOperator(p)
-	if m := c.bounds.space.Model(); err == nil {
+func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
+	op, err := pathOperator(property)
+	if model := c.bounds.space.Model(); err == nil {
 		switch {
 		case c.opts.Fair:
-			err = noScheduler(p, p.X, "found fair schedulers, which have no paths of their own")
-		case m.Intervals():
-			err = noScheduler(p, p.X, "found a model with intervals, whose paths have no probability")
-		case p.Program.Type == syntax.POMDP || p.Program.Type == syntax.LTS || p.Program.Type == syntax.SMG:
-			err = noScheduler(p, p.X, "found a %s, want a DTMC, CTMC or MDP for paths", p.Program.Type)
+			err = noScheduler(property, property.X, "found fair schedulers, which have no paths of their own")
+		case model.Intervals():
+			err = noScheduler(property, property.X, "found a model with intervals, whose paths have no probability")
+		case property.Program.Type == syntax.POMDP || property.Program.Type == syntax.LTS || property.Program.Type == syntax.SMG:
+			err = noScheduler(property, property.X, "found a %s, want a DTMC, CTMC or MDP for paths", property.Program.Type)
 		}
 	}
 	if err != nil {
-		return nil, c.Check(ctx, p), err
+		return nil, c.Check(ctx, property), err
 	}
 	wanted := &wantedScheduler{operator: op.X}
 	c.wanted = wanted
-	v := c.Check(ctx, p)
+	verdict := c.Check(ctx, property)
 	c.wanted = nil
 	switch {
-	case v.Err != nil:
-		return nil, v, v.Err
+	case verdict.Err != nil:
+		return nil, verdict, verdict.Err
 	case wanted.choices == nil:
-		return nil, v, noScheduler(p, op.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noScheduler(property, op.X, "a scheduler that counts so many steps is too large")
 	case wanted.reach == nil:
-		return nil, v, noScheduler(p, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
+		return nil, verdict, noScheduler(property, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
 	}
-	m, err := c.fractions(ctx)
+	model, err := c.fractions(ctx)
 	if err != nil {
-		return nil, v, err
+		return nil, verdict, err
 	}
-	r := *wanted.reach
-	r.Space, r.Negated = m.space, r.Negated != op.Path.Negated
-	if m.space.Model().Kind == sparse.MDP {
-		r.Choices = wanted.choices
+	reach := *wanted.reach
+	reach.Space, reach.Negated = model.space, reach.Negated != op.Path.Negated
+	if model.space.Model().Kind == sparse.MDP {
+		reach.Choices = wanted.choices
 	}
-	r.From = wanted.worstInitial(op, m.space.Model())
-	err = r.bound(op.Threshold)
-	return &r, v, err
+	reach.From = wanted.worstInitial(op, model.space.Model())
+	err = reach.bound(op.Threshold)
+	return &reach, verdict, err
 }
 
 // bound evaluates the bound of the operator.
-func (r *Reach) bound(t sema.Threshold) error {
-	r.Rel = t.Rel
-	if t.Query() {
+func (r *Reach) bound(threshold sema.Threshold) error {
+	r.Rel = threshold.Rel
+	if threshold.Query() {
 		return nil
 	}
-	b, err := sema.Enclose(t.Bound, nil)
+	b, err := sema.Enclose(threshold.Bound, nil)
 	if err != nil {
 		return err
 	}
@@ -92,17 +92,17 @@ func (r *Reach) bound(t sema.Threshold) error {
 }
 
 // pathOperator returns the operator P of a property that asks for paths.
-func pathOperator(p *Property) (*logic.Formula, error) {
-	f := logic.Of(p.X)
+func pathOperator(property *Property) (*logic.Formula, error) {
+	formula := logic.Of(property.X)
 	switch {
-	case f.Kind != logic.Probability:
-		return nil, noScheduler(p, p.X, "found %s, want an operator P for paths", outermost(p.X))
-	case f.Path.Form == logic.CostBounded:
-		return nil, costBoundedScheduler(p, f.Path.X)
-	case f.Path.Form == logic.InitialState:
-		return nil, noScheduler(p, f.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
+	case formula.Kind != logic.Probability:
+		return nil, noScheduler(property, property.X, "found %s, want an operator P for paths", outermost(property.X))
+	case formula.Path.Form == logic.CostBounded:
+		return nil, costBoundedScheduler(property, formula.Path.X)
+	case formula.Path.Form == logic.InitialState:
+		return nil, noScheduler(property, formula.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}
-	return f, nil
+	return formula, nil
 }
 
 // noteUntil records the until formula of the operator whose scheduler is wanted.
@@ -118,8 +118,8 @@ func (w *wantedScheduler) worstInitial(op *logic.Formula, m *sparse.Model) int {
 	least, _ := op.Threshold.Least(false)
 	best := int(m.Initial[0])
 	for _, s := range m.Initial {
-		a, b := w.values.at(int(s)), w.values.at(best)
-		if least && a.hi < b.hi || !least && a.lo > b.lo {
+		left, right := w.values.at(int(s)), w.values.at(best)
+		if least && left.hi < right.hi || !least && left.lo > right.lo {
 			best = int(s)
 		}
 	}

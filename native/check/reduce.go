@@ -31,13 +31,13 @@ type Reduced struct {
 //
 // If a partition is given, it is checked and used instead; it may be finer than the coarsest one.
 func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
-	if p := m.Program(); p.Type == syntax.SMG { // blocks have no players
-		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: "found an SMG, want a model without players to reduce"}
+	if program := m.Program(); program.Type == syntax.SMG { // blocks have no players
+		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Message: "found an SMG, want a model without players to reduce"}
 	}
 	o := &observed{Checker: New(m, space, Options{}), rewards: map[int]*sparse.Reward{}}
 	o.block = make([]uint32, space.Model().NumStates())
-	for _, p := range properties {
-		if err := o.property(ctx, p); err != nil {
+	for _, property := range properties {
+		if err := o.property(ctx, property); err != nil {
 			return nil, err
 		}
 	}
@@ -81,60 +81,61 @@ type observed struct {
 }
 
 // property collects the sets and reward structures of a property.
-func (o *observed) property(ctx context.Context, p *Property) error {
-	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: p, exact: true}, results: results{accuracy: result.Exact}}
-	if t := p.Program.Type; t == syntax.POMDP || o.bounds.space.Model().Intervals() {
-		return e.unsupported(p.X, "found a %s, want a model without observations and intervals to reduce", t)
+func (o *observed) property(ctx context.Context, property *Property) error {
+	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: property, exact: true}, results: results{accuracy: result.Exact}}
+	if modelType := property.Program.Type; modelType == syntax.POMDP || o.bounds.space.Model().Intervals() {
+		return e.unsupported(property.X, "found a %s, want a model without observations and intervals to reduce", modelType)
 	}
-	return o.visit(e, p.X)
+	return o.visit(e, property.X)
 }
 
 // blockwise are the filters that have the same value over the blocks as over the states.
 var blockwise = []string{"min", "max", "range", "forall", "exists"}
 
-// visit collects the sets and reward structures of a formula.
-func (o *observed) visit(e *evaluation, x sema.Expr) error {
-	switch f := logic.Of(x); f.Kind {
+// visit collects what a quotient must preserve for a formula: the sets of states and the reward structures that occur in it. It is
+// an error if a quotient does not preserve the formula.
+func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Objectives:
-		return e.unsupported(x, "found %s, which speaks about more than a reduced model has", logic.Describe(x))
+		return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
 	case logic.PathFormula, logic.RewardFormula:
-		if hasCosts(x) {
-			return e.unsupported(x, "found %s, which speaks about more than a reduced model has", logic.Describe(x))
+		if hasCosts(expr) {
+			return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
 		}
 	case logic.Filter:
-		if !slices.Contains(blockwise, f.Op) {
-			return e.unsupported(x, "found a filter %s, which speaks about more than a reduced model has", f.Op)
+		if !slices.Contains(blockwise, formula.Op) {
+			return evaluator.unsupported(expr, "found a filter %s, which speaks about more than a reduced model has", formula.Op)
 		}
 	case logic.Label:
-		if f.Index >= 0 && !sema.Stateless(e.p.Program.Labels[f.Index].X) {
-			return o.visit(e, e.p.Program.Labels[f.Index].X)
+		if formula.Index >= 0 && !sema.Stateless(evaluator.p.Program.Labels[formula.Index].X) {
+			return o.visit(evaluator, evaluator.p.Program.Labels[formula.Index].X)
 		}
-		return o.split(e, x)
+		return o.split(evaluator, expr)
 	case logic.Reward:
-		if f.Objective.Err != nil || f.Objective.Ratio {
-			return e.unsupported(x, "found a reward structure that is no single one")
+		if formula.Objective.Err != nil || formula.Objective.Ratio {
+			return evaluator.unsupported(expr, "found a reward structure that is no single one")
 		}
-		r, err := o.bounds.reward(f.Objective.Struct)
+		reward, err := o.bounds.reward(formula.Objective.Struct)
 		if err != nil {
 			return err
 		}
-		o.rewards[f.Objective.Struct] = r
+		o.rewards[formula.Objective.Struct] = reward
 	}
-	if sema.Stateless(x) && x.Type() != sema.Path {
-		return o.split(e, x)
+	if sema.Stateless(expr) && expr.Type() != sema.Path {
+		return o.split(evaluator, expr)
 	}
 	var first error
-	sema.Operands(x, func(y sema.Expr) {
+	sema.Operands(expr, func(operand sema.Expr) {
 		if first == nil {
-			first = o.visit(e, y)
+			first = o.visit(evaluator, operand)
 		}
 	})
 	return first
 }
 
 // hasCosts reports whether a formula has bounds on rewards.
-func hasCosts(x sema.Expr) bool {
-	switch x := x.(type) {
+func hasCosts(expr sema.Expr) bool {
+	switch x := expr.(type) {
 	case *sema.CostBounded:
 		return true
 	case *sema.RewardPath:
@@ -144,14 +145,14 @@ func hasCosts(x sema.Expr) bool {
 }
 
 // split refines the partition by the truth of a Boolean expression.
-func (o *observed) split(e *evaluation, x sema.Expr) error {
-	if _, constant := x.(*sema.Const); constant {
+func (o *observed) split(e *evaluation, expr sema.Expr) error {
+	if _, constant := expr.(*sema.Const); constant {
 		return nil
 	}
-	if x.Type() != sema.Bool {
-		return e.unsupported(x, "found the number %s of a state, which a reduced model does not keep", logic.Describe(x))
+	if expr.Type() != sema.Bool {
+		return e.unsupported(expr, "found the number %s of a state, which a reduced model does not keep", logic.Describe(expr))
 	}
-	set, err := e.states(x)
+	set, err := e.states(expr)
 	if err != nil {
 		return err
 	}

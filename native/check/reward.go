@@ -8,85 +8,85 @@ import (
 )
 
 // rewardOperator returns the value of an R operator.
-func (e *evaluation) rewardOperator(f *logic.Formula) (*numbers, error) {
-	o := f.Objective
+func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
+	objective := formula.Objective
 	switch {
-	case o.Err != nil:
-		return nil, o.Err
-	case o.Ratio:
-		return nil, e.unsupported(f.X, "found a ratio of rewards")
+	case objective.Err != nil:
+		return nil, objective.Err
+	case objective.Ratio:
+		return nil, e.unsupported(formula.X, "found a ratio of rewards")
 	}
-	dir, err := e.extremal(f)
+	dir, err := e.extremal(formula)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.unfair(f, dir); err != nil {
+	if err := e.unfair(formula, dir); err != nil {
 		return nil, err
 	}
-	r, err := e.reward(o.Struct)
+	reward, err := e.reward(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
 	if e.partiallyObservable() {
-		return e.observedReward(f, r, dir)
+		return e.observedReward(formula, reward, dir)
 	}
-	if e.coalition != nil || o.Form == logic.UntilReached || o.Form == logic.ZeroUnlessReached {
-		return e.gameReward(f, r, dir)
+	if e.coalition != nil || objective.Form == logic.UntilReached || objective.Form == logic.ZeroUnlessReached {
+		return e.gameReward(formula, reward, dir)
 	}
-	switch o.Form {
+	switch objective.Form {
 	case logic.ReachReward:
-		return e.reachReward(o, r, dir)
+		return e.reachReward(objective, reward, dir)
 	case logic.BoundedReachReward:
-		return nil, e.refuse(result.Unsupported, o.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+		return nil, e.refuse(result.Unsupported, objective.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
 	case logic.CoSafe:
-		return e.coSafeReward(o.X, r, dir)
+		return e.coSafeReward(objective.X, reward, dir)
 	}
-	if e.space.Model().Intervals() && o.Form != logic.Cumulative {
-		return nil, e.unsupported(f.X, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", o.Letter())
+	if e.space.Model().Intervals() && objective.Form != logic.Cumulative {
+		return nil, e.unsupported(formula.X, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", objective.Letter())
 	}
 	switch {
-	case o.Form == logic.LongRun:
-		return e.solved(solve.LongRun(e.ctx, e.graph, r, dir, e.opts))
-	case o.Form == logic.CostBoundedReward:
-		return e.costBoundedReward(f, r, dir)
-	case o.Form == logic.TotalReward:
-		return e.solved(solve.TotalReward(e.ctx, e.graph, r, dir, e.narrowed()))
+	case objective.Form == logic.LongRun:
+		return e.solved(solve.LongRun(e.ctx, e.graph, reward, dir, e.opts))
+	case objective.Form == logic.CostBoundedReward:
+		return e.costBoundedReward(formula, reward, dir)
+	case objective.Form == logic.TotalReward:
+		return e.solved(solve.TotalReward(e.ctx, e.graph, reward, dir, e.narrowed()))
 	case e.kind() == sparse.CTMC:
-		return e.timedReward(o, r)
+		return e.timedReward(objective, reward)
 	}
-	return e.steppedReward(o, r, dir)
+	return e.steppedReward(objective, reward, dir)
 }
 
-func (e *evaluation) reachReward(o *logic.Objective, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	target, err := e.nested(o.Target)
+func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	target, err := e.nested(objective.Target)
 	if err != nil {
 		return nil, err
 	}
 	if e.solver != nil {
-		if v, err := e.solver.ReachReward(e.ctx, r, target, dir); v != nil || err != nil {
-			return e.solved(v, err)
+		if values, err := e.solver.ReachReward(e.ctx, reward, target, dir); values != nil || err != nil {
+			return e.solved(values, err)
 		}
 	}
-	return e.solved(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.narrowed()))
+	return e.solved(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.narrowed()))
 }
 
 // steppedReward returns the value of C<=k or I=k.
-func (e *evaluation) steppedReward(o *logic.Objective, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	steps, err := e.rewardSteps(o)
+func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	steps, err := e.rewardSteps(objective)
 	if err != nil {
 		return nil, err
 	}
-	if o.Form == logic.Instantaneous {
-		return e.solved(solve.InstantReward(e.ctx, e.graph, r, steps, dir, e.stepping(steps)))
+	if objective.Form == logic.Instantaneous {
+		return e.solved(solve.InstantReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
 	}
-	return e.solved(solve.CumulReward(e.ctx, e.graph, r, steps, dir, e.stepping(steps)))
+	return e.solved(solve.CumulReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
 }
 
 // rewardSteps evaluates the number of steps of C<=k or I=k.
-func (e *evaluation) rewardSteps(o *logic.Objective) (int, error) {
-	steps, err := e.stepCount(o.At, o.Letter())
+func (e *evaluation) rewardSteps(objective *logic.Objective) (int, error) {
+	steps, err := e.stepCount(objective.At, objective.Letter())
 	if err == nil && steps < 0 {
-		err = e.refuse(result.TypeError, o.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, o.Letter())
+		err = e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, objective.Letter())
 	}
 	return steps, err
 }

@@ -12,28 +12,28 @@ import (
 // from the intervals. A bound must hold for all schedulers and all choices of nature.
 //
 // Source: PRISM, whose interval models have lower ends above zero, too.
-func (e *evaluation) robust(f *logic.Formula) (solve.Direction, error) {
-	letter, t := f.Letter(), f.Threshold
+func (e *evaluation) robust(formula *logic.Formula) (solve.Direction, error) {
+	letter, threshold := formula.Letter(), formula.Threshold
 	if !e.positive() {
-		return 0, e.unsupported(f.X, "found an interval of probabilities whose lower end is 0")
+		return 0, e.unsupported(formula.X, "found an interval of probabilities whose lower end is 0")
 	}
 	mdp := e.kind() == sparse.MDP
 	switch {
-	case !t.Query():
-		dir, _ := direction(t, e.some)
+	case !threshold.Query():
+		dir, _ := direction(threshold, e.some)
 		return dir, nil
-	case t.Extremum == syntax.Min, mdp && t.Extremum == syntax.MinMin:
+	case threshold.Extremum == syntax.Min, mdp && threshold.Extremum == syntax.MinMin:
 		return solve.Min, nil
-	case t.Extremum == syntax.Max, mdp && t.Extremum == syntax.MaxMax:
+	case threshold.Extremum == syntax.Max, mdp && threshold.Extremum == syntax.MaxMax:
 		return solve.Max, nil
-	case mdp && t.Extremum == syntax.MinMax:
+	case mdp && threshold.Extremum == syntax.MinMax:
 		return solve.MinMax, nil
-	case mdp && t.Extremum == syntax.MaxMin:
+	case mdp && threshold.Extremum == syntax.MaxMin:
 		return solve.MaxMin, nil
-	case t.Extremum == syntax.NoExtremum:
-		return 0, e.refuse(result.TypeError, f.X.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
+	case threshold.Extremum == syntax.NoExtremum:
+		return 0, e.refuse(result.TypeError, formula.X.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
 	}
-	return 0, e.refuse(result.TypeError, f.X.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, t.Extremum, letter, letter)
+	return 0, e.refuse(result.TypeError, formula.X.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, threshold.Extremum, letter, letter)
 }
 
 // positive reports whether all lower ends of intervals are above zero.

@@ -32,63 +32,63 @@ type Scheduler struct {
 //
 // If the formula has a bound on the number of steps, the scheduler counts steps. The error says why
 // there is no scheduler; the verdict is that of Check in any case.
-func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, result.Verdict, error) {
-	op, err := operator(p)
+func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
+	op, err := operator(property)
 	switch {
 	case err != nil:
 	case c.opts.Fair:
-		err = noScheduler(p, p.X, "found fair schedulers, which remember what they did and are not exported")
+		err = noScheduler(property, property.X, "found fair schedulers, which remember what they did and are not exported")
 	case c.bounds.space.Model().Intervals():
-		err = noScheduler(p, p.X, "found a model with intervals, whose schedulers are not exported")
+		err = noScheduler(property, property.X, "found a model with intervals, whose schedulers are not exported")
 	case c.bounds.space.Program().Type == syntax.POMDP:
-		err = noScheduler(p, p.X, "found a partially observable model, whose strategies are automata")
+		err = noScheduler(property, property.X, "found a partially observable model, whose strategies are automata")
 	case c.bounds.space.Program().Type == syntax.SMG && needsMemory(op):
-		err = noScheduler(p, op.X, "found a game and a formula other than X, F, G, U, W or R of states, or F0, whose strategies need a memory and are not exported")
+		err = noScheduler(property, op.X, "found a game and a formula other than X, F, G, U, W or R of states, or F0, whose strategies need a memory and are not exported")
 	case c.bounds.space.Model().Kind != sparse.MDP:
-		err = noScheduler(p, p.X, "found a model without nondeterminism, which has no schedulers")
+		err = noScheduler(property, property.X, "found a model without nondeterminism, which has no schedulers")
 	}
 	if err != nil {
-		return nil, c.Check(ctx, p), err
+		return nil, c.Check(ctx, property), err
 	}
 	wanted := &wantedScheduler{operator: op.X}
 	c.wanted = wanted
-	v := c.Check(ctx, p)
+	verdict := c.Check(ctx, property)
 	c.wanted = nil
 	switch {
-	case v.Err != nil:
-		return nil, v, v.Err
+	case verdict.Err != nil:
+		return nil, verdict, verdict.Err
 	case wanted.controller != nil:
-		return &Scheduler{Space: wanted.space, Controller: wanted.controller}, v, nil
+		return &Scheduler{Space: wanted.space, Controller: wanted.controller}, verdict, nil
 	case op.Kind == logic.Objectives:
-		return nil, v, noScheduler(p, op.X, "found objectives that no scheduler meets together")
+		return nil, verdict, noScheduler(property, op.X, "found objectives that no scheduler meets together")
 	case wanted.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
-		return nil, v, noScheduler(p, op.X, "found no strategies of both sides that can be written")
+		return nil, verdict, noScheduler(property, op.X, "found no strategies of both sides that can be written")
 	case wanted.choices == nil:
-		return nil, v, noScheduler(p, op.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noScheduler(property, op.X, "a scheduler that counts so many steps is too large")
 	}
-	return &Scheduler{Space: wanted.space, Choices: wanted.choices}, v, nil
+	return &Scheduler{Space: wanted.space, Choices: wanted.choices}, verdict, nil
 }
 
 // operator returns the operator of a property that has a scheduler, within filters and strategy operators. The error says
 // why there is none.
-func operator(p *Property) (*logic.Formula, error) {
-	f := logic.Of(p.X)
-	for f.Kind == logic.Filter || f.Kind == logic.Strategy {
-		f = logic.Of(f.Operand)
+func operator(property *Property) (*logic.Formula, error) {
+	formula := logic.Of(property.X)
+	for formula.Kind == logic.Filter || formula.Kind == logic.Strategy {
+		formula = logic.Of(formula.Operand)
 	}
 	switch {
-	case f.Kind == logic.Probability && f.Path.Form == logic.CostBounded:
-		return nil, costBoundedScheduler(p, f.Path.X)
-	case f.Kind == logic.Reward && f.Objective.Form == logic.CostBoundedReward:
-		return nil, costBoundedScheduler(p, f.Objective.X)
-	case f.Pareto():
-		return nil, noScheduler(p, f.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
-	case f.Kind == logic.Reward && f.Objective.Form == logic.CoSafe:
-		return nil, noScheduler(p, f.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(f.Objective.X))
-	case f.Measure() || f.Kind == logic.Objectives:
-		return f, nil
+	case formula.Kind == logic.Probability && formula.Path.Form == logic.CostBounded:
+		return nil, costBoundedScheduler(property, formula.Path.X)
+	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CostBoundedReward:
+		return nil, costBoundedScheduler(property, formula.Objective.X)
+	case formula.Pareto():
+		return nil, noScheduler(property, formula.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
+	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CoSafe:
+		return nil, noScheduler(property, formula.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(formula.Objective.X))
+	case formula.Measure() || formula.Kind == logic.Objectives:
+		return formula, nil
 	}
-	return nil, noScheduler(p, f.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(f.X))
+	return nil, noScheduler(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(formula.X))
 }
 
 // needsMemory reports whether the strategies of a stochastic game may need a memory for an operator, other than the number of
@@ -102,27 +102,27 @@ func needsMemory(f *logic.Formula) bool {
 }
 
 // outermost describes an expression without a scheduler by its outermost operator.
-func outermost(x sema.Expr) string {
-	switch x.(type) {
+func outermost(expr sema.Expr) string {
+	switch expr.(type) {
 	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
 		return "an expression"
 	case *sema.Const, *sema.Var, *sema.Label:
 		return "a property of states"
 	}
-	if logic.Of(x).Kind == logic.Quantified {
+	if logic.Of(expr).Kind == logic.Quantified {
 		return "an operator E or A"
 	}
-	return logic.Describe(x)
+	return logic.Describe(expr)
 }
 
 // costBoundedScheduler returns the error that a formula with a bound on rewards has no scheduler to return.
-func costBoundedScheduler(p *Property, x sema.Expr) error {
-	return noScheduler(p, x, "found %s, whose schedulers remember what was earned", logic.Describe(x))
+func costBoundedScheduler(property *Property, expr sema.Expr) error {
+	return noScheduler(property, expr, "found %s, whose schedulers remember what was earned", logic.Describe(expr))
 }
 
-// noScheduler returns the error that there is no scheduler to return, with the position of x.
-func noScheduler(p *Property, x sema.Expr, format string, args ...any) error {
-	return result.Refuse(p, result.Unsupported, x.Pos(), format, args...)
+// noScheduler returns the error that there is no scheduler to return, with the position of expr.
+func noScheduler(property *Property, expr sema.Expr, format string, args ...any) error {
+	return result.Refuse(property, result.Unsupported, expr.Pos(), format, args...)
 }
 
 // wantedScheduler asks for the scheduler of an operator, and has the results.
@@ -139,15 +139,15 @@ type wantedScheduler struct {
 // beginScheduler begins the evaluation of an operator, and returns a function that ends it. If the operator's scheduler is
 // wanted, the scheduler of the last solution in between is recorded. That is the operator's own, because nested operators are
 // evaluated before it.
-func (e *evaluation) beginScheduler(f *logic.Formula) (end func()) {
-	if e.wanted == nil || e.wanted.operator != f.X {
+func (e *evaluation) beginScheduler(formula *logic.Formula) (end func()) {
+	if e.wanted == nil || e.wanted.operator != formula.X {
 		return func() {}
 	}
 	e.wanted.inOperator = true
 	e.wanted.space = e.space
 	e.wanted.choices = [][]uint32{anyChoice(e.space.Model())}
 	e.wanted.controller = nil
-	decidedInFirstState := f.Kind == logic.Probability && f.Path.Form == logic.InitialState
+	decidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
 	e.opts.Scheduler = e.kind() == sparse.MDP && !decidedInFirstState
 	return func() {
 		e.opts.Scheduler = false

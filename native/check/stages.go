@@ -23,8 +23,8 @@ import (
 // Stages begins to evaluate a property of a DTMC in stages. The first stage has the states of the checker's space. The result is
 // nil unless the property is P=? of F or U, or R=? of F, over labels and variables, and the first stage has no cycle through
 // several states.
-func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
-	s := c.newStages(p)
+func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
+	s := c.newStages(property)
 	if s == nil || s.followPart(ctx, []number{s.one}) != nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
 // Sum explores the other states, with the given options, and returns the value. It reports false for a chain that cannot be
 // split into stages: there is a cycle through several states of a stage, or most states are found again in later stages. An
 // error is the context's, or names a state in which the model is wrong.
-func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool, err error) {
+func (s *Stages) Sum(ctx context.Context, build explicit.Options) (verdict result.Verdict, ok bool, err error) {
 	if report := build.Progress; report != nil {
 		build.Progress = func(stage progress.Progress) {
 			stage.Done += s.states
@@ -52,22 +52,22 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 		}
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
-			return v, false, fmt.Errorf("%w, after stages of %d states", cmp.Or(err, ctx.Err()), s.states)
+			return verdict, false, fmt.Errorf("%w, after stages of %d states", cmp.Or(err, ctx.Err()), s.states)
 		case err != nil: // the error may be in a state that does not matter
-			return v, false, nil
+			return verdict, false, nil
 		}
 	}
-	out := &outcome{value: value(s.sum, s.property.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
+	answer := &outcome{value: value(s.sum, s.property.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
 	if s.sum.rat != nil {
-		out.accuracy = result.Exact
+		answer.accuracy = result.Exact
 	}
-	v = result.Verdict{Resolution: result.NoNondet, States: s.states, Choices: s.states, Transitions: s.transitions}
+	verdict = result.Verdict{Resolution: result.NoNondet, States: s.states, Choices: s.states, Transitions: s.transitions}
 	if s.overlaps {
-		v.Resolution = result.Uniform
+		verdict.Resolution = result.Uniform
 	}
-	err = s.checker.conclude(s.property, s.space, out, &v, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
-	v.Seconds = time.Since(s.start).Seconds()
-	return v, out.width <= s.checker.opts.epsilon(), err
+	err = s.checker.conclude(s.property, s.space, answer, &verdict, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
+	verdict.Seconds = time.Since(s.start).Seconds()
+	return verdict, answer.width <= s.checker.opts.epsilon(), err
 }
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
@@ -99,32 +99,33 @@ const milestone = 1 << 10
 // errNoStages says that a chain cannot be split into stages.
 var errNoStages = errors.New("the chain has no stages")
 
-// newStages returns the evaluation of a property before the first stage, and nil if the property cannot be evaluated in stages.
-func (c *Checker) newStages(p *Property) *Stages {
+// newStages returns the evaluation of a property before its first stage. It returns nil if the property cannot be evaluated in stages:
+// that needs a DTMC with one initial state, and a query for a reachability probability or reward.
+func (c *Checker) newStages(property *Property) *Stages {
 	space := c.bounds.space
-	s := &Stages{checker: c, start: time.Now(), property: p, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
-	s.one = point(1)
-	if s.exact {
-		s.one = fraction(big.NewRat(1, 1))
-		s.sum = fraction(new(big.Rat))
+	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
+	stages.one = point(1)
+	if stages.exact {
+		stages.one = fraction(big.NewRat(1, 1))
+		stages.sum = fraction(new(big.Rat))
 	}
-	f := logic.Of(p.X)
+	formula := logic.Of(property.X)
 	var path *logic.Path
 	switch {
-	case f.Kind == logic.Probability && f.Path.Reaches():
-		path = f.Path
-	case f.Kind == logic.Reward && f.Objective.Form == logic.ReachReward && f.Objective.Err == nil && !f.Objective.Ratio:
-		path = f.Objective.Path
-		s.reward = f.Objective
+	case formula.Kind == logic.Probability && formula.Path.Reaches():
+		path = formula.Path
+	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ReachReward && formula.Objective.Err == nil && !formula.Objective.Ratio:
+		path = formula.Objective.Path
+		stages.reward = formula.Objective
 	}
-	if path == nil || !f.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
+	if path == nil || !formula.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
 		return nil
 	}
-	s.left, s.right = path.Left, path.Right
-	if !aboutStateOnly(p, s.left, false) || !aboutStateOnly(p, s.right, false) { // parts have initial states of their own
+	stages.left, stages.right = path.Left, path.Right
+	if !aboutStateOnly(property, stages.left, false) || !aboutStateOnly(property, stages.right, false) { // parts have initial states of their own
 		return nil
 	}
-	return s
+	return stages
 }
 
 // followPart evaluates the current stage: it passes the given probabilities of its initial states on, in topological order, to
@@ -198,14 +199,14 @@ func (s *Stages) followPart(ctx context.Context, given []number) error {
 func (s *Stages) passOn(m *sparse.Model, weights []number, rewards *sparse.Reward, state int) error {
 	first, end := m.Row(state)
 	stays, leaves := false, number{}
-	for t := first; t < end; t++ {
-		if int(m.Target[t]) == state {
+	for transition := first; transition < end; transition++ {
+		if int(m.Target[transition]) == state {
 			stays = true
 		} else {
-			leaves = plus(leaves, weights[m.Weight[t]])
+			leaves = plus(leaves, weights[m.Weight[transition]])
 		}
 	}
-	x := s.mass[state]
+	left := s.mass[state]
 	if stays {
 		if leaves.hi == 0 {
 			if s.reward != nil {
@@ -213,31 +214,31 @@ func (s *Stages) passOn(m *sparse.Model, weights []number, rewards *sparse.Rewar
 			}
 			return nil
 		}
-		x = over(x, leaves)
+		left = over(left, leaves)
 	}
 	if rewards != nil {
 		if g := s.rewardOf(rewards, state); g.hi > 0 {
-			s.sum = plus(s.sum, times(x, g))
+			s.sum = plus(s.sum, times(left, g))
 		}
 	}
-	for t := first; t < end; t++ {
-		if to := m.Target[t]; int(to) != state {
-			y := x
+	for transition := first; transition < end; transition++ {
+		if to := m.Target[transition]; int(to) != state {
+			right := left
 			if end-first > 1 {
-				y = times(x, weights[m.Weight[t]])
+				right = times(left, weights[m.Weight[transition]])
 			}
-			s.mass[to] = plus(s.mass[to], y)
+			s.mass[to] = plus(s.mass[to], right)
 		}
 	}
 	return nil
 }
 
 // rewardOf returns the reward of a state.
-func (s *Stages) rewardOf(r *sparse.Reward, state int) number {
+func (s *Stages) rewardOf(reward *sparse.Reward, state int) number {
 	if s.exact {
-		return fraction(r.OfChoiceRat(state, state))
+		return fraction(reward.OfChoiceRat(state, state))
 	}
-	return widened(r.OfChoice(state, state), r.Err+0x1p-52)
+	return widened(reward.OfChoice(state, state), reward.Err+0x1p-52)
 }
 
 // weights returns the weights of a model as numbers.
@@ -254,33 +255,33 @@ func (s *Stages) weights(m *sparse.Model) []number {
 }
 
 // widened encloses a number whose relative error is at most err.
-func widened(x, err float64) number {
+func widened(value, err float64) number {
 	if err == 0 {
-		return point(x)
+		return point(value)
 	}
-	lo, _ := sum(1, -err)
-	_, hi := sum(1, err)
-	return times(point(x), number{lo: lo, hi: hi})
+	lower, _ := sum(1, -err)
+	_, upper := sum(1, err)
+	return times(point(value), number{lo: lower, hi: upper})
 }
 
-// plus returns x + y for numbers that are not negative.
-func plus(x, y number) number {
-	if x.hi == 0 {
-		return y
+// plus returns left + right for numbers that are not negative.
+func plus(left, right number) number {
+	if left.hi == 0 {
+		return right
 	}
-	return enclosed(syntax.OpAdd, x, y)
+	return enclosed(syntax.OpAdd, left, right)
 }
 
-// times returns x * y for numbers that are not negative.
-func times(x, y number) number { return enclosed(syntax.OpMul, x, y) }
+// times returns left * right for numbers that are not negative.
+func times(left, right number) number { return enclosed(syntax.OpMul, left, right) }
 
-// over returns x / y for numbers that are not negative.
-func over(x, y number) number { return enclosed(syntax.OpDiv, x, y) }
+// over returns left / right for numbers that are not negative.
+func over(left, right number) number { return enclosed(syntax.OpDiv, left, right) }
 
 // enclosed applies an operator to numbers that are not negative. If their bounds are too wide to bound the result, it is only
 // known to be at least 0.
-func enclosed(op syntax.Op, x, y number) number {
-	if out, ok := binary(op, x, y); ok {
+func enclosed(operator syntax.Op, left, right number) number {
+	if out, ok := binary(operator, left, right); ok {
 		return out
 	}
 	return number{lo: 0, hi: math.Inf(1)}
@@ -305,8 +306,8 @@ func reachedVia(m *sparse.Model, via *sparse.Set) *sparse.Set {
 		s := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
 		first, end := m.Row(int(s))
-		for t := first; t < end; t++ {
-			visit(m.Target[t])
+		for transition := first; transition < end; transition++ {
+			visit(m.Target[transition])
 		}
 	}
 	return reached

@@ -13,20 +13,20 @@ import (
 	"tilecheck/result"
 )
 
-// timedUntil returns the probability of `left U right` within the time bound of p in a CTMC, or of its negation.
-func (e *evaluation) timedUntil(p *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
-	bound, err := e.times(p.Op, p.Bound)
+// timedUntil returns the probability of `left U right` within the time bound of path in a CTMC, or of its negation.
+func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
+	bound, err := e.times(path.Op, path.Bound)
 	switch {
 	case err != nil:
 		return nil, err
 	case e.exact && !e.boundsAllowed:
-		return nil, &inexact{p.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+		return nil, &inexact{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
 	case e.exact:
-		return e.timed(p.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
+		return e.timed(path.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
 	case negated:
-		return e.timed(p.Bound.At)(solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+		return e.timed(path.Bound.At)(solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 	}
-	return e.timed(p.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+	return e.timed(path.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 }
 
 // times evaluates the time bound of an operator in a CTMC. It is an error if no time satisfies it.
@@ -65,75 +65,75 @@ func (e *evaluation) times(op syntax.TemporalOp, bound *sema.Bound) (solve.Inter
 }
 
 // time evaluates a time. Time.None is true for the result if it is negative or not a finite number.
-func (e *evaluation) time(x sema.Expr) (sema.Enclosed, solve.Time, error) {
-	v, err := sema.Enclose(x, nil)
+func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
+	enclosed, err := sema.Enclose(expr, nil)
 	switch {
 	case err != nil:
-		return v, solve.Time{}, e.withPosition(err)
-	case v.Rat != nil && v.Rat.Sign() >= 0:
-		return v, solve.At(v.Rat), nil
-	case v.Rat != nil || !(v.Hi >= 0) || math.IsInf(v.Lo, 0):
-		return v, solve.Time{}, nil
-	case v.Lo < 0 || math.IsInf(v.Hi, 1):
-		return v, solve.Time{}, e.refuse(result.Unsupported, x.Pos(), "time bound %v: the digits that are known do not say whether it is a finite number of at least 0", v.Value)
+		return enclosed, solve.Time{}, e.withPosition(err)
+	case enclosed.Rat != nil && enclosed.Rat.Sign() >= 0:
+		return enclosed, solve.At(enclosed.Rat), nil
+	case enclosed.Rat != nil || !(enclosed.Hi >= 0) || math.IsInf(enclosed.Lo, 0):
+		return enclosed, solve.Time{}, nil
+	case enclosed.Lo < 0 || math.IsInf(enclosed.Hi, 1):
+		return enclosed, solve.Time{}, e.refuse(result.Unsupported, expr.Pos(), "time bound %v: the digits that are known do not say whether it is a finite number of at least 0", enclosed.Value)
 	}
-	return v, solve.Time{Low: new(big.Rat).SetFloat64(v.Lo), High: new(big.Rat).SetFloat64(v.Hi)}, nil
+	return enclosed, solve.Time{Low: new(big.Rat).SetFloat64(enclosed.Lo), High: new(big.Rat).SetFloat64(enclosed.Hi)}, nil
 }
 
 // timed returns a function like solved for values with a time bound, whose position is used for the error that it needs too many
 // steps.
-func (e *evaluation) timed(at syntax.Pos) func(v *solve.Values, err error) (*numbers, error) {
-	return func(v *solve.Values, err error) (*numbers, error) {
+func (e *evaluation) timed(at syntax.Pos) func(values *solve.Values, err error) (*numbers, error) {
+	return func(values *solve.Values, err error) (*numbers, error) {
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
 			err = &untimed{at, err}
 		}
-		return e.solved(v, err)
+		return e.solved(values, err)
 	}
 }
 
-// timedReward returns the expected reward R[C<=t] or R[I=t] in a CTMC.
-func (e *evaluation) timedReward(o *logic.Objective, r *sparse.Reward) (*numbers, error) {
-	v, t, err := e.time(o.At)
+// timedReward returns the expected reward up to a time (R[C<=t]) or at a time (R[I=t]) in a CTMC.
+func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
+	enclosed, bound, err := e.time(objective.At)
 	if err != nil {
 		return nil, err
 	}
-	if t.None() {
-		return nil, e.refuse(result.TypeError, o.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", v.Value, o.Letter())
+	if bound.None() {
+		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
-	f := solve.TimedCumulReward
-	instant := o.Form == logic.Instantaneous
+	solver := solve.TimedCumulReward
+	instant := objective.Form == logic.Instantaneous
 	switch {
 	case e.exact && !e.boundsAllowed:
-		return nil, &inexact{o.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
+		return nil, &inexact{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	case e.exact && instant:
-		f = solve.PreciseInstantReward
+		solver = solve.PreciseInstantReward
 	case e.exact:
-		f = solve.PreciseCumulReward
+		solver = solve.PreciseCumulReward
 	case instant:
-		f = solve.TimedInstantReward
+		solver = solve.TimedInstantReward
 	}
-	return e.timed(o.At.Pos())(f(e.ctx, e.graph, r, t, e.opts))
+	return e.timed(objective.At.Pos())(solver(e.ctx, e.graph, reward, bound, e.opts))
 }
 
 // markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The model
 // is the embedded MDP; c is the bound, with the exit rates.
-func (e *evaluation) markovUntil(p *logic.Path, c *sema.Cost, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) markovUntil(path *logic.Path, c *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.wanted != nil:
-		return nil, e.unsupported(p.X, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
-	case len(p.Costs) > 1 || !logic.IsState(p.Left) || !logic.IsState(p.Right):
-		return nil, e.unsupported(p.X, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
+		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
+	case len(path.Costs) > 1 || !logic.IsState(path.Left) || !logic.IsState(path.Right):
+		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
 	case e.exact:
-		return nil, &inexact{p.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
+		return nil, &inexact{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
 	bound, err := e.times(syntax.Until, c.Bound)
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.High.Sign() > 0 {
-		return nil, e.unsupported(p.X, "found a time bound of a Markov automaton with a lower end above 0")
+		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton with a lower end above 0")
 	}
-	left, right, err := e.operands(p.Left, p.Right)
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func (e *evaluation) markovUntil(p *logic.Path, c *sema.Cost, dir solve.Directio
 	if rates.Low, rates.High, err = e.space.Values(c.Rate); err != nil {
 		return nil, e.withPosition(err)
 	}
-	v, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
+	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
-		return nil, e.unsupported(p.X, "found a time bound of a Markov automaton, and %v", err)
+		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
-	return e.timed(c.Bound.At)(v, err)
+	return e.timed(c.Bound.At)(values, err)
 }

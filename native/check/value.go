@@ -37,7 +37,7 @@ type number struct {
 }
 
 // point returns a number that is exactly a float64 number.
-func point(x float64) number { return number{lo: x, hi: x} }
+func point(value float64) number { return number{lo: value, hi: value} }
 
 // fraction returns an exact number.
 func fraction(r *big.Rat) number {
@@ -79,49 +79,49 @@ func newNumbers(n int, acc result.Accuracy) *numbers {
 
 // at returns the value in state s.
 func (v *numbers) at(s int) number {
-	x := number{lo: v.lo[s], hi: v.hi[s]}
-	if v.prob && x.lo < x.hi {
-		x.above, x.below = x.lo == 0, x.hi == 1
+	value := number{lo: v.lo[s], hi: v.hi[s]}
+	if v.prob && value.lo < value.hi {
+		value.above, value.below = value.lo == 0, value.hi == 1
 	}
 	if v.open != nil {
-		x.above, x.below = v.open[s][0], v.open[s][1]
+		value.above, value.below = v.open[s][0], v.open[s][1]
 	}
 	if v.rat != nil {
-		x.rat = v.rat[s]
+		value.rat = v.rat[s]
 	}
-	return x
+	return value
 }
 
 // put sets the value in state s.
-func (v *numbers) put(s int, x number) {
-	v.lo[s], v.hi[s] = x.lo, x.hi
-	if v.open == nil && (x.above || x.below) {
+func (v *numbers) put(s int, value number) {
+	v.lo[s], v.hi[s] = value.lo, value.hi
+	if v.open == nil && (value.above || value.below) {
 		v.open = make([][2]bool, len(v.lo))
 	}
 	if v.open != nil {
-		v.open[s] = [2]bool{x.above, x.below}
+		v.open[s] = [2]bool{value.above, value.below}
 	}
 	if v.rat != nil {
-		v.rat[s] = x.rat
+		v.rat[s] = value.rat
 	}
 }
 
 // solved converts the values of package solve.
-func solved(v *solve.Values) *numbers {
-	if v.Exact == nil {
-		out := &numbers{lo: v.Lower, hi: v.Upper, acc: result.Bounded}
-		if v.Estimated {
+func solved(values *solve.Values) *numbers {
+	if values.Exact == nil {
+		out := &numbers{lo: values.Lower, hi: values.Upper, acc: result.Bounded}
+		if values.Estimated {
 			out.acc = result.Estimated
 		}
 		return out
 	}
-	out := newNumbers(len(v.Exact), result.Exact)
-	out.rat = v.Exact
-	for s, r := range v.Exact {
-		if r == nil {
+	out := newNumbers(len(values.Exact), result.Exact)
+	out.rat = values.Exact
+	for s, fraction := range values.Exact {
+		if fraction == nil {
 			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
 		} else {
-			nearest := interval.Around(r)
+			nearest := interval.Around(fraction)
 			out.lo[s], out.hi[s] = nearest.Lo, nearest.Hi
 		}
 	}
@@ -129,14 +129,14 @@ func solved(v *solve.Values) *numbers {
 }
 
 // constant returns the same number in all states.
-func (e *evaluation) constant(x number, acc result.Accuracy) *numbers {
+func (e *evaluation) constant(value number, acc result.Accuracy) *numbers {
 	n := e.space.Model().NumStates()
 	out := newNumbers(n, acc)
 	if e.exact {
 		out.rat = make([]*big.Rat, n)
 	}
 	for s := range n {
-		out.put(s, x)
+		out.put(s, value)
 	}
 	return out
 }

@@ -19,21 +19,21 @@ type StateValues struct {
 
 // Values evaluates a property as Check does, and returns its value in every state of the space. For a filter it returns the
 // values of the operand. If the verdict has an error, the values are nil.
-func (c *Checker) Values(ctx context.Context, p *Property) (*StateValues, result.Verdict) {
-	x := logic.WithoutFilters(p.X).X
-	all := *p
+func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
+	expr := logic.WithoutFilters(property.X).X
+	all := *property
 	// The filter printall needs the values in all states.
-	all.X = &sema.Filter{Base: sema.Base{ValueType: x.Type(), Position: x.Pos()}, Op: "printall", X: x}
+	all.X = &sema.Filter{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: "printall", X: expr}
 	c.wantsValues = true
-	v := c.Check(ctx, &all)
+	verdict := c.Check(ctx, &all)
 	c.wantsValues = false
 	out := c.values
 	c.values = nil
-	v.Listings = nil
-	if v.Err != nil {
-		return nil, v
+	verdict.Listings = nil
+	if verdict.Err != nil {
+		return nil, verdict
 	}
-	return out, v
+	return out, verdict
 }
 
 // values returns truth values as numbers.

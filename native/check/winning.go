@@ -20,16 +20,16 @@ type quantifier interface {
 type surely struct{ *evaluation }
 
 // lasting returns the maximal end components; in a Markov chain the bottom components.
-func (q surely) lasting(p *productModel) ([][]uint32, error) {
+func (q surely) lasting(product *productModel) ([][]uint32, error) {
 	var out [][]uint32
-	if p.First == nil {
-		comps := p.Components(nil, nil)
-		for _, i := range comps.Bottom(p.Model) {
+	if product.First == nil {
+		comps := product.Components(nil, nil)
+		for _, i := range comps.Bottom(product.Model) {
 			out = append(out, comps.Members(i))
 		}
 		return out, nil
 	}
-	ends, err := p.EndComponents(q.ctx, q.stay(p), nil)
+	ends, err := product.EndComponents(q.ctx, q.stay(product), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +40,10 @@ func (q surely) lasting(p *productModel) ([][]uint32, error) {
 }
 
 // stay returns the states that an accepted path can visit infinitely often.
-func (surely) stay(p *productModel) *sparse.Set {
-	stay := sparse.NewSet(p.NumStates())
-	for i, s := range p.pairs {
-		if p.auto.CanStay(s.auto) {
+func (surely) stay(product *productModel) *sparse.Set {
+	stay := sparse.NewSet(product.NumStates())
+	for i, s := range product.pairs {
+		if product.auto.CanStay(s.auto) {
 			stay.Add(i)
 		}
 	}
@@ -51,19 +51,19 @@ func (surely) stay(p *productModel) *sparse.Set {
 }
 
 // reaching returns the states from which some scheduler reaches goal with probability one.
-func (q surely) reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error) {
-	return p.Prob1E(q.ctx, p.all(), goal)
+func (q surely) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+	return product.Prob1E(q.ctx, product.all(), goal)
 }
 
 // possibly quantifies over paths: some path must do it.
 type possibly struct{}
 
 // lasting returns the strongly connected components that have a cycle.
-func (possibly) lasting(p *productModel) ([][]uint32, error) {
-	comps := p.Components(nil, nil)
+func (possibly) lasting(product *productModel) ([][]uint32, error) {
+	comps := product.Components(nil, nil)
 	var out [][]uint32
 	for i := range comps.Num() {
-		if comps.Cyclic(p.Model, i) {
+		if comps.Cyclic(product.Model, i) {
 			out = append(out, comps.Members(i))
 		}
 	}
@@ -71,28 +71,28 @@ func (possibly) lasting(p *productModel) ([][]uint32, error) {
 }
 
 // reaching returns the states from which some path reaches goal.
-func (possibly) reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error) {
-	return p.ExistsUntil(p.all(), goal), nil
+func (possibly) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+	return product.ExistsUntil(product.all(), goal), nil
 }
 
 // winning returns the states of lasting sets of the product that are accepting, or from which some jump of the
 // automaton leads to a part of the product with its accepting part that reaches an accepting lasting set.
-func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error) {
-	sets, err := q.lasting(p)
+func (a *abstraction) winning(product *productModel, q quantifier) (*sparse.Set, error) {
+	sets, err := q.lasting(product)
 	if err != nil {
 		return nil, err
 	}
-	out := sparse.NewSet(p.NumStates())
+	out := sparse.NewSet(product.NumStates())
 	var jumps []productState
 	var from []uint32 // the state of the product from which each jump starts
 	for _, set := range sets {
 		for _, i := range set {
-			s := p.pairs[i]
-			if p.auto.Accepting(s.auto) {
+			s := product.pairs[i]
+			if product.auto.Accepting(s.auto) {
 				out.Add(int(i))
 				continue
 			}
-			targets, err := p.auto.Jumps(s.auto)
+			targets, err := product.auto.Jumps(s.auto)
 			if err != nil {
 				return nil, err
 			}
@@ -105,7 +105,7 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 	if len(jumps) == 0 {
 		return out, nil
 	}
-	good, err := a.repeating(p, q, jumps)
+	good, err := a.repeating(product, q, jumps)
 	if err != nil {
 		return nil, err
 	}
@@ -119,28 +119,28 @@ func (a *abstraction) winning(p *productModel, q quantifier) (*sparse.Set, error
 
 // repeating reports, for each jump, whether the product with the accepting part of the automaton, from there on,
 // reaches a lasting set that contains an accepting state.
-func (a *abstraction) repeating(p *productModel, q quantifier, jumps []productState) ([]bool, error) {
-	limit, err := newProduct(a.ctx, a.graph.Model, p.auto, a.letters, jumps)
+func (a *abstraction) repeating(product *productModel, quantify quantifier, jumps []productState) ([]bool, error) {
+	limit, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, jumps)
 	if err != nil {
 		return nil, err
 	}
-	sets, err := q.lasting(limit)
+	sets, err := quantify.lasting(limit)
 	if err != nil {
 		return nil, err
 	}
 	goal := sparse.NewSet(limit.NumStates())
 	for _, set := range sets {
-		if slices.ContainsFunc(set, func(i uint32) bool { return p.auto.Accepting(limit.pairs[i].auto) }) {
+		if slices.ContainsFunc(set, func(i uint32) bool { return product.auto.Accepting(limit.pairs[i].auto) }) {
 			goal.Add(int(set[0]))
 		}
 	}
-	reached, err := q.reaching(limit, goal)
+	reached, err := quantify.reaching(limit, goal)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]bool, len(jumps))
-	for k, i := range limit.startStates {
-		out[k] = reached.Has(int(i))
+	for index, i := range limit.startStates {
+		out[index] = reached.Has(int(i))
 	}
 	return out, nil
 }

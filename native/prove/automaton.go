@@ -14,9 +14,9 @@ import (
 
 // pathAutomaton translates P of a path formula that needs an automaton. Pmin becomes 1 minus Pmax of the
 // negated formula.
-func (t *translation) pathAutomaton(x sema.Expr, dir solve.Direction) (vectorValue, error) {
+func (t *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vectorValue, error) {
 	automaton := &certificate.Automaton{}
-	formula, err := t.pathFormula(automaton, x)
+	formula, err := t.pathFormula(automaton, expr)
 	if err != nil {
 		return vectorValue{}, err
 	}
@@ -31,9 +31,9 @@ func (t *translation) pathAutomaton(x sema.Expr, dir solve.Direction) (vectorVal
 
 // quantifyAutomaton translates E and A of a path formula that needs an automaton: E means that the automaton
 // accepts some path, and A [f] is !E [!f].
-func (t *translation) quantifyAutomaton(forall bool, x sema.Expr) (int, error) {
+func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error) {
 	automaton := &certificate.Automaton{}
-	formula, err := t.pathFormula(automaton, x)
+	formula, err := t.pathFormula(automaton, expr)
 	if err != nil {
 		return 0, err
 	}
@@ -50,8 +50,8 @@ func (t *translation) quantifyAutomaton(forall bool, x sema.Expr) (int, error) {
 }
 
 // pathFormula translates a path formula. Its state formulas become propositions of the automaton.
-func (t *translation) pathFormula(automaton *certificate.Automaton, x sema.Expr) (*certificate.Formula, error) {
-	path := logic.PathOf(x)
+func (t *translation) pathFormula(automaton *certificate.Automaton, expr sema.Expr) (*certificate.Formula, error) {
+	path := logic.PathOf(expr)
 	formula, err := t.positiveFormula(automaton, path)
 	if path.Negated {
 		formula = negation(formula)

@@ -12,20 +12,20 @@ import (
 // averageColumns computes the gain (long-run average) in rational arithmetic, and a bias that is shifted so
 // that its minimum is 0. right is the set of states for a long-run probability; it is not used if there are
 // rewards.
-func (w *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
-	if w.effort < fractions {
+func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
+	if proof.effort < fractions {
 		return nil, errors.New("long-run averages need rational arithmetic")
 	}
-	reward := w.rewardStructure
+	reward := proof.rewardStructure
 	if reward == nil {
 		reward = &sparse.Reward{}
 		reward.State, reward.StateRat = indicator(right)
 	}
-	compute := w.gainAndBias
-	if w.graph.First != nil {
-		compute = w.policyIteration
+	compute := proof.gainAndBias
+	if proof.graph.First != nil {
+		compute = proof.policyIteration
 	}
-	values, bias, err := compute(w.graph, reward)
+	values, bias, err := compute(proof.graph, reward)
 	if err != nil {
 		return nil, err
 	}
@@ -36,22 +36,22 @@ func (w *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
 		}
 	}
 	biasColumn := &certificate.Values{Rats: make([]*big.Rat, len(bias))}
-	for k, s := range w.orderedStates() {
+	for k, s := range proof.orderedStates() {
 		biasColumn.Rats[k] = new(big.Rat).Sub(bias[s], minBias)
 	}
-	w.setBoundColumns(values)
-	w.LowerBias, w.UpperBias = biasColumn, biasColumn
+	proof.setBoundColumns(values)
+	proof.LowerBias, proof.UpperBias = biasColumn, biasColumn
 	return values, nil
 }
 
 // gainAndBias returns the gain g and a bias h of a Markov chain, which solve g + h = r + P h. The bias is 0
 // in one reference state of each BSCC. Elsewhere it is the expected reward until a reference state, minus the
 // expected gain until then.
-func (w *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
-	if values, err = solve.LongRun(w.ctx, graph, reward, solve.Max, w.options()); err != nil {
+func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
+	if values, err = solve.LongRun(proof.ctx, graph, reward, solve.Max, proof.options()); err != nil {
 		return nil, nil, err
 	}
-	components, err := graph.EndComponents(w.ctx, nil, nil)
+	components, err := graph.EndComponents(proof.ctx, nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,12 +59,12 @@ func (w *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward) (v
 	for i := range components.Num() {
 		references.Add(int(components.Members(i)[0]))
 	}
-	rewardUntilReference, err := solve.ReachReward(w.ctx, graph, reward, references, solve.Max, w.options())
+	rewardUntilReference, err := solve.ReachReward(proof.ctx, graph, reward, references, solve.Max, proof.options())
 	if err != nil {
 		return nil, nil, err
 	}
 	gain := &sparse.Reward{State: values.Lower, StateRat: values.Exact}
-	gainUntilReference, err := solve.ReachReward(w.ctx, graph, gain, references, solve.Max, w.options())
+	gainUntilReference, err := solve.ReachReward(proof.ctx, graph, gain, references, solve.Max, proof.options())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,32 +84,32 @@ const maxImprovements = 1000
 // to the bias: a choice that loses gain then loses more than its bias can win.
 //
 // Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
-func (w *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
+func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
 	choice := make([]int, graph.NumStates())
 	for s := range choice {
 		choice[s], _ = graph.Choices(s)
 	}
 	for range maxImprovements {
-		chain, earned, err := w.inducedChain(graph, reward, choice)
+		chain, earned, err := proof.inducedChain(graph, reward, choice)
 		if err != nil {
 			return nil, nil, err
 		}
-		if values, bias, err = w.gainAndBias(chain, earned); err != nil {
+		if values, bias, err = proof.gainAndBias(chain, earned); err != nil {
 			return nil, nil, err
 		}
-		if w.improve(graph, reward, choice, values.Exact, bias) {
+		if proof.improve(graph, reward, choice, values.Exact, bias) {
 			continue
 		}
 		multiple := new(big.Rat)
 		for s := range choice {
 			first, end := graph.Choices(s)
 			for c := first; c < end; c++ {
-				gainLoss := w.advantage(values.Exact[s], w.expectedNext(graph, c, values.Exact))
+				gainLoss := proof.advantage(values.Exact[s], proof.expectedNext(graph, c, values.Exact))
 				if gainLoss.Sign() <= 0 {
 					continue
 				}
 				gainAndBias := new(big.Rat).Add(values.Exact[s], bias[s])
-				biasExcess := w.advantage(w.rewardAndNext(graph, reward, s, c, bias), gainAndBias)
+				biasExcess := proof.advantage(proof.rewardAndNext(graph, reward, s, c, bias), gainAndBias)
 				needed := biasExcess.Quo(biasExcess, gainLoss)
 				if needed.Cmp(multiple) > 0 {
 					multiple = needed
@@ -119,39 +119,39 @@ func (w *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward
 		for s := range bias {
 			bias[s].Add(bias[s], new(big.Rat).Mul(multiple, values.Exact[s]))
 		}
-		return values, bias, w.ctx.Err()
+		return values, bias, proof.ctx.Err()
 	}
 	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
 }
 
-// advantage returns x-y for a maximum and y-x for a minimum: it is positive if x is better.
-func (w *vectorProof) advantage(x, y *big.Rat) *big.Rat {
-	d := new(big.Rat).Sub(x, y)
-	if !w.Max {
+// advantage returns left-right for a maximum and right-left for a minimum: it is positive if left is better.
+func (proof *vectorProof) advantage(left, right *big.Rat) *big.Rat {
+	d := new(big.Rat).Sub(left, right)
+	if !proof.Max {
 		d.Neg(d)
 	}
 	return d
 }
 
-// expectedNext returns the expected value of x after choice c.
-func (w *vectorProof) expectedNext(graph *sparse.Graph, c int, x []*big.Rat) *big.Rat {
+// expectedNext returns the expected value after choice c.
+func (proof *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Row(c)
 	for i := first; i < end; i++ {
-		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), x[graph.Target[i]]))
+		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), values[graph.Target[i]]))
 	}
 	return sum
 }
 
-// rewardAndNext returns the reward of choice c in state s plus the expected value of x after it.
-func (w *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, x []*big.Rat) *big.Rat {
-	sum := w.expectedNext(graph, c, x)
+// rewardAndNext returns the reward of choice c in state s plus the expected value after it.
+func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, values []*big.Rat) *big.Rat {
+	sum := proof.expectedNext(graph, c, values)
 	return sum.Add(sum, reward.OfChoiceRat(s, c))
 }
 
 // improve is the improvement step of policy iteration: it switches to choices with a better gain or, if there
 // are none, with an equal gain and a better bias. It reports whether a choice changed.
-func (w *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
+func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
 	changed := false
 	for _, compareBias := range []bool{false, true} {
 		for s := range choice {
@@ -161,14 +161,14 @@ func (w *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice
 			}
 			first, end := graph.Choices(s)
 			for c := first; c < end; c++ {
-				candidate := w.expectedNext(graph, c, gain)
+				candidate := proof.expectedNext(graph, c, gain)
 				if compareBias {
 					if candidate.Cmp(gain[s]) != 0 {
 						continue
 					}
-					candidate = w.rewardAndNext(graph, reward, s, c, bias)
+					candidate = proof.rewardAndNext(graph, reward, s, c, bias)
 				}
-				if w.advantage(candidate, best).Sign() > 0 {
+				if proof.advantage(candidate, best).Sign() > 0 {
 					choice[s] = c
 					best = candidate
 					changed = true
@@ -184,8 +184,8 @@ func (w *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice
 
 // inducedChain returns the Markov chain that a scheduler with one choice per state induces in an MDP, and the
 // rewards of this chain.
-func (w *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
-	if err := w.ctx.Err(); err != nil {
+func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
+	if err := proof.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	builder := sparse.NewBuilder(sparse.DTMC)
@@ -210,9 +210,9 @@ func (w *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, c
 }
 
 // indicator returns a state reward that is 1 in the states of a set and 0 elsewhere.
-func indicator(x *sparse.Set) ([]float64, []*big.Rat) {
-	f, r := make([]float64, x.Len()), make([]*big.Rat, x.Len())
-	for s := range x.All() {
+func indicator(set *sparse.Set) ([]float64, []*big.Rat) {
+	f, r := make([]float64, set.Len()), make([]*big.Rat, set.Len())
+	for s := range set.All() {
 		f[s], r[s] = 1, big.NewRat(1, 1)
 	}
 	return f, r

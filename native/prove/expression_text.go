@@ -9,8 +9,8 @@ import (
 
 // expressionText returns an expression over the variables in PRISM's syntax, with all parentheses. It is the
 // Text of an atomic set.
-func expressionText(program *sema.Program, e sema.Expr) string {
-	switch e := e.(type) {
+func expressionText(program *sema.Program, expr sema.Expr) string {
+	switch e := expr.(type) {
 	case *sema.Const:
 		if e.Val.Rat != nil && !e.Val.Rat.IsInt() {
 			return "(" + e.Val.Rat.RatString() + ")"

@@ -69,8 +69,8 @@ func (p *Prover) buildModel() {
 	}
 	p.numbers = &numbers{out, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
 	weight := make([]uint32, len(model.Rats))
-	for i, r := range model.Rats {
-		weight[i] = p.numbers.indexOf(r)
+	for i, fraction := range model.Rats {
+		weight[i] = p.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
 		out.First = append(make([]uint32, 0, model.NumStates()+1), 0)
@@ -78,13 +78,13 @@ func (p *Prover) buildModel() {
 	for _, s := range p.orderedStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			lo, hi := model.Row(c)
-			for i := lo; i < hi; i++ {
+			firstTransition, endTransition := model.Row(c)
+			for i := firstTransition; i < endTransition; i++ {
 				out.Target = append(out.Target, p.indexOf(model.Target[i]))
 				out.Prob = append(out.Prob, weight[model.Weight[i]])
 			}
 			if model.Kind == sparse.CTMC {
-				p.addExitRate(s, out.Prob[len(out.Prob)-(hi-lo):])
+				p.addExitRate(s, out.Prob[len(out.Prob)-(endTransition-firstTransition):])
 			}
 			out.Start = append(out.Start, uint32(len(out.Target)))
 		}

@@ -44,25 +44,25 @@ func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error
 }
 
 // objective translates one objective. If negated, the objective is about 1 minus the probability.
-func (t *translation) objective(x sema.Expr) (objective certificate.Objective, negated bool, err error) {
+func (t *translation) objective(expr sema.Expr) (objective certificate.Objective, negated bool, err error) {
 	objective = certificate.Objective{Reward: -1, Steps: -1}
-	formula := logic.Of(x)
+	formula := logic.Of(expr)
 	switch formula.Kind {
 	case logic.Probability:
 		if formula.Path.Negated || !formula.Path.Unbounded() {
-			return objective, false, t.unsupported(x, "several objectives with a path formula other than F, G, U, W and R over states")
+			return objective, false, t.unsupported(expr, "several objectives with a path formula other than F, G, U, W and R over states")
 		}
 		objective.Left, objective.Right, negated, err = t.untilOperands(formula.Path, t.stateFormula)
 	case logic.Reward:
 		r := formula.Objective
 		if r.Form != logic.Cumulative && r.Form != logic.TotalReward || r.Ratio {
-			return objective, false, t.unsupported(x, "several objectives with R of something other than C or C<=k")
+			return objective, false, t.unsupported(expr, "several objectives with R of something other than C or C<=k")
 		}
 		if objective.Reward = r.Struct; r.Form == logic.Cumulative {
 			objective.Steps, err = logic.Count(r.At)
 		}
 	default:
-		return objective, false, t.unsupported(x, "several objectives with something other than P or R")
+		return objective, false, t.unsupported(expr, "several objectives with something other than P or R")
 	}
 	if err != nil {
 		return objective, negated, err
@@ -71,13 +71,13 @@ func (t *translation) objective(x sema.Expr) (objective certificate.Objective, n
 	least, _ := h.Least(false)
 	switch {
 	case h.Rel == syntax.OpGt || h.Rel == syntax.OpLt:
-		return objective, negated, t.unsupported(x, "several objectives with a strict bound")
+		return objective, negated, t.unsupported(expr, "several objectives with a strict bound")
 	case h.Query():
 		objective.Great = !least
 	default:
 		b, err := sema.Enclose(h.Bound, nil)
 		if err != nil || !b.Exact || b.Rat == nil {
-			return objective, negated, t.unsupported(x, "a bound that is not a fraction")
+			return objective, negated, t.unsupported(expr, "a bound that is not a fraction")
 		}
 		objective.Great, objective.Bound = h.Rel == syntax.OpGe, b.Rat
 	}
@@ -106,11 +106,11 @@ type weightSearch struct {
 }
 
 // multiObjective computes the columns of a multi-objective vector in rational arithmetic.
-func (w *vectorProof) multiObjective() (*solve.Values, error) {
-	if w.effort < fractions {
+func (proof *vectorProof) multiObjective() (*solve.Values, error) {
+	if proof.effort < fractions {
 		return nil, fmt.Errorf("several objectives need rational arithmetic, which is limited to %d states", maxExactStates)
 	}
-	search, err := w.newWeightSearch()
+	search, err := proof.newWeightSearch()
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +118,10 @@ func (w *vectorProof) multiObjective() (*solve.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts == nil && w.Several.Query() != nil {
+	if parts == nil && proof.Several.Query() != nil {
 		return nil, errors.New("several objectives with bounds that no scheduler satisfies together, so there is no value")
 	}
-	w.Several.Weights, w.Several.Parts = nil, nil
+	proof.Several.Weights, proof.Several.Parts = nil, nil
 	if err := search.upperColumn(weights); err != nil {
 		return nil, err
 	}
@@ -133,25 +133,25 @@ func (w *vectorProof) multiObjective() (*solve.Values, error) {
 				part.Values = append(part.Values, column)
 				part.Ranks = append(part.Ranks, search.earningRanks(i, j, values))
 			}
-			w.Several.Parts = append(w.Several.Parts, part)
+			proof.Several.Parts = append(proof.Several.Parts, part)
 		}
 	}
-	proven, err := search.product.Values(w.ctx, w.Model, w.Vector)
+	proven, err := search.product.Values(proof.ctx, proof.Model, proof.Vector)
 	if err != nil {
 		return nil, err
 	}
-	n := w.graph.NumStates()
+	n := proof.graph.NumStates()
 	out := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
 	for s := range n {
 		out.Upper[s] = math.Inf(1)
 	}
-	for k, s := range w.orderedStates() {
-		if x := proven[1].Rat(k); x != nil {
-			in := interval.Between(proven[0].Rat(k), x)
+	for k, s := range proof.orderedStates() {
+		if value := proven[1].Rat(k); value != nil {
+			in := interval.Between(proven[0].Rat(k), value)
 			out.Lower[s], out.Upper[s] = in.Lo, in.Hi
 		}
 	}
-	if w.Several.Query() == nil { // without a query the value is 0 or 1
+	if proof.Several.Query() == nil { // without a query the value is 0 or 1
 		for s, x := range out.Lower {
 			out.Upper[s] = min(out.Upper[s], max(x, 1))
 		}
@@ -163,40 +163,40 @@ func (w *vectorProof) multiObjective() (*solve.Values, error) {
 const maxProductStates = maxExactStates
 
 // newWeightSearch builds the product, the maxima of its objectives and its end components without costs.
-func (w *vectorProof) newWeightSearch() (*weightSearch, error) {
+func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 	var sets []certificate.Bits
-	for _, j := range w.Vector.Sets() {
-		set, err := w.decidedSet(w.ctx, j, w.effort)
+	for _, j := range proof.Vector.Sets() {
+		set, err := proof.decidedSet(proof.ctx, j, proof.effort)
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, w.bits(set))
+		sets = append(sets, proof.bits(set))
 	}
-	for _, objective := range w.Several.Objectives {
+	for _, objective := range proof.Several.Objectives {
 		if objective.Reward >= 0 {
-			if _, err := w.Prover.loadReward(objective.Reward); err != nil {
+			if _, err := proof.Prover.loadReward(objective.Reward); err != nil {
 				return nil, err
 			}
 		}
 	}
-	w.Several.States = maxProductStates
-	multiProduct, err := several.New(w.ctx, w.Model, w.Several, sets, w.Model.Earned)
+	proof.Several.States = maxProductStates
+	multiProduct, err := several.New(proof.ctx, proof.Model, proof.Several, sets, proof.Model.Earned)
 	if err != nil {
 		return nil, fmt.Errorf("several objectives: %w", err)
 	}
-	w.Several.States = multiProduct.NumStates()
-	search := &weightSearch{vectorProof: w, product: multiProduct, maxValues: make([][]*big.Rat, len(w.Several.Objectives))}
+	proof.Several.States = multiProduct.NumStates()
+	search := &weightSearch{vectorProof: proof, product: multiProduct, maxValues: make([][]*big.Rat, len(proof.Several.Objectives))}
 	productGraph := sparseGraph(multiProduct.Model)
 	costless := sparse.FullSet(productGraph.NumChoices())
-	for i, objective := range w.Several.Objectives {
+	for i, objective := range proof.Several.Objectives {
 		reward := sparseReward(multiProduct.Rewards[i])
 		if objective.Great {
-			values, err := solve.TotalReward(w.ctx, productGraph, reward, solve.Max, search.exactOptions())
+			values, err := solve.TotalReward(proof.ctx, productGraph, reward, solve.Max, search.exactOptions())
 			if err != nil {
 				return nil, err
 			}
-			for _, x := range values.Exact {
-				if x == nil {
+			for _, value := range values.Exact {
+				if value == nil {
 					return nil, errors.New("several objectives with a maximised reward that can be infinite")
 				}
 			}
@@ -209,22 +209,22 @@ func (w *vectorProof) newWeightSearch() (*weightSearch, error) {
 			}
 		}
 	}
-	if search.endComponents, err = productGraph.EndComponents(w.ctx, nil, costless); err != nil {
+	if search.endComponents, err = productGraph.EndComponents(proof.ctx, nil, costless); err != nil {
 		return nil, err
 	}
 	search.graph = search.withEndState()
 	return search, search.lowerColumn(productGraph)
 }
 
-func (d *weightSearch) exactOptions() solve.Options {
+func (search *weightSearch) exactOptions() solve.Options {
 	return solve.Options{Exact: true, MaxWork: maxWork, Scheduler: true}
 }
 
 // withEndState returns the product with an additional absorbing end state. Each state of an end component
 // without costs gets one more choice, its last, that leads to the end state: it stands for staying in the
 // component forever.
-func (d *weightSearch) withEndState() *sparse.Graph {
-	model, endState := d.product.Model, uint32(d.product.NumStates())
+func (search *weightSearch) withEndState() *sparse.Graph {
+	model, endState := search.product.Model, uint32(search.product.NumStates())
 	builder := sparse.NewBuilder(sparse.MDP)
 	one := big.NewRat(1, 1)
 	for s := range model.NumStates() {
@@ -237,7 +237,7 @@ func (d *weightSearch) withEndState() *sparse.Graph {
 				builder.AddRat(int(model.Target[i]), model.Numbers[model.Prob[i]], sparse.NoAction)
 			}
 		}
-		if d.endComponents.ID[s] != sparse.None {
+		if search.endComponents.ID[s] != sparse.None {
 			builder.Choice(sparse.NoAction)
 			builder.AddRat(int(endState), one, sparse.NoAction)
 		}
@@ -255,24 +255,24 @@ func (d *weightSearch) withEndState() *sparse.Graph {
 
 // lowerColumn computes the minimal expected sum of the minimised rewards in each state, with its ranks and
 // layers (the function x of package several).
-func (d *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
-	reward := sparseReward(d.product.MinimisedRewards())
-	values, err := solve.TotalReward(d.ctx, productGraph, reward, solve.Min, d.exactOptions())
+func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
+	reward := sparseReward(search.product.MinimisedRewards())
+	values, err := solve.TotalReward(search.ctx, productGraph, reward, solve.Min, search.exactOptions())
 	if err != nil {
 		return err
 	}
-	productFile := &Skeleton{File: certificate.File{Model: d.product.Model}}
+	productFile := &Skeleton{File: certificate.File{Model: search.product.Model}}
 	lowerProof := &vectorProof{
-		Prover: &Prover{Skeleton: productFile, graph: productGraph, opts: d.opts},
-		ctx:    d.ctx, Vector: &certificate.Vector{}, effort: fractions, rewardStructure: reward,
+		Prover: &Prover{Skeleton: productFile, graph: productGraph, opts: search.opts},
+		ctx:    search.ctx, Vector: &certificate.Vector{}, effort: fractions, rewardStructure: reward,
 	}
 	lowerProof.setBoundColumns(values)
 	if err := lowerProof.rankTotalReward(values); err != nil {
 		return err
 	}
-	d.Vector.Lower = lowerProof.Lower
-	d.Rank = lowerProof.Rank
-	d.Layer = lowerProof.Layer
+	search.Vector.Lower = lowerProof.Lower
+	search.Rank = lowerProof.Rank
+	search.Layer = lowerProof.Layer
 	return nil
 }
 
@@ -296,34 +296,34 @@ func exactColumn(values *solve.Values) *certificate.Values {
 // findWeights alternates linear programs and optimal schedulers until the mixture cannot be improved. It
 // returns the weights that prove this, and the share of each known scheduler in the mixture. Without a query
 // it returns no weights as soon as the bounds are satisfied.
-func (d *weightSearch) findWeights() (weights, shares []*big.Rat, err error) {
+func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error) {
 	for { // this terminates: each round finds a new scheduler, and there are finitely many
 		var feasible bool
-		weights, shares, feasible, err = d.solvePrograms()
+		weights, shares, feasible, err = search.solvePrograms()
 		if err != nil {
 			return nil, nil, err
 		}
-		if feasible && d.Several.Query() == nil {
+		if feasible && search.Several.Query() == nil {
 			return nil, shares, nil
 		}
-		before := d.bestWeightedSum(weights)
-		numPoints := len(d.points)
-		if err := d.addScheduler(weights); err != nil {
+		before := search.bestWeightedSum(weights)
+		numPoints := len(search.points)
+		if err := search.addScheduler(weights); err != nil {
 			return nil, nil, err
 		}
-		after := d.bestWeightedSum(weights)
+		after := search.bestWeightedSum(weights)
 		if numPoints > 0 && after.Cmp(before) <= 0 {
 			return weights, shares, nil
 		}
-		if len(d.points) > maxImprovements {
+		if len(search.points) > maxImprovements {
 			return nil, nil, errors.New("several objectives that need too many schedulers")
 		}
 	}
 }
 
 // bestWeightedSum returns the greatest weighted sum of a known point, or nil if there is none.
-func (d *weightSearch) bestWeightedSum(weights []*big.Rat) (best *big.Rat) {
-	for _, point := range d.points {
+func (search *weightSearch) bestWeightedSum(weights []*big.Rat) (best *big.Rat) {
+	for _, point := range search.points {
 		sum := new(big.Rat)
 		for i, weight := range weights {
 			sum.Add(sum, new(big.Rat).Mul(weight, point[i]))
@@ -338,16 +338,16 @@ func (d *weightSearch) bestWeightedSum(weights []*big.Rat) (best *big.Rat) {
 // solvePrograms solves the linear programs over the known points. If some mixture satisfies the bounds, it
 // returns the shares of the best one and the weights of the dual solution. Otherwise it returns the weights
 // of a hyperplane that separates the points from the bounds.
-func (d *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasible bool, err error) {
-	if len(d.points) == 0 {
-		for range d.Several.Objectives {
+func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasible bool, err error) {
+	if len(search.points) == 0 {
+		for range search.Several.Objectives {
 			weights = append(weights, big.NewRat(1, 1))
 		}
 		return weights, nil, false, nil
 	}
 	isQuery := func(objective certificate.Objective) bool { return objective.Bound == nil }
-	query := slices.IndexFunc(d.Several.Objectives, isQuery)
-	shares, err = d.bestMixture(query)
+	query := slices.IndexFunc(search.Several.Objectives, isQuery)
+	shares, err = search.bestMixture(query)
 	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, false, err
 	}
@@ -355,13 +355,13 @@ func (d *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasible boo
 	if feasible && query < 0 {
 		return nil, shares, true, nil
 	}
-	weights, err = d.separatingWeights(query, feasible)
+	weights, err = search.separatingWeights(query, feasible)
 	return weights, shares, feasible, err
 }
 
 // lowerLimit returns the least value that satisfies the bound of objective i, negated for a minimised objective.
-func (d *weightSearch) lowerLimit(i int) *big.Rat {
-	o := &d.Several.Objectives[i]
+func (search *weightSearch) lowerLimit(i int) *big.Rat {
+	o := &search.Several.Objectives[i]
 	if o.Great {
 		return o.Bound
 	}
@@ -371,11 +371,11 @@ func (d *weightSearch) lowerLimit(i int) *big.Rat {
 // bestMixture returns the shares of the mixture that satisfies the bounds and maximises the query. query is
 // the index of the objective without a bound, or -1. The error is solve.ErrInfeasible if no mixture satisfies
 // the bounds.
-func (d *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
+func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	one := big.NewRat(1, 1)
 	var sumRow []solve.Term
-	for j, point := range d.points {
+	for j, point := range search.points {
 		gain := new(big.Rat)
 		if query >= 0 {
 			gain = point[query]
@@ -384,31 +384,31 @@ func (d *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
 		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one})
 	}
 	program.Row(one, sumRow...)
-	for i := range d.Several.Objectives {
+	for i := range search.Several.Objectives {
 		if i == query {
 			continue
 		}
 		var row []solve.Term
-		for j, point := range d.points {
+		for j, point := range search.points {
 			if point[i].Sign() != 0 {
 				row = append(row, solve.Term{Var: j, Coeff: point[i]})
 			}
 		}
-		program.Row(d.lowerLimit(i), append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
+		program.Row(search.lowerLimit(i), append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
-	_, solution, err := program.Maximize(d.ctx)
+	_, solution, err := program.Maximize(search.ctx)
 	if err != nil {
 		return nil, err
 	}
-	return solution[:len(d.points)], nil
+	return solution[:len(search.points)], nil
 }
 
 // separatingWeights solves the dual program: it returns the weights for which the points exceed the bounds by
 // as little as possible. The query has weight 1 if the bounds can be satisfied; otherwise the other weights
 // sum to 1.
-func (d *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
+func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
-	one, n := big.NewRat(1, 1), len(d.Several.Objectives)
+	one, n := big.NewRat(1, 1), len(search.Several.Objectives)
 	for range n {
 		program.Variable()
 	}
@@ -418,7 +418,7 @@ func (d *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, 
 	var weightRow []solve.Term
 	for i := range n {
 		if i != query {
-			program.Objective[i] = d.lowerLimit(i)
+			program.Objective[i] = search.lowerLimit(i)
 			weightRow = append(weightRow, solve.Term{Var: i, Coeff: one})
 		}
 	}
@@ -432,7 +432,7 @@ func (d *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, 
 	if !feasible {
 		program.Row(one, weightRow...)
 	}
-	for _, point := range d.points {
+	for _, point := range search.points {
 		var row []solve.Term
 		for i := range n {
 			if point[i].Sign() != 0 {
@@ -443,7 +443,7 @@ func (d *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, 
 		row = append(row, solve.Term{Var: program.Variable(), Coeff: one}) // the slack
 		program.Row(new(big.Rat), row...)
 	}
-	_, solution, err := program.Maximize(d.ctx)
+	_, solution, err := program.Maximize(search.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -453,8 +453,8 @@ func (d *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, 
 // weightedCosts returns the cost of each choice: the weighted sum of its costs for the objectives. For a
 // minimised objective the cost is the reward of the choice. For a maximised objective it is the amount by
 // which the choice lowers the greatest value that can still be reached.
-func (d *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
-	graph, model := d.graph, d.product.Model
+func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
+	graph, model := search.graph, search.product.Model
 	costs := make([]*big.Rat, graph.NumChoices())
 	for s := range model.NumStates() {
 		firstChoice, endChoice := graph.Choices(s)
@@ -462,13 +462,13 @@ func (d *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 		for c := firstChoice; c < endChoice; c++ {
 			costs[c] = new(big.Rat)
 			productChoice := first + c - firstChoice
-			for i := range d.product.Rewards {
+			for i := range search.product.Rewards {
 				cost := new(big.Rat)
-				if maxValue := d.maxValues[i]; maxValue != nil {
+				if maxValue := search.maxValues[i]; maxValue != nil {
 					cost.Set(maxValue[s])
 				}
 				if productChoice < end { // otherwise it leads to the end state
-					d.addChoiceCost(cost, i, productChoice)
+					search.addChoiceCost(cost, i, productChoice)
 				}
 				costs[c].Add(costs[c], cost.Mul(cost, weights[i]))
 			}
@@ -487,15 +487,15 @@ func (d *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 // addChoiceCost turns cost into the cost of a choice of the product for one objective. For a maximised
 // objective, cost is the greatest value of the state, from which the reward and the greatest values of the
 // successors are subtracted. For a minimised one it is 0, and the reward is added.
-func (d *weightSearch) addChoiceCost(cost *big.Rat, objective, choice int) {
-	rewards, maxValue := d.product.Rewards[objective], d.maxValues[objective]
+func (search *weightSearch) addChoiceCost(cost *big.Rat, objective, choice int) {
+	rewards, maxValue := search.product.Rewards[objective], search.maxValues[objective]
 	reward := rewards.Rats[rewards.Of[choice]]
 	if maxValue == nil {
 		cost.Add(cost, reward)
 		return
 	}
 	cost.Sub(cost, reward)
-	model := d.product.Model
+	model := search.product.Model
 	term := new(big.Rat)
 	first, end := model.Row(choice)
 	for i := first; i < end; i++ {
@@ -504,10 +504,10 @@ func (d *weightSearch) addChoiceCost(cost *big.Rat, objective, choice int) {
 }
 
 // leastCost returns the minimal expected weighted cost until the end state.
-func (d *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
-	end := sparse.NewSet(d.graph.NumStates())
-	end.Add(d.product.NumStates())
-	values, err := solve.ReachReward(d.ctx, d.graph, d.weightedCosts(weights), end, solve.Min, d.exactOptions())
+func (search *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
+	end := sparse.NewSet(search.graph.NumStates())
+	end.Add(search.product.NumStates())
+	values, err := solve.ReachReward(search.ctx, search.graph, search.weightedCosts(weights), end, solve.Min, search.exactOptions())
 	if err == nil && values.Exact[0] == nil {
 		err = errors.New("several objectives with a minimised reward that is infinite for all schedulers")
 	}
@@ -515,55 +515,55 @@ func (d *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
 }
 
 // addScheduler adds a scheduler that is optimal for the weights, with the values of all objectives under it.
-func (d *weightSearch) addScheduler(weights []*big.Rat) error {
-	values, err := d.leastCost(weights)
+func (search *weightSearch) addScheduler(weights []*big.Rat) error {
+	values, err := search.leastCost(weights)
 	if err != nil {
 		return err
 	}
-	model := d.product.Model
+	model := search.product.Model
 	scheduler := make([]uint32, model.NumStates())
 	stay := make(map[uint32]bool) // end components in which the scheduler stays from some state
 	for s := range scheduler {
-		first, end := d.graph.Choices(s)
+		first, end := search.graph.Choices(s)
 		if c := values.Scheduler[s]; c != sparse.None {
 			scheduler[s] = c - uint32(first)
 		}
 		ownFirst, ownEnd := model.Choices(s)
 		numOwn := ownEnd - ownFirst
 		if int(scheduler[s]) == numOwn && end-first > numOwn { // the choice that leads to the end state
-			stay[d.endComponents.ID[s]] = true
+			stay[search.endComponents.ID[s]] = true
 		}
 	}
 	for s := range scheduler {
-		if id := d.endComponents.ID[s]; id != sparse.None && stay[id] {
+		if id := search.endComponents.ID[s]; id != sparse.None && stay[id] {
 			first, end := model.Choices(s)
 			for c := first; c < end; c++ {
-				if d.endComponents.Choices.Has(c) {
+				if search.endComponents.Choices.Has(c) {
 					scheduler[s] = uint32(c - first)
 				}
 			}
 		}
 	}
-	point, columns, err := d.evaluateScheduler(d.ctx, scheduler)
+	point, columns, err := search.evaluateScheduler(search.ctx, scheduler)
 	if err == nil {
-		d.points = append(d.points, point)
-		d.schedulers = append(d.schedulers, scheduler)
-		d.objectiveValues = append(d.objectiveValues, columns)
+		search.points = append(search.points, point)
+		search.schedulers = append(search.schedulers, scheduler)
+		search.objectiveValues = append(search.objectiveValues, columns)
 	}
 	return err
 }
 
 // evaluateScheduler computes the value of each objective under a scheduler. point has the values in the
 // initial state, negated for minimised objectives.
-func (d *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32) (point []*big.Rat, values []*solve.Values, err error) {
-	chain, choices, err := d.product.Chain(scheduler)
+func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32) (point []*big.Rat, values []*solve.Values, err error) {
+	chain, choices, err := search.product.Chain(scheduler)
 	if err != nil {
 		return nil, nil, err
 	}
 	graph := sparseGraph(chain)
-	for i, objective := range d.Several.Objectives {
-		reward := sparseReward(d.product.InducedRewards(i, choices))
-		stateValues, err := solve.TotalReward(ctx, graph, reward, solve.Max, d.exactOptions())
+	for i, objective := range search.Several.Objectives {
+		reward := sparseReward(search.product.InducedRewards(i, choices))
+		stateValues, err := solve.TotalReward(ctx, graph, reward, solve.Max, search.exactOptions())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -582,15 +582,15 @@ func (d *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32
 
 // earningRanks ranks the states of the chain of a scheduler by their distance to a reward of a maximised
 // objective. It returns nil for a minimised objective.
-func (d *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) []uint32 {
-	if !d.Several.Objectives[objective].Great {
+func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) []uint32 {
+	if !search.Several.Objectives[objective].Great {
 		return nil
 	}
-	chain, choices, err := d.product.Chain(d.schedulers[scheduler])
+	chain, choices, err := search.product.Chain(search.schedulers[scheduler])
 	if err != nil {
 		return nil
 	}
-	rewards := d.product.InducedRewards(objective, choices)
+	rewards := search.product.InducedRewards(objective, choices)
 	targets, states := sparse.NewSet(len(choices)), sparse.NewSet(len(choices))
 	for s := range choices {
 		states.Add(s)
@@ -604,17 +604,17 @@ func (d *weightSearch) earningRanks(objective, scheduler int, values *solve.Valu
 // upperColumn computes for the weights an upper bound on the weighted sum of the objectives that is still
 // possible in each state (the function y of package several), with its shift and factor. Without weights
 // there is no upper bound.
-func (d *weightSearch) upperColumn(weights []*big.Rat) error {
+func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if weights == nil {
 		return nil
 	}
-	values, err := d.leastCost(weights)
+	values, err := search.leastCost(weights)
 	if err != nil {
 		return err
 	}
-	n := d.product.NumStates()
+	n := search.product.NumStates()
 	column, shift, factor := make([]*big.Rat, n), new(big.Rat), new(big.Rat)
-	for i, objective := range d.Several.Objectives {
+	for i, objective := range search.Several.Objectives {
 		if !objective.Great && weights[i].Cmp(factor) > 0 {
 			factor = weights[i]
 		}
@@ -624,7 +624,7 @@ func (d *weightSearch) upperColumn(weights []*big.Rat) error {
 		if values.Exact[s] == nil {
 			continue
 		}
-		for i, maxValues := range d.maxValues {
+		for i, maxValues := range search.maxValues {
 			if maxValues != nil {
 				column[s].Add(column[s], new(big.Rat).Mul(weights[i], maxValues[s]))
 			}
@@ -639,9 +639,9 @@ func (d *weightSearch) upperColumn(weights []*big.Rat) error {
 			column[s].Add(column[s], shift)
 		}
 	}
-	d.Several.Weights = weights
-	d.Several.Shift = shift
-	d.Several.Factor = factor
-	d.Vector.Upper = &certificate.Values{Rats: column}
+	search.Several.Weights = weights
+	search.Several.Shift = shift
+	search.Several.Factor = factor
+	search.Vector.Upper = &certificate.Values{Rats: column}
 	return nil
 }

@@ -23,15 +23,15 @@ type product struct {
 
 // pathColumns computes the columns of a path formula or a co-safe reward on the product with its automaton.
 // It returns the values of the model's states.
-func (w *vectorProof) pathColumns() (*solve.Values, error) {
-	product, err := w.automatonProduct()
+func (proof *vectorProof) pathColumns() (*solve.Values, error) {
+	product, err := proof.automatonProduct()
 	if err != nil {
 		return nil, err
 	}
-	pairsProof := &vectorProof{Prover: product.Prover, index: w.index, ctx: w.ctx, Vector: w.Vector, effort: w.effort}
+	pairsProof := &vectorProof{Prover: product.Prover, index: proof.index, ctx: proof.ctx, Vector: proof.Vector, effort: proof.effort}
 	var values *solve.Values
-	if w.Kind == certificate.CoSafe {
-		pairsProof.rewardStructure = sparseReward(product.pairs.Earned(w.Model.Earned(w.Reward, nil)))
+	if proof.Kind == certificate.CoSafe {
+		pairsProof.rewardStructure = sparseReward(product.pairs.Earned(proof.Model.Earned(proof.Reward, nil)))
 		values, err = pairsProof.reachReward(product.targets)
 	} else {
 		values, err = pairsProof.until(sparse.FullSet(product.Prover.graph.NumStates()), product.targets)
@@ -39,15 +39,15 @@ func (w *vectorProof) pathColumns() (*solve.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.Kind != certificate.CoSafe {
-		w.Layer = product.losingLayers(w.Upper)
+	if proof.Kind != certificate.CoSafe {
+		proof.Layer = product.losingLayers(proof.Upper)
 	}
-	n := w.graph.NumStates()
+	n := proof.graph.NumStates()
 	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: values.Converged}
 	if values.Exact != nil {
 		result.Exact = make([]*big.Rat, n)
 	}
-	for k, s := range w.orderedStates() { // pair k is the initial pair of the k-th state
+	for k, s := range proof.orderedStates() { // pair k is the initial pair of the k-th state
 		result.Lower[s] = values.Lower[k]
 		result.Upper[s] = values.Upper[k]
 		if values.Exact != nil {
@@ -59,22 +59,22 @@ func (w *vectorProof) pathColumns() (*solve.Values, error) {
 
 // automatonProduct returns the product of the model with the automaton of the vector. The first call builds
 // it.
-func (w *vectorProof) automatonProduct() (*product, error) {
-	if p := w.products[w.index]; p != nil {
+func (proof *vectorProof) automatonProduct() (*product, error) {
+	if p := proof.products[proof.index]; p != nil {
 		return p, nil
 	}
-	automaton := w.Automaton
-	letter := make([]uint64, w.graph.NumStates()) // of each state: the propositions that hold, as bits
+	automaton := proof.Automaton
+	letter := make([]uint64, proof.graph.NumStates()) // of each state: the propositions that hold, as bits
 	var sets []certificate.Bits
 	for i, j := range automaton.Sets {
-		set, err := w.decidedSet(w.ctx, j, w.effort)
+		set, err := proof.decidedSet(proof.ctx, j, proof.effort)
 		if err != nil {
 			return nil, err
 		}
 		for s := range set.All() {
-			letter[w.indexOf(uint32(s))] |= 1 << i
+			letter[proof.indexOf(uint32(s))] |= 1 << i
 		}
-		sets = append(sets, w.bits(set))
+		sets = append(sets, proof.bits(set))
 	}
 	automaton.Letters = nil
 	known := map[uint64]bool{}
@@ -84,12 +84,12 @@ func (w *vectorProof) automatonProduct() (*product, error) {
 			automaton.Letters = append(automaton.Letters, l)
 		}
 	}
-	p, err := buildProduct(w, sets, w.Kind == certificate.CoSafe)
+	p, err := buildProduct(proof, sets, proof.Kind == certificate.CoSafe)
 	if errors.Is(err, automata.ErrTooLarge) {
 		err = errors.New("the automaton of the path formula is too large for a certificate")
 	}
 	if err == nil {
-		w.products[w.index] = p
+		proof.products[proof.index] = p
 	}
 	return p, err
 }

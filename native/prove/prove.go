@@ -110,9 +110,9 @@ func (p *Prover) indexOf(s uint32) uint32 {
 }
 
 // bits converts a set to the order of the certificate.
-func (p *Prover) bits(x *sparse.Set) certificate.Bits {
-	out := certificate.NewBits(x.Len())
-	for s := range x.All() {
+func (p *Prover) bits(set *sparse.Set) certificate.Bits {
+	out := certificate.NewBits(set.Len())
+	for s := range set.All() {
 		out.Add(int(p.indexOf(uint32(s))))
 	}
 	return out
@@ -260,12 +260,12 @@ func (p *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e eff
 	}
 	width := 0.0
 	for s := range states.All() {
-		switch lo, hi := bounds.Lower[s], bounds.Upper[s]; {
-		case lo == hi:
-		case math.IsInf(hi, 1):
-			width = hi
+		switch lower, upper := bounds.Lower[s], bounds.Upper[s]; {
+		case lower == upper:
+		case math.IsInf(upper, 1):
+			width = upper
 		default:
-			width = max(width, (hi-lo)/hi)
+			width = max(width, (upper-lower)/upper)
 		}
 	}
 	return width, nil
@@ -419,11 +419,11 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 		}
 		return sign < 0
 	}
-	sign := func(x float64) int { // of x - threshold
+	sign := func(value float64) int { // of value - threshold
 		switch {
-		case x < nearest.Hi:
+		case value < nearest.Hi:
 			return -1
-		case x == nearest.Hi && nearest.Lo == nearest.Hi:
+		case value == nearest.Hi && nearest.Lo == nearest.Hi:
 			return 0
 		}
 		return 1
@@ -453,15 +453,15 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 // extremalStates decides which of the given states have the least value, or the greatest one. A state whose
 // bounds overlap with those of a better one stays undecided.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
-	// order compares the upper bound of s, for the least value, with the lower one of t.
-	order := func(s, t int, farBounds, nearBounds []float64) int {
+	// order compares the upper bound of s, for the least value, with the lower bound of other.
+	order := func(s, other int, farBounds, nearBounds []float64) int {
 		switch {
-		case b.Exact != nil && b.Exact[s] != nil && b.Exact[t] != nil:
-			return b.Exact[s].Cmp(b.Exact[t])
+		case b.Exact != nil && b.Exact[s] != nil && b.Exact[other] != nil:
+			return b.Exact[s].Cmp(b.Exact[other])
 		case b.Exact != nil:
 			farBounds = nearBounds
 		}
-		return cmp.Compare(farBounds[s], nearBounds[t])
+		return cmp.Compare(farBounds[s], nearBounds[other])
 	}
 	nearBounds, farBounds, better := b.Lower, b.Upper, -1
 	if greatest {

@@ -78,8 +78,8 @@ func rankState(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usabl
 	for c := first; c < end; c++ {
 		nearest := uint32(unranked)
 		row, rowEnd := graph.Row(c)
-		for _, t := range graph.Target[row:rowEnd] {
-			nearest = min(nearest, rank[t])
+		for _, target := range graph.Target[row:rowEnd] {
+			nearest = min(nearest, rank[target])
 		}
 		switch {
 		case !allChoices && nearest < best && usable(s, c):
@@ -174,8 +174,8 @@ func (a *attractor) add(s int, rank uint32) {
 // that were added since the last call.
 func (a *attractor) extend(within *sparse.Set) {
 	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
-		t := a.queue[0]
-		for _, c := range a.graph.Into(int(t)) {
+		settled := a.queue[0]
+		for _, c := range a.graph.Into(int(settled)) {
 			if a.satisfied.Has(int(c)) {
 				continue
 			}
@@ -183,7 +183,7 @@ func (a *attractor) extend(within *sparse.Set) {
 			s := a.graph.Owner(c)
 			a.remaining[s]--
 			if a.remaining[s] == 0 && a.rank[s] == unranked && within.Has(s) {
-				a.add(s, a.rank[t]+1)
+				a.add(s, a.rank[settled]+1)
 			}
 		}
 	}
@@ -249,12 +249,12 @@ func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
 		queue = append(queue, uint32(s))
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		t := queue[0]
-		for _, c := range graph.Into(int(t)) {
+		settled := queue[0]
+		for _, c := range graph.Into(int(settled)) {
 			s := graph.Owner(c)
 			remaining[s]--
 			if remaining[s] == 0 && rank[s] == unranked && left.Has(s) {
-				rank[s] = rank[t] + 1
+				rank[s] = rank[settled] + 1
 				queue = append(queue, uint32(s))
 			}
 		}

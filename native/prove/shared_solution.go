@@ -49,9 +49,10 @@ func (p *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target 
 }
 
 // findShared returns the kept solution of the same question; nil if there is none.
-func (p *Prover) findShared(q *sharedSolution) *sharedSolution {
+func (p *Prover) findShared(wanted *sharedSolution) *sharedSolution {
 	for _, shared := range p.shared {
-		if shared.reward == q.reward && (shared.direction == q.direction || p.graph.Kind != sparse.MDP) && shared.left.Equal(q.left) && shared.right.Equal(q.right) {
+		sameDirection := shared.direction == wanted.direction || p.graph.Kind != sparse.MDP // a chain has no choices
+		if shared.reward == wanted.reward && sameDirection && shared.left.Equal(wanted.left) && shared.right.Equal(wanted.right) {
 			return shared
 		}
 	}

@@ -53,30 +53,30 @@ func NewSkeleton() *Skeleton {
 
 // Add adds the claim that answers a property, and returns its index. If certificates cannot express the
 // property, the error is a *result.Failure that says why, and nothing is added.
-func (k *Skeleton) Add(property *Property) (int, error) {
-	sets, vectors := len(k.Sets), len(k.Vectors)
-	t := &translation{Skeleton: k, property: property}
+func (skeleton *Skeleton) Add(property *Property) (int, error) {
+	sets, vectors := len(skeleton.Sets), len(skeleton.Vectors)
+	t := &translation{Skeleton: skeleton, property: property}
 	claim, err := t.claim(property.X)
 	if err != nil {
-		k.truncate(sets, vectors)
+		skeleton.truncate(sets, vectors)
 		return 0, err
 	}
 	claim.Property, claim.Name = property.Text, property.Name
-	k.Claims = append(k.Claims, claim)
-	return len(k.Claims) - 1, nil
+	skeleton.Claims = append(skeleton.Claims, claim)
+	return len(skeleton.Claims) - 1, nil
 }
 
 // truncate removes all sets and vectors after the given numbers of them.
-func (k *Skeleton) truncate(sets, vectors int) {
-	for i := sets; i < len(k.Sets); i++ {
-		delete(k.indexByKey, setKey(&k.Sets[i]))
-		delete(k.Atoms, i)
-		delete(k.Coalitions, i)
+func (skeleton *Skeleton) truncate(sets, vectors int) {
+	for i := sets; i < len(skeleton.Sets); i++ {
+		delete(skeleton.indexByKey, setKey(&skeleton.Sets[i]))
+		delete(skeleton.Atoms, i)
+		delete(skeleton.Coalitions, i)
 	}
-	for i := vectors; i < len(k.Vectors); i++ {
-		delete(k.indexByKey, vectorKey(&k.Vectors[i]))
+	for i := vectors; i < len(skeleton.Vectors); i++ {
+		delete(skeleton.indexByKey, vectorKey(&skeleton.Vectors[i]))
 	}
-	k.Sets, k.Vectors = k.Sets[:sets], k.Vectors[:vectors]
+	skeleton.Sets, skeleton.Vectors = skeleton.Sets[:sets], skeleton.Vectors[:vectors]
 }
 
 func setKey(s *certificate.Set) string {
@@ -101,44 +101,44 @@ func vectorKey(vector *certificate.Vector) string {
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.
-func (k *Skeleton) setIndex(s certificate.Set) int {
+func (skeleton *Skeleton) setIndex(s certificate.Set) int {
 	key := setKey(&s)
-	i, ok := k.indexByKey[key]
+	i, ok := skeleton.indexByKey[key]
 	if !ok {
-		i = len(k.Sets)
-		k.indexByKey[key] = i
-		k.Sets = append(k.Sets, s)
+		i = len(skeleton.Sets)
+		skeleton.indexByKey[key] = i
+		skeleton.Sets = append(skeleton.Sets, s)
 	}
 	return i
 }
 
 // vectorIndex returns the index of a vector, and adds the vector if it is new.
-func (k *Skeleton) vectorIndex(vector certificate.Vector) int {
+func (skeleton *Skeleton) vectorIndex(vector certificate.Vector) int {
 	key := vectorKey(&vector)
-	i, ok := k.indexByKey[key]
+	i, ok := skeleton.indexByKey[key]
 	if !ok {
-		i = len(k.Vectors)
-		k.indexByKey[key] = i
-		k.Vectors = append(k.Vectors, vector)
+		i = len(skeleton.Vectors)
+		skeleton.indexByKey[key] = i
+		skeleton.Vectors = append(skeleton.Vectors, vector)
 	}
 	return i
 }
 
-func (k *Skeleton) not(i int) int {
-	switch s := k.Sets[i]; {
+func (skeleton *Skeleton) not(i int) int {
+	switch s := skeleton.Sets[i]; {
 	case s.Kind == certificate.Not:
 		return s.Sets[0]
 	default:
-		return k.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
+		return skeleton.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 	}
 }
 
-func (k *Skeleton) and(i, j int) int {
-	return k.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
+func (skeleton *Skeleton) and(i, j int) int {
+	return skeleton.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
 }
 
-func (k *Skeleton) or(i, j int) int {
-	return k.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
+func (skeleton *Skeleton) or(i, j int) int {
+	return skeleton.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 
 // translation translates one property to sets and vectors.
@@ -149,19 +149,19 @@ type translation struct {
 	coalition     int  // the set of the states of the players in <<...>> of a game; 0 outside of it
 }
 
-func (t *translation) unsupported(x sema.Expr, format string, args ...any) error {
-	return result.Refuse(&t.property.Property, result.Unsupported, x.Pos(), "there is no certificate of "+format, args...)
+func (t *translation) unsupported(expr sema.Expr, format string, args ...any) error {
+	return result.Refuse(&t.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
 }
 
 // claim translates a property with its filter.
-func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
+func (t *translation) claim(expr sema.Expr) (certificate.Claim, error) {
 	claim := certificate.Claim{Vector: -1, Over: initialStates}
-	formula := logic.Of(x)
+	formula := logic.Of(expr)
 	if formula.Kind == logic.Objectives {
 		value, err := t.multiObjective(formula)
 		claim.Vector = value.vector
 		claim.Complement = value.complement
-		if err == nil && x.Type() == sema.Bool {
+		if err == nil && expr.Type() == sema.Bool {
 			claim.Vector = -1
 			claim.Set = t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 		}
@@ -184,16 +184,16 @@ func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 			}
 		case "print", "printall", "store":
 		default:
-			return claim, t.unsupported(x, "filter(%s, ...)", formula.Op)
+			return claim, t.unsupported(expr, "filter(%s, ...)", formula.Op)
 		}
-		x = formula.Operand
+		expr = formula.Operand
 	}
-	if x.Type() == sema.Bool {
-		set, err := t.booleanFormula(x)
+	if expr.Type() == sema.Bool {
+		set, err := t.booleanFormula(expr)
 		claim.Set = set
 		return claim, err
 	}
-	value, err := t.value(x)
+	value, err := t.value(expr)
 	claim.Vector, claim.Complement = value.vector, value.complement
 	return claim, err
 }
@@ -228,8 +228,8 @@ type vectorValue struct {
 }
 
 // value translates an operator that has a numeric value, such as P=? [...].
-func (t *translation) value(x sema.Expr) (vectorValue, error) {
-	switch formula := logic.Of(x); formula.Kind {
+func (t *translation) value(expr sema.Expr) (vectorValue, error) {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
 		return t.pathProbability(formula.Path, t.direction(formula.Threshold))
 	case logic.Reward:
@@ -245,14 +245,14 @@ func (t *translation) value(x sema.Expr) (vectorValue, error) {
 		}
 		return t.value(formula.Operand)
 	case logic.Filter:
-		return vectorValue{}, t.unsupported(x, "a filter in a formula")
+		return vectorValue{}, t.unsupported(expr, "a filter in a formula")
 	case logic.Objectives:
-		return vectorValue{}, t.unsupported(x, "several objectives")
+		return vectorValue{}, t.unsupported(expr, "several objectives")
 	}
-	if sema.Stateless(x) {
-		return vectorValue{}, t.unsupported(x, "an expression without operators")
+	if sema.Stateless(expr) {
+		return vectorValue{}, t.unsupported(expr, "an expression without operators")
 	}
-	return vectorValue{}, t.unsupported(x, "arithmetic with the value of an operator")
+	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
 }
 
 func (t *translation) direction(x sema.Threshold) solve.Direction {
@@ -272,18 +272,18 @@ func (t *translation) isMaximum(dir solve.Direction) bool {
 }
 
 // stateFormula translates a nested state formula. A bounded property in it must hold for all schedulers.
-func (t *translation) stateFormula(x sema.Expr) (int, error) {
+func (t *translation) stateFormula(expr sema.Expr) (int, error) {
 	defer func(some bool, coalition int) { t.someScheduler, t.coalition = some, coalition }(t.someScheduler, t.coalition)
 	t.someScheduler, t.coalition = false, 0
-	return t.booleanFormula(x)
+	return t.booleanFormula(expr)
 }
 
 // booleanFormula translates a state formula to a set.
-func (t *translation) booleanFormula(x sema.Expr) (int, error) {
-	if sema.Stateless(x) {
-		return t.atomicSet(x), nil
+func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
+	if sema.Stateless(expr) {
+		return t.atomicSet(expr), nil
 	}
-	switch x := x.(type) {
+	switch x := expr.(type) {
 	case *sema.Unary:
 		i, err := t.booleanFormula(x.X)
 		return t.not(i), err
@@ -301,7 +301,7 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 		b, err := t.booleanFormula(x.Else)
 		return t.or(t.and(c, a), t.and(t.not(c), b)), err
 	}
-	switch formula := logic.Of(x); formula.Kind {
+	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Label:
 		switch {
 		case formula.Index == sema.LabelInit:
@@ -309,7 +309,7 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 		case formula.Index >= 0:
 			return t.booleanFormula(t.property.Program.Labels[formula.Index].X)
 		}
-		return t.atomicSet(x), nil
+		return t.atomicSet(expr), nil
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return t.thresholdSet(formula)
 	case logic.Strategy:
@@ -321,9 +321,9 @@ func (t *translation) booleanFormula(x sema.Expr) (int, error) {
 	case logic.Quantified:
 		return t.quantifyPath(formula.ForAll, formula.Path)
 	case logic.Objectives:
-		return 0, t.unsupported(x, "several objectives")
+		return 0, t.unsupported(expr, "several objectives")
 	}
-	return 0, t.unsupported(x, "a filter in a formula")
+	return 0, t.unsupported(expr, "a filter in a formula")
 }
 
 // beginStrategy makes <<...>> or [[...]] apply to its operand. In a game it must hold an operator P with an until formula without
@@ -366,32 +366,32 @@ func (k *Skeleton) atomicStates(space *explicit.Space, set int) (*sparse.Set, er
 }
 
 // atomicSet returns the index of the set of states in which an expression holds.
-func (t *translation) atomicSet(x sema.Expr) int {
-	if c, ok := x.(*sema.Const); ok {
+func (t *translation) atomicSet(expr sema.Expr) int {
+	if c, ok := expr.(*sema.Const); ok {
 		if c.Val.Bool {
 			return allStates
 		}
 		return t.not(allStates)
 	}
-	index := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(t.property.Program, x)})
-	t.Atoms[index] = x
+	index := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(t.property.Program, expr)})
+	t.Atoms[index] = expr
 	return index
 }
 
 // booleanOperator translates a Boolean operator to a set.
-func (t *translation) booleanOperator(x *sema.Binary) (int, error) {
-	if x.X.Type() != sema.Bool {
-		return 0, t.unsupported(x, "a comparison of values")
+func (t *translation) booleanOperator(binary *sema.Binary) (int, error) {
+	if binary.X.Type() != sema.Bool {
+		return 0, t.unsupported(binary, "a comparison of values")
 	}
-	left, err := t.booleanFormula(x.X)
+	left, err := t.booleanFormula(binary.X)
 	if err != nil {
 		return 0, err
 	}
-	right, err := t.booleanFormula(x.Y)
+	right, err := t.booleanFormula(binary.Y)
 	if err != nil {
 		return 0, err
 	}
-	switch x.Op {
+	switch binary.Op {
 	case syntax.OpAnd:
 		return t.and(left, right), nil
 	case syntax.OpOr:
@@ -400,7 +400,7 @@ func (t *translation) booleanOperator(x *sema.Binary) (int, error) {
 		return t.or(t.not(left), right), nil
 	}
 	same := t.or(t.and(left, right), t.and(t.not(left), t.not(right)))
-	if x.Op == syntax.OpNe {
+	if binary.Op == syntax.OpNe {
 		return t.not(same), nil
 	}
 	return same, nil // <=> and =
@@ -532,13 +532,13 @@ func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, err
 }
 
 // timeOf evaluates a time. It returns nil if there is none, or if it is infinite.
-func (t *translation) timeOf(x sema.Expr) (*big.Rat, error) {
-	if x == nil {
+func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
+	if expr == nil {
 		return nil, nil
 	}
-	value, err := sema.Enclose(x, nil)
+	value, err := sema.Enclose(expr, nil)
 	if err == nil && value.Rat == nil && !math.IsInf(value.Lo, 1) {
-		err = t.unsupported(x, "a time bound that is not a fraction")
+		err = t.unsupported(expr, "a time bound that is not a fraction")
 	}
 	return value.Rat, err
 }
@@ -598,7 +598,8 @@ func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
 	return t.not(i), err
 }
 
-// quantifyPositive translates E or A of a path formula without its outer negation.
+// quantifyPositive translates E (or A, if forall is true) of a path formula that has no outer negation, and returns the number of the
+// set of states that satisfy it. The simplest rule that applies is used; an automaton is the last resort.
 func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return t.stateFormula(path.Right)
@@ -616,16 +617,16 @@ func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, erro
 }
 
 // quantifyOperands distributes the quantifier over the operands of & or |.
-func (t *translation) quantifyOperands(forall bool, x *sema.Binary) (int, error) {
-	left, err := t.quantifyPath(forall, logic.PathOf(x.X))
+func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, error) {
+	left, err := t.quantifyPath(forall, logic.PathOf(binary.X))
 	if err != nil {
 		return 0, err
 	}
-	right, err := t.quantifyPath(forall, logic.PathOf(x.Y))
+	right, err := t.quantifyPath(forall, logic.PathOf(binary.Y))
 	if err != nil {
 		return 0, err
 	}
-	if x.Op == syntax.OpAnd {
+	if binary.Op == syntax.OpAnd {
 		return t.and(left, right), nil
 	}
 	return t.or(left, right), nil

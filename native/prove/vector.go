@@ -89,8 +89,8 @@ func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error)
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
 func (b *bounds) zeroWidth() bool {
-	for s, x := range b.Lower {
-		if x != b.Upper[s] {
+	for s, value := range b.Lower {
+		if value != b.Upper[s] {
 			return false
 		}
 	}
@@ -108,23 +108,23 @@ type vectorProof struct {
 	rewardStructure *sparse.Reward
 }
 
-func (w *vectorProof) direction() solve.Direction {
-	if w.Max {
+func (proof *vectorProof) direction() solve.Direction {
+	if proof.Max {
 		return solve.Max
 	}
 	return solve.Min
 }
 
 // options returns the options of package solve for the effort of this proof.
-func (w *vectorProof) options() solve.Options {
-	opts := solve.Options{Epsilon: w.opts.Epsilon}
-	if w.effort == narrowFloats {
-		opts.Epsilon = w.narrowEpsilon
+func (proof *vectorProof) options() solve.Options {
+	opts := solve.Options{Epsilon: proof.opts.Epsilon}
+	if proof.effort == narrowFloats {
+		opts.Epsilon = proof.narrowEpsilon
 	}
-	if w.effort == fractions {
+	if proof.effort == fractions {
 		opts.Exact, opts.MaxWork = true, maxWork
 	} else {
-		opts.Grid = w.grid
+		opts.Grid = proof.grid
 	}
 	return opts
 }
@@ -133,77 +133,77 @@ func (w *vectorProof) options() solve.Options {
 const maxWork = 1 << 30
 
 // compute sets the columns and returns the values.
-func (w *vectorProof) compute() (values *solve.Values, err error) {
-	left, err := w.decidedSet(w.ctx, w.Left, w.effort)
+func (proof *vectorProof) compute() (values *solve.Values, err error) {
+	left, err := proof.decidedSet(proof.ctx, proof.Left, proof.effort)
 	if err != nil {
 		return nil, err
 	}
-	right, err := w.decidedSet(w.ctx, w.Right, w.effort)
+	right, err := proof.decidedSet(proof.ctx, proof.Right, proof.effort)
 	if err != nil {
 		return nil, err
 	}
-	if w.Reward >= 0 {
-		if w.rewardStructure, err = w.Prover.loadReward(w.Reward); err != nil {
+	if proof.Reward >= 0 {
+		if proof.rewardStructure, err = proof.Prover.loadReward(proof.Reward); err != nil {
 			return nil, err
 		}
 	}
-	if w.Timed != nil {
-		return w.timedValues(left, right)
+	if proof.Timed != nil {
+		return proof.timedValues(left, right)
 	}
-	if w.Automaton != nil {
-		return w.pathColumns()
+	if proof.Automaton != nil {
+		return proof.pathColumns()
 	}
-	graph, dir := w.graph, w.direction()
-	switch w.Kind {
+	graph, dir := proof.graph, proof.direction()
+	switch proof.Kind {
 	case certificate.Objectives:
-		return w.multiObjective()
+		return proof.multiObjective()
 	case certificate.Until:
-		return w.until(left, right)
+		return proof.until(left, right)
 	case certificate.Steps:
-		if w.To == solve.Unbounded {
-			if _, err := w.until(left, right); err != nil {
+		if proof.To == solve.Unbounded {
+			if _, err := proof.until(left, right); err != nil {
 				return nil, err
 			}
 		}
-		w.grid = 0
-		return solve.BoundedUntil(w.ctx, graph, left, right, solve.Steps{Low: w.From, High: w.To}, dir, w.options())
+		proof.grid = 0
+		return solve.BoundedUntil(proof.ctx, graph, left, right, solve.Steps{Low: proof.From, High: proof.To}, dir, proof.options())
 	case certificate.Next:
-		return solve.Next(w.ctx, graph, right, dir, w.options())
+		return solve.Next(proof.ctx, graph, right, dir, proof.options())
 	case certificate.Cumulative:
-		return solve.CumulReward(w.ctx, graph, w.rewardStructure, w.To, dir, w.options())
+		return solve.CumulReward(proof.ctx, graph, proof.rewardStructure, proof.To, dir, proof.options())
 	case certificate.Instant:
-		return solve.InstantReward(w.ctx, graph, w.rewardStructure, w.To, dir, w.options())
+		return solve.InstantReward(proof.ctx, graph, proof.rewardStructure, proof.To, dir, proof.options())
 	case certificate.ReachReward:
-		return w.reachReward(right)
+		return proof.reachReward(right)
 	case certificate.TotalReward:
-		return w.totalReward()
+		return proof.totalReward()
 	case certificate.Average:
-		return w.averageColumns(right)
+		return proof.averageColumns(right)
 	}
-	return nil, fmt.Errorf("there is no certificate of the kind %q", w.Kind)
+	return nil, fmt.Errorf("there is no certificate of the kind %q", proof.Kind)
 }
 
 // until computes the bounds of an until probability, and the ranks of its lower bound (rule 1 of package
 // certify).
-func (w *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
-	w.grid = math.Ldexp(1, -w.effort.gridBits())
-	if w.Maximizer != 0 {
-		return w.gameUntil(left, right)
+func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
+	proof.grid = math.Ldexp(1, -proof.effort.gridBits())
+	if proof.Maximizer != 0 {
+		return proof.gameUntil(left, right)
 	}
 	var values *solve.Values
-	shared := w.findShared(&sharedSolution{left: left, right: right, direction: w.direction()})
-	if shared != nil && w.effort == w.firstEffort() {
+	shared := proof.findShared(&sharedSolution{left: left, right: right, direction: proof.direction()})
+	if shared != nil && proof.effort == proof.firstEffort() {
 		values = shared.values
 	} else {
 		var err error
-		values, err = solve.Until(w.ctx, w.graph, left, right, w.direction(), w.options())
+		values, err = solve.Until(proof.ctx, proof.graph, left, right, proof.direction(), proof.options())
 		if err != nil {
 			return nil, err
 		}
 	}
-	w.setBoundColumns(values)
-	positive := w.positiveStates(values).Minus(right)
-	w.Rank = w.rankColumn(w.progressRanks(positive, w.lowerEquations(values), nil), positive)
+	proof.setBoundColumns(values)
+	positive := proof.positiveStates(values).Minus(right)
+	proof.Rank = proof.rankColumn(proof.progressRanks(positive, proof.lowerEquations(values), nil), positive)
 	return values, nil
 }
 
@@ -229,15 +229,15 @@ func (w *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) 
 // progressRanks ranks the given states, whose lower bounds are positive, by their progress to the other
 // states. For a maximum, a choice that satisfies the equation of the lower bound leads to a smaller rank; for
 // a minimum every choice does. If a reward structure is given, a choice with a reward needs no smaller rank.
-func (w *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
+func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
 	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
 	targets := states.Complement()
-	if !w.Max {
-		return rankAllChoices(w.graph, targets, states, func(s, c int) bool { return !earns(s, c) })
+	if !proof.Max {
+		return rankAllChoices(proof.graph, targets, states, func(s, c int) bool { return !earns(s, c) })
 	}
 	if rewards != nil {
 		for s := range states.All() {
-			first, end := w.graph.Choices(s)
+			first, end := proof.graph.Choices(s)
 			for c := first; c < end && !targets.Has(s); c++ {
 				if earns(s, c) && equations.compareChoice(s, c) >= 0 {
 					targets.Add(s)
@@ -245,7 +245,7 @@ func (w *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquati
 			}
 		}
 	}
-	return rankByDistance(w.graph, targets, states, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	return rankByDistance(proof.graph, targets, states, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
 }
 
 // earnsReward reports whether the reward of state s or choice c is positive.
@@ -254,10 +254,10 @@ func earnsReward(reward *sparse.Reward, s, c int) bool {
 }
 
 // positiveStates returns the states whose lower bound is positive and finite.
-func (w *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
-	positiveStates := sparse.NewSet(w.graph.NumStates())
-	for s, x := range values.Lower {
-		positive := x > 0 && !math.IsInf(x, 1)
+func (proof *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
+	positiveStates := sparse.NewSet(proof.graph.NumStates())
+	for s, value := range values.Lower {
+		positive := value > 0 && !math.IsInf(value, 1)
 		if values.Exact != nil {
 			positive = values.Exact[s] != nil && values.Exact[s].Sign() > 0
 		}
@@ -271,8 +271,8 @@ func (w *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
 // infiniteStates returns the states with an infinite value.
 func infiniteStates(values *solve.Values) *sparse.Set {
 	infinite := sparse.NewSet(len(values.Lower))
-	for s, x := range values.Lower {
-		if values.Exact == nil && math.IsInf(x, 1) || values.Exact != nil && values.Exact[s] == nil {
+	for s, value := range values.Lower {
+		if values.Exact == nil && math.IsInf(value, 1) || values.Exact != nil && values.Exact[s] == nil {
 			infinite.Add(s)
 		}
 	}
@@ -282,37 +282,37 @@ func infiniteStates(values *solve.Values) *sparse.Set {
 // solveOnGrid solves a reward on a grid that fits the greatest value, or without a grid if the effort needs
 // none. It reuses a shared solution if there is one; target is nil for a total reward. If the greatest value
 // needs more bits than the finest grid has, it returns an error.
-func (w *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
-	if w.effort == fractions {
-		return solveWith(w.options())
+func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
+	if proof.effort == fractions {
+		return solveWith(proof.options())
 	}
 	var shared *sharedSolution
-	if target != nil && w.effort == w.firstEffort() {
-		shared = w.findShared(&sharedSolution{reward: w.rewardStructure, left: target, right: target, direction: w.direction()})
+	if target != nil && proof.effort == proof.firstEffort() {
+		shared = proof.findShared(&sharedSolution{reward: proof.rewardStructure, left: target, right: target, direction: proof.direction()})
 	}
-	if w.effort.withoutGrid() {
-		w.grid = math.Ldexp(1, -w.effort.gridBits())
+	if proof.effort.withoutGrid() {
+		proof.grid = math.Ldexp(1, -proof.effort.gridBits())
 		if shared != nil {
 			return shared.values, nil
 		}
-		return solveWith(w.options())
+		return solveWith(proof.options())
 	}
 	if shared != nil {
-		w.grid = shared.grid
+		proof.grid = shared.grid
 		if greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGrid.gridBits() {
 			return shared.values, nil
 		}
 	}
-	return w.solveOnEstimatedGrid(solveWith)
+	return proof.solveOnEstimatedGrid(solveWith)
 }
 
 // solveOnEstimatedGrid chooses the grid by the greatest value, from an earlier solution or one without a
 // grid. If the values turn out to be greater than estimated, it estimates again.
-func (w *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
-	exponent, known := w.exponents[w.index]
+func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
+	exponent, known := proof.exponents[proof.index]
 	for range 3 {
 		if !known {
-			values, err := solveWith(solve.Options{Epsilon: w.opts.Epsilon})
+			values, err := solveWith(solve.Options{Epsilon: proof.opts.Epsilon})
 			if err != nil {
 				return nil, err
 			}
@@ -321,13 +321,13 @@ func (w *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve
 		if exponent > fineGrid.gridBits() {
 			break
 		}
-		w.grid = min(math.Ldexp(1, exponent-w.effort.gridBits()), 1)
-		values, err := solveWith(w.options())
+		proof.grid = min(math.Ldexp(1, exponent-proof.effort.gridBits()), 1)
+		values, err := solveWith(proof.options())
 		if err != nil {
 			return nil, err
 		}
-		if greatestExponent(values) <= exponent+fineGrid.gridBits()-w.effort.gridBits() {
-			w.exponents[w.index] = exponent
+		if greatestExponent(values) <= exponent+fineGrid.gridBits()-proof.effort.gridBits() {
+			proof.exponents[proof.index] = exponent
 			return values, nil
 		}
 		known = false
@@ -338,12 +338,12 @@ func (w *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve
 // greatestExponent returns the binary exponent of the greatest finite upper bound.
 func greatestExponent(values *solve.Values) int {
 	greatest := 1.0
-	for s, x := range values.Upper {
-		if math.IsInf(x, 1) && !math.IsInf(values.Lower[s], 1) {
-			x = 2 * values.Lower[s] // a guess at the unknown value
+	for s, value := range values.Upper {
+		if math.IsInf(value, 1) && !math.IsInf(values.Lower[s], 1) {
+			value = 2 * values.Lower[s] // a guess at the unknown value
 		}
-		if !math.IsInf(x, 1) {
-			greatest = max(greatest, x)
+		if !math.IsInf(value, 1) {
+			greatest = max(greatest, value)
 		}
 	}
 	_, exponent := math.Frexp(greatest)
@@ -352,71 +352,71 @@ func greatestExponent(values *solve.Values) int {
 
 // reachReward computes the bounds of a reachability reward, and the ranks and layers of rule 2 of package
 // certify.
-func (w *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error) {
-	graph := w.graph
+func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error) {
+	graph := proof.graph
 	solveWith := func(opts solve.Options) (*solve.Values, error) {
-		return solve.ReachReward(w.ctx, graph, w.rewardStructure, target, w.direction(), opts)
+		return solve.ReachReward(proof.ctx, graph, proof.rewardStructure, target, proof.direction(), opts)
 	}
-	values, err := w.solveOnGrid(target, solveWith)
+	values, err := proof.solveOnGrid(target, solveWith)
 	if err != nil {
 		return nil, err
 	}
-	w.setBoundColumns(values)
+	proof.setBoundColumns(values)
 	infinite := infiniteStates(values)
 	finite := infinite.Complement().Minus(target)
-	if w.Max {
-		w.Rank = w.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
+	if proof.Max {
+		proof.Rank = proof.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
 		if !infinite.Empty() {
 			avoid := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
-			w.Layer = w.rankColumn(rankByDistance(graph, avoid, infinite, func(int, int) bool { return true }), infinite)
+			proof.Layer = proof.rankColumn(rankByDistance(graph, avoid, infinite, func(int, int) bool { return true }), infinite)
 		}
 		return values, nil
 	}
-	upper := w.upperEquations(values)
+	upper := proof.upperEquations(values)
 	isOptimal := func(s, c int) bool { return graph.First == nil || upper.compareChoice(s, c) <= 0 }
-	w.Rank = w.rankColumn(rankByDistance(graph, target, finite, isOptimal), finite)
+	proof.Rank = proof.rankColumn(rankByDistance(graph, target, finite, isOptimal), finite)
 	if !infinite.Empty() {
-		w.Layer = w.rankColumn(trapLayers(graph, infinite.Complement()), infinite)
+		proof.Layer = proof.rankColumn(trapLayers(graph, infinite.Complement()), infinite)
 	}
 	return values, nil
 }
 
 // totalReward computes the bounds of a total reward, and the ranks and layers of rule 3 of package certify.
-func (w *vectorProof) totalReward() (*solve.Values, error) {
-	graph := w.graph
+func (proof *vectorProof) totalReward() (*solve.Values, error) {
+	graph := proof.graph
 	solveWith := func(opts solve.Options) (*solve.Values, error) {
-		return solve.TotalReward(w.ctx, graph, w.rewardStructure, w.direction(), opts)
+		return solve.TotalReward(proof.ctx, graph, proof.rewardStructure, proof.direction(), opts)
 	}
-	values, err := w.solveOnGrid(nil, solveWith)
+	values, err := proof.solveOnGrid(nil, solveWith)
 	if err != nil {
 		return nil, err
 	}
-	w.setBoundColumns(values)
-	return values, w.rankTotalReward(values)
+	proof.setBoundColumns(values)
+	return values, proof.rankTotalReward(values)
 }
 
 // rankTotalReward computes the ranks of a finite lower bound, and the ranks and layers of the states with an
 // infinite value.
-func (w *vectorProof) rankTotalReward(values *solve.Values) (err error) {
-	graph := w.graph
-	positive, infinite := w.positiveStates(values), infiniteStates(values)
-	rank := w.progressRanks(positive, w.lowerEquations(values), w.rewardStructure)
+func (proof *vectorProof) rankTotalReward(values *solve.Values) (err error) {
+	graph := proof.graph
+	positive, infinite := proof.positiveStates(values), infiniteStates(values)
+	rank := proof.progressRanks(positive, proof.lowerEquations(values), proof.rewardStructure)
 	inside, layer := rank, rank
-	if w.Max {
-		if inside, layer, err = w.recurringRewardRanks(infinite); err != nil {
+	if proof.Max {
+		if inside, layer, err = proof.recurringRewardRanks(infinite); err != nil {
 			return err
 		}
 	} else {
 		layer = trapLayers(graph, infinite.Complement())
 		inside = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, c int) bool {
-			return !earnsReward(w.rewardStructure, s, c) && staysInLayer(graph, c, layer)
+			return !earnsReward(proof.rewardStructure, s, c) && staysInLayer(graph, c, layer)
 		})
 	}
 	for s := range infinite.All() {
 		rank[s] = inside[s]
 	}
-	w.Rank = w.rankColumn(rank, positive.Union(infinite))
-	w.Layer = w.rankColumn(layer, infinite)
+	proof.Rank = proof.rankColumn(rank, positive.Union(infinite))
+	proof.Layer = proof.rankColumn(layer, infinite)
 	return nil
 }
 
@@ -431,11 +431,11 @@ func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
 	return layer[graph.Target[first]] == layer[graph.Owner(uint32(c))]
 }
 
-// recurringRewardRanks proves that a maximal total reward is infinite. In an end component with a reward,
-// rank is the distance to that reward; layer is the distance to such end components.
-func (w *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
-	graph := w.graph
-	components, err := graph.EndComponents(w.ctx, infinite, nil)
+// recurringRewardRanks returns ranks that prove that the maximal total reward of the given states is infinite. In
+// an end component with a reward, rank is the distance to that reward. layer is the distance to such end components.
+func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
+	graph := proof.graph
+	components, err := graph.EndComponents(proof.ctx, infinite, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -443,7 +443,7 @@ func (w *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []
 	for _, s := range components.States {
 		first, end := graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			if components.Choices.Has(c) && earnsReward(w.rewardStructure, int(s), c) {
+			if components.Choices.Has(c) && earnsReward(proof.rewardStructure, int(s), c) {
 				earning.Add(int(s))
 			}
 		}
@@ -459,41 +459,41 @@ func (w *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []
 }
 
 // setBoundColumns stores values as the columns Lower and Upper of the vector.
-func (w *vectorProof) setBoundColumns(values *solve.Values) {
+func (proof *vectorProof) setBoundColumns(values *solve.Values) {
 	if values.Exact != nil {
 		column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
 		infinite := infiniteStates(values)
-		for k, s := range w.orderedStates() {
+		for k, s := range proof.orderedStates() {
 			column.Rats[k] = values.Exact[s]
 			if column.Rats[k] == nil {
 				column.Rats[k] = new(big.Rat)
 			}
 		}
 		if !infinite.Empty() {
-			column.Infinite = w.bits(infinite)
+			column.Infinite = proof.bits(infinite)
 		}
-		w.Lower, w.Upper = column, column
+		proof.Lower, proof.Upper = column, column
 		return
 	}
-	w.Lower, w.Upper = w.boundColumn(values.Lower), w.boundColumn(values.Upper)
+	proof.Lower, proof.Upper = proof.boundColumn(values.Lower), proof.boundColumn(values.Upper)
 }
 
 // boundColumn converts bounds to a column: float64 numbers, or multiples of the grid.
-func (w *vectorProof) boundColumn(values []float64) *certificate.Values {
-	if w.effort.withoutGrid() {
-		if w.order == nil {
+func (proof *vectorProof) boundColumn(values []float64) *certificate.Values {
+	if proof.effort.withoutGrid() {
+		if proof.order == nil {
 			return certificate.FromDoubles(values)
 		}
 		ordered := make([]float64, len(values))
-		for index, s := range w.orderedStates() {
+		for index, s := range proof.orderedStates() {
 			ordered[index] = values[s]
 		}
 		return certificate.FromDoubles(ordered)
 	}
-	column := &certificate.Values{Fixed: make([]uint64, len(values)), Scale: uint(-math.Ilogb(w.grid))}
-	for index, s := range w.orderedStates() {
-		if x := values[s]; !math.IsInf(x, 1) {
-			column.Fixed[index] = uint64(x / w.grid)
+	column := &certificate.Values{Fixed: make([]uint64, len(values)), Scale: uint(-math.Ilogb(proof.grid))}
+	for index, s := range proof.orderedStates() {
+		if value := values[s]; !math.IsInf(value, 1) {
+			column.Fixed[index] = uint64(value / proof.grid)
 			continue
 		}
 		if column.Infinite == nil {
@@ -505,12 +505,12 @@ func (w *vectorProof) boundColumn(values []float64) *certificate.Values {
 }
 
 // rankColumn converts the ranks of some states to a column; it returns nil if there are no such states.
-func (w *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32 {
+func (proof *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32 {
 	if states.Empty() {
 		return nil
 	}
 	column := make([]uint32, len(rank))
-	for k, s := range w.orderedStates() {
+	for k, s := range proof.orderedStates() {
 		column[k] = certificate.None
 		if states.Has(s) {
 			column[k] = rank[s]
@@ -527,12 +527,12 @@ type bellmanEquations struct {
 	exactBound []*big.Rat // replaces bound if not nil; nil entries are infinite
 }
 
-func (w *vectorProof) lowerEquations(values *solve.Values) *bellmanEquations {
-	return &bellmanEquations{w.graph, w.rewardStructure, values.Lower, values.Exact}
+func (proof *vectorProof) lowerEquations(values *solve.Values) *bellmanEquations {
+	return &bellmanEquations{proof.graph, proof.rewardStructure, values.Lower, values.Exact}
 }
 
-func (w *vectorProof) upperEquations(values *solve.Values) *bellmanEquations {
-	return &bellmanEquations{w.graph, w.rewardStructure, values.Upper, values.Exact}
+func (proof *vectorProof) upperEquations(values *solve.Values) *bellmanEquations {
+	return &bellmanEquations{proof.graph, proof.rewardStructure, values.Upper, values.Exact}
 }
 
 // compareChoice compares the right-hand side of the equation for choice c with the bound of state s: -1, 0 or

@@ -186,33 +186,33 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 	return drawer, nil
 }
 
-func (w *pathDrawer) continuous() bool { return w.source.Program().Type == syntax.CTMC }
+func (drawer *pathDrawer) continuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
 // drawPath draws the path. A state is yielded when the step that leaves it is known.
-func (w *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
-	rng := w.random()
-	rewards, err := w.stateRewards(w.initialState)
+func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
+	rng := drawer.random()
+	rewards, err := drawer.stateRewards(drawer.initialState)
 	if err != nil {
 		return AtError, err
 	}
-	current, next := &Visit{State: slices.Clone(w.initialState), Rewards: rewards}, &Visit{}
+	current, next := &Visit{State: slices.Clone(drawer.initialState), Rewards: rewards}, &Visit{}
 	for elapsed := 0.0; ; current, next = next, current {
-		if current.Number&0xff == 0 && w.ctx.Err() != nil {
+		if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
 			yield(current)
-			return AtRequest, w.ctx.Err()
+			return AtRequest, drawer.ctx.Err()
 		}
-		choices, err := w.source.Expand(current.State)
+		choices, err := drawer.source.Expand(current.State)
 		if err != nil {
 			yield(current)
 			return AtError, err
 		}
-		recorded := w.opts.Record != nil && current.Number < w.opts.Record.Steps()
-		if end, ok := w.isComplete(current.Number, elapsed, choices); ok && !recorded {
+		recorded := drawer.opts.Record != nil && current.Number < drawer.opts.Record.Steps()
+		if end, ok := drawer.isComplete(current.Number, elapsed, choices); ok && !recorded {
 			yield(current)
 			return end, nil
 		}
-		looping := w.loops(current.State, choices)
-		if err := w.takeStep(current, next, choices, rng); err != nil {
+		looping := drawer.loops(current.State, choices)
+		if err := drawer.takeStep(current, next, choices, rng); err != nil {
 			current.Out = nil
 			yield(current)
 			return AtError, err
@@ -220,8 +220,8 @@ func (w *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 		if !yield(current) {
 			return AtRequest, nil
 		}
-		elapsed += w.duration(current.Out)
-		if looping && !recorded && !w.opts.NoLoopCheck {
+		elapsed += drawer.duration(current.Out)
+		if looping && !recorded && !drawer.opts.NoLoopCheck {
 			yield(next)
 			return AtLoop, nil
 		}
@@ -238,8 +238,8 @@ func (w *pathDrawer) random() *rand.Rand {
 }
 
 // duration is what a step counts for PathOptions.Time.
-func (w *pathDrawer) duration(step *Step) float64 {
-	if w.continuous() {
+func (drawer *pathDrawer) duration(step *Step) float64 {
+	if drawer.continuous() {
 		return step.Time
 	}
 	return 1
@@ -247,57 +247,57 @@ func (w *pathDrawer) duration(step *Step) float64 {
 
 // isComplete reports whether the path ends after the given number of steps, and why. elapsed is the time so
 // far.
-func (w *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (PathEnd, bool) {
+func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (PathEnd, bool) {
 	switch {
 	case choices.Deadlock():
 		return AtDeadlock, true
-	case w.opts.Deadlock:
-		return AtLimit, steps >= w.opts.MaxSteps
-	case w.opts.Time > 0 && elapsed >= w.opts.Time:
+	case drawer.opts.Deadlock:
+		return AtLimit, steps >= drawer.opts.MaxSteps
+	case drawer.opts.Time > 0 && elapsed >= drawer.opts.Time:
 		return AtTime, true
-	case w.opts.Time > 0:
-		return AtLimit, steps >= w.opts.MaxSteps
-	case w.opts.Record != nil && steps == w.opts.Record.Steps() && steps >= w.opts.Steps:
+	case drawer.opts.Time > 0:
+		return AtLimit, steps >= drawer.opts.MaxSteps
+	case drawer.opts.Record != nil && steps == drawer.opts.Record.Steps() && steps >= drawer.opts.Steps:
 		return AtRecord, true
 	}
-	return AtLength, steps >= w.opts.Steps
+	return AtLength, steps >= drawer.opts.Steps
 }
 
 // loops reports whether the only thing the state can do is to stay as it is,
 // for ever and, outside a CTMC, without anybody noticing.
-func (w *pathDrawer) loops(state []int32, choices *compile.Choices) bool {
-	return !w.continuous() && len(choices.List) == 1 && len(choices.List[0].Transitions) == 1 &&
+func (drawer *pathDrawer) loops(state []int32, choices *compile.Choices) bool {
+	return !drawer.continuous() && len(choices.List) == 1 && len(choices.List[0].Transitions) == 1 &&
 		slices.Equal(choices.List[0].Transitions[0].Target, state)
 }
 
 // takeStep takes the next step from the record, or draws it. It stores the step in current.Out, and the state
 // after the step in next.
-func (w *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
+func (drawer *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
 	var step *Step
 	var transition int
-	if w.opts.Record != nil && current.Number < w.opts.Record.Steps() {
+	if drawer.opts.Record != nil && current.Number < drawer.opts.Record.Steps() {
 		var err error
-		if step, transition, err = w.recordedStep(current, choices); err != nil {
+		if step, transition, err = drawer.recordedStep(current, choices); err != nil {
 			return err
 		}
 	} else {
-		step, transition = w.randomStep(choices, rng)
+		step, transition = drawer.randomStep(choices, rng)
 	}
 	taken := &choices.List[step.Choice].Transitions[transition]
-	if w.opts.Record != nil {
+	if drawer.opts.Record != nil {
 		probability := step.Probability
-		if w.continuous() {
+		if drawer.continuous() {
 			probability /= exitRateOf(choices)
 		}
-		w.recordProbability.Mul(&w.recordProbability, new(big.Float).SetFloat64(probability))
+		drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
 	}
-	if w.opts.Rewards {
+	if drawer.opts.Rewards {
 		var err error
-		if step.Rewards, err = w.source.StepRewards(step.Choice, transition); err != nil {
+		if step.Rewards, err = drawer.source.StepRewards(step.Choice, transition); err != nil {
 			return err
 		}
 	}
-	rewards, err := w.stateRewards(taken.Target)
+	rewards, err := drawer.stateRewards(taken.Target)
 	if err != nil {
 		return err
 	}
@@ -309,39 +309,39 @@ func (w *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rn
 
 // randomStep draws a choice and a transition: in a CTMC by a race of exponential distributions, otherwise by
 // the Chooser, or uniformly without one.
-func (w *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (step *Step, transition int) {
+func (drawer *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (step *Step, transition int) {
 	step = &Step{Choices: len(choices.List)}
 	switch {
-	case w.continuous():
+	case drawer.continuous():
 		step.Choice, transition, step.Time = sampleRace(choices, rng)
-	case w.opts.Chooser != nil:
-		step.Choice = w.opts.Chooser.Choose(rng.Float64())
+	case drawer.opts.Chooser != nil:
+		step.Choice = drawer.opts.Chooser.Choose(rng.Float64())
 		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
-		w.opts.Chooser.Take(step.Choice, transition)
+		drawer.opts.Chooser.Take(step.Choice, transition)
 	default:
 		step.Choice = rng.IntN(step.Choices)
 		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
 	}
-	step.Action, step.Module = w.source.Action(step.Choice, transition)
-	step.Probability = w.probability(choices, choices.List[step.Choice].Transitions[transition].Weight)
+	step.Action, step.Module = drawer.source.Action(step.Choice, transition)
+	step.Probability = drawer.probability(choices, choices.List[step.Choice].Transitions[transition].Weight)
 	return step, transition
 }
 
 // probability returns the probability of a transition of the given weight in a Markov chain, or within its
 // choice in an MDP; in a CTMC it returns the rate.
-func (w *pathDrawer) probability(choices *compile.Choices, weight float64) float64 {
-	if w.source.Program().Type == syntax.DTMC {
+func (drawer *pathDrawer) probability(choices *compile.Choices, weight float64) float64 {
+	if drawer.source.Program().Type == syntax.DTMC {
 		weight /= float64(len(choices.List))
 	}
 	return weight
 }
 
 // stateRewards returns the rewards of a state, if they are asked for.
-func (w *pathDrawer) stateRewards(state []int32) ([]float64, error) {
-	if !w.opts.Rewards {
+func (drawer *pathDrawer) stateRewards(state []int32) ([]float64, error) {
+	if !drawer.opts.Rewards {
 		return nil, nil
 	}
-	return w.source.StateRewards(state)
+	return drawer.source.StateRewards(state)
 }
 
 // sampleTransition returns the first transition whose cumulative weight exceeds random. If rounding makes the
@@ -359,8 +359,8 @@ func sampleTransition(transitions []compile.Transition, random float64) int {
 func exitRateOf(choices *compile.Choices) float64 {
 	sum := 0.0
 	for _, c := range choices.List {
-		for _, t := range c.Transitions {
-			sum += t.Weight
+		for _, transition := range c.Transitions {
+			sum += transition.Weight
 		}
 	}
 	return sum

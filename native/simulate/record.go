@@ -136,10 +136,10 @@ func (p *recordReader) readHeading(line string) error {
 		}
 		p.columns[name] = i
 	}
-	for _, v := range p.program.Vars {
-		i, ok := p.columns[v.Name]
+	for _, variable := range p.program.Vars {
+		i, ok := p.columns[variable.Name]
 		if !ok {
-			return p.formatError(1, "found no column %q, want one for each variable of %s", v.Name, p.program.File)
+			return p.formatError(1, "found no column %q, want one for each variable of %s", variable.Name, p.program.File)
 		}
 		p.slots = append(p.slots, i)
 	}
@@ -197,9 +197,9 @@ func (p *recordReader) readRow(line string, number int) (row, error) {
 	return result, err
 }
 
-// valueOf returns the value of type t that a text stands for; it is the inverse of value.
-func valueOf(t sema.Type, text string) (x int32, ok bool) {
-	if t == sema.Bool {
+// valueOf returns the value of the given type that a text stands for; it is the inverse of value.
+func valueOf(exprType sema.Type, text string) (x int32, ok bool) {
+	if exprType == sema.Bool {
 		return map[string]int32{"true": 1}[text], text == "true" || text == "false"
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
@@ -229,20 +229,20 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 // recordedStep returns the step that the record has. If several transitions fit, it prefers one with the
 // recorded probability. In a Markov chain the probability of the step is the sum over all commands that make
 // it.
-func (w *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (step *Step, transition int, err error) {
-	program, recorded := w.source.Program(), &w.opts.Record.rows[current.Number+1]
+func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (step *Step, transition int, err error) {
+	program, recorded := drawer.source.Program(), &drawer.opts.Record.rows[current.Number+1]
 	step = &Step{Choices: len(choices.List), Choice: -1}
 	hasProbability := !math.IsNaN(recorded.probability)
 	equalsRecord := func(p float64) bool { // in a CTMC the record may have the rate, or the probability in the race
-		return hasProbability && (written(p, recorded.probability) || w.continuous() && written(p/exitRateOf(choices), recorded.probability))
+		return hasProbability && (written(p, recorded.probability) || drawer.continuous() && written(p/exitRateOf(choices), recorded.probability))
 	}
 	sum := 0.0          // of the probabilities of all candidates
 	exactMatch := false // whether a candidate has the recorded probability
 	var others []string
 	for i := range choices.List {
 		for transitionIndex, t := range choices.List[i].Transitions {
-			candidate := Step{Probability: w.probability(choices, t.Weight)}
-			candidate.Action, candidate.Module = w.source.Action(i, transitionIndex)
+			candidate := Step{Probability: drawer.probability(choices, t.Weight)}
+			candidate.Action, candidate.Module = drawer.source.Action(i, transitionIndex)
 			action := ActionText(program, &candidate)
 			if !slices.Equal(t.Target, recorded.state) || recorded.action != "" && recorded.action != action {
 				if text := action + " to " + compile.StateText(program, t.Target); len(others) < 4 && !slices.Contains(others, text) {
@@ -270,7 +270,7 @@ func (w *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (ste
 		step.Probability = sum
 	}
 	wrong := func(format string, args ...any) (*Step, int, error) {
-		return nil, 0, recordError(w.opts.Record.File, recorded.line, recorded.column, format, args...)
+		return nil, 0, recordError(drawer.opts.Record.File, recorded.line, recorded.column, format, args...)
 	}
 	switch {
 	case step.Choices == 0:
@@ -280,10 +280,10 @@ func (w *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (ste
 	case hasProbability && !equalsRecord(step.Probability) && recorded.probability > step.Probability: // a smaller one may be PRISM's, of one of several updates
 		return wrong("found %s with %s, want %s", found, number(recorded.probability), number(step.Probability))
 	}
-	if w.continuous() {
+	if drawer.continuous() {
 		if math.IsNaN(recorded.time) {
 			step.Time = 1 / exitRateOf(choices)
-			w.usesMeanTimes = true
+			drawer.usesMeanTimes = true
 		} else {
 			step.Time = max(0, recorded.time-current.Time)
 		}

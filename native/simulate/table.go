@@ -172,10 +172,10 @@ func (t *table) differ(visit, w *Visit) bool {
 }
 
 // number formats like Java.
-func number(x float64) string { return sema.DoubleValue(x).String() }
+func number(value float64) string { return sema.DoubleValue(value).String() }
 
-func value(t sema.Type, x int32) string {
-	if t == sema.Bool {
+func value(exprType sema.Type, x int32) string {
+	if exprType == sema.Bool {
 		return strconv.FormatBool(x != 0)
 	}
 	return strconv.Itoa(int(x))

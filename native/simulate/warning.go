@@ -8,9 +8,10 @@ import (
 	"tilecheck/stats"
 )
 
+// warnParameters warns about settings of the sampling, and about commands of a DTMC that were enabled at once.
 func (c *checker) warnParameters() {
-	for _, w := range c.plan.Warnings() {
-		c.warn("%s", w)
+	for _, warning := range c.plan.Warnings() {
+		c.warn("%s", warning)
 	}
 	if c.property.Program.Type == syntax.DTMC && c.result.Overlap > 0 {
 		c.warn("several commands were enabled at once on %d of %d sampled paths of a DTMC: one was drawn, each with the same probability, as PRISM does without saying so", c.result.Overlap, c.result.Samples)

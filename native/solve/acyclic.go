@@ -47,11 +47,11 @@ func (sys *system) optimumOfSolved(s int) bestBounds {
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
 		row, rowEnd := model.Row(c)
-		switch t := model.Target[row]; {
+		switch target := model.Target[row]; {
 		case rowEnd > row+1:
 			optimum.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
-		case int(t) != s:
-			optimum.include(choiceBounds{sys.values.Lower[t], sys.values.Upper[t], true}, uint32(c), sys.minimize)
+		case int(target) != s:
+			optimum.include(choiceBounds{sys.values.Lower[target], sys.values.Upper[target], true}, uint32(c), sys.minimize)
 		case sys.minimize:
 			return emptyBestBounds(true)
 		}

@@ -14,19 +14,19 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of x = P x + rhs under the current scheduler by at most the
+// solveIteratively approximates the solution of values = P values + rhs under the current scheduler by at most the
 // given number of Bi-CGSTAB steps. It returns nil if the residual stays large. The caller must prove the
 // result, since the error is unknown. Residuals are measured relative to the approximation.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
 func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, steps int) ([]float64, error) {
 	n := len(elim.choice)
-	x := slices.Clone(elim.guess)
+	values := slices.Clone(elim.guess)
 	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
 	for stalled := 0; ; {
-		iteration.rescale(x, rhs)
+		iteration.rescale(values, rhs)
 		previous := residual
 		residual = maxNorm(iteration.residual)
 		if residual > previous/4 {
@@ -41,20 +41,20 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 		}
 		steps -= taken
 		for k, scaled := range iteration.x {
-			x[k] = scaled * iteration.scale[k]
+			values[k] = scaled * iteration.scale[k]
 		}
 		// One sweep improves the unknowns whose error is large relative to their scale.
 		for k, j := range elim.choice {
-			x[k] = rhs(k)
+			values[k] = rhs(k)
 			if j != sparse.None {
-				x[k] += elim.equations.sumTerms(j, x)
+				values[k] += elim.equations.sumTerms(j, values)
 			}
 		}
 	}
 	if !(residual <= max(4*elim.precision, 1e-9)) {
 		return nil, nil
 	}
-	return x, nil
+	return values, nil
 }
 
 // bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is x times scale, and
@@ -64,11 +64,11 @@ type bicgstab struct {
 	scale, x, residual []float64
 }
 
-// rescale sets the scale of each unknown to the magnitude of its approximation in x, with a lower limit. Then
+// rescale sets the scale of each unknown to the magnitude of its approximation in values, with a lower limit. Then
 // it computes the scaled solution and its residual.
-func (bi *bicgstab) rescale(x []float64, rhs func(k int) float64) {
-	minScale := max(maxNorm(x), 1) * 0x1p-60
-	for k, value := range x {
+func (bi *bicgstab) rescale(values []float64, rhs func(k int) float64) {
+	minScale := max(maxNorm(values), 1) * 0x1p-60
+	for k, value := range values {
 		bi.scale[k] = max(math.Abs(value), minScale)
 		bi.x[k] = value / bi.scale[k]
 	}
@@ -90,8 +90,8 @@ func (bi *bicgstab) multiply(vector, product []float64) {
 			}
 			sum := 0.0
 			for i := equations.termStart[j]; i < equations.termStart[j+1]; i++ {
-				t := equations.column[i]
-				sum += equations.weight[i] * bi.scale[t] * vector[t]
+				target := equations.column[i]
+				sum += equations.weight[i] * bi.scale[target] * vector[target]
 			}
 			product[k] -= sum / bi.scale[k]
 		}
@@ -147,9 +147,9 @@ func dot(x, y []float64) float64 {
 }
 
 // maxNorm returns the greatest absolute value, or NaN if there is a NaN.
-func maxNorm(x []float64) float64 {
+func maxNorm(values []float64) float64 {
 	maximum := 0.0
-	for _, v := range x {
+	for _, v := range values {
 		maximum = max(maximum, math.Abs(v))
 	}
 	return maximum

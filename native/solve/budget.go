@@ -54,9 +54,9 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		for _, s := range order.Order {
 			work := 2 + len(graph.Target)/n
 			if sys.exact() {
-				x := sys.budgetOptimumRat(int(s), k, budget.Cost, recent)
-				values.assign(int(s), x)
-				work += reductionCost(x)
+				value := sys.budgetOptimumRat(int(s), k, budget.Cost, recent)
+				values.assign(int(s), value)
+				work += reductionCost(value)
 			} else {
 				values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), k, budget.Cost, recent)
 			}
@@ -98,7 +98,7 @@ func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 // budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to
 // values for budget-k. recent has the values for the latest budgets, as a ring: those of budget b are at
 // index b modulo its length.
-func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lo, hi float64) {
+func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -141,5 +141,5 @@ func (v *Values) equal(other *Values) bool {
 	if v.Exact == nil {
 		return slices.Equal(v.Lower, other.Lower) && slices.Equal(v.Upper, other.Upper)
 	}
-	return slices.EqualFunc(v.Exact, other.Exact, func(x, y *big.Rat) bool { return x == y || x.Cmp(y) == 0 })
+	return slices.EqualFunc(v.Exact, other.Exact, func(left, right *big.Rat) bool { return left == right || left.Cmp(right) == 0 })
 }

@@ -111,8 +111,8 @@ func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set
 		var ownDepth int32
 		for _, s := range components.Members(i) {
 			first, end := sys.graph.Choices(int(s))
-			for _, t := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
-				if id := components.ID[t]; id != sparse.None && id < uint32(i) {
+			for _, target := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
+				if id := components.ID[target]; id != sparse.None && id < uint32(i) {
 					ownDepth = max(ownDepth, depth[id])
 				}
 			}
@@ -202,8 +202,8 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 		if id := sys.endComponentOf(int(s)); id != sparse.None {
 			group = sys.endComponents.Members(int(id))
 		}
-		for _, t := range group {
-			index.ofState[t] = uint32(len(groups))
+		for _, target := range group {
+			index.ofState[target] = uint32(len(groups))
 		}
 		groups = append(groups, group)
 	}
@@ -217,12 +217,12 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 	unknown := index.ofState[s]
 	firstTerm := len(local.column)
 	reward := sys.reward.OfChoice(s, c)
-	lo, hi, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
+	lower, upper, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
 	first, end := sys.graph.Row(c)
 	selfLoop := sys.graph.Kind == sparse.CTMC
 	for i := first; i < end; i++ {
-		t, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
-		switch k := index.ofState[t]; {
+		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
+		switch k := index.ofState[target]; {
 		case k == unknown:
 			selfLoop = true
 			continue
@@ -230,9 +230,9 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 			local.column = append(local.column, k)
 			local.weight = append(local.weight, weight)
 		default:
-			lo += weight * sys.values.Lower[t]
-			hi += weight * sys.values.Upper[t]
-			maxTarget = max(maxTarget, sys.values.Upper[t])
+			lower += weight * sys.values.Lower[target]
+			upper += weight * sys.values.Upper[target]
+			maxTarget = max(maxTarget, sys.values.Upper[target])
 			exit += weight
 		}
 		sum += weight
@@ -241,7 +241,7 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 		return
 	}
 	if selfLoop {
-		lo, hi = sys.rounding.quotient(lo, hi, sum)
+		lower, upper = sys.rounding.quotient(lower, upper, sum)
 		exit /= sum
 		for i := firstTerm; i < len(local.weight); i++ {
 			// A weight that underflows must stay positive; its effect is below rounding.floor.
@@ -249,24 +249,24 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 		}
 	}
 	if maxTarget > 0 { // even if the products underflow
-		hi = max(hi, sys.rounding.floor)
+		upper = max(upper, sys.rounding.floor)
 	}
 	// For this sum, the division by the sum of weights, and the sums in sweeps.
 	relErr := sys.rounding.sumErr(2 * (end - first))
 	local.termStart = append(local.termStart, uint32(firstTerm))
-	local.constLower = append(local.constLower, lo)
-	local.constUpper = append(local.constUpper, hi)
+	local.constLower = append(local.constLower, lower)
+	local.constUpper = append(local.constUpper, upper)
 	local.evalErr = append(local.evalErr, relErr)
 	local.exitWeight = append(local.exitWeight, exit)
 	local.modelChoice = append(local.modelChoice, uint32(c))
 	switch {
-	case math.IsInf(hi, 1): // a successor was given up
+	case math.IsInf(upper, 1): // a successor was given up
 		local.inheritedWidth = math.Inf(1)
-	case hi > lo && hi < sys.rounding.grid*0x1p34:
-		local.inheritedAbsWidth = max(local.inheritedAbsWidth, (hi-lo)/exit)
-	case hi > sys.rounding.underflowThreshold():
-		local.inheritedWidth = max(local.inheritedWidth, (hi-lo)/hi)
-	case hi > lo:
+	case upper > lower && upper < sys.rounding.grid*0x1p34:
+		local.inheritedAbsWidth = max(local.inheritedAbsWidth, (upper-lower)/exit)
+	case upper > sys.rounding.underflowThreshold():
+		local.inheritedWidth = max(local.inheritedWidth, (upper-lower)/upper)
+	case upper > lower:
 		local.underflowed = true
 	}
 }

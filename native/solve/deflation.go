@@ -39,28 +39,28 @@ func newDeflation(game *Game, sys *system, strategy []uint32, opts Options) *def
 }
 
 // solve computes bounds for the maybe states.
-func (d *deflation) solve(ctx context.Context, opts Options) error {
-	sys := d.sys
+func (bounds *deflation) solve(ctx context.Context, opts Options) error {
+	sys := bounds.sys
 	for s := range sys.maybe.All() {
 		sys.values.Upper[s] = 1
 	}
 	comps := sys.graph.Components(sys.maybe, nil)
 	cyclic := sys.cyclicComponents(comps)
-	d.eps /= float64(sys.cyclicDepth(comps, cyclic))
-	d.meter = newMeter(ctx, opts, len(comps.States))
+	bounds.eps /= float64(sys.cyclicDepth(comps, cyclic))
+	bounds.meter = newMeter(ctx, opts, len(comps.States))
 	for i := range comps.Num() {
 		members := comps.Members(i)
 		if len(members) == 1 {
-			d.update(int(members[0]), sys.optimum(int(members[0])))
-		} else if err := d.component(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
+			bounds.update(int(members[0]), sys.optimum(int(members[0])))
+		} else if err := bounds.component(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
 			return err
 		}
-		d.meter.progress.Done += len(members)
-		if err := d.meter.addWork(len(members)); err != nil {
+		bounds.meter.progress.Done += len(members)
+		if err := bounds.meter.addWork(len(members)); err != nil {
 			return err
 		}
 	}
-	sys.values.Sweeps += d.meter.progress.Sweeps
+	sys.values.Sweeps += bounds.meter.progress.Sweeps
 	return nil
 }
 
@@ -76,44 +76,44 @@ func (d *deflation) withMinimizer() []uint32 {
 }
 
 // component solves a component with several states.
-func (d *deflation) component(ctx context.Context, members []uint32, limit int) error {
-	v := d.sys.values
-	part := d.newPart(members)
-	d.endComponents = nil
+func (bounds *deflation) component(ctx context.Context, members []uint32, limit int) error {
+	values := bounds.sys.values
+	part := bounds.newPart(members)
+	bounds.endComponents = nil
 	for sweep := 1; ; sweep++ {
 		if part != nil && (sweep&(sweep-1) == 0 || sweep%256 == 0) {
-			if err := d.findEndComponents(ctx, part); err != nil {
+			if err := bounds.findEndComponents(ctx, part); err != nil {
 				return err
 			}
 		}
-		work, changed, wide := d.sweep(members)
-		d.meter.progress.Sweeps++
-		if err := d.meter.addWork(2 * work); err != nil {
+		work, changed, wide := bounds.sweep(members)
+		bounds.meter.progress.Sweeps++
+		if err := bounds.meter.addWork(2 * work); err != nil {
 			return err
 		}
 		switch {
 		case !wide:
 			return nil
 		case sweep >= limit || !changed && sweep&(sweep-1) != 0:
-			v.Converged = false
+			values.Converged = false
 			return nil
 		}
 	}
 }
 
 // sweep applies the equations to both bounds of the states, and deflates.
-func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
-	sys, v := d.sys, d.sys.values
+func (bounds *deflation) sweep(members []uint32) (work int, changed, wide bool) {
+	sys, values := bounds.sys, bounds.sys.values
 	for _, s := range members {
-		changed = d.update(int(s), sys.optimum(int(s))) || changed
+		changed = bounds.update(int(s), sys.optimum(int(s))) || changed
 		first, end := sys.graph.Choices(int(s))
 		work += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	for _, set := range d.endComponents {
-		changed = d.deflate(set) || changed
+	for _, set := range bounds.endComponents {
+		changed = bounds.deflate(set) || changed
 	}
 	for _, s := range members {
-		if lo, hi := v.Lower[s], v.Upper[s]; hi-lo > d.eps*hi {
+		if lower, upper := values.Lower[s], values.Upper[s]; upper-lower > bounds.eps*upper {
 			wide = true
 			break
 		}
@@ -122,46 +122,46 @@ func (d *deflation) sweep(members []uint32) (work int, changed, wide bool) {
 }
 
 // update narrows the bounds of a state to those of its best choices. It reports whether that changed any.
-func (d *deflation) update(s int, b bestBounds) (changed bool) {
-	v := d.sys.values
+func (bounds *deflation) update(s int, b bestBounds) (changed bool) {
+	values := bounds.sys.values
 	if b.choice == sparse.None {
 		return false
 	}
-	if b.lower > v.Lower[s] {
-		v.Lower[s], changed = b.lower, true
-		if d.game.maximizer.Has(s) {
-			d.strategy[s] = b.choice
+	if b.lower > values.Lower[s] {
+		values.Lower[s], changed = b.lower, true
+		if bounds.game.maximizer.Has(s) {
+			bounds.strategy[s] = b.choice
 		}
 	}
-	if b.upper < v.Upper[s] {
-		v.Upper[s], changed = b.upper, true
+	if b.upper < values.Upper[s] {
+		values.Upper[s], changed = b.upper, true
 	}
 	return changed
 }
 
 // deflate lowers the upper bounds of a set of states to that of the best exit of the maximizer. It
 // reports whether that changed any.
-func (d *deflation) deflate(set []uint32) (changed bool) {
+func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	for _, s := range set {
-		d.inside.Add(int(s))
+		bounds.inside.Add(int(s))
 	}
 	exit := 0.0
 	for _, s := range set {
-		if !d.game.maximizer.Has(int(s)) {
+		if !bounds.game.maximizer.Has(int(s)) {
 			continue
 		}
-		first, end := d.sys.graph.Choices(int(s))
+		first, end := bounds.sys.graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			if !d.game.stays(c, d.inside) {
-				exit = max(exit, d.sys.evaluateChoice(int(s), c).upper)
+			if !bounds.game.stays(c, bounds.inside) {
+				exit = max(exit, bounds.sys.evaluateChoice(int(s), c).upper)
 			}
 		}
 	}
 	exit = min(exit, 1)
 	for _, s := range set {
-		d.inside.Remove(int(s))
-		if d.sys.values.Upper[s] > exit {
-			d.sys.values.Upper[s], changed = exit, true
+		bounds.inside.Remove(int(s))
+		if bounds.sys.values.Upper[s] > exit {
+			bounds.sys.values.Upper[s], changed = exit, true
 		}
 	}
 	return changed
@@ -175,8 +175,8 @@ type part struct {
 }
 
 // newPart returns the part of the members; nil if no choice stays in it.
-func (d *deflation) newPart(members []uint32) *part {
-	g := d.sys.graph
+func (bounds *deflation) newPart(members []uint32) *part {
+	g := bounds.sys.graph
 	number := make(map[uint32]uint32, len(members))
 	for i, s := range members {
 		number[s] = uint32(i)
@@ -187,8 +187,8 @@ func (d *deflation) newPart(members []uint32) *part {
 		first, end := g.Choices(int(s))
 		for c := first; c < end; c++ {
 			at := len(p.model.Target)
-			for _, t := range g.Target[g.Start[c]:g.Start[c+1]] {
-				k, in := number[t]
+			for _, target := range g.Target[g.Start[c]:g.Start[c+1]] {
+				k, in := number[target]
 				if !in {
 					p.model.Target = p.model.Target[:at]
 					break
@@ -211,12 +211,12 @@ func (d *deflation) newPart(members []uint32) *part {
 // findEndComponents finds the end components of the part if the minimizer makes only choices that are
 // best for the lower bounds, once exactly and once up to a small difference: bounds of choices with the
 // same value can differ for a long time.
-func (d *deflation) findEndComponents(ctx context.Context, p *part) error {
-	d.endComponents = d.endComponents[:0]
-	for _, tolerance := range []float64{0, d.eps / 16, math.Sqrt(d.eps)} {
+func (bounds *deflation) findEndComponents(ctx context.Context, p *part) error {
+	bounds.endComponents = bounds.endComponents[:0]
+	for _, tolerance := range []float64{0, bounds.eps / 16, math.Sqrt(bounds.eps)} {
 		allowed := sparse.NewSet(len(p.origin))
 		for i, s := range p.members {
-			d.allow(allowed, p, i, int(s), tolerance)
+			bounds.allow(allowed, p, i, int(s), tolerance)
 		}
 		ends, err := p.model.EndComponents(ctx, nil, allowed)
 		if err != nil {
@@ -227,9 +227,9 @@ func (d *deflation) findEndComponents(ctx context.Context, p *part) error {
 			for _, i := range ends.Members(k) {
 				set = append(set, p.members[i])
 			}
-			d.endComponents = append(d.endComponents, set)
+			bounds.endComponents = append(bounds.endComponents, set)
 		}
-		if err := d.meter.addWork(len(p.model.Target)); err != nil {
+		if err := bounds.meter.addWork(len(p.model.Target)); err != nil {
 			return err
 		}
 	}
@@ -237,13 +237,13 @@ func (d *deflation) findEndComponents(ctx context.Context, p *part) error {
 }
 
 // allow adds the choices of a state: all of the maximizer, those within the tolerance of the minimizer.
-func (d *deflation) allow(allowed *sparse.Set, p *part, i, s int, tolerance float64) {
+func (bounds *deflation) allow(allowed *sparse.Set, p *part, i, s int, tolerance float64) {
 	limit := math.Inf(1)
-	if !d.game.maximizer.Has(s) {
-		limit = d.sys.optimum(s).lower * (1 + tolerance)
+	if !bounds.game.maximizer.Has(s) {
+		limit = bounds.sys.optimum(s).lower * (1 + tolerance)
 	}
 	for k := p.model.First[i]; k < p.model.First[i+1]; k++ {
-		if math.IsInf(limit, 1) || d.sys.evaluateChoice(s, int(p.origin[k])).lower <= limit {
+		if math.IsInf(limit, 1) || bounds.sys.evaluateChoice(s, int(p.origin[k])).lower <= limit {
 			allowed.Add(int(k))
 		}
 	}

@@ -22,25 +22,25 @@ const (
 // newDoubleWord returns the double-word number nearest to a fraction: the nearest float64, and the float64
 // nearest to the remainder.
 func newDoubleWord(fraction *big.Rat) doubleWord {
-	hi, exact := fraction.Float64()
-	if exact || math.IsInf(hi, 0) {
-		return doubleWord{hi, 0}
+	upper, exact := fraction.Float64()
+	if exact || math.IsInf(upper, 0) {
+		return doubleWord{upper, 0}
 	}
-	remainder := new(big.Rat).SetFloat64(hi)
-	lo, _ := remainder.Sub(fraction, remainder).Float64()
-	return doubleWord{hi, lo}
+	remainder := new(big.Rat).SetFloat64(upper)
+	lower, _ := remainder.Sub(fraction, remainder).Float64()
+	return doubleWord{upper, lower}
 }
 
 // rat returns the exact value.
 func (x doubleWord) rat() *big.Rat {
-	lo := new(big.Rat).SetFloat64(x.lo)
-	return lo.Add(lo, new(big.Rat).SetFloat64(x.hi))
+	lower := new(big.Rat).SetFloat64(x.lo)
+	return lower.Add(lower, new(big.Rat).SetFloat64(x.hi))
 }
 
 // fastTwoSum returns the exact sum, if hi is at least lo.
-func fastTwoSum(hi, lo float64) doubleWord {
-	s := hi + lo
-	return doubleWord{s, lo - (s - hi)}
+func fastTwoSum(upper, lower float64) doubleWord {
+	s := upper + lower
+	return doubleWord{s, lower - (s - upper)}
 }
 
 func (x doubleWord) add(y doubleWord) doubleWord {

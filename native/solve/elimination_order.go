@@ -90,11 +90,11 @@ func newEliminator(n int, row rowFunc) *eliminator {
 	for k := range n {
 		first := len(storage)
 		elim.clearMarks()
-		for _, t := range row(k) {
-			if elim.mark[t] != elim.stamp {
-				elim.mark[t] = elim.stamp
-				storage = append(storage, t)
-				elim.columnCount[t]++
+		for _, target := range row(k) {
+			if elim.mark[target] != elim.stamp {
+				elim.mark[target] = elim.stamp
+				storage = append(storage, target)
+				elim.columnCount[target]++
 			}
 		}
 		elim.row[k] = storage[first:len(storage):len(storage)]
@@ -107,8 +107,8 @@ func newEliminator(n int, row rowFunc) *eliminator {
 		columnStorage = columnStorage[elim.columnCount[k]:]
 	}
 	for k := range n {
-		for _, t := range elim.row[k] {
-			elim.column[t] = append(elim.column[t], uint32(k))
+		for _, target := range elim.row[k] {
+			elim.column[target] = append(elim.column[target], uint32(k))
 		}
 	}
 	for k := range n {
@@ -148,7 +148,7 @@ func (e *eliminator) remainingWork() float64 {
 // of its row. It returns the number of operations.
 func (e *eliminator) eliminateCheapest() float64 {
 	k := e.queue.first()
-	isEliminated := func(t uint32) bool { return e.eliminated[t] }
+	isEliminated := func(target uint32) bool { return e.eliminated[target] }
 	row := slices.DeleteFunc(e.row[k], isEliminated)
 	column := slices.DeleteFunc(e.column[k], isEliminated)
 	e.appendToOrder(k, row, column)
@@ -160,8 +160,8 @@ func (e *eliminator) eliminateCheapest() float64 {
 	for _, i := range column {
 		e.updatePriority(i)
 	}
-	for _, t := range row {
-		e.updatePriority(t)
+	for _, target := range row {
+		e.updatePriority(target)
 	}
 	return float64(work)
 }
@@ -172,12 +172,12 @@ func (e *eliminator) updatePriority(k uint32) {
 	}
 }
 
-// eliminateTwins eliminates the unknowns whose row and column now equal those of the unknown just eliminated.
-// They create no new terms. It returns the number of operations.
+// eliminateTwins eliminates unknowns that create no new terms: after the last elimination their row and column
+// equal the given row and column of the eliminated unknown. It returns the number of operations.
 func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	e.clearMarks()
-	for _, t := range row {
-		e.mark[t] = e.stamp
+	for _, target := range row {
+		e.mark[target] = e.stamp
 	}
 	for _, i := range column {
 		if e.mark[i] != e.stamp || int(e.rowCount[i]) != len(row)-1 || int(e.columnCount[i]) != len(column)-1 {
@@ -214,8 +214,8 @@ func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	delete(e.rowSets, k)
 	e.storedTerms += len(row) + len(column)
 	e.remainingTerms -= len(row) + len(column)
-	for _, t := range row {
-		e.columnCount[t]--
+	for _, target := range row {
+		e.columnCount[target]--
 	}
 }
 
@@ -226,16 +226,16 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 	row, rowSet := e.row[i], e.rowSets[i]
 	if rowSet == nil && len(row) > 16*len(terms)+64 {
 		rowSet = make(map[uint32]struct{}, 2*len(row))
-		for _, t := range row {
-			rowSet[t] = struct{}{}
+		for _, target := range row {
+			rowSet[target] = struct{}{}
 		}
 		e.rowSets[i] = rowSet
 	}
 	if rowSet != nil {
-		for _, t := range terms {
-			if _, ok := rowSet[t]; !ok && t != i {
-				rowSet[t] = struct{}{}
-				e.addTerm(i, t)
+		for _, target := range terms {
+			if _, ok := rowSet[target]; !ok && target != i {
+				rowSet[target] = struct{}{}
+				e.addTerm(i, target)
 			}
 		}
 		return workPerTerm * len(terms)
@@ -243,28 +243,28 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 	e.clearMarks()
 	e.mark[i] = e.stamp
 	kept := row[:0]
-	for _, t := range row {
-		if !e.eliminated[t] {
-			e.mark[t] = e.stamp
-			kept = append(kept, t)
+	for _, target := range row {
+		if !e.eliminated[target] {
+			e.mark[target] = e.stamp
+			kept = append(kept, target)
 		}
 	}
 	e.row[i] = kept
 	added := 0
-	for _, t := range terms {
-		if e.mark[t] != e.stamp {
-			e.addTerm(i, t)
+	for _, target := range terms {
+		if e.mark[target] != e.stamp {
+			e.addTerm(i, target)
 			added++
 		}
 	}
 	return len(row) + 2*len(terms) + workPerTerm*added
 }
 
-func (e *eliminator) addTerm(i, t uint32) {
-	e.row[i] = append(e.row[i], t)
-	e.column[t] = append(e.column[t], i)
+func (e *eliminator) addTerm(i, target uint32) {
+	e.row[i] = append(e.row[i], target)
+	e.column[target] = append(e.column[target], i)
 	e.rowCount[i]++
-	e.columnCount[t]++
+	e.columnCount[target]++
 	e.remainingTerms++
 }
 
@@ -295,8 +295,8 @@ func (e *eliminator) result() *eliminationOrder {
 	}
 	result.upperCols = make([]uint32, 0, upperTerms)
 	for p, k := range result.order {
-		for _, t := range e.row[k] {
-			result.upperCols = append(result.upperCols, result.position[t])
+		for _, target := range e.row[k] {
+			result.upperCols = append(result.upperCols, result.position[target])
 		}
 		slices.Sort(result.upperCols[result.upperStart[p]:])
 		result.upperStart[p+1] = len(result.upperCols)
@@ -346,46 +346,46 @@ func bucketOfPriority(priority int) int32 {
 }
 
 // insert puts number k into the bucket of its priority, and takes it out of its old bucket.
-func (b *bucketQueue) insert(k uint32, priority int) {
+func (queue *bucketQueue) insert(k uint32, priority int) {
 	bucket := bucketOfPriority(priority)
-	if b.bucket[k] == bucket {
+	if queue.bucket[k] == bucket {
 		return
 	}
-	b.remove(k)
-	if first := b.head[bucket]; first != 0 {
-		b.prev[first-1] = k + 1
+	queue.remove(k)
+	if first := queue.head[bucket]; first != 0 {
+		queue.prev[first-1] = k + 1
 	}
-	b.next[k] = b.head[bucket] // links are numbers plus one; 0 is the end
-	b.prev[k] = 0
-	b.bucket[k] = bucket
-	b.head[bucket] = k + 1
-	b.lowest = min(b.lowest, int(bucket))
+	queue.next[k] = queue.head[bucket] // links are numbers plus one; 0 is the end
+	queue.prev[k] = 0
+	queue.bucket[k] = bucket
+	queue.head[bucket] = k + 1
+	queue.lowest = min(queue.lowest, int(bucket))
 }
 
 // remove takes number k out of the doubly linked list of its bucket, whose links are numbers plus one. It does
 // nothing if k is not queued.
-func (b *bucketQueue) remove(k uint32) {
-	bucket := b.bucket[k]
+func (queue *bucketQueue) remove(k uint32) {
+	bucket := queue.bucket[k]
 	if bucket < 0 {
 		return
 	}
-	next, prev := b.next[k], b.prev[k]
+	next, prev := queue.next[k], queue.prev[k]
 	if next != 0 {
-		b.prev[next-1] = prev
+		queue.prev[next-1] = prev
 	}
 	if prev != 0 {
-		b.next[prev-1] = next
+		queue.next[prev-1] = next
 	} else {
-		b.head[bucket] = next
+		queue.head[bucket] = next
 	}
-	b.bucket[k] = -1
+	queue.bucket[k] = -1
 }
 
 // first returns a number of the first bucket in use, without removing it. The queue must not be
 // empty.
-func (b *bucketQueue) first() uint32 {
-	for b.head[b.lowest] == 0 {
-		b.lowest++
+func (queue *bucketQueue) first() uint32 {
+	for queue.head[queue.lowest] == 0 {
+		queue.lowest++
 	}
-	return b.head[b.lowest] - 1
+	return queue.head[queue.lowest] - 1
 }

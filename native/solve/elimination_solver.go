@@ -14,27 +14,27 @@ import (
 //
 // If elimination takes more operations than budget, Bi-CGSTAB replaces it, and its result must be proved;
 // overBudget says that a larger budget may help.
-func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	solver := newEliminationSolver(l, budget)
-	defer func() { l.extended = ok && solver.extendedFactors != nil }()
-	x, err := solver.policyIteration(meter, l.minimize, solver.constant)
-	if err == nil && solver.leavesFloatRange(meter, x) {
-		solver = newEliminationSolver(l, budget)
+func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+	solver := newEliminationSolver(local, budget)
+	defer func() { local.extended = ok && solver.extendedFactors != nil }()
+	values, err := solver.policyIteration(meter, local.minimize, solver.constant)
+	if err == nil && solver.leavesFloatRange(meter, values) {
+		solver = newEliminationSolver(local, budget)
 		solver.extendedFactors = new(extendedFactors)
-		x, err = solver.policyIteration(meter, l.minimize, solver.constant)
+		values, err = solver.policyIteration(meter, local.minimize, solver.constant)
 	}
-	if x == nil || err != nil {
-		l.sweepsTooSlow = solver.slowExit(meter)
+	if values == nil || err != nil {
+		local.sweepsTooSlow = solver.slowExit(meter)
 		return false, solver.iterative, err
 	}
 	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
-	reliable := !solver.iterative && solver.noUnderflow(x)
-	inputsExact := l.inheritedWidth <= eps*negligibleInherited
-	wantsInductive := l.rounding.grid > 0
-	if reliable && inputsExact && relErr <= eps && !wantsInductive && l.acceptIfOptimal(scheduler, x, relErr) {
+	reliable := !solver.iterative && solver.noUnderflow(values)
+	inputsExact := local.inheritedWidth <= eps*negligibleInherited
+	wantsInductive := local.rounding.grid > 0
+	if reliable && inputsExact && relErr <= eps && !wantsInductive && local.acceptIfOptimal(scheduler, values, relErr) {
 		return true, false, nil
 	}
-	low, high, err := solver.solveConstantBounds(meter, x)
+	low, high, err := solver.solveConstantBounds(meter, values)
 	if err != nil {
 		return false, false, err
 	}
@@ -44,28 +44,28 @@ func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok,
 	}
 	// First try the slack of the current scheduler, since its factors are already computed.
 	for _, maxDelta := range []float64{1e-9, 1e-3} {
-		slack, err := solver.solveSlack(meter, x, maxDelta < 1e-3)
+		slack, err := solver.solveSlack(meter, values, maxDelta < 1e-3)
 		if err != nil {
 			return false, false, err
 		}
-		if slack != nil && low != nil && high != nil && l.proveInductive(low, high, slack, maxDelta, maxWidth) {
+		if slack != nil && low != nil && high != nil && local.proveInductive(low, high, slack, maxDelta, maxWidth) {
 			return true, false, nil
 		}
 	}
-	if reliable && relErr < 1e-3 && !wantsInductive && l.acceptIfOptimal(scheduler, x, relErr) {
+	if reliable && relErr < 1e-3 && !wantsInductive && local.acceptIfOptimal(scheduler, values, relErr) {
 		return true, false, nil
 	}
-	l.sweepsTooSlow = solver.slowExit(meter)
+	local.sweepsTooSlow = solver.slowExit(meter)
 	return false, solver.iterative, nil
 }
 
-// leavesFloatRange reports whether the elimination that led to x fails because numbers leave the
+// leavesFloatRange reports whether the elimination that led to values fails because numbers leave the
 // range of float64, so that extended numbers may do.
-func (elim *eliminationSolver) leavesFloatRange(meter *meter, x []float64) bool {
+func (elim *eliminationSolver) leavesFloatRange(meter *meter, values []float64) bool {
 	if elim.iterative || elim.cycling || elim.equations.underflowed {
 		return false
 	}
-	return x == nil || !elim.noUnderflow(x) && elim.slowExit(meter)
+	return values == nil || !elim.noUnderflow(values) && elim.slowExit(meter)
 }
 
 // slowExit reports whether the chain under the current scheduler takes so many steps to leave the
@@ -82,14 +82,14 @@ func (elim *eliminationSolver) slowExit(meter *meter) bool {
 // and upper constants separately.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns the solutions for the lower and for the upper bounds of the constants; x is the
+// solveConstantBounds returns the solutions for the lower and for the upper bounds of the constants; values is the
 // solution for their midpoints. The distance of the two is proportional to the widths of the constants. An
 // error bound for a single solution would assume the greatest relative width for all constants.
-func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (low, high []float64, err error) {
+func (elim *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (low, high []float64, err error) {
 	if elim.equations.inheritedWidth == 0 && !elim.equations.underflowed && elim.equations.inheritedAbsWidth == 0 {
-		return x, x, nil
+		return values, values, nil
 	}
-	elim.guess = x
+	elim.guess = values
 	solveFor := func(constants []float64) ([]float64, error) {
 		return elim.solve(meter, func(k int) float64 {
 			if j := elim.choice[k]; j != sparse.None {
@@ -106,12 +106,12 @@ func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (l
 	return low, high, err
 }
 
-// solveSlack solves w = P w + x (plus a multiple of the grid): under the current scheduler if
+// solveSlack solves w = P w + values (plus a multiple of the grid): under the current scheduler if
 // fixedScheduler is set or not all schedulers leave the component, and otherwise under the scheduler
 // that maximizes w.
-func (elim *eliminationSolver) solveSlack(meter *meter, x []float64, fixedScheduler bool) ([]float64, error) {
-	rhs := func(k int) float64 { return x[k] + elim.equations.rounding.grid*0x1p39 }
-	elim.guess, elim.precision = x, 0.1
+func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedScheduler bool) ([]float64, error) {
+	rhs := func(k int) float64 { return values[k] + elim.equations.rounding.grid*0x1p39 }
+	elim.guess, elim.precision = values, 0.1
 	if fixedScheduler || elim.equations.minimize && elim.equations.hasRewards {
 		return elim.solve(meter, rhs)
 	}
@@ -125,17 +125,17 @@ func (elim *eliminationSolver) solveSlack(meter *meter, x []float64, fixedSchedu
 //
 // An upper bound that the equations do not raise is above the least solution. A lower bound that they do not
 // lower is below it, since every scheduler leaves the component or has infinite reward.
-func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
+func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
 		for k := range slack {
-			l.setAround(lower, upper, k, low[k], high[k], delta*slack[k])
+			local.setAround(lower, upper, k, low[k], high[k], delta*slack[k])
 			if upper[k]-lower[k] > maxWidth*upper[k] {
 				return false
 			}
 		}
-		if scheduler, ok := l.provesBounds(lower, upper); ok {
-			l.acceptBounds(lower, upper, scheduler)
+		if scheduler, ok := local.provesBounds(lower, upper); ok {
+			local.acceptBounds(lower, upper, scheduler)
 			return true
 		}
 	}
@@ -143,95 +143,95 @@ func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWi
 }
 
 // setAround sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
-func (l *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
-	lower[k] = l.rounding.floorToGrid(max(low-spread, 0))
-	upper[k] = l.rounding.ceilToGrid(high + spread)
-	if l.atMostOne {
+func (local *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
+	lower[k] = local.rounding.floorToGrid(max(low-spread, 0))
+	upper[k] = local.rounding.ceilToGrid(high + spread)
+	if local.atMostOne {
 		upper[k] = min(upper[k], 1)
 	}
 }
 
-func (l *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
-	l.lower, l.upper = lower, upper
-	if l.scheduler != nil {
-		l.scheduler = scheduler
+func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
+	local.lower, local.upper = lower, upper
+	if local.scheduler != nil {
+		local.scheduler = scheduler
 	}
 }
 
 // provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower
 // bound and raises no upper bound. It returns the scheduler that attains the bounds.
-func (l *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
+func (local *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
 	scheduler := make([]uint32, len(lower))
 	for k := range lower {
-		lo, lowerChoice := l.lowerUpdate(k, lower)
-		hi, upperChoice := l.upperUpdate(k, upper)
+		lo, lowerChoice := local.lowerUpdate(k, lower)
+		hi, upperChoice := local.upperUpdate(k, upper)
 		if lo < lower[k] || hi > upper[k] {
 			return nil, false
 		}
 		scheduler[k] = lowerChoice
-		if l.minimize {
+		if local.minimize {
 			scheduler[k] = upperChoice
 		}
 	}
 	return scheduler, true
 }
 
-// acceptIfOptimal checks that x, the value of the given scheduler up to relErr, is optimal: no other choice
-// can improve on it. If so, it replaces the bounds by x plus and minus its error, and returns true.
-func (l *localSystem) acceptIfOptimal(scheduler []uint32, x []float64, relErr float64) bool {
+// acceptIfOptimal checks that values, the value of the given scheduler up to relErr, is optimal: no other choice
+// can improve on it. If so, it replaces the bounds by values plus and minus its error, and returns true.
+func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	for k, current := range scheduler {
-		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-			if j != current && !l.certainlyNotBetter(k, j, x, relErr) && !l.sameEquation(j, current) {
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
+			if j != current && !local.certainlyNotBetter(k, j, values, relErr) && !local.sameEquation(j, current) {
 				return false
 			}
 		}
 	}
-	lower, upper := make([]float64, len(x)), make([]float64, len(x))
-	for k := range x {
-		l.setAround(lower, upper, k, x[k], x[k], 1.01*relErr*x[k])
+	lower, upper := make([]float64, len(values)), make([]float64, len(values))
+	for k := range values {
+		local.setAround(lower, upper, k, values[k], values[k], 1.01*relErr*values[k])
 	}
-	l.acceptBounds(lower, upper, scheduler)
+	local.acceptBounds(lower, upper, scheduler)
 	return true
 }
 
-// noUnderflow reports whether underflow cannot have changed the solution x noticeably. The effect of a lost
+// noUnderflow reports whether underflow cannot have changed the solution values noticeably. The effect of a lost
 // amount is at most that amount times the expected number of steps until the component is left. That number
 // solves the same equations with constants 1.
-func (elim *eliminationSolver) noUnderflow(x []float64) bool {
+func (elim *eliminationSolver) noUnderflow(values []float64) bool {
 	if elim.equations.underflowed {
 		return false
 	}
 	if elim.extendedFactors != nil { // choices are compared in float64
-		return allWithin(x, 0x1p-900, 0x1p1010)
+		return allWithin(values, 0x1p-900, 0x1p1010)
 	}
 	steps := elim.substitute(func(int) float64 { return 1 })
-	return allWithin(x, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
+	return allWithin(values, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
 
 // allWithin reports whether all values are between minimum and maximum.
-func allWithin(x []float64, minimum, maximum float64) bool {
-	return slices.Min(x) >= minimum && slices.Max(x) <= maximum
+func allWithin(values []float64, minimum, maximum float64) bool {
+	return slices.Min(values) >= minimum && slices.Max(values) <= maximum
 }
 
-// certainlyNotBetter reports whether choice j of unknown k cannot improve on x[k], for any values within
-// relErr of x. It adds up differences of values, since the weights of a choice sum to one: if the differences
+// certainlyNotBetter reports whether choice j of unknown k cannot improve on values[k], for any values within
+// relErr of values. It adds up differences of values, since the weights of a choice sum to one: if the differences
 // are small, so is the effect of the error of the weights.
-func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr float64) bool {
-	current := x[k]
-	constant := l.constLower[j]
-	if !l.minimize {
-		constant = l.constUpper[j]
+func (local *localSystem) certainlyNotBetter(k int, j uint32, values []float64, relErr float64) bool {
+	current := values[k]
+	constant := local.constLower[j]
+	if !local.minimize {
+		constant = local.constUpper[j]
 	}
-	gain, magnitude := constant-l.exitWeight[j]*current, constant+l.exitWeight[j]*current
+	gain, magnitude := constant-local.exitWeight[j]*current, constant+local.exitWeight[j]*current
 	err := 0.0
-	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		weight, target := l.weight[i], x[l.column[i]]
-		gain += weight * (target - current)
-		magnitude += weight * math.Abs(target-current)
-		err += weight * (target + current)
+	for i := local.termStart[j]; i < local.termStart[j+1]; i++ {
+		weight, targetValue := local.weight[i], values[local.column[i]]
+		gain += weight * (targetValue - current)
+		magnitude += weight * math.Abs(targetValue-current)
+		err += weight * (targetValue + current)
 	}
-	err = 1.01 * (l.evalErr[j]*magnitude + relErr*(err+l.exitWeight[j]*current))
-	if l.minimize {
+	err = 1.01 * (local.evalErr[j]*magnitude + relErr*(err+local.exitWeight[j]*current))
+	if local.minimize {
 		return gain-err >= 0
 	}
 	return gain+err <= 0
@@ -239,33 +239,33 @@ func (l *localSystem) certainlyNotBetter(k int, j uint32, x []float64, relErr fl
 
 // sameEquation reports whether the equations of choices i and j have the same columns, and coefficients that differ by
 // rounding errors only. It is false if j is sparse.None.
-func (l *localSystem) sameEquation(i, j uint32) bool {
-	if j == sparse.None || !slices.Equal(l.column[l.termStart[i]:l.termStart[i+1]], l.column[l.termStart[j]:l.termStart[j+1]]) {
+func (local *localSystem) sameEquation(i, j uint32) bool {
+	if j == sparse.None || !slices.Equal(local.column[local.termStart[i]:local.termStart[i+1]], local.column[local.termStart[j]:local.termStart[j+1]]) {
 		return false
 	}
-	relErr := min(l.evalErr[i], l.evalErr[j])
+	relErr := min(local.evalErr[i], local.evalErr[j])
 	close := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
-	for t := range l.termStart[i+1] - l.termStart[i] {
-		if !close(l.weight[l.termStart[i]+t], l.weight[l.termStart[j]+t]) {
+	for offset := range local.termStart[i+1] - local.termStart[i] {
+		if !close(local.weight[local.termStart[i]+offset], local.weight[local.termStart[j]+offset]) {
 			return false
 		}
 	}
-	return close(l.constLower[i], l.constLower[j]) && close(l.constUpper[i], l.constUpper[j]) && close(l.exitWeight[i], l.exitWeight[j])
+	return close(local.constLower[i], local.constLower[j]) && close(local.constUpper[i], local.constUpper[j]) && close(local.exitWeight[i], local.exitWeight[j])
 }
 
 // properScheduler returns a scheduler that leaves the component with probability one from every unknown. It
 // searches backwards from the choices with a positive exit weight.
-func (l *localSystem) properScheduler() []uint32 {
-	n := len(l.choiceStart) - 1
+func (local *localSystem) properScheduler() []uint32 {
+	n := len(local.choiceStart) - 1
 	scheduler := make([]uint32, n)
-	users := l.columnUses()
+	users := local.columnUses()
 	exits := make([]bool, n)
 	var queue []uint32
 	for k := range n {
 		scheduler[k] = sparse.None
-		exits[k] = l.choiceStart[k] == l.choiceStart[k+1]
-		for j := l.choiceStart[k]; j < l.choiceStart[k+1] && !exits[k]; j++ {
-			if l.exitWeight[j] > 0 {
+		exits[k] = local.choiceStart[k] == local.choiceStart[k+1]
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1] && !exits[k]; j++ {
+			if local.exitWeight[j] > 0 {
 				scheduler[k], exits[k] = j, true
 			}
 		}
@@ -294,21 +294,21 @@ func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.
 
 // columnUses returns, for each unknown, the choices that have a term in it, and for each choice its unknown
 // (the transposed matrix without weights).
-func (l *localSystem) columnUses() *columnIndex {
-	n := len(l.choiceStart) - 1
-	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(l.column)), owner: make([]uint32, len(l.exitWeight))}
-	for _, t := range l.column {
-		index.start[t+2]++
+func (local *localSystem) columnUses() *columnIndex {
+	n := len(local.choiceStart) - 1
+	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(local.column)), owner: make([]uint32, len(local.exitWeight))}
+	for _, target := range local.column {
+		index.start[target+2]++
 	}
 	for t := range n {
 		index.start[t+2] += index.start[t+1]
 	}
 	for k := range n {
-		for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
 			index.owner[j] = uint32(k)
-			for _, t := range l.column[l.termStart[j]:l.termStart[j+1]] {
-				index.choice[index.start[t+1]] = j
-				index.start[t+1]++
+			for _, target := range local.column[local.termStart[j]:local.termStart[j+1]] {
+				index.choice[index.start[target+1]] = j
+				index.start[target+1]++
 			}
 		}
 	}
@@ -361,16 +361,16 @@ func (elim *eliminationSolver) constant(k int) float64 {
 	return elim.equations.constantMidpoint(j)
 }
 
-// policyIteration alternates solving and improving until no choice is better. It returns the solution of x =
-// P x + rhs for the final scheduler, or nil if there is none.
+// policyIteration alternates solving and improving until no choice is better. It returns the solution of values =
+// P values + rhs for the final scheduler, or nil if there is none.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
 func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
 	const maxRounds = 30
 	for range maxRounds {
-		x, err := elim.solve(meter, rhs)
-		if x == nil || err != nil || !elim.improve(x, minimize, rhs) {
-			return x, err
+		values, err := elim.solve(meter, rhs)
+		if values == nil || err != nil || !elim.improve(values, minimize, rhs) {
+			return values, err
 		}
 		elim.factorsCurrent = false
 	}
@@ -378,16 +378,16 @@ func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs 
 	return nil, nil
 }
 
-// improve switches each unknown to the best choice for the values x, and reports whether any choice changed.
+// improve switches each unknown to the best choice for the given values, and reports whether any choice changed.
 // A new choice must be better by more than the rounding error.
-func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k int) float64) bool {
+func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func(k int) float64) bool {
 	threshold := 1e-12
 	if elim.iterative {
 		threshold = 1e-9
 	}
 	changed := false
 	for k := range elim.choice {
-		value := x[k]
+		value := values[k]
 		current := elim.choice[k]
 		for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
 			if j == current {
@@ -395,7 +395,7 @@ func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k in
 			}
 			old := elim.choice[k]
 			elim.choice[k] = j
-			newValue := rhs(k) + elim.equations.sumTerms(j, x)
+			newValue := rhs(k) + elim.equations.sumTerms(j, values)
 			if minimize && newValue < value*(1-threshold) || !minimize && newValue > value*(1+threshold) {
 				value = newValue
 				continue
@@ -510,8 +510,8 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 		exit += factor * elim.exitWeight[earlier]
 		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
 		values := elim.upper[first:end]
-		for j, t := range elim.upperCols[first:end] {
-			workRow[t] += factor * values[j]
+		for j, column := range elim.upperCols[first:end] {
+			workRow[column] += factor * values[j]
 		}
 		work += end - first
 	}
@@ -519,9 +519,9 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 	elim.exitWeight[p] = exit
 	pivotSum, compensation := exit, 0.0 // compensated summation: about one rounding error in total
 	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-		t := elim.upperCols[i]
-		term := workRow[t]
-		workRow[t] = 0
+		column := elim.upperCols[i]
+		term := workRow[column]
+		workRow[column] = 0
 		elim.upper[i] = term
 		newSum := pivotSum + term
 		recovered := newSum - pivotSum
@@ -546,7 +546,7 @@ func (elim *eliminationSolver) loadRow(p int, workRow []float64) float64 {
 	return elim.equations.exitWeight[j]
 }
 
-// substitute solves x = P x + rhs by forward and back substitution with the computed factors. It returns nil
+// substitute solves values = P values + rhs by forward and back substitution with the computed factors. It returns nil
 // on overflow.
 func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 	n := len(elim.order)
@@ -558,7 +558,7 @@ func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 		}
 		intermediate[p] = sum
 	}
-	x := make([]float64, n)
+	values := make([]float64, n)
 	for p, k := range slices.Backward(elim.order) {
 		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
@@ -568,7 +568,7 @@ func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 		if math.IsInf(sum, 0) || math.IsNaN(sum) {
 			return nil
 		}
-		intermediate[p], x[k] = sum, sum
+		intermediate[p], values[k] = sum, sum
 	}
-	return x
+	return values
 }

@@ -70,14 +70,15 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 	}, func() { sys.values.Exact, next = next, sys.values.Exact })
 }
 
-// forEachStep runs n steps. In each step it calls visit for the states whose value matters there, and then
-// endStep. visit computes the new value of a state; it returns the optimal choice and the work it took.
-func (b *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), endStep func()) error {
-	for k := range n {
+// forEachStep runs n steps. In each step it calls visit for every state with a value that is not zero any more and
+// still needed, and then endStep. visit computes the new value of a state; it returns the optimal choice and the
+// number of operations.
+func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), endStep func()) error {
+	for step := range n {
 		recorder.beginStep()
-		for _, s := range b.states {
-			notNeeded := b.restricted && b.queryDistance[s] >= n-k
-			stillZero := b.restricted && b.valueDistance[s] > k+1
+		for _, s := range window.states {
+			notNeeded := window.restricted && window.queryDistance[s] >= n-step
+			stillZero := window.restricted && window.valueDistance[s] > step+1
 			if notNeeded || stillZero {
 				continue
 			}
@@ -87,7 +88,7 @@ func (b *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, v
 				return err
 			}
 		}
-		if err := meter.addWork(len(b.states)); err != nil {
+		if err := meter.addWork(len(window.states)); err != nil {
 			return err
 		}
 		endStep()
@@ -126,14 +127,14 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	window.restricted = true
 	window.valueDistance = make([]int, sys.graph.NumStates())
 	window.queryDistance = sys.distances(opts.Within, maybe, func(s int, visit func(t int)) {
-		for _, t := range sys.successors(uint32(s)) {
-			visit(int(t))
+		for _, target := range sys.successors(uint32(s)) {
+			visit(int(target))
 		}
 	})
 	if sys.reward == nil {
 		nonzero := sparse.NewSet(sys.graph.NumStates())
-		for s, x := range sys.values.Exact {
-			if x.Sign() != 0 {
+		for s, value := range sys.values.Exact {
+			if value.Sign() != 0 {
 				nonzero.Add(s)
 			}
 		}
@@ -151,7 +152,7 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 
 // distances returns the breadth-first distance of each state from the states of start, along neighbours;
 // math.MaxInt if it is not reached. Only states of expandable are expanded (nil stands for all).
-func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(t int))) []int {
+func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(target int))) []int {
 	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
 	for s := range start.All() {
@@ -163,22 +164,22 @@ func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s in
 		if expandable != nil && !expandable.Has(s) {
 			continue
 		}
-		neighbours(s, func(t int) {
-			if distance[t] == math.MaxInt {
-				distance[t] = distance[s] + 1
-				queue = append(queue, t)
+		neighbours(s, func(target int) {
+			if distance[target] == math.MaxInt {
+				distance[target] = distance[s] + 1
+				queue = append(queue, target)
 			}
 		})
 	}
 	return distance
 }
 
-// reductionCost estimates the operations to reduce x to lowest terms, which dominates if fractions are long.
-func reductionCost(x *big.Rat) int {
-	if x == nil {
+// reductionCost estimates the operations to reduce value to lowest terms, which dominates if fractions are long.
+func reductionCost(value *big.Rat) int {
+	if value == nil {
 		return 0
 	}
-	words := (x.Num().BitLen() + x.Denom().BitLen()) / 64
+	words := (value.Num().BitLen() + value.Denom().BitLen()) / 64
 	return words * words
 }
 
@@ -208,12 +209,12 @@ func (sys *system) optimumRat(s int) exactOptimum {
 		if !sys.usable(c) {
 			continue
 		}
-		x := sys.evaluateChoiceRat(s, c)
-		if x == nil || x == best.value {
+		value := sys.evaluateChoiceRat(s, c)
+		if value == nil || value == best.value {
 			continue
 		}
-		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == least {
-			best = exactOptimum{x, uint32(c)}
+		if best.value == nil || value.Cmp(best.value) != 0 && (value.Cmp(best.value) < 0) == least {
+			best = exactOptimum{value, uint32(c)}
 		}
 	}
 	return best
@@ -239,11 +240,11 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 		weight := sys.graph.Rat(i)
 		sys.scratchTerm.reset()
 		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
-			if t := int(sys.graph.Target[i]); removeLoop && t == s {
+			if target := int(sys.graph.Target[i]); removeLoop && target == s {
 				divide = true
 			} else {
 				leaves = true
-				sys.scratchTerm.addRat(sys.values.Exact[t])
+				sys.scratchTerm.addRat(sys.values.Exact[target])
 			}
 		}
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)

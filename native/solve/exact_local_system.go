@@ -79,8 +79,8 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
 	for i := first; i < end; i++ {
-		t, weight := int(sys.graph.Target[i]), sys.graph.Rat(i)
-		k := index.ofState[t]
+		target, weight := int(sys.graph.Target[i]), sys.graph.Rat(i)
+		k := index.ofState[target]
 		if k == unknown {
 			selfLoop = true
 			continue
@@ -94,7 +94,7 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 			continue
 		}
 		sys.scratchTerm.reset()
-		sys.scratchTerm.addRat(sys.values.Exact[t])
+		sys.scratchTerm.addRat(sys.values.Exact[target])
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
 	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)

@@ -22,8 +22,8 @@ func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactR
 	}
 	releaser := &exactReleaser{sys, wanted, make([]uint32, sys.graph.NumStates()), new(big.Rat)}
 	for _, s := range states {
-		for _, t := range sys.successors(s) {
-			releaser.pendingUses[t]++
+		for _, target := range sys.successors(s) {
+			releaser.pendingUses[target]++
 		}
 	}
 	return releaser
@@ -42,10 +42,10 @@ func (r *exactReleaser) releaseAfter(states []uint32) {
 		return
 	}
 	for _, s := range states {
-		for _, t := range r.system.successors(s) {
-			r.pendingUses[t]--
-			if r.pendingUses[t] == 0 && r.system.maybe.Has(int(t)) && !r.wanted.Has(int(t)) {
-				r.system.values.Exact[t] = r.placeholder
+		for _, target := range r.system.successors(s) {
+			r.pendingUses[target]--
+			if r.pendingUses[target] == 0 && r.system.maybe.Has(int(target)) && !r.wanted.Has(int(target)) {
+				r.system.values.Exact[target] = r.placeholder
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -96,8 +97,8 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 	if k := elim.order[p]; elim.choice[k] != sparse.None {
 		j := elim.choice[k]
 		for i := elim.equations.termStart[j]; i < elim.equations.termStart[j+1]; i++ {
-			t := elim.position[elim.equations.column[i]]
-			workRow[t] = workRow[t].add(newExtended(elim.equations.weight[i], 0))
+			column := elim.position[elim.equations.column[i]]
+			workRow[column] = workRow[column].add(newExtended(elim.equations.weight[i], 0))
 		}
 		exit = newExtended(elim.equations.exitWeight[j], 0)
 	}
@@ -111,8 +112,8 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 		}
 		exit = exit.add(factor.mul(factors.exit[earlier]))
 		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
-		for j, t := range elim.upperCols[first:end] {
-			workRow[t] = workRow[t].add(factor.mul(factors.upper[first+j]))
+		for j, column := range elim.upperCols[first:end] {
+			workRow[column] = workRow[column].add(factor.mul(factors.upper[first+j]))
 		}
 		work += end - first
 	}
@@ -134,13 +135,10 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 // summation).
 func sumExtended(terms []extended) extended {
 	greatest := slices.MaxFunc(terms, func(a, b extended) int {
-		switch {
-		case b.isZero() || !a.isZero() && a.exponent > b.exponent:
-			return 1
-		case a.isZero() || a.exponent < b.exponent:
-			return -1
+		if a.isZero() || b.isZero() { // the exponent of zero means nothing
+			return cmp.Compare(a.mantissa, b.mantissa)
 		}
-		return 0
+		return cmp.Compare(a.exponent, b.exponent)
 	})
 	total, compensation := 0.0, 0.0
 	for _, term := range terms {
@@ -168,17 +166,17 @@ func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []flo
 		}
 		intermediate[p] = sum
 	}
-	x := make([]float64, n)
+	values := make([]float64, n)
 	for p, k := range slices.Backward(elim.order) {
 		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
 			sum = sum.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
 		}
 		sum = sum.quo(factors.pivot[p])
-		intermediate[p], x[k] = sum, sum.float()
-		if math.IsInf(x[k], 0) {
+		intermediate[p], values[k] = sum, sum.float()
+		if math.IsInf(values[k], 0) {
 			return nil
 		}
 	}
-	return x
+	return values
 }

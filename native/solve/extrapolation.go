@@ -34,19 +34,19 @@ func (r remainingWeights) sum(factor float64) (total, err float64) {
 	return total, (2*float64(len(r.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
 }
 
-// extrapolate tries to compute all later steps of a weighted sum at once. x are the current values and next
+// extrapolate tries to compute all later steps of a weighted sum at once. values are the current values and next
 // those after one step. If one step multiplies each value by a factor between two bounds, so does every later
-// step. So the later steps together are x times a weight, which extrapolate returns. ok is false unless the
+// step. So the later steps together are values times a weight, which extrapolate returns. ok is false unless the
 // weight is about as precise as single steps would be, or as asked for. sum has the values of the sum so far.
 // The relative error goes to skippedErr.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
-func (z *uniformisation) extrapolate(step int, x, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
-	if step%checkInterval != 0 || z.lostSmallValue {
+func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
+	if step%checkInterval != 0 || uniform.lostSmallValue {
 		return 0, false
 	}
 	minRatio, maxRatio := math.Inf(1), 0.0
-	for s, value := range x {
+	for s, value := range values {
 		switch {
 		case value > 0:
 			ratio := next[s] / value
@@ -55,7 +55,7 @@ func (z *uniformisation) extrapolate(step int, x, next, sum []float64, rest rema
 			return 0, false
 		}
 	}
-	relErr := 1.01 * (z.relErrPerStep + 4*unit)
+	relErr := 1.01 * (uniform.relErrPerStep + 4*unit)
 	minWeight, minErr := rest.sum(minRatio * (1 - relErr))
 	maxWeight, maxErr := rest.sum(maxRatio * (1 + relErr))
 	minWeight, maxWeight = minWeight*(1-minErr), maxWeight*(1+maxErr)
@@ -65,15 +65,15 @@ func (z *uniformisation) extrapolate(step int, x, next, sum []float64, rest rema
 		return 0, false
 	}
 	share := 0.0
-	for s, value := range x {
+	for s, value := range values {
 		if value > 0 {
 			share = max(share, value/(sum[s]+weight*value))
 		}
 	}
 	deviation := 1.01 * (maxWeight - minWeight) / 2 * share
-	if !(deviation <= z.opts.epsilon()/16+1.1*relErr*numSteps) {
+	if !(deviation <= uniform.opts.epsilon()/16+1.1*relErr*numSteps) {
 		return 0, false
 	}
-	z.skippedErr = max(z.skippedErr, deviation)
+	uniform.skippedErr = max(uniform.skippedErr, deviation)
 	return weight, true
 }

@@ -61,18 +61,18 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 }
 
 // useDTMCSteps makes the steps those of a DTMC, without uniformisation. All states are maybe states.
-func (z *uniformisation) useDTMCSteps(maxRow int) {
-	z.stepProb = z.graph.Weights
-	for s := range z.graph.NumStates() {
-		z.maybeStates = append(z.maybeStates, uint32(s))
-		first, end := z.graph.Row(s)
+func (uniform *uniformisation) useDTMCSteps(maxRow int) {
+	uniform.stepProb = uniform.graph.Weights
+	for s := range uniform.graph.NumStates() {
+		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
+		first, end := uniform.graph.Row(s)
 		for i := first; i < end; i++ {
-			if int(z.graph.Target[i]) == s {
-				z.stayProb[s] += z.graph.Prob(i)
+			if int(uniform.graph.Target[i]) == s {
+				uniform.stayProb[s] += uniform.graph.Prob(i)
 			}
 		}
 	}
-	z.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + z.rounding.err)
+	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + uniform.rounding.err)
 }
 
 // transposed returns a Markov chain with its transitions reversed, each row in the order of the sources. It
@@ -80,11 +80,11 @@ func (z *uniformisation) useDTMCSteps(maxRow int) {
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
-	reversed.Start = make([]uint32, n+2) // Start[t+1] is the next free entry of row t while rows are filled
+	reversed.Start = make([]uint32, n+2) // Start[target+1] is the next free entry of the row of a target while the rows are filled
 	reversed.Target = make([]uint32, len(model.Target))
 	reversed.Weight = make([]uint32, len(model.Target))
-	for _, t := range model.Target {
-		reversed.Start[t+2]++
+	for _, target := range model.Target {
+		reversed.Start[target+2]++
 	}
 	for t := range n {
 		maxRow = max(maxRow, int(reversed.Start[t+2]))
@@ -131,14 +131,14 @@ func (f *Forward) Time(ctx context.Context, time Time) error {
 func (f *Forward) advance(ctx context.Context, distribution *poisson) error {
 	transient := f.uniformisation
 	transient.lossPerStep, transient.stepsTaken, transient.skippedErr = 0, 0, 0
-	x, err := transient.poissonMean(ctx, f.prob, distribution)
+	values, err := transient.poissonMean(ctx, f.prob, distribution)
 	if err != nil {
 		return err
 	}
 	// A step preserves the sum of the probabilities, so errors do not grow.
 	relErr := compound(distribution.relErr + transient.relErrPerStep*(transient.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + transient.skippedErr)
-	f.prob, f.relErr = x, 1.01*(f.relErr+relErr+f.relErr*relErr)
-	f.absErr += 1.01*distribution.truncatedProb + transient.lossPerStep*(transient.stepsTaken+1)*float64(len(x))
+	f.prob, f.relErr = values, 1.01*(f.relErr+relErr+f.relErr*relErr)
+	f.absErr += 1.01*distribution.truncatedProb + transient.lossPerStep*(transient.stepsTaken+1)*float64(len(values))
 	return nil
 }
 
@@ -198,10 +198,10 @@ func reachableStates(model *sparse.Model) *sparse.Set {
 		s := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		first, end := model.Row(int(s))
-		for _, t := range model.Target[first:end] {
-			if !reached.Has(int(t)) {
-				reached.Add(int(t))
-				queue = append(queue, t)
+		for _, target := range model.Target[first:end] {
+			if !reached.Has(int(target)) {
+				reached.Add(int(target))
+				queue = append(queue, target)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (f *fraction) add(numerator, denominator *big.Int) {
 	f.numerator.Add(&f.numerator, &f.scratchRemainder)
 }
 
-func (f *fraction) addRat(x *big.Rat) { f.add(x.Num(), x.Denom()) }
+func (f *fraction) addRat(value *big.Rat) { f.add(value.Num(), value.Denom()) }
 
 // addProduct adds factor*x, and overwrites x with the product.
 func (f *fraction) addProduct(factor *big.Rat, x *fraction) {

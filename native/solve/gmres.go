@@ -9,7 +9,7 @@ import (
 
 // acceleratedIteration improves the bias by restarted GMRES, as long as four restarts halve the width of the
 // bounds. It takes about the given number of sweeps at most, and leaves bscc.bias unchanged.
-func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lo, hi float64, err error) {
+func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
 	// In reverse order of discovery: most transitions lead to states found before, or soon after.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
@@ -31,35 +31,35 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 		bscc.meter.progress.Sweeps++
 		return bscc.meter.addWork(work)
 	}
-	lo, hi = known.lower, known.upper
-	gain := lo + (hi-lo)/2
+	lower, upper = known.lower, known.upper
+	gain := lower + (upper-lower)/2
 	for sweeps > 0 {
-		before := hi - lo
+		before := upper - lower
 		for range 4 {
 			better, ok, err := solver.restartCycle(gain, count)
 			if err != nil || !ok {
-				return lo, hi, err
+				return lower, upper, err
 			}
 			gain = better
 			for range 4 {
 				bscc.sweep(ordered, gain)
 				if err := count(); err != nil {
-					return lo, hi, err
+					return lower, upper, err
 				}
 			}
 			newLower, newUpper := bscc.gainBounds(ordered)
 			if newLower != newLower || newUpper != newUpper {
-				return lo, hi, nil
+				return lower, upper, nil
 			}
-			if lo, hi = max(lo, newLower), min(hi, newUpper); bscc.converged(lo, hi) {
-				return lo, hi, nil
+			if lower, upper = max(lower, newLower), min(upper, newUpper); bscc.converged(lower, upper) {
+				return lower, upper, nil
 			}
 		}
-		if !(hi-lo < before/2) {
+		if !(upper-lower < before/2) {
 			break
 		}
 	}
-	return lo, hi, nil
+	return lower, upper, nil
 }
 
 // gmres solves the equations of a BSCC for bias and gain at the same time. Each step of the Arnoldi
@@ -220,8 +220,8 @@ func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
 }
 
 func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
-	for _, x := range sums {
-		sum += x
+	for _, value := range sums {
+		sum += value
 	}
 	return sum
 }

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -40,6 +41,8 @@ type intervalSystem struct {
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
+// newIntervalSystem returns the equations for the values of an interval model's states: probabilities, or expected rewards if reward is
+// not nil. It returns ErrNotExact if the weights or the rewards have no fractions.
 func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
 	if !graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil) {
 		return nil, ErrNotExact
@@ -99,16 +102,16 @@ const robustFloor = 0x1p-900
 // Free probability and widths are rounded towards the wanted bound. More free probability raises the value for
 // both natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
-	model, x := iv.graph.Model, iv.values.Lower
+	model, values := iv.graph.Model, iv.values.Lower
 	if upper {
-		x = iv.values.Upper
+		values = iv.values.Upper
 	}
 	reward := iv.reward.OfChoice(s, c)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	first, end := model.Row(c)
 	iv.adjustable = iv.adjustable[:0]
 	for i := first; i < end; i++ {
-		v := x[iv.representativeOf(model.Target[i])]
+		v := values[iv.representativeOf(model.Target[i])]
 		sum += model.Prob(i) * v
 		minimum, maximum = min(minimum, v), max(maximum, v)
 		if iv.intervalWidth[i] > 0 {
@@ -150,13 +153,10 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
 	natureMinimizes := iv.dir.nature() == Min
 	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {
-		switch {
-		case a.value == b.value:
-			return 0
-		case (a.value < b.value) == natureMinimizes:
-			return -1
+		if natureMinimizes {
+			return cmp.Compare(a.value, b.value)
 		}
-		return 1
+		return cmp.Compare(b.value, a.value)
 	})
 	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
 	if upper {
@@ -185,8 +185,8 @@ func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	return iv.representative[s]
 }
 
-// mergeEndComponents makes one unknown of each end component of the maybe states in which the scheduler can
-// stay without reward. The choices of this unknown are those that leave the component.
+// mergeEndComponents makes one unknown of each end component of the maybe states, if the scheduler can stay there
+// without reward. Only the choices that leave the component remain for this unknown.
 func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := iv.graph.Model
 	zeroReward := sparse.NewSet(model.NumChoices())
@@ -227,11 +227,11 @@ func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
 	if members == nil {
 		members = []uint32{s}
 	}
-	for _, t := range members {
-		first, end := iv.graph.Choices(int(t))
+	for _, member := range members {
+		first, end := iv.graph.Choices(int(member))
 		for c := first; c < end; c++ {
 			if iv.choices == nil || iv.choices.Has(c) {
-				visit(int(t), c)
+				visit(int(member), c)
 			}
 		}
 	}
@@ -242,8 +242,8 @@ func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
 func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
 	minimize := iv.dir.Scheduler() == Min
 	first := true
-	iv.forEachChoice(s, func(t, c int) {
-		value := iv.choiceBound(t, c, upper)
+	iv.forEachChoice(s, func(member, c int) {
+		value := iv.choiceBound(member, c, upper)
 		if first || (value < bound) == minimize {
 			bound, first = value, false
 		}
@@ -319,12 +319,12 @@ func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error 
 
 // hasSelfLoop reports whether a choice of an unknown leads back to it.
 func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
-	back := false
+	found := false
 	iv.forEachChoice(s, func(_, c int) {
 		first, end := iv.graph.Row(c)
-		back = back || slices.ContainsFunc(iv.graph.Target[first:end], func(t uint32) bool { return iv.representativeOf(t) == s })
+		found = found || slices.ContainsFunc(iv.graph.Target[first:end], func(target uint32) bool { return iv.representativeOf(target) == s })
 	})
-	return back
+	return found
 }
 
 // sweepLower raises the lower bounds by one Gauss-Seidel sweep. It returns the greatest relative change.

@@ -76,10 +76,10 @@ func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	useUpper := minimize && iv.values.Converged
 	var strategy *strategyPair
 	best := 0.0
-	iv.forEachChoice(s, func(t, c int) {
-		bound := iv.choiceBound(t, c, useUpper)
+	iv.forEachChoice(s, func(member, c int) {
+		bound := iv.choiceBound(member, c, useUpper)
 		if strategy == nil || bound != best && (bound < best) == minimize {
-			strategy, best = &strategyPair{state: t, choice: c}, bound
+			strategy, best = &strategyPair{state: member, choice: c}, bound
 		}
 	})
 	strategy.distribution = iv.distribution(strategy.choice)
@@ -96,12 +96,12 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 			if proper.Has(int(s)) {
 				continue
 			}
-			iv.forEachChoice(s, func(t, c int) {
+			iv.forEachChoice(s, func(member, c int) {
 				first, end := iv.graph.Row(c)
 				for i := first; i < end && !proper.Has(int(s)); i++ {
 					if target := iv.representativeOf(iv.graph.Target[i]); proper.Has(int(target)) || !iv.maybe.Has(int(target)) {
 						proper.Add(int(s))
-						strategies[s] = &strategyPair{t, c, iv.distribution(c)}
+						strategies[s] = &strategyPair{member, c, iv.distribution(c)}
 						changed = true
 					}
 				}
@@ -132,11 +132,11 @@ func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*stra
 	}
 	for _, s := range unknowns {
 		best := iv.values.Exact[s]
-		iv.forEachChoice(s, func(t, c int) {
+		iv.forEachChoice(s, func(member, c int) {
 			distribution := iv.distribution(c)
-			if x := iv.choiceValue(t, c, distribution); x.Cmp(best) == wantedOrder {
-				best, better = x, true
-				*strategies[s] = strategyPair{t, c, distribution}
+			if value := iv.choiceValue(member, c, distribution); value.Cmp(best) == wantedOrder {
+				best, better = value, true
+				*strategies[s] = strategyPair{member, c, distribution}
 			}
 		})
 		if err := iv.meter.addWork(4000 + reductionCost(best)); err != nil {
@@ -206,14 +206,14 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	for i, s := range unknowns {
 		number[s] = i
 	}
-	b := sparse.NewBuilder(sparse.DTMC)
+	builder := sparse.NewBuilder(sparse.DTMC)
 	reward := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
 	for i, s := range unknowns {
 		strategies := strategies[s]
-		b.State()
+		builder.State()
 		first, _ := iv.graph.Row(strategies.choice)
 		for j, q := range strategies.distribution {
-			b.AddRat(iv.inducedState(iv.graph.Target[first+j], number, n), q, sparse.NoAction)
+			builder.AddRat(iv.inducedState(iv.graph.Target[first+j], number, n), q, sparse.NoAction)
 		}
 		if g := iv.reward.OfChoiceRat(strategies.state, strategies.choice); g.Sign() != 0 {
 			reward.StateRat[i] = g
@@ -221,10 +221,10 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 		}
 	}
 	for i := range 2 {
-		b.State()
-		b.AddRat(n+i, big.NewRat(1, 1), sparse.NoAction)
+		builder.State()
+		builder.AddRat(n+i, big.NewRat(1, 1), sparse.NoAction)
 	}
-	model, err := b.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		return err
 	}
@@ -248,13 +248,13 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	return nil
 }
 
-// inducedState returns the state of the induced chain that stands for target t: the unknown of t if it has
+// inducedState returns the state of the induced chain that stands for a target: the unknown of the target if it has
 // one. Solved states share two absorbing states: numUnknowns, and numUnknowns+1 for those of probability 0.
-func (iv *intervalSystem) inducedState(t uint32, number map[uint32]int, numUnknowns int) int {
-	if i, ok := number[iv.representativeOf(t)]; ok {
+func (iv *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
+	if i, ok := number[iv.representativeOf(target)]; ok {
 		return i
 	}
-	if iv.atMostOne && iv.values.Exact[t].Sign() == 0 {
+	if iv.atMostOne && iv.values.Exact[target].Sign() == 0 {
 		return numUnknowns + 1
 	}
 	return numUnknowns

@@ -141,8 +141,8 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 	workRow := make([]uint64, len(f.order))
 	for p, k := range f.order {
 		workRow[p] = f.residue(f.rows[k].scale)
-		for i, t := range f.rows[k].column {
-			position := f.position[t]
+		for i, column := range f.rows[k].column {
+			position := f.position[column]
 			workRow[position] = f.sub(workRow[position], f.residue(f.rows[k].coefficient[i]))
 		}
 		work := f.lowerStart[p+1] - f.lowerStart[p]
@@ -151,14 +151,14 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 			factor := f.mul(workRow[earlier], f.pivot[earlier])
 			workRow[earlier], f.lower[i] = 0, factor
 			for j := f.upperStart[earlier]; j < f.upperStart[earlier+1]; j++ {
-				t := f.upperCols[j]
-				workRow[t] = f.sub(workRow[t], f.mul(factor, f.upper[j]))
+				column := f.upperCols[j]
+				workRow[column] = f.sub(workRow[column], f.mul(factor, f.upper[j]))
 			}
 			work += 4 * (f.upperStart[earlier+1] - f.upperStart[earlier])
 		}
 		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
-			t := f.upperCols[i]
-			f.upper[i], workRow[t] = workRow[t], 0
+			column := f.upperCols[i]
+			f.upper[i], workRow[column] = workRow[column], 0
 		}
 		if workRow[p] == 0 {
 			return false, nil
@@ -232,15 +232,15 @@ func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
 	if small.scale == 0 {
 		var digitInt, product big.Int
 		remainder[k].Sub(remainder[k], product.Mul(row.scale, digitInt.SetUint64(digit[k])))
-		for i, t := range row.column {
-			remainder[k].Add(remainder[k], product.Mul(row.coefficient[i], digitInt.SetUint64(digit[t])))
+		for i, column := range row.column {
+			remainder[k].Add(remainder[k], product.Mul(row.coefficient[i], digitInt.SetUint64(digit[column])))
 		}
 		remainder[k].Quo(remainder[k], f.primeInt)
 		return
 	}
 	var low, high uint64 // two words
-	for i, t := range row.column {
-		hi, lo := bits.Mul64(small.coefficient[i], digit[t])
+	for i, column := range row.column {
+		hi, lo := bits.Mul64(small.coefficient[i], digit[column])
 		var carryBit uint64
 		low, carryBit = bits.Add64(low, lo, 0)
 		high += hi + carryBit
@@ -339,8 +339,8 @@ func (f *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constan
 	var sum, product big.Int
 	for k, row := range f.rows {
 		sum.Mul(constant(k), denominator)
-		for i, t := range row.column {
-			sum.Add(&sum, product.Mul(row.coefficient[i], numerators[t]))
+		for i, column := range row.column {
+			sum.Add(&sum, product.Mul(row.coefficient[i], numerators[column]))
 		}
 		if sum.Cmp(product.Mul(row.scale, numerators[k])) != 0 {
 			return false

@@ -78,14 +78,14 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, err
 	if err := tab.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	x := make([]*big.Rat, len(tab.reducedCost))
-	for j := range x {
-		x[j] = new(big.Rat)
+	values := make([]*big.Rat, len(tab.reducedCost))
+	for j := range values {
+		values[j] = new(big.Rat)
 	}
 	for i, j := range tab.basis {
-		x[j] = tab.right[i]
+		values[j] = tab.right[i]
 	}
-	return tab.value, x, nil
+	return tab.value, values, nil
 }
 
 // tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is

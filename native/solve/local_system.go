@@ -40,47 +40,47 @@ type localSystem struct {
 }
 
 // init sets the bounds to zero and, if a scheduler is asked for, selects the first choice of each unknown.
-func (l *localSystem) init(scheduler bool) {
-	n := len(l.choiceStart) - 1
-	l.lower, l.upper = make([]float64, n), make([]float64, n)
+func (local *localSystem) init(scheduler bool) {
+	n := len(local.choiceStart) - 1
+	local.lower, local.upper = make([]float64, n), make([]float64, n)
 	if scheduler {
-		l.scheduler = make([]uint32, n)
-		for k := range l.scheduler {
-			l.scheduler[k] = sparse.None
-			if l.choiceStart[k] < l.choiceStart[k+1] {
-				l.scheduler[k] = l.choiceStart[k]
+		local.scheduler = make([]uint32, n)
+		for k := range local.scheduler {
+			local.scheduler[k] = sparse.None
+			if local.choiceStart[k] < local.choiceStart[k+1] {
+				local.scheduler[k] = local.choiceStart[k]
 			}
 		}
 	}
 }
 
 // sumTerms returns the value of choice j without its constant.
-func (l *localSystem) sumTerms(j uint32, x []float64) float64 {
+func (local *localSystem) sumTerms(j uint32, values []float64) float64 {
 	sum := 0.0
-	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
-		sum += l.weight[i] * x[l.column[i]]
+	for i := local.termStart[j]; i < local.termStart[j+1]; i++ {
+		sum += local.weight[i] * values[local.column[i]]
 	}
 	return sum
 }
 
-func (l *localSystem) constantMidpoint(j uint32) float64 {
-	return l.constLower[j] + (l.constUpper[j]-l.constLower[j])/2
+func (local *localSystem) constantMidpoint(j uint32) float64 {
+	return local.constLower[j] + (local.constUpper[j]-local.constLower[j])/2
 }
 
-// lowerUpdate evaluates the equation of unknown k for lower bounds x, rounded down to the grid. It
+// lowerUpdate evaluates the equation of unknown k for lower bounds values, rounded down to the grid. It
 // returns the optimal choice, or sparse.None and 0 if the unknown has no choice.
-func (l *localSystem) lowerUpdate(k int, x []float64) (float64, uint32) {
-	value, choice := l.lowerUpdateOffGrid(k, x)
-	return l.rounding.floorToGrid(value), choice
+func (local *localSystem) lowerUpdate(k int, values []float64) (float64, uint32) {
+	value, choice := local.lowerUpdateOffGrid(k, values)
+	return local.rounding.floorToGrid(value), choice
 }
 
 // lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down but not to the grid, and
-// the choice that attains it. x has the values of the unknowns.
-func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
+// the choice that attains it. values are those of the unknowns.
+func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
-	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.rounding.down(l.constLower[j]+l.sumTerms(j, x), l.evalErr[j])
-		if choice == sparse.None || (value < best) == l.minimize && value != best {
+	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
+		value := local.rounding.down(local.constLower[j]+local.sumTerms(j, values), local.evalErr[j])
+		if choice == sparse.None || (value < best) == local.minimize && value != best {
 			best, choice = value, j
 		}
 	}
@@ -88,16 +88,16 @@ func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
 }
 
 // upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it.
-// x has the values of the unknowns.
-func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
+// values are those of the unknowns.
+func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
-	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
-		value := l.rounding.up(l.constUpper[j]+l.sumTerms(j, x), l.evalErr[j])
-		if choice == sparse.None || (value < best) == l.minimize && value != best {
+	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
+		value := local.rounding.up(local.constUpper[j]+local.sumTerms(j, values), local.evalErr[j])
+		if choice == sparse.None || (value < best) == local.minimize && value != best {
 			best, choice = value, j
 		}
 	}
-	if l.atMostOne {
+	if local.atMostOne {
 		best = min(best, 1)
 	}
 	return best, choice
@@ -106,65 +106,65 @@ func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
 // sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative change. For
 // the maximum it records each choice that raises a bound: the value of this scheduler is at least the lower
 // bounds.
-func (l *localSystem) sweepLower() float64 {
-	change, threshold := 0.0, l.gridThreshold()
-	for k := range l.lower {
-		value, choice := l.lowerUpdateOffGrid(k, l.lower)
-		if value <= l.lower[k] {
+func (local *localSystem) sweepLower() float64 {
+	change, threshold := 0.0, local.gridThreshold()
+	for k := range local.lower {
+		value, choice := local.lowerUpdateOffGrid(k, local.lower)
+		if value <= local.lower[k] {
 			continue
 		}
-		change = max(change, (value-l.lower[k])/max(value, threshold))
-		l.lower[k] = value
-		if l.scheduler != nil && !l.minimize {
-			l.scheduler[k] = choice
+		change = max(change, (value-local.lower[k])/max(value, threshold))
+		local.lower[k] = value
+		if local.scheduler != nil && !local.minimize {
+			local.scheduler[k] = choice
 		}
 	}
 	return change
 }
 
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
-func (l *localSystem) gridThreshold() float64 { return l.rounding.grid * 0x1p30 }
+func (local *localSystem) gridThreshold() float64 { return local.rounding.grid * 0x1p30 }
 
 // makeInductiveNear is makeInductive. If the grid is as fine as float64, it first tries without a
 // margin, since lower bounds from sweeps are inductive then, or nearly.
-func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
-	if l.rounding.grid > 0 && !l.rounding.coarseGrid() {
-		if ok, err := l.makeInductive(meter, 0, 0, 2); ok || err != nil {
+func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
+	if local.rounding.grid > 0 && !local.rounding.coarseGrid() {
+		if ok, err := local.makeInductive(meter, 0, 0, 2); ok || err != nil {
 			return ok, err
 		}
 	}
-	return l.makeInductive(meter, relMargin, absMargin, limit)
+	return local.makeInductive(meter, relMargin, absMargin, limit)
 }
 
 // makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until
 // they are inductive: no equation gives less. It returns false and restores the bounds if that takes more
 // than maxSweeps sweeps.
-func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
-	if l.rounding.grid == 0 {
+func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
+	if local.rounding.grid == 0 {
 		return true, nil
 	}
-	original := slices.Clone(l.lower)
-	for k, x := range l.lower {
-		l.lower[k] = l.rounding.floorToGrid(max(x-relMargin*x-absMargin, 0))
+	original := slices.Clone(local.lower)
+	for k, x := range local.lower {
+		local.lower[k] = local.rounding.floorToGrid(max(x-relMargin*x-absMargin, 0))
 	}
 	for range maxSweeps {
 		inductive := true
-		for k, x := range l.lower {
-			if value, choice := l.lowerUpdate(k, l.lower); value < x {
-				l.lower[k], inductive = value, false
-			} else if l.scheduler != nil && !l.minimize {
-				l.scheduler[k] = choice
+		for k, x := range local.lower {
+			if value, choice := local.lowerUpdate(k, local.lower); value < x {
+				local.lower[k], inductive = value, false
+			} else if local.scheduler != nil && !local.minimize {
+				local.scheduler[k] = choice
 			}
 		}
 		if inductive {
 			return true, nil
 		}
 		meter.progress.Sweeps++
-		if err := meter.addWork(l.work()); err != nil {
+		if err := meter.addWork(local.work()); err != nil {
 			return false, err
 		}
 	}
-	copy(l.lower, original)
+	copy(local.lower, original)
 	return false, nil
 }
 
@@ -182,22 +182,22 @@ const (
 // bound falls below the lower bound, or if no bound falls.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (l *localSystem) sweepUpper() sweepVerdict {
+func (local *localSystem) sweepUpper() sweepVerdict {
 	raised, lowered := false, false
-	for k := range l.upper {
-		value, choice := l.upperUpdate(k, l.upper)
+	for k := range local.upper {
+		value, choice := local.upperUpdate(k, local.upper)
 		switch {
-		case value > l.upper[k]:
+		case value > local.upper[k]:
 			raised = true
 			continue
-		case value < l.upper[k]:
+		case value < local.upper[k]:
 			lowered = true
-			l.upper[k] = value
+			local.upper[k] = value
 		}
-		if l.scheduler != nil && l.minimize {
-			l.scheduler[k] = choice
+		if local.scheduler != nil && local.minimize {
+			local.scheduler[k] = choice
 		}
-		if value < l.lower[k] {
+		if value < local.lower[k] {
 			return refuted
 		}
 	}
@@ -211,7 +211,7 @@ func (l *localSystem) sweepUpper() sweepVerdict {
 }
 
 // work is the number of operations of one sweep.
-func (l *localSystem) work() int { return len(l.column) + len(l.choiceStart) }
+func (local *localSystem) work() int { return len(local.column) + len(local.choiceStart) }
 
 // budgetPerWork is the number of operations that elimination may take for each operation of the sweeps
 // before it. As it is tried at growing distances, it takes a bounded part of the time.
@@ -232,54 +232,54 @@ const firstSweeps = 30
 // solve computes bounds on all unknowns. Their relative width is at most the width inherited from the
 // constants plus eps, unless converged is false afterwards. Small systems are first tried by elimination; the
 // others use optimistic value iteration.
-func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
+func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	if opts.Classic {
-		return l.classicIteration(meter, opts)
+		return local.classicIteration(meter, opts)
 	}
 	limit := opts.maxSweeps()
-	if math.IsInf(l.inheritedWidth, 1) {
-		l.giveUp()
-		if l.rounding.grid > 0 {
+	if math.IsInf(local.inheritedWidth, 1) {
+		local.giveUp()
+		if local.rounding.grid > 0 {
 			return nil
 		}
-		_, _, err := l.iterateLower(meter, eps, limit)
+		_, _, err := local.iterateLower(meter, eps, limit)
 		return err
 	}
-	relMargin := 1.01*l.inheritedWidth + eps
-	if len(l.choiceStart)-1 <= eliminateFirstSize {
-		ok, _, err := l.solveByElimination(meter, relMargin, eliminateFirstSize*eliminateFirstSize*float64(l.work()))
+	relMargin := 1.01*local.inheritedWidth + eps
+	if len(local.choiceStart)-1 <= eliminateFirstSize {
+		ok, _, err := local.solveByElimination(meter, relMargin, eliminateFirstSize*eliminateFirstSize*float64(local.work()))
 		if ok || err != nil {
-			l.converged = true
+			local.converged = true
 			return err
 		}
 	}
-	return l.optimisticIteration(meter, relMargin, limit)
+	return local.optimisticIteration(meter, relMargin, limit)
 }
 
 // optimisticIteration is optimistic value iteration: it sweeps the lower bounds until they change
 // little, guesses upper bounds by a margin, and proves or refutes the guess by sweeps. Between these it
 // tries elimination, when that costs about as much as the sweeps so far.
-func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
+func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
 	originalMargin, precision := relMargin, relMargin/4
-	absMargin, driftPerSweep := 0.0, 8*l.rounding.grid
+	absMargin, driftPerSweep := 0.0, 8*local.rounding.grid
 	nextElimination := 1 // number of sweeps after which elimination is tried
 	convergesFast := false
 	sweeps := 0
 	for sweeps < limit {
 		if sweeps >= nextElimination && !convergesFast {
-			ok, overBudget, err := l.tryElimination(meter, relMargin, float64(sweeps)*float64(l.work())*budgetPerWork)
+			ok, overBudget, err := local.tryElimination(meter, relMargin, float64(sweeps)*float64(local.work())*budgetPerWork)
 			if ok || err != nil {
-				l.converged = true
+				local.converged = true
 				return err
 			}
-			if l.sweepsTooSlow {
+			if local.sweepsTooSlow {
 				break
 			}
 			if nextElimination = 4 * sweeps; !overBudget {
 				nextElimination = limit
 			}
 		}
-		n, change, err := l.iterateLower(meter, precision, min(limit-sweeps, sweeps+firstSweeps))
+		n, change, err := local.iterateLower(meter, precision, min(limit-sweeps, sweeps+firstSweeps))
 		sweeps += n
 		if err != nil {
 			return err
@@ -289,17 +289,17 @@ func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit
 			convergesFast = sweeps == firstSweeps && change*change < precision
 			continue
 		}
-		if l.rounding.grid > 0 { // each sweep may round down again
-			absMargin = driftPerSweep*float64(sweeps) + 2*l.inheritedAbsWidth
+		if local.rounding.grid > 0 { // each sweep may round down again
+			absMargin = driftPerSweep*float64(sweeps) + 2*local.inheritedAbsWidth
 		}
-		n, ok, err := l.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
+		n, ok, err := local.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
 		sweeps += n
 		if ok || err != nil {
-			l.converged = true
+			local.converged = true
 			return err
 		}
-		if absMargin == 0 && l.nearUnderflow() {
-			absMargin = l.rounding.underflowThreshold() / truncation
+		if absMargin == 0 && local.nearUnderflow() {
+			absMargin = local.rounding.underflowThreshold() / truncation
 			continue
 		}
 		if change == 0 { // lower bounds are as good as rounding allows
@@ -311,50 +311,50 @@ func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit
 		precision /= 8
 		driftPerSweep *= 4
 	}
-	if !l.sweepsTooSlow && sweeps < limit {
-		ok, _, err := l.tryElimination(meter, originalMargin, finalBudget)
+	if !local.sweepsTooSlow && sweeps < limit {
+		ok, _, err := local.tryElimination(meter, originalMargin, finalBudget)
 		if ok || err != nil {
-			l.converged = true
+			local.converged = true
 			return err
 		}
 	}
-	l.giveUp()
+	local.giveUp()
 	return nil
 }
 
 // guessAndProve guesses upper bounds, and sweeps until they are proved inductive or refuted. It
 // returns the number of sweeps over the upper bounds.
-func (l *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (n int, ok bool, err error) {
-	l.guessUpper(relMargin, absMargin)
-	n, ok, err = l.iterateUpper(meter, min(limit-sweeps, sweeps+100))
+func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (n int, ok bool, err error) {
+	local.guessUpper(relMargin, absMargin)
+	n, ok, err = local.iterateUpper(meter, min(limit-sweeps, sweeps+100))
 	if ok && err == nil {
-		ok, err = l.makeInductiveNear(meter, relMargin, absMargin, sweeps+n+100)
+		ok, err = local.makeInductiveNear(meter, relMargin, absMargin, sweeps+n+100)
 	}
 	return n, ok, err
 }
 
 // tryElimination tries policy iteration and elimination within a budget of operations.
-func (l *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	if len(l.termStart) > len(l.choiceStart) { // several choices
-		if ok, overBudget, err = l.solveByPolicyIteration(meter, eps, 2*budget); ok || overBudget || err != nil {
+func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+	if len(local.termStart) > len(local.choiceStart) { // several choices
+		if ok, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget); ok || overBudget || err != nil {
 			return ok, overBudget, err
 		}
 	}
-	return l.solveByElimination(meter, eps, budget)
+	return local.solveByElimination(meter, eps, budget)
 }
 
 // classicIteration sweeps until the greatest relative change is at most epsilon, and takes the lower bounds
 // as the solution, without a proof.
-func (l *localSystem) classicIteration(meter *meter, opts Options) error {
-	_, change, err := l.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
+func (local *localSystem) classicIteration(meter *meter, opts Options) error {
+	_, change, err := local.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
 		return err
 	}
-	l.converged = change <= opts.epsilon()
-	l.upper = l.lower
-	if l.scheduler != nil && l.minimize {
-		for k := range l.scheduler {
-			_, l.scheduler[k] = l.lowerUpdate(k, l.lower)
+	local.converged = change <= opts.epsilon()
+	local.upper = local.lower
+	if local.scheduler != nil && local.minimize {
+		for k := range local.scheduler {
+			_, local.scheduler[k] = local.lowerUpdate(k, local.lower)
 		}
 	}
 	return nil
@@ -362,14 +362,14 @@ func (l *localSystem) classicIteration(meter *meter, opts Options) error {
 
 // iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or maxSweeps
 // is reached.
-func (l *localSystem) iterateLower(meter *meter, precision float64, maxSweeps int) (sweeps int, change float64, err error) {
+func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweeps int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
 	for change > precision && sweeps < maxSweeps {
-		change = l.sweepLower()
+		change = local.sweepLower()
 		sweeps++
 		meter.progress.Sweeps++
 		meter.progress.Change = change
-		if err := meter.addWork(l.work()); err != nil {
+		if err := meter.addWork(local.work()); err != nil {
 			return sweeps, change, err
 		}
 	}
@@ -378,50 +378,50 @@ func (l *localSystem) iterateLower(meter *meter, precision float64, maxSweeps in
 
 // guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute
 // margin covers the amount that underflow may have lost.
-func (l *localSystem) guessUpper(relMargin, absMargin float64) {
-	for k, x := range l.lower {
-		x = x*(1+relMargin) + absMargin
-		if l.atMostOne {
-			x = min(x, 1)
+func (local *localSystem) guessUpper(relMargin, absMargin float64) {
+	for k, value := range local.lower {
+		value = value*(1+relMargin) + absMargin
+		if local.atMostOne {
+			value = min(value, 1)
 		}
-		l.upper[k] = l.rounding.ceilToGrid(x)
+		local.upper[k] = local.rounding.ceilToGrid(value)
 	}
 }
 
 // nearUnderflow reports whether a lower bound is so small that underflow may have affected it.
-func (l *localSystem) nearUnderflow() bool {
-	return slices.Min(l.lower) < l.rounding.underflowThreshold()
+func (local *localSystem) nearUnderflow() bool {
+	return slices.Min(local.lower) < local.rounding.underflowThreshold()
 }
 
 // iterateUpper sweeps the guessed upper bounds until they are proved or refuted. ok is true if they are
 // proved.
-func (l *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, ok bool, err error) {
+func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, ok bool, err error) {
 	for sweeps < maxSweeps {
-		verdict := l.sweepUpper()
+		verdict := local.sweepUpper()
 		sweeps++
 		meter.progress.Sweeps++
-		if err := meter.addWork(l.work()); err != nil {
+		if err := meter.addWork(local.work()); err != nil {
 			return sweeps, false, err
 		}
 		if verdict != undecided {
 			return sweeps, verdict == proved, nil
 		}
-		l.sweepLower()
+		local.sweepLower()
 	}
 	return sweeps, false, nil
 }
 
 // giveUp sets the upper bounds to 1 for probabilities and to infinity for rewards. The lower bounds stay,
 // except with a grid: they need not be inductive then, and become zero.
-func (l *localSystem) giveUp() {
-	if l.rounding.grid > 0 {
-		clear(l.lower)
+func (local *localSystem) giveUp() {
+	if local.rounding.grid > 0 {
+		clear(local.lower)
 	}
 	bound := math.Inf(1)
-	if l.atMostOne {
+	if local.atMostOne {
 		bound = 1
 	}
-	for k := range l.upper {
-		l.upper[k] = bound
+	for k := range local.upper {
+		local.upper[k] = bound
 	}
 }

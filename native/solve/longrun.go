@@ -92,10 +92,10 @@ func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
 		}
 		return nil
 	}
-	lo, hi, ok, err := bscc.gainOfComponent(members, rewarded)
+	lower, upper, ok, err := bscc.gainOfComponent(members, rewarded)
 	values.Converged = values.Converged && ok
 	for _, s := range members {
-		values.Lower[s], values.Upper[s] = lo, hi
+		values.Lower[s], values.Upper[s] = lower, upper
 	}
 	return err
 }
@@ -212,7 +212,7 @@ func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 
 // gainOfComponent returns bounds on the gain of a BSCC. For the reward of a set of states, the gain is 1
 // without any computation if all members are in the set, and 0 if no member is.
-func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (lo, hi float64, ok bool, err error) {
+func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (lower, upper float64, ok bool, err error) {
 	if rewarded == nil {
 		return bscc.solve(members)
 	}
@@ -228,105 +228,108 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (l
 	case len(members):
 		return 1, 1, true, nil
 	}
-	lo, hi, ok, err = bscc.solve(members)
-	return min(lo, 1), min(hi, 1), ok, err
+	lower, upper, ok, err = bscc.solve(members)
+	return min(lower, 1), min(upper, 1), ok, err
 }
 
 // A component is accelerated by GMRES if it has at least krylovMinStates states, and fewer than
 // krylovMaxStates: the basis takes 170 bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve bounds the gain of a BSCC. It starts with relaxed value iteration, accelerated by GMRES in large
-// components. Whenever the sweeps have cost about as much as an elimination would, it tries the elimination.
-func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err error) {
+// solve returns bounds on the gain of a BSCC; ok says that they are close. It starts with relaxed value iteration,
+// accelerated by GMRES in large components. Whenever the sweeps have cost about as much as an elimination would, it
+// tries the elimination.
+func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, err error) {
 	n := len(members)
 	bscc.bias = make([]float64, n)
 	transitions := bscc.rewardSystem.numTransitions(members)
-	lo, hi = 0, math.Inf(1)
+	lower, upper = 0, math.Inf(1)
 	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
 		newLower, newUpper, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
-		lo, hi = max(lo, newLower), min(hi, newUpper)
+		lower, upper = max(lower, newLower), min(upper, newUpper)
 		sweepsDone = sweeps
 		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
-			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, gainInterval{lo, hi}, limit-sweepsDone)
-			lo, hi = max(lo, newLower), min(hi, newUpper)
+			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, gainInterval{lower, upper}, limit-sweepsDone)
+			lower, upper = max(lower, newLower), min(upper, newUpper)
 		}
-		if bscc.converged(lo, hi) || err != nil || sweepsDone == limit {
-			return lo, hi, bscc.converged(lo, hi), err
+		if bscc.converged(lower, upper) || err != nil || sweepsDone == limit {
+			return lower, upper, bscc.converged(lower, upper), err
 		}
 		if !eliminable {
 			continue
 		}
 		// A sweep of bsccGain does more work per transition than one of localSystem.
 		newLower, newUpper, eliminable, err = bscc.gainByElimination(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
-		lo, hi = max(lo, newLower), min(hi, newUpper)
-		if bscc.converged(lo, hi) || err != nil {
-			return lo, hi, true, err
+		lower, upper = max(lower, newLower), min(upper, newUpper)
+		if bscc.converged(lower, upper) || err != nil {
+			return lower, upper, true, err
 		}
 		nearlyConverged := !math.IsInf(newUpper, 1) && newUpper-newLower <= 10*bscc.opts.epsilon()*newUpper
 		if nearlyConverged { // further sweeps would take too long
-			return lo, hi, true, nil
+			return lower, upper, true, nil
 		}
 	}
 }
 
-func (bscc *bsccGain) converged(lo, hi float64) bool { return hi-lo <= bscc.opts.epsilon()*hi }
+func (bscc *bsccGain) converged(lower, upper float64) bool {
+	return upper-lower <= bscc.opts.epsilon()*upper
+}
 
 // relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the
 // gain. For any vector h, the gain lies between the minimum and the maximum over all states s of r(s) + (P
 // h)(s) - h(s). work is the cost of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lo, hi float64, err error) {
+func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lower, upper float64, err error) {
 	for i, s := range members {
 		bscc.index.ofState[s] = uint32(i)
 	}
 	defer bscc.index.reset(members)
-	lo, hi = 0, math.Inf(1)
+	lower, upper = 0, math.Inf(1)
 	gainGuess := secant{}
 	for remaining := sweeps; remaining > 0; {
 		newLower, newUpper := bscc.gainBounds(members)
 		if newLower <= newUpper { // false if one is NaN
-			lo, hi = max(lo, newLower), min(hi, newUpper)
+			lower, upper = max(lower, newLower), min(upper, newUpper)
 		}
-		if bscc.converged(lo, hi) {
-			return lo, hi, nil
+		if bscc.converged(lower, upper) {
+			return lower, upper, nil
 		}
 		if math.IsInf(newUpper, 1) || newUpper != newUpper { // overflow: further sweeps are useless
-			return lo, hi, nil
+			return lower, upper, nil
 		}
-		gain, drift := gainGuess.next(lo, hi), 0.0
+		gain, drift := gainGuess.next(lower, upper), 0.0
 		const sweepsPerCheck = 4
 		for range min(remaining, sweepsPerCheck) {
 			drift = bscc.sweep(members, gain)
 			remaining--
 			bscc.meter.progress.Sweeps++
 			if err := bscc.meter.addWork(work); err != nil {
-				return lo, hi, err
+				return lower, upper, err
 			}
 		}
 		gainGuess.record(gain, drift)
 	}
-	return lo, hi, nil
+	return lower, upper, nil
 }
 
 // secant finds the gain as the root of the drift by the secant method. The drift is the mean change of
 // the bias in one sweep: it is proportional to the error of the gain that the sweep assumes.
 type secant struct{ last, lastDrift, previous, previousDrift float64 }
 
-func (s *secant) record(x, drift float64) {
-	s.last, s.lastDrift, s.previous, s.previousDrift = x, drift, s.last, s.lastDrift
+func (s *secant) record(value, drift float64) {
+	s.last, s.lastDrift, s.previous, s.previousDrift = value, drift, s.last, s.lastDrift
 }
 
 // next returns the root of the line through the last two points, or the midpoint of the interval if the
 // root is outside.
-func (s *secant) next(lo, hi float64) float64 {
-	if x := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift); x > lo && x < hi {
-		return x
+func (s *secant) next(lower, upper float64) float64 {
+	if value := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift); value > lower && value < upper {
+		return value
 	}
-	return lo + (hi-lo)/2
+	return lower + (upper-lower)/2
 }
 
 // sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - average + P bias, and
@@ -350,11 +353,11 @@ func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, bias []fl
 		first, end := model.Start[s], model.Start[s+1]
 		targets := model.Target[first:end]
 		for i, weightID := range model.Weight[first:end] {
-			t := targets[i]
-			if t == s {
+			target := targets[i]
+			if target == s {
 				continue
 			}
-			weight, targetUnknown := model.Weights[weightID], int(unknownOf[t])
+			weight, targetUnknown := model.Weights[weightID], int(unknownOf[target])
 			exitRate += weight
 			if targetUnknown >= from && targetUnknown < to {
 				sum += weight * (next[targetUnknown] - current)
@@ -397,8 +400,8 @@ func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	for _, s := range members[from:to] {
-		x, e := bscc.rewardSystem.oneStepGain(int(s), int(s), bscc.bias, &bscc.index)
-		minimum, maximum = min(minimum, x-e), max(maximum, x+e)
+		value, e := bscc.rewardSystem.oneStepGain(int(s), int(s), bscc.bias, &bscc.index)
+		minimum, maximum = min(minimum, value-e), max(maximum, value+e)
 	}
 	return minimum, maximum
 }
@@ -425,14 +428,14 @@ func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (c
 
 // gainByElimination bounds the gain by solving cycle equations. overBudget says that a larger budget may
 // help.
-func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lo, hi float64, overBudget bool, err error) {
+func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower, upper float64, overBudget bool, err error) {
 	// The cycles of an unlikely reference state are so long that their numbers leave the range of float64. The
 	// last member, at which Tarjan's algorithm found the component, often is a likely state.
-	lo, hi, reliable, overBudget, err := bscc.gainByCycles(members, members[len(members)-1], budget)
+	lower, upper, reliable, overBudget, err := bscc.gainByCycles(members, members[len(members)-1], budget)
 	if !reliable && !overBudget && err == nil {
-		lo, hi, _, overBudget, err = bscc.gainByCycles(members, bscc.likelyState(members), budget)
+		lower, upper, _, overBudget, err = bscc.gainByCycles(members, bscc.likelyState(members), budget)
 	}
-	return lo, hi, overBudget, err
+	return lower, upper, overBudget, err
 }
 
 // likelyState returns the last state of a long simulated path, which most likely has a high stationary
@@ -459,15 +462,15 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 // gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself, divided
 // by the expected time of the cycle (renewal-reward theorem). reliable is false if a number leaves the range
 // of float64. overBudget says that elimination exceeds the budget.
-func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lo, hi float64, reliable, overBudget bool, err error) {
-	lo, hi = 0, math.Inf(1)
+func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, reliable, overBudget bool, err error) {
+	lower, upper = 0, math.Inf(1)
 	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
 	if cycle == nil || err != nil {
-		return lo, hi, false, overBudget, err
+		return lower, upper, false, overBudget, err
 	}
 	// The caller has handled components without rewards, so cycleReward is positive.
 	if !cycle.solver.noUnderflow(cycle.time) || !(cycle.cycleReward >= 0x1p-300 && cycle.cycleReward <= 0x1p300) {
-		return lo, hi, false, false, nil
+		return lower, upper, false, false, nil
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
 	first, end := bscc.rewardSystem.graph.Row(int(reference))

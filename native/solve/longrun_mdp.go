@@ -142,11 +142,11 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 	return nil
 }
 
-func (mec *mecGain) setGain(i int, x float64) {
+func (mec *mecGain) setGain(i int, value float64) {
 	mec.known.Add(i)
-	mec.gain.Lower[i], mec.gain.Upper[i] = x, x
+	mec.gain.Lower[i], mec.gain.Upper[i] = value, value
 	if mec.gain.Exact != nil {
-		mec.gain.Exact[i] = new(big.Rat).SetFloat64(x)
+		mec.gain.Exact[i] = new(big.Rat).SetFloat64(value)
 	}
 }
 
@@ -183,11 +183,13 @@ func (mec *mecGain) init(members []uint32) {
 	}
 }
 
-func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.epsilon()*hi }
+func (mec *mecGain) converged(lower, upper float64) bool {
+	return upper-lower <= mec.opts.epsilon()*upper
+}
 
 // iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy
 // iteration by elimination, which it runs when this costs about as much as the sweeps so far.
-func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
+func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float64, err error) {
 	bounds := &gainInterval{0, math.Inf(1)}
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
@@ -225,12 +227,12 @@ type gainInterval struct{ lower, upper float64 }
 func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweeps int) error {
 	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
-		lo, hi := mec.sweep(members, bounds)
-		if mec.converged(bounds.lower, bounds.upper) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
+		lower, upper := mec.sweep(members, bounds)
+		if mec.converged(bounds.lower, bounds.upper) || !(upper < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
 		// Damping makes periodic chains converge.
-		middle := lo + (hi-lo)/2
+		middle := lower + (upper-lower)/2
 		for k := range mec.bias {
 			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
 		}
@@ -251,11 +253,11 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, gainUpper float64) {
 	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
-		lo, hi := mec.bestChoice(k, int(s))
-		if lo != lo || hi != hi {
+		lower, upper := mec.bestChoice(k, int(s))
+		if lower != lower || upper != upper {
 			return 0, math.Inf(1)
 		}
-		gainLower, gainUpper = min(gainLower, lo), max(gainUpper, hi)
+		gainLower, gainUpper = min(gainLower, lower), max(gainUpper, upper)
 	}
 	gainLower = max(gainLower, 0)
 	if gainLower > gainUpper { // because of rounding errors
@@ -277,7 +279,7 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 // bestChoice updates the choice of state s, which is member k. The choice changes only if another one is
 // better by more than the rounding error. It returns bounds on the optimum of r + P h - h over all choices,
 // where h is the bias.
-func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
+func (mec *mecGain) bestChoice(k, s int) (lower, upper float64) {
 	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
 	bound := value + valueErr
 	if mec.rewardSystem.minimize {
@@ -542,14 +544,14 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 
 // solve returns the values of the quotient. gain has the value of each absorbing state, that is, of staying
 // in its MEC. The gains in known are exactly 0 or 1.
-func (q *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
-	sys, err := newSystem(q.graph, nil, dir, opts)
+func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
+	sys, err := newSystem(quotient.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	n := q.mecs.Num()
-	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(q.graph.NumStates())
-	zero, nonzero, one, notOne := q.newSet(), q.newSet(), q.newSet(), q.newSet()
+	n := quotient.mecs.Num()
+	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(quotient.graph.NumStates())
+	zero, nonzero, one, notOne := quotient.newSet(), quotient.newSet(), quotient.newSet(), quotient.newSet()
 	for i := range n {
 		s := n + i
 		sys.maybe.Remove(s)
@@ -562,16 +564,16 @@ func (q *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set
 		addTo(known.Has(i) && isProb && sys.values.Lower[s] == 1, s, one, notOne)
 	}
 	sys.values.Converged = gain.Converged
-	if err := q.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
+	if err := quotient.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
 		return nil, err
 	}
-	if err := q.setCertain(ctx, sys, dir == Max, one, notOne, 1); err != nil {
+	if err := quotient.setCertain(ctx, sys, dir == Max, one, notOne, 1); err != nil {
 		return nil, err
 	}
 	return sys.solve(ctx, opts, false)
 }
 
-func (q *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(q.graph.NumStates()) }
+func (quotient *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(quotient.graph.NumStates()) }
 
 // addTo adds s to a if yes, and to b otherwise.
 func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
@@ -584,18 +586,18 @@ func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
 
 // setCertain fixes the value of the maybe states that reach targets with probability one: under some
 // scheduler if existential is set, otherwise under all schedulers. others are the remaining absorbing states.
-func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
+func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
-	certain := q.graph.ExistsUntil(sparse.FullSet(q.graph.NumStates()), others).Complement()
+	certain := quotient.graph.ExistsUntil(sparse.FullSet(quotient.graph.NumStates()), others).Complement()
 	if existential {
 		var err error
-		if certain, err = q.graph.Prob1E(ctx, sparse.FullSet(q.graph.NumStates()), targets); err != nil {
+		if certain, err = quotient.graph.Prob1E(ctx, sparse.FullSet(quotient.graph.NumStates()), targets); err != nil {
 			return err
 		}
 		if sys.values.Scheduler != nil {
-			q.graph.Attract(certain, targets, sys.values.Scheduler)
+			quotient.graph.Attract(certain, targets, sys.values.Scheduler)
 		}
 	}
 	certain = certain.Intersect(sys.maybe)
@@ -605,12 +607,12 @@ func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential b
 }
 
 // writeBack copies the values and the scheduler of the quotient to the original model.
-func (q *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
+func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 	values.Converged = solved.Converged
 	values.Estimated = solved.Estimated
 	values.Extended = solved.Extended
 	values.Sweeps = solved.Sweeps + mec.meter.progress.Sweeps
-	for s, quotientState := range q.stateOf {
+	for s, quotientState := range quotient.stateOf {
 		values.Lower[s] = solved.Lower[quotientState]
 		values.Upper[s] = solved.Upper[quotientState]
 		if values.Exact != nil {
@@ -620,21 +622,21 @@ func (q *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 	if values.Scheduler == nil {
 		return
 	}
-	exits := sparse.NewSet(len(q.stateOf))
-	for s, quotientState := range q.stateOf {
+	exits := sparse.NewSet(len(quotient.stateOf))
+	for s, quotientState := range quotient.stateOf {
 		original := uint32(sparse.None)
 		if choice := solved.Scheduler[quotientState]; choice != sparse.None {
-			original = q.originalChoice[choice]
+			original = quotient.originalChoice[choice]
 		}
 		switch {
-		case original != sparse.None && q.original.Owner(original) == s:
+		case original != sparse.None && quotient.original.Owner(original) == s:
 			values.Scheduler[s] = original
-			if q.mecs.ID[s] != sparse.None {
+			if quotient.mecs.ID[s] != sparse.None {
 				exits.Add(s)
 			}
-		case original == sparse.None && q.mecs.ID[s] != sparse.None:
+		case original == sparse.None && quotient.mecs.ID[s] != sparse.None:
 			values.Scheduler[s] = mec.stayChoice[s]
 		}
 	}
-	q.original.Approach(q.mecs.Choices, exits, values.Scheduler)
+	quotient.original.Approach(quotient.mecs.Choices, exits, values.Scheduler)
 }

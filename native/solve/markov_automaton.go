@@ -96,8 +96,8 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
 	automaton.values.Converged = maybe.Empty()
 	for c := range graph.NumChoices() {
-		from, to := graph.Row(c)
-		maxRow = max(maxRow, to-from)
+		firstTransition, endTransition := graph.Row(c)
+		maxRow = max(maxRow, endTransition-firstTransition)
 	}
 	for s := range maybe.Minus(timeless).All() {
 		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
@@ -122,17 +122,17 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	timeless = sparse.NewSet(ma.graph.NumStates())
 	fastest := 0.0
 	for s := range ma.graph.NumStates() {
-		lo, hi := rates.Low[s], rates.High[s]
+		lower, upper := rates.Low[s], rates.High[s]
 		first, end := ma.graph.Choices(s)
 		switch {
-		case lo == 0 && hi == 0:
+		case lower == 0 && upper == 0:
 			timeless.Add(s)
 			continue
-		case !sparse.InRange(lo) || !sparse.InRange(hi) || end != first+1:
+		case !sparse.InRange(lower) || !sparse.InRange(upper) || end != first+1:
 			return nil, 0, ErrRates
 		}
-		rateErr = max(rateErr, (hi-lo)/lo)
-		fastest = max(fastest, hi)
+		rateErr = max(rateErr, (upper-lower)/lower)
+		fastest = max(fastest, upper)
 	}
 	if !(rateErr < 0x1p-20) {
 		return nil, 0, ErrRates
@@ -156,11 +156,11 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 				continue
 			}
 			row, rowEnd := ma.graph.Row(c)
-			for _, t := range ma.graph.Target[row:rowEnd] {
-				if int(t) == s || len(members) > 1 {
+			for _, target := range ma.graph.Target[row:rowEnd] {
+				if int(target) == s || len(members) > 1 {
 					return ErrImmediate
 				}
-				depth[s] = max(depth[s], depth[t]+1)
+				depth[s] = max(depth[s], depth[target]+1)
 			}
 		}
 		deepest = max(deepest, depth[s])
@@ -173,8 +173,8 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 // onlySelfLoop reports whether choice c of state s leads to s only. In an immediate state it stops the
 // time forever.
 func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
-	from, to := ma.graph.Row(c)
-	return to == from+1 && int(ma.graph.Target[from]) == s
+	first, end := ma.graph.Row(c)
+	return end == first+1 && int(ma.graph.Target[first]) == s
 }
 
 // optimizeImmediate sets the values of the immediate states to the optimum over their choices. A choice that
@@ -228,12 +228,12 @@ const timeBits = 40
 // computeBounds computes the bounds with pieces that widen them by at most allowedWidening in total. It
 // reports false if it gave up.
 func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (bool, error) {
-	x := make([]float64, len(ma.leaveProb))
+	values := make([]float64, len(ma.leaveProb))
 	for s := range ma.immediatelyRight.All() {
-		x[s] = 1
+		values[s] = 1
 	}
-	ma.optimizeImmediate(x)
-	low, high := slices.Clone(x), x
+	ma.optimizeImmediate(values)
+	low, high := slices.Clone(values), values
 	ma.widen(low, high, ma.immediateRelErr, 0)
 	if ma.rate == 0 || time.High.Sign() == 0 {
 		ma.keepTighter(low, high)
@@ -330,10 +330,10 @@ func (ma *markovAutomaton) keepTighter(low, high []float64) {
 func (ma *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
 	for _, s := range ma.graph.Initial {
-		lo, hi := ma.values.Lower[s], ma.values.Upper[s]
-		width = max(width, hi-lo)
-		if hi > 0 {
-			minUpper = min(minUpper, hi)
+		lower, upper := ma.values.Lower[s], ma.values.Upper[s]
+		width = max(width, upper-lower)
+		if upper > 0 {
+			minUpper = min(minUpper, upper)
 		}
 	}
 	return width, minUpper

@@ -144,15 +144,15 @@ func newValues(model *sparse.Model, opts Options) *Values {
 	return values
 }
 
-// set gives all states of a set the value x, which must be an integer or infinity.
-func (v *Values) set(states *sparse.Set, x float64) {
+// set gives all states of a set the given value, which must be an integer or infinity.
+func (v *Values) set(states *sparse.Set, value float64) {
 	for s := range states.All() {
-		v.Lower[s], v.Upper[s] = x, x
+		v.Lower[s], v.Upper[s] = value, value
 	}
 	if v.Exact != nil {
 		var exact *big.Rat
-		if !math.IsInf(x, 1) {
-			exact = new(big.Rat).SetFloat64(x)
+		if !math.IsInf(value, 1) {
+			exact = new(big.Rat).SetFloat64(value)
 		}
 		for s := range states.All() {
 			v.Exact[s] = exact
@@ -162,9 +162,9 @@ func (v *Values) set(states *sparse.Set, x float64) {
 
 // assign gives a state an exact value. Its bounds are set to the nearest float64, as a guide for other
 // states.
-func (v *Values) assign(s int, x *big.Rat) {
-	v.Exact[s] = x
-	f, _ := x.Float64()
+func (v *Values) assign(s int, value *big.Rat) {
+	v.Exact[s] = value
+	f, _ := value.Float64()
 	v.Lower[s], v.Upper[s] = f, f
 }
 

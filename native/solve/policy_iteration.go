@@ -13,26 +13,26 @@ import (
 // ok is false, and the bounds are unchanged; overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
-func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	iteration := newPolicyIteration(l, meter, budget)
-	x, err := iteration.run(l.lower, iteration.constant, iteration.improve)
-	if x == nil || err != nil {
+func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+	iteration := newPolicyIteration(local, meter, budget)
+	values, err := iteration.run(local.lower, iteration.constant, iteration.improve)
+	if values == nil || err != nil {
 		return false, iteration.exhausted(), err
 	}
-	low, high := x, x
-	if l.inheritedWidth > 0 || l.underflowed || l.inheritedAbsWidth > 0 {
-		if low, err = iteration.solve(x, func(k int) float64 { return iteration.chosen(l.constLower, k) }); low == nil || err != nil {
+	low, high := values, values
+	if local.inheritedWidth > 0 || local.underflowed || local.inheritedAbsWidth > 0 {
+		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(local.constLower, k) }); low == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = iteration.solve(x, func(k int) float64 { return iteration.chosen(l.constUpper, k) }); high == nil || err != nil {
+		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(local.constUpper, k) }); high == nil || err != nil {
 			return false, false, err
 		}
 	}
-	slack, err := iteration.solveSlack(x)
+	slack, err := iteration.solveSlack(values)
 	if slack == nil || err != nil {
 		return false, iteration.exhausted(), err
 	}
-	return l.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * l.work())
+	return local.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * local.work())
 }
 
 // policyIteration holds the current scheduler of a component, and the solver of the chain that it
@@ -78,7 +78,7 @@ func (p *policyIteration) makeProper() {
 		members := p.decomposition.Members(i)
 		leaves := slices.ContainsFunc(members, func(k uint32) bool {
 			choice := p.choice[k]
-			return choice == sparse.None || p.equations.exitWeight[choice] > 0 || slices.ContainsFunc(p.row(k), func(t uint32) bool { return leaving.Has(int(t)) })
+			return choice == sparse.None || p.equations.exitWeight[choice] > 0 || slices.ContainsFunc(p.row(k), func(target uint32) bool { return leaving.Has(int(target)) })
 		})
 		for _, k := range members {
 			if leaves {
@@ -112,28 +112,28 @@ func (p *policyIteration) chosen(constants []float64, k int) float64 {
 
 // constant returns the midpoint of the constant of the current choice of k.
 func (p *policyIteration) constant(k int) float64 {
-	lo, hi := p.chosen(p.equations.constLower, k), p.chosen(p.equations.constUpper, k)
-	return lo + (hi-lo)/2
+	lower, upper := p.chosen(p.equations.constLower, k), p.chosen(p.equations.constUpper, k)
+	return lower + (upper-lower)/2
 }
 
 // maxSchedulers limits the iteration. A few dozen schedulers are enough for all known models; but where
 // improvements are as small as rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run alternates solving and improving until improve finds no better choice. It returns the solution of x = P
-// x + rhs for the last scheduler, or nil if it gives up.
-func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func(x []float64) (bool, error)) ([]float64, error) {
+// run alternates solving and improving until improve finds no better choice. It returns the solution of values = P
+// values + rhs for the last scheduler, or nil if it gives up.
+func (p *policyIteration) run(values []float64, rhs func(k int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
-		if x, err = p.solve(x, rhs); x == nil || err != nil {
+		if values, err = p.solve(values, rhs); values == nil || err != nil {
 			return nil, err
 		}
 		if p.exhausted() {
 			return nil, nil
 		}
-		changed, err := improve(x)
+		changed, err := improve(values)
 		if err != nil || !changed {
-			return x, err
+			return values, err
 		}
 		p.decompositionCurrent = false
 	}
@@ -144,27 +144,27 @@ func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func
 const sweepsPerImprovement = 4
 
 // improve switches to choices that are better by more than the rounding error, in a few sweeps that start
-// from x and change it. It reports whether any choice changed.
-func (p *policyIteration) improve(x []float64) (bool, error) {
+// from values and change it. It reports whether any choice changed.
+func (p *policyIteration) improve(values []float64) (bool, error) {
 	local := p.equations
 	threshold := 1 - p.tolerance()
 	changed := false
 	for range sweepsPerImprovement {
 		better := false
-		for k, current := range p.choice {
-			if current == sparse.None {
+		for unknown, currentChoice := range p.choice {
+			if currentChoice == sparse.None {
 				continue
 			}
-			best, value := current, local.constantMidpoint(current)+local.sumTerms(current, x)
-			for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-				newValue := local.constantMidpoint(j) + local.sumTerms(j, x)
+			best, value := currentChoice, local.constantMidpoint(currentChoice)+local.sumTerms(currentChoice, values)
+			for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+				newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
 				if local.minimize && newValue < value*threshold || !local.minimize && newValue*threshold > value {
-					best, value = j, newValue
+					best, value = choice, newValue
 				}
 			}
-			x[k] = value
-			if best != current {
-				p.choice[k], better = best, true
+			values[unknown] = value
+			if best != currentChoice {
+				p.choice[unknown], better = best, true
 			}
 		}
 		changed = changed || better
@@ -185,83 +185,83 @@ func (p *policyIteration) tolerance() float64 {
 	return 1e-12
 }
 
-// solveSlack returns the slack vector w for proveInductive: it solves w = P w + x (plus a multiple of the
-// grid) by policy iteration over the choices that are nearly optimal for x. So w is about an upper bound of P
-// w + x for each of them.
-func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
+// solveSlack returns the slack vector w for proveInductive: it solves w = P w + values (plus a multiple of the
+// grid) by policy iteration over the choices that are nearly optimal for values. So w is about an upper bound of P
+// w + values for each of them.
+func (p *policyIteration) solveSlack(values []float64) ([]float64, error) {
 	local := p.equations
 	const tolerance = 1e-9
-	start, nearOptimal := make([]uint32, len(x)+1), make([]uint32, 0, len(x))
-	for k := range x {
-		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-			if math.Abs(local.constantMidpoint(j)+local.sumTerms(j, x)-x[k]) <= tolerance*x[k] {
-				nearOptimal = append(nearOptimal, j)
+	start, nearOptimal := make([]uint32, len(values)+1), make([]uint32, 0, len(values))
+	for unknown := range values {
+		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+			if math.Abs(local.constantMidpoint(choice)+local.sumTerms(choice, values)-values[unknown]) <= tolerance*values[unknown] {
+				nearOptimal = append(nearOptimal, choice)
 			}
 		}
-		start[k+1] = uint32(len(nearOptimal))
+		start[unknown+1] = uint32(len(nearOptimal))
 	}
-	rhs := func(k int) float64 { return x[k] + local.rounding.grid*0x1p39 }
-	return p.run(x, rhs, func(slack []float64) (bool, error) {
+	rhs := func(unknown int) float64 { return values[unknown] + local.rounding.grid*0x1p39 }
+	return p.run(values, rhs, func(slack []float64) (bool, error) {
 		changed := false
-		for k, current := range p.choice {
-			best := slack[k]
-			for _, j := range nearOptimal[start[k]:start[k+1]] {
-				if newSlack := rhs(k) + local.sumTerms(j, slack); j != current && newSlack > best+x[k]/2 {
-					best, p.choice[k], changed = newSlack, j, true
+		for unknown, current := range p.choice {
+			best := slack[unknown]
+			for _, choice := range nearOptimal[start[unknown]:start[unknown+1]] {
+				if newSlack := rhs(unknown) + local.sumTerms(choice, slack); choice != current && newSlack > best+values[unknown]/2 {
+					best, p.choice[unknown], changed = newSlack, choice, true
 				}
 			}
-			slack[k] = best
+			slack[unknown] = best
 		}
 		return changed, p.meter.addWork(len(nearOptimal))
 	})
 }
 
-// solve solves x = P x + rhs under the current scheduler, component by component. It returns nil if that
+// solve solves values = P values + rhs under the current scheduler, component by component. It returns nil if that
 // takes too long or overflows. Iterative solvers start from guess.
 func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
 	if !p.decompositionCurrent {
 		p.decompose()
 		p.components = p.components[:0]
 	}
-	x := make([]float64, len(p.choice))
+	values := make([]float64, len(p.choice))
 	nextComponent := 0
 	for i := range p.decomposition.Num() {
 		members := p.decomposition.Members(i)
 		if len(members) == 1 {
 			k := members[0]
-			x[k] = rhs(int(k))
+			values[k] = rhs(int(k))
 			if p.choice[k] != sparse.None {
-				x[k] += p.equations.sumTerms(p.choice[k], x)
+				values[k] += p.equations.sumTerms(p.choice[k], values)
 			}
 			continue
 		}
 		if nextComponent == len(p.components) {
 			p.components = append(p.components, p.componentSolver(members))
 		}
-		if ok, err := p.solveComponent(p.components[nextComponent], members, x, guess, rhs); !ok || err != nil {
+		if ok, err := p.solveComponent(p.components[nextComponent], members, values, guess, rhs); !ok || err != nil {
 			return nil, err
 		}
 		nextComponent++
 	}
 	p.decompositionCurrent = true
-	return x, p.meter.addWork(len(p.equations.choiceStart) * 8)
+	return values, p.meter.addWork(len(p.equations.choiceStart) * 8)
 }
 
-// solveComponent solves a component whose successors are solved, and writes the solution to x. It returns
+// solveComponent solves a component whose successors are solved, and writes the solution to values. It returns
 // false if that takes too long or overflows.
-func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, x, guess []float64, rhs func(k int) float64) (bool, error) {
+func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (bool, error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
-	for i, k := range members {
-		solver.guess[i] = guess[k]
-		localRHS[i] = rhs(int(k)) + p.equations.sumTerms(p.choice[k], x) // x is still zero within the component
+	for i, unknown := range members {
+		solver.guess[i] = guess[unknown]
+		localRHS[i] = rhs(int(unknown)) + p.equations.sumTerms(p.choice[unknown], values) // values is still zero within the component
 	}
 	solution, err := solver.solve(p.meter, func(i int) float64 { return localRHS[i] })
 	if solution == nil || err != nil {
 		return false, err
 	}
-	for i, k := range members {
-		x[k] = solution[i]
+	for i, unknown := range members {
+		values[unknown] = solution[i]
 	}
 	return true, nil
 }

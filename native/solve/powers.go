@@ -54,8 +54,8 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
 		return nil
 	}
-	for _, x := range sys.values.Exact {
-		steps.scaledValues = append(steps.scaledValues, steps.reduce(steps.scaledInteger(x, steps.valueDenominator), 0))
+	for _, value := range sys.values.Exact {
+		steps.scaledValues = append(steps.scaledValues, steps.reduce(steps.scaledInteger(value, steps.valueDenominator), 0))
 	}
 	return steps
 }
@@ -64,12 +64,12 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 // may be nil. If the result would exceed 64 bits, it returns some number of more than 64 bits.
 func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	var divisor big.Int
-	for _, x := range fractions {
-		if x == nil || n.BitLen() > 64 || divisor.Mod(n, x.Denom()).Sign() == 0 {
+	for _, value := range fractions {
+		if value == nil || n.BitLen() > 64 || divisor.Mod(n, value.Denom()).Sign() == 0 {
 			continue
 		}
-		divisor.GCD(nil, nil, n, x.Denom())
-		n = new(big.Int).Mul(n, divisor.Quo(x.Denom(), &divisor))
+		divisor.GCD(nil, nil, n, value.Denom())
+		n = new(big.Int).Mul(n, divisor.Quo(value.Denom(), &divisor))
 	}
 	return n
 }

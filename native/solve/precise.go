@@ -147,27 +147,27 @@ func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options)
 	}, nil
 }
 
-func (pt *preciseTransient) setAll(states *sparse.Set, v *big.Rat) {
+func (transient *preciseTransient) setAll(states *sparse.Set, v *big.Rat) {
 	for s := range states.All() {
-		pt.set(s, v)
+		transient.set(s, v)
 	}
 }
 
 // set gives state s a value, and records whether it is exactly zero or one.
-func (pt *preciseTransient) set(s int, value *big.Rat) {
-	pt.value[s] = newDoubleWord(value).flush()
-	pt.zeroStates.Remove(s)
-	pt.oneStates.Remove(s)
+func (transient *preciseTransient) set(s int, value *big.Rat) {
+	transient.value[s] = newDoubleWord(value).flush()
+	transient.zeroStates.Remove(s)
+	transient.oneStates.Remove(s)
 	if value.Sign() == 0 {
-		pt.zeroStates.Add(s)
+		transient.zeroStates.Add(s)
 	} else if value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1 {
-		pt.oneStates.Add(s)
+		transient.oneStates.Add(s)
 	}
 }
 
 // setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns as the
 // scale.
-func (pt *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat) {
+func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat) {
 	maximum := new(big.Rat)
 	for _, reward := range rewards {
 		if reward != nil && reward.Cmp(maximum) > 0 {
@@ -179,7 +179,7 @@ func (pt *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat
 	}
 	for s, reward := range rewards {
 		if reward != nil {
-			pt.set(s, new(big.Rat).Quo(reward, maximum))
+			transient.set(s, new(big.Rat).Quo(reward, maximum))
 		}
 	}
 	return maximum
@@ -188,37 +188,37 @@ func (pt *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat
 // evolve replaces the values of the maybe states by their expectation after some time. The other states
 // are absorbing. It either takes all steps of the uniformised chain, or computes the transition matrix
 // of a short slice of time and squares it repeatedly, whichever is cheaper.
-func (pt *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
-	zero := pt.graph.ExistsUntil(maybe, pt.zeroStates.Complement()).Complement()
-	one := pt.graph.ExistsUntil(maybe, pt.oneStates.Complement()).Complement()
-	if pt.rewardRate != nil {
-		zero, one = pt.zeroStates, sparse.NewSet(len(pt.value))
+func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
+	zero := transient.graph.ExistsUntil(maybe, transient.zeroStates.Complement()).Complement()
+	one := transient.graph.ExistsUntil(maybe, transient.oneStates.Complement()).Complement()
+	if transient.rewardRate != nil {
+		zero, one = transient.zeroStates, sparse.NewSet(len(transient.value))
 	}
-	if err := pt.uniformise(maybe); err != nil {
+	if err := transient.uniformise(maybe); err != nil {
 		return err
 	}
-	exact := new(big.Rat).Mul(pt.rate.rat(), time)
+	exact := new(big.Rat).Mul(transient.rate.rat(), time)
 	mean := newDoubleWord(exact)
-	if time.Sign() == 0 || pt.rate.hi == 0 && pt.rewardRate == nil {
+	if time.Sign() == 0 || transient.rate.hi == 0 && transient.rewardRate == nil {
 		return nil
 	}
-	if pt.rate.hi == 0 { // no transitions: only rewards accumulate
-		copy(pt.value, pt.rewardRate)
+	if transient.rate.hi == 0 { // no transitions: only rewards accumulate
+		copy(transient.value, transient.rewardRate)
 		return nil
 	}
 	if mean.hi < doubleWordFloor { // covered by the absolute error
-		pt.zeroStates, pt.oneStates = zero, one
+		transient.zeroStates, transient.oneStates = zero, one
 		return nil
 	}
 	if !(mean.hi < 1<<53) {
 		return tooManySteps(mean.hi, 1<<53)
 	}
 	maxRow, terms := 0, 0
-	for _, row := range pt.rows {
+	for _, row := range transient.rows {
 		maxRow, terms = max(maxRow, len(row)), terms+len(row)
 	}
 	// squarings: how often the matrix of one slice is squared to cover all the time.
-	n, squarings := len(pt.value), max(0, math.Ilogb(mean.hi)+1)
+	n, squarings := len(transient.value), max(0, math.Ilogb(mean.hi)+1)
 	steps, sliceSteps := mean.hi+40*math.Sqrt(mean.hi)+300, 300.0
 	transientWork := steps * float64(terms+n)
 	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
@@ -229,13 +229,13 @@ func (pt *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
 		return fmt.Errorf("%w: the fastest rate times the time is %.3g, for which %d states take more than %.3g operations",
 			ErrTooManySteps, mean.hi, n, float64(maxPreciseWork))
 	case transientWork <= squaringWork:
-		pt.relErr += doubleWordUnit * (steps*errPerStep + 1000)
-		pt.value, err = pt.poissonMean(pt.value, 1, mean)
+		transient.relErr += doubleWordUnit * (steps*errPerStep + 1000)
+		transient.value, err = transient.poissonMean(transient.value, 1, mean)
 	default:
-		pt.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
-		err = pt.squareMatrix(mean, squarings)
+		transient.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
+		err = transient.squareMatrix(mean, squarings)
 	}
-	pt.zeroStates, pt.oneStates = zero, one
+	transient.zeroStates, transient.oneStates = zero, one
 	return err
 }
 
@@ -243,56 +243,56 @@ func (pt *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
 const maxPreciseWork = 1 << 30
 
 // uniformise computes the transitions of the uniformised chain.
-func (pt *preciseTransient) uniformise(maybe *sparse.Set) error {
-	n := pt.graph.NumStates()
-	rates := make([]doubleWord, len(pt.graph.Rats))
-	for i, r := range pt.graph.Rats {
-		if rates[i] = newDoubleWord(r); rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
+func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
+	n := transient.graph.NumStates()
+	rates := make([]doubleWord, len(transient.graph.Rats))
+	for i, fraction := range transient.graph.Rats {
+		if rates[i] = newDoubleWord(fraction); rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
 			return fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
 		}
 	}
 	exits := make([]doubleWord, n)
 	fastest := doubleWord{}
 	for s := range maybe.All() {
-		first, end := pt.graph.Row(s)
+		first, end := transient.graph.Row(s)
 		for i := first; i < end; i++ {
-			if int(pt.graph.Target[i]) != s {
-				exits[s] = exits[s].add(rates[pt.graph.Weight[i]])
+			if int(transient.graph.Target[i]) != s {
+				exits[s] = exits[s].add(rates[transient.graph.Weight[i]])
 			}
 		}
 		if exits[s].hi > fastest.hi {
 			fastest = exits[s]
 		}
 	}
-	pt.rate = fastest.mul(doubleWord{1 + slack, 0})
-	pt.rows = make([][]preciseTransition, len(pt.value))
-	for s := range pt.rows {
-		if s >= n || !maybe.Has(s) || pt.rate.hi == 0 {
-			pt.rows[s] = []preciseTransition{{s, doubleWord{1, 0}}}
+	transient.rate = fastest.mul(doubleWord{1 + slack, 0})
+	transient.rows = make([][]preciseTransition, len(transient.value))
+	for s := range transient.rows {
+		if s >= n || !maybe.Has(s) || transient.rate.hi == 0 {
+			transient.rows[s] = []preciseTransition{{s, doubleWord{1, 0}}}
 			continue
 		}
-		row := []preciseTransition{{s, pt.rate.sub(exits[s]).quo(pt.rate)}}
-		first, end := pt.graph.Row(s)
+		row := []preciseTransition{{s, transient.rate.sub(exits[s]).quo(transient.rate)}}
+		first, end := transient.graph.Row(s)
 		for i := first; i < end; i++ {
-			if t := int(pt.graph.Target[i]); t != s {
-				row = append(row, preciseTransition{t, rates[pt.graph.Weight[i]].quo(pt.rate)})
+			if target := int(transient.graph.Target[i]); target != s {
+				row = append(row, preciseTransition{target, rates[transient.graph.Weight[i]].quo(transient.rate)})
 			}
 		}
-		if pt.rewardRate != nil {
-			row = append(row, preciseTransition{n, pt.rewardRate[s]})
+		if transient.rewardRate != nil {
+			row = append(row, preciseTransition{n, transient.rewardRate[s]})
 		}
-		pt.rows[s] = row
+		transient.rows[s] = row
 	}
 	return nil
 }
 
 // poissonMean returns the expected value of each column of values (state by state, column by column) after a
 // Poisson-distributed number of steps.
-func (pt *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
+func (transient *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstKept, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
 	work := 0
-	for _, row := range pt.rows {
+	for _, row := range transient.rows {
 		work += len(row) * columns * 4
 	}
 	for k := 0; ; k++ {
@@ -307,7 +307,7 @@ func (pt *preciseTransient) poissonMean(values []doubleWord, columns int, mean d
 				break
 			}
 		}
-		for s, row := range pt.rows {
+		for s, row := range transient.rows {
 			for c := range columns {
 				value := doubleWord{}
 				for _, transition := range row {
@@ -319,7 +319,7 @@ func (pt *preciseTransient) poissonMean(values []doubleWord, columns int, mean d
 			}
 		}
 		values, next = next, values
-		if err := pt.meter.addWork(work); err != nil {
+		if err := transient.meter.addWork(work); err != nil {
 			return nil, err
 		}
 	}
@@ -331,26 +331,26 @@ func (pt *preciseTransient) poissonMean(values []doubleWord, columns int, mean d
 
 // squareMatrix evolves the values by the matrix of a slice of time, squared until it covers all the
 // time.
-func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
-	n := len(pt.value)
+func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
+	n := len(transient.value)
 	m := make([]doubleWord, n*n)
 	for s := range n {
 		m[s*n+s] = doubleWord{1, 0}
 	}
 	scale := math.Ldexp(1, -squarings)
-	m, err := pt.poissonMean(m, n, doubleWord{mean.hi * scale, mean.lo * scale})
+	m, err := transient.poissonMean(m, n, doubleWord{mean.hi * scale, mean.lo * scale})
 	if err != nil {
 		return err
 	}
 	for range squarings {
 		next := make([]doubleWord, n*n)
 		for s := range n {
-			for t := range n {
-				w := m[s*n+t]
+			for middle := range n {
+				w := m[s*n+middle]
 				if w.hi == 0 {
 					continue
 				}
-				from, to := m[t*n:(t+1)*n], next[s*n:(s+1)*n]
+				from, to := m[middle*n:(middle+1)*n], next[s*n:(s+1)*n]
 				for c, v := range from {
 					if v.hi > 0 {
 						to[c] = to[c].add(w.mul(v))
@@ -360,7 +360,7 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 			for c, v := range next[s*n : (s+1)*n] {
 				next[s*n+c] = v.flush()
 			}
-			if err := pt.meter.addWork(4 * n * n); err != nil {
+			if err := transient.meter.addWork(4 * n * n); err != nil {
 				return err
 			}
 		}
@@ -368,14 +368,14 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	}
 	out := make([]doubleWord, n)
 	for s := range n {
-		for t, v := range pt.value {
+		for from, v := range transient.value {
 			if v.hi > 0 {
-				out[s] = out[s].add(m[s*n+t].mul(v))
+				out[s] = out[s].add(m[s*n+from].mul(v))
 			}
 		}
 		out[s] = out[s].flush()
 	}
-	pt.value = out
+	transient.value = out
 	return nil
 }
 
@@ -416,31 +416,31 @@ func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 
 // bounds returns bounds on the values times factor. The absolute error covers underflow and the Poisson
 // probabilities that were left out.
-func (pt *preciseTransient) bounds(factor *big.Rat) *Values {
-	values := newValues(pt.graph.Model, Options{})
+func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
+	values := newValues(transient.graph.Model, Options{})
 	if factor.Sign() == 0 {
 		return values
 	}
 	mantissa := new(big.Float).SetRat(factor)
 	exponent := mantissa.MantExp(nil)
 	scaledFactor, _ := mantissa.SetMantExp(mantissa, -exponent).Float64()
-	relErr := pt.relErr + 8*unit // plus the rounding to one float64
-	for s, value := range pt.value {
+	relErr := transient.relErr + 8*unit // plus the rounding to one float64
+	for s, value := range transient.value {
 		middle := value.hi * scaledFactor
-		values.Lower[s], values.Upper[s] = ldexp(max(0, middle*(1-relErr)), middle*(1+relErr)+pt.absErr, exponent)
+		values.Lower[s], values.Upper[s] = ldexp(max(0, middle*(1-relErr)), middle*(1+relErr)+transient.absErr, exponent)
 	}
-	values.set(pt.zeroStates, 0)
+	values.set(transient.zeroStates, 0)
 	if factor.IsInt() && factor.Num().IsInt64() && factor.Num().Int64() == 1 {
-		values.set(pt.oneStates, 1)
+		values.set(transient.oneStates, 1)
 	}
 	return values
 }
 
 // ldexp returns lo and hi times 2^exp, rounded outwards where the results are not normal numbers.
-func ldexp(lo, hi float64, exp int) (float64, float64) {
+func ldexp(lower, upper float64, exp int) (float64, float64) {
 	const minNormal = 0x1p-1022
-	if lo = min(math.Ldexp(lo, exp), math.MaxFloat64); lo < minNormal {
-		lo = 0
+	if lower = min(math.Ldexp(lower, exp), math.MaxFloat64); lower < minNormal {
+		lower = 0
 	}
-	return lo, max(math.Ldexp(hi, exp), minNormal)
+	return lower, max(math.Ldexp(upper, exp), minNormal)
 }

@@ -47,61 +47,61 @@ func (r rounding) sumErr(n int) float64 {
 	return 1.05 * (float64(2*n+8)*unit + 2*r.err)
 }
 
-// down returns a lower bound on a value computed as x with relative error e. An overflow counts as the
+// down returns a lower bound on a number that was computed as value with a relative error of at most e. An overflow counts as the
 // greatest float64.
-func (r rounding) down(x, e float64) float64 {
-	x = min(x, math.MaxFloat64)
-	if x -= x * e; !(x >= r.floor) { // also if e is infinite
+func (r rounding) down(value, e float64) float64 {
+	value = min(value, math.MaxFloat64)
+	if value -= value * e; !(value >= r.floor) { // also if e is infinite
 		return 0
 	}
-	return x
+	return value
 }
 
 // coarseGrid reports whether the grid is coarser than float64 for some bounds.
 func (r rounding) coarseGrid() bool { return r.grid*0x1p30 >= r.floor }
 
-// floorToGrid rounds x down to a multiple of the grid. It returns x itself if the spacing of float64 there is
+// floorToGrid rounds value down to a multiple of the grid. It returns value itself if the spacing of float64 there is
 // at least the grid.
-func (r rounding) floorToGrid(x float64) float64 {
-	if r.grid > 0 && x < r.grid*0x1p53 {
-		return math.Floor(x/r.grid) * r.grid
+func (r rounding) floorToGrid(value float64) float64 {
+	if r.grid > 0 && value < r.grid*0x1p53 {
+		return math.Floor(value/r.grid) * r.grid
 	}
-	return x
+	return value
 }
 
-// ceilToGrid rounds x up to a multiple of the grid. It returns x itself if the spacing of float64 there is at
+// ceilToGrid rounds value up to a multiple of the grid. It returns value itself if the spacing of float64 there is at
 // least the grid.
-func (r rounding) ceilToGrid(x float64) float64 {
-	if r.grid > 0 && x < r.grid*0x1p53 {
-		return math.Ceil(x/r.grid) * r.grid
+func (r rounding) ceilToGrid(value float64) float64 {
+	if r.grid > 0 && value < r.grid*0x1p53 {
+		return math.Ceil(value/r.grid) * r.grid
 	}
-	return x
+	return value
 }
 
-// up returns an upper bound on a value computed as x with relative error e.
-func (r rounding) up(x, e float64) float64 {
-	if x == 0 {
+// up returns an upper bound on a number that was computed as value with a relative error of at most e.
+func (r rounding) up(value, e float64) float64 {
+	if value == 0 {
 		return 0
 	}
-	return r.ceilToGrid(max(x+x*e, r.floor))
+	return r.ceilToGrid(max(value+value*e, r.floor))
 }
 
-// rewardBounds returns bounds on the reward that x represents. The error of x is applied here, since it may be
-// lost when x is added to something greater.
-func (r rounding) rewardBounds(x float64) (lo, hi float64) {
+// rewardBounds returns bounds on the reward that value represents. the error of the value is applied here, since it may be
+// lost when value is added to something greater.
+func (r rounding) rewardBounds(value float64) (lower, upper float64) {
 	if r.err == 0 {
-		return r.floorToGrid(x), r.ceilToGrid(x)
+		return r.floorToGrid(value), r.ceilToGrid(value)
 	}
 	e := 1.05 * (r.err + 4*unit)
-	return r.floorToGrid(r.down(x, e)), r.up(x, e)
+	return r.floorToGrid(r.down(value, e)), r.up(value, e)
 }
 
 // quotient returns bounds lo/sum and hi/sum, for sums of nonnegative products. An overflow of lo counts
 // as the greatest float64; a positive hi that underflows becomes floor.
-func (r rounding) quotient(lo, hi, sum float64) (float64, float64) {
-	lo = min(lo, math.MaxFloat64) / sum
-	if hi > 0 {
-		hi = max(hi/sum, r.floor)
+func (r rounding) quotient(lower, upper, sum float64) (float64, float64) {
+	lower = min(lower, math.MaxFloat64) / sum
+	if upper > 0 {
+		upper = max(upper/sum, r.floor)
 	}
-	return lo, hi
+	return lower, upper
 }

@@ -57,11 +57,11 @@ type steadyStateSolver struct {
 
 // absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it: the expected
 // number of transitions into the component from transient states.
-func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]enclosure, error) {
+func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]enclosure, error) {
 	if len(bottom) == 1 {
 		return []enclosure{{1, 1, big.NewRat(1, 1)}}, nil
 	}
-	recurrent := sparse.NewSet(ss.graph.NumStates())
+	recurrent := sparse.NewSet(solver.graph.NumStates())
 	for _, component := range bottom {
 		for _, s := range components.Members(component) {
 			recurrent.Add(int(s))
@@ -69,15 +69,15 @@ func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Componen
 	}
 	var transient []uint32
 	initial := make(map[uint32]*big.Rat)
-	for _, s := range ss.graph.Initial {
-		initial[s] = big.NewRat(1, int64(len(ss.graph.Initial)))
+	for _, s := range solver.graph.Initial {
+		initial[s] = big.NewRat(1, int64(len(solver.graph.Initial)))
 	}
 	for _, s := range slices.Backward(components.States) { // predecessors first
 		if !recurrent.Has(int(s)) {
 			transient = append(transient, s)
 		}
 	}
-	visits, err := ss.expectedVisits(transient, initial)
+	visits, err := solver.expectedVisits(transient, initial)
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +90,10 @@ func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Componen
 		probs[i].exact = new(big.Rat)
 		terms := 0
 		for _, s := range components.Members(component) {
-			terms += ss.addInflow(&probs[i], s, initial[s], visitsOf)
+			terms += solver.addInflow(&probs[i], s, initial[s], visitsOf)
 		}
-		probs[i].lower = ss.system.rounding.down(probs[i].lower, ss.system.rounding.sumErr(2*terms))
-		probs[i].upper = min(ss.system.rounding.up(probs[i].upper, ss.system.rounding.sumErr(2*terms)), 1)
+		probs[i].lower = solver.system.rounding.down(probs[i].lower, solver.system.rounding.sumErr(2*terms))
+		probs[i].upper = min(solver.system.rounding.up(probs[i].upper, solver.system.rounding.sumErr(2*terms)), 1)
 	}
 	return probs, nil
 }
@@ -101,26 +101,26 @@ func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Componen
 // addInflow adds to total the probability that the chain begins in s, and the expected number of transitions
 // to s from the states in visits. It returns the number of floating-point operations, from which the caller
 // bounds the rounding error.
-func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.Rat, visits map[uint32]enclosure) (n int) {
+func (solver *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.Rat, visits map[uint32]enclosure) (n int) {
 	if initial != nil {
 		p, _ := initial.Float64()
 		total.lower, total.upper = total.lower+p, total.upper+p
 		total.exact.Add(total.exact, initial)
 	}
-	incoming := ss.uniformisation.graph.Model
+	incoming := solver.uniformisation.graph.Model
 	first, end := incoming.Row(int(s))
 	for i := first; i < end; i++ {
-		t := incoming.Target[i]
-		fromVisits, ok := visits[t]
+		target := incoming.Target[i]
+		fromVisits, ok := visits[target]
 		if !ok {
 			continue
 		}
-		if ss.exact != nil {
-			p := new(big.Rat).Quo(incoming.Rat(i), ss.exitRateRat(t))
-			total.exact.Add(total.exact, p.Mul(p, fromVisits.exact))
+		if solver.exact != nil {
+			probability := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(target))
+			total.exact.Add(total.exact, probability.Mul(probability, fromVisits.exact))
 			continue
 		}
-		exit, terms := ss.exitRate(t)
+		exit, terms := solver.exitRate(target)
 		p := incoming.Prob(i) / exit
 		total.lower += p * fromVisits.lower
 		total.upper += p * fromVisits.upper
@@ -132,23 +132,23 @@ func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.
 // exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In a
 // DTMC this sum is the probability to leave s in one step. Expected visits are computed for the chain without
 // self-loops, in a DTMC and in a CTMC.
-func (ss *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
-	first, end := ss.graph.Row(int(s))
+func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
+	first, end := solver.graph.Row(int(s))
 	for i := first; i < end; i++ {
-		if ss.graph.Target[i] != s {
-			sum += ss.graph.Prob(i)
+		if solver.graph.Target[i] != s {
+			sum += solver.graph.Prob(i)
 		}
 	}
 	return sum, end - first
 }
 
 // exitRateRat is exitRate in rational arithmetic.
-func (ss *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
+func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	sum := new(big.Rat)
-	first, end := ss.graph.Row(int(s))
+	first, end := solver.graph.Row(int(s))
 	for i := first; i < end; i++ {
-		if ss.graph.Target[i] != s {
-			sum.Add(sum, ss.graph.Rat(i))
+		if solver.graph.Target[i] != s {
+			sum.Add(sum, solver.graph.Rat(i))
 		}
 	}
 	return sum
@@ -157,14 +157,14 @@ func (ss *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 // solveBottomComponent distributes the absorption probability of a BSCC over its states. The expected
 // visits between two visits of a reference state are proportional to the stationary distribution of the
 // chain without self-loops.
-func (ss *steadyStateSolver) solveBottomComponent(members []uint32, total enclosure) error {
+func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total enclosure) error {
 	if len(members) == 1 {
-		ss.assign(members[0], total)
+		solver.assign(members[0], total)
 		return nil
 	}
 	reference := members[len(members)-1] // any state would do
-	if ss.exact == nil {
-		reference = ss.bscc.likelyState(members)
+	if solver.exact == nil {
+		reference = solver.bscc.likelyState(members)
 	}
 	var others []uint32
 	for _, s := range slices.Backward(members) {
@@ -173,124 +173,124 @@ func (ss *steadyStateSolver) solveBottomComponent(members []uint32, total enclos
 		}
 	}
 	next := make(map[uint32]*big.Rat)
-	first, end := ss.graph.Row(int(reference))
+	first, end := solver.graph.Row(int(reference))
 	for i := first; i < end; i++ {
-		if t := ss.graph.Target[i]; t != reference {
-			if next[t] == nil {
-				next[t] = new(big.Rat)
+		if target := solver.graph.Target[i]; target != reference {
+			if next[target] == nil {
+				next[target] = new(big.Rat)
 			}
-			next[t].Add(next[t], ss.weightRat(i))
+			next[target].Add(next[target], solver.weightRat(i))
 		}
 	}
 	exit := new(big.Rat)
-	for _, w := range next {
-		exit.Add(exit, w)
+	for _, weight := range next {
+		exit.Add(exit, weight)
 	}
-	for t := range next {
-		next[t].Quo(next[t], exit)
+	for target := range next {
+		next[target].Quo(next[target], exit)
 	}
-	visits, err := ss.expectedVisits(others, next)
+	visits, err := solver.expectedVisits(others, next)
 	if err != nil {
 		return err
 	}
 	others = append(others, reference)
 	visits = append(visits, enclosure{1, 1, big.NewRat(1, 1)})
-	if ss.exact != nil {
-		ss.normalizeRat(others, visits, total.exact)
+	if solver.exact != nil {
+		solver.normalizeRat(others, visits, total.exact)
 	} else {
-		ss.normalize(others, visits, total)
+		solver.normalize(others, visits, total)
 	}
 	return nil
 }
 
 // weightRat returns the weight of transition i: exact if the computation is, and the value of the
 // float64 otherwise.
-func (ss *steadyStateSolver) weightRat(i int) *big.Rat {
-	if ss.exact != nil {
-		return ss.graph.Rat(i)
+func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
+	if solver.exact != nil {
+		return solver.graph.Rat(i)
 	}
-	return new(big.Rat).SetFloat64(ss.graph.Prob(i))
+	return new(big.Rat).SetFloat64(solver.graph.Prob(i))
 }
 
-func (ss *steadyStateSolver) assign(s uint32, x enclosure) {
-	if ss.exact != nil {
-		ss.values.assign(int(s), x.exact)
+func (solver *steadyStateSolver) assign(s uint32, x enclosure) {
+	if solver.exact != nil {
+		solver.values.assign(int(s), x.exact)
 		return
 	}
-	ss.values.Lower[s], ss.values.Upper[s] = x.lower, x.upper
+	solver.values.Lower[s], solver.values.Upper[s] = x.lower, x.upper
 }
 
 // normalize sets the value of each state to its share of total. The shares are proportional to the expected
 // time in the state: visits divided by exit rate.
-func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
+func (solver *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
 	sum := enclosure{}
 	maxTerms := 0
 	for k, s := range states {
-		exit, terms := ss.exitRate(s)
+		exit, terms := solver.exitRate(s)
 		visits[k].lower /= exit
 		visits[k].upper /= exit
 		sum.lower += visits[k].lower
 		sum.upper += visits[k].upper
 		maxTerms = max(maxTerms, terms)
 	}
-	err := 1.01 * (float64(len(states))*unit + 2*ss.system.rounding.sumErr(maxTerms))
+	err := 1.01 * (float64(len(states))*unit + 2*solver.system.rounding.sumErr(maxTerms))
 	for k, s := range states {
-		lo, hi := 0.0, total.upper
+		lower, upper := 0.0, total.upper
 		if sum.upper <= math.MaxFloat64 {
-			lo = ss.system.rounding.down(total.lower*(visits[k].lower/sum.upper), err)
+			lower = solver.system.rounding.down(total.lower*(visits[k].lower/sum.upper), err)
 		}
 		if share := visits[k].upper / sum.lower; share < 1 {
-			hi = min(ss.system.rounding.up(total.upper*share, err), hi)
+			upper = min(solver.system.rounding.up(total.upper*share, err), upper)
 		}
-		ss.assign(s, enclosure{lower: lo, upper: hi})
+		solver.assign(s, enclosure{lower: lower, upper: upper})
 	}
 }
 
 // normalizeRat is normalize in rational arithmetic.
-func (ss *steadyStateSolver) normalizeRat(states []uint32, visits []enclosure, total *big.Rat) {
+func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []enclosure, total *big.Rat) {
 	sum := new(big.Rat)
 	for k, s := range states {
-		visits[k].exact.Quo(visits[k].exact, ss.exitRateRat(s))
+		visits[k].exact.Quo(visits[k].exact, solver.exitRateRat(s))
 		sum.Add(sum, visits[k].exact)
 	}
 	for k, s := range states {
 		share := visits[k].exact
-		ss.assign(s, enclosure{exact: share.Mul(share.Quo(share, sum), total)})
+		solver.assign(s, enclosure{exact: share.Mul(share.Quo(share, sum), total)})
 	}
 }
 
 // expectedVisits returns how often each of the given states is visited before the chain leaves them all, if
 // it begins in state s with probability initial[s]. Self-loops do not count as visits.
-func (ss *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
+func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
 	if len(states) == 0 {
 		return nil, nil
 	}
-	if ss.exact != nil {
-		return ss.expectedVisitsRat(states, initial)
+	if solver.exact != nil {
+		return solver.expectedVisitsRat(states, initial)
 	}
-	local := ss.system.localSystem(states, &ss.bscc.index)
-	defer ss.bscc.index.reset(states)
+	local := solver.system.localSystem(states, &solver.bscc.index)
+	defer solver.bscc.index.reset(states)
 	equations := newVisitEquations(local)
 	for k, s := range states {
-		if p := initial[s]; p != nil {
-			equations.initial[k], _ = p.Float64()
+		if probability := initial[s]; probability != nil {
+			equations.initial[k], _ = probability.Float64()
 		}
 	}
-	out, ok, err := equations.solve(ss.bscc.meter, ss.opts)
-	ss.values.Converged = ss.values.Converged && ok
+	out, ok, err := equations.solve(solver.bscc.meter, solver.opts)
+	solver.values.Converged = solver.values.Converged && ok
 	return out, err
 }
 
 // expectedVisitsRat is expectedVisits in rational arithmetic.
-func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
-	index, incoming := &ss.bscc.index, ss.uniformisation.graph.Model
+func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
+	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
 	for k, s := range states {
 		index.ofState[s] = uint32(k)
 	}
 	defer index.reset(states)
 	exitRates := make([]*big.Rat, len(states))
 	for k, s := range states {
-		exitRates[k] = ss.exitRateRat(s)
+		exitRates[k] = solver.exitRateRat(s)
 	}
 	rows, rowStore := make([]*exactRow, len(states)), make([]exactRow, len(states))
 	for k, s := range states {
@@ -302,30 +302,30 @@ func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint
 			if from == sparse.None || incoming.Target[i] == s {
 				continue
 			}
-			p := new(big.Rat).Quo(incoming.Rat(i), exitRates[from])
+			probability := new(big.Rat).Quo(incoming.Rat(i), exitRates[from])
 			row.column = append(row.column, from)
-			probs = append(probs, p)
-			scale.Mul(scale, new(big.Int).Quo(p.Denom(), new(big.Int).GCD(nil, nil, scale, p.Denom())))
+			probs = append(probs, probability)
+			scale.Mul(scale, new(big.Int).Quo(probability.Denom(), new(big.Int).GCD(nil, nil, scale, probability.Denom())))
 		}
-		for _, p := range probs {
-			coef := new(big.Int).Quo(scale, p.Denom())
-			row.coefficient = append(row.coefficient, coef.Mul(coef, p.Num()))
+		for _, probability := range probs {
+			coef := new(big.Int).Quo(scale, probability.Denom())
+			row.coefficient = append(row.coefficient, coef.Mul(coef, probability.Num()))
 		}
 		row.scale, row.weightDen, row.constant = scale, scale, new(big.Rat)
-		if p := initial[s]; p != nil {
-			row.constant.Mul(p, new(big.Rat).SetInt(scale))
+		if probability := initial[s]; probability != nil {
+			row.constant.Mul(probability, new(big.Rat).SetInt(scale))
 		}
 		rows[k] = row
-		if err := ss.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
+		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
 			return nil, err
 		}
 	}
 	common := scaleConstants(rowStore)
-	lift, err := newLifting(ss.bscc.meter, rows)
+	lift, err := newLifting(solver.bscc.meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	num, den, err := lift.solve(ss.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	num, den, err := lift.solve(solver.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ func (sys *system) triesLimit(done, remaining int) bool {
 }
 
 // untilLimit returns a function that bounds the probabilities of left U<=k right for large k: from below by
-// those of fewer steps, from above by those of left U right. The system starts with value 1 in right and 0
-// elsewhere.
+// the probabilities for fewer steps, from above by the probabilities of left U right. The system starts with
+// value 1 in right and 0 elsewhere.
 //
 // For any scheduler the probability does not decrease with k, and is at most that of the unbounded formula.
 // So the same holds for minima and maxima.
@@ -87,38 +87,38 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 
 // trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
 // whether it has written the final bounds to values. steps is the number of steps already taken.
-func (d *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
+func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	isPowerOfTwo := steps&(steps-1) == 0
 	switch {
-	case d.jumpSteps > 0:
-		return remaining == d.jumpSteps && d.addGrowth(values)
+	case skipper.jumpSteps > 0:
+		return remaining == skipper.jumpSteps && skipper.addGrowth(values)
 	case steps >= fewestSteps && isPowerOfTwo && remaining > steps:
-		d.savedLower = append(d.savedLower[:0], values.Lower...)
-		d.savedUpper = append(d.savedUpper[:0], values.Upper...)
-		d.savedAfter = steps
-		d.savedMax = slices.Max(values.Upper)
+		skipper.savedLower = append(skipper.savedLower[:0], values.Lower...)
+		skipper.savedUpper = append(skipper.savedUpper[:0], values.Upper...)
+		skipper.savedAfter = steps
+		skipper.savedMax = slices.Max(values.Upper)
 		return false
-	case d.savedAfter == 0 || remaining < steps-d.savedAfter:
+	case skipper.savedAfter == 0 || remaining < steps-skipper.savedAfter:
 		return false
 	}
-	period := steps - d.savedAfter
+	period := steps - skipper.savedAfter
 	periods := remaining / period
-	if !d.boundGrowth(values, float64(periods)) || !d.grownIsNarrow(values) {
+	if !skipper.boundGrowth(values, float64(periods)) || !skipper.grownIsNarrow(values) {
 		return false
 	}
-	d.jumpSteps = periods * period
-	return remaining == d.jumpSteps && d.addGrowth(values)
+	skipper.jumpSteps = periods * period
+	return remaining == skipper.jumpSteps && skipper.addGrowth(values)
 }
 
 // boundGrowth sets lowerGrowth and upperGrowth to bounds on the growth in the given number of periods, where
 // one period lies between the saved bounds and values. It reports whether they are close enough to be useful.
-func (d *stepSkipper) boundGrowth(values *Values, periods float64) bool {
+func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	const minProduct = 0x1p-960 // below it a product of positive numbers may lose its digits
 	minGrowth, maxGrowth := math.Inf(1), 0.0
 	for s, upper := range values.Upper {
-		minGrowth = min(minGrowth, values.Lower[s]-d.savedLower[s])
-		maxGrowth = max(maxGrowth, upper-d.savedUpper[s])
-		if (maxGrowth-minGrowth)*periods > 2*d.epsilon*(d.savedMax+maxGrowth*periods) {
+		minGrowth = min(minGrowth, values.Lower[s]-skipper.savedLower[s])
+		maxGrowth = max(maxGrowth, upper-skipper.savedUpper[s])
+		if (maxGrowth-minGrowth)*periods > 2*skipper.epsilon*(skipper.savedMax+maxGrowth*periods) {
 			return false
 		}
 	}
@@ -127,27 +127,27 @@ func (d *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	if minGrowth < 0 {
 		downFactor = 1 + 4*unit
 	}
-	d.lowerGrowth = minGrowth * downFactor * periods * downFactor
-	d.upperGrowth = maxGrowth * (1 + 4*unit) * periods * (1 + 4*unit)
-	if math.Abs(d.lowerGrowth) < minProduct {
-		d.lowerGrowth = min(0, math.Copysign(minProduct, minGrowth))
+	skipper.lowerGrowth = minGrowth * downFactor * periods * downFactor
+	skipper.upperGrowth = maxGrowth * (1 + 4*unit) * periods * (1 + 4*unit)
+	if math.Abs(skipper.lowerGrowth) < minProduct {
+		skipper.lowerGrowth = min(0, math.Copysign(minProduct, minGrowth))
 	}
 	if maxGrowth > 0 {
-		d.upperGrowth = max(d.upperGrowth, minProduct)
+		skipper.upperGrowth = max(skipper.upperGrowth, minProduct)
 	}
 	return true
 }
 
 // grown returns the bounds of a state when low and high are added.
-func (d *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
-	lower = (values.Lower[s] + d.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(d.lowerGrowth))
-	return max(lower, 0), (values.Upper[s] + d.upperGrowth) * (1 + 4*unit)
+func (skipper *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
+	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
+	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)
 }
 
 // grownIsNarrow reports whether the bounds are as narrow as asked for when low and high are added.
-func (d *stepSkipper) grownIsNarrow(values *Values) bool {
+func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
 	for s := range values.Upper {
-		if lo, hi := d.grown(values, s); !(hi-lo <= d.epsilon/2*hi && hi < math.MaxFloat64) {
+		if lower, upper := skipper.grown(values, s); !(upper-lower <= skipper.epsilon/2*upper && upper < math.MaxFloat64) {
 			return false
 		}
 	}
@@ -156,13 +156,13 @@ func (d *stepSkipper) grownIsNarrow(values *Values) bool {
 
 // addGrowth adds the growth to the bounds and returns true, if they stay narrow enough. Otherwise the growth
 // is forgotten.
-func (d *stepSkipper) addGrowth(values *Values) bool {
-	d.jumpSteps = 0
-	if !d.grownIsNarrow(values) {
+func (skipper *stepSkipper) addGrowth(values *Values) bool {
+	skipper.jumpSteps = 0
+	if !skipper.grownIsNarrow(values) {
 		return false
 	}
 	for s := range values.Upper {
-		values.Lower[s], values.Upper[s] = d.grown(values, s)
+		values.Lower[s], values.Upper[s] = skipper.grown(values, s)
 	}
 	return true
 }

@@ -30,73 +30,75 @@ func newStepScheduler(model *sparse.Model, opts Options) *stepScheduler {
 }
 
 // beginStep starts a step, in which no state has a choice yet.
-func (t *stepScheduler) beginStep() {
-	if t == nil || t.tooLarge {
+func (scheduler *stepScheduler) beginStep() {
+	if scheduler == nil || scheduler.tooLarge {
 		return
 	}
-	if t.current == nil {
-		t.current = make([]uint32, t.numStates)
+	if scheduler.current == nil {
+		scheduler.current = make([]uint32, scheduler.numStates)
 	}
-	for s := range t.current {
-		t.current[s] = sparse.None
+	for s := range scheduler.current {
+		scheduler.current[s] = sparse.None
 	}
 }
 
 // setChoice records the choice of a state in the current step. Calls for different states may be concurrent.
-func (t *stepScheduler) setChoice(s int, choice uint32) {
-	if t != nil && !t.tooLarge {
-		t.current[s] = choice
+func (scheduler *stepScheduler) setChoice(s int, choice uint32) {
+	if scheduler != nil && !scheduler.tooLarge {
+		scheduler.current[s] = choice
 	}
 }
 
 // endStep records the choices of the current step, which is repeated the given number of times. If too many
 // choices are stored, the scheduler is given up.
-func (t *stepScheduler) endStep(times int) {
-	if t == nil || t.tooLarge {
+func (scheduler *stepScheduler) endStep(times int) {
+	if scheduler == nil || scheduler.tooLarge {
 		return
 	}
-	if times > maxTraceSteps-len(t.completed) {
-		t.discard()
+	if times > maxTraceSteps-len(scheduler.completed) {
+		scheduler.discard()
 		return
 	}
-	row := t.current
-	n := len(t.completed)
-	if n > 0 && slices.Equal(t.completed[n-1], row) {
-		row = t.completed[n-1] // equal neighbours share a slice
+	row := scheduler.current
+	n := len(scheduler.completed)
+	if n > 0 && slices.Equal(scheduler.completed[n-1], row) {
+		row = scheduler.completed[n-1] // equal neighbours share a slice
 	} else {
-		t.current = nil
-		t.storedChoices += t.numStates
+		scheduler.current = nil
+		scheduler.storedChoices += scheduler.numStates
 	}
-	if t.storedChoices > maxTraceChoices {
-		t.discard()
+	if scheduler.storedChoices > maxTraceChoices {
+		scheduler.discard()
 		return
 	}
 	for range times {
-		t.completed = append(t.completed, row)
+		scheduler.completed = append(scheduler.completed, row)
 	}
 }
 
-func (t *stepScheduler) discard() { t.completed, t.current, t.tooLarge = nil, nil, true }
+func (scheduler *stepScheduler) discard() {
+	scheduler.completed, scheduler.current, scheduler.tooLarge = nil, nil, true
+}
 
 // first returns the choices of the only step.
-func (t *stepScheduler) first() []uint32 {
-	if t == nil || len(t.completed) == 0 {
+func (scheduler *stepScheduler) first() []uint32 {
+	if scheduler == nil || len(scheduler.completed) == 0 {
 		return nil
 	}
-	return t.completed[0]
+	return scheduler.completed[0]
 }
 
 // steps returns the choices of all recorded steps, from the first step of a path on, followed by finalChoices
 // for all later steps. If finalChoices is nil, no state has a choice in the later steps.
-func (t *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
-	if t == nil || t.tooLarge {
+func (scheduler *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
+	if scheduler == nil || scheduler.tooLarge {
 		return nil
 	}
 	if finalChoices == nil {
-		t.beginStep()
-		finalChoices, t.current = t.current, nil
+		scheduler.beginStep()
+		finalChoices, scheduler.current = scheduler.current, nil
 	}
-	choices := slices.Clone(t.completed)
+	choices := slices.Clone(scheduler.completed)
 	slices.Reverse(choices)
 	return append(choices, finalChoices)
 }

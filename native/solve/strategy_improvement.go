@@ -81,21 +81,21 @@ func (improvement *strategyImprovement) restricted(side Direction, strategy []ui
 
 // evaluate solves the MDP that a strategy of a side leaves.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
-	g, r := improvement.restricted(side, strategy)
+	g, reward := improvement.restricted(side, strategy)
 	opts := improvement.opts
 	opts.Scheduler = false
-	return improvement.solve(g, r, side.Opposite(), opts)
+	return improvement.solve(g, reward, side.Opposite(), opts)
 }
 
 // exact computes fractions by improving a strategy of a side until no choice is better.
 func (improvement *strategyImprovement) exact(side Direction, strategy []uint32) error {
 	for {
-		v, err := improvement.evaluate(side, strategy)
+		values, err := improvement.evaluate(side, strategy)
 		if err != nil {
 			return err
 		}
 		for s := range improvement.sys.maybe.All() {
-			improvement.sys.values.Exact[s] = v.Exact[s]
+			improvement.sys.values.Exact[s] = values.Exact[s]
 		}
 		if !improvement.improve(side, strategy) {
 			improvement.setOptimal(side.Opposite(), strategy)
@@ -138,20 +138,20 @@ func (improvement *strategyImprovement) setOptimal(side Direction, strategy []ui
 }
 
 // greater compares values, of which nil is infinite.
-func greater(x, y *big.Rat) bool {
+func greater(left, right *big.Rat) bool {
 	switch {
-	case y == nil:
+	case right == nil:
 		return false
-	case x == nil:
+	case left == nil:
 		return true
 	}
-	return x.Cmp(y) > 0
+	return left.Cmp(right) > 0
 }
 
 // narrow narrows the bounds of the values, starting with a strategy of a side. The choices of the other
 // side that are best for its values are the strategy that gives the bounds on the other side.
 func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32) error {
-	v := improvement.sys.values
+	values := improvement.sys.values
 	for range maxStrategies {
 		w, err := improvement.evaluate(side, strategy)
 		if err != nil {
@@ -165,17 +165,17 @@ func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32
 			return err
 		}
 		improvement.tighten(response, side.Opposite())
-		v.Converged = !v.wide(improvement.sys.maybe, improvement.opts.epsilon())
-		if improvement.opts.Scheduler && v.Converged && improvement.attained(side, w, response) {
+		values.Converged = !values.wide(improvement.sys.maybe, improvement.opts.epsilon())
+		if improvement.opts.Scheduler && values.Converged && improvement.attained(side, w, response) {
 			for s := range improvement.sys.maybe.All() {
 				if improvement.game.side(s) != side {
 					evaluated[s] = strategy[s]
 				}
 			}
-			v.Scheduler = evaluated
+			values.Scheduler = evaluated
 			return nil
 		}
-		if v.Converged && !improvement.opts.Scheduler || !changed {
+		if values.Converged && !improvement.opts.Scheduler || !changed {
 			return nil
 		}
 	}
@@ -204,47 +204,54 @@ const maxStrategies = 100
 // tighten narrows the bounds by the values of a strategy of a side: they bound the values of the game on one
 // side.
 func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
-	v := improvement.sys.values
-	v.Sweeps, v.Extended = v.Sweeps+w.Sweeps, v.Extended || w.Extended
+	values := improvement.sys.values
+	values.Sweeps, values.Extended = values.Sweeps+w.Sweeps, values.Extended || w.Extended
 	for s := range improvement.sys.maybe.All() {
 		if side == Max {
-			v.Lower[s] = max(v.Lower[s], w.Lower[s])
+			values.Lower[s] = max(values.Lower[s], w.Lower[s])
 		} else {
-			v.Upper[s] = min(v.Upper[s], w.Upper[s])
+			values.Upper[s] = min(values.Upper[s], w.Upper[s])
 		}
 	}
 }
 
-// respond changes the strategy to the best choices for the values w of a strategy of a side: those of the
-// other side always, those of the side itself where a choice is better by more than the rounding error. It
-// reports whether the side changed any.
-func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, w *Values) (changed bool) {
+// respond switches a strategy to the best choices for the given values, which a strategy of a side has. The other
+// side always gets its best choice. The side itself switches only to a choice that is better by more than the
+// rounding error; changed reports whether it did so in any state.
+func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
-	sys.values = w
+	sys.values = values
 	for s := range sys.maybe.All() {
 		least := sys.minimizes(s)
-		best, value := uint32(sparse.None), 0.0
+		bestChoice, bestValue := uint32(sparse.None), 0.0
 		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !sys.usable(c) {
 				continue
 			}
-			x := sys.evaluateChoice(s, c)
-			if !x.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
+			candidate := sys.evaluateChoice(s, c)
+			if !candidate.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
 				continue // it only loops, and never reaches the target or earns without end
 			}
-			middle := x.lower/2 + x.upper/2
-			if best == sparse.None || (middle < value) == least && middle != value {
-				best, value = uint32(c), middle
+			middle := candidate.lower/2 + candidate.upper/2
+			if bestChoice == sparse.None || (middle < bestValue) == least && middle != bestValue {
+				bestChoice, bestValue = uint32(c), middle
 			}
 		}
-		current := w.Lower[s]/2 + w.Upper[s]/2
-		switch {
-		case best == sparse.None || best == strategy[s]:
-		case improvement.game.side(s) != side:
-			strategy[s] = best
-		case least && value < current*(1-1e-12), !least && value > current*(1+1e-12):
-			strategy[s], changed = best, true
+		if bestChoice == sparse.None || bestChoice == strategy[s] {
+			continue
+		}
+		if improvement.game.side(s) != side {
+			strategy[s] = bestChoice
+			continue
+		}
+		current := values.Lower[s]/2 + values.Upper[s]/2
+		isBetter := bestValue > current*(1+1e-12)
+		if least {
+			isBetter = bestValue < current*(1-1e-12)
+		}
+		if isBetter {
+			strategy[s], changed = bestChoice, true
 		}
 	}
 	return changed

@@ -39,6 +39,8 @@ type system struct {
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
 
+// newSystem returns the equations for the values of a model's states: probabilities, or expected rewards if reward is not nil. It
+// returns ErrNotExact if exact values are asked for, and the model or the rewards have no fractions.
 func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
 	if opts.Exact && (!graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil)) {
 		return nil, ErrNotExact
@@ -87,19 +89,19 @@ func (sys *system) minimizes(s int) bool {
 func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	model, ownEC := sys.graph.Model, sys.endComponentOf(s)
 	reward := sys.reward.OfChoice(s, c)
-	lo, hi, weightSum := reward, reward, 0.0
+	lower, upper, weightSum := reward, reward, 0.0
 	minLower, maxUpper := math.Inf(1), 0.0
 	first, end := model.Row(c)
 	returns := false
 	for i := first; i < end; i++ {
-		t, weight := int(model.Target[i]), model.Prob(i)
-		if !sys.oneStep && (t == s || ownEC != sparse.None && sys.endComponents.ID[t] == ownEC) {
+		target, weight := int(model.Target[i]), model.Prob(i)
+		if !sys.oneStep && (target == s || ownEC != sparse.None && sys.endComponents.ID[target] == ownEC) {
 			returns = true
 			continue
 		}
-		targetLower, targetUpper := sys.values.Lower[t], sys.values.Upper[t]
-		lo += weight * targetLower
-		hi += weight * targetUpper
+		targetLower, targetUpper := sys.values.Lower[target], sys.values.Upper[target]
+		lower += weight * targetLower
+		upper += weight * targetUpper
 		weightSum += weight
 		minLower, maxUpper = min(minLower, targetLower), max(maxUpper, targetUpper)
 	}
@@ -107,18 +109,18 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 		return choiceBounds{}
 	}
 	if returns || model.Kind == sparse.CTMC {
-		lo, hi = sys.rounding.quotient(lo, hi, weightSum)
+		lower, upper = sys.rounding.quotient(lower, upper, weightSum)
 	}
 	if maxUpper > 0 { // even if its products underflow
-		hi = max(hi, sys.rounding.floor)
+		upper = max(upper, sys.rounding.floor)
 	}
 	relErr := sys.rounding.sumErr(end - first + 1)
-	lo = sys.rounding.floorToGrid(sys.rounding.down(lo, relErr))
-	hi = sys.rounding.up(hi, relErr)
+	lower = sys.rounding.floorToGrid(sys.rounding.down(lower, relErr))
+	upper = sys.rounding.up(upper, relErr)
 	if reward == 0 { // a mean of the targets' values
-		lo, hi = max(lo, minLower), min(hi, maxUpper)
+		lower, upper = max(lower, minLower), min(upper, maxUpper)
 	}
-	return choiceBounds{lo, hi, true}
+	return choiceBounds{lower, upper, true}
 }
 
 // solveState sets the value of a maybe state whose other successors have values. It returns the number of

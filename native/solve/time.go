@@ -33,7 +33,7 @@ func tooManySteps(mean, limit float64) error {
 type Time struct{ Low, High *big.Rat }
 
 // At returns a known time.
-func At(x *big.Rat) Time { return Time{x, x} }
+func At(value *big.Rat) Time { return Time{value, value} }
 
 // None reports whether there is no bound.
 func (t Time) None() bool { return t.High == nil }
@@ -62,7 +62,7 @@ func timesRat(factor float64, fraction *big.Rat) float64 {
 
 // meanSteps returns the mean number of uniformised steps in a time, and its relative error. It rounds a mean
 // that underflows up to the least normal float64, which changes no bound.
-func (z *uniformisation) meanSteps(time Time) (mean, relErr float64, err error) {
+func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err error) {
 	if time.Low.Sign() > 0 {
 		width := new(big.Rat).Sub(time.High, time.Low)
 		relErr, _ = width.Quo(width, time.Low).Float64()
@@ -72,72 +72,72 @@ func (z *uniformisation) meanSteps(time Time) (mean, relErr float64, err error) 
 	if !(relErr < 0x1p-10) {
 		return 0, 0, ErrTime
 	}
-	return max(timesRat(z.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
+	return max(timesRat(uniform.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
 }
 
 // evolveUntil sets the values of the states in left but not in right to the probability to reach right within
 // the time, or to miss it if negated. If the time has too many steps, it bounds this probability by that
 // after fewer steps and that without a time bound: the probability to reach right increases with the time.
-func (z *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
+func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	maybe := left.Minus(right)
-	z.prepare(maybe)
-	if time.High.Sign() == 0 || z.rate == 0 {
+	uniform.prepare(maybe)
+	if time.High.Sign() == 0 || uniform.rate == 0 {
 		return nil
 	}
-	mean, _, err := z.meanSteps(time)
+	mean, _, err := uniform.meanSteps(time)
 	switch {
 	case err != nil:
 		return err
 	case mean < 2*maxStableSteps && negated:
-		return z.evolve(ctx, maybe, time)
+		return uniform.evolve(ctx, maybe, time)
 	case mean < 2*maxStableSteps:
-		return z.absorptionWithin(ctx, maybe, right, time)
+		return uniform.absorptionWithin(ctx, maybe, right, time)
 	}
-	opts := z.opts
+	opts := uniform.opts
 	opts.Classic = false
-	unbounded, err := unboundedUntil(ctx, z.graph, left, right, negated, opts)
+	unbounded, err := unboundedUntil(ctx, uniform.graph, left, right, negated, opts)
 	if err != nil {
 		return err
 	}
-	zero, one := z.values.certainStates(z.graph, maybe, sparse.FullSet(z.graph.NumStates()))
-	x, steps, err := z.stepUntilStable(ctx)
+	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	values, steps, err := uniform.stepUntilStable(ctx)
 	if err != nil {
 		return err
 	}
 	// The mean is at least 2^27. The probability of fewer than half as many steps is below exp(-mean/8) (Chernoff bound),
 	// which underflows.
-	relErr := compound(z.relErrPerStep * float64(steps+1))
-	absErr := z.lossPerStep * float64(steps+1)
+	relErr := compound(uniform.relErrPerStep * float64(steps+1))
+	absErr := uniform.lossPerStep * float64(steps+1)
 	for s := range maybe.All() {
 		if negated {
-			z.values.Lower[s] = unbounded.Lower[s]
-			z.values.Upper[s] = max(z.rounding.up(x[s], relErr)+absErr, z.rounding.floor)
+			uniform.values.Lower[s] = unbounded.Lower[s]
+			uniform.values.Upper[s] = max(uniform.rounding.up(values[s], relErr)+absErr, uniform.rounding.floor)
 		} else {
-			z.values.Lower[s], z.values.Upper[s] = z.rounding.down(x[s], relErr), unbounded.Upper[s]
+			uniform.values.Lower[s], uniform.values.Upper[s] = uniform.rounding.down(values[s], relErr), unbounded.Upper[s]
 		}
 	}
-	z.values.set(zero, 0)
-	z.values.set(one, 1)
+	uniform.values.set(zero, 0)
+	uniform.values.set(one, 1)
 	return nil
 }
 
 // stepUntilStable steps the values until a step changes nothing, and returns them and the number of steps.
 // maxStableSteps and a limit on the work bound the number of steps; if it is reached, Converged becomes
 // false.
-func (z *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
+func (uniform *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
 	const work = 1 << 32
-	limit := min(maxStableSteps, max(1<<10, work/(len(z.graph.Target)+1)))
-	meter := newMeter(ctx, z.opts, limit)
-	values = slices.Clone(z.values.Lower)
+	limit := min(maxStableSteps, max(1<<10, work/(len(uniform.graph.Target)+1)))
+	meter := newMeter(ctx, uniform.opts, limit)
+	values = slices.Clone(uniform.values.Lower)
 	next := slices.Clone(values)
 	for steps = range limit {
-		changed, err := z.step(values, next, meter)
+		changed, err := uniform.step(values, next, meter)
 		if err != nil || !changed {
 			return values, steps, err
 		}
 		values, next = next, values
 		meter.progress.Done = steps
 	}
-	z.values.Converged = false
+	uniform.values.Converged = false
 	return values, limit, nil
 }

@@ -167,9 +167,9 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 	}
 }
 
-func (z *uniformisation) capUpper(x float64) {
-	for s, u := range z.values.Upper {
-		z.values.Upper[s] = min(u, x)
+func (uniform *uniformisation) capUpper(value float64) {
+	for s, u := range uniform.values.Upper {
+		uniform.values.Upper[s] = min(u, value)
 	}
 }
 
@@ -178,49 +178,49 @@ func (z *uniformisation) capUpper(x float64) {
 const slack = 0.05
 
 // prepare sets the maybe states, the uniformisation rate and the step probabilities.
-func (z *uniformisation) prepare(maybe *sparse.Set) {
+func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	fastest, maxRow := 0.0, 0
-	z.maybeStates = z.maybeStates[:0]
+	uniform.maybeStates = uniform.maybeStates[:0]
 	for s := range maybe.All() {
-		z.maybeStates = append(z.maybeStates, uint32(s))
+		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
 		sum := 0.0
-		first, end := z.graph.Row(s)
+		first, end := uniform.graph.Row(s)
 		for i := first; i < end; i++ {
-			if int(z.graph.Target[i]) != s {
-				sum += z.graph.Prob(i)
+			if int(uniform.graph.Target[i]) != s {
+				sum += uniform.graph.Prob(i)
 			}
 		}
-		z.exitRate[s] = sum
+		uniform.exitRate[s] = sum
 		fastest, maxRow = max(fastest, sum), max(maxRow, end-first)
 	}
-	z.rate = fastest * (1 + slack)
-	z.relErrPerStep = z.stepErr(maxRow)
-	z.lossPerStep, z.stepsTaken, z.skippedErr = 0, 0, 0
-	for _, s := range z.maybeStates {
-		z.stayProb[s] = (z.rate - z.exitRate[s]) / z.rate
+	uniform.rate = fastest * (1 + slack)
+	uniform.relErrPerStep = uniform.stepErr(maxRow)
+	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
+	for _, s := range uniform.maybeStates {
+		uniform.stayProb[s] = (uniform.rate - uniform.exitRate[s]) / uniform.rate
 	}
-	z.stepProb = z.stepProb[:0]
-	for _, weight := range z.graph.Weights {
-		z.stepProb = append(z.stepProb, weight/z.rate)
+	uniform.stepProb = uniform.stepProb[:0]
+	for _, weight := range uniform.graph.Weights {
+		uniform.stepProb = append(uniform.stepProb, weight/uniform.rate)
 	}
 }
 
 // stepErr returns the relative error of a step in a chain with at most widest transitions from a state.
-func (z *uniformisation) stepErr(maxRow int) float64 {
+func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	n := float64(maxRow)
-	return 1.05 * ((n+2)*unit*(1+1/slack) + z.rounding.err*(1+1/slack) + (n+6)*unit)
+	return 1.05 * ((n+2)*unit*(1+1/slack) + uniform.rounding.err*(1+1/slack) + (n+6)*unit)
 }
 
 // step computes one uniformised step backwards for the maybe states: next gets the mean of values after one
 // step. It reports whether any value changed.
-func (z *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
+func (uniform *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
-	z.lostSmallValue = false
-	for from := 0; from < len(z.maybeStates); from += block {
-		states := z.maybeStates[from:min(from+block, len(z.maybeStates))]
+	uniform.lostSmallValue = false
+	for from := 0; from < len(uniform.maybeStates); from += block {
+		states := uniform.maybeStates[from:min(from+block, len(uniform.maybeStates))]
 		var anyChanged, anyLost atomic.Bool
 		inParallelParts(len(states), 1<<12, func(from, to int) {
-			changed, lost := z.stepBlock(states[from:to], values, next)
+			changed, lost := uniform.stepBlock(states[from:to], values, next)
 			if changed {
 				anyChanged.Store(true)
 			}
@@ -230,10 +230,10 @@ func (z *uniformisation) step(values, next []float64, meter *meter) (changed boo
 		})
 		changed = changed || anyChanged.Load()
 		if anyLost.Load() {
-			z.lostSmallValue, z.lossPerStep = true, z.rounding.floor
+			uniform.lostSmallValue, uniform.lossPerStep = true, uniform.rounding.floor
 		}
 		// An estimate: rows have about the mean length.
-		if err := meter.addWork(len(states) * (1 + len(z.graph.Target)/len(z.exitRate))); err != nil {
+		if err := meter.addWork(len(states) * (1 + len(uniform.graph.Target)/len(uniform.exitRate))); err != nil {
 			return false, err
 		}
 	}
@@ -241,17 +241,17 @@ func (z *uniformisation) step(values, next []float64, meter *meter) (changed boo
 }
 
 // stepBlock is step for some of the states. lost says that a value fell below the floor and became 0.
-func (z *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, lost bool) {
-	start := z.graph.Start
-	target := z.graph.Target
-	weight := z.graph.Weight
-	prob := z.stepProb
-	floor := z.rounding.floor
+func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, lost bool) {
+	start := uniform.graph.Start
+	target := uniform.graph.Target
+	weight := uniform.graph.Weight
+	prob := uniform.stepProb
+	floor := uniform.rounding.floor
 	for _, s := range states {
-		sum := z.stayProb[s] * values[s]
+		sum := uniform.stayProb[s] * values[s]
 		for i, end := start[s], start[s+1]; i < end; i++ {
-			if t := target[i]; t != s {
-				sum += prob[weight[i]] * values[t]
+			if targetState := target[i]; targetState != s {
+				sum += prob[weight[i]] * values[targetState]
 			}
 		}
 		if sum < floor && sum > 0 {
@@ -269,54 +269,54 @@ const checkInterval = 64
 
 // nearlyEqual reports whether all values are so close together that later steps change little: the value
 // after any number of steps is a mean of them. It records the relative error in skippedErr.
-func (z *uniformisation) nearlyEqual(x []float64) bool {
-	if z.forward {
+func (uniform *uniformisation) nearlyEqual(values []float64) bool {
+	if uniform.forward {
 		return false
 	}
-	minimum, maximum := slices.Min(x), slices.Max(x)
-	if !(minimum > 0 && maximum-minimum <= minimum*z.opts.epsilon()/8) {
+	minimum, maximum := slices.Min(values), slices.Max(values)
+	if !(minimum > 0 && maximum-minimum <= minimum*uniform.opts.epsilon()/8) {
 		return false
 	}
-	z.skippedErr = max(z.skippedErr, 1.01*(maximum-minimum)/minimum)
+	uniform.skippedErr = max(uniform.skippedErr, 1.01*(maximum-minimum)/minimum)
 	return true
 }
 
 // evolve replaces the values of the maybe states by their mean after the given time. The other states keep
 // their values.
-func (z *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, time Time) error {
-	z.prepare(maybe)
-	if time.High.Sign() == 0 || z.rate == 0 {
+func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, time Time) error {
+	uniform.prepare(maybe)
+	if time.High.Sign() == 0 || uniform.rate == 0 {
 		return nil
 	}
-	distribution, err := z.poissonSteps(ctx, time)
+	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	all := sparse.FullSet(z.graph.NumStates())
-	zero, one := z.values.certainStates(z.graph, maybe, all)
-	same := equalFloats(z.values.Lower, z.values.Upper)
-	upperMean, err := z.poissonMean(ctx, z.values.Upper, distribution)
+	all := sparse.FullSet(uniform.graph.NumStates())
+	zero, one := uniform.values.certainStates(uniform.graph, maybe, all)
+	same := equalFloats(uniform.values.Lower, uniform.values.Upper)
+	upperMean, err := uniform.poissonMean(ctx, uniform.values.Upper, distribution)
 	if err != nil {
 		return err
 	}
 	lowerMean := upperMean
 	if !same {
-		if lowerMean, err = z.poissonMean(ctx, z.values.Lower, distribution); err != nil {
+		if lowerMean, err = uniform.poissonMean(ctx, uniform.values.Lower, distribution); err != nil {
 			return err
 		}
 	}
 	maxUpper := 0.0
-	for _, upper := range z.values.Upper {
+	for _, upper := range uniform.values.Upper {
 		maxUpper = max(maxUpper, upper)
 	}
-	relErr := compound(distribution.relErr + z.relErrPerStep*(z.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + z.skippedErr)
-	absErr := 1.01*distribution.truncatedProb*maxUpper + z.lossPerStep*(z.stepsTaken+1)
+	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + uniform.skippedErr)
+	absErr := 1.01*distribution.truncatedProb*maxUpper + uniform.lossPerStep*(uniform.stepsTaken+1)
 	for s := range maybe.All() {
-		z.values.Lower[s] = z.rounding.down(lowerMean[s], relErr)
-		z.values.Upper[s] = max(z.rounding.up(upperMean[s], relErr)+absErr, z.rounding.floor)
+		uniform.values.Lower[s] = uniform.rounding.down(lowerMean[s], relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.up(upperMean[s], relErr)+absErr, uniform.rounding.floor)
 	}
-	z.values.set(zero, 0)
-	z.values.set(one, 1)
+	uniform.values.set(zero, 0)
+	uniform.values.set(one, 1)
 	return nil
 }
 
@@ -335,8 +335,8 @@ func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
 
 // poissonSteps returns the distribution of the number of uniformised steps in the given time. The error says
 // that there are too many, or that the time is not known precisely enough.
-func (z *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson, error) {
-	mean, relErr, err := z.meanSteps(time)
+func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson, error) {
+	mean, relErr, err := uniform.meanSteps(time)
 	if err != nil {
 		return nil, err
 	}
@@ -348,27 +348,27 @@ func (z *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson,
 		return nil, ErrTime
 	}
 	cut := truncation
-	if z.opts.epsilon() < DefaultEpsilon { // values may be small
+	if uniform.opts.epsilon() < DefaultEpsilon { // values may be small
 		cut = fineTruncation
 	}
 	return newPoisson(ctx, mean, relErr, cut)
 }
 
-// poissonMean returns the mean of x after a Poisson-distributed number of steps.
-func (z *uniformisation) poissonMean(ctx context.Context, x []float64, distribution *poisson) ([]float64, error) {
-	return z.weightedSum(ctx, x, distribution, 0, distribution.weight)
+// poissonMean returns the mean of the values after a Poisson-distributed number of steps.
+func (uniform *uniformisation) poissonMean(ctx context.Context, values []float64, distribution *poisson) ([]float64, error) {
+	return uniform.weightedSum(ctx, values, distribution, 0, distribution.weight)
 }
 
-// poissonTotal returns the mean of the sum of x over a Poisson-distributed number of steps.
-func (z *uniformisation) poissonTotal(ctx context.Context, x []float64, distribution *poisson) ([]float64, error) {
-	return z.weightedSum(ctx, x, distribution, 1, distribution.tailProbs())
+// poissonTotal returns the mean of the sum of values over a Poisson-distributed number of steps.
+func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float64, distribution *poisson) ([]float64, error) {
+	return uniform.weightedSum(ctx, values, distribution, 1, distribution.tailProbs())
 }
 
 // weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The
 // weight is flatWeight before distribution.firstKept steps, and weights[k-firstKept] after k steps. It skips
 // the steps that change little.
-func (z *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
-	meter := newMeter(ctx, z.opts, distribution.last())
+func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
+	meter := newMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
 	for k, last := 0, false; !last; k++ {
@@ -377,32 +377,32 @@ func (z *uniformisation) weightedSum(ctx context.Context, values []float64, dist
 			weight = weights[k-distribution.firstKept]
 		}
 		if last = k == distribution.last(); !last {
-			changed, err := z.step(values, next, meter)
+			changed, err := uniform.step(values, next, meter)
 			if err != nil {
 				return nil, err
 			}
 			remaining := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
 			switch {
-			case (!changed || k%checkInterval == 0) && z.nearlyEqual(values):
+			case (!changed || k%checkInterval == 0) && uniform.nearlyEqual(values):
 				weight, _ = remaining.sum(1)
 				last = true
 			case !changed: // in float64: each later step has as much error again
 				weight, _ = remaining.sum(1)
-				last, z.stepsTaken = true, float64(distribution.last())
+				last, uniform.stepsTaken = true, float64(distribution.last())
 			default:
-				if skippedWeight, ok := z.extrapolate(k, values, next, sum, remaining); ok {
+				if skippedWeight, ok := uniform.extrapolate(k, values, next, sum, remaining); ok {
 					weight, last = skippedWeight, true
 				}
 			}
 		}
 		if weight > 0 {
-			inParallelParts(len(z.maybeStates), 1<<14, func(from, to int) {
-				for _, s := range z.maybeStates[from:to] {
+			inParallelParts(len(uniform.maybeStates), 1<<14, func(from, to int) {
+				for _, s := range uniform.maybeStates[from:to] {
 					sum[s] += weight * values[s]
 				}
 			})
 		}
-		z.stepsTaken = max(z.stepsTaken, float64(k))
+		uniform.stepsTaken = max(uniform.stepsTaken, float64(k))
 		values, next = next, values
 		meter.progress.Done = k
 	}
@@ -411,24 +411,24 @@ func (z *uniformisation) weightedSum(ctx context.Context, values []float64, dist
 
 // accumulate sets the values to the expected reward in the given time. rewardRate has the reward per unit of
 // time of each state.
-func (z *uniformisation) accumulate(ctx context.Context, rewardRate []float64, time Time) error {
+func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []float64, time Time) error {
 	all := sparse.FullSet(len(rewardRate))
-	z.prepare(all)
+	uniform.prepare(all)
 	if time.High.Sign() == 0 {
 		return nil
 	}
-	if z.rate == 0 {
+	if uniform.rate == 0 {
 		for s, rate := range rewardRate {
-			z.values.Lower[s] = z.rounding.down(timesRat(rate, time.Low), 3*unit+z.rounding.err)
-			z.values.Upper[s] = max(z.rounding.up(timesRat(rate, time.High), 3*unit+z.rounding.err), z.rounding.floor)
+			uniform.values.Lower[s] = uniform.rounding.down(timesRat(rate, time.Low), 3*unit+uniform.rounding.err)
+			uniform.values.Upper[s] = max(uniform.rounding.up(timesRat(rate, time.High), 3*unit+uniform.rounding.err), uniform.rounding.floor)
 		}
 		return nil
 	}
-	distribution, err := z.poissonSteps(ctx, time)
+	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	sum, err := z.poissonTotal(ctx, rewardRate, distribution)
+	sum, err := uniform.poissonTotal(ctx, rewardRate, distribution)
 	if err != nil {
 		return err
 	}
@@ -437,54 +437,54 @@ func (z *uniformisation) accumulate(ctx context.Context, rewardRate []float64, t
 		maxReward = max(maxReward, rate)
 	}
 	// The sum has one positive term for each step. The weight of the last term is a sum of up to len(p.weight) terms.
-	relErr := z.totalErr(distribution) + z.rounding.err
-	absErr := 1.01*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weight)))*maxReward + z.totalLost(distribution)
+	relErr := uniform.totalErr(distribution) + uniform.rounding.err
+	absErr := 1.01*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weight)))*maxReward + uniform.totalLost(distribution)
 	for s := range sum {
-		z.values.Lower[s] = z.rounding.down(sum[s]/z.rate, relErr)
-		z.values.Upper[s] = max(z.rounding.up(sum[s]/z.rate, relErr)+absErr/z.rate, z.rounding.floor)
+		uniform.values.Lower[s] = uniform.rounding.down(sum[s]/uniform.rate, relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.up(sum[s]/uniform.rate, relErr)+absErr/uniform.rate, uniform.rounding.floor)
 	}
 	return nil
 }
 
 // totalErr bounds the relative error of total. totalLost bounds the sum of the values that fell below the floor.
-func (z *uniformisation) totalErr(distribution *poisson) float64 {
-	steps := z.stepsTaken + 1
-	return compound(distribution.relErr + z.relErrPerStep*steps + unit*(steps+float64(len(distribution.weight))+8) + z.skippedErr)
+func (uniform *uniformisation) totalErr(distribution *poisson) float64 {
+	steps := uniform.stepsTaken + 1
+	return compound(distribution.relErr + uniform.relErrPerStep*steps + unit*(steps+float64(len(distribution.weight))+8) + uniform.skippedErr)
 }
 
-func (z *uniformisation) totalLost(distribution *poisson) float64 {
-	return z.lossPerStep * (z.stepsTaken + 1) * float64(distribution.last()+1)
+func (uniform *uniformisation) totalLost(distribution *poisson) float64 {
+	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.last()+1)
 }
 
 // absorptionWithin sets the values of the maybe states to the probability that right is reached in the given
 // time: the sum over all k of the probability to reach it in step k, times the probability of at least k
 // steps.
-func (z *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
-	distribution, err := z.poissonSteps(ctx, time)
+func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
+	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	zero, one := z.values.certainStates(z.graph, maybe, sparse.FullSet(z.graph.NumStates()))
-	x := make([]float64, z.graph.NumStates())
-	for _, s := range z.maybeStates {
-		first, end := z.graph.Row(int(s))
+	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	values := make([]float64, uniform.graph.NumStates())
+	for _, s := range uniform.maybeStates {
+		first, end := uniform.graph.Row(int(s))
 		for i := first; i < end; i++ {
-			if right.Has(int(z.graph.Target[i])) {
-				x[s] += z.stepProb[z.graph.Weight[i]]
+			if right.Has(int(uniform.graph.Target[i])) {
+				values[s] += uniform.stepProb[uniform.graph.Weight[i]]
 			}
 		}
 	}
-	sum, err := z.poissonTotal(ctx, x, distribution)
+	sum, err := uniform.poissonTotal(ctx, values, distribution)
 	if err != nil {
 		return err
 	}
 	// The probabilities sum to at most 1, and beyond has the truncation error of p.
-	relErr, absErr := z.totalErr(distribution), 2.02*distribution.truncatedProb+z.totalLost(distribution)
+	relErr, absErr := uniform.totalErr(distribution), 2.02*distribution.truncatedProb+uniform.totalLost(distribution)
 	for s := range maybe.All() {
-		z.values.Lower[s] = z.rounding.down(sum[s], relErr)
-		z.values.Upper[s] = max(z.rounding.up(sum[s], relErr)+absErr, z.rounding.floor)
+		uniform.values.Lower[s] = uniform.rounding.down(sum[s], relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.up(sum[s], relErr)+absErr, uniform.rounding.floor)
 	}
-	z.values.set(zero, 0)
-	z.values.set(one, 1)
+	uniform.values.set(zero, 0)
+	uniform.values.set(one, 1)
 	return nil
 }

@@ -24,8 +24,8 @@ func newVisitEquations(local *localSystem) *visitEquations {
 	equations := &visitEquations{
 		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
 	}
-	for _, t := range local.column {
-		equations.start[t+2]++
+	for _, target := range local.column {
+		equations.start[target+2]++
 	}
 	maxTerms := 0
 	for t := range n {
@@ -96,10 +96,10 @@ func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, o
 	return out, false, nil
 }
 
-// sweep applies one Gauss-Seidel sweep of x = initial + x P.
-func (v *visitEquations) sweep(x, initial []float64) {
-	for k := range x {
-		x[k] = initial[k] + v.inflow(k, x)
+// sweep applies one Gauss-Seidel sweep of values = initial + values P.
+func (v *visitEquations) sweep(values, initial []float64) {
+	for k := range values {
+		values[k] = initial[k] + v.inflow(k, values)
 	}
 }
 
@@ -123,20 +123,20 @@ func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (r
 		return nil, false
 	}
 	residual, factor := 0.0, 0.0
-	for k := range visits {
-		expected := v.initial[k] + v.inflow(k, visits)
-		residual = max(residual, (math.Abs(visits[k]-expected)+v.err*(visits[k]+expected))/visits[k])
-		slack := potential[k]*(1-v.err) - v.inflow(k, potential)*(1+v.err)
+	for state := range visits {
+		expected := v.initial[state] + v.inflow(state, visits)
+		residual = max(residual, (math.Abs(visits[state]-expected)+v.err*(visits[state]+expected))/visits[state])
+		slack := potential[state]*(1-v.err) - v.inflow(state, potential)*(1+v.err)
 		if !(slack > 0) {
 			return nil, false
 		}
-		factor = max(factor, visits[k]/slack)
+		factor = max(factor, visits[state]/slack)
 	}
 	narrow = true
-	for k := range visits {
-		spread := 1.01 * residual * factor * potential[k]
-		result = append(result, enclosure{lower: v.rounding.down(visits[k]-spread, 2*unit), upper: v.rounding.up(visits[k]+spread, 2*unit)})
-		narrow = narrow && spread <= epsilon/2*visits[k]
+	for state := range visits {
+		spread := 1.01 * residual * factor * potential[state]
+		result = append(result, enclosure{lower: v.rounding.down(visits[state]-spread, 2*unit), upper: v.rounding.up(visits[state]+spread, 2*unit)})
+		narrow = narrow && spread <= epsilon/2*visits[state]
 	}
 	return result, narrow
 }

@@ -37,25 +37,25 @@ type Piece struct {
 // region. With several parameters Best tries to prove that one scheduler is optimal everywhere.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
-func (c *Chain) Best(ctx context.Context, q Question, low, high []*big.Rat) ([]Piece, error) {
-	b := &mdpSolver{Chain: c, ctx: ctx, question: q, cache: map[string]*schedulerValue{}}
-	if err := b.checkPositiveWeights(low, high); err != nil {
+func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
+	solver := &mdpSolver{Chain: c, ctx: ctx, question: question, cache: map[string]*schedulerValue{}}
+	if err := solver.checkPositiveWeights(low, high); err != nil {
 		return nil, err
 	}
-	g, _, err := b.instantiate(c.point)
+	graph, _, err := solver.instantiate(c.point)
 	if err != nil {
 		return nil, err
 	}
-	infinite, err := b.analyzeGraph(g)
+	infinite, err := solver.analyzeGraph(graph)
 	switch {
 	case err != nil || infinite:
 		return nil, err
-	case !b.open.Has(c.initial):
-		return []Piece{{Value: b.closedValue(c.initial)}}, nil
+	case !solver.open.Has(c.initial):
+		return []Piece{{Value: solver.closedValue(c.initial)}}, nil
 	case len(low) == 1:
-		return b.sweep(low[0], high[0])
+		return solver.sweep(low[0], high[0])
 	}
-	optimal, err := b.optimalAt(c.point)
+	optimal, err := solver.optimalAt(c.point)
 	if err != nil {
 		return nil, err
 	}
@@ -79,29 +79,29 @@ type mdpSolver struct {
 }
 
 // checkPositiveWeights returns an error if a weight or reward may be zero or negative in the region.
-func (b *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
+func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	seen := map[string]bool{}
-	check := func(f *ratfunc.Func, what string) error {
-		if _, constant := f.Constant(); constant || seen[f.String()] {
+	check := func(function *ratfunc.Func, what string) error {
+		if _, constant := function.Constant(); constant || seen[function.String()] {
 			return nil
 		}
-		seen[f.String()] = true
-		if f.Positive(low, high) {
+		seen[function.String()] = true
+		if function.Positive(low, high) {
 			return nil
 		}
-		return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", what, f)
+		return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", what, function)
 	}
-	for row := range b.rows {
-		if err := b.ctx.Err(); err != nil {
+	for row := range solver.rows {
+		if err := solver.ctx.Err(); err != nil {
 			return err
 		}
-		for _, e := range b.rows[row] {
-			if err := check(e.prob, "probability"); err != nil {
+		for _, transition := range solver.rows[row] {
+			if err := check(transition.prob, "probability"); err != nil {
 				return err
 			}
 		}
-		if b.question.Rewards != nil && !b.question.Rewards[row].IsZero() {
-			if err := check(b.question.Rewards[row], "reward"); err != nil {
+		if solver.question.Rewards != nil && !solver.question.Rewards[row].IsZero() {
+			if err := check(solver.question.Rewards[row], "reward"); err != nil {
 				return err
 			}
 		}
@@ -110,31 +110,31 @@ func (b *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 }
 
 // instantiate returns the MDP and its rewards at a point. Its choices are the rows of the chain.
-func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
+func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	m := sparse.NewBuilder(sparse.MDP)
-	r := &sparse.Reward{}
-	for s := range len(b.first) - 1 {
-		if err := b.ctx.Err(); err != nil {
+	reward := &sparse.Reward{}
+	for s := range len(solver.first) - 1 {
+		if err := solver.ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		m.State()
-		for row := b.first[s]; row < b.first[s+1]; row++ {
+		for row := solver.first[s]; row < solver.first[s+1]; row++ {
 			m.Choice(sparse.NoAction)
-			for _, e := range b.rows[row] {
-				v, ok := e.prob.At(point)
+			for _, transition := range solver.rows[row] {
+				v, ok := transition.prob.At(point)
 				if !ok || v.Sign() <= 0 {
-					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", e.prob)
+					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", transition.prob)
 				}
-				m.AddRat(e.target, v, sparse.NoAction)
+				m.AddRat(transition.target, v, sparse.NoAction)
 			}
-			if b.question.Rewards != nil {
-				v, ok := b.question.Rewards[row].At(point)
+			if solver.question.Rewards != nil {
+				v, ok := solver.question.Rewards[row].At(point)
 				if !ok {
-					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", b.question.Rewards[row])
+					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", solver.question.Rewards[row])
 				}
 				near, _ := v.Float64()
-				r.Choice = append(r.Choice, near)
-				r.ChoiceRat = append(r.ChoiceRat, v)
+				reward.Choice = append(reward.Choice, near)
+				reward.ChoiceRat = append(reward.ChoiceRat, v)
 			}
 		}
 	}
@@ -142,53 +142,53 @@ func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward
 	if err != nil {
 		return nil, nil, err
 	}
-	return sparse.NewGraph(model), r, nil
+	return sparse.NewGraph(model), reward, nil
 }
 
 // analyzeGraph sets the states whose value depends on the parameters (open), the choices that they may use
 // (allowed), and the states with value 1 (one). It reports whether the value of the initial state is infinite.
-func (b *mdpSolver) analyzeGraph(g *sparse.Graph) (infinite bool, err error) {
-	all := sparse.FullSet(g.NumStates())
-	b.allowed, b.one = sparse.FullSet(g.NumChoices()), b.question.Right
+func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (infinite bool, err error) {
+	all := sparse.FullSet(graph.NumStates())
+	solver.allowed, solver.one = sparse.FullSet(graph.NumChoices()), solver.question.Right
 	switch {
-	case b.question.Rewards == nil && b.question.Min:
-		b.open = g.Prob0E(b.question.Left, b.question.Right).Union(b.question.Right).Complement()
-	case b.question.Rewards == nil:
-		b.open = g.Prob0A(b.question.Left, b.question.Right).Union(b.question.Right).Complement()
+	case solver.question.Rewards == nil && solver.question.Min:
+		solver.open = graph.Prob0E(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
+	case solver.question.Rewards == nil:
+		solver.open = graph.Prob0A(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
 	default:
-		sure := g.Prob1A(all, b.question.Right)
-		if b.question.Min {
-			sure, err = g.Prob1E(b.ctx, all, b.question.Right)
+		sure := graph.Prob1A(all, solver.question.Right)
+		if solver.question.Min {
+			sure, err = graph.Prob1E(solver.ctx, all, solver.question.Right)
 			if err != nil {
 				return false, err
 			}
-			b.allowed = g.ChoicesWithin(sure)
+			solver.allowed = graph.ChoicesWithin(sure)
 		}
-		b.open, b.one = sure.Minus(b.question.Right), sparse.NewSet(g.NumStates())
-		if !sure.Has(b.initial) {
+		solver.open, solver.one = sure.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
+		if !sure.Has(solver.initial) {
 			return true, nil
 		}
 	}
-	b.open = b.reachableOpen()
+	solver.open = solver.reachableOpen()
 	return false, nil
 }
 
 // reachableOpen returns the open states that are reachable from the initial state through open states.
-func (b *mdpSolver) reachableOpen() *sparse.Set {
-	out := sparse.NewSet(len(b.first) - 1)
-	if !b.open.Has(b.initial) {
+func (solver *mdpSolver) reachableOpen() *sparse.Set {
+	out := sparse.NewSet(len(solver.first) - 1)
+	if !solver.open.Has(solver.initial) {
 		return out
 	}
-	out.Add(b.initial)
-	stack := []int{b.initial}
+	out.Add(solver.initial)
+	stack := []int{solver.initial}
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for row := b.first[s]; row < b.first[s+1]; row++ {
-			for _, e := range b.rows[row] {
-				if b.allowed.Has(row) && b.open.Has(e.target) && !out.Has(e.target) {
-					out.Add(e.target)
-					stack = append(stack, e.target)
+		for row := solver.first[s]; row < solver.first[s+1]; row++ {
+			for _, transition := range solver.rows[row] {
+				if solver.allowed.Has(row) && solver.open.Has(transition.target) && !out.Has(transition.target) {
+					out.Add(transition.target)
+					stack = append(stack, transition.target)
 				}
 			}
 		}
@@ -197,11 +197,11 @@ func (b *mdpSolver) reachableOpen() *sparse.Set {
 }
 
 // closedValue returns the value of a state that is not open: 0 or 1.
-func (b *mdpSolver) closedValue(s int) *ratfunc.Func {
-	if b.one.Has(s) {
-		return b.Chain.one
+func (solver *mdpSolver) closedValue(s int) *ratfunc.Func {
+	if solver.one.Has(s) {
+		return solver.Chain.one
 	}
-	return b.evaluator.ring.Integer(0)
+	return solver.evaluator.ring.Integer(0)
 }
 
 // schedulerValue is the value of a scheduler as a function of the parameters.
@@ -215,25 +215,25 @@ type schedulerValue struct {
 
 // optimalAt returns the value function of a scheduler that is optimal at a point. It checks that the function
 // has the optimal value at the point.
-func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
-	scheduler, init, err := b.scheduler(point)
+func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
+	scheduler, optimum, err := solver.scheduler(point)
 	if err != nil {
 		return nil, err
 	}
 	key := fmt.Sprint(scheduler)
-	result := b.cache[key]
+	result := solver.cache[key]
 	if result == nil {
-		result, err = b.evaluateScheduler(scheduler)
+		result, err = solver.evaluateScheduler(scheduler)
 		if err != nil {
 			return nil, err
 		}
-		b.cache[key] = result
+		solver.cache[key] = result
 	}
-	if v, ok := result.values[b.initial].At(point); !ok || v.Cmp(init) != 0 {
-		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[b.initial], point)
+	if atPoint, ok := result.values[solver.initial].At(point); !ok || atPoint.Cmp(optimum) != 0 {
+		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[solver.initial], point)
 	}
-	for _, x := range result.advantages {
-		if v, ok := x.At(point); !ok || v.Sign() < 0 {
+	for _, function := range result.advantages {
+		if atPoint, ok := function.At(point); !ok || atPoint.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}
@@ -241,71 +241,71 @@ func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 }
 
 // scheduler returns an optimal scheduler at a point, and the value of the initial state.
-func (b *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
-	g, r, err := b.instantiate(point)
+func (solver *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
+	g, reward, err := solver.instantiate(point)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir := solve.Max
-	if b.question.Min {
+	if solver.question.Min {
 		dir = solve.Min
 	}
 	opts := solve.Options{Exact: true, Scheduler: true}
-	var v *solve.Values
-	if b.question.Rewards == nil {
-		v, err = solve.Until(b.ctx, g, b.question.Left, b.question.Right, dir, opts)
+	var values *solve.Values
+	if solver.question.Rewards == nil {
+		values, err = solve.Until(solver.ctx, g, solver.question.Left, solver.question.Right, dir, opts)
 	} else {
-		v, err = solve.ReachReward(b.ctx, g, r, b.question.Right, dir, opts)
+		values, err = solve.ReachReward(solver.ctx, g, reward, solver.question.Right, dir, opts)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for s, c := range v.Scheduler {
+	for s, c := range values.Scheduler {
 		switch {
-		case !b.open.Has(s):
-			v.Scheduler[s] = sparse.None
+		case !solver.open.Has(s):
+			values.Scheduler[s] = sparse.None
 		case c == sparse.None: // any allowed choice is optimal
-			v.Scheduler[s] = uint32(b.first[s])
-			for !b.allowed.Has(int(v.Scheduler[s])) {
-				v.Scheduler[s]++
+			values.Scheduler[s] = uint32(solver.first[s])
+			for !solver.allowed.Has(int(values.Scheduler[s])) {
+				values.Scheduler[s]++
 			}
 		}
 	}
-	return v.Scheduler, v.Exact[b.initial], nil
+	return values.Scheduler, values.Exact[solver.initial], nil
 }
 
 // evaluateScheduler computes the value of a scheduler, and the advantages of all other choices.
-func (b *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
-	isOpen := b.open.Has
-	e := newElimination(b.Chain.one, b.initial)
+func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
+	isOpen := solver.open.Has
+	e := newElimination(solver.Chain.one, solver.initial)
 	e.keepRemoved = true
-	for s := range b.open.All() {
-		e.addEquation(s, b.rows[scheduler[s]], isOpen, []*ratfunc.Func{b.immediateReward(int(scheduler[s]))})
+	for s := range solver.open.All() {
+		e.addEquation(s, solver.rows[scheduler[s]], isOpen, []*ratfunc.Func{solver.immediateReward(int(scheduler[s]))})
 	}
-	if err := e.eliminateAllBut(b.ctx, b.initial); err != nil {
+	if err := e.eliminateAllBut(solver.ctx, solver.initial); err != nil {
 		return nil, err
 	}
-	values, err := e.backSubstitute(b.initial)
+	values, err := e.backSubstitute(solver.initial)
 	if err != nil {
 		return nil, err
 	}
 	out := &schedulerValue{values: values}
 	seen := map[string]bool{}
-	for s := range b.open.All() {
-		if err := b.ctx.Err(); err != nil {
+	for s := range solver.open.All() {
+		if err := solver.ctx.Err(); err != nil {
 			return nil, err
 		}
-		for row := b.first[s]; row < b.first[s+1]; row++ {
-			if row == int(scheduler[s]) || !b.allowed.Has(row) {
+		for row := solver.first[s]; row < solver.first[s+1]; row++ {
+			if row == int(scheduler[s]) || !solver.allowed.Has(row) {
 				continue
 			}
-			advantage := b.immediateReward(row).Sub(values[s])
-			for _, t := range b.rows[row] {
+			advantage := solver.immediateReward(row).Sub(values[s])
+			for _, t := range solver.rows[row] {
 				if isOpen(t.target) {
 					advantage = advantage.Add(t.prob.Mul(values[t.target]))
 				}
 			}
-			if !b.question.Min {
+			if !solver.question.Min {
 				advantage = advantage.Neg()
 			}
 			if err := checkSize(advantage); err != nil {
@@ -321,14 +321,14 @@ func (b *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, erro
 }
 
 // immediateReward returns the reward of a row plus the probability of its transitions to states with value 1.
-func (b *mdpSolver) immediateReward(row int) *ratfunc.Func {
-	sum := b.evaluator.ring.Integer(0)
-	if b.question.Rewards != nil {
-		sum = b.question.Rewards[row]
+func (solver *mdpSolver) immediateReward(row int) *ratfunc.Func {
+	sum := solver.evaluator.ring.Integer(0)
+	if solver.question.Rewards != nil {
+		sum = solver.question.Rewards[row]
 	}
-	for _, e := range b.rows[row] {
-		if b.one.Has(e.target) {
-			sum = sum.Add(e.prob)
+	for _, transition := range solver.rows[row] {
+		if solver.one.Has(transition.target) {
+			sum = sum.Add(transition.prob)
 		}
 	}
 	return sum

@@ -114,25 +114,25 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 // checkParameters returns an error if parameters occur in guards, updates or initial states, where they
 // would change the state space.
 func (c *Chain) checkParameters() error {
-	check := func(e sema.Expr, what string) error {
-		if e == nil || !sema.Parametric(e) {
+	check := func(expr sema.Expr, what string) error {
+		if expr == nil || !sema.Parametric(expr) {
 			return nil
 		}
-		return &syntax.Error{File: c.program.File, Pos: e.Pos(), Msg: "found a parameter in " + what + ", want it in probabilities, rates and rewards only"}
+		return &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + what + ", want it in probabilities, rates and rewards only"}
 	}
 	var errs syntax.ErrorList
-	add := func(err error) {
-		if e, ok := errors.AsType[*syntax.Error](err); ok {
-			errs = append(errs, e)
+	collect := func(err error) {
+		if syntaxError, ok := errors.AsType[*syntax.Error](err); ok {
+			errs = append(errs, syntaxError)
 		}
 	}
-	add(check(c.program.Init, "the initial states"))
-	for _, m := range c.program.Modules {
-		for _, cmd := range m.Commands {
-			add(check(cmd.Guard, "a guard"))
-			for _, u := range cmd.Updates {
-				for _, a := range u.Assigns {
-					add(check(a.Value, "an update"))
+	collect(check(c.program.Init, "the initial states"))
+	for _, module := range c.program.Modules {
+		for _, command := range module.Commands {
+			collect(check(command.Guard, "a guard"))
+			for _, update := range command.Updates {
+				for _, assignment := range update.Assigns {
+					collect(check(assignment.Value, "an update"))
 				}
 			}
 		}
@@ -145,8 +145,8 @@ func (c *Chain) checkParameters() error {
 
 // withState adds the state to an evaluation error.
 func (c *Chain) withState(state []int32, err error) error {
-	if e, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: c.program.File, Pos: e.Pos, State: c.space.Compiled().StateText(state), Msg: e.Msg}
+	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
+		return &compile.StateError{File: c.program.File, Pos: evalError.Pos, State: c.space.Compiled().StateText(state), Msg: evalError.Msg}
 	}
 	return err
 }
@@ -212,8 +212,8 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	if total.Equal(c.one) {
 		return
 	}
-	for i, e := range c.rows[s] {
-		c.rows[s][i].prob = e.prob.Quo(total)
+	for i, transition := range c.rows[s] {
+		c.rows[s][i].prob = transition.prob.Quo(total)
 	}
 	for i, m := range c.actionProbs[s] {
 		c.actionProbs[s][i].prob = m.prob.Quo(total)
@@ -292,10 +292,10 @@ func (c *Chain) commandWeights(state []int32, cmd *sema.Command) ([]*ratfunc.Fun
 }
 
 // mentionsVariable reports whether a variable occurs in an expression.
-func mentionsVariable(e sema.Expr) bool {
+func mentionsVariable(expr sema.Expr) bool {
 	found := false
-	sema.Inspect(e, func(e sema.Expr) bool {
-		_, isVar := e.(*sema.Var)
+	sema.Inspect(expr, func(expr sema.Expr) bool {
+		_, isVar := expr.(*sema.Var)
 		found = found || isVar
 		return !found
 	})
@@ -304,17 +304,17 @@ func mentionsVariable(e sema.Expr) bool {
 
 // checkPositive returns an error if a function is not positive at the reference point, unless it is
 // zero everywhere.
-func (c *Chain) checkPositive(f *ratfunc.Func, pos syntax.Pos, what string) error {
-	if f.IsZero() {
+func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, what string) error {
+	if function.IsZero() {
 		return nil
 	}
-	v, ok := f.At(c.point)
-	number, constant := f.Constant()
+	v, ok := function.At(c.point)
+	number, constant := function.Constant()
 	switch {
 	case constant && number.Sign() < 0:
 		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", what, number.RatString())}
 	case !ok || v.Sign() <= 0:
-		return &PointError{pos, fmt.Sprintf("%s %s is not positive", what, f)}
+		return &PointError{pos, fmt.Sprintf("%s %s is not positive", what, function)}
 	}
 	return nil
 }
@@ -391,17 +391,17 @@ func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transit
 				continue
 			}
 		}
-		f, err := c.evaluator.eval(item.Value, state)
+		function, err := c.evaluator.eval(item.Value, state)
 		if err == nil {
-			err = c.checkPositive(f, item.Value.Pos(), "reward")
+			err = c.checkPositive(function, item.Value.Pos(), "reward")
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		if item.Transition {
-			transitionReward = transitionReward.Add(f.Mul(prob))
+			transitionReward = transitionReward.Add(function.Mul(prob))
 		} else {
-			stateReward = stateReward.Add(f)
+			stateReward = stateReward.Add(function)
 		}
 	}
 	return stateReward, transitionReward, nil

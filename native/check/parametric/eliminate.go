@@ -15,8 +15,8 @@ import (
 const maxTerms = 100_000
 
 // checkSize returns an error if a function has too many terms.
-func checkSize(f *ratfunc.Func) error {
-	if n := f.Size(); n > maxTerms {
+func checkSize(function *ratfunc.Func) error {
+	if n := function.Size(); n > maxTerms {
 		return fmt.Errorf("a function of the parameters has more than %d terms: want fewer parameters, or values for them (-c)", maxTerms)
 	}
 	return nil
@@ -66,26 +66,26 @@ type removedEquation struct {
 
 // eliminateOthers returns the system after all states but the last are eliminated.
 func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
-	e := newElimination(c.one, last)
+	system := newElimination(c.one, last)
 	stack := []int{last}
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if e.rows[s] != nil {
+		if system.rows[s] != nil {
 			continue
 		}
 		var gain []*ratfunc.Func
-		for _, g := range gains {
-			gain = append(gain, g(s))
+		for _, gainOf := range gains {
+			gain = append(gain, gainOf(s))
 		}
-		e.addEquation(s, c.rows[s], inside, gain)
-		for _, t := range c.rows[s] {
-			if inside(t.target) {
-				stack = append(stack, t.target)
+		system.addEquation(s, c.rows[s], inside, gain)
+		for _, transition := range c.rows[s] {
+			if inside(transition.target) {
+				stack = append(stack, transition.target)
 			}
 		}
 	}
-	return e, e.eliminateAllBut(ctx, last)
+	return system, system.eliminateAllBut(ctx, last)
 }
 
 // newElimination returns a system without equations. last is the state that will remain.
@@ -145,12 +145,12 @@ func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	e.removeSelfLoop(last)
 	out := map[int]*ratfunc.Func{last: e.rhs[last][0]}
 	for _, r := range slices.Backward(e.removed) {
-		x := r.rhs
-		for _, t := range slices.Sorted(maps.Keys(r.row)) {
-			x = x.Add(r.row[t].Mul(out[t]))
-			e.checkSize(x)
+		function := r.rhs
+		for _, target := range slices.Sorted(maps.Keys(r.row)) {
+			function = function.Add(r.row[target].Mul(out[target]))
+			e.checkSize(function)
 		}
-		out[r.state] = x
+		out[r.state] = function
 	}
 	return out, e.err
 }
@@ -168,8 +168,8 @@ func (e *elimination) removeSelfLoop(s int) {
 		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
 		return
 	}
-	for t, p := range e.rows[s] {
-		e.rows[s][t] = p.Quo(exitProb)
+	for target, p := range e.rows[s] {
+		e.rows[s][target] = p.Quo(exitProb)
 	}
 	for i, g := range e.rhs[s] {
 		e.rhs[s][i] = g.Quo(exitProb)
@@ -180,30 +180,30 @@ func (e *elimination) removeSelfLoop(s int) {
 func (e *elimination) eliminateState(s, last int) {
 	e.removeSelfLoop(s)
 	targets := slices.Sorted(maps.Keys(e.rows[s]))
-	for _, pred := range slices.Sorted(maps.Keys(e.predecessors[s])) {
-		p := e.rows[pred][s]
-		delete(e.rows[pred], s)
-		for i, g := range e.rhs[s] {
-			e.rhs[pred][i] = e.rhs[pred][i].Add(p.Mul(g))
-			e.checkSize(e.rhs[pred][i])
+	for _, predecessor := range slices.Sorted(maps.Keys(e.predecessors[s])) {
+		probability := e.rows[predecessor][s]
+		delete(e.rows[predecessor], s)
+		for i, gain := range e.rhs[s] {
+			e.rhs[predecessor][i] = e.rhs[predecessor][i].Add(probability.Mul(gain))
+			e.checkSize(e.rhs[predecessor][i])
 		}
-		for _, t := range targets {
-			prob := p.Mul(e.rows[s][t])
-			if direct := e.rows[pred][t]; direct != nil {
-				prob = prob.Add(direct)
+		for _, target := range targets {
+			weight := probability.Mul(e.rows[s][target])
+			if direct := e.rows[predecessor][target]; direct != nil {
+				weight = weight.Add(direct)
 			}
-			e.checkSize(prob)
-			e.rows[pred][t] = prob
-			e.predecessors[t][pred] = true
+			e.checkSize(weight)
+			e.rows[predecessor][target] = weight
+			e.predecessors[target][predecessor] = true
 		}
-		if pred != last {
-			heap.Push(&e.queue, e.candidate(pred)) // its cost may have changed
+		if predecessor != last {
+			heap.Push(&e.queue, e.candidate(predecessor)) // its cost may have changed
 		}
 	}
-	for _, t := range targets {
-		delete(e.predecessors[t], s)
-		if t != last {
-			heap.Push(&e.queue, e.candidate(t))
+	for _, target := range targets {
+		delete(e.predecessors[target], s)
+		if target != last {
+			heap.Push(&e.queue, e.candidate(target))
 		}
 	}
 	if e.keepRemoved {
@@ -215,9 +215,9 @@ func (e *elimination) eliminateState(s, last int) {
 }
 
 // checkSize sets err if a function has too many terms.
-func (e *elimination) checkSize(f *ratfunc.Func) {
+func (e *elimination) checkSize(function *ratfunc.Func) {
 	if e.err == nil {
-		e.err = checkSize(f)
+		e.err = checkSize(function)
 	}
 }
 

@@ -16,40 +16,40 @@ type evaluator struct {
 }
 
 // evalError returns an error at the position of an expression.
-func evalError(e sema.Expr, format string, args ...any) error {
-	return &sema.EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...)}
+func evalError(expr sema.Expr, format string, args ...any) error {
+	return &sema.EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
 // eval evaluates a probability, rate or reward in a state, as a rational function of the parameters. A nil
 // expression is 1.
-func (v *evaluator) eval(e sema.Expr, state []int32) (*ratfunc.Func, error) {
-	if e == nil {
+func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
+	if expr == nil {
 		return v.ring.Integer(1), nil
 	}
-	depends, known := v.parametric[e]
+	depends, known := v.parametric[expr]
 	if !known {
-		depends = sema.Parametric(e)
-		v.parametric[e] = depends
+		depends = sema.Parametric(expr)
+		v.parametric[expr] = depends
 	}
 	if !depends {
-		x, exact, err := sema.EvalExact(e, state)
+		x, exact, err := sema.EvalExact(expr, state)
 		switch {
 		case err != nil:
 			return nil, err
 		case !exact:
-			return nil, evalError(e, "found %v, which is no fraction, in a model with parameters", x)
+			return nil, evalError(expr, "found %v, which is no fraction, in a model with parameters", x)
 		}
 		return v.ring.Number(x.Rat), nil
 	}
-	switch e := e.(type) {
+	switch e := expr.(type) {
 	case *sema.Param:
 		return v.ring.Var(v.paramIndex[e.Name]), nil
 	case *sema.Unary:
-		x, err := v.eval(e.X, state)
+		function, err := v.eval(e.X, state)
 		if err != nil {
 			return nil, err
 		}
-		return x.Neg(), nil
+		return function.Neg(), nil
 	case *sema.Binary:
 		return v.binary(e, state)
 	case *sema.Cond:
@@ -70,58 +70,58 @@ func (v *evaluator) eval(e sema.Expr, state []int32) (*ratfunc.Func, error) {
 		}
 		return nil, evalError(e, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", e.Func)
 	}
-	return nil, evalError(e, "found an operator on parameters that is no rational function")
+	return nil, evalError(expr, "found an operator on parameters that is no rational function")
 }
 
-// binary evaluates an arithmetic operator with two operands.
-func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error) {
-	if e.Op == syntax.OpPow {
-		return v.power(e.X, e.Y, state)
+// binary evaluates an arithmetic operator with two operands, as a rational function of the parameters.
+func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.Func, error) {
+	if expr.Op == syntax.OpPow {
+		return evaluator.power(expr.X, expr.Y, state)
 	}
-	x, err := v.eval(e.X, state)
+	left, err := evaluator.eval(expr.X, state)
 	if err != nil {
 		return nil, err
 	}
-	y, err := v.eval(e.Y, state)
+	right, err := evaluator.eval(expr.Y, state)
 	if err != nil {
 		return nil, err
 	}
-	switch e.Op {
+	switch expr.Op {
 	case syntax.OpAdd:
-		return x.Add(y), nil
+		return left.Add(right), nil
 	case syntax.OpSub:
-		return x.Sub(y), nil
+		return left.Sub(right), nil
 	case syntax.OpMul:
-		return x.Mul(y), nil
+		return left.Mul(right), nil
 	case syntax.OpDiv:
-		if y.IsZero() {
-			return nil, evalError(e.Y, "division by zero")
+		if right.IsZero() {
+			return nil, evalError(expr.Y, "division by zero")
 		}
-		return x.Quo(y), nil
+		return left.Quo(right), nil
 	}
-	return nil, evalError(e, "found %s on parameters, which is no rational function", e.Op)
+	return nil, evalError(expr, "found %s on parameters, which is no rational function", expr.Op)
 }
 
 // power evaluates a power. The exponent must be a whole number.
 func (v *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
-	x, err := v.eval(base, state)
+	left, err := v.eval(base, state)
 	if err != nil {
 		return nil, err
 	}
-	y, err := v.eval(exponent, state)
+	right, err := v.eval(exponent, state)
 	if err != nil {
 		return nil, err
 	}
-	n, ok := y.Constant()
+	n, ok := right.Constant()
 	if !ok || !n.IsInt() || !n.Num().IsInt64() {
-		return nil, evalError(exponent, "found %s as the exponent of a parameter, want a whole number", y)
+		return nil, evalError(exponent, "found %s as the exponent of a parameter, want a whole number", right)
 	}
-	if n.Sign() < 0 && x.IsZero() {
+	if n.Sign() < 0 && left.IsZero() {
 		return nil, evalError(base, "division by zero")
 	}
-	result, ok := x.Pow(int(n.Num().Int64()))
+	result, ok := left.Pow(int(n.Num().Int64()))
 	if !ok {
-		return nil, evalError(exponent, "the exponent %s is too large", y)
+		return nil, evalError(exponent, "the exponent %s is too large", right)
 	}
 	return result, nil
 }

@@ -23,11 +23,11 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 	})
 }
 
-// expectedAtEnd returns the expected value of end(s), where s is the first state of a path for which it is not
-// nil. A path that leaves the given states before counts as 0.
+// expectedAtEnd returns the expected value of end(s) over the paths from the initial state, where s is the first
+// state of the path at which end is not nil. A path that leaves the given states before such a state counts as 0.
 func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
-	if f := end(c.initial); f != nil {
-		return f, nil
+	if function := end(c.initial); function != nil {
+		return function, nil
 	}
 	if !states.Has(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
@@ -35,18 +35,18 @@ func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(
 	inside := func(s int) bool { return states.Has(s) && end(s) == nil }
 	gain := func(s int) *ratfunc.Func {
 		sum := c.evaluator.ring.Integer(0)
-		for _, e := range c.rows[s] {
-			if f := end(e.target); f != nil {
-				sum = sum.Add(e.prob.Mul(f))
+		for _, transition := range c.rows[s] {
+			if function := end(transition.target); function != nil {
+				sum = sum.Add(transition.prob.Mul(function))
 			}
 		}
 		return sum
 	}
-	x, err := c.eliminate(ctx, c.initial, inside, gain)
+	expected, err := c.eliminate(ctx, c.initial, inside, gain)
 	if err != nil {
 		return nil, err
 	}
-	return x[0], nil
+	return expected[0], nil
 }
 
 // BoundedUntil returns the probability of left U[low,high] right, counting steps.
@@ -93,8 +93,8 @@ func (c *Chain) stepBackwards(ctx context.Context, x *[]*ratfunc.Func, earlier f
 			return err
 		}
 		next := c.evaluator.ring.Integer(0)
-		for _, e := range c.rows[s] {
-			next = next.Add(e.prob.Mul((*x)[e.target]))
+		for _, transition := range c.rows[s] {
+			next = next.Add(transition.prob.Mul((*x)[transition.target]))
 		}
 		out[s] = earlier(s, next)
 		if err := checkSize(out[s]); err != nil {
@@ -121,13 +121,13 @@ func (c *Chain) Cumulative(ctx context.Context, rewards []*ratfunc.Func, steps i
 
 // Instantaneous returns the expected reward of the state after a number of steps.
 func (c *Chain) Instantaneous(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
-	x := rewards
+	values := rewards
 	for range steps {
-		if err := c.stepBackwards(ctx, &x, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }); err != nil {
+		if err := c.stepBackwards(ctx, &values, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }); err != nil {
 			return nil, err
 		}
 	}
-	return x[c.initial], nil
+	return values[c.initial], nil
 }
 
 // ReachReward returns the expected reward until a target is reached; nil if it is infinite, because the

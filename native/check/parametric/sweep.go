@@ -15,22 +15,22 @@ const maxBisections = 1000
 const maxPieces = 1000
 
 // sweep returns the pieces of the value as a function of one parameter, from low to high.
-func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
+func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	var out []Piece
 	if low.Cmp(high) == 0 {
-		scheduler, err := b.optimalAt([]*big.Rat{low})
+		scheduler, err := solver.optimalAt([]*big.Rat{low})
 		if err != nil {
 			return nil, err
 		}
-		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[b.initial]}}, nil
+		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[solver.initial]}}, nil
 	}
 	from := ratfunc.At(low)
 	for {
-		scheduler, end, err := b.optimalAfter(from, high)
+		scheduler, end, err := solver.optimalAfter(from, high)
 		if err != nil {
 			return nil, err
 		}
-		value := scheduler.values[b.initial]
+		value := scheduler.values[solver.initial]
 		if len(out) > 0 && out[len(out)-1].Value.Equal(value) {
 			out[len(out)-1].High = end
 		} else {
@@ -48,10 +48,10 @@ func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 
 // optimalAfter returns a scheduler that is optimal immediately to the right of a point, and the end of the
 // interval in which it is optimal. It finds the scheduler by bisection towards the point.
-func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
+func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
 	point := high
 	for range maxBisections {
-		if err := b.ctx.Err(); err != nil {
+		if err := solver.ctx.Err(); err != nil {
 			return nil, from, err
 		}
 		from = from.Narrow()
@@ -60,11 +60,11 @@ func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerVa
 		}
 		point = new(big.Rat).Add(from.High, point)
 		point.Mul(point, big.NewRat(1, 2))
-		scheduler, err := b.optimalAt([]*big.Rat{point})
+		scheduler, err := solver.optimalAt([]*big.Rat{point})
 		if err != nil {
 			return nil, from, err
 		}
-		end, ok, err := b.optimalUntil(scheduler, from, point, high)
+		end, ok, err := solver.optimalUntil(scheduler, from, point, high)
 		if ok || err != nil {
 			return scheduler, end, err
 		}
@@ -74,20 +74,20 @@ func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerVa
 
 // optimalUntil reports whether a scheduler that is optimal at point is optimal from the given root on. If so,
 // it returns the first root of an advantage after point, or high, up to which the scheduler is optimal.
-func (b *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
+func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
 	end = ratfunc.At(high)
-	for _, x := range scheduler.advantages {
-		if err := b.ctx.Err(); err != nil {
+	for _, function := range scheduler.advantages {
+		if err := solver.ctx.Err(); err != nil {
 			return end, false, err
 		}
-		s, err := scheduler.sturmOf(x)
+		sequence, err := scheduler.sturmOf(function)
 		if err != nil {
 			return end, false, err
 		}
-		if s.P.Sign(point) == 0 || s.CountAfter(from, point) > 0 {
+		if sequence.P.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 {
 			return end, false, nil
 		}
-		if root, found := s.FirstRoot(point, high); found && !root.Equal(end) && root.Less(end) {
+		if root, found := sequence.FirstRoot(point, high); found && !root.Equal(end) && root.Less(end) {
 			end = root
 		}
 	}
@@ -98,19 +98,19 @@ func (b *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, p
 const maxDegree = 120
 
 // sturmOf returns the Sturm chain for the points where a function changes its sign.
-func (f *schedulerValue) sturmOf(x *ratfunc.Func) (*ratfunc.Sturm, error) {
+func (f *schedulerValue) sturmOf(function *ratfunc.Func) (*ratfunc.Sturm, error) {
 	if f.sturmCache == nil {
 		f.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}
 	}
-	s := f.sturmCache[x]
+	s := f.sturmCache[function]
 	if s == nil {
-		num, den := x.Univariate()
+		num, den := function.Univariate()
 		p := num.Times(den)
 		if len(p) > maxDegree+1 {
 			return nil, fmt.Errorf("the optimal scheduler depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(p)-1, maxDegree)
 		}
 		s = ratfunc.NewSturm(p.OddSquareFree())
-		f.sturmCache[x] = s
+		f.sturmCache[function] = s
 	}
 	return s, nil
 }

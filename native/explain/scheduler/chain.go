@@ -10,18 +10,18 @@ import (
 )
 
 // Chain returns the Markov chain that the scheduler induces, with its reachable states and their rewards.
-func (x Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.Space, error) {
-	induced, err := x.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
+func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.Space, error) {
+	induced, err := scheduler.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
 	if err != nil {
 		return nil, err
 	}
 	rewards := map[int]*sparse.Reward{}
 	for i := range space.Program().Rewards {
-		r, err := space.Reward(i)
+		reward, err := space.Reward(i)
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		rewards[i] = induced.Reward(r)
+		rewards[i] = induced.Reward(reward)
 	}
 	return space.Quotient(induced.State, induced.Model, rewards), nil
 }

@@ -17,30 +17,30 @@ import (
 // ControllerModel returns a model whose only module is the Markov chain that a controller induces. The module has the variables
 // of all modules, a variable for the controller's memory, and a command for each node of the controller. text is the text of the
 // model; the new variable gets a name that does not occur in it.
-func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, x *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
-	r := &moduleWriter{space: space, controller: x, chain: chain, memory: "memory"}
-	for strings.Contains(string(text), r.memory) {
-		r.memory += "_"
+func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
+	writer := &moduleWriter{space: space, controller: controller, chain: chain, memory: "memory"}
+	for strings.Contains(string(text), writer.memory) {
+		writer.memory += "_"
 	}
-	if err := r.module(ctx); err != nil {
+	if err := writer.module(ctx); err != nil {
 		return nil, err
 	}
-	module := []byte(r.text.String())
+	module := []byte(writer.text.String())
 	parsed, err := syntax.ParseModel("", module)
 	if err != nil {
 		return nil, compile.QuoteLine(err, module)
 	}
-	out := *model
-	out.Items = nil
+	result := *model
+	result.Items = nil
 	for _, item := range model.Items {
 		switch item.(type) {
 		case *syntax.Module, *syntax.RenamedModule, *syntax.GlobalDecl, *syntax.InitBlock, *syntax.System:
 		default:
-			out.Items = append(out.Items, item)
+			result.Items = append(result.Items, item)
 		}
 	}
-	out.Items = append(out.Items, parsed.Items...)
-	return &out, nil
+	result.Items = append(result.Items, parsed.Items...)
+	return &result, nil
 }
 
 // moduleWriter writes the chain of a controller as a module.
@@ -55,8 +55,8 @@ type moduleWriter struct {
 // module writes the module: the variables of all modules, the memory, and a command for each node.
 func (r *moduleWriter) module(ctx context.Context) error {
 	maxMemory := uint32(1) // a variable has at least two values
-	for _, n := range r.controller.Nodes {
-		maxMemory = max(maxMemory, n.Memory)
+	for _, node := range r.controller.Nodes {
+		maxMemory = max(maxMemory, node.Memory)
 	}
 	initial := r.controller.Start[0]
 	state := r.space.State(nil, int(r.controller.Nodes[initial].State))
@@ -72,8 +72,8 @@ func (r *moduleWriter) module(ctx context.Context) error {
 		fmt.Fprintf(&r.text, "  %s : %s init %s;\n", variable.Name, kind, literal(&variable, state[i]))
 	}
 	fmt.Fprintf(&r.text, "  %s : [0..%d] init %d;\n\n", r.memory, maxMemory, r.controller.Nodes[initial].Memory)
-	for _, a := range r.space.Program().Actions { // rewards may refer to actions that no node has
-		fmt.Fprintf(&r.text, "  [%s] false -> true;\n", a)
+	for _, action := range r.space.Program().Actions { // rewards may refer to actions that no node has
+		fmt.Fprintf(&r.text, "  [%s] false -> true;\n", action)
 	}
 	for i := range r.controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
@@ -90,8 +90,8 @@ func (r *moduleWriter) module(ctx context.Context) error {
 // command writes the command of node i. A deadlock has none.
 func (r *moduleWriter) command(i int) error {
 	node := &r.controller.Nodes[i]
-	m := r.space.Model()
-	if m.Deadlocks != nil && m.Deadlocks.Has(int(node.State)) {
+	model := r.space.Model()
+	if model.Deadlocks != nil && model.Deadlocks.Has(int(node.State)) {
 		return nil
 	}
 	name, err := r.action(node)
@@ -100,15 +100,15 @@ func (r *moduleWriter) command(i int) error {
 	}
 	fmt.Fprintf(&r.text, "  [%s] %s ->", name, strings.Join(r.nodeTexts(node, "%s=%s"), " & "))
 	first, end := r.chain.Row(i)
-	for t := first; t < end; t++ {
-		prob := strconv.FormatFloat(r.chain.Prob(t), 'g', -1, 64)
+	for transition := first; transition < end; transition++ {
+		prob := strconv.FormatFloat(r.chain.Prob(transition), 'g', -1, 64)
 		if r.chain.Rats != nil {
-			prob = fractionText(r.chain.Rat(t))
+			prob = fractionText(r.chain.Rat(transition))
 		}
-		if t > first {
+		if transition > first {
 			r.text.WriteString(" +")
 		}
-		target := &r.controller.Nodes[r.chain.Target[t]]
+		target := &r.controller.Nodes[r.chain.Target[transition]]
 		fmt.Fprintf(&r.text, " %s:%s", prob, strings.Join(r.nodeTexts(target, "(%s'=%s)"), "&"))
 	}
 	r.text.WriteString(";\n")
@@ -117,32 +117,32 @@ func (r *moduleWriter) command(i int) error {
 
 // fractionText returns a fraction in PRISM's language. The language has integers of 32 bits; greater integers are written as
 // decimals.
-func fractionText(x *big.Rat) string {
+func fractionText(value *big.Rat) string {
 	number := func(n *big.Int) string {
 		if n.BitLen() < 32 {
 			return n.String()
 		}
 		return n.String() + ".0"
 	}
-	if x.IsInt() {
-		return number(x.Num())
+	if value.IsInt() {
+		return number(value.Num())
 	}
-	return number(x.Num()) + "/" + number(x.Denom())
+	return number(value.Num()) + "/" + number(value.Denom())
 }
 
-// action returns the name of the action that all moves of a node have. It is empty if the actions differ, which is an error if
-// rewards depend on actions.
+// action returns the name of the action that all moves of a node have; "" if they have none or different ones. Different actions
+// are an error if rewards depend on actions, because a command can have one action only.
 func (r *moduleWriter) action(node *sparse.Node) (string, error) {
-	m := r.space.Model()
-	if m.Actions == nil {
+	model := r.space.Model()
+	if model.Actions == nil {
 		return "", nil
 	}
-	action := m.Actions[node.Moves[0].Choice]
+	action := model.Actions[node.Moves[0].Choice]
 	for _, move := range node.Moves {
-		if m.Actions[move.Choice] == action {
+		if model.Actions[move.Choice] == action {
 			continue
 		}
-		if r.rewardsActions() {
+		if r.hasActionRewards() {
 			return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", r.space.Compiled().StateText(r.space.State(nil, int(node.State))))
 		}
 		return "", nil
@@ -153,10 +153,10 @@ func (r *moduleWriter) action(node *sparse.Node) (string, error) {
 	return r.space.Program().Actions[action-1], nil
 }
 
-// rewardsActions reports whether a reward structure has rewards of transitions.
-func (r *moduleWriter) rewardsActions() bool {
-	for _, s := range r.space.Program().Rewards {
-		for _, item := range s.Items {
+// hasActionRewards reports whether a reward structure of the model has rewards of transitions, which depend on actions.
+func (r *moduleWriter) hasActionRewards() bool {
+	for _, structure := range r.space.Program().Rewards {
+		for _, item := range structure.Items {
 			if item.Transition {
 				return true
 			}
@@ -166,20 +166,20 @@ func (r *moduleWriter) rewardsActions() bool {
 }
 
 // nodeTexts returns a text for each variable of a node, and for its memory. format has verbs for the name and the value.
-func (r *moduleWriter) nodeTexts(n *sparse.Node, format string) []string {
+func (r *moduleWriter) nodeTexts(node *sparse.Node, format string) []string {
 	var texts []string
-	state := r.space.State(nil, int(n.State))
+	state := r.space.State(nil, int(node.State))
 	for i := range r.space.Program().Vars {
-		v := &r.space.Program().Vars[i]
-		texts = append(texts, fmt.Sprintf(format, v.Name, literal(v, state[i])))
+		variable := &r.space.Program().Vars[i]
+		texts = append(texts, fmt.Sprintf(format, variable.Name, literal(variable, state[i])))
 	}
-	return append(texts, fmt.Sprintf(format, r.memory, strconv.FormatUint(uint64(n.Memory), 10)))
+	return append(texts, fmt.Sprintf(format, r.memory, strconv.FormatUint(uint64(node.Memory), 10)))
 }
 
 // literal returns a value of a variable in PRISM's language.
-func literal(v *sema.Variable, x int32) string {
-	if v.Type == sema.Bool {
-		return strconv.FormatBool(x != 0)
+func literal(variable *sema.Variable, value int32) string {
+	if variable.Type == sema.Bool {
+		return strconv.FormatBool(value != 0)
 	}
-	return strconv.Itoa(int(x))
+	return strconv.Itoa(int(value))
 }

@@ -28,49 +28,49 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	if kind := space.Model().Kind; kind != sparse.MDP {
 		return nil, fmt.Errorf("%s: found a %v, want an MDP for the scheduler %s", space.Program().File, kind, file)
 	}
-	f := &Follower{space: space}
+	follower := &Follower{space: space}
 	var err error
 	if Remembers(text) {
-		f.controller, err = ReadController(ctx, file, text, space)
+		follower.controller, err = ReadController(ctx, file, text, space)
 	} else {
-		f.permitted, f.scheduler, err = ReadPermitted(ctx, file, text, space)
+		follower.permitted, follower.scheduler, err = ReadPermitted(ctx, file, text, space)
 	}
-	return f, err
+	return follower, err
 }
 
 // Start begins a path in an initial state.
 func (f *Follower) Start(state []int32) error {
 	s, found := f.space.Find(state)
-	i := slices.Index(f.space.Model().Initial, uint32(s))
-	if !found || i < 0 {
+	index := slices.Index(f.space.Model().Initial, uint32(s))
+	if !found || index < 0 {
 		return fmt.Errorf("the path begins in state %s, which is not initial", f.space.Compiled().StateText(state))
 	}
 	f.state = uint32(s)
 	if f.controller != nil {
-		f.node = f.controller.Start[i]
+		f.node = f.controller.Start[index]
 	}
 	return nil
 }
 
-// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. x is a random number
-// in [0,1), which decides between several choices.
-func (f *Follower) Choose(x float64) int {
-	m := f.space.Model()
-	first, end := m.Choices(int(f.state))
+// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. random is a number
+// in [0,1) that decides between several choices.
+func (f *Follower) Choose(random float64) int {
+	model := f.space.Model()
+	first, end := model.Choices(int(f.state))
 	switch {
 	case f.controller != nil:
 		moves := f.controller.Nodes[f.node].Moves
 		for i := range moves {
 			f.move = &moves[i]
-			p, _ := f.move.Probability().Float64()
-			x -= p
-			if x < 0 {
+			probability, _ := f.move.Probability().Float64()
+			random -= probability
+			if random < 0 {
 				break
 			}
 		}
 		return int(f.move.Choice) - first
 	case f.scheduler != nil:
-		return choiceOrFirst(m, f.scheduler.Row(0), int(f.state)) - first
+		return choiceOrFirst(model, f.scheduler.Row(0), int(f.state)) - first
 	}
 	var permitted []int
 	for c := first; c < end; c++ {
@@ -78,15 +78,15 @@ func (f *Follower) Choose(x float64) int {
 			permitted = append(permitted, c-first)
 		}
 	}
-	return permitted[int(x*float64(len(permitted)))]
+	return permitted[int(random*float64(len(permitted)))]
 }
 
 // Take follows a transition of the choice that was drawn last.
 func (f *Follower) Take(choice, transition int) {
-	m := f.space.Model()
-	first, _ := m.Choices(int(f.state))
-	lo, _ := m.Row(first + choice)
-	f.state = m.Target[lo+transition]
+	model := f.space.Model()
+	first, _ := model.Choices(int(f.state))
+	firstTransition, _ := model.Row(first + choice)
+	f.state = model.Target[firstTransition+transition]
 	if f.controller != nil {
 		f.node = f.move.Next[transition]
 	}

@@ -40,9 +40,9 @@ func ParseFormat(name string) (Format, error) {
 	if name == "model" {
 		return InducedModel, nil
 	}
-	for f := Actions; f <= Tree; f++ {
-		if f.String() == name {
-			return f, nil
+	for format := Actions; format <= Tree; format++ {
+		if format.String() == name {
+			return format, nil
 		}
 	}
 	return 0, fmt.Errorf("scheduler format %q, want actions, indices, induced, dot, json or tree", name)
@@ -71,9 +71,9 @@ func (f Format) Defaults() Options { return Options{States: true, Reachable: f =
 //
 // The options begin after the first colon that no backslash follows. Without a type the file's
 // extension decides: .tra, .dot or .json; otherwise the type is actions.
-func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
+func ParseTarget(arg string) (file string, format Format, opts Options, err error) {
 	file, list := splitOptions(arg)
-	f = formatOf(file)
+	format = formatOf(file)
 	var words []string
 	if list != "" {
 		words = strings.Split(list, ",")
@@ -83,21 +83,21 @@ func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
 		if key != "type" {
 			continue
 		}
-		f, err = ParseFormat(value)
+		format, err = ParseFormat(value)
 		if err != nil {
 			return "", 0, Options{}, err
 		}
 	}
-	opts = f.Defaults()
+	opts = format.Defaults()
 	for _, word := range words {
 		if err := opts.set(word); err != nil {
 			return "", 0, Options{}, err
 		}
 	}
-	if opts.Loss > 0 && f != Tree {
-		return "", 0, Options{}, fmt.Errorf("scheduler option loss is for type=tree, found type=%v", f)
+	if opts.Loss > 0 && format != Tree {
+		return "", 0, Options{}, fmt.Errorf("scheduler option loss is for type=tree, found type=%v", format)
 	}
-	return file, f, opts, nil
+	return file, format, opts, nil
 }
 
 // splitOptions splits a file name from its options. In C:\x the colon belongs to the file name.
@@ -123,7 +123,7 @@ func formatOf(file string) Format {
 	return Actions
 }
 
-// parseOption splits key=value. If there is no value, alone is true and value is "true".
+// parseOption splits an option key=value. An option without a value has the value "true"; then noValue is true.
 func parseOption(word string) (key, value string, noValue bool) {
 	key, value, found := strings.Cut(word, "=")
 	if !found {
@@ -132,8 +132,8 @@ func parseOption(word string) (key, value string, noValue bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), !found
 }
 
-// set sets the option that a word such as "reach=true" names. It ignores type, which ParseTarget treats.
-func (o *Options) set(word string) error {
+// set sets the option that a word such as "reach=true" names. It ignores the option type, because ParseTarget reads it.
+func (options *Options) set(word string) error {
 	key, value, noValue := parseOption(word)
 	var flag *bool
 	values := [2]string{"false", "true"}
@@ -141,17 +141,17 @@ func (o *Options) set(word string) error {
 	case "type":
 		return nil
 	case "mode":
-		flag, values = &o.Restrict, [2]string{"reduce", "restrict"}
+		flag, values = &options.Restrict, [2]string{"reduce", "restrict"}
 	case "reach":
-		flag = &o.Reachable
+		flag = &options.Reachable
 	case "states":
-		flag = &o.States
+		flag = &options.States
 	case "loss":
 		loss, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(loss >= 0) || math.IsInf(loss, 1) {
 			return fmt.Errorf("value %q of the scheduler option loss, want a number of at least 0", value)
 		}
-		o.Loss = loss
+		options.Loss = loss
 		return nil
 	case "obs":
 		return fmt.Errorf("scheduler option obs is for partially observable models, whose schedulers are not computed")

@@ -10,27 +10,27 @@ import (
 // Source: PRISM's -exportmodelprecision, default 16.
 const numDigits = 16
 
-// formatNumber formats a positive number as PRISM does, with Java's %.16g: it rounds the shortest
-// decimal that identifies the float64 half up, and removes trailing zeros.
-func formatNumber(x float64) string {
-	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+// formatNumber formats a positive number as PRISM does, with Java's %.16g. It takes the shortest decimal that
+// identifies the float64, rounds it to 16 digits (half up), and removes trailing zeros.
+func formatNumber(value float64) string {
+	mantissa, exponentText, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
 	digits := strings.Replace(mantissa, ".", "", 1)
-	point, _ := strconv.Atoi(exp) // FormatFloat wrote it
+	exponent, _ := strconv.Atoi(exponentText) // FormatFloat wrote it
 	if len(digits) > numDigits {
 		rounded := roundDigits(digits)
-		point += len(rounded) - numDigits
+		exponent += len(rounded) - numDigits
 		digits = rounded[:numDigits]
 	}
 	digits = strings.TrimRight(digits, "0")
 	switch {
-	case point < -4 || point >= numDigits:
-		return scientific(digits, point)
-	case point < 0:
-		return "0." + strings.Repeat("0", -point-1) + digits
-	case len(digits) <= point+1:
-		return digits + strings.Repeat("0", point+1-len(digits))
+	case exponent < -4 || exponent >= numDigits:
+		return scientific(digits, exponent)
+	case exponent < 0:
+		return "0." + strings.Repeat("0", -exponent-1) + digits
+	case len(digits) <= exponent+1:
+		return digits + strings.Repeat("0", exponent+1-len(digits))
 	}
-	return digits[:point+1] + "." + digits[point+1:]
+	return digits[:exponent+1] + "." + digits[exponent+1:]
 }
 
 // roundDigits rounds a decimal number to numDigits digits, half up. If the carry passes the first digit, the
@@ -51,17 +51,17 @@ func roundDigits(digits string) string {
 }
 
 // scientific returns a number in scientific notation, such as 1.5e-07. The decimal point follows the first digit.
-func scientific(digits string, exp int) string {
+func scientific(digits string, exponent int) string {
 	if len(digits) > 1 {
 		digits = digits[:1] + "." + digits[1:]
 	}
 	sign := "+"
-	if exp < 0 {
+	if exponent < 0 {
 		sign = "-"
-		exp = -exp
+		exponent = -exponent
 	}
-	text := strconv.Itoa(exp)
-	if exp < 10 {
+	text := strconv.Itoa(exponent)
+	if exponent < 10 {
 		text = "0" + text
 	}
 	return digits + "e" + sign + text

@@ -31,54 +31,54 @@ type Induced struct {
 }
 
 // Induce returns the model that the scheduler induces of an MDP. If the scheduler allows any choice in a
-// state, the first is taken. Rewards and labels of m are not copied. The error is the context's, or says
+// state, the first is taken. Rewards and labels of the model are not copied. The error is the context's, or says
 // that the scheduler does not fit the model.
-func (x Scheduler) Induce(ctx context.Context, m *sparse.Model, opts InduceOptions) (*Induced, error) {
-	if err := x.validate(m); err != nil {
+func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts InduceOptions) (*Induced, error) {
+	if err := scheduler.validate(model); err != nil {
 		return nil, err
 	}
-	b := newInducer(m, x, opts)
-	if x.Memoryless() {
-		if err := b.numberStates(ctx, opts.Reachable); err != nil {
+	inducer := newInducer(model, scheduler, opts)
+	if scheduler.Memoryless() {
+		if err := inducer.numberStates(ctx, opts.Reachable); err != nil {
 			return nil, err
 		}
-	} else if err := b.numberPairs(ctx); err != nil {
+	} else if err := inducer.numberPairs(ctx); err != nil {
 		return nil, err
 	}
-	return b.finish(opts)
+	return inducer.finish(opts)
 }
 
 // Set translates a set of states of the original model: it returns the states of the induced model whose
 // original state is in the set.
 func (in *Induced) Set(set *sparse.Set) *sparse.Set {
-	out := sparse.NewSet(len(in.State))
+	translated := sparse.NewSet(len(in.State))
 	for i, s := range in.State {
 		if set.Has(int(s)) {
-			out.Add(i)
+			translated.Add(i)
 		}
 	}
-	return out
+	return translated
 }
 
 // Reward translates a reward structure of the original model to the induced one.
-func (in *Induced) Reward(r *sparse.Reward) *sparse.Reward {
+func (in *Induced) Reward(reward *sparse.Reward) *sparse.Reward {
 	return &sparse.Reward{
-		Name: r.Name, Err: r.Err,
-		State: selectEntries(r.State, in.State), Choice: selectEntries(r.Choice, in.Choice),
-		StateRat: selectEntries(r.StateRat, in.State), ChoiceRat: selectEntries(r.ChoiceRat, in.Choice),
+		Name: reward.Name, Err: reward.Err,
+		State: selectEntries(reward.State, in.State), Choice: selectEntries(reward.Choice, in.Choice),
+		StateRat: selectEntries(reward.StateRat, in.State), ChoiceRat: selectEntries(reward.ChoiceRat, in.Choice),
 	}
 }
 
-// selectEntries returns the entries of x with the given numbers; nil stays nil.
-func selectEntries[T any](x []T, numbers []uint32) []T {
-	if x == nil {
+// selectEntries returns the entries with the given numbers, in the order of the numbers. For nil it returns nil.
+func selectEntries[T any](entries []T, numbers []uint32) []T {
+	if entries == nil {
 		return nil
 	}
-	out := make([]T, len(numbers))
-	for i, j := range numbers {
-		out[i] = x[j]
+	selected := make([]T, len(numbers))
+	for position, number := range numbers {
+		selected[position] = entries[number]
 	}
-	return out
+	return selected
 }
 
 // inducer builds an induced model.
@@ -93,15 +93,15 @@ type inducer struct {
 }
 
 // newInducer returns an inducer without states.
-func newInducer(m *sparse.Model, x Scheduler, opts InduceOptions) *inducer {
-	b := &inducer{model: m, scheduler: x, order: opts.Order}
-	if b.order != nil {
-		b.rank = make([]uint32, len(b.order))
-		for k, s := range b.order {
-			b.rank[s] = uint32(k)
+func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *inducer {
+	created := &inducer{model: model, scheduler: scheduler, order: opts.Order}
+	if created.order != nil {
+		created.rank = make([]uint32, len(created.order))
+		for position, s := range created.order {
+			created.rank[s] = uint32(position)
 		}
 	}
-	return b
+	return created
 }
 
 // statesPerPoll is the number of states after which long loops look at the context again.
@@ -109,8 +109,8 @@ const statesPerPoll = 1 << 14
 
 // numberStates numbers all states, or the reachable ones, for a memoryless scheduler.
 func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
-	n := b.model.NumStates()
-	kept := sparse.FullSet(n)
+	numStates := b.model.NumStates()
+	kept := sparse.FullSet(numStates)
 	if reachable {
 		var err error
 		kept, err = b.reachable(ctx)
@@ -118,11 +118,11 @@ func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
 			return err
 		}
 	}
-	number := make([]uint32, n)
-	for k := range n {
-		s := uint32(k)
+	number := make([]uint32, numStates)
+	for position := range numStates {
+		s := uint32(position)
 		if b.order != nil {
-			s = b.order[k]
+			s = b.order[position]
 		}
 		if kept.Has(int(s)) {
 			number[s] = uint32(len(b.induced.State))
@@ -150,11 +150,11 @@ func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		lo, hi := b.model.Row(choiceOrFirst(b.model, b.scheduler[0], int(queue[i])))
-		for _, t := range b.model.Target[lo:hi] {
-			if !seen.Has(int(t)) {
-				seen.Add(int(t))
-				queue = append(queue, t)
+		firstTransition, endTransition := b.model.Row(choiceOrFirst(b.model, b.scheduler[0], int(queue[i])))
+		for _, target := range b.model.Target[firstTransition:endTransition] {
+			if !seen.Has(int(target)) {
+				seen.Add(int(target))
+				queue = append(queue, target)
 			}
 		}
 	}
@@ -165,13 +165,13 @@ func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 func (b *inducer) numberPairs(ctx context.Context) error {
 	type pair struct{ step, state uint32 }
 	number := map[pair]uint32{}
-	visit := func(p pair) {
-		if _, ok := number[p]; ok {
+	visit := func(visited pair) {
+		if _, ok := number[visited]; ok {
 			return
 		}
-		number[p] = uint32(len(b.induced.State))
-		b.addState(p.state, int(p.step))
-		b.induced.Step = append(b.induced.Step, p.step)
+		number[visited] = uint32(len(b.induced.State))
+		b.addState(visited.state, int(visited.step))
+		b.induced.Step = append(b.induced.Step, visited.step)
 	}
 	b.numberOf = func(step, s uint32) uint32 { return number[pair{step, s}] }
 	for _, s := range b.inOrder(b.model.Initial) {
@@ -181,10 +181,10 @@ func (b *inducer) numberPairs(ctx context.Context) error {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		lo, hi := b.model.Row(int(b.induced.Choice[i]))
+		firstTransition, endTransition := b.model.Row(int(b.induced.Choice[i]))
 		next := b.nextStep(b.induced.Step[i])
-		for _, t := range b.inOrder(b.model.Target[lo:hi]) {
-			visit(pair{next, t})
+		for _, target := range b.inOrder(b.model.Target[firstTransition:endTransition]) {
+			visit(pair{next, target})
 		}
 	}
 	return nil
@@ -195,11 +195,11 @@ func (b *inducer) nextStep(step uint32) uint32 { return min(step+1, uint32(len(b
 
 // inOrder returns states sorted by InduceOptions.Order.
 func (b *inducer) inOrder(states []uint32) []uint32 {
-	return slices.SortedFunc(slices.Values(states), func(s, t uint32) int {
+	return slices.SortedFunc(slices.Values(states), func(left, right uint32) int {
 		if b.rank == nil {
-			return int(s) - int(t)
+			return int(left) - int(right)
 		}
-		return int(b.rank[s]) - int(b.rank[t])
+		return int(b.rank[left]) - int(b.rank[right])
 	})
 }
 
@@ -214,26 +214,26 @@ func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 	for i := range b.induced.State {
 		b.addRow(builder, i, opts.Restrict)
 	}
-	m, err := builder.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	m.Err = b.model.Err
-	b.copyMarks(m)
-	b.induced.Model = m
+	model.Err = b.model.Err
+	b.copyMarks(model)
+	b.induced.Model = model
 	return &b.induced, nil
 }
 
 // addRow adds the transitions of state i of the induced model, sorted by target.
 func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
-	c := int(b.induced.Choice[i])
+	choice := int(b.induced.Choice[i])
 	step := uint32(0)
 	if b.induced.Step != nil {
 		step = b.nextStep(b.induced.Step[i])
 	}
 	action := sparse.NoAction
 	if b.model.Actions != nil {
-		action = b.model.Actions[c]
+		action = b.model.Actions[choice]
 	}
 	builder.State()
 	transitionAction := action
@@ -246,32 +246,32 @@ func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 		index  int // in the original model
 	}
 	var row []transition
-	first, end := b.model.Row(c)
-	for t := first; t < end; t++ {
-		row = append(row, transition{b.numberOf(step, b.model.Target[t]), t})
+	first, end := b.model.Row(choice)
+	for index := first; index < end; index++ {
+		row = append(row, transition{b.numberOf(step, b.model.Target[index]), index})
 	}
-	slices.SortFunc(row, func(t, u transition) int { return int(t.target) - int(u.target) })
-	for _, t := range row {
+	slices.SortFunc(row, func(entry, next transition) int { return int(entry.target) - int(next.target) })
+	for _, entry := range row {
 		if b.model.Exact() {
-			builder.AddRat(int(t.target), b.model.Rat(t.index), transitionAction)
+			builder.AddRat(int(entry.target), b.model.Rat(entry.index), transitionAction)
 		} else {
-			builder.AddAction(int(t.target), b.model.Prob(t.index), transitionAction)
+			builder.AddAction(int(entry.target), b.model.Prob(entry.index), transitionAction)
 		}
 	}
 }
 
-// copyMarks translates the initial states and the deadlocks of the original model to m.
-func (b *inducer) copyMarks(m *sparse.Model) {
+// copyMarks translates the initial states and the deadlocks of the original model to the induced one.
+func (b *inducer) copyMarks(model *sparse.Model) {
 	initial := sparse.NewSet(b.model.NumStates())
 	for _, s := range b.model.Initial {
 		initial.Add(int(s))
 	}
 	for i, s := range b.induced.State {
 		if initial.Has(int(s)) && (b.induced.Step == nil || b.induced.Step[i] == 0) {
-			m.Initial = append(m.Initial, uint32(i))
+			model.Initial = append(model.Initial, uint32(i))
 		}
 	}
 	if b.model.Deadlocks != nil {
-		m.Deadlocks = b.induced.Set(b.model.Deadlocks)
+		model.Deadlocks = b.induced.Set(b.model.Deadlocks)
 	}
 }

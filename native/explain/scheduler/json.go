@@ -57,44 +57,44 @@ func (w *writer) writeElement(separator *string, entry jsonState) error {
 
 // jsonState returns the entry of state s after some steps. The number of steps is the memory.
 func (w *writer) jsonState(s, step int) jsonState {
-	out := jsonState{Choice: "undefined", State: w.variables(s)}
+	entry := jsonState{Choice: "undefined", State: w.variables(s)}
 	if !w.scheduler.Memoryless() {
-		out.Memory = &step
+		entry.Memory = &step
 	}
 	c := w.scheduler[step][s]
 	if c == sparse.None {
-		return out
+		return entry
 	}
 	choice := w.jsonChoice(int(c), 1)
 	if !w.scheduler.Memoryless() {
 		nextStep := min(step+1, len(w.scheduler)-1)
 		first, end := w.model.Row(int(c))
-		for _, t := range w.model.Target[first:end] {
-			choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": w.variables(int(t))})
+		for _, target := range w.model.Target[first:end] {
+			choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": w.variables(int(target))})
 		}
 	}
-	out.Choice = []jsonChoice{choice}
-	return out
+	entry.Choice = []jsonChoice{choice}
+	return entry
 }
 
 // jsonChoice returns choice c of the model with its action and the given probability.
 func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
-	out := jsonChoice{Index: c, Labels: []string{}, Prob: prob}
-	if a := w.action(w.model.Actions, c); a != "" {
-		out.Labels = append(out.Labels, a)
+	choice := jsonChoice{Index: c, Labels: []string{}, Prob: prob}
+	if action := w.action(w.model.Actions, c); action != "" {
+		choice.Labels = append(choice.Labels, action)
 	}
-	return out
+	return choice
 }
 
 // variables returns the valuation of a state by variable name.
 func (w *writer) variables(s int) map[string]any {
 	w.space.State(w.valuation, s)
-	out := make(map[string]any, len(w.vars))
-	for i, v := range w.vars {
-		out[v.Name] = w.valuation[i]
-		if v.Type == sema.Bool {
-			out[v.Name] = w.valuation[i] != 0
+	valuation := make(map[string]any, len(w.vars))
+	for i, variable := range w.vars {
+		valuation[variable.Name] = w.valuation[i]
+		if variable.Type == sema.Bool {
+			valuation[variable.Name] = w.valuation[i] != 0
 		}
 	}
-	return out
+	return valuation
 }

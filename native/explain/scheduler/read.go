@@ -31,37 +31,37 @@ func Read(ctx context.Context, file string, text []byte, space *explicit.Space) 
 // permitted choices; in states that the file does not contain, all are. It also returns the scheduler,
 // which is nil if some state has several permitted choices in the file.
 func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Set, Scheduler, error) {
-	m := space.Model()
-	r := newReader(space)
-	r.permitted = sparse.NewSet(m.NumChoices())
-	if err := r.read(ctx, file, text); err != nil {
+	model := space.Model()
+	reader := newReader(space)
+	reader.permitted = sparse.NewSet(model.NumChoices())
+	if err := reader.read(ctx, file, text); err != nil {
 		return nil, nil, err
 	}
-	for s, chosen := range r.choices {
+	for s, chosen := range reader.choices {
 		if chosen != sparse.None {
 			continue
 		}
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			r.permitted.Add(c)
+			reader.permitted.Add(c)
 		}
 	}
-	if r.nondeterministic {
-		return r.permitted, nil, nil
+	if reader.nondeterministic {
+		return reader.permitted, nil, nil
 	}
-	return r.permitted, Scheduler{r.choices}, nil
+	return reader.permitted, Scheduler{reader.choices}, nil
 }
 
 // newReader returns a reader that has read no choices yet.
 func newReader(space *explicit.Space) *reader {
-	r := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
-	for i := range r.choices {
-		r.choices[i] = sparse.None
+	created := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
+	for i := range created.choices {
+		created.choices[i] = sparse.None
 	}
-	for i, v := range space.Program().Vars {
-		r.varIndex[v.Name] = i
+	for i, variable := range space.Program().Vars {
+		created.varIndex[variable.Name] = i
 	}
-	return r
+	return created
 }
 
 // read reads JSON or a list. JSON begins with a bracket.
@@ -88,8 +88,8 @@ type reader struct {
 func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		if n%statesPerPoll == 0 && ctx.Err() != nil {
+	for lineNumber := 1; lines.Scan(); lineNumber++ {
+		if lineNumber%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		line := strings.TrimSpace(lines.Text())
@@ -97,7 +97,7 @@ func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 			continue
 		}
 		if err := r.readLine(line); err != nil {
-			return fmt.Errorf("%s:%d:1: %w", file, n, err)
+			return fmt.Errorf("%s:%d:1: %w", file, lineNumber, err)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -147,26 +147,26 @@ func (r *reader) readNumberedLine(line string) error {
 	if strings.Contains(number, ",") && found { // 17,3=move
 		return errSteps
 	}
-	k, err := strconv.Atoi(number)
+	stateNumber, err := strconv.Atoi(number)
 	if !found || err != nil {
 		return r.formatError(line)
 	}
 	if r.order == nil {
 		r.order = r.space.Order()
 	}
-	if k < 0 || k >= len(r.order) {
-		return fmt.Errorf("found state %d, the model has 0 to %d", k, len(r.order)-1)
+	if stateNumber < 0 || stateNumber >= len(r.order) {
+		return fmt.Errorf("found state %d, the model has 0 to %d", stateNumber, len(r.order)-1)
 	}
-	s := int(r.order[k])
-	i, err := strconv.Atoi(choice)
+	state := int(r.order[stateNumber])
+	choiceNumber, err := strconv.Atoi(choice)
 	if err != nil {
-		return r.setChoiceByAction(s, choice)
+		return r.setChoiceByAction(state, choice)
 	}
-	first, end := r.space.Model().Choices(s)
-	if i < 0 || i >= end-first {
-		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", i, k, end-first-1)
+	first, end := r.space.Model().Choices(state)
+	if choiceNumber < 0 || choiceNumber >= end-first {
+		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", choiceNumber, stateNumber, end-first-1)
 	}
-	return r.setChoice(s, first+i)
+	return r.setChoice(state, first+choiceNumber)
 }
 
 // parseValue reads a value of a variable. true is 1 and false is 0.
@@ -177,8 +177,8 @@ func parseValue(word string) (int32, error) {
 	case "false":
 		return 0, nil
 	}
-	x, err := strconv.ParseInt(word, 10, 32)
-	return int32(x), err
+	value, err := strconv.ParseInt(word, 10, 32)
+	return int32(value), err
 }
 
 // readJSON reads Storm's format.
@@ -191,28 +191,28 @@ func (r *reader) readJSON(ctx context.Context, file string, text []byte) error {
 	if err := json.Unmarshal(text, &states); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	for n, s := range states {
-		if n%statesPerPoll == 0 && ctx.Err() != nil {
+	for number, entry := range states {
+		if number%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if s.Memory != nil {
-			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, n)
+		if entry.Memory != nil {
+			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, number)
 		}
 		var choices []readChoice
-		if json.Unmarshal(s.Choice, &choices) != nil {
+		if json.Unmarshal(entry.Choice, &choices) != nil {
 			continue // "undefined": any choice
 		}
 		actions, err := r.actionsOf(choices)
 		if err != nil {
-			return fmt.Errorf("%s: entry %d: %w", file, n, err)
+			return fmt.Errorf("%s: entry %d: %w", file, number, err)
 		}
-		valuation, err := r.valuationOf(s.State)
+		valuation, err := r.valuationOf(entry.State)
 		if err != nil {
-			return fmt.Errorf("%s: entry %d: %w", file, n, err)
+			return fmt.Errorf("%s: entry %d: %w", file, number, err)
 		}
 		for _, action := range actions {
 			if err := r.setChoiceOfValuation(valuation, action); err != nil {
-				return fmt.Errorf("%s: entry %d: %w", file, n, err)
+				return fmt.Errorf("%s: entry %d: %w", file, number, err)
 			}
 		}
 	}
@@ -232,16 +232,16 @@ func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
 	}
 	var actions []string
-	for _, c := range choices {
+	for _, choice := range choices {
 		switch {
-		case len(c.Labels) > 1:
-			return nil, fmt.Errorf("found a choice with %d actions, want one", len(c.Labels))
-		case !bytes.Equal(c.Prob, choices[0].Prob):
+		case len(choice.Labels) > 1:
+			return nil, fmt.Errorf("found a choice with %d actions, want one", len(choice.Labels))
+		case !bytes.Equal(choice.Prob, choices[0].Prob):
 			return nil, errors.New("found choices that are not equally likely, want those that are permitted")
-		case len(c.Labels) == 0:
+		case len(choice.Labels) == 0:
 			actions = append(actions, "")
 		default:
-			actions = append(actions, c.Labels[0])
+			actions = append(actions, choice.Labels[0])
 		}
 	}
 	return actions, nil
@@ -249,25 +249,25 @@ func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 
 // valuationOf returns the values of the variables, in the model's order, from those by name.
 func (r *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) {
-	out := make([]int32, len(r.varIndex))
-	for name, i := range r.varIndex {
-		x, err := parseValue(string(state[name]))
+	valuation := make([]int32, len(r.varIndex))
+	for name, variable := range r.varIndex {
+		value, err := parseValue(string(state[name]))
 		if err != nil {
 			return nil, fmt.Errorf("found no value of %s", name)
 		}
-		out[i] = x
+		valuation[variable] = value
 	}
-	return out, nil
+	return valuation, nil
 }
 
 // setChoiceOfValuation records the choice with the given action of a state. It ignores states that the model does not
 // have, as they are unreachable.
 func (r *reader) setChoiceOfValuation(valuation []int32, action string) error {
-	s, ok := r.space.Find(valuation)
+	state, ok := r.space.Find(valuation)
 	if !ok {
 		return nil
 	}
-	return r.setChoiceByAction(s, action)
+	return r.setChoiceByAction(state, action)
 }
 
 // setChoiceByAction records the choice of state s that has the given action.
@@ -282,12 +282,12 @@ func (r *reader) setChoiceByAction(s int, action string) error {
 // choiceWithAction returns the only choice of state s that has the given action; an error if there is none
 // or there are several.
 func (r *reader) choiceWithAction(s int, action string) (int, error) {
-	m := r.space.Model()
+	model := r.space.Model()
 	found := -1
-	first, end := m.Choices(s)
+	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
 		switch {
-		case r.actionName(m, c) != action:
+		case r.actionName(model, c) != action:
 		case found >= 0 && action == "":
 			return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", r.stateText(s))
 		case found >= 0:

@@ -28,11 +28,11 @@ func Remembers(text []byte) bool {
 // identified by its number in the model if it has the given action, and otherwise by its action. From a pair
 // of a state and a memory without an entry on, the first choice is taken in every state.
 func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Controller, error) {
-	r := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumber: map[memoryState]uint32{}}
-	if err := r.read(text); err != nil {
+	reader := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumber: map[memoryState]uint32{}}
+	if err := reader.read(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return r.controller()
+	return reader.controller()
 }
 
 // controllerReader reads a scheduler with memory.
@@ -71,28 +71,28 @@ func (r *controllerReader) read(text []byte) error {
 	if err := json.Unmarshal(text, &states); err != nil {
 		return err
 	}
-	for n, entry := range states {
-		if n%statesPerPoll == 0 && r.ctx.Err() != nil {
+	for number, entry := range states {
+		if number%statesPerPoll == 0 && r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
 		valuation, err := r.valuationOf(entry.State)
 		if err != nil {
-			return fmt.Errorf("entry %d: %w", n, err)
+			return fmt.Errorf("entry %d: %w", number, err)
 		}
-		s, reachable := r.space.Find(valuation)
+		stateNumber, reachable := r.space.Find(valuation)
 		if !reachable {
 			continue
 		}
 		if entry.Memory < 0 || entry.Memory > maxMemory {
-			return fmt.Errorf("entry %d: found the memory %d, want 0 to %d", n, entry.Memory, maxMemory)
+			return fmt.Errorf("entry %d: found the memory %d, want 0 to %d", number, entry.Memory, maxMemory)
 		}
-		key := memoryState{s, entry.Memory}
+		key := memoryState{stateNumber, entry.Memory}
 		if r.entries[key] != nil {
-			return fmt.Errorf("entry %d: state %s has two entries with memory %d", n, r.stateText(s), entry.Memory)
+			return fmt.Errorf("entry %d: state %s has two entries with memory %d", number, r.stateText(stateNumber), entry.Memory)
 		}
-		r.entries[key], err = r.readMoves(s, entry.Choice)
+		r.entries[key], err = r.readMoves(stateNumber, entry.Choice)
 		if err != nil {
-			return fmt.Errorf("entry %d: %w", n, err)
+			return fmt.Errorf("entry %d: %w", number, err)
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerM
 	if err := json.Unmarshal(text, &choices); err != nil {
 		return nil, err
 	}
-	var out []controllerMove
+	var moves []controllerMove
 	sum := new(big.Rat)
 	for _, choice := range choices {
 		move, err := r.readMove(s, &choice)
@@ -127,15 +127,15 @@ func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerM
 			continue
 		}
 		sum.Add(sum, move.prob)
-		out = append(out, move)
+		moves = append(moves, move)
 	}
-	if near, _ := sum.Float64(); near < 1-0x1p-40 || near > 1+0x1p-40 {
-		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", r.stateText(s), near)
+	if approximateSum, _ := sum.Float64(); approximateSum < 1-0x1p-40 || approximateSum > 1+0x1p-40 {
+		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", r.stateText(s), approximateSum)
 	}
-	for i := range out { // rounded probabilities may not sum to exactly one
-		out[i].prob.Quo(out[i].prob, sum)
+	for i := range moves { // rounded probabilities may not sum to exactly one
+		moves[i].prob.Quo(moves[i].prob, sum)
 	}
-	return out, nil
+	return moves, nil
 }
 
 // readMove reads one choice of an entry of state s. Without a probability it is 1.
@@ -173,8 +173,8 @@ func (r *controllerReader) readUpdates(next map[int]int, updates []map[string]js
 		if err != nil {
 			return err
 		}
-		if t, ok := r.space.Find(valuation); ok {
-			next[t] = memory
+		if target, ok := r.space.Find(valuation); ok {
+			next[target] = memory
 		}
 	}
 	return nil
@@ -196,10 +196,10 @@ func (r *controllerReader) choiceOf(s, index int, labels []string) (int, error) 
 
 // controller returns the controller, with a node for each reachable pair of a state and a memory.
 func (r *controllerReader) controller() (*sparse.Controller, error) {
-	out := &sparse.Controller{}
-	m := r.space.Model()
-	for _, s := range m.Initial {
-		out.Start = append(out.Start, r.nodeOf(memoryState{int(s), 0}))
+	result := &sparse.Controller{}
+	model := r.space.Model()
+	for _, s := range model.Initial {
+		result.Start = append(result.Start, r.nodeOf(memoryState{int(s), 0}))
 	}
 	for i := 0; i < len(r.nodes); i++ { // nodeOf appends to r.nodes
 		if i%statesPerPoll == 0 && r.ctx.Err() != nil {
@@ -208,40 +208,40 @@ func (r *controllerReader) controller() (*sparse.Controller, error) {
 		pair := r.nodes[i]
 		moves := r.entries[pair]
 		if moves == nil {
-			first, _ := m.Choices(pair.state)
+			first, _ := model.Choices(pair.state)
 			moves = []controllerMove{{choice: first}}
 		}
 		node := sparse.Node{State: uint32(pair.state), Memory: uint32(max(pair.memory, 0))}
 		for _, move := range moves {
 			node.Moves = append(node.Moves, r.sparseMove(move))
 		}
-		out.Nodes = append(out.Nodes, node)
+		result.Nodes = append(result.Nodes, node)
 	}
 	largest := uint32(0)
-	for _, node := range out.Nodes {
+	for _, node := range result.Nodes {
 		largest = max(largest, node.Memory)
 	}
 	for i, pair := range r.nodes {
 		if pair.memory == unknownMemory {
-			out.Nodes[i].Memory = largest + 1
+			result.Nodes[i].Memory = largest + 1
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 // sparseMove returns a move with its next node for each transition.
 func (r *controllerReader) sparseMove(move controllerMove) sparse.Move {
-	m := r.space.Model()
-	out := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
-	first, end := m.Row(move.choice)
-	for _, t := range m.Target[first:end] {
-		memory, known := move.next[int(t)]
+	model := r.space.Model()
+	result := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
+	first, end := model.Row(move.choice)
+	for _, target := range model.Target[first:end] {
+		memory, known := move.next[int(target)]
 		if !known {
 			memory = unknownMemory
 		}
-		out.Next = append(out.Next, r.nodeOf(memoryState{int(t), memory}))
+		result.Next = append(result.Next, r.nodeOf(memoryState{int(target), memory}))
 	}
-	return out
+	return result
 }
 
 // nodeOf returns the node of a pair, and adds it if it is new. A pair without an entry has unknownMemory.
@@ -249,11 +249,11 @@ func (r *controllerReader) nodeOf(pair memoryState) uint32 {
 	if r.entries[pair] == nil {
 		pair.memory = unknownMemory
 	}
-	i, known := r.nodeNumber[pair]
+	node, known := r.nodeNumber[pair]
 	if !known {
-		i = uint32(len(r.nodes))
-		r.nodeNumber[pair] = i
+		node = uint32(len(r.nodes))
+		r.nodeNumber[pair] = node
 		r.nodes = append(r.nodes, pair)
 	}
-	return i
+	return node
 }

@@ -12,10 +12,10 @@ import (
 type Scheduler [][]uint32
 
 // Memoryless reports whether the scheduler does not depend on the number of steps.
-func (x Scheduler) Memoryless() bool { return len(x) == 1 }
+func (scheduler Scheduler) Memoryless() bool { return len(scheduler) == 1 }
 
 // Row returns the choices after some steps.
-func (x Scheduler) Row(steps int) []uint32 { return x[min(steps, len(x)-1)] }
+func (scheduler Scheduler) Row(steps int) []uint32 { return scheduler[min(steps, len(scheduler)-1)] }
 
 // choiceOrFirst returns the scheduler's choice in state s; if the scheduler allows any choice, the first one, as
 // PRISM does.
@@ -28,19 +28,19 @@ func choiceOrFirst(m *sparse.Model, row []uint32, s int) int {
 }
 
 // validate returns an error unless the model is an MDP and the scheduler has a choice of each of its states.
-func (x Scheduler) validate(m *sparse.Model) error {
+func (scheduler Scheduler) validate(model *sparse.Model) error {
 	switch {
-	case m.Kind != sparse.MDP:
-		return fmt.Errorf("scheduler of a %v, want an MDP", m.Kind)
-	case len(x) == 0:
+	case model.Kind != sparse.MDP:
+		return fmt.Errorf("scheduler of a %v, want an MDP", model.Kind)
+	case len(scheduler) == 0:
 		return fmt.Errorf("scheduler without choices")
 	}
-	for i, row := range x {
-		sameAsBefore := i > 0 && len(row) > 0 && len(x[i-1]) == len(row) && &row[0] == &x[i-1][0]
+	for step, row := range scheduler {
+		sameAsBefore := step > 0 && len(row) > 0 && len(scheduler[step-1]) == len(row) && &row[0] == &scheduler[step-1][0]
 		if sameAsBefore { // the rows share memory
 			continue
 		}
-		if err := validateRow(m, row); err != nil {
+		if err := validateRow(model, row); err != nil {
 			return err
 		}
 	}
@@ -48,12 +48,12 @@ func (x Scheduler) validate(m *sparse.Model) error {
 }
 
 // validateRow returns an error unless row has, for each state, one of its choices or sparse.None.
-func validateRow(m *sparse.Model, row []uint32) error {
-	if len(row) != m.NumStates() {
-		return fmt.Errorf("found a scheduler of %d states, wanted %d as in the model", len(row), m.NumStates())
+func validateRow(model *sparse.Model, row []uint32) error {
+	if len(row) != model.NumStates() {
+		return fmt.Errorf("found a scheduler of %d states, wanted %d as in the model", len(row), model.NumStates())
 	}
 	for s, c := range row {
-		if first, end := m.Choices(s); c != sparse.None && (int(c) < first || int(c) >= end) {
+		if first, end := model.Choices(s); c != sparse.None && (int(c) < first || int(c) >= end) {
 			return fmt.Errorf("found choice %d for state %d, wanted one of %d to %d", c, s, first, end-1)
 		}
 	}

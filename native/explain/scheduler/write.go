@@ -17,22 +17,22 @@ import (
 // scheduler does not fit the space.
 //
 // Source: PRISM's -exportstrat; Storm's Scheduler::printJsonToStream.
-func Write(ctx context.Context, w io.Writer, space *explicit.Space, x Scheduler, f Format, opts Options) error {
-	if err := x.validate(space.Model()); err != nil {
+func Write(ctx context.Context, w io.Writer, space *explicit.Space, scheduler Scheduler, format Format, opts Options) error {
+	if err := scheduler.validate(space.Model()); err != nil {
 		return err
 	}
 	writer := newWriter(ctx, w, space, opts)
-	writer.scheduler = x
+	writer.scheduler = scheduler
 	var err error
-	switch f {
+	switch format {
 	case Actions, Indices:
-		err = writer.writeList(f == Indices)
+		err = writer.writeList(format == Indices)
 	case InducedModel, Dot:
-		err = writer.writeInduced(f == Dot)
+		err = writer.writeInduced(format == Dot)
 	case JSON:
 		err = writer.writeJSON()
 	default:
-		err = fmt.Errorf("found scheduler format %v, wanted actions, indices, induced, dot or json", f)
+		err = fmt.Errorf("found scheduler format %v, wanted actions, indices, induced, dot or json", format)
 	}
 	if err != nil {
 		return err
@@ -72,15 +72,15 @@ func (w *writer) poll(i int) error {
 // writeList writes PRISM's list of actions or indices: the choice of each state for each number of steps. States
 // with any choice are left out.
 func (w *writer) writeList(indices bool) error {
-	for k, s := range w.space.Order() {
-		if err := w.poll(k); err != nil {
+	for number, s := range w.space.Order() {
+		if err := w.poll(number); err != nil {
 			return err
 		}
-		for i, row := range w.scheduler {
+		for steps, row := range w.scheduler {
 			if row[s] == sparse.None {
 				continue
 			}
-			w.writeEntry(k, int(s), i, indices)
+			w.writeEntry(number, int(s), steps, indices)
 		}
 	}
 	return nil
@@ -142,52 +142,52 @@ func (w *writer) action(actions []sparse.Action, i int) string {
 
 // writeInduced writes the model that the scheduler induces, as PRISM's .tra file or in the DOT language.
 func (w *writer) writeInduced(dot bool) error {
-	in, err := w.scheduler.Induce(w.ctx, w.model, InduceOptions{Reachable: w.opts.Reachable, Restrict: w.opts.Restrict, Order: w.space.Order()})
+	induced, err := w.scheduler.Induce(w.ctx, w.model, InduceOptions{Reachable: w.opts.Reachable, Restrict: w.opts.Restrict, Order: w.space.Order()})
 	if err != nil {
 		return err
 	}
 	if dot {
-		return w.writeDot(in)
+		return w.writeDot(induced)
 	}
-	return w.writeTransitions(in)
+	return w.writeTransitions(induced)
 }
 
 // writeTransitions writes PRISM's .tra format.
-func (w *writer) writeTransitions(in *Induced) error {
-	m := in.Model
-	fmt.Fprintf(w, "# Transitions (%v)\n%d ", m.Kind, m.NumStates())
+func (w *writer) writeTransitions(induced *Induced) error {
+	model := induced.Model
+	fmt.Fprintf(w, "# Transitions (%v)\n%d ", model.Kind, model.NumStates())
 	choice := ""
-	if m.Kind == sparse.MDP {
-		fmt.Fprintf(w, "%d ", m.NumChoices())
+	if model.Kind == sparse.MDP {
+		fmt.Fprintf(w, "%d ", model.NumChoices())
 		choice = "0 "
 	}
-	fmt.Fprintf(w, "%d\n", m.NumTransitions())
-	for s := range m.NumStates() {
+	fmt.Fprintf(w, "%d\n", model.NumTransitions())
+	for s := range model.NumStates() {
 		if err := w.poll(s); err != nil {
 			return err
 		}
-		lo, hi := m.Row(s)
-		for t := lo; t < hi; t++ {
-			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, m.Target[t], formatNumber(m.Prob(t)), withPrefix(" ", w.transitionAction(in, s, t)))
+		first, end := model.Row(s)
+		for transition := first; transition < end; transition++ {
+			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, model.Target[transition], formatNumber(model.Prob(transition)), withPrefix(" ", w.transitionAction(induced, s, transition)))
 		}
 	}
 	return nil
 }
 
 // choiceAction returns the action of the choice in state i of the induced model.
-func (w *writer) choiceAction(in *Induced, i int) string {
-	if in.Choice == nil { // nodes with several moves: transitions have their own actions
+func (w *writer) choiceAction(induced *Induced, i int) string {
+	if induced.Choice == nil { // nodes with several moves: transitions have their own actions
 		return ""
 	}
-	return w.action(w.model.Actions, int(in.Choice[i]))
+	return w.action(w.model.Actions, int(induced.Choice[i]))
 }
 
-// transitionAction returns the action of transition t of state i of the induced model.
-func (w *writer) transitionAction(in *Induced, i, t int) string {
-	if in.Choice == nil {
-		return w.action(in.Model.Actions, t)
+// transitionAction returns the action of a transition of state i of the induced model.
+func (w *writer) transitionAction(induced *Induced, i, transition int) string {
+	if induced.Choice == nil {
+		return w.action(induced.Model.Actions, transition)
 	}
-	return w.choiceAction(in, i)
+	return w.choiceAction(induced, i)
 }
 
 // withPrefix returns prefix + text, and the empty string if text is empty.
@@ -200,27 +200,27 @@ func withPrefix(prefix, text string) string {
 
 // writeDot writes the induced model in the DOT language, as PRISM does. In an MDP an additional point stands for
 // the choice of each state.
-func (w *writer) writeDot(in *Induced) error {
-	m := in.Model
+func (w *writer) writeDot(induced *Induced) error {
+	model := induced.Model
 	w.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
-	for i := range m.NumStates() {
-		if err := w.poll(i); err != nil {
+	for state := range model.NumStates() {
+		if err := w.poll(state); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", i, i, w.dotSublabel(in, i))
-		from, label := strconv.Itoa(i), withPrefix(":", w.choiceAction(in, i))
-		if m.Kind == sparse.MDP {
-			from = fmt.Sprintf("n%d_0", i)
-			fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", i, from, label)
+		fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
+		from, label := strconv.Itoa(state), withPrefix(":", w.choiceAction(induced, state))
+		if model.Kind == sparse.MDP {
+			from = fmt.Sprintf("n%d_0", state)
+			fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, from, label)
 			fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", from)
 			label = ""
 		}
-		lo, hi := m.Row(i)
-		for t := lo; t < hi; t++ {
-			if in.Choice == nil {
-				label = withPrefix(":", w.transitionAction(in, i, t))
+		first, end := model.Row(state)
+		for transition := first; transition < end; transition++ {
+			if induced.Choice == nil {
+				label = withPrefix(":", w.transitionAction(induced, state, transition))
 			}
-			fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, m.Target[t], formatNumber(m.Prob(t)), label)
+			fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, model.Target[transition], formatNumber(model.Prob(transition)), label)
 		}
 	}
 	w.WriteString("}\n")
@@ -229,13 +229,13 @@ func (w *writer) writeDot(in *Induced) error {
 
 // dotSublabel returns the second line of a state's box: its valuation and, if the scheduler counts steps,
 // their number.
-func (w *writer) dotSublabel(in *Induced, i int) string {
+func (w *writer) dotSublabel(induced *Induced, i int) string {
 	if !w.opts.States {
 		return ""
 	}
-	text := w.appendState([]byte(`\n`), int(in.State[i]))
-	if in.Step != nil {
-		text = strconv.AppendUint(append(text[:len(text)-1], ','), uint64(in.Step[i]), 10)
+	text := w.appendState([]byte(`\n`), int(induced.State[i]))
+	if induced.Step != nil {
+		text = strconv.AppendUint(append(text[:len(text)-1], ','), uint64(induced.Step[i]), 10)
 		text = append(text, ')')
 	}
 	return string(text)

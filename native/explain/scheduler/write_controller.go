@@ -17,18 +17,18 @@ import (
 // probabilities, 0.25:left+0.75:right. An induced model numbers the pairs breadth-first.
 //
 // The errors are those of Write.
-func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, controller *sparse.Controller, f Format, opts Options) error {
+func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, controller *sparse.Controller, format Format, opts Options) error {
 	writer := newWriter(ctx, w, space, opts)
 	var err error
-	switch f {
+	switch format {
 	case Actions, Indices:
-		err = writer.writeControllerList(controller, f == Indices)
+		err = writer.writeControllerList(controller, format == Indices)
 	case InducedModel, Dot:
-		err = writer.writeControllerChain(controller, f == Dot)
+		err = writer.writeControllerChain(controller, format == Dot)
 	case JSON:
 		err = writer.writeControllerJSON(controller)
 	default:
-		err = fmt.Errorf("scheduler format %v for a scheduler with memory, want actions, indices, induced, dot or json", f)
+		err = fmt.Errorf("scheduler format %v for a scheduler with memory, want actions, indices, induced, dot or json", format)
 	}
 	if err != nil {
 		return err
@@ -36,40 +36,40 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 	return writer.Flush()
 }
 
-// nodeOrder returns the nodes sorted by PRISM's number of the state and by memory, and PRISM's number of
-// each state.
-func (w *writer) nodeOrder(x *sparse.Controller) (order []int, rank []int) {
+// nodeOrder returns the numbers of the nodes, sorted by the number that PRISM gives their state and then by their
+// memory. rank has the number that PRISM gives each state.
+func (w *writer) nodeOrder(controller *sparse.Controller) (order []int, rank []int) {
 	rank = make([]int, w.model.NumStates())
-	for k, s := range w.space.Order() {
-		rank[s] = k
+	for number, s := range w.space.Order() {
+		rank[s] = number
 	}
-	for i := range x.Nodes {
-		order = append(order, i)
+	for a := range controller.Nodes {
+		order = append(order, a)
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		left, right := &x.Nodes[i], &x.Nodes[j]
+	slices.SortFunc(order, func(a, b int) int {
+		left, right := &controller.Nodes[a], &controller.Nodes[b]
 		return cmp.Or(rank[left.State]-rank[right.State], int(left.Memory)-int(right.Memory))
 	})
 	return order, rank
 }
 
 // writeControllerList writes a list of actions or indices, with a line for each node.
-func (w *writer) writeControllerList(x *sparse.Controller, indices bool) error {
-	order, rank := w.nodeOrder(x)
-	for k, i := range order {
-		if err := w.poll(k); err != nil {
+func (w *writer) writeControllerList(controller *sparse.Controller, indices bool) error {
+	order, rank := w.nodeOrder(controller)
+	for position, number := range order {
+		if err := w.poll(position); err != nil {
 			return err
 		}
-		node := &x.Nodes[i]
+		node := &controller.Nodes[number]
 		line := w.beginLine(rank[node.State], int(node.State), indices)
 		line = fmt.Appendf(line, ",%d=", node.Memory)
-		for j, move := range node.Moves {
-			if j > 0 {
+		for index, move := range node.Moves {
+			if index > 0 {
 				line = append(line, '+')
 			}
 			if move.Prob != nil && len(node.Moves) > 1 {
-				near, _ := move.Prob.Float64()
-				line = fmt.Appendf(line, "%s:", formatNumber(near))
+				approximate, _ := move.Prob.Float64()
+				line = fmt.Appendf(line, "%s:", formatNumber(approximate))
 			}
 			line = w.appendChoice(line, int(node.State), int(move.Choice), indices)
 		}
@@ -80,38 +80,38 @@ func (w *writer) writeControllerList(x *sparse.Controller, indices bool) error {
 }
 
 // writeControllerChain writes the induced model, whose states are the nodes.
-func (w *writer) writeControllerChain(x *sparse.Controller, dot bool) error {
+func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) error {
 	if w.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
 	}
-	m, err := x.Chain(w.ctx, w.model)
+	chain, err := controller.Chain(w.ctx, w.model)
 	if err != nil {
 		return err
 	}
-	in := &Induced{Model: m}
-	for _, n := range x.Nodes {
-		in.State = append(in.State, n.State)
-		in.Step = append(in.Step, n.Memory)
+	induced := &Induced{Model: chain}
+	for _, node := range controller.Nodes {
+		induced.State = append(induced.State, node.State)
+		induced.Step = append(induced.Step, node.Memory)
 	}
 	if dot {
-		return w.writeDot(in)
+		return w.writeDot(induced)
 	}
-	return w.writeTransitions(in)
+	return w.writeTransitions(induced)
 }
 
 // writeControllerJSON writes Storm's JSON, with an entry for each node.
-func (w *writer) writeControllerJSON(x *sparse.Controller) error {
-	order, _ := w.nodeOrder(x)
+func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
+	order, _ := w.nodeOrder(controller)
 	separator := "[\n" + indent
-	for k, i := range order {
-		if err := w.poll(k); err != nil {
+	for position, number := range order {
+		if err := w.poll(position); err != nil {
 			return err
 		}
-		node := &x.Nodes[i]
+		node := &controller.Nodes[number]
 		memory := int(node.Memory)
 		var choices []jsonChoice
-		for j := range node.Moves {
-			choices = append(choices, w.jsonMove(x, &node.Moves[j]))
+		for index := range node.Moves {
+			choices = append(choices, w.jsonMove(controller, &node.Moves[index]))
 		}
 		entry := jsonState{Choice: choices, Memory: &memory, State: w.variables(int(node.State))}
 		if err := w.writeElement(&separator, entry); err != nil {
@@ -123,13 +123,13 @@ func (w *writer) writeControllerJSON(x *sparse.Controller) error {
 }
 
 // jsonMove returns a move with its probability, and the memory after each successor.
-func (w *writer) jsonMove(x *sparse.Controller, move *sparse.Move) jsonChoice {
-	prob, _ := move.Probability().Float64()
-	choice := w.jsonChoice(int(move.Choice), prob)
+func (w *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
+	probability, _ := move.Probability().Float64()
+	choice := w.jsonChoice(int(move.Choice), probability)
 	first, _ := w.model.Row(int(move.Choice))
-	for j, next := range move.Next {
-		successor := int(w.model.Target[first+j])
-		choice.Updates = append(choice.Updates, map[string]any{"m'": x.Nodes[next].Memory, "s'": w.variables(successor)})
+	for index, next := range move.Next {
+		successor := int(w.model.Target[first+index])
+		choice.Updates = append(choice.Updates, map[string]any{"m'": controller.Nodes[next].Memory, "s'": w.variables(successor)})
 	}
 	return choice
 }

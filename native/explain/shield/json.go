@@ -25,19 +25,19 @@ type jsonChoice struct {
 
 // JSON writes the randomized scheduler in which all allowed choices of a state are equally likely, in the
 // format of Storm's --exportscheduler.
-func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
-	b := bufio.NewWriter(w)
-	m := x.Space.Model()
+func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
+	writer := bufio.NewWriter(w)
+	model := shield.Space.Model()
 	separator := "[\n    "
-	for s := range m.NumStates() {
+	for s := range model.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		entry := jsonState{State: x.variables(s)}
-		first, end := m.Choices(s)
+		entry := jsonState{State: shield.variables(s)}
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if x.Allowed.Has(c) {
-				entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: x.labels(c)})
+			if shield.Allowed.Has(c) {
+				entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: shield.labels(c)})
 			}
 		}
 		for i := range entry.Choices {
@@ -47,40 +47,40 @@ func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		b.WriteString(separator)
-		b.Write(text)
+		writer.WriteString(separator)
+		writer.Write(text)
 		separator = ",\n    "
 	}
-	b.WriteString("\n]\n")
-	return b.Flush()
+	writer.WriteString("\n]\n")
+	return writer.Flush()
 }
 
-// labels returns the action of a choice as a list, which is empty if there is none.
-func (x *Shield) labels(c int) []string {
-	if name := x.Action(c); name != "" {
+// labels returns a list with the action of a choice; an empty list if the choice has no action.
+func (shield *Shield) labels(c int) []string {
+	if name := shield.Action(c); name != "" {
 		return []string{name}
 	}
 	return []string{}
 }
 
 // Action returns the action of a choice; empty for none.
-func (x *Shield) Action(c int) string {
-	m := x.Space.Model()
+func (shield *Shield) Action(c int) string {
+	m := shield.Space.Model()
 	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
 		return ""
 	}
-	return x.Space.Program().Actions[m.Actions[c]-1]
+	return shield.Space.Program().Actions[m.Actions[c]-1]
 }
 
 // variables returns the valuation of a state by variable name.
-func (x *Shield) variables(s int) map[string]any {
-	out := map[string]any{}
-	state := x.Space.State(nil, s)
-	for i, v := range x.Space.Program().Vars {
-		out[v.Name] = state[i]
-		if v.Type == sema.Bool {
-			out[v.Name] = state[i] != 0
+func (shield *Shield) variables(s int) map[string]any {
+	valuation := map[string]any{}
+	state := shield.Space.State(nil, s)
+	for i, variable := range shield.Space.Program().Vars {
+		valuation[variable.Name] = state[i]
+		if variable.Type == sema.Bool {
+			valuation[variable.Name] = state[i] != 0
 		}
 	}
-	return out
+	return valuation
 }

@@ -23,28 +23,28 @@ const moduleName = "shield"
 //
 // The error says that the model cannot be restricted so: only one of two choices with the same action is
 // allowed in a state, or the model has a system block.
-func (x *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) {
-	g := &guardBuilder{shield: x, actions: map[int][]sample{}, commands: map[compile.CommandRef][]sample{}}
-	if err := g.collect(ctx); err != nil {
+func (shield *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) {
+	builder := &guardBuilder{shield: shield, actions: map[int][]sample{}, commands: map[compile.CommandRef][]sample{}}
+	if err := builder.collect(ctx); err != nil {
 		return nil, err
 	}
-	out := *tree
-	out.Items = slices.Clone(tree.Items)
-	if err := g.strengthenGuards(ctx, &out); err != nil {
+	shielded := *tree
+	shielded.Items = slices.Clone(tree.Items)
+	if err := builder.strengthenGuards(ctx, &shielded); err != nil {
 		return nil, err
 	}
-	text, err := g.moduleText(ctx, tree)
+	text, err := builder.moduleText(ctx, tree)
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if err := syntax.Fprint(&b, &out, syntax.Options{}); err != nil {
+	var output bytes.Buffer
+	if err := syntax.Fprint(&output, &shielded, syntax.Options{}); err != nil {
 		return nil, err
 	}
 	if text != "" {
-		fmt.Fprintf(&b, "\n%s", text)
+		fmt.Fprintf(&output, "\n%s", text)
 	}
-	return b.Bytes(), nil
+	return output.Bytes(), nil
 }
 
 // guardBuilder collects, for each action and for each command without an action, the states in which it is
@@ -55,34 +55,36 @@ type guardBuilder struct {
 	commands map[compile.CommandRef][]sample
 }
 
-// collect records the reachable states in which each action or command is enabled.
+// collect records, for each action and each command without an action, the reachable states in which it is enabled,
+// and whether the shield allows it there. It is an error if a state has two choices with one action, and the shield
+// allows only one of them.
 func (g *guardBuilder) collect(ctx context.Context) error {
-	x := g.shield
-	m := x.Space.Model()
-	initial := sparse.NewSet(m.NumStates())
-	for _, s := range m.Initial {
+	shield := g.shield
+	model := shield.Space.Model()
+	initial := sparse.NewSet(model.NumStates())
+	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
-	states := reachableFrom(x.restricted(), initial)
+	states := reachableFrom(shield.restricted(), initial)
 	var mixed error // an action of which only some choices are allowed in a state
-	err := x.Space.Commands(ctx, func(s, choice int, c *compile.Choice, _ []int) {
+	err := shield.Space.Commands(ctx, func(s, choice int, command *compile.Choice, _ []int) {
 		if mixed != nil || !states.Has(s) {
 			return
 		}
-		current := sample{x.Space.State(nil, s), x.Allowed.Has(choice)}
-		if c.Action == sema.Unlabelled {
-			g.commands[c.Commands[0]] = append(g.commands[c.Commands[0]], current)
+		current := sample{shield.Space.State(nil, s), shield.Allowed.Has(choice)}
+		if command.Action == sema.Unlabelled {
+			g.commands[command.Commands[0]] = append(g.commands[command.Commands[0]], current)
 			return
 		}
-		samples := g.actions[c.Action]
+		samples := g.actions[command.Action]
 		if n := len(samples); n > 0 && slices.Equal(samples[n-1].state, current.state) {
 			if samples[n-1].allowed != current.allowed {
 				mixed = fmt.Errorf("in state %s only some choices of action %s are allowed, and a module cannot distinguish them: want a file .json or files of states (.all, .umb)",
-					x.Space.Compiled().StateText(current.state), x.Space.Program().Actions[c.Action])
+					shield.Space.Compiled().StateText(current.state), shield.Space.Program().Actions[command.Action])
 			}
 			return
 		}
-		g.actions[c.Action] = append(samples, current)
+		g.actions[command.Action] = append(samples, current)
 	})
 	return cmp.Or(mixed, err)
 }
@@ -90,7 +92,7 @@ func (g *guardBuilder) collect(ctx context.Context) error {
 // strengthenGuards adds conditions to the guards of commands without an action that are not always
 // allowed.
 func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
-	prog := g.shield.Space.Program()
+	program := g.shield.Space.Program()
 	module := -1
 	for i, item := range model.Items {
 		switch item.(type) {
@@ -100,29 +102,29 @@ func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model
 			continue
 		}
 		var strengthened *syntax.Module // a copy of the module, made for its first command that changes
-		for k := range prog.Modules[module].Commands {
-			samples := g.commands[compile.CommandRef{Module: module, Command: k}]
+		for index := range program.Modules[module].Commands {
+			samples := g.commands[compile.CommandRef{Module: module, Command: index}]
 			if !slices.ContainsFunc(samples, sample.forbidden) {
 				continue
 			}
 			original, ok := item.(*syntax.Module)
-			isBase := slices.ContainsFunc(prog.Modules, func(m sema.Module) bool { return m.Base == prog.Modules[module].Name })
+			isBase := slices.ContainsFunc(program.Modules, func(other sema.Module) bool { return other.Base == program.Modules[module].Name })
 			if !ok || isBase {
-				return fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", prog.Modules[module].Name)
+				return fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[module].Name)
 			}
 			if strengthened == nil {
 				moduleCopy := *original
 				moduleCopy.Commands = slices.Clone(original.Commands)
 				strengthened = &moduleCopy
 			}
-			command := *original.Commands[k]
-			text := "(" + syntax.ExprString(command.Guard) + ") & (" + separatingExpr(ctx, prog.Vars, samples) + ")"
+			command := *original.Commands[index]
+			text := "(" + syntax.ExprString(command.Guard) + ") & (" + separatingExpr(ctx, program.Vars, samples) + ")"
 			guard, err := syntax.ParseExpr("", []byte(text))
 			if err != nil {
 				return err
 			}
 			command.Guard = guard
-			strengthened.Commands[k] = &command
+			strengthened.Commands[index] = &command
 		}
 		if strengthened != nil {
 			model.Items[i] = strengthened
@@ -133,15 +135,15 @@ func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model
 
 // moduleText returns the text of the additional module; empty if it is not needed.
 func (g *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (string, error) {
-	prog := g.shield.Space.Program()
-	var b bytes.Buffer
-	for a, name := range prog.Actions {
-		samples := g.actions[a]
+	program := g.shield.Space.Program()
+	var commands bytes.Buffer
+	for action, name := range program.Actions {
+		samples := g.actions[action]
 		if slices.ContainsFunc(samples, sample.forbidden) {
-			fmt.Fprintf(&b, "  [%s] %s -> true;\n", name, separatingExpr(ctx, prog.Vars, samples))
+			fmt.Fprintf(&commands, "  [%s] %s -> true;\n", name, separatingExpr(ctx, program.Vars, samples))
 		}
 	}
-	if b.Len() == 0 {
+	if commands.Len() == 0 {
 		return "", nil
 	}
 	for _, item := range tree.Items {
@@ -154,7 +156,7 @@ func (g *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (stri
 			}
 		}
 	}
-	return "// Enables an action only in states where its loss is allowed.\nmodule " + moduleName + "\n" + b.String() + "endmodule\n", nil
+	return "// Enables an action only in states where its loss is allowed.\nmodule " + moduleName + "\n" + commands.String() + "endmodule\n", nil
 }
 
 // sample is a state in which an action or command is enabled, and whether it is allowed there.
@@ -185,19 +187,19 @@ func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample)
 	if ctx.Err() != nil {
 		return "true"
 	}
-	v, threshold := bestSplit(len(vars), samples)
+	variable, threshold := bestSplit(len(vars), samples)
 	low := make([]sample, 0, len(samples))
 	var high []sample
 	for _, s := range samples {
-		if s.state[v] <= threshold {
+		if s.state[variable] <= threshold {
 			low = append(low, s)
 		} else {
 			high = append(high, s)
 		}
 	}
-	name := vars[v].Name
+	name := vars[variable].Name
 	condition, negation := fmt.Sprintf("%s<=%d", name, threshold), fmt.Sprintf("%s>%d", name, threshold)
-	if vars[v].Type == sema.Bool {
+	if vars[variable].Type == sema.Bool {
 		condition, negation = "!"+name, name
 	}
 	return conditionalExpr(condition, negation, separatingExpr(ctx, vars, low), separatingExpr(ctx, vars, high))
@@ -222,7 +224,8 @@ func conditionalExpr(condition, negation, low, high string) string {
 	return "(" + condition + " ? " + low + " : " + high + ")"
 }
 
-// bestSplit returns the test variable <= value with the least Gini impurity.
+// bestSplit returns the variable and the value for which the test `variable <= value` best separates the allowed from
+// the forbidden samples: it has the least Gini impurity.
 func bestSplit(vars int, samples []sample) (variable int, value int32) {
 	type count struct {
 		value     int32

@@ -19,63 +19,64 @@ type Promise struct {
 	Obeying []uint32
 }
 
-// Promise computes the probabilities under the shield. They are exact if the shield was computed exactly.
-func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
-	exact := x.stateValue.exact != nil
-	m := x.restricted()
-	uniform, err := uniformChain(m, exact)
+// Promise computes the probability of the formula under the best, the worst and a uniform scheduler that obeys the
+// shield, and under a uniform scheduler without a shield. They are exact if the shield was computed exactly.
+func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
+	exact := shield.stateValue.exact != nil
+	restricted := shield.restricted()
+	uniform, err := uniformChain(restricted, exact)
 	if err != nil {
 		return nil, err
 	}
-	free, err := uniformChain(x.Space.Model(), exact)
+	free, err := uniformChain(shield.Space.Model(), exact)
 	if err != nil {
 		return nil, err
 	}
-	first := int(x.Space.Model().Initial[0])
-	probability := func(m *sparse.Model, maximize bool) (Number, []uint32, error) {
-		v, choices, err := x.solve(ctx, sparse.NewGraph(m), maximize, exact)
+	first := int(shield.Space.Model().Initial[0])
+	probability := func(restricted *sparse.Model, maximize bool) (Number, []uint32, error) {
+		values, choices, err := shield.solve(ctx, sparse.NewGraph(restricted), maximize, exact)
 		if err != nil {
 			return Number{}, nil, err
 		}
-		return v.number(first), choices, nil
+		return values.number(first), choices, nil
 	}
-	p := &Promise{}
-	if p.Best, _, err = probability(m, x.Max); err != nil {
+	promise := &Promise{}
+	if promise.Best, _, err = probability(restricted, shield.Max); err != nil {
 		return nil, err
 	}
-	worst, choices, err := probability(m, !x.Max)
+	worst, choices, err := probability(restricted, !shield.Max)
 	if err != nil {
 		return nil, err
 	}
-	p.Worst = worst
-	p.Obeying = x.originalChoices(choices)
-	if p.Uniform, _, err = probability(uniform, x.Max); err != nil {
+	promise.Worst = worst
+	promise.Obeying = shield.originalChoices(choices)
+	if promise.Uniform, _, err = probability(uniform, shield.Max); err != nil {
 		return nil, err
 	}
-	p.Free, _, err = probability(free, x.Max)
-	return p, err
+	promise.Free, _, err = probability(free, shield.Max)
+	return promise, err
 }
 
-// originalChoices translates a scheduler of the restricted model to choices of the model. In a state without
-// a choice of the scheduler it takes the first allowed one.
-func (x *Shield) originalChoices(choices []uint32) []uint32 {
-	m := x.Space.Model()
-	out := make([]uint32, m.NumStates())
+// originalChoices translates a scheduler of the restricted model, which has only the allowed choices, to choices of
+// the model. In a state without a choice of the scheduler it takes the first allowed one.
+func (shield *Shield) originalChoices(choices []uint32) []uint32 {
+	model := shield.Space.Model()
+	original := make([]uint32, model.NumStates())
 	kept := uint32(0) // the number of choice c in the restricted model
-	for s := range out {
-		out[s] = sparse.None
-		first, end := m.Choices(s)
+	for s := range original {
+		original[s] = sparse.None
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if !x.Allowed.Has(c) {
+			if !shield.Allowed.Has(c) {
 				continue
 			}
-			if out[s] == sparse.None || choices[s] == kept {
-				out[s] = uint32(c)
+			if original[s] == sparse.None || choices[s] == kept {
+				original[s] = uint32(c)
 			}
 			kept++
 		}
 	}
-	return out
+	return original
 }
 
 // BrokenPromise says that a shielded model or a scheduler has other values than the promised ones.
@@ -83,8 +84,10 @@ type BrokenPromise struct{ found string }
 
 func (e *BrokenPromise) Error() string { return e.found + ", and not what was promised" }
 
-// Confirm solves a shielded model, and returns a *BrokenPromise unless its best and its worst value are the promised ones.
+// Confirm solves a model to which a shield was added. It returns a *BrokenPromise unless the best and the worst value of
+// that model are the promised ones.
 func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
+	// No choice loses a probability of 2, so this shield allows all choices.
 	all, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
 	if err != nil {
 		return err
@@ -100,8 +103,8 @@ func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 }
 
 // ConfirmScheduler returns a *BrokenPromise unless the obeying scheduler attains the worst value.
-func (x *Shield) ConfirmScheduler(ctx context.Context, p *Promise) error {
-	attained, err := x.Attains(ctx, p.Obeying)
+func (shield *Shield) ConfirmScheduler(ctx context.Context, p *Promise) error {
+	attained, err := shield.Attains(ctx, p.Obeying)
 	if err != nil {
 		return err
 	}
@@ -113,57 +116,57 @@ func (x *Shield) ConfirmScheduler(ctx context.Context, p *Promise) error {
 
 // Attains returns the probability that a memoryless scheduler attains from the first initial state. choices
 // has its choice in each state.
-func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) {
-	m := x.Space.Model()
-	chosen := sparse.NewSet(m.NumChoices())
+func (shield *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) {
+	model := shield.Space.Model()
+	chosen := sparse.NewSet(model.NumChoices())
 	for _, c := range choices {
 		chosen.Add(int(c))
 	}
-	v, _, err := x.solve(ctx, sparse.NewGraph(m.Restrict(chosen)), x.Max, x.stateValue.exact != nil)
+	values, _, err := shield.solve(ctx, sparse.NewGraph(model.Restrict(chosen)), shield.Max, shield.stateValue.exact != nil)
 	if err != nil {
 		return Number{}, err
 	}
-	return v.number(int(m.Initial[0])), nil
+	return values.number(int(model.Initial[0])), nil
 }
 
 // uniformChain returns the Markov chain in which all choices of a state are equally likely. If exact is false,
 // a state may have several transitions to the same target.
-func uniformChain(m *sparse.Model, exact bool) (*sparse.Model, error) {
-	b := sparse.NewBuilder(sparse.DTMC)
-	for s := range m.NumStates() {
-		b.State()
-		first, end := m.Choices(s)
-		from, to := int(m.Start[first]), int(m.Start[end])
+func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
+	builder := sparse.NewBuilder(sparse.DTMC)
+	for s := range model.NumStates() {
+		builder.State()
+		first, end := model.Choices(s)
+		from, to := int(model.Start[first]), int(model.Start[end])
 		if !exact {
-			for i := from; i < to; i++ {
-				b.Add(int(m.Target[i]), m.Prob(i)/float64(end-first))
+			for transition := from; transition < to; transition++ {
+				builder.Add(int(model.Target[transition]), model.Prob(transition)/float64(end-first))
 			}
 			continue
 		}
 		var order []uint32
 		sums := map[uint32]*big.Rat{}
-		for i := from; i < to; i++ {
-			t := m.Target[i]
-			if sums[t] == nil {
-				sums[t] = new(big.Rat)
-				order = append(order, t)
+		for transition := from; transition < to; transition++ {
+			target := model.Target[transition]
+			if sums[target] == nil {
+				sums[target] = new(big.Rat)
+				order = append(order, target)
 			}
-			sums[t].Add(sums[t], m.Rat(i))
+			sums[target].Add(sums[target], model.Rat(transition))
 		}
 		share := big.NewRat(1, int64(end-first))
-		for _, t := range order {
-			b.AddRat(int(t), sums[t].Mul(sums[t], share), sparse.NoAction)
+		for _, target := range order {
+			builder.AddRat(int(target), sums[target].Mul(sums[target], share), sparse.NoAction)
 		}
 	}
-	out, err := b.Finish()
+	chain, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	out.Initial = m.Initial
+	chain.Initial = model.Initial
 	if !exact {
-		out.Err = m.Err + 0x1p-51 // rounding of the quotients
+		chain.Err = model.Err + 0x1p-51 // rounding of the quotients
 	}
-	return out, nil
+	return chain, nil
 }
 
 // Figures say how permissive a shield is. They count only states that are reachable under the shield.
@@ -176,38 +179,38 @@ type Figures struct {
 }
 
 // Figures counts the reachable states and the choices that are allowed in them.
-func (x *Shield) Figures() Figures {
-	var f Figures
-	m := x.Space.Model()
-	initial := sparse.NewSet(m.NumStates())
-	for _, s := range m.Initial {
+func (shield *Shield) Figures() Figures {
+	var figures Figures
+	model := shield.Space.Model()
+	initial := sparse.NewSet(model.NumStates())
+	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
-	for s := range reachableFrom(x.restricted(), initial).All() {
-		f.States++
-		first, end := m.Choices(s)
-		if end-first < 2 || x.isDecided(s) {
+	for s := range reachableFrom(shield.restricted(), initial).All() {
+		figures.States++
+		first, end := model.Choices(s)
+		if end-first < 2 || shield.isDecided(s) {
 			continue
 		}
 		allowed := 0
 		for c := first; c < end; c++ {
-			if x.Allowed.Has(c) {
+			if shield.Allowed.Has(c) {
 				allowed++
 			}
 		}
-		f.Deciding++
-		f.Choices += end - first
-		f.Allowed += allowed
+		figures.Deciding++
+		figures.Choices += end - first
+		figures.Allowed += allowed
 		if allowed < end-first {
-			f.Restricted++
+			figures.Restricted++
 		}
 	}
-	return f
+	return figures
 }
 
 // reachableFrom returns the states that are reachable from a set.
-func reachableFrom(m *sparse.Model, from *sparse.Set) *sparse.Set {
-	out := from.Clone()
+func reachableFrom(model *sparse.Model, from *sparse.Set) *sparse.Set {
+	reached := from.Clone()
 	var stack []int
 	for s := range from.All() {
 		stack = append(stack, s)
@@ -215,13 +218,13 @@ func reachableFrom(m *sparse.Model, from *sparse.Set) *sparse.Set {
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		first, end := m.Choices(s)
-		for _, t := range m.Target[m.Start[first]:m.Start[end]] {
-			if !out.Has(int(t)) {
-				out.Add(int(t))
-				stack = append(stack, int(t))
+		first, end := model.Choices(s)
+		for _, target := range model.Target[model.Start[first]:model.Start[end]] {
+			if !reached.Has(int(target)) {
+				reached.Add(int(target))
+				stack = append(stack, int(target))
 			}
 		}
 	}
-	return out
+	return reached
 }

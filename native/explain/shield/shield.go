@@ -43,9 +43,9 @@ type Number struct {
 }
 
 // exactNumber returns a Number with an exact value, and the nearest bounds.
-func exactNumber(x *big.Rat) Number {
-	nearest := interval.Around(x)
-	return Number{nearest.Lo, nearest.Hi, x}
+func exactNumber(value *big.Rat) Number {
+	nearest := interval.Around(value)
+	return Number{nearest.Lo, nearest.Hi, value}
 }
 
 // Value returns the float64 nearest to the exact value, or the midpoint of the bounds.
@@ -59,11 +59,11 @@ func (n Number) Value() float64 {
 
 // Same reports whether two numbers are equal. Without exact values it reports whether they may be
 // equal.
-func (n Number) Same(o Number) bool {
-	if n.Exact != nil && o.Exact != nil {
-		return n.Exact.Cmp(o.Exact) == 0
+func (n Number) Same(other Number) bool {
+	if n.Exact != nil && other.Exact != nil {
+		return n.Exact.Cmp(other.Exact) == 0
 	}
-	return n.Lower <= o.Upper && o.Lower <= n.Upper
+	return n.Lower <= other.Upper && other.Lower <= n.Upper
 }
 
 // values are the probabilities of states or choices.
@@ -98,50 +98,51 @@ type Shield struct {
 }
 
 // Value returns the best probability of a state.
-func (x *Shield) Value(s int) Number { return x.stateValue.number(s) }
+func (shield *Shield) Value(s int) Number { return shield.stateValue.number(s) }
 
 // Of returns the probability of a choice that is followed by best choices.
-func (x *Shield) Of(c int) Number { return x.choiceValue.number(c) }
+func (shield *Shield) Of(c int) Number { return shield.choiceValue.number(c) }
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")
 	errInexact   = errors.New("a shield needs exact probabilities")
 )
 
-// New computes a shield. It tries floating-point bounds first, and computes exactly if these do not decide.
+// New computes a shield: it decides which choices are allowed. It tries floating-point bounds first, and computes in
+// rational arithmetic if these do not decide every choice.
 // The error is the context's, or says that the model is not an MDP with exact weights.
-func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
-	m := q.Space.Model()
+func New(ctx context.Context, question *Question, opts *Options) (*Shield, error) {
+	model := question.Space.Model()
 	switch {
-	case m.Kind != sparse.MDP:
+	case model.Kind != sparse.MDP:
 		return nil, errNoChoices
-	case !m.Exact() || m.Intervals():
+	case !model.Exact() || model.Intervals():
 		return nil, errInexact
 	}
-	x := &Shield{Question: q, graph: sparse.NewGraph(m), relative: opts.Relative}
-	inFloatRange := m.Err < 1e-12
+	shield := &Shield{Question: question, graph: sparse.NewGraph(model), relative: opts.Relative}
+	inFloatRange := model.Err < 1e-12
 	if !opts.Exact && !opts.Total && inFloatRange {
-		if err := x.computeValues(ctx, false); err != nil {
+		if err := shield.computeValues(ctx, false); err != nil {
 			return nil, err
 		}
-		decided, err := x.allowByBounds(ctx, opts.Threshold)
+		decided, err := shield.allowByBounds(ctx, opts.Threshold)
 		if err != nil {
 			return nil, err
 		}
 		if decided {
-			x.Loss = opts.Threshold
-			return x, nil
+			shield.Loss = opts.Threshold
+			return shield, nil
 		}
 	}
-	if err := x.computeValues(ctx, true); err != nil {
+	if err := shield.computeValues(ctx, true); err != nil {
 		return nil, err
 	}
 	if !opts.Total {
-		x.Loss = opts.Threshold
-		x.Allowed = x.choicesWithinLoss(ctx, x.Loss)
-		return x, ctx.Err()
+		shield.Loss = opts.Threshold
+		shield.Allowed = shield.choicesWithinLoss(ctx, shield.Loss)
+		return shield, ctx.Err()
 	}
-	return x, x.allowByTotalLoss(ctx, opts.Threshold)
+	return shield, shield.allowByTotalLoss(ctx, opts.Threshold)
 }
 
 // FromAllowed returns a Shield with the given allowed choices, which must contain at least one of each state. It has
@@ -151,16 +152,16 @@ func FromAllowed(space *explicit.Space, allowed *sparse.Set) *Shield {
 }
 
 // computeValues computes the values of states and choices, as fractions or as bounds.
-func (x *Shield) computeValues(ctx context.Context, exact bool) error {
+func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 	var err error
-	x.stateValue, x.bestChoice, err = x.solve(ctx, x.graph, x.Max, exact)
+	shield.stateValue, shield.bestChoice, err = shield.solve(ctx, shield.graph, shield.Max, exact)
 	if err != nil {
 		return err
 	}
 	if exact {
-		return x.computeChoiceValues(ctx)
+		return shield.computeChoiceValues(ctx)
 	}
-	x.computeChoiceBounds()
+	shield.computeChoiceBounds()
 	return nil
 }
 
@@ -169,88 +170,90 @@ const epsilon = 1e-12
 
 // solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains
 // it. The maximal probability of a negated formula is 1 minus the minimal probability of the formula.
-func (q *Question) solve(ctx context.Context, g *sparse.Graph, maximize, exact bool) (*values, []uint32, error) {
+func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exact bool) (*values, []uint32, error) {
 	direction := solve.Min
 	if maximize != q.Negated {
 		direction = solve.Max
 	}
-	v, err := solve.Until(ctx, g, q.Left, q.Right, direction, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: g.Kind == sparse.MDP})
+	solved, err := solve.Until(ctx, graph, q.Left, q.Right, direction, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: graph.Kind == sparse.MDP})
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &values{lower: v.Lower, upper: v.Upper, exact: v.Exact}
+	result := &values{lower: solved.Lower, upper: solved.Upper, exact: solved.Exact}
 	switch {
 	case !q.Negated:
 	case exact:
-		out.exact = make([]*big.Rat, len(v.Exact))
-		for s, p := range v.Exact {
-			out.exact[s] = new(big.Rat).Sub(one, p)
+		result.exact = make([]*big.Rat, len(solved.Exact))
+		for s, probability := range solved.Exact {
+			result.exact[s] = new(big.Rat).Sub(one, probability)
 		}
 	default:
-		out = &values{lower: make([]float64, len(v.Lower)), upper: make([]float64, len(v.Lower))}
-		for s := range v.Lower {
-			out.lower[s] = roundDown(1 - v.Upper[s])
-			out.upper[s] = roundUp(1 - v.Lower[s])
+		result = &values{lower: make([]float64, len(solved.Lower)), upper: make([]float64, len(solved.Lower))}
+		for s := range solved.Lower {
+			result.lower[s] = roundDown(1 - solved.Upper[s])
+			result.upper[s] = roundUp(1 - solved.Lower[s])
 		}
 	}
-	return out, v.Scheduler, nil
+	return result, solved.Scheduler, nil
 }
 
 // roundDown and roundUp round the result of a few operations outwards, and limit it to a probability.
-func roundDown(x float64) float64 { return min(max(0, interval.Below(x)), 1) }
+func roundDown(value float64) float64 { return min(max(0, interval.Below(value)), 1) }
 
-func roundUp(x float64) float64 { return min(max(0, interval.Above(x)), 1) }
+func roundUp(value float64) float64 { return min(max(0, interval.Above(value)), 1) }
 
-// computeChoiceBounds computes bounds on the value of each choice from those of its successors.
-func (x *Shield) computeChoiceBounds() {
-	m := x.Space.Model()
-	x.choiceValue = &values{lower: make([]float64, m.NumChoices()), upper: make([]float64, m.NumChoices())}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+// computeChoiceBounds computes bounds on the value of each choice: the expected bounds of its successors, rounded
+// outwards. In states where the formula is decided, every choice has the value of the state.
+func (shield *Shield) computeChoiceBounds() {
+	model := shield.Space.Model()
+	shield.choiceValue = &values{lower: make([]float64, model.NumChoices()), upper: make([]float64, model.NumChoices())}
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if x.isDecided(s) {
-				x.choiceValue.lower[c] = x.stateValue.lower[s]
-				x.choiceValue.upper[c] = x.stateValue.upper[s]
+			if shield.isDecided(s) {
+				shield.choiceValue.lower[c] = shield.stateValue.lower[s]
+				shield.choiceValue.upper[c] = shield.stateValue.upper[s]
 				continue
 			}
 			low, high := 0.0, 0.0
-			from, to := m.Row(c)
-			for i := from; i < to; i++ {
-				weight := m.Prob(i)
-				low += float64(weight * x.stateValue.lower[m.Target[i]])
-				high += float64(weight * x.stateValue.upper[m.Target[i]])
+			firstTransition, endTransition := model.Row(c)
+			for transition := firstTransition; transition < endTransition; transition++ {
+				weight := model.Prob(transition)
+				low += float64(weight * shield.stateValue.lower[model.Target[transition]])
+				high += float64(weight * shield.stateValue.upper[model.Target[transition]])
 			}
 			// All terms are nonnegative. The relative error of a sum is at most that of a weight, plus a unit
 			// roundoff for each product and each addition.
-			relErr := m.Err + float64(to-from+3)*0x1p-53
-			x.choiceValue.lower[c] = roundDown(low * (1 - relErr))
-			x.choiceValue.upper[c] = roundUp(high * (1 + relErr))
+			relErr := model.Err + float64(endTransition-firstTransition+3)*0x1p-53
+			shield.choiceValue.lower[c] = roundDown(low * (1 - relErr))
+			shield.choiceValue.upper[c] = roundUp(high * (1 + relErr))
 		}
 	}
 }
 
-// allowByBounds allows the choices whose loss is within the threshold according to the bounds. It decides the
-// other choices exactly, if that needs at most half of the states. It reports whether it decided all choices.
-func (x *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
-	m := x.Space.Model()
-	x.Allowed = sparse.NewSet(m.NumChoices())
-	undecided, states := sparse.NewSet(m.NumChoices()), sparse.NewSet(m.NumStates())
+// allowByBounds allows the choices whose loss is certainly within the threshold, by floating-point bounds. It decides
+// the choices near the threshold in rational arithmetic, if that needs at most half of the states. It reports whether
+// it decided all choices.
+func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
+	model := shield.Space.Model()
+	shield.Allowed = sparse.NewSet(model.NumChoices())
+	undecided, states := sparse.NewSet(model.NumChoices()), sparse.NewSet(model.NumStates())
 	nearThreshold, _ := threshold.Float64()
-	for s := range m.NumStates() {
+	for s := range model.NumStates() {
 		if s&0xffff == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		thresholdLow, thresholdHigh := nearThreshold*(1-0x1p-50), nearThreshold*(1+0x1p-50)
-		if x.relative {
-			thresholdLow *= x.stateValue.lower[s]
-			thresholdHigh *= x.stateValue.upper[s]
+		if shield.relative {
+			thresholdLow *= shield.stateValue.lower[s]
+			thresholdHigh *= shield.stateValue.upper[s]
 		}
 		for c := first; c < end; c++ {
-			lossLow, lossHigh := x.lossBounds(s, c)
+			lossLow, lossHigh := shield.lossBounds(s, c)
 			switch {
-			case x.isDecided(s) || end-first == 1 || lossHigh <= thresholdLow:
-				x.Allowed.Add(c)
+			case shield.isDecided(s) || end-first == 1 || lossHigh <= thresholdLow:
+				shield.Allowed.Add(c)
 			case lossLow <= thresholdHigh:
 				undecided.Add(c)
 				states.Add(s)
@@ -260,50 +263,53 @@ func (x *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, e
 	if undecided.Empty() {
 		return true, nil
 	}
-	relevant := x.relevantChoices(undecided, states)
-	reachable := reachableFrom(m.Restrict(relevant), states)
-	if reachable.Count() > m.NumStates()/2 {
+	relevant := shield.relevantChoices(undecided, states)
+	reachable := reachableFrom(model.Restrict(relevant), states)
+	if reachable.Count() > model.NumStates()/2 {
 		return false, nil
 	}
-	return true, x.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
+	return true, shield.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
 }
 
-// lossBounds returns bounds on the absolute loss of choice c of state s.
-func (x *Shield) lossBounds(s, c int) (low, high float64) {
+// lossBounds returns bounds on the absolute loss of choice c of state s: the difference between the best value of the
+// state and the value of the choice.
+func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
-	if x.Max {
-		return x.stateValue.lower[s] - x.choiceValue.upper[c] - slack, x.stateValue.upper[s] - x.choiceValue.lower[c] + slack
+	stateLow, stateHigh := shield.stateValue.lower[s], shield.stateValue.upper[s]
+	choiceLow, choiceHigh := shield.choiceValue.lower[c], shield.choiceValue.upper[c]
+	if shield.Max {
+		return stateLow - choiceHigh - slack, stateHigh - choiceLow + slack
 	}
-	return x.choiceValue.lower[c] - x.stateValue.upper[s] - slack, x.choiceValue.upper[c] - x.stateValue.lower[s] + slack
+	return choiceLow - stateHigh - slack, choiceHigh - stateLow + slack
 }
 
 // relevantChoices returns the choices that the exact computation needs: the undecided ones, and those
 // that may be the best choice of their state according to the bounds.
-func (x *Shield) relevantChoices(undecided, states *sparse.Set) *sparse.Set {
-	m := x.Space.Model()
-	out := undecided.Clone()
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+func (shield *Shield) relevantChoices(undecided, states *sparse.Set) *sparse.Set {
+	model := shield.Space.Model()
+	relevant := undecided.Clone()
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			mayBeBest := x.choiceValue.lower[c] <= x.stateValue.upper[s]
-			if x.Max {
-				mayBeBest = x.choiceValue.upper[c] >= x.stateValue.lower[s]
+			mayBeBest := shield.choiceValue.lower[c] <= shield.stateValue.upper[s]
+			if shield.Max {
+				mayBeBest = shield.choiceValue.upper[c] >= shield.stateValue.lower[s]
 			}
 			if mayBeBest {
-				out.Add(c)
+				relevant.Add(c)
 			}
 		}
 	}
-	return out
+	return relevant
 }
 
 // allowExactly allows the undecided choices, of the given states, whose exact loss is within the threshold. It
 // solves the model with the relevant choices only; reachable has the states that they lead to.
-func (x *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
-	m := x.Space.Model()
-	question := &Question{Space: x.Space, Left: x.Left.Intersect(reachable), Right: x.Right, Negated: x.Negated, Max: x.Max}
-	subproblem := &Shield{Question: question, graph: x.graph, relative: x.relative}
-	exactValues, _, err := subproblem.solve(ctx, sparse.NewGraph(m.Restrict(relevant)), x.Max, true)
+func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
+	model := shield.Space.Model()
+	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}
+	subproblem := &Shield{Question: question, graph: shield.graph, relative: shield.relative}
+	exactValues, _, err := subproblem.solve(ctx, sparse.NewGraph(model.Restrict(relevant)), shield.Max, true)
 	if err != nil {
 		return err
 	}
@@ -312,10 +318,10 @@ func (x *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if undecided.Has(c) && atMost(subproblem.lossOf(s, subproblem.exactChoiceValue(s, c)), threshold) {
-				x.Allowed.Add(c)
+				shield.Allowed.Add(c)
 			}
 		}
 	}
@@ -331,53 +337,53 @@ var one = big.NewRat(1, 1)
 func (q *Question) isDecided(s int) bool { return q.Right.Has(s) || !q.Left.Has(s) }
 
 // computeChoiceValues computes the exact value of each choice.
-func (x *Shield) computeChoiceValues(ctx context.Context) error {
-	m := x.Space.Model()
-	x.choiceValue = &values{exact: make([]*big.Rat, m.NumChoices())}
+func (shield *Shield) computeChoiceValues(ctx context.Context) error {
+	m := shield.Space.Model()
+	shield.choiceValue = &values{exact: make([]*big.Rat, m.NumChoices())}
 	for s := range m.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			x.choiceValue.exact[c] = x.exactChoiceValue(s, c)
+			shield.choiceValue.exact[c] = shield.exactChoiceValue(s, c)
 		}
 	}
 	return nil
 }
 
 // exactChoiceValue returns the exact probability of choice c of state s, if best choices follow.
-func (x *Shield) exactChoiceValue(s, c int) *big.Rat {
-	if x.isDecided(s) {
-		return x.stateValue.exact[s]
+func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
+	if shield.isDecided(s) {
+		return shield.stateValue.exact[s]
 	}
-	m := x.Space.Model()
+	m := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
-	from, to := m.Row(c)
-	for i := from; i < to; i++ {
-		sum.Add(sum, term.Mul(m.Rat(i), x.stateValue.exact[m.Target[i]]))
+	first, end := m.Row(c)
+	for i := first; i < end; i++ {
+		sum.Add(sum, term.Mul(m.Rat(i), shield.stateValue.exact[m.Target[i]]))
 	}
 	return sum
 }
 
 // lossOf returns the loss of a choice of state s with the given value. A relative loss is the quotient by the
 // best value of the state: 0 if both values are 0, and nil, for infinity, if only the best value is 0.
-func (x *Shield) lossOf(s int, value *big.Rat) *big.Rat {
-	loss := new(big.Rat).Sub(x.stateValue.exact[s], value)
+func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
+	loss := new(big.Rat).Sub(shield.stateValue.exact[s], value)
 	loss.Abs(loss)
-	if !x.relative || loss.Sign() == 0 {
+	if !shield.relative || loss.Sign() == 0 {
 		return loss
 	}
-	if x.stateValue.exact[s].Sign() == 0 {
+	if shield.stateValue.exact[s].Sign() == 0 {
 		return nil
 	}
-	return loss.Quo(loss, x.stateValue.exact[s])
+	return loss.Quo(loss, shield.stateValue.exact[s])
 }
 
 // choicesWithinLoss returns the choices whose loss is at most the threshold. The result is incomplete if
 // the context has ended.
-func (x *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *sparse.Set {
-	m := x.Space.Model()
+func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *sparse.Set {
+	m := shield.Space.Model()
 	out := sparse.NewSet(m.NumChoices())
 	for s := range m.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
@@ -385,7 +391,7 @@ func (x *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *spa
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if atMost(x.lossOf(s, x.choiceValue.exact[c]), threshold) {
+			if atMost(shield.lossOf(s, shield.choiceValue.exact[c]), threshold) {
 				out.Add(c)
 			}
 		}
@@ -396,13 +402,13 @@ func (x *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *spa
 // allowByTotalLoss finds, by binary search, the greatest loss of one choice for which the worst allowed scheduler
 // loses at most the threshold from any initial state, and allows the choices with at most this loss. If there is
 // no such loss, it allows only a best scheduler.
-func (x *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
+func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
 	var losses []*big.Rat
-	m := x.Space.Model()
+	m := shield.Space.Model()
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if loss := x.lossOf(s, x.choiceValue.exact[c]); loss != nil {
+			if loss := shield.lossOf(s, shield.choiceValue.exact[c]); loss != nil {
 				losses = append(losses, loss)
 			}
 		}
@@ -414,8 +420,8 @@ func (x *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error
 		if searchErr != nil {
 			return true
 		}
-		x.Allowed = x.choicesWithinLoss(ctx, losses[k])
-		withinThreshold, err := x.isTotalLossAllowed(ctx, threshold)
+		shield.Allowed = shield.choicesWithinLoss(ctx, losses[k])
+		withinThreshold, err := shield.isTotalLossAllowed(ctx, threshold)
 		searchErr = err
 		return !withinThreshold
 	})
@@ -423,21 +429,21 @@ func (x *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error
 		return searchErr
 	}
 	if numAllowed == 0 {
-		x.Allowed = x.bestScheduler()
+		shield.Allowed = shield.bestScheduler()
 		return nil
 	}
-	x.Loss = losses[numAllowed-1]
-	x.Allowed = x.choicesWithinLoss(ctx, x.Loss)
+	shield.Loss = losses[numAllowed-1]
+	shield.Allowed = shield.choicesWithinLoss(ctx, shield.Loss)
 	return ctx.Err()
 }
 
 // bestScheduler returns the choices of a best scheduler; in states where it allows any choice, all choices.
-func (x *Shield) bestScheduler() *sparse.Set {
-	m := x.Space.Model()
+func (shield *Shield) bestScheduler() *sparse.Set {
+	m := shield.Space.Model()
 	out := sparse.NewSet(m.NumChoices())
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
-		if best := x.bestChoice[s]; best != sparse.None {
+		if best := shield.bestChoice[s]; best != sparse.None {
 			first, end = int(best), int(best)+1
 		}
 		for c := first; c < end; c++ {
@@ -449,17 +455,17 @@ func (x *Shield) bestScheduler() *sparse.Set {
 
 // isTotalLossAllowed reports whether the worst allowed scheduler loses at most the threshold from every initial
 // state.
-func (x *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
-	worst, _, err := x.solve(ctx, sparse.NewGraph(x.restricted()), !x.Max, true)
+func (shield *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
+	worst, _, err := shield.solve(ctx, sparse.NewGraph(shield.restricted()), !shield.Max, true)
 	if err != nil {
 		return false, err
 	}
-	for _, s := range x.Space.Model().Initial {
+	for _, s := range shield.Space.Model().Initial {
 		limit := new(big.Rat).Set(threshold)
-		if x.relative {
-			limit.Mul(limit, x.stateValue.exact[s])
+		if shield.relative {
+			limit.Mul(limit, shield.stateValue.exact[s])
 		}
-		loss := new(big.Rat).Sub(x.stateValue.exact[s], worst.exact[s])
+		loss := new(big.Rat).Sub(shield.stateValue.exact[s], worst.exact[s])
 		if loss.Abs(loss).Cmp(limit) > 0 {
 			return false, nil
 		}
@@ -468,20 +474,22 @@ func (x *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bo
 }
 
 // restricted returns the model with the allowed choices only.
-func (x *Shield) restricted() *sparse.Model { return x.Space.Model().Restrict(x.Allowed) }
+func (shield *Shield) restricted() *sparse.Model {
+	return shield.Space.Model().Restrict(shield.Allowed)
+}
 
 // Correction returns the choice that replaces c in state s: c itself if it is allowed, and a best
 // choice otherwise.
-func (x *Shield) Correction(s, c int) int {
-	if x.Allowed.Has(c) {
+func (shield *Shield) Correction(s, c int) int {
+	if shield.Allowed.Has(c) {
 		return c
 	}
-	if best := x.bestChoice[s]; best != sparse.None {
+	if best := shield.bestChoice[s]; best != sparse.None {
 		return int(best)
 	}
-	first, end := x.Space.Model().Choices(s)
+	first, end := shield.Space.Model().Choices(s)
 	for other := first; other < end; other++ {
-		if x.Allowed.Has(other) {
+		if shield.Allowed.Has(other) {
 			return other
 		}
 	}

@@ -22,26 +22,26 @@ type Numbering struct {
 }
 
 // NewNumbering returns the numbering of a program.
-func NewNumbering(prog *sema.Program) *Numbering {
-	n := &Numbering{first: make([]int, len(prog.Modules))}
-	for i, m := range prog.Modules {
-		if m.Base != "" { // a renamed module
+func NewNumbering(program *sema.Program) *Numbering {
+	numbering := &Numbering{first: make([]int, len(program.Modules))}
+	for i, module := range program.Modules {
+		if module.Base != "" { // a renamed module
 			continue
 		}
-		n.first[i] = len(n.module)
-		for range m.Commands {
-			n.module = append(n.module, i)
+		numbering.first[i] = len(numbering.module)
+		for range module.Commands {
+			numbering.module = append(numbering.module, i)
 		}
 	}
-	for i := range prog.Modules {
+	for i := range program.Modules {
 		base := i
-		for prog.Modules[base].Base != "" {
-			name := prog.Modules[base].Base
-			base = slices.IndexFunc(prog.Modules, func(m sema.Module) bool { return m.Name == name })
+		for program.Modules[base].Base != "" {
+			name := program.Modules[base].Base
+			base = slices.IndexFunc(program.Modules, func(module sema.Module) bool { return module.Name == name })
 		}
-		n.first[i] = n.first[base]
+		numbering.first[i] = numbering.first[base]
 	}
-	return n
+	return numbering
 }
 
 // Len returns the number of commands.
@@ -61,13 +61,13 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 // MDP the maximum over all schedulers must violate the bound. In Markov chains, and for paths that violate the
 // formula (Formula.Violating), transitions are removed from the chain of the question instead: a transition
 // that several commands cause together needs all of them, and the probability of removed transitions is lost.
-func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
-	u := &commandUse{question: q, numbering: NewNumbering(q.Space.Program())}
-	if err := u.collect(ctx); err != nil {
+func Commands(ctx context.Context, question *Question, states *Found) (*Found, error) {
+	use := &commandUse{question: question, numbering: NewNumbering(question.Space.Program())}
+	if err := use.collect(ctx); err != nil {
 		return nil, err
 	}
-	score := u.commandScores(states.Kept)
-	kept := sparse.NewSet(u.numbering.Len())
+	score := use.commandScores(states.Kept)
+	kept := sparse.NewSet(use.numbering.Len())
 	var order []int
 	for c := range score {
 		if !math.IsInf(score[c], 1) {
@@ -76,7 +76,7 @@ func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a)) })
-	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return u.sufficient(ctx, kept) }
+	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return use.sufficient(ctx, kept) }
 	result, lower, err := test(kept)
 	if err != nil {
 		return nil, err
@@ -84,12 +84,12 @@ func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
 	if result != sufficient {
 		return nil, errors.New("could not prove that the commands of the critical states violate the bound by themselves")
 	}
-	f, err := minimize(ctx, kept, order, test, lower)
+	found, err := minimize(ctx, kept, order, test, lower)
 	if err != nil {
 		return nil, err
 	}
-	f.Candidates = u.numbering.Len()
-	return f, nil
+	found.Candidates = use.numbering.Len()
+	return found, nil
 }
 
 // commandUse relates choices and transitions to the commands that cause them.
@@ -103,101 +103,101 @@ type commandUse struct {
 }
 
 // restrictsChain reports whether commands are removed from the chain rather than the model.
-func (u *commandUse) restrictsChain() bool {
-	return u.question.Space.Model().Kind != sparse.MDP || u.question.Formula.Violating
+func (use *commandUse) restrictsChain() bool {
+	return use.question.Space.Model().Kind != sparse.MDP || use.question.Formula.Violating
 }
 
 // collect records the commands of every choice or transition.
-func (u *commandUse) collect(ctx context.Context) error {
-	m := u.question.Space.Model()
-	if m.Kind == sparse.MDP {
-		u.alternatives = make([][][]int, m.NumChoices())
+func (use *commandUse) collect(ctx context.Context) error {
+	model := use.question.Space.Model()
+	if model.Kind == sparse.MDP {
+		use.alternatives = make([][][]int, model.NumChoices())
 	} else {
-		u.stepCommands = map[uint64][]int{}
+		use.stepCommands = map[uint64][]int{}
 	}
-	return u.question.Space.Commands(ctx, func(s, choice int, c *compile.Choice, targets []int) {
+	return use.question.Space.Commands(ctx, func(s, choice int, choiceCommands *compile.Choice, targets []int) {
 		var commands []int
-		for _, ref := range c.Commands {
-			commands = append(commands, u.numbering.Number(ref))
+		for _, ref := range choiceCommands.Commands {
+			commands = append(commands, use.numbering.Number(ref))
 		}
-		if u.alternatives != nil {
-			u.alternatives[choice] = append(u.alternatives[choice], commands)
+		if use.alternatives != nil {
+			use.alternatives[choice] = append(use.alternatives[choice], commands)
 			return
 		}
-		for _, t := range targets {
-			key := uint64(s)<<32 | uint64(t)
-			for _, n := range commands {
-				if !slices.Contains(u.stepCommands[key], n) {
-					u.stepCommands[key] = append(u.stepCommands[key], n)
+		for _, target := range targets {
+			key := uint64(s)<<32 | uint64(target)
+			for _, command := range commands {
+				if !slices.Contains(use.stepCommands[key], command) {
+					use.stepCommands[key] = append(use.stepCommands[key], command)
 				}
 			}
 		}
 	})
 }
 
-// commandSets returns sets of commands that cause the transition from node v to node w of the chain. The
-// transition is possible if all commands of one set are kept.
-func (u *commandUse) commandSets(from, to uint32) [][]int {
-	chain := u.question.Chain
-	if u.stepCommands != nil {
-		return [][]int{u.stepCommands[uint64(chain.State[from])<<32|uint64(chain.State[to])]}
+// commandSets returns sets of commands that cause the transition between two nodes of the chain. The transition is
+// possible if all commands of one of the sets are kept.
+func (use *commandUse) commandSets(from, to uint32) [][]int {
+	chain := use.question.Chain
+	if use.stepCommands != nil {
+		return [][]int{use.stepCommands[uint64(chain.State[from])<<32|uint64(chain.State[to])]}
 	}
-	return u.alternatives[chain.Choice[from]]
+	return use.alternatives[chain.Choice[from]]
 }
 
 // commandScores returns, for each command, the best score of a transition between the given states that needs
 // the command; infinity if there is none. The score of a transition is the worse one of its two nodes, as
 // pathScores returns it: lower scores belong to more probable paths.
-func (u *commandUse) commandScores(states *sparse.Set) []float64 {
-	chain := u.question.Chain
-	out := make([]float64, u.numbering.Len())
-	for i := range out {
-		out[i] = math.Inf(1)
+func (use *commandUse) commandScores(states *sparse.Set) []float64 {
+	chain := use.question.Chain
+	best := make([]float64, use.numbering.Len())
+	for i := range best {
+		best[i] = math.Inf(1)
 	}
 	scores := pathScores(chain.Model, chain.Target)
-	for v, s := range chain.State {
-		if !states.Has(int(s)) || chain.Target.Has(v) {
+	for node, s := range chain.State {
+		if !states.Has(int(s)) || chain.Target.Has(node) {
 			continue
 		}
-		first, end := chain.Model.Row(v)
+		first, end := chain.Model.Row(node)
 		for i := first; i < end; i++ {
-			w := chain.Model.Target[i]
-			if !states.Has(int(chain.State[w])) {
+			target := chain.Model.Target[i]
+			if !states.Has(int(chain.State[target])) {
 				continue
 			}
-			sets := u.commandSets(uint32(v), w)
+			sets := use.commandSets(uint32(node), target)
 			if len(sets) == 0 {
 				continue
 			}
-			for _, n := range sets[0] {
-				out[n] = min(out[n], max(scores[v], scores[w]))
+			for _, command := range sets[0] {
+				best[command] = min(best[command], max(scores[node], scores[target]))
 			}
 		}
 	}
-	return out
+	return best
 }
 
-// sufficient decides whether the model or the chain with only the kept commands violates the bound. The
-// fraction is a lower bound on its probability.
-func (u *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
-	q := u.question
-	if u.restrictsChain() {
-		g := sparse.NewGraph(u.restrictedChain(kept))
-		n := g.NumStates()
-		right := sparse.NewSet(n)
-		for v := range q.Chain.Target.All() {
-			right.Add(v)
+// sufficient decides whether the bound is still violated if only the kept commands remain: in the chain of the question
+// if restrictsChain, and otherwise in the model. The fraction is a lower bound on the probability.
+func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
+	question := use.question
+	if use.restrictsChain() {
+		graph := sparse.NewGraph(use.restrictedChain(kept))
+		numNodes := graph.NumStates()
+		right := sparse.NewSet(numNodes)
+		for node := range question.Chain.Target.All() {
+			right.Add(node)
 		}
-		return q.compareWithBound(0, n, func(opts solve.Options) (*solve.Values, error) {
-			return solve.Until(ctx, g, sparse.FullSet(n), right, solve.Max, opts)
+		return question.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
+			return solve.Until(ctx, graph, sparse.FullSet(numNodes), right, solve.Max, opts)
 		})
 	}
-	g := sparse.NewGraph(u.restrictedModel(kept))
-	return q.compareWithBound(q.From, g.NumStates(), func(opts solve.Options) (*solve.Values, error) {
-		if q.Formula.Low == 0 && q.Formula.High < 0 {
-			return solve.Until(ctx, g, q.Formula.Left, q.Formula.Right, solve.Max, opts)
+	graph := sparse.NewGraph(use.restrictedModel(kept))
+	return question.compareWithBound(question.From, graph.NumStates(), func(opts solve.Options) (*solve.Values, error) {
+		if question.Formula.Low == 0 && question.Formula.High < 0 {
+			return solve.Until(ctx, graph, question.Formula.Left, question.Formula.Right, solve.Max, opts)
 		}
-		return solve.BoundedUntil(ctx, g, q.Formula.Left, q.Formula.Right, solve.Steps{Low: q.Formula.Low, High: q.Formula.High}, solve.Max, opts)
+		return solve.BoundedUntil(ctx, graph, question.Formula.Left, question.Formula.Right, solve.Steps{Low: question.Formula.Low, High: question.Formula.High}, solve.Max, opts)
 	})
 }
 
@@ -211,46 +211,46 @@ func someSetIsKept(sets [][]int, kept *sparse.Set) bool {
 
 // restrictedChain returns the chain in which transitions that need removed commands lead to an
 // additional absorbing state.
-func (u *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
-	m := u.question.Chain.Model
-	sink := uint32(m.NumStates())
-	b := sparse.NewDerivedBuilder(m, sparse.DTMC)
-	for v := range sink {
-		b.State()
-		b.Copy(int(v), func(i int) uint32 {
-			if t := m.Target[i]; t == v || someSetIsKept(u.commandSets(v, t), kept) {
-				return t
+func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
+	chain := use.question.Chain.Model
+	sink := uint32(chain.NumStates())
+	builder := sparse.NewDerivedBuilder(chain, sparse.DTMC)
+	for node := range sink {
+		builder.State()
+		builder.Copy(int(node), func(i int) uint32 {
+			if target := chain.Target[i]; target == node || someSetIsKept(use.commandSets(node, target), kept) {
+				return target
 			}
 			return sink
 		})
 	}
-	b.State()
-	b.Loop(sink)
-	out := b.Finish()
-	out.Initial = m.Initial
+	builder.State()
+	builder.Loop(sink)
+	out := builder.Finish()
+	out.Initial = chain.Initial
 	return out
 }
 
 // restrictedModel returns the MDP without the choices that need removed commands. A state without
 // choices gets a self-loop.
-func (u *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
-	m := u.question.Space.Model()
-	b := sparse.NewDerivedBuilder(m, sparse.MDP)
-	same := func(i int) uint32 { return m.Target[i] }
-	for s := range m.NumStates() {
-		b.State()
-		before := b.NumChoices()
-		first, end := m.Choices(s)
+func (use *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
+	model := use.question.Space.Model()
+	builder := sparse.NewDerivedBuilder(model, sparse.MDP)
+	same := func(i int) uint32 { return model.Target[i] }
+	for s := range model.NumStates() {
+		builder.State()
+		before := builder.NumChoices()
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if someSetIsKept(u.alternatives[c], kept) {
-				b.Copy(c, same)
+			if someSetIsKept(use.alternatives[c], kept) {
+				builder.Copy(c, same)
 			}
 		}
-		if b.NumChoices() == before {
-			b.Loop(uint32(s))
+		if builder.NumChoices() == before {
+			builder.Loop(uint32(s))
 		}
 	}
-	out := b.Finish()
-	out.Initial = m.Initial
+	out := builder.Finish()
+	out.Initial = model.Initial
 	return out
 }

@@ -14,26 +14,26 @@ import (
 // Model returns the text of the model with the kept commands only. A module keeps its alphabet, so that
 // synchronisation with it still blocks: an action without commands gets a command that is never
 // enabled.
-func Model(tree *syntax.Model, prog *sema.Program, kept *sparse.Set) ([]byte, error) {
-	numbers := NewNumbering(prog)
-	out := *tree
-	out.Items = slices.Clone(tree.Items)
+func Model(tree *syntax.Model, program *sema.Program, kept *sparse.Set) ([]byte, error) {
+	numbering := NewNumbering(program)
+	restricted := *tree
+	restricted.Items = slices.Clone(tree.Items)
 	module := 0
-	for i, item := range out.Items {
-		switch x := item.(type) {
+	for i, item := range restricted.Items {
+		switch item := item.(type) {
 		case *syntax.Module:
-			if module >= len(prog.Modules) || len(prog.Modules[module].Commands) != len(x.Commands) {
+			if module >= len(program.Modules) || len(program.Modules[module].Commands) != len(item.Commands) {
 				return nil, errors.New("the model's text and its program have different commands; this is a bug: please report it")
 			}
-			out.Items[i] = restrictModule(x, kept, numbers.first[module])
+			restricted.Items[i] = restrictModule(item, kept, numbering.first[module])
 			module++
 		case *syntax.RenamedModule:
 			module++
 		}
 	}
-	var b bytes.Buffer
-	err := syntax.Fprint(&b, &out, syntax.Options{})
-	return b.Bytes(), err
+	var text bytes.Buffer
+	err := syntax.Fprint(&text, &restricted, syntax.Options{})
+	return text.Bytes(), err
 }
 
 // restrictModule returns a module with its kept commands, and a disabled command for each action that has no
@@ -67,25 +67,25 @@ func disabledCommand(action *syntax.Ident) *syntax.Command {
 }
 
 // CommandText returns a command as text in one line.
-func CommandText(cmd *syntax.Command) (string, error) {
-	var b bytes.Buffer
-	plain := *cmd
+func CommandText(command *syntax.Command) (string, error) {
+	var text bytes.Buffer
+	plain := *command
 	plain.Doc, plain.Notes = nil, syntax.Notes{}
-	if err := syntax.Fprint(&b, &plain, syntax.Options{}); err != nil {
+	if err := syntax.Fprint(&text, &plain, syntax.Options{}); err != nil {
 		return "", err
 	}
-	return strings.Join(strings.Fields(b.String()), " "), nil
+	return strings.Join(strings.Fields(text.String()), " "), nil
 }
 
 // TextOf returns the syntax of the command with a number, and of its module; nil if there is none.
-func TextOf(tree *syntax.Model, prog *sema.Program, number int) (*syntax.Module, *syntax.Command) {
-	ref := NewNumbering(prog).Command(number)
+func TextOf(tree *syntax.Model, program *sema.Program, number int) (*syntax.Module, *syntax.Command) {
+	wanted := NewNumbering(program).Command(number)
 	module := 0
 	for _, item := range tree.Items {
-		switch x := item.(type) {
+		switch item := item.(type) {
 		case *syntax.Module:
-			if module == ref.Module {
-				return x, x.Commands[ref.Command]
+			if module == wanted.Module {
+				return item, item.Commands[wanted.Command]
 			}
 			module++
 		case *syntax.RenamedModule:

@@ -17,9 +17,9 @@ type Question struct {
 	Chain   *witness.Chain  // the model under a scheduler
 	Formula *witness.PathFormula
 	From    int // the initial state
-	// Bound is the number that the probability must exceed; if Reach is true, it is enough to reach it.
-	Bound *big.Rat
-	Reach bool
+	// Bound is the number that the probability must exceed; if OrEqual is true, it is enough to equal it.
+	Bound   *big.Rat
+	OrEqual bool
 }
 
 // Found is a part of a model that violates the bound.
@@ -47,13 +47,13 @@ const (
 	unknown
 )
 
-// compareWithBound decides whether the value of state s violates the bound. It uses floating-point bounds, and
+// compareWithBound decides whether the value of state state violates the bound. It uses floating-point bounds, and
 // exact values if these do not decide and there are at most exactLimit states; size is the number of states.
 // If the result is sufficient, the fraction is a lower bound on the value.
-func (q *Question) compareWithBound(s, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {
+func (q *Question) compareWithBound(state, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {
 	bounds, err := value(solve.Options{Epsilon: 1e-10})
 	if err == nil {
-		lower, upper := new(big.Rat).SetFloat64(bounds.Lower[s]), new(big.Rat).SetFloat64(bounds.Upper[s])
+		lower, upper := new(big.Rat).SetFloat64(bounds.Lower[state]), new(big.Rat).SetFloat64(bounds.Upper[state])
 		if q.violates(lower) {
 			return sufficient, lower, nil
 		}
@@ -68,16 +68,16 @@ func (q *Question) compareWithBound(s, size int, value func(solve.Options) (*sol
 	if err != nil {
 		return unknown, nil, err
 	}
-	if q.violates(values.Exact[s]) {
-		return sufficient, values.Exact[s], nil
+	if q.violates(values.Exact[state]) {
+		return sufficient, values.Exact[state], nil
 	}
 	return insufficient, nil, nil
 }
 
-// violates reports whether a probability exceeds the bound, or reaches it if Reach is true.
-func (q *Question) violates(x *big.Rat) bool {
-	order := x.Cmp(q.Bound)
-	return order > 0 || order == 0 && q.Reach
+// violates reports whether a probability exceeds the bound, or reaches it if OrEqual is true.
+func (q *Question) violates(value *big.Rat) bool {
+	order := value.Cmp(q.Bound)
+	return order > 0 || order == 0 && q.OrEqual
 }
 
 // sufficiencyTest decides whether the kept members are sufficient. The fraction is a lower bound on the
@@ -93,16 +93,16 @@ func minimize(ctx context.Context, kept *sparse.Set, order []int, test sufficien
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		without := found.Kept.Clone()
+		smaller := found.Kept.Clone()
 		for _, member := range part {
-			without.Remove(member)
+			smaller.Remove(member)
 		}
-		result, lower, err := test(without)
+		result, lower, err := test(smaller)
 		switch {
 		case err != nil:
 			return err
 		case result == sufficient:
-			found.Kept, found.Lower = without, lower
+			found.Kept, found.Lower = smaller, lower
 			return nil
 		case len(part) == 1:
 			found.Minimal = found.Minimal && result == insufficient

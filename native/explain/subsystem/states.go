@@ -20,52 +20,54 @@ var errNotExceeded = errors.New("the model does not violate the bound, so no par
 // States returns a minimal set of states such that the paths of the chain within the set violate the bound. It
 // finds the shortest sufficient prefix of the states, ordered by the probability of the most probable path
 // through each, and then removes unnecessary states from it.
-func States(ctx context.Context, q *Question) (*Found, error) {
-	c := q.Chain
-	g := sparse.NewGraph(c.Model)
-	scores := pathScores(c.Model, c.Target)
+func States(ctx context.Context, question *Question) (*Found, error) {
+	chain := question.Chain
+	graph := sparse.NewGraph(chain.Model)
+	scores := pathScores(chain.Model, chain.Target)
 	best := map[int]float64{} // the least finite score of each state of the model
-	for v, s := range c.State {
-		if math.IsInf(scores[v], 1) {
+	for node, state := range chain.State {
+		if math.IsInf(scores[node], 1) {
 			continue
 		}
-		score, known := best[int(s)]
-		if !known || scores[v] < score {
-			best[int(s)] = scores[v]
+		score, known := best[int(state)]
+		if !known || scores[node] < score {
+			best[int(state)] = scores[node]
 		}
 	}
 	order := make([]int, 0, len(best))
-	for s := range best {
-		order = append(order, s)
+	for state := range best {
+		order = append(order, state)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
-	n := q.Space.Model().NumStates()
-	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return q.sufficientStates(ctx, g, kept) }
-	firstStates := func(k int) *sparse.Set { return sparse.SetOf(n, order[:k]...) }
+	numStates := question.Space.Model().NumStates()
+	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) {
+		return question.sufficientStates(ctx, graph, kept)
+	}
+	firstStates := func(count int) *sparse.Set { return sparse.SetOf(numStates, order[:count]...) }
 	var searchErr error
-	k := sort.Search(len(order), func(k int) bool {
-		result, _, err := test(firstStates(k))
+	count := sort.Search(len(order), func(count int) bool {
+		result, _, err := test(firstStates(count))
 		searchErr = cmp.Or(searchErr, err)
 		return result == sufficient
 	})
 	if searchErr != nil {
 		return nil, searchErr
 	}
-	result, lower, err := test(firstStates(k))
+	result, lower, err := test(firstStates(count))
 	if err != nil {
 		return nil, err
 	}
 	if result != sufficient {
 		return nil, errNotExceeded
 	}
-	reversed := slices.Clone(order[:k])
+	reversed := slices.Clone(order[:count])
 	slices.Reverse(reversed)
-	f, err := minimize(ctx, firstStates(k), reversed, test, lower)
+	found, err := minimize(ctx, firstStates(count), reversed, test, lower)
 	if err != nil {
 		return nil, err
 	}
-	f.Candidates = countDistinct(c.State)
-	return f, nil
+	found.Candidates = countDistinct(chain.State)
+	return found, nil
 }
 
 // countDistinct returns the number of different states.
@@ -77,58 +79,58 @@ func countDistinct(states []uint32) int {
 	return len(seen)
 }
 
-// sufficientStates decides whether the paths of the chain that stay in the kept states violate the
-// bound.
-func (q *Question) sufficientStates(ctx context.Context, g *sparse.Graph, kept *sparse.Set) (sufficiency, *big.Rat, error) {
-	n := g.NumStates()
-	left, right := sparse.NewSet(n), sparse.NewSet(n)
-	for v, s := range q.Chain.State {
-		if kept.Has(int(s)) {
-			left.Add(v)
-			if q.Chain.Target.Has(v) {
-				right.Add(v)
+// sufficientStates decides whether the paths of the chain that stay in the kept states violate the bound. The fraction
+// is a lower bound on the probability of these paths.
+func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, kept *sparse.Set) (sufficiency, *big.Rat, error) {
+	numNodes := graph.NumStates()
+	left, right := sparse.NewSet(numNodes), sparse.NewSet(numNodes)
+	for node, state := range q.Chain.State {
+		if kept.Has(int(state)) {
+			left.Add(node)
+			if q.Chain.Target.Has(node) {
+				right.Add(node)
 			}
 		}
 	}
-	return q.compareWithBound(0, n, func(opts solve.Options) (*solve.Values, error) {
-		return solve.Until(ctx, g, left, right, solve.Max, opts)
+	return q.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
+		return solve.Until(ctx, graph, left, right, solve.Max, opts)
 	})
 }
 
 // pathScores returns, for each node, the negative logarithm of the probability of the most probable path to a
 // target through it; infinity if there is none. It is only used for ordering, so it needs no error bounds.
-func pathScores(m *sparse.Model, target *sparse.Set) []float64 {
-	n := m.NumStates()
-	forward := shortestDistances(n, []int{0}, func(v int, visit func(t int, length float64)) {
-		if target.Has(v) {
+func pathScores(model *sparse.Model, target *sparse.Set) []float64 {
+	numNodes := model.NumStates()
+	forward := shortestDistances(numNodes, []int{0}, func(node int, visit func(target int, length float64)) {
+		if target.Has(node) {
 			return
 		}
-		first, end := m.Row(v)
-		for i := first; i < end; i++ {
-			visit(int(m.Target[i]), -math.Log(m.Prob(i)))
+		first, end := model.Row(node)
+		for transition := first; transition < end; transition++ {
+			visit(int(model.Target[transition]), -math.Log(model.Prob(transition)))
 		}
 	})
 	type arc struct {
 		from   int32
 		length float64
 	}
-	incoming := make([][]arc, n)
-	for v := range n {
-		if target.Has(v) {
+	incoming := make([][]arc, numNodes)
+	for node := range numNodes {
+		if target.Has(node) {
 			continue
 		}
-		first, end := m.Row(v)
-		for i := first; i < end; i++ {
-			incoming[m.Target[i]] = append(incoming[m.Target[i]], arc{int32(v), -math.Log(m.Prob(i))})
+		first, end := model.Row(node)
+		for transition := first; transition < end; transition++ {
+			incoming[model.Target[transition]] = append(incoming[model.Target[transition]], arc{int32(node), -math.Log(model.Prob(transition))})
 		}
 	}
-	backward := shortestDistances(n, slices.Collect(target.All()), func(v int, visit func(t int, length float64)) {
-		for _, a := range incoming[v] {
-			visit(int(a.from), a.length)
+	backward := shortestDistances(numNodes, slices.Collect(target.All()), func(node int, visit func(target int, length float64)) {
+		for _, step := range incoming[node] {
+			visit(int(step.from), step.length)
 		}
 	})
-	for v := range forward {
-		forward[v] += backward[v]
+	for node := range forward {
+		forward[node] += backward[node]
 	}
 	return forward
 }
@@ -136,7 +138,7 @@ func pathScores(m *sparse.Model, target *sparse.Set) []float64 {
 // shortestDistances returns the distance of each of n nodes from the nearest node of from, by Dijkstra's
 // algorithm (1959). successors calls visit for each arc from node v. Negative lengths, which come from rounding,
 // count as zero.
-func shortestDistances(n int, from []int, successors func(node int, visit func(t int, length float64))) []float64 {
+func shortestDistances(n int, from []int, successors func(node int, visit func(target int, length float64))) []float64 {
 	distances := make([]float64, n)
 	for i := range distances {
 		distances[i] = math.Inf(1)
@@ -151,11 +153,11 @@ func shortestDistances(n int, from []int, successors func(node int, visit func(t
 		if nearest.distance > distances[nearest.node] {
 			continue
 		}
-		successors(nearest.node, func(t int, length float64) {
+		successors(nearest.node, func(target int, length float64) {
 			distance := nearest.distance + max(length, 0)
-			if distance < distances[t] {
-				distances[t] = distance
-				heap.Push(q, queuedNode{t, distance})
+			if distance < distances[target] {
+				distances[target] = distance
+				heap.Push(q, queuedNode{target, distance})
 			}
 		})
 	}
@@ -171,14 +173,14 @@ type queuedNode struct {
 // nodeQueue is a heap of nodes, the nearest one first.
 type nodeQueue []queuedNode
 
-func (q nodeQueue) Len() int { return len(q) }
-func (q nodeQueue) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(q[i].distance, q[j].distance), cmp.Compare(q[i].node, q[j].node)) < 0
+func (queue nodeQueue) Len() int { return len(queue) }
+func (queue nodeQueue) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(queue[i].distance, queue[j].distance), cmp.Compare(queue[i].node, queue[j].node)) < 0
 }
-func (q nodeQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *nodeQueue) Push(x any)   { *q = append(*q, x.(queuedNode)) }
-func (q *nodeQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
+func (queue nodeQueue) Swap(i, j int) { queue[i], queue[j] = queue[j], queue[i] }
+func (queue *nodeQueue) Push(x any)   { *queue = append(*queue, x.(queuedNode)) }
+func (queue *nodeQueue) Pop() any {
+	last := (*queue)[len(*queue)-1]
+	*queue = (*queue)[:len(*queue)-1]
 	return last
 }

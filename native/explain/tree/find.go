@@ -67,29 +67,29 @@ type Found struct {
 // Find returns a tree for a task. It grows trees for several tolerances, takes the smallest one within
 // the allowed loss, and prunes it. The error is the context's or the judge's, or says that there are
 // too many states.
-func Find(ctx context.Context, t *Task) (*Found, error) {
+func Find(ctx context.Context, task *Task) (*Found, error) {
 	var best *treeSearch
 	judged := 0
-	for _, tolerance := range growTolerances(t) {
+	for _, tolerance := range growTolerances(task) {
 		if tolerance == nil && best != nil {
 			break
 		}
-		f := newTreeSearch(ctx, t, tolerance)
-		if err := f.growUntilClosed(ctx); err != nil {
+		search := newTreeSearch(ctx, task, tolerance)
+		if err := search.growUntilClosed(ctx); err != nil {
 			return nil, err
 		}
-		loss, err := f.judge(ctx)
+		loss, err := search.judge(ctx)
 		if err != nil {
 			return nil, err
 		}
-		judged += f.found.Judged
-		f.found.Loss = loss
-		f.found.Grown = f.found.Root.Leaves()
-		if loss <= f.allowedLoss() && (best == nil || f.found.Grown < best.found.Grown) {
-			best = f
+		judged += search.found.Judged
+		search.found.Loss = loss
+		search.found.Grown = search.found.Root.Leaves()
+		if loss <= search.allowedLoss() && (best == nil || search.found.Grown < best.found.Grown) {
+			best = search
 		}
 		if tolerance == nil && best == nil {
-			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", loss, f.allowedLoss())
+			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", loss, search.allowedLoss())
 		}
 	}
 	best.found.Judged = judged
@@ -100,17 +100,17 @@ func Find(ctx context.Context, t *Task) (*Found, error) {
 // allowedLoss returns the greatest loss of value that a tree may have.
 func (t *Task) allowedLoss() float64 { return max(t.Loss, t.Slack) }
 
-// growTolerances returns the tolerances to grow trees with: by how much a choice may be worse than the
-// optimal one. nil stands for the scheduler's own choices, which lose nothing.
-func growTolerances(t *Task) []*float64 {
-	var out []*float64
-	if t.Allowed != nil {
-		if t.Loss > 0 {
-			out = append(out, new(t.Loss), new(t.Loss/16))
+// growTolerances returns the tolerances with which Find grows trees: how much worse than the optimum a choice may be. nil
+// stands for the scheduler's own choices, which lose nothing.
+func growTolerances(task *Task) []*float64 {
+	var tolerances []*float64
+	if task.Allowed != nil {
+		if task.Loss > 0 {
+			tolerances = append(tolerances, new(task.Loss), new(task.Loss/16))
 		}
-		out = append(out, new(0.0))
+		tolerances = append(tolerances, new(0.0))
 	}
-	return append(out, nil)
+	return append(tolerances, nil)
 }
 
 // treeSearch grows and prunes one tree.
@@ -129,24 +129,24 @@ type treeSearch struct {
 }
 
 // newTreeSearch returns a search without examples and without a tree.
-func newTreeSearch(ctx context.Context, t *Task, tolerance *float64) *treeSearch {
-	m := t.Space.Model()
-	f := &treeSearch{
-		Task: t, model: m, vars: t.Space.Program().Vars, tolerance: tolerance, decisionNumber: map[Decision]int{},
-		seen: sparse.NewSet(m.NumStates()), found: &Found{Space: t.Space, isRestricted: make([]bool, len(t.Space.Program().Actions)+1)},
+func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSearch {
+	model := task.Space.Model()
+	search := &treeSearch{
+		Task: task, model: model, vars: task.Space.Program().Vars, tolerance: tolerance, decisionNumber: map[Decision]int{},
+		seen: sparse.NewSet(model.NumStates()), found: &Found{Space: task.Space, isRestricted: make([]bool, len(task.Space.Program().Actions)+1)},
 	}
-	if !t.Space.Imported() {
-		f.expander = t.Space.Compiled().NewExpanderUntil(ctx)
+	if !task.Space.Imported() {
+		search.expander = task.Space.Compiled().NewExpanderUntil(ctx)
 	}
-	f.values = make([]int32, len(f.vars))
-	for s := range m.NumStates() {
-		if first, end := m.Choices(s); end-first > 1 {
+	search.values = make([]int32, len(search.vars))
+	for s := range model.NumStates() {
+		if first, end := model.Choices(s); end-first > 1 {
 			for c := first; c < end; c++ {
-				f.found.isRestricted[f.actionOf(c)] = true
+				search.found.isRestricted[search.actionOf(c)] = true
 			}
 		}
 	}
-	return f
+	return search
 }
 
 // actionOf returns the action of choice c.
@@ -159,28 +159,28 @@ func (f *treeSearch) actionOf(c int) sparse.Action {
 
 // mustDecide reports whether the tree has to decide in a state: the state has several choices, or its only
 // choice has an action that occurs in a state with several choices.
-func (f *treeSearch) mustDecide(s int) bool {
-	first, end := f.model.Choices(s)
-	a := f.actionOf(first)
-	return end-first > 1 || a != sparse.NoAction && f.found.isRestricted[a]
+func (f *treeSearch) mustDecide(state int) bool {
+	first, end := f.model.Choices(state)
+	action := f.actionOf(first)
+	return end-first > 1 || action != sparse.NoAction && f.found.isRestricted[action]
 }
 
-// forEachChoice calls visit for each choice of a state and the decision that identifies it, until visit
-// returns false.
-func (f *treeSearch) forEachChoice(s int, visit func(c int, d Decision) bool) {
+// forEachChoice calls visit for each choice of a state, with the decision that identifies the choice. It stops when
+// visit returns false.
+func (f *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
 	first, end := f.model.Choices(s)
 	modules := f.moduleChoices(s)
 	for c := first; c < end; c++ {
-		d := Decision{Action: f.actionOf(c), Module: -1}
+		decision := Decision{Action: f.actionOf(c), Module: -1}
 		if modules != nil {
-			d.Module = modules[c-first].Module
+			decision.Module = modules[c-first].Module
 		}
-		for b := first; b < c; b++ {
-			if f.actionOf(b) == d.Action && (modules == nil || modules[b-first].Module == d.Module) {
-				d.Index++
+		for earlier := first; earlier < c; earlier++ {
+			if f.actionOf(earlier) == decision.Action && (modules == nil || modules[earlier-first].Module == decision.Module) {
+				decision.Index++
 			}
 		}
-		if !visit(c, d) {
+		if !visit(c, decision) {
 			return
 		}
 	}
@@ -203,8 +203,8 @@ func (f *treeSearch) moduleChoices(s int) []compile.Choice {
 // choiceOf returns the choice of a state that a decision identifies, and -1 if there is none.
 func (f *treeSearch) choiceOf(s int, wanted Decision) int {
 	found := -1
-	f.forEachChoice(s, func(c int, d Decision) bool {
-		if d == wanted {
+	f.forEachChoice(s, func(c int, decision Decision) bool {
+		if decision == wanted {
 			found = c
 		}
 		return found < 0
@@ -222,9 +222,9 @@ func (f *treeSearch) addExample(s int) error {
 		return fmt.Errorf("the tree would decide in more than %d states, which is the limit", maxExamples)
 	}
 	example := Example{Values: f.Space.State(nil, s)}
-	f.forEachChoice(s, func(c int, d Decision) bool {
+	f.forEachChoice(s, func(c int, decision Decision) bool {
 		if f.isAllowed(s, c) {
-			example.Allowed = append(example.Allowed, f.numberOf(d))
+			example.Allowed = append(example.Allowed, f.numberOf(decision))
 		}
 		return true
 	})
@@ -243,15 +243,15 @@ func (f *treeSearch) isAllowed(s, c int) bool {
 	return f.tolerance != nil && f.Allowed(s, c, *f.tolerance)
 }
 
-// numberOf returns the number of a decision, and adds it if it is new.
-func (f *treeSearch) numberOf(d Decision) int {
-	n, known := f.decisionNumber[d]
+// numberOf returns the number of a decision. It gives a new decision the next number.
+func (f *treeSearch) numberOf(decision Decision) int {
+	number, known := f.decisionNumber[decision]
 	if !known {
-		n = len(f.found.Decisions)
-		f.decisionNumber[d] = n
-		f.found.Decisions = append(f.found.Decisions, d)
+		number = len(f.found.Decisions)
+		f.decisionNumber[decision] = number
+		f.found.Decisions = append(f.found.Decisions, decision)
 	}
-	return n
+	return number
 }
 
 // maxRounds is the number of trees after which growUntilClosed follows all choices of a state, unless only
@@ -288,9 +288,9 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 	}
 }
 
-// choicesToFollow returns the range of choices of a state whose successors growUntilClosed adds. It is the
-// choice of the tree if the state is an example, and the choice of the scheduler if it is not. It is all
-// choices if the tree need not decide in the state, or after maxRounds rounds if several choices are allowed.
+// choicesToFollow returns the choices of a state whose successors growUntilClosed visits, as a range: from <= c < to.
+// For a state that is an example it is the choice of the tree, and for other states the choice of the scheduler. All
+// choices are followed if the tree need not decide in the state, or after maxRounds rounds if several are allowed.
 func (f *treeSearch) choicesToFollow(s, round int) (from, to int) {
 	first, end := f.model.Choices(s)
 	scheduled := f.Choices[s]
@@ -323,19 +323,20 @@ func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, t
 		if from < 0 {
 			return nil, nil
 		}
-		lo, hi := f.model.Start[from], f.model.Start[to]
-		for _, t := range f.model.Target[lo:hi] {
-			if !seen.Has(int(t)) {
-				seen.Add(int(t))
-				queue = append(queue, t)
+		firstTransition, endTransition := f.model.Start[from], f.model.Start[to]
+		for _, target := range f.model.Target[firstTransition:endTransition] {
+			if !seen.Has(int(target)) {
+				seen.Add(int(target))
+				queue = append(queue, target)
 			}
 		}
 	}
 	return seen, nil
 }
 
-// judge returns an upper bound on the loss of the current tree. The loss is infinite if the tree reaches a
-// state that has no choice for its decision.
+// judge returns an upper bound on the loss of value under the current tree. It removes the choices that the tree does
+// not make, and calls Judge for the rest. The loss is infinite if the tree reaches a state where no choice corresponds
+// to the decision of the tree.
 func (f *treeSearch) judge(ctx context.Context) (float64, error) {
 	f.found.Judged++
 	kept := sparse.NewSet(f.model.NumChoices())
@@ -417,22 +418,22 @@ func (f *treeSearch) prune(ctx context.Context) error {
 
 // collapseBranches returns a tree in which a branch is replaced by a leaf if its most frequent decision is
 // allowed in all of its examples but at most the given number of exceptions.
-func (f *treeSearch) collapseBranches(b branch, exceptions int) *Node {
-	if b.node.Leaf() {
-		return b.node
+func (f *treeSearch) collapseBranches(branch branch, exceptions int) *Node {
+	if branch.node.Leaf() {
+		return branch.node
 	}
-	d := f.frequentDecisions(b.examples)[0]
+	decision := f.frequentDecisions(branch.examples)[0]
 	missed := 0
-	for _, i := range b.examples {
-		if !slices.Contains(f.examples[i].Allowed, d) {
+	for _, i := range branch.examples {
+		if !slices.Contains(f.examples[i].Allowed, decision) {
 			missed++
 		}
 	}
 	if missed <= exceptions {
-		return &Node{Decision: d}
+		return &Node{Decision: decision}
 	}
-	yes, no := f.split(b)
-	return &Node{Test: b.node.Test, Yes: f.collapseBranches(yes, exceptions), No: f.collapseBranches(no, exceptions)}
+	yes, no := f.split(branch)
+	return &Node{Test: branch.node.Test, Yes: f.collapseBranches(yes, exceptions), No: f.collapseBranches(no, exceptions)}
 }
 
 // pruneGreedily tries to replace branches by leaves one at a time, branches with more examples first. It stops
@@ -448,13 +449,13 @@ func (f *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func
 			continue
 		}
 		replaced := false
-		for _, d := range f.frequentDecisions(b.examples) {
+		for _, decision := range f.frequentDecisions(b.examples) {
 			if f.found.Judged >= maxJudged {
 				f.found.Stopped = true
 				return nil
 			}
 			old := *b.node
-			*b.node = Node{Decision: d}
+			*b.node = Node{Decision: decision}
 			var err error
 			replaced, err = accept()
 			if replaced {

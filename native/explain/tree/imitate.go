@@ -31,11 +31,11 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 		if wanted := choices[s]; wanted != sparse.None && m.Actions != nil && m.Actions[c] != space.Model().Actions[wanted] {
 			return 1, nil
 		}
-		from, to := m.Row(c)
-		for _, t := range m.Target[from:to] {
-			if !seen.Has(int(t)) {
-				seen.Add(int(t))
-				queue = append(queue, t)
+		first, end := m.Row(c)
+		for _, target := range m.Target[first:end] {
+			if !seen.Has(int(target)) {
+				seen.Add(int(target))
+				queue = append(queue, target)
 			}
 		}
 	}

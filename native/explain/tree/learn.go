@@ -22,46 +22,46 @@ const maxPairedVars = 24
 // Learn returns a tree that gives every example an allowed decision. No two examples may have the same
 // values. The tree is grown greedily: each test minimizes the entropy. The error is the context's.
 func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node, error) {
-	l := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: make([][]int32, len(vars))}
-	for v := range l.columns {
-		l.columns[v] = make([]int32, len(examples))
+	learner := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: make([][]int32, len(vars))}
+	for variable := range learner.columns {
+		learner.columns[variable] = make([]int32, len(examples))
 	}
 	for i, example := range examples {
-		for v, value := range example.Values {
-			l.columns[v][i] = value
+		for variable, value := range example.Values {
+			learner.columns[variable][i] = value
 		}
 		largest := example.Allowed[len(example.Allowed)-1]
-		l.decisions = max(l.decisions, largest+1)
+		learner.decisions = max(learner.decisions, largest+1)
 	}
 	all := make([]int, len(examples))
 	for i := range all {
 		all[i] = i
 	}
-	return l.grow(all)
+	return learner.grow(all)
 }
 
 // candidateTests returns the tests to choose from: each variable with a threshold, which is not set yet, and
 // each pair of integer variables whose ranges overlap.
 func candidateTests(vars []sema.Variable) []Test {
-	var out []Test
+	var tests []Test
 	for i := range vars {
-		out = append(out, Test{Var: i, Other: -1})
+		tests = append(tests, Test{Var: i, Other: -1})
 	}
 	if len(vars) > maxPairedVars {
-		return out
+		return tests
 	}
 	for i, left := range vars {
 		for j, right := range vars {
 			if left.Type != sema.Int || right.Type != sema.Int || i == j || left.Low > right.High || right.Low > left.High {
 				continue
 			}
-			out = append(out, Test{Var: i, Other: j})
+			tests = append(tests, Test{Var: i, Other: j})
 			if i < j { // equality is symmetric
-				out = append(out, Test{Var: i, Other: j, Equal: true})
+				tests = append(tests, Test{Var: i, Other: j, Equal: true})
 			}
 		}
 	}
-	return out
+	return tests
 }
 
 // learner grows a decision tree.
@@ -115,15 +115,15 @@ func (l *learner) assignLabels(examples []int) (labels []int, first int) {
 		count := make([]int, l.decisions)
 		for position, example := range examples {
 			if labels[position] < 0 {
-				for _, d := range l.examples[example].Allowed {
-					count[d]++
+				for _, decision := range l.examples[example].Allowed {
+					count[decision]++
 				}
 			}
 		}
 		majority := 0
-		for d, n := range count {
-			if n > count[majority] {
-				majority = d
+		for decision, votes := range count {
+			if votes > count[majority] {
+				majority = decision
 			}
 		}
 		if first < 0 {
@@ -139,92 +139,93 @@ func (l *learner) assignLabels(examples []int) (labels []int, first int) {
 	return labels, first
 }
 
-// bestTest returns the test after which the labels have the least entropy; the first of several.
+// bestTest returns the test that separates the labels best: the labels of the examples that satisfy it and of the
+// others have the least total entropy. It returns the first of several best tests.
 func (l *learner) bestTest(examples, labels []int) Test {
 	total := make([]int, l.decisions)
-	for _, d := range labels {
-		total[d]++
+	for _, decision := range labels {
+		total[decision]++
 	}
 	var best Test
 	minEntropy := math.Inf(1)
-	// consider compares a test with the best one so far. n examples satisfy it, and yes counts their labels.
-	consider := func(t Test, yes []int, n int) {
-		if n == 0 || n == len(examples) {
+	// consider compares a test with the best one so far. satisfying examples satisfy it, and yes counts their labels.
+	consider := func(test Test, yes []int, satisfying int) {
+		if satisfying == 0 || satisfying == len(examples) {
 			return
 		}
 		no := make([]int, len(total))
-		for d := range total {
-			no[d] = total[d] - yes[d]
+		for decision := range total {
+			no[decision] = total[decision] - yes[decision]
 		}
 		// The margin ignores rounding errors, so that the result does not depend on the processor.
-		sum := entropy(yes, n) + entropy(no, len(examples)-n)
+		sum := entropy(yes, satisfying) + entropy(no, len(examples)-satisfying)
 		if sum < minEntropy-1e-9 {
-			best = t
+			best = test
 			minEntropy = sum
 		}
 	}
-	for _, t := range l.tests {
+	for _, test := range l.tests {
 		if l.ctx.Err() != nil {
 			break
 		}
-		if t.Other < 0 {
-			l.considerThresholds(t.Var, examples, labels, consider)
+		if test.Other < 0 {
+			l.considerThresholds(test.Var, examples, labels, consider)
 			continue
 		}
 		yes := make([]int, len(total))
-		n := 0
-		left, right := l.columns[t.Var], l.columns[t.Other]
-		for k, i := range examples {
-			if left[i] == right[i] || !t.Equal && left[i] < right[i] {
-				yes[labels[k]]++
-				n++
+		satisfying := 0
+		left, right := l.columns[test.Var], l.columns[test.Other]
+		for position, example := range examples {
+			if left[example] == right[example] || !test.Equal && left[example] < right[example] {
+				yes[labels[position]]++
+				satisfying++
 			}
 		}
-		consider(t, yes, n)
+		consider(test, yes, satisfying)
 	}
 	return best
 }
 
-// considerThresholds considers the tests v<=x and v=x for all values x that variable v has in the examples.
-func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(t Test, yes []int, n int)) {
+// considerThresholds considers the tests v<=value and v=value for all values value that variable v has in the examples.
+func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(t Test, yes []int, atMost int)) {
 	countsOf := map[int32][]int{}
 	column := l.columns[variable]
 	var counts []int
 	var lastValue int32
-	for index, i := range examples {
-		if x := column[i]; counts == nil || x != lastValue {
-			lastValue = x
-			counts = countsOf[x]
+	for position, example := range examples {
+		if value := column[example]; counts == nil || value != lastValue {
+			lastValue = value
+			counts = countsOf[value]
 			if counts == nil {
 				counts = make([]int, l.decisions)
-				countsOf[x] = counts
+				countsOf[value] = counts
 			}
 		}
-		counts[labels[index]]++
+		counts[labels[position]]++
 	}
 	values := slices.Sorted(maps.Keys(countsOf))
-	below := make([]int, l.decisions) // the labels of examples with values up to x
-	n := 0
-	for index, x := range values {
+	below := make([]int, l.decisions) // the labels of examples with values up to value
+	atMost := 0
+	for position, value := range values {
 		valueTotal := 0
-		for d, count := range countsOf[x] {
-			below[d] += count
+		for decision, count := range countsOf[value] {
+			below[decision] += count
 			valueTotal += count
 		}
-		n += valueTotal
-		consider(Test{Var: variable, Other: -1, Value: x}, below, n)
-		if index > 0 && index < len(values)-1 {
-			consider(Test{Var: variable, Other: -1, Value: x, Equal: true}, countsOf[x], valueTotal)
+		atMost += valueTotal
+		consider(Test{Var: variable, Other: -1, Value: value}, below, atMost)
+		if position > 0 && position < len(values)-1 {
+			consider(Test{Var: variable, Other: -1, Value: value, Equal: true}, countsOf[value], valueTotal)
 		}
 	}
 }
 
-// entropy returns n times the entropy, in bits, of n labels. count has the number of labels of each kind.
+// entropy returns the entropy of n labels in bits, multiplied by n. count has the number of labels of each kind.
 func entropy(count []int, n int) float64 {
 	sum := 0.0
-	for _, k := range count {
-		if k > 0 {
-			sum -= float64(k) * math.Log2(float64(k)/float64(n))
+	for _, number := range count {
+		if number > 0 {
+			sum -= float64(number) * math.Log2(float64(number)/float64(n))
 		}
 	}
 	return sum

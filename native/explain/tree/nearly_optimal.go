@@ -10,40 +10,40 @@ import (
 // value is worse than optimal by at most the tolerance, and one of its successors is nearer to a state where the scheduler has no
 // choice to make. The second condition is needed because choices with optimal values can stay in a cycle forever. The result is
 // nil if a value is infinite. reward is nil if the values are probabilities.
-func NearlyOptimal(m *sparse.Model, lower, upper []float64, reward *sparse.Reward, choices []uint32) func(state, choice int, tolerance float64) bool {
-	mid := make([]float64, len(lower))
-	for s := range mid {
-		mid[s] = (lower[s] + upper[s]) / 2
-		if math.IsInf(mid[s], 0) || math.IsNaN(mid[s]) {
+func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.Reward, choices []uint32) func(state, choice int, tolerance float64) bool {
+	midpoint := make([]float64, len(lower))
+	for s := range midpoint {
+		midpoint[s] = (lower[s] + upper[s]) / 2
+		if math.IsInf(midpoint[s], 0) || math.IsNaN(midpoint[s]) {
 			return nil
 		}
 	}
-	optimal := sparse.NewSet(m.NumChoices())
-	loss := make([]float64, m.NumChoices())
-	for s := range mid {
-		first, end := m.Choices(s)
+	optimal := sparse.NewSet(model.NumChoices())
+	loss := make([]float64, model.NumChoices())
+	for s := range midpoint {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			value := reward.OfChoice(s, c)
-			from, to := m.Row(c)
-			for i := from; i < to; i++ {
-				value += m.Prob(i) * mid[m.Target[i]]
+			from, to := model.Row(c)
+			for transition := from; transition < to; transition++ {
+				value += model.Prob(transition) * midpoint[model.Target[transition]]
 			}
 			width := upper[s] - lower[s]
-			loss[c] = math.Abs(value-mid[s]) - width
-			if loss[c] <= 1e-9*max(1e-9, math.Abs(mid[s])) {
+			loss[c] = math.Abs(value-midpoint[s]) - width
+			if loss[c] <= 1e-9*max(1e-9, math.Abs(midpoint[s])) {
 				loss[c] = 0
 				optimal.Add(c)
 			}
 		}
 	}
-	distance := distances(m, choices, optimal)
+	distance := distances(model, choices, optimal)
 	return func(state, choice int, tolerance float64) bool {
 		if loss[choice] > tolerance {
 			return false
 		}
-		lo, hi := m.Row(choice)
-		for _, t := range m.Target[lo:hi] {
-			if distance[t] < distance[state] {
+		firstTransition, endTransition := model.Row(choice)
+		for _, target := range model.Target[firstTransition:endTransition] {
+			if distance[target] < distance[state] {
 				return true
 			}
 		}
@@ -51,10 +51,11 @@ func NearlyOptimal(m *sparse.Model, lower, upper []float64, reward *sparse.Rewar
 	}
 }
 
-// distances returns, for each state, the smallest number of steps to a state where the scheduler has no choice to make, by
-// optimal choices and those of the scheduler. It is math.MaxInt if there is no such path.
-func distances(m *sparse.Model, choices []uint32, optimal *sparse.Set) []int {
-	distance := make([]int, m.NumStates())
+// distances returns, for each state, the smallest number of steps to a state in which the scheduler leaves the choice open
+// (sparse.None). Only optimal choices and choices of the scheduler are followed. The distance is math.MaxInt if there is no
+// such path.
+func distances(model *sparse.Model, choices []uint32, optimal *sparse.Set) []int {
+	distance := make([]int, model.NumStates())
 	var queue []uint32
 	for s := range distance {
 		distance[s] = math.MaxInt
@@ -63,10 +64,10 @@ func distances(m *sparse.Model, choices []uint32, optimal *sparse.Set) []int {
 			queue = append(queue, uint32(s))
 		}
 	}
-	g := sparse.NewGraph(m)
+	graph := sparse.NewGraph(model)
 	for i := 0; i < len(queue); i++ {
-		for _, c := range g.Into(int(queue[i])) {
-			s := g.Owner(c)
+		for _, c := range graph.Into(int(queue[i])) {
+			s := graph.Owner(c)
 			followed := optimal.Has(int(c)) || choices[s] == c
 			if followed && distance[s] == math.MaxInt {
 				distance[s] = distance[queue[i]] + 1

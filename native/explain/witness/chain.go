@@ -70,40 +70,40 @@ type unrolling struct {
 // Markov chain choices is nil. Of a CTMC it returns the embedded chain.
 //
 // The error is a *LimitError, the context's, or says that the model is not exact.
-func New(ctx context.Context, m *sparse.Model, formula *PathFormula, choices [][]uint32, from int) (*Chain, error) {
-	if !m.Exact() || m.Intervals() {
+func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices [][]uint32, from int) (*Chain, error) {
+	if !model.Exact() || model.Intervals() {
 		return nil, errInexact
 	}
-	u := &unrolling{model: m, formula: formula, choices: choices, nodeNumbers: map[uint64]uint32{}}
-	u.currentRow = &chainRow{model: m, sums: map[uint32]*big.Rat{}}
-	u.builder = sparse.NewBuilder(sparse.DTMC)
-	u.Chain = &Chain{}
-	u.maxStep = max(formula.Low, len(choices)-1, 0)
+	builder := &unrolling{model: model, formula: formula, choices: choices, nodeNumbers: map[uint64]uint32{}}
+	builder.currentRow = &chainRow{model: model, sums: map[uint32]*big.Rat{}}
+	builder.builder = sparse.NewBuilder(sparse.DTMC)
+	builder.Chain = &Chain{}
+	builder.maxStep = max(formula.Low, len(choices)-1, 0)
 	if formula.High >= 0 {
-		u.maxStep = formula.High
+		builder.maxStep = formula.High
 	}
-	if _, err := u.nodeOf(from, 0); err != nil {
+	if _, err := builder.nodeOf(from, 0); err != nil {
 		return nil, err
 	}
-	for v := 0; v < len(u.State); v++ { // expand appends to u.State
-		if v&0xfff == 0 && ctx.Err() != nil {
+	for node := 0; node < len(builder.State); node++ { // expand appends to builder.State
+		if node&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err := u.expand(uint32(v)); err != nil {
+		if err := builder.expand(uint32(node)); err != nil {
 			return nil, err
 		}
 	}
-	if err := u.setModel(); err != nil {
+	if err := builder.setModel(); err != nil {
 		return nil, err
 	}
-	u.setTarget()
-	return u.Chain, nil
+	builder.setTarget()
+	return builder.Chain, nil
 }
 
 // nodeOf returns the node of a state after some steps, and adds it if it is new.
-func (u *unrolling) nodeOf(s, step int) (uint32, error) {
+func (u *unrolling) nodeOf(state, step int) (uint32, error) {
 	step = min(step, u.maxStep)
-	key := uint64(step)<<32 | uint64(s)
+	key := uint64(step)<<32 | uint64(state)
 	if node, ok := u.nodeNumbers[key]; ok {
 		return node, nil
 	}
@@ -112,7 +112,7 @@ func (u *unrolling) nodeOf(s, step int) (uint32, error) {
 		return 0, &LimitError{maxNodes}
 	}
 	u.nodeNumbers[key] = node
-	u.State = append(u.State, uint32(s))
+	u.State = append(u.State, uint32(state))
 	u.steps = append(u.steps, uint32(step))
 	return node, nil
 }
@@ -120,11 +120,11 @@ func (u *unrolling) nodeOf(s, step int) (uint32, error) {
 // expand adds the transitions of a node, and their targets. A node gets a self-loop if it satisfies the
 // formula or no continuation of the path does.
 func (u *unrolling) expand(node uint32) error {
-	s, step := int(u.State[node]), int(u.steps[node])
-	choice := u.choiceOf(s, step)
+	state, step := int(u.State[node]), int(u.steps[node])
+	choice := u.choiceOf(state, step)
 	u.Choice = append(u.Choice, uint32(choice))
-	satisfied := u.formula.Right.Has(s) && step >= u.formula.Low
-	violated := !u.formula.Left.Has(s) || step == u.formula.High
+	satisfied := u.formula.Right.Has(state) && step >= u.formula.Low
+	violated := !u.formula.Left.Has(state) || step == u.formula.High
 	u.satisfied = append(u.satisfied, satisfied)
 	u.builder.State()
 	if satisfied || violated {
@@ -132,8 +132,8 @@ func (u *unrolling) expand(node uint32) error {
 		return nil
 	}
 	targets, probs := u.currentRow.transitions(choice)
-	for i, t := range targets {
-		target, err := u.nodeOf(int(t), step+1)
+	for i, targetState := range targets {
+		target, err := u.nodeOf(int(targetState), step+1)
 		if err != nil {
 			return err
 		}
@@ -142,14 +142,14 @@ func (u *unrolling) expand(node uint32) error {
 	return nil
 }
 
-// choiceOf returns the scheduler's choice in state s after some steps.
-func (u *unrolling) choiceOf(s, step int) int {
-	first, _ := u.model.Choices(s)
+// choiceOf returns the scheduler's choice in state state after some steps.
+func (u *unrolling) choiceOf(state, step int) int {
+	first, _ := u.model.Choices(state)
 	if len(u.choices) == 0 {
 		return first
 	}
-	if c := u.choices[min(step, len(u.choices)-1)][s]; c != sparse.None {
-		return int(c)
+	if choice := u.choices[min(step, len(u.choices)-1)][state]; choice != sparse.None {
+		return int(choice)
 	}
 	return first
 }
@@ -175,9 +175,9 @@ func (u *unrolling) setModel() error {
 // no path reaches such a node.
 func (u *unrolling) setTarget() {
 	satisfied := sparse.NewSet(len(u.State))
-	for v, ok := range u.satisfied {
+	for node, ok := range u.satisfied {
 		if ok {
-			satisfied.Add(v)
+			satisfied.Add(node)
 		}
 	}
 	u.Target = satisfied
@@ -202,25 +202,25 @@ func (r *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) 
 	r.targets = r.targets[:0]
 	r.probs = r.probs[:0]
 	if r.model.Kind == sparse.MDP {
-		for i := first; i < end; i++ {
-			r.targets = append(r.targets, r.model.Target[i])
-			r.probs = append(r.probs, r.model.Rat(i))
+		for transition := first; transition < end; transition++ {
+			r.targets = append(r.targets, r.model.Target[transition])
+			r.probs = append(r.probs, r.model.Rat(transition))
 		}
 		return r.targets, r.probs
 	}
 	clear(r.sums)
 	total := new(big.Rat)
-	for i := first; i < end; i++ {
-		t := r.model.Target[i]
-		if r.sums[t] == nil {
-			r.sums[t] = new(big.Rat)
-			r.targets = append(r.targets, t)
+	for transition := first; transition < end; transition++ {
+		target := r.model.Target[transition]
+		if r.sums[target] == nil {
+			r.sums[target] = new(big.Rat)
+			r.targets = append(r.targets, target)
 		}
-		r.sums[t].Add(r.sums[t], r.model.Rat(i))
-		total.Add(total, r.model.Rat(i))
+		r.sums[target].Add(r.sums[target], r.model.Rat(transition))
+		total.Add(total, r.model.Rat(transition))
 	}
-	for _, t := range r.targets {
-		r.probs = append(r.probs, r.sums[t].Quo(r.sums[t], total))
+	for _, target := range r.targets {
+		r.probs = append(r.probs, r.sums[target].Quo(r.sums[target], total))
 	}
 	return r.targets, r.probs
 }

@@ -21,49 +21,49 @@ type Set struct {
 	Steps int
 }
 
-// Exceed returns the smallest set of paths whose total probability exceeds a bound, or reaches it if
-// reach is true. It adds paths in decreasing order of probability. Enough is false if all paths together do
+// Exceed returns the smallest set of paths whose total probability exceeds a bound, or equals it if
+// orEqual is true. It adds paths in decreasing order of probability. Enough is false if all paths together do
 // not exceed the bound, if limit paths do not, or if the sum seems to converge to the bound. Set.Paths has
 // the first keep paths. If the context ends, the error is the context's, the set has the paths found so far,
 // and Sum is a lower bound.
-func Exceed(ctx context.Context, p *Paths, bound *big.Rat, reach bool, limit, keep int) (*Set, error) {
-	s := &Set{}
-	total := newPathSum(p.chain.products)
+func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, limit, keep int) (*Set, error) {
+	set := &Set{}
+	total := newPathSum(paths.chain.products)
 	err := ctx.Err()
-	for err == nil && !s.Enough && !s.All && s.Count < limit && total.undecided < maxUndecided {
-		err = s.addNext(ctx, p, total, bound, reach, keep)
+	for err == nil && !set.Enough && !set.All && set.Count < limit && total.undecided < maxUndecided {
+		err = set.addNext(ctx, paths, total, bound, orEqual, keep)
 	}
 	if err == nil {
-		s.Sum, err = total.sum(ctx)
+		set.Sum, err = total.sum(ctx)
 	}
 	if err != nil {
-		s.Sum, _ = total.lower.Rat(nil)
+		set.Sum, _ = total.lower.Rat(nil)
 	}
-	return s, err
+	return set, err
 }
 
-// addNext adds the next path to the set and to total, or sets All after the last one. It sets Enough if total
-// now exceeds the bound, or reaches it if reach is true.
-func (s *Set) addNext(ctx context.Context, p *Paths, total *pathSum, bound *big.Rat, reach bool, keep int) error {
-	next, err := p.nextEntry()
+// addNext adds the next path to the set and its probability to total. If there is no further path, it sets All. It sets
+// Enough if total now exceeds the bound, or equals it and orEqual is true.
+func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound *big.Rat, orEqual bool, keep int) error {
+	next, err := paths.nextEntry()
 	if err != nil {
 		return err
 	}
 	if next == nil {
-		s.All = true
+		set.All = true
 		return nil
 	}
-	if s.Count < keep {
-		s.Paths = append(s.Paths, p.path(*next))
+	if set.Count < keep {
+		set.Paths = append(set.Paths, paths.path(*next))
 	}
-	s.Count++
-	s.Steps = max(s.Steps, int(next.steps)-1) // the step to the goal does not count
+	set.Count++
+	set.Steps = max(set.Steps, int(next.steps)-1) // the step to the goal does not count
 	total.add(next.product)
 	order, err := total.compare(ctx, bound)
 	if err != nil {
 		return err
 	}
-	s.Enough = order > 0 || order == 0 && reach
+	set.Enough = order > 0 || order == 0 && orEqual
 	return ctx.Err()
 }
 
@@ -93,15 +93,15 @@ func newPathSum(p *products) *pathSum {
 }
 
 // add adds the probability of one path.
-func (t *pathSum) add(p product) {
-	if t.count[p] == 0 {
-		t.distinct = append(t.distinct, p)
-		exact := t.products.rat(p)
-		t.bounds[p] = [2]*big.Float{rounded(exact, big.ToNegativeInf), rounded(exact, big.ToPositiveInf)}
+func (s *pathSum) add(added product) {
+	if s.count[added] == 0 {
+		s.distinct = append(s.distinct, added)
+		exact := s.products.rat(added)
+		s.bounds[added] = [2]*big.Float{rounded(exact, big.ToNegativeInf), rounded(exact, big.ToPositiveInf)}
 	}
-	t.count[p]++
-	t.lower.Add(t.lower, t.bounds[p][0])
-	t.upper.Add(t.upper, t.bounds[p][1])
+	s.count[added]++
+	s.lower.Add(s.lower, s.bounds[added][0])
+	s.upper.Add(s.upper, s.bounds[added][1])
 }
 
 // rounded returns a fraction rounded to boundBits bits.
@@ -111,15 +111,15 @@ func rounded(exact *big.Rat, mode big.RoundingMode) *big.Float {
 
 // compare returns the sign of the exact sum minus a bound. It computes the exact sum only if the bounds on
 // the sum do not decide.
-func (t *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
-	if t.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
+func (s *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
+	if s.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
 		return 1, nil
 	}
-	if t.upper.Cmp(rounded(bound, big.ToNegativeInf)) < 0 {
+	if s.upper.Cmp(rounded(bound, big.ToNegativeInf)) < 0 {
 		return -1, nil
 	}
-	t.undecided++
-	sum, err := t.sum(ctx)
+	s.undecided++
+	sum, err := s.sum(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -127,15 +127,15 @@ func (t *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
 }
 
 // sum returns the exact sum.
-func (t *pathSum) sum(ctx context.Context) (*big.Rat, error) {
-	sum, term := new(big.Rat), new(big.Rat)
-	for _, p := range t.distinct {
+func (s *pathSum) sum(ctx context.Context) (*big.Rat, error) {
+	sum, summand := new(big.Rat), new(big.Rat)
+	for _, term := range s.distinct {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		term.SetInt64(t.count[p])
-		term.Mul(term, t.products.rat(p))
-		sum.Add(sum, term)
+		summand.SetInt64(s.count[term])
+		summand.Mul(summand, s.products.rat(term))
+		sum.Add(sum, summand)
 	}
 	return sum, nil
 }

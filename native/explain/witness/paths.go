@@ -56,33 +56,33 @@ const none = sparse.None
 
 // Paths returns an enumeration of the chain's paths, before the first one. The error is the context's; Next
 // also returns it.
-func (c *Chain) Paths(ctx context.Context) (*Paths, error) {
-	n := len(c.State)
-	p := &Paths{
-		ctx: ctx, chain: c, goal: uint32(n),
-		paths: make([][]pathEntry, n+1), candidates: make([]candidateHeap, n+1),
+func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
+	numNodes := len(chain.State)
+	paths := &Paths{
+		ctx: ctx, chain: chain, goal: uint32(numNodes),
+		paths: make([][]pathEntry, numNodes+1), candidates: make([]candidateHeap, numNodes+1),
 	}
-	p.collectIncoming()
-	return p, p.findLikeliest()
+	paths.collectIncoming()
+	return paths, paths.findLikeliest()
 }
 
 // collectIncoming collects the transitions into each node by a counting sort: it counts them, sums the counts
 // to the positions where the nodes begin, and then fills in the transitions.
 func (p *Paths) collectIncoming() {
-	m := p.chain.Model
-	n := len(p.chain.State)
-	useful := sparse.NewGraph(m).ExistsUntil(sparse.FullSet(n), p.chain.Target)
-	p.incomingStart = make([]uint32, n+3)
+	model := p.chain.Model
+	numNodes := len(p.chain.State)
+	useful := sparse.NewGraph(model).ExistsUntil(sparse.FullSet(numNodes), p.chain.Target)
+	p.incomingStart = make([]uint32, numNodes+3)
 	forEachStep := func(visit func(to uint32, step incomingStep)) {
-		for v := range useful.All() {
-			if p.chain.Target.Has(v) {
-				visit(p.goal, incomingStep{uint32(v), none})
+		for node := range useful.All() {
+			if p.chain.Target.Has(node) {
+				visit(p.goal, incomingStep{uint32(node), none})
 				continue
 			}
-			first, end := m.Row(v)
-			for i := first; i < end; i++ {
-				if t := m.Target[i]; useful.Has(int(t)) {
-					visit(t, incomingStep{uint32(v), m.Weight[i]})
+			first, end := model.Row(node)
+			for transition := first; transition < end; transition++ {
+				if target := model.Target[transition]; useful.Has(int(target)) {
+					visit(target, incomingStep{uint32(node), model.Weight[transition]})
 				}
 			}
 		}
@@ -98,8 +98,8 @@ func (p *Paths) collectIncoming() {
 	})
 }
 
-// appendStep returns the path that consists of path number rank to node from, which is e, and a step with
-// the given weight. The step from a target to goal has no weight.
+// appendStep returns a path with one more step. The path ends in node from and has the given rank there; weight is the
+// number of the weight of the step, or none for the step from a target to the goal.
 func (p *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEntry {
 	extended := pathEntry{previous: from, rank: rank, product: path.product, steps: path.steps + 1}
 	if weight != none {
@@ -121,44 +121,44 @@ func (p *Paths) precedes(a, b pathEntry) bool {
 //
 // Source: Dijkstra (1959), with label correction.
 func (p *Paths) findLikeliest() error {
-	m := p.chain.Model
-	q := &nodeQueue{products: p.chain.products}
+	model := p.chain.Model
+	queue := &nodeQueue{products: p.chain.products}
 	noPaths := p.incomingStart[p.goal] == p.incomingStart[p.goal+1]
 	if noPaths {
 		return nil
 	}
 	useful := make([]bool, len(p.paths))
-	for _, a := range p.incoming {
-		useful[a.source] = true
+	for _, step := range p.incoming {
+		useful[step.source] = true
 	}
 	p.paths[0] = []pathEntry{{previous: none}}
-	q.push(0, 0)
-	// relax makes the path over node v the best path to node t, if it is.
-	relax := func(v, t, weight uint32) {
-		extended := p.appendStep(p.paths[v][0], v, 0, weight)
-		if p.paths[t] != nil && !p.precedes(extended, p.paths[t][0]) {
+	queue.push(0, 0)
+	// relax stores the best path to node, extended by a step to target, if it is better than the best known path to target.
+	relax := func(node, target, weight uint32) {
+		extended := p.appendStep(p.paths[node][0], node, 0, weight)
+		if p.paths[target] != nil && !p.precedes(extended, p.paths[target][0]) {
 			return
 		}
-		p.paths[t] = []pathEntry{extended}
-		q.push(t, extended.product)
+		p.paths[target] = []pathEntry{extended}
+		queue.push(target, extended.product)
 	}
-	for q.Len() > 0 {
-		item := heap.Pop(q).(queuedNode)
-		v := item.node
+	for queue.Len() > 0 {
+		item := heap.Pop(queue).(queuedNode)
+		node := item.node
 		if err := p.poll(); err != nil {
 			return err
 		}
-		if v == p.goal || p.paths[v][0].product != item.product {
+		if node == p.goal || p.paths[node][0].product != item.product {
 			continue
 		}
-		if p.chain.Target.Has(int(v)) {
-			relax(v, p.goal, none)
+		if p.chain.Target.Has(int(node)) {
+			relax(node, p.goal, none)
 			continue
 		}
-		first, end := m.Row(int(v))
-		for i := first; i < end; i++ {
-			if t := m.Target[i]; useful[t] {
-				relax(v, t, m.Weight[i])
+		first, end := model.Row(int(node))
+		for transition := first; transition < end; transition++ {
+			if target := model.Target[transition]; useful[target] {
+				relax(node, target, model.Weight[transition])
 			}
 		}
 	}
@@ -176,17 +176,17 @@ func (p *Paths) poll() error {
 
 // Next returns the next path, nil after the last one.
 func (p *Paths) Next() (*Path, error) {
-	e, err := p.nextEntry()
-	if e == nil || err != nil {
+	entry, err := p.nextEntry()
+	if entry == nil || err != nil {
 		return nil, err
 	}
-	return p.path(*e), nil
+	return p.path(*entry), nil
 }
 
 // nextEntry returns the next path to the goal, nil after the last one.
 func (p *Paths) nextEntry() (*pathEntry, error) {
 	if p.returned > 0 {
-		if err := p.findKth(p.goal, p.returned+1); err != nil {
+		if err := p.findNth(p.goal, p.returned+1); err != nil {
 			return nil, err
 		}
 	}
@@ -208,56 +208,57 @@ func (p *Paths) path(entry pathEntry) *Path {
 	return path
 }
 
-// findKth finds the k-th most probable path to node v, if there is one, and appends it to paths[v]. The first
-// k-1 paths to v must be known, and k is at least 2. A candidate for it is, for each predecessor u, the most
-// probable path over u that is not in paths[v] yet; so the path over the predecessor of path k-1 is replaced.
+// findNth finds the n-th most probable path to a node, if there is one, and appends it to paths[node]. n is at least 2,
+// and the first n-1 paths must be known. For each predecessor there is one candidate: the most probable path over it
+// that is not in paths[node] yet. So first the candidate that became path n-1 is replaced by the next path over the
+// same predecessor.
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
-func (p *Paths) findKth(v uint32, k int) error {
-	if len(p.paths[v]) >= k || len(p.paths[v]) < k-1 {
+func (p *Paths) findNth(node uint32, n int) error {
+	if len(p.paths[node]) >= n || len(p.paths[node]) < n-1 {
 		return nil
 	}
 	if err := p.poll(); err != nil {
 		return err
 	}
-	c := &p.candidates[v]
-	last := p.paths[v][k-2]
-	if k == 2 {
-		p.initCandidates(v, last.previous)
+	candidates := &p.candidates[node]
+	last := p.paths[node][n-2]
+	if n == 2 {
+		p.initCandidates(node, last.previous)
 	}
 	if last.previous != none {
 		rank := int(last.rank) + 1
-		if err := p.findKth(last.previous, rank+1); err != nil {
+		if err := p.findNth(last.previous, rank+1); err != nil {
 			return err
 		}
 		if len(p.paths[last.previous]) > rank {
-			extended := p.appendStep(p.paths[last.previous][rank], last.previous, uint32(rank), c.lastWeight)
-			heap.Push(c, candidate{extended, c.lastWeight})
+			extended := p.appendStep(p.paths[last.previous][rank], last.previous, uint32(rank), candidates.lastWeight)
+			heap.Push(candidates, candidate{extended, candidates.lastWeight})
 		}
 	}
-	if c.Len() > 0 {
-		next := heap.Pop(c).(candidate)
-		c.lastWeight = next.weight
-		p.paths[v] = append(p.paths[v], next.pathEntry)
+	if candidates.Len() > 0 {
+		next := heap.Pop(candidates).(candidate)
+		candidates.lastWeight = next.weight
+		p.paths[node] = append(p.paths[node], next.pathEntry)
 	}
 	return nil
 }
 
-// initCandidates fills the heap of node v with the most probable path over each predecessor, except the one
-// of the first path.
-func (p *Paths) initCandidates(v, firstPredecessor uint32) {
-	c := &p.candidates[v]
-	c.precedes = p.precedes
-	for _, step := range p.incoming[p.incomingStart[v]:p.incomingStart[v+1]] {
+// initCandidates fills the heap of a node with the most probable path over each predecessor, except the predecessor of
+// the first path.
+func (p *Paths) initCandidates(node, firstPredecessor uint32) {
+	candidates := &p.candidates[node]
+	candidates.precedes = p.precedes
+	for _, step := range p.incoming[p.incomingStart[node]:p.incomingStart[node+1]] {
 		switch {
 		case step.source == firstPredecessor:
-			c.lastWeight = step.weight
+			candidates.lastWeight = step.weight
 		case len(p.paths[step.source]) > 0:
 			entry := p.appendStep(p.paths[step.source][0], step.source, 0, step.weight)
-			c.paths = append(c.paths, candidate{entry, step.weight})
+			candidates.paths = append(candidates.paths, candidate{entry, step.weight})
 		}
 	}
-	heap.Init(c)
+	heap.Init(candidates)
 }
 
 // candidateHeap is a heap of the paths to a node that may be the next one.
@@ -297,17 +298,20 @@ type queuedNode struct {
 	product product
 }
 
-func (q *nodeQueue) push(v uint32, p product) { heap.Push(q, queuedNode{v, p}) }
+func (queue *nodeQueue) push(v uint32, p product) { heap.Push(queue, queuedNode{v, p}) }
 
-func (q *nodeQueue) Len() int { return len(q.nodes) }
-func (q *nodeQueue) Less(i, j int) bool {
-	a, b := q.nodes[i], q.nodes[j]
-	return cmp.Or(cmp.Compare(q.products.logs[b.product], q.products.logs[a.product]), cmp.Compare(a.node, b.node)) < 0
+func (queue *nodeQueue) Len() int { return len(queue.nodes) }
+func (queue *nodeQueue) Less(i, j int) bool {
+	a, b := queue.nodes[i], queue.nodes[j]
+	return cmp.Or(cmp.Compare(queue.products.logs[b.product], queue.products.logs[a.product]), cmp.Compare(a.node, b.node)) < 0
 }
-func (q *nodeQueue) Swap(i, j int) { q.nodes[i], q.nodes[j] = q.nodes[j], q.nodes[i] }
-func (q *nodeQueue) Push(x any)    { q.nodes = append(q.nodes, x.(queuedNode)) }
-func (q *nodeQueue) Pop() any {
-	last := q.nodes[len(q.nodes)-1]
-	q.nodes = q.nodes[:len(q.nodes)-1]
+
+func (queue *nodeQueue) Swap(i, j int) {
+	queue.nodes[i], queue.nodes[j] = queue.nodes[j], queue.nodes[i]
+}
+func (queue *nodeQueue) Push(x any) { queue.nodes = append(queue.nodes, x.(queuedNode)) }
+func (queue *nodeQueue) Pop() any {
+	last := queue.nodes[len(queue.nodes)-1]
+	queue.nodes = queue.nodes[:len(queue.nodes)-1]
 	return last
 }

@@ -33,27 +33,27 @@ type power struct {
 
 // newProducts returns a store with the empty product only, for products of the given weights.
 func newProducts(weights []*big.Rat) *products {
-	p := &products{
+	store := &products{
 		idOfFactorization: map[string]product{"": 0}, mulCache: map[uint64]product{},
 		factorizations: []string{""}, logs: []float64{0}, logErr: []float64{0},
 		bases: distinctIntegers(weights),
 	}
-	if len(p.bases) <= maxCoprime {
-		p.bases = coprimeBase(p.bases)
+	if len(store.bases) <= maxCoprime {
+		store.bases = coprimeBase(store.bases)
 	} else {
-		p.baseIndex = map[string]int32{}
-		for i, b := range p.bases {
-			p.baseIndex[b.String()] = int32(i)
+		store.baseIndex = map[string]int32{}
+		for i, base := range store.bases {
+			store.baseIndex[base.String()] = int32(i)
 		}
 	}
-	for _, b := range p.bases {
-		p.baseLogs = append(p.baseLogs, logOf(b))
+	for _, base := range store.bases {
+		store.baseLogs = append(store.baseLogs, logOf(base))
 	}
-	p.weightFactors = make([][]power, len(weights))
-	for i, w := range weights {
-		p.weightFactors[i] = p.factorize(w)
+	store.weightFactors = make([][]power, len(weights))
+	for i, weight := range weights {
+		store.weightFactors[i] = store.factorize(weight)
 	}
-	return p
+	return store
 }
 
 // logOf returns the natural logarithm of an integer, with a relative error of a few units in the last
@@ -71,37 +71,36 @@ const maxCoprime = 1500
 // distinctIntegers returns the distinct numerators and denominators of the weights, except 1.
 func distinctIntegers(weights []*big.Rat) []*big.Int {
 	seen := map[string]bool{}
-	var out []*big.Int
-	for _, w := range weights {
-		for _, x := range []*big.Int{w.Num(), w.Denom()} {
-			if x.Cmp(one) > 0 && !seen[x.String()] {
-				seen[x.String()] = true
-				out = append(out, x)
+	var distinct []*big.Int
+	for _, weight := range weights {
+		for _, integer := range []*big.Int{weight.Num(), weight.Denom()} {
+			if integer.Cmp(one) > 0 && !seen[integer.String()] {
+				seen[integer.String()] = true
+				distinct = append(distinct, integer)
 			}
 		}
 	}
-	return out
+	return distinct
 }
 
-// coprimeBase returns pairwise coprime integers greater than 1, such that each of the given integers is
-// a product of them.
+// coprimeBase returns pairwise coprime integers greater than 1. Each of the given integers is a product of them.
 //
 // Source: factor refinement, Bach, Driscoll and Shallit (1993), in its simplest form.
 func coprimeBase(integers []*big.Int) []*big.Int {
 	var bases []*big.Int // pairwise coprime
 	pending := integers
 	for len(pending) > 0 {
-		x := pending[len(pending)-1]
+		integer := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		i := slices.IndexFunc(bases, func(b *big.Int) bool { return new(big.Int).GCD(nil, nil, b, x).Cmp(one) > 0 })
+		i := slices.IndexFunc(bases, func(b *big.Int) bool { return new(big.Int).GCD(nil, nil, b, integer).Cmp(one) > 0 })
 		if i < 0 {
-			bases = append(bases, x)
+			bases = append(bases, integer)
 			continue
 		}
 		base := bases[i]
-		gcd := new(big.Int).GCD(nil, nil, base, x)
+		gcd := new(big.Int).GCD(nil, nil, base, integer)
 		bases = slices.Delete(bases, i, i+1)
-		for _, factor := range []*big.Int{new(big.Int).Quo(base, gcd), new(big.Int).Quo(x, gcd), gcd} {
+		for _, factor := range []*big.Int{new(big.Int).Quo(base, gcd), new(big.Int).Quo(integer, gcd), gcd} {
 			if factor.Cmp(one) > 0 {
 				pending = append(pending, factor)
 			}
@@ -114,29 +113,29 @@ func coprimeBase(integers []*big.Int) []*big.Int {
 var one = big.NewInt(1)
 
 // factorize writes a weight as powers of the bases.
-func (p *products) factorize(w *big.Rat) []power {
-	var out []power
+func (p *products) factorize(weight *big.Rat) []power {
+	var powers []power
 	if p.baseIndex != nil { // numerator and denominator are bases
-		if i, ok := p.baseIndex[w.Num().String()]; ok {
-			out = append(out, power{i, 1})
+		if i, ok := p.baseIndex[weight.Num().String()]; ok {
+			powers = append(powers, power{i, 1})
 		}
-		if i, ok := p.baseIndex[w.Denom().String()]; ok {
-			out = mergePowers(out, []power{{i, 1}}, -1)
+		if i, ok := p.baseIndex[weight.Denom().String()]; ok {
+			powers = mergePowers(powers, []power{{i, 1}}, -1)
 		}
-		return out
+		return powers
 	}
-	num := new(big.Int).Set(w.Num())
-	den := new(big.Int).Set(w.Denom())
-	for i, b := range p.bases {
-		if num.Cmp(one) == 0 && den.Cmp(one) == 0 {
+	numerator := new(big.Int).Set(weight.Num())
+	denominator := new(big.Int).Set(weight.Denom())
+	for i, base := range p.bases {
+		if numerator.Cmp(one) == 0 && denominator.Cmp(one) == 0 {
 			break
 		}
-		exponent := divideOut(num, b) - divideOut(den, b)
+		exponent := divideOut(numerator, base) - divideOut(denominator, base)
 		if exponent != 0 {
-			out = append(out, power{int32(i), exponent})
+			powers = append(powers, power{int32(i), exponent})
 		}
 	}
-	return out
+	return powers
 }
 
 // divideOut divides x by b until b does not divide it any more, and returns the number of divisions.
@@ -199,71 +198,71 @@ func (p *products) compare(a, b product) int {
 		return cmp.Compare(difference, 0)
 	}
 	quotient := mergePowers(decode(p.factorizations[a]), decode(p.factorizations[b]), -1)
-	num, den := p.expand(quotient)
-	return num.Cmp(den)
+	numerator, denominator := p.expand(quotient)
+	return numerator.Cmp(denominator)
 }
 
 // rat returns a product as a fraction.
-func (p *products) rat(a product) *big.Rat {
-	num, den := p.expand(decode(p.factorizations[a]))
-	return new(big.Rat).SetFrac(num, den)
+func (p *products) rat(number product) *big.Rat {
+	numerator, denominator := p.expand(decode(p.factorizations[number]))
+	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
 // expand returns the numerator and the denominator of a factorization.
-func (p *products) expand(factors []power) (num, den *big.Int) {
-	num, den = big.NewInt(1), big.NewInt(1)
+func (p *products) expand(factors []power) (numerator, denominator *big.Int) {
+	numerator, denominator = big.NewInt(1), big.NewInt(1)
 	for _, factor := range factors {
 		exponent := int64(factor.exponent)
 		if exponent > 0 {
-			num.Mul(num, new(big.Int).Exp(p.bases[factor.base], big.NewInt(exponent), nil))
+			numerator.Mul(numerator, new(big.Int).Exp(p.bases[factor.base], big.NewInt(exponent), nil))
 		} else {
-			den.Mul(den, new(big.Int).Exp(p.bases[factor.base], big.NewInt(-exponent), nil))
+			denominator.Mul(denominator, new(big.Int).Exp(p.bases[factor.base], big.NewInt(-exponent), nil))
 		}
 	}
-	return num, den
+	return numerator, denominator
 }
 
 // mergePowers returns the factorization of a * b^sign, for factorizations a and b with increasing bases.
 func mergePowers(a, b []power, sign int32) []power {
-	out := make([]power, 0, len(a)+len(b))
+	merged := make([]power, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0].base < b[0].base:
-			out = append(out, a[0])
+			merged = append(merged, a[0])
 			a = a[1:]
 		case len(a) == 0 || b[0].base < a[0].base:
-			out = append(out, power{b[0].base, sign * b[0].exponent})
+			merged = append(merged, power{b[0].base, sign * b[0].exponent})
 			b = b[1:]
 		default:
 			exponent := a[0].exponent + sign*b[0].exponent
 			if exponent != 0 {
-				out = append(out, power{a[0].base, exponent})
+				merged = append(merged, power{a[0].base, exponent})
 			}
 			a = a[1:]
 			b = b[1:]
 		}
 	}
-	return out
+	return merged
 }
 
 // encode returns a factorization as a string, for use as a key.
 func encode(factors []power) string {
-	var out []byte
+	var encoded []byte
 	for _, factor := range factors {
-		out = binary.AppendUvarint(out, uint64(factor.base))
-		out = binary.AppendVarint(out, int64(factor.exponent))
+		encoded = binary.AppendUvarint(encoded, uint64(factor.base))
+		encoded = binary.AppendVarint(encoded, int64(factor.exponent))
 	}
-	return string(out)
+	return string(encoded)
 }
 
 // decode is the inverse of encode.
 func decode(text string) []power {
-	var out []power
+	var factors []power
 	for rest := []byte(text); len(rest) > 0; {
 		base, baseLen := binary.Uvarint(rest)
 		exponent, exponentLen := binary.Varint(rest[baseLen:])
-		out = append(out, power{int32(base), int32(exponent)})
+		factors = append(factors, power{int32(base), int32(exponent)})
 		rest = rest[baseLen+exponentLen:]
 	}
-	return out
+	return factors
 }

@@ -81,16 +81,16 @@ func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr flo
 	return sum / total, float64(len(b.states)+6) * 0x1p-53
 }
 
-func finiteOrZero(x float64) *big.Rat {
-	if math.IsInf(x, 0) {
+func finiteOrZero(value float64) *big.Rat {
+	if math.IsInf(value, 0) {
 		return new(big.Rat)
 	}
-	return new(big.Rat).SetFloat64(x)
+	return new(big.Rat).SetFloat64(value)
 }
 
-func infinityOrZero(x float64) float64 {
-	if math.IsInf(x, 1) {
-		return x
+func infinityOrZero(value float64) float64 {
+	if math.IsInf(value, 1) {
+		return value
 	}
 	return 0
 }

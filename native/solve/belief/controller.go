@@ -126,28 +126,28 @@ type transition struct {
 // actions are equally likely.
 func (g *pomdp) transitions(s uint32, action int) []transition {
 	var all []transition
-	first, numActions := action, 1
+	firstAction, numActions := action, 1
 	if action == Any {
-		first, numActions = 0, g.numActions(s)
+		firstAction, numActions = 0, g.numActions(s)
 	}
-	for k := first; k < first+numActions; k++ {
-		row, rowEnd := g.model.Row(g.choiceOf(s, k))
-		for j := row; j < rowEnd; j++ {
-			prob := g.model.Rat(j)
+	for number := firstAction; number < firstAction+numActions; number++ {
+		first, end := g.model.Row(g.choiceOf(s, number))
+		for i := first; i < end; i++ {
+			prob := g.model.Rat(i)
 			if numActions > 1 {
 				prob = new(big.Rat).Mul(prob, big.NewRat(1, int64(numActions)))
 			}
-			all = append(all, transition{g.model.Target[j], prob})
+			all = append(all, transition{g.model.Target[i], prob})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b transition) int { return int(a.target) - int(b.target) })
 	merged := all[:0]
-	for _, t := range all {
-		if last := len(merged); last > 0 && merged[last-1].target == t.target {
-			merged[last-1].prob = new(big.Rat).Add(merged[last-1].prob, t.prob)
+	for _, entry := range all {
+		if last := len(merged); last > 0 && merged[last-1].target == entry.target {
+			merged[last-1].prob = new(big.Rat).Add(merged[last-1].prob, entry.prob)
 			continue
 		}
-		merged = append(merged, t)
+		merged = append(merged, entry)
 	}
 	return merged
 }
@@ -193,11 +193,11 @@ func (g *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward
 }
 
 // toFloat returns the float64 nearest to a nonnegative fraction, and 0 only for 0.
-func toFloat(x *big.Rat) float64 {
-	if x.Sign() == 0 {
+func toFloat(value *big.Rat) float64 {
+	if value.Sign() == 0 {
 		return 0
 	}
-	f, _ := sparse.NormalFloat(x)
+	f, _ := sparse.NormalFloat(value)
 	return f
 }
 

@@ -41,9 +41,9 @@ type cutoff struct {
 	strategy                int
 }
 
-func (s *exploration) cutoffOf(b *belief) cutoff {
-	hope := s.informed.bound(b)
-	safe, by := s.pool.bestStrategy(b)
+func (search *exploration) cutoffOf(b *belief) cutoff {
+	hope := search.informed.bound(b)
+	safe, by := search.pool.bestStrategy(b)
 	return cutoff{hope, safe, by}
 }
 
@@ -81,23 +81,23 @@ const maxBeliefBits = 1 << 13
 const maxEdges = 1 << 22
 
 // explore expands the reachable beliefs in breadth-first order, up to the limits.
-func (s *exploration) explore(ctx context.Context, start *belief) error {
-	s.nodeIndex = map[string]int{}
-	s.addNode(start, false)
-	for i := 0; i < len(s.nodes); i++ {
+func (search *exploration) explore(ctx context.Context, start *belief) error {
+	search.nodeIndex = map[string]int{}
+	search.addNode(start, false)
+	for i := 0; i < len(search.nodes); i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		current := s.nodes[i].belief
+		current := search.nodes[i].belief
 		switch {
 		case current == nil:
-		case s.numEdges > maxEdges:
-			s.partial = true
-			s.nodes[i].belief = nil
-			s.nodes[i].cutoff = s.cutoffOf(current)
+		case search.numEdges > maxEdges:
+			search.partial = true
+			search.nodes[i].belief = nil
+			search.nodes[i].cutoff = search.cutoffOf(current)
 		default:
-			actions := s.expand(current) // may reallocate s.nodes
-			s.nodes[i].actions = actions
+			actions := search.expand(current) // may reallocate search.nodes
+			search.nodes[i].actions = actions
 		}
 	}
 	return nil
@@ -105,54 +105,55 @@ func (s *exploration) explore(ctx context.Context, start *belief) error {
 
 // addNode returns the number of the node of a belief, and adds the node if it is new. A belief beyond the
 // limits is cut off: it gets bounds instead of successors.
-func (s *exploration) addNode(b *belief, onGrid bool) int {
+func (search *exploration) addNode(b *belief, onGrid bool) int {
 	key := b.key()
-	if i, known := s.nodeIndex[key]; known {
+	if i, known := search.nodeIndex[key]; known {
 		return i
 	}
-	withinLimit := s.exactNodes < s.maxExactNodes
+	withinLimit := search.exactNodes < search.maxExactNodes
 	if onGrid {
-		withinLimit = s.gridNodes < s.maxGridNodes
+		withinLimit = search.gridNodes < search.maxGridNodes
 	}
-	added := node{belief: b, observation: s.Observation[b.states[0]]}
+	added := node{belief: b, observation: search.Observation[b.states[0]]}
 	switch {
 	case !withinLimit: // there may be many such beliefs: store neither belief nor key
-		s.partial = true
-		added.belief, added.cutoff = nil, s.cutoffOf(b)
+		search.partial = true
+		added.belief, added.cutoff = nil, search.cutoffOf(b)
 	case onGrid:
-		s.gridNodes++
+		search.gridNodes++
 	default:
-		s.exactNodes++
+		search.exactNodes++
 	}
 	if withinLimit {
-		s.nodeIndex[key] = len(s.nodes)
+		search.nodeIndex[key] = len(search.nodes)
 	}
-	s.nodes = append(s.nodes, added)
-	return len(s.nodes) - 1
+	search.nodes = append(search.nodes, added)
+	return len(search.nodes) - 1
 }
 
-// expand computes the result of every action in a belief.
-func (s *exploration) expand(b *belief) []actionResult {
-	results := make([]actionResult, s.numActions(b.states[0]))
+// expand computes the result of every action in a belief: the probabilities to reach the goal and to fail, the expected reward,
+// and the beliefs that may follow, with a cutoff value for a belief that is not explored.
+func (search *exploration) expand(current *belief) []actionResult {
+	results := make([]actionResult, search.numActions(current.states[0]))
 	for action := range results {
-		outcomes := s.step(b, action)
+		outcomes := search.step(current, action)
 		result := &results[action]
 		result.goal = new(big.Rat).SetFrac(outcomes.goal, outcomes.total)
 		result.fail = new(big.Rat).SetFrac(outcomes.fail, outcomes.total)
 		for _, outcome := range outcomes.continuing {
 			next := successor{
 				prob:            new(big.Rat).SetFrac(outcome.weight, outcomes.total),
-				observation:     s.Observation[outcome.next.states[0]],
-				representatives: s.represent(outcome.next),
+				observation:     search.Observation[outcome.next.states[0]],
+				representatives: search.represent(outcome.next),
 			}
 			if next.replaced() {
-				next.cutoff = s.cutoffOf(outcome.next)
+				next.cutoff = search.cutoffOf(outcome.next)
 			}
 			result.successors = append(result.successors, next)
-			s.numEdges += len(next.representatives)
+			search.numEdges += len(next.representatives)
 		}
-		if s.Reward != nil {
-			result.reward = b.expectation(func(state uint32) *big.Rat { return s.rewardOf(state, s.choiceOf(state, action)) })
+		if search.Reward != nil {
+			result.reward = current.expectation(func(state uint32) *big.Rat { return search.rewardOf(state, search.choiceOf(state, action)) })
 		}
 	}
 	return results
@@ -160,22 +161,22 @@ func (s *exploration) expand(b *belief) []actionResult {
 
 // represent returns the nodes that stand for a belief: its own node, or the grid points around it with their
 // weights.
-func (s *exploration) represent(b *belief) []weightedNode {
-	i, known := s.nodeIndex[b.key()]
+func (search *exploration) represent(b *belief) []weightedNode {
+	i, known := search.nodeIndex[b.key()]
 	if known {
 		return []weightedNode{{node: i}}
 	}
-	if s.resolution == 0 || s.exactNodes < s.maxExactNodes && b.total.BitLen() <= maxBeliefBits {
-		return []weightedNode{{node: s.addNode(b, false)}}
+	if search.resolution == 0 || search.exactNodes < search.maxExactNodes && b.total.BitLen() <= maxBeliefBits {
+		return []weightedNode{{node: search.addNode(b, false)}}
 	}
-	corners := b.triangulate(s.resolution)
+	corners := b.triangulate(search.resolution)
 	if len(corners) == 1 { // b is a grid point
-		return []weightedNode{{node: s.addNode(b, true)}}
+		return []weightedNode{{node: search.addNode(b, true)}}
 	}
-	s.partial = true
+	search.partial = true
 	nodes := make([]weightedNode, len(corners))
 	for i, corner := range corners {
-		nodes[i] = weightedNode{s.addNode(corner.belief, true), corner.weight}
+		nodes[i] = weightedNode{search.addNode(corner.belief, true), corner.weight}
 	}
 	return nodes
 }
@@ -195,14 +196,14 @@ type finiteMDP struct {
 
 // finiteMDP builds the MDP of the explored beliefs. The optimistic one replaces beliefs by grid points, and
 // cuts off by optimistic bounds. The pessimistic one cuts off at both by pessimistic bounds.
-func (s *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
-	writer := &mdpWriter{exploration: s, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
+func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
+	writer := &mdpWriter{exploration: search, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
 		writer.writeAbsorbing(nil)
 	}
-	for i := range s.nodes {
+	for i := range search.nodes {
 		writer.builder.State()
-		node := &s.nodes[i]
+		node := &search.nodes[i]
 		if node.belief == nil {
 			writer.writeCutoff(node.cutoff)
 			continue
@@ -217,8 +218,8 @@ func (s *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
 	}
 	model.Initial = []uint32{firstNode}
 	result := &finiteMDP{graph: sparse.NewGraph(model)}
-	if s.Reward != nil {
-		result.reward = &sparse.Reward{Name: s.Reward.Name, Choice: writer.rewards, Err: 0x1p-53}
+	if search.Reward != nil {
+		result.reward = &sparse.Reward{Name: search.Reward.Name, Choice: writer.rewards, Err: 0x1p-53}
 		if exact {
 			result.reward.ChoiceRat = writer.rewardRats
 		}
@@ -236,44 +237,44 @@ type mdpWriter struct {
 	rewardRats        []*big.Rat
 }
 
-func (w *mdpWriter) cutoffValue(x cutoff) float64 {
-	if w.optimistic {
+func (writer *mdpWriter) cutoffValue(x cutoff) float64 {
+	if writer.optimistic {
 		return x.optimistic
 	}
 	return x.pessimistic
 }
 
 // writeAbsorbing writes an absorbing state, goal or failed.
-func (w *mdpWriter) writeAbsorbing(reward *big.Rat) {
-	w.builder.State()
-	w.writeChoice(reward)
-	w.writeTransition(w.states, big.NewRat(1, 1))
-	w.states++
+func (writer *mdpWriter) writeAbsorbing(reward *big.Rat) {
+	writer.builder.State()
+	writer.writeChoice(reward)
+	writer.writeTransition(writer.states, big.NewRat(1, 1))
+	writer.states++
 }
 
 // writeChoice begins a choice with the given reward; nil stands for 0.
-func (w *mdpWriter) writeChoice(reward *big.Rat) {
-	w.builder.Choice(sparse.NoAction)
-	if w.Reward == nil {
+func (writer *mdpWriter) writeChoice(reward *big.Rat) {
+	writer.builder.Choice(sparse.NoAction)
+	if writer.Reward == nil {
 		return
 	}
 	if reward == nil {
 		reward = new(big.Rat)
 	}
-	w.rewards = append(w.rewards, toFloat(reward))
-	w.rewardRats = append(w.rewardRats, reward)
+	writer.rewards = append(writer.rewards, toFloat(reward))
+	writer.rewardRats = append(writer.rewardRats, reward)
 }
 
-func (w *mdpWriter) writeTransition(to int, prob *big.Rat) {
-	if w.exact {
-		w.builder.AddRat(to, prob, sparse.NoAction)
+func (writer *mdpWriter) writeTransition(to int, prob *big.Rat) {
+	if writer.exact {
+		writer.builder.AddRat(to, prob, sparse.NoAction)
 		return
 	}
-	w.builder.Add(to, toFloat(prob))
+	writer.builder.Add(to, toFloat(prob))
 }
 
 // writeAction writes the choice of an action. Successors that were cut off contribute their bounds.
-func (w *mdpWriter) writeAction(result *actionResult) {
+func (writer *mdpWriter) writeAction(result *actionResult) {
 	goalProb, failProb := new(big.Rat).Set(result.goal), new(big.Rat).Set(result.fail)
 	var reward *big.Rat
 	if result.reward != nil {
@@ -282,8 +283,8 @@ func (w *mdpWriter) writeAction(result *actionResult) {
 	var successors []weightedNode
 	for i := range result.successors {
 		successor := &result.successors[i]
-		if !w.optimistic && successor.replaced() {
-			w.addCutoffValue(w.cutoffValue(successor.cutoff), successor.prob, goalProb, failProb, reward)
+		if !writer.optimistic && successor.replaced() {
+			writer.addCutoffValue(writer.cutoffValue(successor.cutoff), successor.prob, goalProb, failProb, reward)
 			continue
 		}
 		for _, part := range successor.representatives {
@@ -294,34 +295,34 @@ func (w *mdpWriter) writeAction(result *actionResult) {
 			successors = append(successors, weightedNode{part.node, share})
 		}
 	}
-	w.writeChoice(reward)
-	w.writeTransition(goal, goalProb)
-	w.writeTransition(failed, failProb)
+	writer.writeChoice(reward)
+	writer.writeTransition(goal, goalProb)
+	writer.writeTransition(failed, failProb)
 	for _, part := range successors {
-		w.writeTransition(firstNode+part.node, part.weight)
+		writer.writeTransition(firstNode+part.node, part.weight)
 	}
 }
 
 // writeCutoff writes the only choice of a belief that was cut off: it leads to goal and failed with the
 // probabilities of its bound.
-func (w *mdpWriter) writeCutoff(end cutoff) {
+func (writer *mdpWriter) writeCutoff(end cutoff) {
 	goalProb, failProb := new(big.Rat), new(big.Rat)
 	var reward *big.Rat
-	if w.Reward != nil {
+	if writer.Reward != nil {
 		reward = new(big.Rat)
 	}
-	w.addCutoffValue(w.cutoffValue(end), big.NewRat(1, 1), goalProb, failProb, reward)
-	w.writeChoice(reward)
-	w.writeTransition(goal, goalProb)
-	w.writeTransition(failed, failProb)
+	writer.addCutoffValue(writer.cutoffValue(end), big.NewRat(1, 1), goalProb, failProb, reward)
+	writer.writeChoice(reward)
+	writer.writeTransition(goal, goalProb)
+	writer.writeTransition(failed, failProb)
 }
 
 // addCutoffValue adds the bound on the value of a belief that is reached with probability prob. A bound on a
 // probability becomes transitions to goal and failed. A bound on a reward becomes a reward and a transition
 // to goal, or, if it is infinite, a transition to failed.
-func (w *mdpWriter) addCutoffValue(value float64, prob, goalProb, failProb, reward *big.Rat) {
+func (writer *mdpWriter) addCutoffValue(value float64, prob, goalProb, failProb, reward *big.Rat) {
 	switch {
-	case w.Reward == nil:
+	case writer.Reward == nil:
 		goalShare := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value))
 		goalProb.Add(goalProb, goalShare)
 		failProb.Add(failProb, goalShare.Sub(prob, goalShare))
@@ -334,11 +335,11 @@ func (w *mdpWriter) addCutoffValue(value float64, prob, goalProb, failProb, rewa
 }
 
 // solveMDP returns the values of the nodes.
-func (s *exploration) solveMDP(ctx context.Context, mdp *finiteMDP, opts solve.Options) (*solve.Values, error) {
+func (search *exploration) solveMDP(ctx context.Context, mdp *finiteMDP, opts solve.Options) (*solve.Values, error) {
 	n := mdp.graph.NumStates()
 	target := sparse.SetOf(n, goal)
-	if s.Reward != nil {
-		return solve.ReachReward(ctx, mdp.graph, mdp.reward, target, s.Direction, opts)
+	if search.Reward != nil {
+		return solve.ReachReward(ctx, mdp.graph, mdp.reward, target, search.Direction, opts)
 	}
-	return solve.Until(ctx, mdp.graph, sparse.FullSet(n), target, s.Direction, opts)
+	return solve.Until(ctx, mdp.graph, sparse.FullSet(n), target, search.Direction, opts)
 }

@@ -49,41 +49,41 @@ func newInformedBound(ctx context.Context, g *pomdp, opts solve.Options) (*infor
 	return informed, nil
 }
 
-func (o *informedBound) index(s, k int) int {
-	first, _ := o.model.Choices(s)
+func (bound *informedBound) index(s, k int) int {
+	first, _ := bound.model.Choices(s)
 	return first + k
 }
 
 // backupFullyObserved returns the value of an action in a state, for given values of the next states, rounded
 // optimistically.
-func (o *informedBound) backupFullyObserved(s, action int, value func(uint32) float64) float64 {
-	choice := o.choiceOf(uint32(s), action)
-	first, end := o.model.Row(choice)
+func (bound *informedBound) backupFullyObserved(s, action int, value func(uint32) float64) float64 {
+	choice := bound.choiceOf(uint32(s), action)
+	first, end := bound.model.Row(choice)
 	sum := 0.0
 	for j := first; j < end; j++ {
-		if target := o.model.Target[j]; !o.terminal.Has(int(target)) {
-			sum += o.model.Prob(j) * value(target)
+		if target := bound.model.Target[j]; !bound.terminal.Has(int(target)) {
+			sum += bound.model.Prob(j) * value(target)
 		}
 	}
-	return o.addImmediate(s, choice, sum)
+	return bound.addImmediate(s, choice, sum)
 }
 
 // addImmediate adds to laterValue the immediate reward of a choice or, for probabilities, its probability to
 // reach the target. The sum is rounded optimistically.
-func (o *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
-	first, end := o.model.Row(choice)
+func (bound *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
+	first, end := bound.model.Row(choice)
 	value := laterValue
-	if o.Reward != nil {
-		reward, _ := o.rewardOf(uint32(s), choice).Float64()
+	if bound.Reward != nil {
+		reward, _ := bound.rewardOf(uint32(s), choice).Float64()
 		value += reward
 	} else {
 		for j := first; j < end; j++ {
-			if o.Target.Has(int(o.model.Target[j])) {
-				value += o.model.Prob(j)
+			if bound.Target.Has(int(bound.model.Target[j])) {
+				value += bound.model.Prob(j)
 			}
 		}
 	}
-	return o.roundOptimistic(value, float64(end-first+8)*0x1p-53)
+	return bound.roundOptimistic(value, float64(end-first+8)*0x1p-53)
 }
 
 // roundOptimistic moves a value by a relative error to the player's advantage: down for the minimum, up for
@@ -100,61 +100,62 @@ func (g *pomdp) roundOptimistic(value, relErr float64) float64 {
 }
 
 // improve applies one round of the fast informed bound, and reports whether a value changed noticeably.
-func (o *informedBound) improve() bool {
+func (bound *informedBound) improve() bool {
 	changed := false
-	next := make([]float64, len(o.actionValue))
-	for s := range o.model.NumStates() {
-		for action := range o.numActions(uint32(s)) {
-			i := o.index(s, action)
-			next[i] = o.actionValue[i]
-			if o.terminal.Has(s) {
+	next := make([]float64, len(bound.actionValue))
+	for s := range bound.model.NumStates() {
+		for action := range bound.numActions(uint32(s)) {
+			i := bound.index(s, action)
+			next[i] = bound.actionValue[i]
+			if bound.terminal.Has(s) {
 				continue
 			}
-			if value := o.informedBackup(s, action); o.better(o.actionValue[i], value) {
-				changed = changed || math.Abs(value-o.actionValue[i]) > 1e-9*math.Abs(value)
+			if value := bound.informedBackup(s, action); bound.better(bound.actionValue[i], value) {
+				changed = changed || math.Abs(value-bound.actionValue[i]) > 1e-9*math.Abs(value)
 				next[i] = value
 			}
 		}
 	}
-	o.actionValue = next
+	bound.actionValue = next
 	return changed
 }
 
 // informedBackup returns the value of an action if the player then sees the next observation and the state
 // before it, and chooses the best action.
-func (o *informedBound) informedBackup(s, action int) float64 {
-	choice := o.choiceOf(uint32(s), action)
-	first, end := o.model.Row(choice)
+func (bound *informedBound) informedBackup(s, action int) float64 {
+	choice := bound.choiceOf(uint32(s), action)
+	first, end := bound.model.Row(choice)
 	seen := map[uint32]bool{}
 	laterValue := 0.0
 	for j := first; j < end; j++ {
-		target := o.model.Target[j]
-		observation := o.Observation[target]
-		if o.terminal.Has(int(target)) || seen[observation] {
+		target := bound.model.Target[j]
+		observation := bound.Observation[target]
+		if bound.terminal.Has(int(target)) || seen[observation] {
 			continue
 		}
 		seen[observation] = true
 		var actionValues []float64
-		for nextAction := range o.numActions(target) {
+		for nextAction := range bound.numActions(target) {
 			sum := 0.0
 			for i := j; i < end; i++ {
-				if sameObservation := o.model.Target[i]; o.Observation[sameObservation] == observation {
-					sum += o.model.Prob(i) * o.actionValue[o.index(int(sameObservation), nextAction)]
+				if sameObservation := bound.model.Target[i]; bound.Observation[sameObservation] == observation {
+					sum += bound.model.Prob(i) * bound.actionValue[bound.index(int(sameObservation), nextAction)]
 				}
 			}
 			actionValues = append(actionValues, sum)
 		}
-		laterValue += o.bestOf(actionValues...)
+		laterValue += bound.bestOf(actionValues...)
 	}
-	return o.addImmediate(s, choice, laterValue)
+	return bound.addImmediate(s, choice, laterValue)
 }
 
-// bound returns an optimistic bound on the value of a belief.
-func (o *informedBound) bound(b *belief) float64 {
+// bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded outwards. For a maximum
+// it is an upper bound, for a minimum a lower one.
+func (bound *informedBound) bound(current *belief) float64 {
 	var value []float64
-	for k := range o.numActions(b.states[0]) {
-		x, off := b.expectationFloat(func(s uint32) float64 { return o.actionValue[o.index(int(s), k)] })
-		value = append(value, o.roundOptimistic(x, off))
+	for action := range bound.numActions(current.states[0]) {
+		expected, err := current.expectationFloat(func(s uint32) float64 { return bound.actionValue[bound.index(int(s), action)] })
+		value = append(value, bound.roundOptimistic(expected, err))
 	}
-	return o.bestOf(value...)
+	return bound.bestOf(value...)
 }

@@ -72,23 +72,23 @@ const maxVectors = 512
 // path from the last to the first. It stops early when its work limit is reached.
 //
 // Source: Smith and Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
-func (v *pointBased) improve(ctx context.Context, start uint32, moves int) error {
+func (search *pointBased) improve(ctx context.Context, start uint32, moves int) error {
 	const maxLength, maxWork = 1000, 1 << 31
-	for v.work = 0; moves > 0 && v.work < maxWork; {
+	for search.work = 0; moves > 0 && search.work < maxWork; {
 		var path []floatBelief
 		current := floatBelief{[]uint32{start}, []float64{1}}
-		for len(path) < maxLength && len(current.states) > 0 && !v.cannotImprove(current) {
+		for len(path) < maxLength && len(current.states) > 0 && !search.cannotImprove(current) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			path = append(path, current)
-			current = v.sample(v.step(current, v.chooseAction(current)))
+			current = search.sample(search.step(current, search.chooseAction(current)))
 		}
 		for _, belief := range slices.Backward(path) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			v.backup(belief)
+			search.backup(belief)
 		}
 		moves -= len(path) + 1
 	}
@@ -97,14 +97,14 @@ func (v *pointBased) improve(ctx context.Context, start uint32, moves int) error
 
 // cannotImprove reports whether no action can improve the value of a belief: its minimum is already 0, or the
 // informed bound of its maximum is 0.
-func (v *pointBased) cannotImprove(belief floatBelief) bool {
-	if v.Direction == solve.Min {
-		_, value := v.bestContinuation(belief)
+func (search *pointBased) cannotImprove(belief floatBelief) bool {
+	if search.Direction == solve.Min {
+		_, value := search.bestContinuation(belief)
 		return value == 0
 	}
 	for _, s := range belief.states {
-		for action := range v.numActions(s) {
-			if v.informed.actionValue[v.informed.index(int(s), action)] > 0 {
+		for action := range search.numActions(s) {
+			if search.informed.actionValue[search.informed.index(int(s), action)] > 0 {
 				return false
 			}
 		}
@@ -114,23 +114,23 @@ func (v *pointBased) cannotImprove(belief floatBelief) bool {
 
 // chooseAction returns the action of a simulated move: a random one, the action of the best vector, or the
 // best action by the informed bound.
-func (v *pointBased) chooseAction(belief floatBelief) int {
-	numActions := v.numActions(belief.states[0])
-	switch random := v.rng.Float64(); {
+func (search *pointBased) chooseAction(belief floatBelief) int {
+	numActions := search.numActions(belief.states[0])
+	switch random := search.rng.Float64(); {
 	case random < 0.15:
-		return v.rng.IntN(numActions)
+		return search.rng.IntN(numActions)
 	case random < 0.6:
-		if i, _ := v.bestContinuation(belief); i >= 0 {
-			return v.vectors[i].action
+		if i, _ := search.bestContinuation(belief); i >= 0 {
+			return search.vectors[i].action
 		}
 	}
 	best, bestValue := 0, 0.0
 	for action := range numActions {
 		sum := 0.0
 		for i, s := range belief.states {
-			sum += belief.weight[i] * v.informed.actionValue[v.informed.index(int(s), action)]
+			sum += belief.weight[i] * search.informed.actionValue[search.informed.index(int(s), action)]
 		}
-		if action == 0 || v.better(sum, bestValue) {
+		if action == 0 || search.better(sum, bestValue) {
 			best, bestValue = action, sum
 		}
 	}
@@ -139,26 +139,26 @@ func (v *pointBased) chooseAction(belief floatBelief) int {
 
 // step returns the beliefs after an action, one for each observation. They are not normalized: the weights of
 // each sum to the probability of its observation.
-func (v *pointBased) step(belief floatBelief, action int) []floatBelief {
+func (search *pointBased) step(belief floatBelief, action int) []floatBelief {
 	type share struct {
 		state  uint32
 		weight float64
 	}
 	var shares []share
 	for i, s := range belief.states {
-		first, end := v.model.Row(v.choiceOf(s, action))
+		first, end := search.model.Row(search.choiceOf(s, action))
 		for j := first; j < end; j++ {
-			if target := v.model.Target[j]; !v.terminal.Has(int(target)) {
-				shares = append(shares, share{target, belief.weight[i] * v.model.Weights[v.model.Weight[j]]})
+			if target := search.model.Target[j]; !search.terminal.Has(int(target)) {
+				shares = append(shares, share{target, belief.weight[i] * search.model.Weights[search.model.Weight[j]]})
 			}
 		}
 	}
 	slices.SortStableFunc(shares, func(a, b share) int {
-		return cmp.Or(cmp.Compare(v.Observation[a.state], v.Observation[b.state]), cmp.Compare(a.state, b.state))
+		return cmp.Or(cmp.Compare(search.Observation[a.state], search.Observation[b.state]), cmp.Compare(a.state, b.state))
 	})
 	var beliefs []floatBelief
 	for i, current := range shares {
-		if i == 0 || v.Observation[current.state] != v.Observation[shares[i-1].state] {
+		if i == 0 || search.Observation[current.state] != search.Observation[shares[i-1].state] {
 			beliefs = append(beliefs, floatBelief{})
 		}
 		last := &beliefs[len(beliefs)-1]
@@ -174,8 +174,8 @@ func (v *pointBased) step(belief floatBelief, action int) []floatBelief {
 
 // sample draws one of the beliefs with its probability, and normalizes it. It returns an empty belief if the
 // path ends.
-func (v *pointBased) sample(beliefs []floatBelief) floatBelief {
-	random := v.rng.Float64()
+func (search *pointBased) sample(beliefs []floatBelief) floatBelief {
+	random := search.rng.Float64()
 	for _, belief := range beliefs {
 		sum := 0.0
 		for _, weight := range belief.weight {
@@ -194,19 +194,19 @@ func (v *pointBased) sample(beliefs []floatBelief) floatBelief {
 
 // bestContinuation returns the vector, or the strategy of the pool, with the best value for a belief, and
 // this value.
-func (v *pointBased) bestContinuation(belief floatBelief) (node int, bestValue float64) {
-	v.work += len(belief.states) * (len(v.pool.values) + len(v.byObservation[v.Observation[belief.states[0]]]))
-	for i, values := range v.pool.values {
-		x := belief.expectation(func(s uint32) float64 { return values[s] })
-		if i == 0 || v.better(x, bestValue) {
-			node, bestValue = strategyNode(i), x
+func (search *pointBased) bestContinuation(belief floatBelief) (node int, bestValue float64) {
+	search.work += len(belief.states) * (len(search.pool.values) + len(search.byObservation[search.Observation[belief.states[0]]]))
+	for i, values := range search.pool.values {
+		value := belief.expectation(func(s uint32) float64 { return values[s] })
+		if i == 0 || search.better(value, bestValue) {
+			node, bestValue = strategyNode(i), value
 		}
 	}
-	for _, i := range v.byObservation[v.Observation[belief.states[0]]] {
-		values := v.vectors[i].values
-		x := belief.expectation(func(s uint32) float64 { return values[v.indexInObservation[s]] })
-		if v.better(x, bestValue) {
-			node, bestValue = i, x
+	for _, i := range search.byObservation[search.Observation[belief.states[0]]] {
+		values := search.vectors[i].values
+		value := belief.expectation(func(s uint32) float64 { return values[search.indexInObservation[s]] })
+		if search.better(value, bestValue) {
+			node, bestValue = i, value
 		}
 	}
 	return node, bestValue
@@ -224,109 +224,109 @@ func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 }
 
 // backup adds the alpha vector of the best action for a belief, if it improves the value of the belief.
-func (v *pointBased) backup(belief floatBelief) {
-	observation := v.Observation[belief.states[0]]
-	_, oldValue := v.bestContinuation(belief)
+func (search *pointBased) backup(belief floatBelief) {
+	observation := search.Observation[belief.states[0]]
+	_, oldValue := search.bestContinuation(belief)
 	bestAction, bestValue := -1, oldValue
 	var next []Edge
-	for action := range v.numActions(belief.states[0]) {
-		sum := belief.expectation(func(s uint32) float64 { return v.immediateValue(s, action) })
+	for action := range search.numActions(belief.states[0]) {
+		sum := belief.expectation(func(s uint32) float64 { return search.immediateValue(s, action) })
 		var edges []Edge
-		for _, after := range v.step(belief, action) {
-			node, value := v.bestContinuation(after)
+		for _, after := range search.step(belief, action) {
+			node, value := search.bestContinuation(after)
 			sum += value
-			edges = append(edges, Edge{v.Observation[after.states[0]], node})
+			edges = append(edges, Edge{search.Observation[after.states[0]], node})
 		}
-		if v.better(sum, bestValue) && (bestAction >= 0 || !v.better(oldValue+v.margin(oldValue), sum)) {
+		if search.better(sum, bestValue) && (bestAction >= 0 || !search.better(oldValue+search.margin(oldValue), sum)) {
 			bestAction, bestValue, next = action, sum, edges
 		}
 	}
-	if bestAction < 0 || len(v.byObservation[observation]) >= maxVectors {
+	if bestAction < 0 || len(search.byObservation[observation]) >= maxVectors {
 		return
 	}
-	added := alphaVector{observation: observation, action: bestAction, next: v.completeEdges(observation, bestAction, next)}
-	for _, s := range v.statesOf[observation] {
-		added.values = append(added.values, v.valueIn(&added, s))
+	added := alphaVector{observation: observation, action: bestAction, next: search.completeEdges(observation, bestAction, next)}
+	for _, s := range search.statesOf[observation] {
+		added.values = append(added.values, search.valueIn(&added, s))
 	}
-	// Dominated vectors leave byObservation. They stay in v.vectors, since other vectors may continue with them.
-	kept := slices.DeleteFunc(v.byObservation[observation], func(i int) bool {
-		for j, value := range v.vectors[i].values {
-			if v.better(value, added.values[j]) {
+	// Dominated vectors leave byObservation. They stay in search.vectors, since other vectors may continue with them.
+	kept := slices.DeleteFunc(search.byObservation[observation], func(i int) bool {
+		for j, value := range search.vectors[i].values {
+			if search.better(value, added.values[j]) {
 				return false
 			}
 		}
 		return true
 	})
-	v.byObservation[observation] = append(kept, len(v.vectors))
-	v.vectors = append(v.vectors, added)
+	search.byObservation[observation] = append(kept, len(search.vectors))
+	search.vectors = append(search.vectors, added)
 }
 
 // margin is the least improvement that counts.
-func (v *pointBased) margin(x float64) float64 {
+func (search *pointBased) margin(value float64) float64 {
 	const share = 1e-9
-	if v.Direction == solve.Max {
-		return share * x
+	if search.Direction == solve.Max {
+		return share * value
 	}
-	return -share * x
+	return -share * value
 }
 
 // immediateValue returns the immediate value of an action in a state: its reward or, for probabilities, its
 // probability to reach the target.
-func (v *pointBased) immediateValue(s uint32, action int) float64 {
-	choice := v.choiceOf(s, action)
-	if v.Reward != nil {
-		return toFloat(v.rewardOf(s, choice))
+func (search *pointBased) immediateValue(s uint32, action int) float64 {
+	choice := search.choiceOf(s, action)
+	if search.Reward != nil {
+		return toFloat(search.rewardOf(s, choice))
 	}
 	sum := 0.0
-	first, end := v.model.Row(choice)
+	first, end := search.model.Row(choice)
 	for j := first; j < end; j++ {
-		if v.Target.Has(int(v.model.Target[j])) {
-			sum += v.model.Weights[v.model.Weight[j]]
+		if search.Target.Has(int(search.model.Target[j])) {
+			sum += search.model.Weights[search.model.Weight[j]]
 		}
 	}
 	return sum
 }
 
 // valueIn computes the value of an alpha vector in a state from the vectors that continue it.
-func (v *pointBased) valueIn(vector *alphaVector, s uint32) float64 {
-	sum := v.immediateValue(s, vector.action)
-	first, end := v.model.Row(v.choiceOf(s, vector.action))
+func (search *pointBased) valueIn(vector *alphaVector, s uint32) float64 {
+	sum := search.immediateValue(s, vector.action)
+	first, end := search.model.Row(search.choiceOf(s, vector.action))
 	for j := first; j < end; j++ {
-		if target := v.model.Target[j]; !v.terminal.Has(int(target)) {
-			sum += v.model.Weights[v.model.Weight[j]] * v.valueAfter(vector.next, target)
+		if target := search.model.Target[j]; !search.terminal.Has(int(target)) {
+			sum += search.model.Weights[search.model.Weight[j]] * search.valueAfter(vector.next, target)
 		}
 	}
 	return sum
 }
 
-// valueAfter returns the value in state t of the vector or strategy that continues after the observation of
-// t.
-func (v *pointBased) valueAfter(next []Edge, t uint32) float64 {
+// valueAfter returns the value in state target of the vector or strategy that continues after the observation of
+// target.
+func (search *pointBased) valueAfter(next []Edge, target uint32) float64 {
 	node := Node{Next: next}
-	i := node.next(v.Observation[t])
+	i := node.next(search.Observation[target])
 	if i < 0 {
-		return v.pool.values[strategyNode(i)][t]
+		return search.pool.values[strategyNode(i)][target]
 	}
-	return v.vectors[i].values[v.indexInObservation[t]]
+	return search.vectors[i].values[search.indexInObservation[target]]
 }
 
 // completeEdges adds edges for observations that cannot follow this belief, but can follow other beliefs with
 // the same observation. They lead to the strategy of the pool that is best if all states with that
 // observation are equally likely.
-func (v *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
+func (search *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
 	var edges []Edge
-	for _, possible := range v.observationsAfter(observation, action) {
+	for _, possible := range search.observationsAfter(observation, action) {
 		if i := slices.IndexFunc(next, func(edge Edge) bool { return edge.Observation == possible }); i >= 0 {
 			edges = append(edges, next[i])
 			continue
 		}
 		best, bestValue := 0, 0.0
-		for i, value := range v.pool.values {
+		for i, value := range search.pool.values {
 			sum := 0.0
-			for _, s := range v.statesOf[possible] {
+			for _, s := range search.statesOf[possible] {
 				sum += value[s]
 			}
-			if i == 0 || v.better(sum, bestValue) {
+			if i == 0 || search.better(sum, bestValue) {
 				best, bestValue = i, sum
 			}
 		}
@@ -336,19 +336,19 @@ func (v *pointBased) completeEdges(observation uint32, action int, next []Edge) 
 }
 
 // observationsAfter returns the observations that can follow an action, in increasing order.
-func (v *pointBased) observationsAfter(observation uint32, action int) []uint32 {
+func (search *pointBased) observationsAfter(observation uint32, action int) []uint32 {
 	key := [2]int{int(observation), action}
-	observations, known := v.knownObservations[key]
+	observations, known := search.knownObservations[key]
 	if !known {
-		observations = v.possibleObservations(v.statesOf[observation], action)
-		v.knownObservations[key] = observations
+		observations = search.possibleObservations(search.statesOf[observation], action)
+		search.knownObservations[key] = observations
 	}
 	return observations
 }
 
 // controller returns the controller that starts with the best vector for a state. It is finite, since vectors
 // are followed by older ones.
-func (v *pointBased) controller(start uint32) *Controller {
+func (search *pointBased) controller(start uint32) *Controller {
 	type position struct {
 		node        int // a vector or strategy: see strategyNode
 		observation uint32
@@ -364,19 +364,19 @@ func (v *pointBased) controller(start uint32) *Controller {
 		}
 		return n
 	}
-	best, _ := v.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
-	numberOf(position{best, v.Observation[start]})
+	best, _ := search.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
+	numberOf(position{best, search.Observation[start]})
 	controller := &Controller{}
 	for i := 0; i < len(queue); i++ {
 		current := queue[i]
 		result := Node{Observation: current.observation}
 		var next []Edge
 		if current.node >= 0 {
-			result.Action = v.vectors[current.node].action
-			next = v.vectors[current.node].next
+			result.Action = search.vectors[current.node].action
+			next = search.vectors[current.node].next
 		} else {
-			result.Action = v.pool.strategies[strategyNode(current.node)][current.observation]
-			for _, observation := range v.observationsAfter(current.observation, result.Action) {
+			result.Action = search.pool.strategies[strategyNode(current.node)][current.observation]
+			for _, observation := range search.observationsAfter(current.observation, result.Action) {
 				next = append(next, Edge{observation, current.node})
 			}
 		}

@@ -112,12 +112,12 @@ func (g *pomdp) rewardOf(s uint32, c int) *big.Rat {
 	return reward
 }
 
-// better reports whether x is a better value for the player than y.
-func (g *pomdp) better(x, y float64) bool {
+// better reports whether left is a better value for the player than right.
+func (g *pomdp) better(left, right float64) bool {
 	if g.Direction == solve.Max {
-		return x > y
+		return left > right
 	}
-	return x < y
+	return left < right
 }
 
 // bestOf returns the best of the values for the player's direction.

@@ -54,20 +54,20 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 
 // greedyStrategy returns the memoryless strategy that is best for the informed bound if all states with the
 // same observation are equally likely.
-func (o *informedBound) greedyStrategy(numObservations int) memoryless {
+func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	sums := make([][]float64, numObservations)
-	for s, observation := range o.Observation {
+	for s, observation := range bound.Observation {
 		if sums[observation] == nil {
-			sums[observation] = make([]float64, o.numActions(uint32(s)))
+			sums[observation] = make([]float64, bound.numActions(uint32(s)))
 		}
 		for action := range sums[observation] {
-			sums[observation][action] += o.actionValue[o.index(s, action)]
+			sums[observation][action] += bound.actionValue[bound.index(s, action)]
 		}
 	}
 	strategy := make(memoryless, numObservations)
 	for observation, actionSums := range sums {
 		for action := range actionSums {
-			if o.better(actionSums[action], actionSums[strategy[observation]]) {
+			if bound.better(actionSums[action], actionSums[strategy[observation]]) {
 				strategy[observation] = action
 			}
 		}

@@ -45,8 +45,8 @@ func outerCone(planes []halfSpace, objectives int) *cone {
 }
 
 // constraint returns the linear function that is at most zero in the half-space.
-func (x halfSpace) constraint() []*big.Rat {
-	return append(slices.Clone(x.weights), new(big.Rat).Neg(x.bound))
+func (half halfSpace) constraint() []*big.Rat {
+	return append(slices.Clone(half.weights), new(big.Rat).Neg(half.bound))
 }
 
 // innerCone returns the dual cone of the known points: each ray is a half-space that contains all points, as
@@ -71,8 +71,10 @@ func innerCone(points [][]*big.Rat, objectives int) *cone {
 }
 
 // pointConstraint returns the linear function that is at most zero for the half-spaces that contain
-// point x.
-func pointConstraint(x []*big.Rat) []*big.Rat { return append(slices.Clone(x), big.NewRat(-1, 1)) }
+// point values.
+func pointConstraint(values []*big.Rat) []*big.Rat {
+	return append(slices.Clone(values), big.NewRat(-1, 1))
+}
 
 // simplicialCone returns the cone of as many linearly independent rays as there are coordinates. Constraint i
 // is zero on all rays except ray i. norm returns the number that a new ray is divided by.

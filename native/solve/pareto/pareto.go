@@ -238,7 +238,7 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
 
-// separatingWeights returns weights for which the target exceeds weights·x of all known points x by
+// separatingWeights returns weights for which the target exceeds weights·point for all known points by
 // the greatest margin, and the margin; nil if there are none. The variables of the linear program are
 // the weight of the objective (if feasible), those of the limited coordinates, and the margin.
 func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
@@ -263,10 +263,10 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 	program.Row(one(), simplexRow...)
 	distance := program.Variable()
 	program.Objective[distance] = one()
-	for _, x := range c.points {
+	for _, values := range c.points {
 		var row []solve.Term
 		for k, s := range sides {
-			d := dot(s.normal, x)
+			d := dot(s.normal, values)
 			if d.Sub(s.target, d); d.Sign() != 0 {
 				row = append(row, solve.Term{Var: k, Coeff: d})
 			}

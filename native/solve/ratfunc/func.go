@@ -24,7 +24,9 @@ type Func struct {
 }
 
 // Number returns a constant function.
-func (r *Ring) Number(x *big.Rat) *Func { return &Func{r, r.integer(x.Num()), r.integer(x.Denom())} }
+func (r *Ring) Number(value *big.Rat) *Func {
+	return &Func{r, r.integer(value.Num()), r.integer(value.Denom())}
+}
 
 // Integer returns a constant function.
 func (r *Ring) Integer(x int64) *Func { return r.Number(big.NewRat(x, 1)) }
@@ -60,29 +62,29 @@ func (f *Func) Constant() (*big.Rat, bool) {
 func (f *Func) Size() int { return len(f.numerator) + len(f.denominator) }
 
 // Scale returns f times a number.
-func (f *Func) Scale(x *big.Rat) *Func { return f.Mul(f.ring.Number(x)) }
+func (f *Func) Scale(value *big.Rat) *Func { return f.Mul(f.ring.Number(value)) }
 
 // Neg returns -f.
 func (f *Func) Neg() *Func { return &Func{f.ring, f.numerator.neg(), f.denominator} }
 
-// Add returns f + g in lowest terms.
-func (f *Func) Add(g *Func) *Func {
+// Add returns f + other in lowest terms.
+func (f *Func) Add(other *Func) *Func {
 	switch {
 	case f.IsZero():
-		return g
-	case g.IsZero():
+		return other
+	case other.IsZero():
 		return f
 	}
-	if x, ok := f.Constant(); ok {
-		if y, ok := g.Constant(); ok {
-			return f.ring.Number(new(big.Rat).Add(x, y))
+	if constant, ok := f.Constant(); ok {
+		if otherConstant, ok := other.Constant(); ok {
+			return f.ring.Number(new(big.Rat).Add(constant, otherConstant))
 		}
 	}
 	// A common factor of the sum and its denominator divides the gcd of both denominators.
-	commonDivisor := gcd(f.denominator, g.denominator)
+	commonDivisor := gcd(f.denominator, other.denominator)
 	fFactor, _ := f.denominator.quo(commonDivisor)
-	gFactor, _ := g.denominator.quo(commonDivisor)
-	numerator := f.numerator.mul(gFactor).add(g.numerator.mul(fFactor), one, f.ring.unitMonomial)
+	gFactor, _ := other.denominator.quo(commonDivisor)
+	numerator := f.numerator.mul(gFactor).add(other.numerator.mul(fFactor), one, f.ring.unitMonomial)
 	if len(numerator) == 0 {
 		return f.ring.Integer(0)
 	}
@@ -95,14 +97,15 @@ func (f *Func) Add(g *Func) *Func {
 // Sub returns f - g.
 func (f *Func) Sub(g *Func) *Func { return f.Add(g.Neg()) }
 
-// Mul returns f · g.
-func (f *Func) Mul(g *Func) *Func {
-	if f.IsZero() || g.IsZero() {
+// Mul returns the product f · other in lowest terms: it cancels common factors of each numerator and the other
+// denominator before it multiplies.
+func (f *Func) Mul(other *Func) *Func {
+	if f.IsZero() || other.IsZero() {
 		return f.ring.Integer(0)
 	}
-	a, d := cancelCommon(f.numerator, g.denominator)
-	c, b := cancelCommon(g.numerator, f.denominator)
-	return &Func{f.ring, a.mul(c), b.mul(d)}
+	numerator, otherDenominator := cancelCommon(f.numerator, other.denominator)
+	otherNumerator, denominator := cancelCommon(other.numerator, f.denominator)
+	return &Func{f.ring, numerator.mul(otherNumerator), denominator.mul(otherDenominator)}
 }
 
 // cancelCommon divides two polynomials by their common divisor.

@@ -50,7 +50,7 @@ func heuristicGCD(p, q polynomial) (polynomial, bool) {
 		return polynomial{{oneMonomial(p), new(big.Int).GCD(nil, nil, pAbs, qAbs)}}, true
 	}
 	contentGCD := new(big.Int).GCD(nil, nil, p.content().coefficient, q.content().coefficient)
-	reduced := func(z, x *big.Int) *big.Int { return z.Quo(x, contentGCD) }
+	reduced := func(dst, coefficient *big.Int) *big.Int { return dst.Quo(coefficient, contentGCD) }
 	p, q = p.mapCoefs(reduced), q.mapCoefs(reduced)
 	point := p.norm()
 	if qNorm := q.norm(); qNorm.Cmp(point) < 0 {
@@ -66,9 +66,9 @@ func heuristicGCD(p, q polynomial) (polynomial, bool) {
 			if divisor, ok := heuristicGCD(pAtPoint, qAtPoint); ok {
 				divisor = interpolate(divisor, parameter, point)
 				content := divisor.content().coefficient
-				divisor = positiveLeading(divisor.mapCoefs(func(z, x *big.Int) *big.Int { return z.Quo(x, content) }))
+				divisor = positiveLeading(divisor.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Quo(coefficient, content) }))
 				if divides(divisor, p) && divides(divisor, q) {
-					return divisor.mapCoefs(func(z, x *big.Int) *big.Int { return z.Mul(x, contentGCD) }), true
+					return divisor.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Mul(coefficient, contentGCD) }), true
 				}
 			}
 		}
@@ -87,11 +87,11 @@ func divides(d, p polynomial) bool {
 // if both are constant.
 func mainParameter(p, q polynomial) (index int, degree uint32) {
 	for i := range p[0].monomial.vars() {
-		for _, t := range p {
-			degree = max(degree, t.monomial.exponent(i))
+		for _, summand := range p {
+			degree = max(degree, summand.monomial.exponent(i))
 		}
-		for _, t := range q {
-			degree = max(degree, t.monomial.exponent(i))
+		for _, summand := range q {
+			degree = max(degree, summand.monomial.exponent(i))
 		}
 		if degree > 0 {
 			return i, degree

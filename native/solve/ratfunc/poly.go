@@ -99,41 +99,41 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns p + factor·m·q.
-func (p polynomial) add(q polynomial, factor *big.Int, m monomial) polynomial {
-	sum := make(polynomial, 0, len(p)+len(q))
-	for _, otherTerm := range q {
-		product, _ := otherTerm.monomial.combine(m, plus)
-		for len(p) > 0 && p[0].monomial > product {
-			sum = append(sum, p[0])
-			p = p[1:]
+// add returns left + factor · factorMonomial · right. It merges the terms of both, whose monomials decrease.
+func (left polynomial) add(right polynomial, factor *big.Int, factorMonomial monomial) polynomial {
+	sum := make(polynomial, 0, len(left)+len(right))
+	for _, otherTerm := range right {
+		product, _ := otherTerm.monomial.combine(factorMonomial, plus)
+		for len(left) > 0 && left[0].monomial > product {
+			sum = append(sum, left[0])
+			left = left[1:]
 		}
 		coefficient := new(big.Int).Mul(otherTerm.coefficient, factor)
-		if len(p) > 0 && p[0].monomial == product {
-			coefficient.Add(coefficient, p[0].coefficient)
-			p = p[1:]
+		if len(left) > 0 && left[0].monomial == product {
+			coefficient.Add(coefficient, left[0].coefficient)
+			left = left[1:]
 		}
 		if coefficient.Sign() != 0 {
 			sum = append(sum, term{product, coefficient})
 		}
 	}
-	return append(sum, p...)
+	return append(sum, left...)
 }
 
-// mul returns p · q.
-func (p polynomial) mul(q polynomial) polynomial {
-	if p.isOne() {
-		return q
+// mul returns the product of two polynomials.
+func (left polynomial) mul(right polynomial) polynomial {
+	if left.isOne() {
+		return right
 	}
-	if q.isOne() {
-		return p
+	if right.isOne() {
+		return left
 	}
 	builder := polynomialBuilder{}
 	var product big.Int
-	for _, left := range p {
-		for _, right := range q {
-			m, _ := left.monomial.combine(right.monomial, plus)
-			builder.add(m, product.Mul(left.coefficient, right.coefficient))
+	for _, leftTerm := range left {
+		for _, rightTerm := range right {
+			productMonomial, _ := leftTerm.monomial.combine(rightTerm.monomial, plus)
+			builder.add(productMonomial, product.Mul(leftTerm.coefficient, rightTerm.coefficient))
 		}
 	}
 	return builder.polynomial()

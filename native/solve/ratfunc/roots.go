@@ -165,9 +165,9 @@ func (p Univariate) Times(q Univariate) Univariate {
 	for i := range product {
 		product[i] = new(big.Int)
 	}
-	for i, x := range p {
-		for j, y := range q {
-			product[i+j].Add(product[i+j], new(big.Int).Mul(x, y))
+	for i, left := range p {
+		for j, right := range q {
+			product[i+j].Add(product[i+j], new(big.Int).Mul(left, right))
 		}
 	}
 	return primitivePart(product)
@@ -231,13 +231,13 @@ type Root struct {
 }
 
 // At returns a Root that is a fraction.
-func At(x *big.Rat) Root { return Root{Low: x, High: x} }
+func At(value *big.Rat) Root { return Root{Low: value, High: value} }
 
 // Fraction reports whether the root is known to be the fraction Low.
 func (r Root) Fraction() bool { return r.Low.Cmp(r.High) == 0 }
 
-func midpoint(x, y *big.Rat) *big.Rat {
-	sum := new(big.Rat).Add(x, y)
+func midpoint(left, right *big.Rat) *big.Rat {
+	sum := new(big.Rat).Add(left, right)
 	return sum.Mul(sum, big.NewRat(1, 2))
 }
 
@@ -322,7 +322,8 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 	return result.Add(result, floorRat)
 }
 
-// Equal reports whether two roots are the same number.
+// Equal reports whether two roots are the same number. Two irrational roots are equal if a common factor of their
+// polynomials has a root where their intervals overlap.
 func (r Root) Equal(other Root) bool {
 	switch {
 	case r.Fraction() && other.Fraction():
@@ -343,21 +344,21 @@ func (r Root) Equal(other Root) bool {
 	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
-// CountAfter returns the number of roots of s that are greater than r and less than high. high must be
-// greater than r.
-func (s *Sturm) CountAfter(r Root, high *big.Rat) int {
-	for !r.Fraction() {
-		inside := s.Count(r.Low, r.High)
-		if r.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && r.isRootOf(s)) {
-			count := s.Count(r.High, high)
-			if s.P.Sign(r.High) == 0 {
+// CountAfter returns the number of roots of s that are greater than root and less than high. high must be
+// greater than root.
+func (s *Sturm) CountAfter(root Root, high *big.Rat) int {
+	for !root.Fraction() {
+		inside := s.Count(root.Low, root.High)
+		if root.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && root.isRootOf(s)) {
+			count := s.Count(root.High, high)
+			if s.P.Sign(root.High) == 0 {
 				count++
 			}
 			return count
 		}
-		r = r.Narrow()
+		root = root.Narrow()
 	}
-	return s.Count(r.Low, high)
+	return s.Count(root.Low, high)
 }
 
 // isRootOf reports whether r is a root of s, which has one root in the interval of r.

@@ -116,19 +116,19 @@ func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
 }
 
 // alongAxis calls handle for each row of coefficients that differ in the exponent of parameter i only.
-func (t *bernsteinForm) alongAxis(i int, handle func(coefficients []*big.Rat)) {
+func (form *bernsteinForm) alongAxis(i int, handle func(coefficients []*big.Rat)) {
 	stride := 1
-	for _, degree := range t.degree[i+1:] {
+	for _, degree := range form.degree[i+1:] {
 		stride *= degree + 1
 	}
-	n := t.degree[i] + 1
+	n := form.degree[i] + 1
 	coefficients := make([]*big.Rat, n)
-	for first := range t.coefficients {
+	for first := range form.coefficients {
 		if first/stride%n != 0 {
 			continue
 		}
 		for k := range coefficients {
-			coefficients[k] = t.coefficients[first+k*stride]
+			coefficients[k] = form.coefficients[first+k*stride]
 		}
 		handle(coefficients)
 	}
@@ -164,9 +164,9 @@ func powersToBernstein(coefficients []*big.Rat) {
 }
 
 // noneOfSign reports whether no coefficient has the given sign.
-func (t *bernsteinForm) noneOfSign(sign int) bool {
-	for _, x := range t.coefficients {
-		if x.Sign() == sign {
+func (form *bernsteinForm) noneOfSign(sign int) bool {
+	for _, value := range form.coefficients {
+		if value.Sign() == sign {
 			return false
 		}
 	}
@@ -174,20 +174,22 @@ func (t *bernsteinForm) noneOfSign(sign int) bool {
 }
 
 // allOfSign reports whether all nonzero coefficients have the given sign, and there are some.
-func (t *bernsteinForm) allOfSign(sign int) bool { return t.noneOfSign(-sign) && !t.noneOfSign(sign) }
+func (form *bernsteinForm) allOfSign(sign int) bool {
+	return form.noneOfSign(-sign) && !form.noneOfSign(sign)
+}
 
 // negativeAtCorner reports whether the polynomial is negative at a corner of the box, where it equals a
 // Bernstein coefficient.
-func (t *bernsteinForm) negativeAtCorner() bool {
-	for corner := range 1 << len(t.degree) {
+func (form *bernsteinForm) negativeAtCorner() bool {
+	for corner := range 1 << len(form.degree) {
 		index := 0
-		for i, degree := range t.degree {
+		for i, degree := range form.degree {
 			index *= degree + 1
 			if corner>>i&1 == 1 {
 				index += degree
 			}
 		}
-		if t.coefficients[index].Sign() < 0 {
+		if form.coefficients[index].Sign() < 0 {
 			return true
 		}
 	}
@@ -196,10 +198,10 @@ func (t *bernsteinForm) negativeAtCorner() bool {
 
 // subdivide returns the Bernstein forms on the two halves of the box along one parameter, by de Casteljau's
 // algorithm.
-func (t *bernsteinForm) subdivide(parameter int) (*bernsteinForm, *bernsteinForm) {
-	left := &bernsteinForm{t.degree, make([]*big.Rat, len(t.coefficients))}
-	right := &bernsteinForm{t.degree, make([]*big.Rat, len(t.coefficients))}
-	for k, coefficient := range t.coefficients {
+func (form *bernsteinForm) subdivide(parameter int) (*bernsteinForm, *bernsteinForm) {
+	left := &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
+	right := &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
+	for k, coefficient := range form.coefficients {
 		left.coefficients[k], right.coefficients[k] = new(big.Rat), new(big.Rat).Set(coefficient)
 	}
 	var leftRows [][]*big.Rat // in the order of the rows of right

@@ -68,28 +68,30 @@ type state struct {
 	allGoalsMet bool // the last letter met the last goal of the list
 }
 
-// New returns an automaton that accepts the sequences of letters that satisfy f.
-func New(f *Formula, limits Limits) (*Automaton, error) { return newAutomaton(f, limits, false) }
+// New returns an automaton that accepts the sequences of letters that satisfy formula.
+func New(formula *Formula, limits Limits) (*Automaton, error) {
+	return newAutomaton(formula, limits, false)
+}
 
 // NewPrefixes returns an automaton for a co-safe formula, which becomes Accepted with the letter that
 // proves the formula. X takes one more letter even if it does not matter which one. Rewards of co-safe
 // formulas are collected until then, as in PRISM.
-func NewPrefixes(f *Formula, limits Limits) (*Automaton, error) {
-	if !CoSafe(f) {
-		return nil, fmt.Errorf("%v is not syntactically co-safe", f)
+func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
+	if !CoSafe(formula) {
+		return nil, fmt.Errorf("%v is not syntactically co-safe", formula)
 	}
-	return newAutomaton(f, limits, true)
+	return newAutomaton(formula, limits, true)
 }
 
 // newAutomaton returns an automaton with its initial state only; others are added when they are reached. With
 // explicitNext, X takes one more letter even if its operand is already decided.
-func newAutomaton(f *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
+func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
 	a := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
 		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
 	b := &builder{a.bdd, explicitNext}
-	initial, err := b.build(f, false)
+	initial, err := b.build(formula, false)
 	if err != nil {
 		return nil, err
 	}
@@ -184,35 +186,35 @@ func (a *Automaton) CanStay(q int) bool {
 	return true
 }
 
-// Jumps returns the states of the accepting part to which a run may jump from q, without reading a
+// Jumps returns the states of the accepting part to which a run may jump from from, without reading a
 // letter. Only Open states have jumps. A run whose initial part repeats its states may jump at any
 // time, without losing acceptance.
-func (a *Automaton) Jumps(q int) ([]int, error) {
-	if a.Class(q) != Open || !a.CanStay(q) {
+func (a *Automaton) Jumps(from int) ([]int, error) {
+	if a.Class(from) != Open || !a.CanStay(from) {
 		return nil, nil
 	}
-	if known, ok := a.jumps[q]; ok {
+	if known, ok := a.jumps[from]; ok {
 		return known, nil
 	}
-	targets, err := a.bdd.jumpTargets(a.states[q].formula)
+	targets, err := a.bdd.jumpTargets(a.states[from].formula)
 	if err != nil {
 		return nil, err
 	}
-	var out []int
+	var successors []int
 	for _, target := range targets {
-		s := state{formula: target.invariant}
+		next := state{formula: target.invariant}
 		if len(target.goals) > 0 {
-			s.goalList = a.goalListOf(target.goals)
-			s.goalFormula = target.goals[0]
+			next.goalList = a.goalListOf(target.goals)
+			next.goalFormula = target.goals[0]
 		}
-		to, err := a.addState(s)
+		successor, err := a.addState(next)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, to)
+		successors = append(successors, successor)
 	}
-	a.jumps[q] = out
-	return out, nil
+	a.jumps[from] = successors
+	return successors, nil
 }
 
 // goalListOf returns the number of a list of goals, and adds it if it is new.

@@ -21,10 +21,10 @@ const (
 // Other operators are expressed by these: F y as `true U y`, G x as `x W false`, a R b as `b W (a &
 // b)`.
 type atom struct {
-	op        Op // Prop, Next, Until or WeakUntil; True stands for the extra step of explicitNext
-	prop      int
-	x, y      ref
-	operators operators
+	op          Op // Prop, Next, Until or WeakUntil; True stands for the extra step of explicitNext
+	prop        int
+	left, right ref
+	operators   operators
 	// stable says that reading a letter never changes the truth of the operator, as for G F p.
 	stable bool
 }
@@ -73,72 +73,72 @@ func newBDD(limit int) *bdd {
 }
 
 // err returns ErrTooLarge if maxNodes was exceeded.
-func (t *bdd) err() error {
-	if t.exceeded {
+func (diagram *bdd) err() error {
+	if diagram.exceeded {
 		return ErrTooLarge
 	}
 	return nil
 }
 
 // makeNode returns the formula `if atom v then hi else lo`. It adds a node unless there is one already.
-func (t *bdd) makeNode(atom int32, low, high ref) ref {
+func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if low == high {
 		return low
 	}
 	key := [3]int32{atom, int32(low), int32(high)}
-	result, ok := t.uniqueNodes[key]
+	result, ok := diagram.uniqueNodes[key]
 	if !ok {
-		if len(t.nodes) >= t.maxNodes {
-			t.exceeded = true
+		if len(diagram.nodes) >= diagram.maxNodes {
+			diagram.exceeded = true
 		}
-		if t.exceeded {
+		if diagram.exceeded {
 			return falseRef
 		}
-		result = ref(len(t.nodes))
-		t.nodes = append(t.nodes, node{atom, low, high, t.atoms[atom].operators | t.nodes[low].operators | t.nodes[high].operators})
-		t.uniqueNodes[key] = result
+		result = ref(len(diagram.nodes))
+		diagram.nodes = append(diagram.nodes, node{atom, low, high, diagram.atoms[atom].operators | diagram.nodes[low].operators | diagram.nodes[high].operators})
+		diagram.uniqueNodes[key] = result
 	}
 	return result
 }
 
 // literal returns the formula that consists of an atom.
-func (t *bdd) literal(v int32) ref { return t.makeNode(v, falseRef, trueRef) }
+func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variable, falseRef, trueRef) }
 
-// asAtom returns the atom if f consists of one atom.
-func (t *bdd) asAtom(f ref) (atom, bool) {
-	if n := t.nodes[f]; f > trueRef && n.low == falseRef && n.high == trueRef {
-		return t.atoms[n.atom], true
+// asAtom returns the atom if formula consists of one atom.
+func (diagram *bdd) asAtom(formula ref) (atom, bool) {
+	if n := diagram.nodes[formula]; formula > trueRef && n.low == falseRef && n.high == trueRef {
+		return diagram.atoms[n.atom], true
 	}
 	return atom{}, false
 }
 
-// ite returns `if f then g else h`.
-func (t *bdd) ite(f, g, h ref) ref {
+// ite returns `if condition then … else …` as a decision diagram.
+func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	switch {
-	case f == trueRef || g == h:
-		return g
-	case f == falseRef:
-		return h
-	case g == trueRef && h == falseRef:
-		return f
+	case condition == trueRef || then == otherwise:
+		return then
+	case condition == falseRef:
+		return otherwise
+	case then == trueRef && otherwise == falseRef:
+		return condition
 	}
-	key := [3]ref{f, g, h}
-	if result, ok := t.iteCache[key]; ok {
+	key := [3]ref{condition, then, otherwise}
+	if result, ok := diagram.iteCache[key]; ok {
 		return result
 	}
-	atom := min(t.nodes[f].atom, t.nodes[g].atom, t.nodes[h].atom)
-	low := t.ite(t.cofactor(f, atom, false), t.cofactor(g, atom, false), t.cofactor(h, atom, false))
-	high := t.ite(t.cofactor(f, atom, true), t.cofactor(g, atom, true), t.cofactor(h, atom, true))
-	result := t.makeNode(atom, low, high)
-	t.iteCache[key] = result
+	atom := min(diagram.nodes[condition].atom, diagram.nodes[then].atom, diagram.nodes[otherwise].atom)
+	low := diagram.ite(diagram.cofactor(condition, atom, false), diagram.cofactor(then, atom, false), diagram.cofactor(otherwise, atom, false))
+	high := diagram.ite(diagram.cofactor(condition, atom, true), diagram.cofactor(then, atom, true), diagram.cofactor(otherwise, atom, true))
+	result := diagram.makeNode(atom, low, high)
+	diagram.iteCache[key] = result
 	return result
 }
 
-// cofactor returns f with a fixed value for atom v. No atom of f may have a smaller number than v.
-func (t *bdd) cofactor(f ref, v int32, value bool) ref {
-	switch n := t.nodes[f]; {
-	case n.atom != v:
-		return f
+// cofactor returns formula with a fixed value for atom variable. No atom of formula may have a smaller number than variable.
+func (diagram *bdd) cofactor(formula ref, variable int32, value bool) ref {
+	switch n := diagram.nodes[formula]; {
+	case n.atom != variable:
+		return formula
 	case value:
 		return n.high
 	default:
@@ -146,30 +146,30 @@ func (t *bdd) cofactor(f ref, v int32, value bool) ref {
 	}
 }
 
-func (t *bdd) and(f, g ref) ref { return t.ite(f, g, falseRef) }
+func (diagram *bdd) and(formula, other ref) ref { return diagram.ite(formula, other, falseRef) }
 
-func (t *bdd) or(f, g ref) ref { return t.ite(f, trueRef, g) }
+func (diagram *bdd) or(formula, other ref) ref { return diagram.ite(formula, trueRef, other) }
 
-// implies reports whether f implies g, as Boolean combinations of atoms.
-func (t *bdd) implies(f, g ref) bool { return t.and(f, g) == f }
+// implies reports whether formula implies other, as Boolean combinations of atoms.
+func (diagram *bdd) implies(formula, other ref) bool { return diagram.and(formula, other) == formula }
 
-// support returns the numbers of the atoms of f, in increasing order.
-func (t *bdd) support(f ref) []int32 {
+// support returns the numbers of the atoms of formula, in increasing order.
+func (diagram *bdd) support(formula ref) []int32 {
 	var out []int32
 	seen := map[ref]bool{falseRef: true, trueRef: true}
-	found := make([]bool, len(t.atoms))
-	var visit func(f ref)
-	visit = func(f ref) {
-		if seen[f] {
+	found := make([]bool, len(diagram.atoms))
+	var visit func(formula ref)
+	visit = func(formula ref) {
+		if seen[formula] {
 			return
 		}
-		seen[f] = true
-		n := t.nodes[f]
+		seen[formula] = true
+		n := diagram.nodes[formula]
 		found[n.atom] = true
 		visit(n.low)
 		visit(n.high)
 	}
-	visit(f)
+	visit(formula)
 	for v, ok := range found {
 		if ok {
 			out = append(out, int32(v))
@@ -180,51 +180,53 @@ func (t *bdd) support(f ref) []int32 {
 
 // atom returns the formula that consists of an atom. If the atom is new, it adds it, with its operators and
 // whether it is stable.
-func (t *bdd) atom(a atom) ref {
-	v, ok := t.atomNumber[a]
+func (diagram *bdd) atom(current atom) ref {
+	variable, ok := diagram.atomNumber[current]
 	if !ok {
-		if len(t.atoms) >= t.maxNodes {
-			t.exceeded = true
+		if len(diagram.atoms) >= diagram.maxNodes {
+			diagram.exceeded = true
 		}
-		if t.exceeded {
+		if diagram.exceeded {
 			return falseRef
 		}
-		v = int32(len(t.atoms))
-		t.atomNumber[a] = v
-		a.operators = t.nodes[a.x].operators | t.nodes[a.y].operators
-		switch a.op {
+		variable = int32(len(diagram.atoms))
+		diagram.atomNumber[current] = variable
+		current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
+		switch current.op {
 		case Until:
-			a.operators |= hasUntil
-			a.stable = a.x == trueRef && t.atomsPersist(a.y, WeakUntil)
+			current.operators |= hasUntil
+			current.stable = current.left == trueRef && diagram.atomsPersist(current.right, WeakUntil)
 		case WeakUntil:
-			a.operators |= hasWeak
-			a.stable = a.y == falseRef && t.atomsPersist(a.x, Until)
+			current.operators |= hasWeak
+			current.stable = current.right == falseRef && diagram.atomsPersist(current.left, Until)
 		}
-		t.atoms = append(t.atoms, a)
+		diagram.atoms = append(diagram.atoms, current)
 	}
-	return t.literal(v)
+	return diagram.literal(variable)
 }
 
-// atomsPersist reports whether every atom of f is stable, or has the form G x (if op is WeakUntil) or F x
-// (if op is Until). If so, F f (or G f, respectively) is stable: a positive combination of formulas G x stays
+// atomsPersist reports whether every atom of formula is stable, or has the form G x (if op is WeakUntil) or F x
+// (if op is Until). If so, F formula (or G formula, respectively) is stable: a positive combination of formulas G x stays
 // true once it is true, and one of formulas F x stays false once it is false.
-func (t *bdd) atomsPersist(f ref, op Op) bool {
-	for _, v := range t.support(f) {
-		a := t.atoms[v]
-		globally := a.op == WeakUntil && a.y == falseRef
-		finally := a.op == Until && a.x == trueRef
-		persists := a.op == op && (globally || finally)
-		if !persists && !a.stable {
+func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
+	for _, variable := range diagram.support(formula) {
+		current := diagram.atoms[variable]
+		if current.stable {
+			continue
+		}
+		globally := current.op == WeakUntil && current.right == falseRef
+		finally := current.op == Until && current.left == trueRef
+		if current.op != op || !globally && !finally {
 			return false
 		}
 	}
 	return true
 }
 
-// stable reports whether reading a letter never changes the truth of f.
-func (t *bdd) stable(f ref) bool {
-	for _, v := range t.support(f) {
-		if !t.atoms[v].stable {
+// stable reports whether reading a letter never changes the truth of formula.
+func (diagram *bdd) stable(formula ref) bool {
+	for _, variable := range diagram.support(formula) {
+		if !diagram.atoms[variable].stable {
 			return false
 		}
 	}
@@ -232,94 +234,94 @@ func (t *bdd) stable(f ref) bool {
 }
 
 // prop returns the formula that consists of a proposition.
-func (t *bdd) prop(p int) ref { return t.atom(atom{op: Prop, prop: p}) }
+func (diagram *bdd) prop(p int) ref { return diagram.atom(atom{op: Prop, prop: p}) }
 
 // next returns X x. It uses that X x is x if x is stable.
-func (t *bdd) next(x ref) ref {
-	if t.stable(x) {
+func (diagram *bdd) next(x ref) ref {
+	if diagram.stable(x) {
 		return x
 	}
-	return t.atom(atom{op: Next, x: x})
+	return diagram.atom(atom{op: Next, left: x})
 }
 
-// until returns x U y.
-func (t *bdd) until(x, y ref) ref {
+// until returns the formula left U right.
+func (diagram *bdd) until(left, right ref) ref {
 	switch {
-	case x == falseRef || x == y || t.stable(y):
-		return y
-	case x == trueRef:
-		return t.finally(y)
+	case left == falseRef || left == right || diagram.stable(right):
+		return right
+	case left == trueRef:
+		return diagram.finally(right)
 	}
-	return t.atom(atom{op: Until, x: x, y: y})
+	return diagram.atom(atom{op: Until, left: left, right: right})
 }
 
-// finally returns F y. It uses that F (a U b) is F b.
-func (t *bdd) finally(y ref) ref {
-	if a, ok := t.asAtom(y); ok && a.op == Until {
-		y = a.y
+// finally returns the formula F right. It uses that F (a U b) is F b.
+func (diagram *bdd) finally(right ref) ref {
+	if current, ok := diagram.asAtom(right); ok && current.op == Until {
+		right = current.right
 	}
-	return t.atom(atom{op: Until, x: trueRef, y: y})
+	return diagram.atom(atom{op: Until, left: trueRef, right: right})
 }
 
-// weak returns x W y.
-func (t *bdd) weak(x, y ref) ref {
+// weak returns the formula left W right.
+func (diagram *bdd) weak(left, right ref) ref {
 	switch {
-	case x == falseRef || x == y || y == trueRef:
-		return y
-	case y == falseRef:
-		return t.globally(x)
-	case t.stable(y):
-		return t.or(t.globally(x), y)
-	case x == trueRef:
+	case left == falseRef || left == right || right == trueRef:
+		return right
+	case right == falseRef:
+		return diagram.globally(left)
+	case diagram.stable(right):
+		return diagram.or(diagram.globally(left), right)
+	case left == trueRef:
 		return trueRef
 	}
-	return t.atom(atom{op: WeakUntil, x: x, y: y})
+	return diagram.atom(atom{op: WeakUntil, left: left, right: right})
 }
 
 // globally returns G x. It uses that G (a W b) is G (a | b).
-func (t *bdd) globally(x ref) ref {
-	if t.stable(x) {
+func (diagram *bdd) globally(x ref) ref {
+	if diagram.stable(x) {
 		return x
 	}
-	if a, ok := t.asAtom(x); ok && a.op == WeakUntil {
-		x = t.or(a.x, a.y)
+	if current, ok := diagram.asAtom(x); ok && current.op == WeakUntil {
+		x = diagram.or(current.left, current.right)
 	}
-	if t.stable(x) {
+	if diagram.stable(x) {
 		return x
 	}
-	return t.atom(atom{op: WeakUntil, x: x, y: falseRef})
+	return diagram.atom(atom{op: WeakUntil, left: x, right: falseRef})
 }
 
 // progress returns what the remaining letters must satisfy after the given letter (formula
 // progression).
 //
 // Source: the function af of Esparza and Kretinsky (CAV 2014).
-func (t *bdd) progress(f ref, letter uint64) ref {
-	if f <= trueRef {
-		return f
+func (diagram *bdd) progress(formula ref, letter uint64) ref {
+	if formula <= trueRef {
+		return formula
 	}
-	key := progressKey{f, letter}
-	if r, ok := t.progressCache[key]; ok {
-		return r
+	key := progressKey{formula, letter}
+	if result, ok := diagram.progressCache[key]; ok {
+		return result
 	}
-	n := t.nodes[f]
-	r := t.ite(t.progressAtom(n.atom, letter), t.progress(n.high, letter), t.progress(n.low, letter))
-	t.progressCache[key] = r
-	return r
+	n := diagram.nodes[formula]
+	result := diagram.ite(diagram.progressAtom(n.atom, letter), diagram.progress(n.high, letter), diagram.progress(n.low, letter))
+	diagram.progressCache[key] = result
+	return result
 }
 
-// progressAtom returns what the remaining letters must satisfy after the given letter, so that atom v holds.
-func (t *bdd) progressAtom(v int32, letter uint64) ref {
-	switch a := t.atoms[v]; {
-	case a.op == Prop:
-		return ref(letter >> a.prop & 1)
-	case a.op == True:
+// progressAtom returns what the remaining letters must satisfy after the given letter, so that atom variable holds.
+func (diagram *bdd) progressAtom(variable int32, letter uint64) ref {
+	switch current := diagram.atoms[variable]; {
+	case current.op == Prop:
+		return ref(letter >> current.prop & 1)
+	case current.op == True:
 		return trueRef
-	case a.op == Next:
-		return a.x
-	case a.stable:
-		return t.literal(v)
+	case current.op == Next:
+		return current.left
+	case current.stable:
+		return diagram.literal(variable)
 	default: // a U b and a W b are b | a & X(…)
-		return t.or(t.progress(a.y, letter), t.and(t.progress(a.x, letter), t.literal(v)))
+		return diagram.or(diagram.progress(current.right, letter), diagram.and(diagram.progress(current.left, letter), diagram.literal(variable)))
 	}
 }

@@ -11,26 +11,26 @@ type builder struct {
 
 // build translates a formula, or its negation if negated is true. It moves negations inwards to the
 // propositions.
-func (b *builder) build(f *Formula, negated bool) (ref, error) {
-	switch f.Op {
+func (b *builder) build(formula *Formula, negated bool) (ref, error) {
+	switch formula.Op {
 	case True, False:
-		return constant((f.Op == True) != negated), nil
+		return constant((formula.Op == True) != negated), nil
 	case Prop:
-		if f.Prop < 0 || f.Prop > 63 {
-			return falseRef, fmt.Errorf("found proposition %d, wanted 0 to 63", f.Prop)
+		if formula.Prop < 0 || formula.Prop > 63 {
+			return falseRef, fmt.Errorf("found proposition %d, wanted 0 to 63", formula.Prop)
 		}
 		if negated {
-			return b.ite(b.prop(f.Prop), falseRef, trueRef), nil
+			return b.ite(b.prop(formula.Prop), falseRef, trueRef), nil
 		}
-		return b.prop(f.Prop), nil
+		return b.prop(formula.Prop), nil
 	case Not:
-		return b.build(f.X, !negated)
+		return b.build(formula.X, !negated)
 	case Iff:
-		return b.iff(f, negated)
+		return b.iff(formula, negated)
 	case And, Or, Implies:
-		return b.connective(f, negated)
+		return b.connective(formula, negated)
 	}
-	return b.temporal(f, negated)
+	return b.temporal(formula, negated)
 }
 
 // constant returns the formula true or false.
@@ -43,73 +43,73 @@ func constant(value bool) ref {
 
 // iff translates x <=> y, or its negation. `both` is x & y and `neither` is !(x | y); if negated is true,
 // they are !(x & y) and x | y.
-func (b *builder) iff(f *Formula, negated bool) (ref, error) {
-	both, err := b.connective(&Formula{Op: And, X: f.X, Y: f.Y}, negated)
+func (b *builder) iff(formula *Formula, negated bool) (ref, error) {
+	both, err := b.connective(&Formula{Op: And, X: formula.X, Y: formula.Y}, negated)
 	if err != nil {
 		return falseRef, err
 	}
-	neither, err := b.connective(&Formula{Op: Or, X: f.X, Y: f.Y}, !negated)
+	neither, err := b.connective(&Formula{Op: Or, X: formula.X, Y: formula.Y}, !negated)
 	if negated {
 		return b.and(both, neither), err
 	}
 	return b.or(both, neither), err
 }
 
-// connective translates x & y, x | y or x => y, or its negation. x => y is !x | y.
-func (b *builder) connective(f *Formula, negated bool) (ref, error) {
-	x, err := b.build(f.X, negated != (f.Op == Implies))
+// connective translates left & right, left | right or left => right, or its negation. left => right is !left | right.
+func (b *builder) connective(formula *Formula, negated bool) (ref, error) {
+	left, err := b.build(formula.X, negated != (formula.Op == Implies))
 	if err != nil {
 		return falseRef, err
 	}
-	y, err := b.build(f.Y, negated)
-	if (f.Op == And) != negated {
-		return b.and(x, y), err
+	right, err := b.build(formula.Y, negated)
+	if (formula.Op == And) != negated {
+		return b.and(left, right), err
 	}
-	return b.or(x, y), err
+	return b.or(left, right), err
 }
 
 // temporal translates a formula whose outermost operator is temporal, or its negation. The negation of an
-// operator is its dual, applied to the negated operands: !(x U y) is !x R !y.
-func (b *builder) temporal(f *Formula, negated bool) (ref, error) {
-	x, err := b.build(f.X, negated)
+// operator is its dual, applied to the negated operands: !(left U right) is !left R !right.
+func (b *builder) temporal(formula *Formula, negated bool) (ref, error) {
+	left, err := b.build(formula.X, negated)
 	if err != nil {
 		return falseRef, err
 	}
-	y := x
-	if f.Y != nil {
-		y, err = b.build(f.Y, negated)
+	right := left
+	if formula.Y != nil {
+		right, err = b.build(formula.Y, negated)
 		if err != nil {
 			return falseRef, err
 		}
 	}
-	until := f.Op == Finally || f.Op == Until
-	switch f.Op {
-	case Finally, Globally: // F y is true U y, G y is false R y
-		x = constant((f.Op == Finally) != negated)
+	until := formula.Op == Finally || formula.Op == Until
+	switch formula.Op {
+	case Finally, Globally: // F right is true U right, G right is false R right
+		left = constant((formula.Op == Finally) != negated)
 	case Until, Release:
 	case Next, WeakUntil:
-		if f.Bound != nil {
-			return falseRef, fmt.Errorf("found a bound of the operator %v, which cannot have one", f.Op)
+		if formula.Bound != nil {
+			return falseRef, fmt.Errorf("found a bound of the operator %v, which cannot have one", formula.Op)
 		}
-		return b.nextOrWeak(f.Op, x, y, negated), nil
+		return b.nextOrWeak(formula.Op, left, right, negated), nil
 	default:
-		return falseRef, fmt.Errorf("found operator number %d, wanted a temporal operator", f.Op)
+		return falseRef, fmt.Errorf("found operator number %d, wanted a temporal operator", formula.Op)
 	}
-	if f.Bound != nil {
-		return b.bounded(until != negated, x, y, *f.Bound)
+	if formula.Bound != nil {
+		return b.bounded(until != negated, left, right, *formula.Bound)
 	}
-	return b.unbounded(until != negated, x, y), nil
+	return b.unbounded(until != negated, left, right), nil
 }
 
 // nextOrWeak translates an operator X or W, or its negation, for operands that are negated already.
-func (b *builder) nextOrWeak(op Op, x, y ref, negated bool) ref {
+func (b *builder) nextOrWeak(op Op, left, right ref, negated bool) ref {
 	switch {
 	case op == Next:
-		return b.nextStep(x)
-	case negated: // !(a W b) is !b U (!a & !b); x is !a and y is !b
-		return b.until(y, b.and(x, y))
+		return b.nextStep(left)
+	case negated: // !(a W b) is !b U (!a & !b); left is !a and right is !b
+		return b.until(right, b.and(left, right))
 	}
-	return b.weak(x, y)
+	return b.weak(left, right)
 }
 
 // nextStep returns X x.
@@ -120,17 +120,17 @@ func (b *builder) nextStep(x ref) ref {
 	return b.next(x)
 }
 
-// unbounded returns x U y if until is true, and x R y, which is y W (x & y), otherwise.
-func (b *builder) unbounded(until bool, x, y ref) ref {
+// unbounded returns left U right if until is true, and left R right, which is right W (left & right), otherwise.
+func (b *builder) unbounded(until bool, left, right ref) ref {
 	if until {
-		return b.until(x, y)
+		return b.until(left, right)
 	}
-	return b.weak(y, b.and(x, y))
+	return b.weak(right, b.and(left, right))
 }
 
-// bounded unfolds x U[l,h] y to y | x & X(y | x & X(…)), from the last step to the first. Before step l it
-// leaves out `y |`. For x R[l,h] y it exchanges `|` and `&`.
-func (b *builder) bounded(until bool, x, y ref, bound Bound) (ref, error) {
+// bounded unfolds left U[l,h] right to right | left & X(right | left & X(…)), from the last step to the first. Before step l it
+// leaves out `right |`. For left R[l,h] right it exchanges `|` and `&`.
+func (b *builder) bounded(until bool, left, right ref, bound Bound) (ref, error) {
 	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
 		return falseRef, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)
 	}
@@ -138,15 +138,15 @@ func (b *builder) bounded(until bool, x, y ref, bound Bound) (ref, error) {
 	if !until {
 		disjunction, conjunction = conjunction, disjunction
 	}
-	out, steps := y, bound.High
+	out, steps := right, bound.High
 	if bound.High == Unbounded {
-		out = b.unbounded(until, x, y)
+		out = b.unbounded(until, left, right)
 		steps = bound.Low
 	}
 	for step := steps; step > 0 && !b.exceeded; step-- {
-		out = conjunction(x, b.nextStep(out))
+		out = conjunction(left, b.nextStep(out))
 		if step > bound.Low {
-			out = disjunction(y, out)
+			out = disjunction(right, out)
 		}
 	}
 	return out, b.err()

@@ -90,29 +90,29 @@ func (f *Formula) String() string {
 
 // CoSafe reports whether a formula is syntactically co-safe: its negation normal form has no G, W and
 // R. Operators with an upper bound are both safe and co-safe.
-func CoSafe(f *Formula) bool { return coSafe(f, false) }
+func CoSafe(formula *Formula) bool { return coSafe(formula, false) }
 
 // coSafe reports whether a formula, or its negation if negated is true, is syntactically co-safe.
-func coSafe(f *Formula, negated bool) bool {
-	switch f.Op {
+func coSafe(formula *Formula, negated bool) bool {
+	switch formula.Op {
 	case True, False, Prop:
 		return true
 	case Not:
-		return coSafe(f.X, !negated)
+		return coSafe(formula.X, !negated)
 	case Implies:
-		return coSafe(f.X, !negated) && coSafe(f.Y, negated)
+		return coSafe(formula.X, !negated) && coSafe(formula.Y, negated)
 	case Iff:
-		return coSafe(f.X, true) && coSafe(f.X, false) && coSafe(f.Y, true) && coSafe(f.Y, false)
+		return coSafe(formula.X, true) && coSafe(formula.X, false) && coSafe(formula.Y, true) && coSafe(formula.Y, false)
 	case Finally, Until:
-		if negated && !f.bounded() {
+		if negated && !formula.bounded() {
 			return false
 		}
 	case Globally, WeakUntil, Release:
-		if !negated && !f.bounded() {
+		if !negated && !formula.bounded() {
 			return false
 		}
 	}
-	return coSafe(f.X, negated) && (f.Y == nil || coSafe(f.Y, negated))
+	return coSafe(formula.X, negated) && (formula.Y == nil || coSafe(formula.Y, negated))
 }
 
 // bounded reports whether the operator has an upper bound, so that finitely many steps decide it.

@@ -35,8 +35,8 @@ func (a *Automaton) WriteHOA(w io.Writer, names []string) error {
 		}
 		fmt.Fprintln(out)
 		for letter, targets := range successors {
-			for _, t := range targets {
-				fmt.Fprintf(out, "[%s] %d\n", label(uint64(letter), len(names)), t)
+			for _, target := range targets {
+				fmt.Fprintf(out, "[%s] %d\n", label(uint64(letter), len(names)), target)
 			}
 		}
 	}

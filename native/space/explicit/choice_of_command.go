@@ -36,15 +36,15 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 		if err != nil {
 			return err
 		}
-		for k := range choices.List {
-			enabled := &choices.List[k]
+		for index := range choices.List {
+			enabled := &choices.List[index]
 			targets = targets[:0]
-			for _, t := range enabled.Transitions {
-				to, ok := s.Find(t.Target)
+			for _, transition := range enabled.Transitions {
+				number, ok := s.Find(transition.Target)
 				if !ok {
 					return errUnknownTarget
 				}
-				targets = append(targets, to)
+				targets = append(targets, number)
 			}
 			choice := state
 			if model.Kind == sparse.MDP {
@@ -80,11 +80,11 @@ func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) in
 // sameDistribution reports whether the transitions of m from index first on lead to the given
 // targets, with the weights of the enabled choice up to a relative error of 1e-9.
 func sameDistribution(model *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
-	for k, target := range targets {
+	for index, target := range targets {
 		found := false
-		for i := first; i < first+len(targets); i++ {
-			if int(model.Target[i]) == target {
-				found = math.Abs(enabled.Transitions[k].Weight-model.Prob(i)) <= 1e-9*model.Prob(i)
+		for transition := first; transition < first+len(targets); transition++ {
+			if int(model.Target[transition]) == target {
+				found = math.Abs(enabled.Transitions[index].Weight-model.Prob(transition)) <= 1e-9*model.Prob(transition)
 				break
 			}
 		}

@@ -49,52 +49,52 @@ const (
 
 // findDependencies finds the variables on which the weights of the commands depend. It returns
 // false if these variables have too many valuations to cache a list of weights for each.
-func (cache *weightCache) findDependencies(p *sema.Program, commands []compile.CommandRef) bool {
+func (cache *weightCache) findDependencies(program *sema.Program, commands []compile.CommandRef) bool {
 	var order []int // slots in order of first use
 	tests := make(map[int][]sema.Expr)
 	for _, ref := range commands {
-		command := &p.Modules[ref.Module].Commands[ref.Command]
+		command := &program.Modules[ref.Module].Commands[ref.Command]
 		for i := range command.Updates {
 			if command.Updates[i].Prob == nil {
 				continue
 			}
-			sema.Inspect(command.Updates[i].Prob, func(e sema.Expr) bool {
-				slot, ok := testedVariable(e)
+			sema.Inspect(command.Updates[i].Prob, func(expr sema.Expr) bool {
+				slot, ok := testedVariable(expr)
 				if !ok { // look at the operands
 					return true
 				}
 				if tests[slot] == nil {
 					order = append(order, slot)
 				}
-				tests[slot] = append(tests[slot], e)
+				tests[slot] = append(tests[slot], expr)
 				return false
 			})
 		}
 	}
 	numKeys := int64(1)
 	for _, slot := range order {
-		variable := &p.Vars[slot]
-		dep := dependency{slot: slot, low: variable.Low, stride: numKeys}
-		classes := dep.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(p.Vars)))
+		variable := &program.Vars[slot]
+		added := dependency{slot: slot, low: variable.Low, stride: numKeys}
+		classes := added.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(program.Vars)))
 		if classes > maxWeights/numKeys {
 			return false
 		}
-		cache.dependencies, numKeys = append(cache.dependencies, dep), numKeys*classes
+		cache.dependencies, numKeys = append(cache.dependencies, added), numKeys*classes
 	}
 	return true
 }
 
-// testedVariable reports whether e is a variable, or a Boolean expression with exactly one
+// testedVariable reports whether expr is a variable, or a Boolean expression with exactly one
 // variable. It returns the slot of that variable in the state.
-func testedVariable(e sema.Expr) (slot int, ok bool) {
-	if _, isVar := e.(*sema.Var); !isVar && e.Type() != sema.Bool {
+func testedVariable(expr sema.Expr) (slot int, ok bool) {
+	if _, isVar := expr.(*sema.Var); !isVar && expr.Type() != sema.Bool {
 		return 0, false
 	}
 	slot, ok = -1, true
-	sema.Inspect(e, func(e sema.Expr) bool {
-		if x, isVar := e.(*sema.Var); isVar {
-			ok = ok && (slot < 0 || slot == x.Slot)
-			slot = x.Slot
+	sema.Inspect(expr, func(expr sema.Expr) bool {
+		if variable, isVar := expr.(*sema.Var); isVar {
+			ok = ok && (slot < 0 || slot == variable.Slot)
+			slot = variable.Slot
 		}
 		return ok
 	})
@@ -112,13 +112,13 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	results := make([]byte, len(tests))
 	for i := range classes {
 		state[d.slot] = d.low + int32(i)
-		for k, e := range tests {
-			v, _, err := sema.EvalExact(e, state)
-			if _, isVar := e.(*sema.Var); isVar || err != nil {
+		for k, expr := range tests {
+			value, _, err := sema.EvalExact(expr, state)
+			if _, isVar := expr.(*sema.Var); isVar || err != nil {
 				return n
 			}
 			results[k] = 0
-			if v.Bool {
+			if value.Bool {
 				results[k] = 1
 			}
 		}
@@ -137,49 +137,49 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 func (cache *weightCache) key(state []int32) int64 {
 	key := int64(0)
 	for i := range cache.dependencies {
-		dep := &cache.dependencies[i]
-		x := int64(state[dep.slot]) - int64(dep.low)
-		if dep.classes != nil {
-			x = dep.classes[x]
+		used := &cache.dependencies[i]
+		offset := int64(state[used.slot]) - int64(used.low)
+		if used.classes != nil {
+			offset = used.classes[offset]
 		}
-		key += dep.stride * x
+		key += used.stride * offset
 	}
 	return key
 }
 
 // expandCompiled expands the states of the batch with the compiled model and cached weights. A
 // state with a weight that cannot be cached is expanded by the interpreter, with the same result.
-func (w *exactWorker) expandCompiled(ctx context.Context) error {
-	batch, compiled := w.batch, w.compiled
-	output, words := &compiled.output, w.codec.words
+func (worker *exactWorker) expandCompiled(ctx context.Context) error {
+	batch, compiled := worker.batch, worker.compiled
+	output, words := &compiled.output, worker.codec.words
 	output.Reset()
-	if err := w.expander.Expand(ctx, batch.states, output); err != nil {
+	if err := worker.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
 	choice, transition := 0, 0
 	for i, n := range output.Choices {
 		// A DTMC state with several commands needs the interpreter, which normalises its weights.
-		cached := n != compile.GivenUp && (n <= 1 || w.kind != sparse.DTMC)
+		cached := n != compile.GivenUp && (n <= 1 || worker.kind != sparse.DTMC)
 		end, endTransition := choice, transition
 		if n != compile.GivenUp {
 			end += int(n)
 		}
-		w.codec.unpack(w.state, batch.states[i*words:(i+1)*words])
+		worker.codec.unpack(worker.state, batch.states[i*words:(i+1)*words])
 		compiled.weightLists = compiled.weightLists[:0]
 		for j := choice; j < end; j++ {
 			endTransition += int(output.Transitions[j])
 			if cached {
-				compiled.weightLists = append(compiled.weightLists, w.cachedWeights(int(output.Moves[j])))
+				compiled.weightLists = append(compiled.weightLists, worker.cachedWeights(int(output.Moves[j])))
 				cached = len(compiled.weightLists[j-choice]) == int(output.Transitions[j])
 			}
 		}
 		if cached {
-			if err := w.addCompiled(ctx, choice, end, transition); err != nil {
+			if err := worker.addCompiled(ctx, choice, end, transition); err != nil {
 				return err
 			}
 		} else {
 			compiled.interpreted++
-			if err := w.expandInterpreted(ctx); err != nil {
+			if err := worker.expandInterpreted(ctx); err != nil {
 				return err
 			}
 		}
@@ -187,7 +187,7 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 	}
 	compiled.states += len(output.Choices)
 	if compiled.states > 4096 && compiled.interpreted > compiled.states/2 {
-		w.compiled = nil // most states are interpreted anyway
+		worker.compiled = nil // most states are interpreted anyway
 	}
 	return nil
 }
@@ -195,39 +195,39 @@ func (w *exactWorker) expandCompiled(ctx context.Context) error {
 // cachedWeights returns the weights of the alternatives of a move in the current state, one for
 // each transition that the compiled model writes. An empty list means that the interpreter must
 // expand the state.
-func (w *exactWorker) cachedWeights(index int) []*big.Rat {
-	cached, move := &w.compiled.caches[index], &w.expander.Moves()[index]
+func (worker *exactWorker) cachedWeights(index int) []*big.Rat {
+	cached, move := &worker.compiled.caches[index], &worker.expander.Moves()[index]
 	if cached.lists == nil {
 		cached.lists = make(map[int64][]*big.Rat)
-		if !cached.findDependencies(w.program, move.Commands) {
+		if !cached.findDependencies(worker.program, move.Commands) {
 			cached.dependencies = nil
 			cached.lists[0] = []*big.Rat{} // the only key
 		}
 	}
-	key := cached.key(w.state)
-	out, ok := cached.lists[key]
-	if !ok {
-		out = w.alternativeWeights(move)
-		cached.lists[key] = out
+	key := cached.key(worker.state)
+	weights, known := cached.lists[key]
+	if !known {
+		weights = worker.alternativeWeights(move)
+		cached.lists[key] = weights
 	}
-	return out
+	return weights
 }
 
 // alternativeWeights computes the weights of the alternatives of a move in the current state. The
 // compiled model omits an alternative whose constant weight rounds to zero. If the exact weight of
 // an omitted alternative is not zero, or after an error, the list is empty, and the interpreter
 // must expand the state.
-func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
-	interpreter := w.interpreter
+func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
+	interpreter := worker.interpreter
 	var factors [][]*big.Rat
 	for _, ref := range move.Commands {
-		weights, err := interpreter.commandWeights(w.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
+		weights, err := interpreter.commandWeights(worker.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return []*big.Rat{}
 		}
 		factors = append(factors, weights)
 	}
-	out := make([]*big.Rat, 0, len(move.Alternatives))
+	weights := make([]*big.Rat, 0, len(move.Alternatives))
 	updates := make([]int, len(factors))
 	for more := len(move.Alternatives) > 0; more; more = nextCombination(updates, factors) >= 0 {
 		product := factors[0][updates[0]]
@@ -235,53 +235,53 @@ func (w *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 			product = new(big.Rat).Mul(product, factors[i+1][update])
 		}
 		// written says that the compiled model writes this combination of updates as a transition.
-		switch written := len(out) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(out)]); {
-		case product.Sign() == 0 && written:
-			out = append(out, nil)
-		case written:
-			out = append(out, product)
+		switch isWritten := len(weights) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(weights)]); {
+		case product.Sign() == 0 && isWritten:
+			weights = append(weights, nil)
+		case isWritten:
+			weights = append(weights, product)
 		case product.Sign() != 0:
 			return []*big.Rat{}
 		}
 	}
-	if len(out) < len(move.Alternatives) {
+	if len(weights) < len(move.Alternatives) {
 		return []*big.Rat{}
 	}
-	return out
+	return weights
 }
 
 // addCompiled appends a state to the batch: the choices from firstChoice to endChoice of the
 // compiled model's output, whose transitions begin at transition. All their weights are in
 // weightLists.
-func (w *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
-	if w.owners != nil && endChoice > firstChoice {
-		moves := w.compiled.output.Moves[firstChoice:endChoice]
-		owner, err := w.owners.ofState(func() []int32 { return w.state }, len(moves), func(i int) owned {
-			move := &w.expander.Moves()[moves[i]]
+func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
+	if worker.owners != nil && endChoice > firstChoice {
+		moves := worker.compiled.output.Moves[firstChoice:endChoice]
+		owner, err := worker.owners.ofState(func() []int32 { return worker.state }, len(moves), func(i int) owned {
+			move := &worker.expander.Moves()[moves[i]]
 			return owned{move.Action, move.Module, move.Commands}
 		})
 		if err != nil {
 			return err
 		}
-		w.batch.setOwner(len(w.batch.Choices), owner)
+		worker.batch.setOwner(len(worker.batch.Choices), owner)
 	}
-	if w.kind == sparse.MDP {
-		return w.addCompiledChoices(ctx, firstChoice, endChoice, transition)
+	if worker.kind == sparse.MDP {
+		return worker.addCompiledChoices(ctx, firstChoice, endChoice, transition)
 	}
-	return w.addCompiledRow(ctx, firstChoice, endChoice, transition)
+	return worker.addCompiledRow(ctx, firstChoice, endChoice, transition)
 }
 
 // addCompiledChoices is addCompiled for an MDP. It drops choices that are equal to earlier ones.
-func (w *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
-	batch := w.batch
+func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
+	batch := worker.batch
 	firstKept, start := len(batch.Transitions), len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		w.addTransitions(start, w.compiled.weightLists[choice-firstChoice], transition)
-		transition += int(w.compiled.output.Transitions[choice])
-		if err := w.countWork(ctx, (len(batch.Transitions)-firstKept)*(len(batch.rats)-start)); err != nil {
+		worker.addTransitions(start, worker.compiled.weightLists[choice-firstChoice], transition)
+		transition += int(worker.compiled.output.Transitions[choice])
+		if err := worker.countWork(ctx, (len(batch.Transitions)-firstKept)*(len(batch.rats)-start)); err != nil {
 			return err
 		}
-		w.endChoice(firstKept, start, w.moveAction(choice))
+		worker.endChoice(firstKept, start, worker.moveAction(choice))
 		start = len(batch.rats)
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstKept))
@@ -290,29 +290,29 @@ func (w *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endCh
 
 // addCompiledRow is addCompiled for a Markov chain. It merges the choices into one row, with the
 // transitions of each action together, in the order of the actions' first choices.
-func (w *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
-	batch := w.batch
+func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
+	batch := worker.batch
 	rowStart := len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		action := w.moveAction(choice)
-		if w.hasAction(firstChoice, choice, action) { // merged with an earlier choice
-			transition += int(w.compiled.output.Transitions[choice])
+		action := worker.moveAction(choice)
+		if worker.hasAction(firstChoice, choice, action) { // merged with an earlier choice
+			transition += int(worker.compiled.output.Transitions[choice])
 			continue
 		}
-		start, t := len(batch.rats), transition
+		start, next := len(batch.rats), transition
 		for other := choice; other < endChoice; other++ {
-			if w.moveAction(other) == action {
-				w.addTransitions(start, w.compiled.weightLists[other-firstChoice], t)
+			if worker.moveAction(other) == action {
+				worker.addTransitions(start, worker.compiled.weightLists[other-firstChoice], next)
 			}
-			t += int(w.compiled.output.Transitions[other])
-			if err := w.countWork(ctx, 1+len(batch.rats)-start); err != nil {
+			next += int(worker.compiled.output.Transitions[other])
+			if err := worker.countWork(ctx, 1+len(batch.rats)-start); err != nil {
 				return err
 			}
 		}
 		for range len(batch.rats) - start {
 			batch.actions = append(batch.actions, action)
 		}
-		transition += int(w.compiled.output.Transitions[choice])
+		transition += int(worker.compiled.output.Transitions[choice])
 	}
 	numRows := uint32(0)
 	if endChoice > firstChoice {
@@ -325,9 +325,9 @@ func (w *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice
 
 // hasAction reports whether one of the choices from first to end of the compiled model's output
 // has the given action.
-func (w *exactWorker) hasAction(first, end int, action sparse.Action) bool {
+func (worker *exactWorker) hasAction(first, end int, action sparse.Action) bool {
 	for choice := first; choice < end; choice++ {
-		if w.moveAction(choice) == action {
+		if worker.moveAction(choice) == action {
 			return true
 		}
 	}
@@ -335,15 +335,15 @@ func (w *exactWorker) hasAction(first, end int, action sparse.Action) bool {
 }
 
 // moveAction returns the action of a choice that the compiled model wrote.
-func (w *exactWorker) moveAction(choice int) sparse.Action {
-	return actionOf(w.expander.Moves()[w.compiled.output.Moves[choice]].Action)
+func (worker *exactWorker) moveAction(choice int) sparse.Action {
+	return actionOf(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
 // addTransitions appends transitions with the given weights and skips those with weight nil. Their
 // targets are the output targets of the compiled model from index transition on. A weight is added
 // to an earlier transition, from index first on, if that has the same target.
-func (w *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
-	batch, compiled, words := w.batch, w.compiled, w.codec.words
+func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
+	batch, compiled, words := worker.batch, worker.compiled, worker.codec.words
 	for k, weight := range weights {
 		if weight == nil {
 			continue
@@ -364,16 +364,16 @@ func (w *exactWorker) addTransitions(first int, weights []*big.Rat, transition i
 // maxSums is the largest number of sums that are cached, so that equal sums share memory.
 const maxSums = 1 << 12
 
-// sum returns x+y. Equal operands give the same pointer while the cache holds their sum.
-func (m *compiledChoices) sum(x, y *big.Rat) *big.Rat {
-	key := [2]*big.Rat{x, y}
-	z := m.sums[key]
-	if z == nil {
-		z = new(big.Rat).Add(x, y)
+// sum returns left+right. Equal operands give the same pointer while the cache holds their sum.
+func (m *compiledChoices) sum(left, right *big.Rat) *big.Rat {
+	key := [2]*big.Rat{left, right}
+	total := m.sums[key]
+	if total == nil {
+		total = new(big.Rat).Add(left, right)
 		if m.sums == nil || len(m.sums) == maxSums {
 			m.sums = make(map[[2]*big.Rat]*big.Rat)
 		}
-		m.sums[key] = z
+		m.sums[key] = total
 	}
-	return z
+	return total
 }

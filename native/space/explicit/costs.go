@@ -26,17 +26,17 @@ func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range s.store.n {
-		s.State(state, i)
-		if stateCosts[i], err = evaluator.sum(state, isStateItem); err != nil {
+	for stateNumber := range s.store.n {
+		s.State(state, stateNumber)
+		if stateCosts[stateNumber], err = evaluator.sum(state, isStateItem); err != nil {
 			return nil, nil, err
 		}
-		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(stateNumber) {
 			continue
 		}
-		first, end := s.costRange(i)
-		for j := first; j < end; j++ {
-			if moveCosts[j], err = evaluator.sum(state, isTransitionItem(s.actionIndex(j))); err != nil {
+		first, end := s.costRange(stateNumber)
+		for move := first; move < end; move++ {
+			if moveCosts[move], err = evaluator.sum(state, isTransitionItem(s.actionIndex(move))); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -81,15 +81,15 @@ func rationalCosts(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error)
 	if rats != nil {
 		return rats, nil
 	}
-	out := make([]*big.Rat, n)
+	costs := make([]*big.Rat, n)
 	for i, value := range values {
 		if value == 0 {
 			continue
 		}
-		out[i] = new(big.Rat).SetFloat64(value)
-		if out[i] == nil || !out[i].IsInt() {
+		costs[i] = new(big.Rat).SetFloat64(value)
+		if costs[i] == nil || !costs[i].IsInt() {
 			return nil, fmt.Errorf("found reward %v in files that were read without fractions, wanted a whole number (or use --exact)", value)
 		}
 	}
-	return out, nil
+	return costs, nil
 }

@@ -11,14 +11,14 @@ import (
 // Differences counts the states in which an expression of type Bool or Int has another value in
 // float64 arithmetic, which PRISM uses, than in exact arithmetic. first is the first of these
 // states. If guard is not nil, only states that satisfy it are counted.
-func (s *Space) Differences(e, guard sema.Expr) (count, first int, err error) {
-	if s.floatAnalysis().Decided(e) || !sema.Stateless(e) {
+func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
+	if s.floatAnalysis().Decided(expr) || !sema.Stateless(expr) {
 		return 0, 0, nil
 	}
 	var counter, smallest atomic.Int64
 	smallest.Store(int64(s.store.n))
 	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		needsFractions, err := s.compiled.Doubtful(e)
+		needsFractions, err := s.compiled.Doubtful(expr)
 		return func(i int, state []int32) error {
 			if !needsFractions(state) {
 				return nil
@@ -28,11 +28,11 @@ func (s *Space) Differences(e, guard sema.Expr) (count, first int, err error) {
 					return nil
 				}
 			}
-			exact, _, err := sema.EvalExact(e, state)
+			exact, _, err := sema.EvalExact(expr, state)
 			if err != nil { // reported where the value is needed
 				return nil
 			}
-			if v, err := sema.Eval(e, state); err == nil && v.Bool == exact.Bool && v.Int == exact.Int {
+			if value, err := sema.Eval(expr, state); err == nil && value.Bool == exact.Bool && value.Int == exact.Int {
 				return nil
 			}
 			counter.Add(1)
@@ -43,11 +43,11 @@ func (s *Space) Differences(e, guard sema.Expr) (count, first int, err error) {
 	return int(counter.Load()), int(smallest.Load()), err
 }
 
-// storeMin stores x in a variable that holds a larger number.
-func storeMin(variable *atomic.Int64, x int64) {
+// storeMin stores value in a variable that holds a larger number.
+func storeMin(variable *atomic.Int64, value int64) {
 	for {
 		old := variable.Load()
-		if x >= old || variable.CompareAndSwap(old, x) {
+		if value >= old || variable.CompareAndSwap(old, value) {
 			return
 		}
 	}
@@ -77,12 +77,12 @@ func (s *Space) comparePRISMArithmetic() error {
 	return nil
 }
 
-// compareExpr adds a warning if e differs between float64 and exact arithmetic in some state that
-// satisfies guard. noun says in the warning which part of a command e is.
-func (s *Space) compareExpr(noun string, e, guard sema.Expr) error {
-	count, first, err := s.Differences(e, guard)
+// compareExpr adds a warning if expr differs between float64 and exact arithmetic in some state that
+// satisfies guard. noun says in the warning which part of a command expr is.
+func (s *Space) compareExpr(noun string, expr, guard sema.Expr) error {
+	count, first, err := s.Differences(expr, guard)
 	if count > 0 {
-		warning := syntax.Error{File: s.Program().File, Pos: e.Pos(), Msg: s.Difference(noun, count, first)}
+		warning := syntax.Error{File: s.Program().File, Pos: expr.Pos(), Msg: s.Difference(noun, count, first)}
 		s.prismDifferences = append(s.prismDifferences, warning.Error())
 	}
 	return err

@@ -56,13 +56,13 @@ type exactChoice struct {
 // expand returns the choices of a state and the number of enabled choices. In a Markov chain,
 // enabled choices with the same action are merged into one. In a DTMC, all weights are divided by
 // their sum.
-func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
-	enabled, err := x.updates.Enabled(state)
+func (expander *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
+	enabled, err := expander.updates.Enabled(state)
 	if err != nil {
 		return nil, 0, err
 	}
-	if x.owners != nil {
-		x.owner, err = x.owners.ofState(func() []int32 { return state }, len(enabled.List), func(i int) owned {
+	if expander.owners != nil {
+		expander.owner, err = expander.owners.ofState(func() []int32 { return state }, len(enabled.List), func(i int) owned {
 			c := &enabled.List[i]
 			return owned{c.Action, c.Module, c.Commands}
 		})
@@ -74,9 +74,9 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []ex
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		build := x.newChoice
-		if hasIntervals(x.model) {
-			build = x.newIntervalChoice
+		build := expander.newChoice
+		if hasIntervals(expander.model) {
+			build = expander.newIntervalChoice
 		}
 		choice, err := build(ctx, state, &enabled.List[i])
 		if err != nil {
@@ -84,9 +84,9 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (choices []ex
 		}
 		choices = append(choices, choice)
 	}
-	switch x.model.Program().Type {
+	switch expander.model.Program().Type {
 	case syntax.IDTMC:
-		return choices, len(enabled.List), x.requireOneCommand(state, enabled.List)
+		return choices, len(enabled.List), expander.requireOneCommand(state, enabled.List)
 	case syntax.DTMC:
 		normalise(choices)
 		return mergeEqualActions(choices), len(enabled.List), nil
@@ -104,13 +104,13 @@ func normalise(choices []exactChoice) {
 	}
 	sum := new(big.Rat)
 	for _, choice := range choices {
-		for _, w := range choice.weights {
-			sum.Add(sum, w)
+		for _, weight := range choice.weights {
+			sum.Add(sum, weight)
 		}
 	}
 	for _, choice := range choices {
-		for i, w := range choice.weights {
-			choice.weights[i] = new(big.Rat).Quo(w, sum)
+		for i, weight := range choice.weights {
+			choice.weights[i] = new(big.Rat).Quo(weight, sum)
 		}
 	}
 }
@@ -127,32 +127,32 @@ func mergeEqualActions(choices []exactChoice) []exactChoice {
 			merged = append(merged, choice)
 			continue
 		}
-		for j, w := range choice.weights {
-			merged[i].addTransition(choice.targets[j], w)
+		for j, weight := range choice.weights {
+			merged[i].addTransition(choice.targets[j], weight)
 		}
 	}
 	return merged
 }
 
 // addTransition adds a transition. The weights of transitions to the same target are summed.
-func (c *exactChoice) addTransition(target []int32, w *big.Rat) {
+func (c *exactChoice) addTransition(target []int32, weight *big.Rat) {
 	if i := c.findTarget(target); i >= 0 {
-		c.weights[i] = new(big.Rat).Add(c.weights[i], w)
+		c.weights[i] = new(big.Rat).Add(c.weights[i], weight)
 		return
 	}
-	c.targets, c.weights = append(c.targets, target), append(c.weights, w)
+	c.targets, c.weights = append(c.targets, target), append(c.weights, weight)
 }
 
 // findTarget returns the index of a target. If the target is new, it returns -1, and the caller
 // must append the target.
 func (c *exactChoice) findTarget(target []int32) int {
 	if len(c.targets) < smallChoiceSize {
-		return slices.IndexFunc(c.targets, func(t []int32) bool { return slices.Equal(t, target) })
+		return slices.IndexFunc(c.targets, func(known []int32) bool { return slices.Equal(known, target) })
 	}
 	if c.targetIndex == nil {
 		c.targetIndex = make(map[string]int)
-		for i, t := range c.targets {
-			c.targetIndex[string(c.targetKey(t))] = i
+		for i, known := range c.targets {
+			c.targetIndex[string(c.targetKey(known))] = i
 		}
 	}
 	if i, known := c.targetIndex[string(c.targetKey(target))]; known {
@@ -178,11 +178,11 @@ const smallChoiceSize = 64
 // newChoice builds the transitions of an enabled choice. Each combination of one update per
 // command gives a transition, and its weight is the product of the updates' weights. The update
 // of the first command varies fastest.
-func (x *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
+func (expander *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action}
 	var weights [][]*big.Rat
 	for _, ref := range enabled.Commands {
-		commandWeights, err := x.commandWeights(state, &x.model.Program().Modules[ref.Module].Commands[ref.Command])
+		commandWeights, err := expander.commandWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return choice, err
 		}
@@ -212,7 +212,7 @@ func (x *exactExpander) newChoice(ctx context.Context, state []int32, enabled *c
 		}
 		targetMemory = append(targetMemory, state...)
 		target := targetMemory[len(targetMemory)-len(state) : len(targetMemory) : len(targetMemory)]
-		if err := x.updates.Apply(target, enabled.Commands, updates); err != nil {
+		if err := expander.updates.Apply(target, enabled.Commands, updates); err != nil {
 			return choice, err
 		}
 		choice.addTransition(target, weight)
@@ -239,88 +239,88 @@ func nextCombination[T any](indices []int, lists [][]T) int {
 
 // commandWeights returns the weights of a command's updates in a state. Weights that do not depend
 // on the state are cached.
-func (x *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
-	if known := x.constantWeights[command]; known != nil {
+func (expander *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
+	if known := expander.constantWeights[command]; known != nil {
 		return known, nil
 	}
-	weights, err := x.evaluateWeights(state, command)
+	weights, err := expander.evaluateWeights(state, command)
 	if err == nil && hasConstantWeights(command) {
-		x.constantWeights[command] = weights
+		expander.constantWeights[command] = weights
 	}
 	return weights, err
 }
 
-// isConst reports whether e is a constant.
-func isConst(e sema.Expr) bool {
-	_, ok := e.(*sema.Const)
+// isConst reports whether expr is a constant.
+func isConst(expr sema.Expr) bool {
+	_, ok := expr.(*sema.Const)
 	return ok
 }
 
 // evaluateWeights evaluates the probabilities or rates of a command's updates. Probabilities must
 // sum to 1; if their sum differs from 1 by less than the tolerance, they are divided by it.
-func (x *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
+func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
 	quantity := "probability"
-	if x.model.Program().Type == syntax.CTMC {
+	if expander.model.Program().Type == syntax.CTMC {
 		quantity = "rate"
 	}
 	sum := new(big.Rat)
 	var weights []*big.Rat
 	for i := range command.Updates {
-		w, err := x.weight(state, quantity, command.Updates[i].Prob)
+		weight, err := expander.weight(state, quantity, command.Updates[i].Prob)
 		if err != nil {
 			return nil, err
 		}
-		weights = append(weights, w)
-		sum.Add(sum, w)
+		weights = append(weights, weight)
+		sum.Add(sum, weight)
 	}
 	if sum.Sign() == 0 {
-		return nil, x.modelError(state, command.Pos, quantity+" of every update is zero")
+		return nil, expander.modelError(state, command.Pos, quantity+" of every update is zero")
 	}
 	difference := new(big.Rat).Sub(sum, big.NewRat(1, 1))
 	difference.Abs(difference)
-	if difference.Sign() == 0 || x.model.Program().Type == syntax.CTMC {
+	if difference.Sign() == 0 || expander.model.Program().Type == syntax.CTMC {
 		return weights, nil
 	}
-	if x.tolerance.Sign() == 0 {
-		return nil, x.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
+	if expander.tolerance.Sign() == 0 {
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
 	}
-	if difference.Quo(difference, sum).Cmp(x.tolerance) >= 0 {
-		f, _ := sum.Float64()
-		return nil, x.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
+	if difference.Quo(difference, sum).Cmp(expander.tolerance) >= 0 {
+		float, _ := sum.Float64()
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", float))
 	}
-	x.normalised = true
-	for i, w := range weights {
-		weights[i] = new(big.Rat).Quo(w, sum)
+	expander.normalised = true
+	for i, weight := range weights {
+		weights[i] = new(big.Rat).Quo(weight, sum)
 	}
 	return weights, nil
 }
 
 // weight evaluates a probability or rate in a state; nil stands for the constant 1. quantity is
 // "probability" or "rate", for error messages.
-func (x *exactExpander) weight(state []int32, quantity string, e sema.Expr) (*big.Rat, error) {
-	if e == nil {
+func (expander *exactExpander) weight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
+	if expr == nil {
 		return big.NewRat(1, 1), nil
 	}
-	enclosed, err := sema.Enclose(e, state)
+	enclosed, err := sema.Enclose(expr, state)
 	switch {
 	case err != nil:
-		return nil, evalFailure(x.model, state, err)
+		return nil, evalFailure(expander.model, state, err)
 	case enclosed.Exact && enclosed.Rat.Sign() < 0:
-		return nil, x.modelError(state, e.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
+		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
 	case enclosed.Exact:
 		return enclosed.Rat, nil
 	case enclosed.Hi < 0:
-		return nil, x.modelError(state, e.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
+		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
 	}
-	lo, hi, ok := enclosed.Ends()
+	lower, upper, ok := enclosed.Ends()
 	switch {
-	case !x.allowEnclosures || !ok:
-		return nil, unsupported(x.model, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
-	case !(enclosureWidth(lo, hi) <= maxEnclosure):
-		return nil, unsupported(x.model, state, e.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
+	case !expander.allowEnclosures || !ok:
+		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
+	case !(enclosureWidth(lower, upper) <= maxEnclosure):
+		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
 	}
-	x.usedEnclosure = true
-	return lo, nil
+	expander.usedEnclosure = true
+	return lower, nil
 }
 
 // maxEnclosure is the largest relative width of an enclosure of an irrational weight. It is so
@@ -329,24 +329,24 @@ const maxEnclosure = 0x1p-100
 
 // enclosureWidth returns the width of an interval relative to its lower bound; infinity if the
 // lower bound is not positive.
-func enclosureWidth(lo, hi *big.Rat) float64 {
-	if lo.Sign() <= 0 {
+func enclosureWidth(lower, upper *big.Rat) float64 {
+	if lower.Sign() <= 0 {
 		return math.Inf(1)
 	}
-	width := new(big.Rat).Sub(hi, lo)
-	relative, _ := width.Quo(width, lo).Float64()
+	width := new(big.Rat).Sub(upper, lower)
+	relative, _ := width.Quo(width, lower).Float64()
 	return relative
 }
 
 // modelError returns an error about the model in a state.
-func (x *exactExpander) modelError(state []int32, pos syntax.Pos, msg string) error {
-	return &compile.StateError{File: x.model.Program().File, Pos: pos, State: x.model.StateText(state), Msg: msg}
+func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg string) error {
+	return &compile.StateError{File: expander.model.Program().File, Pos: pos, State: expander.model.StateText(state), Msg: msg}
 }
 
 // evalFailure adds file and state to an error of the evaluation of an expression.
 func evalFailure(m *compile.Model, state []int32, err error) error {
-	if e, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: m.Program().File, Pos: e.Pos, State: m.StateText(state), Msg: e.Msg, Undecided: e.Undecided}
+	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
+		return &compile.StateError{File: m.Program().File, Pos: evalError.Pos, State: m.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
 	}
 	return err
 }

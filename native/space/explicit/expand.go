@@ -88,27 +88,27 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, owners: owners, state: make([]int32, len(program.Vars))}
-	w.currentState = func() []int32 {
-		codec.unpack(w.state, w.batch.states[w.current*codec.words:(w.current+1)*codec.words])
-		return w.state
+	created := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, owners: owners, state: make([]int32, len(program.Vars))}
+	created.currentState = func() []int32 {
+		codec.unpack(created.state, created.batch.states[created.current*codec.words:(created.current+1)*codec.words])
+		return created.state
 	}
 	if opts.Exact {
 		tolerance := 0.0
 		if opts.Normalise {
 			tolerance = compile.SumTolerance
 		}
-		w.exact = &exactWorker{worker: w, interpreter: newExactExpander(ctx, model, tolerance)}
-		w.exact.interpreter.owners = owners
+		created.exact = &exactWorker{worker: created, interpreter: newExactExpander(ctx, model, tolerance)}
+		created.exact.interpreter.owners = owners
 		if expander.Name() == "machine" {
-			w.exact.compiled = &compiledChoices{caches: make([]weightCache, len(expander.Moves()))}
+			created.exact.compiled = &compiledChoices{caches: make([]weightCache, len(expander.Moves()))}
 		}
 	} else {
-		scratch := &worker{program: program, codec: codec, kind: w.kind, owners: owners, batch: &batch{}}
-		w.rationalWorker = &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
-		w.rationalWorker.interpreter.allowEnclosures, w.rationalWorker.interpreter.owners = true, owners
+		scratch := &worker{program: program, codec: codec, kind: created.kind, owners: owners, batch: &batch{}}
+		created.rationalWorker = &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
+		created.rationalWorker.interpreter.allowEnclosures, created.rationalWorker.interpreter.owners = true, owners
 	}
-	return w, nil
+	return created, nil
 }
 
 // run expands the batches of jobs until the channel is closed.
@@ -291,8 +291,8 @@ func (w *worker) rangeError(state []uint64, weight *big.Rat) error {
 }
 
 // shortRat returns a fraction as a decimal number with four digits.
-func shortRat(x *big.Rat) string {
-	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 4)
+func shortRat(value *big.Rat) string {
+	return new(big.Float).SetPrec(64).SetRat(value).Text('g', 4)
 }
 
 // nextChoices returns the next n choices of the batch, as the expander wrote them.
@@ -397,11 +397,11 @@ func (batch *batch) sameWeight(i, j int) bool {
 	if len(batch.rats) > 0 {
 		return batch.rats[i].Cmp(batch.rats[j]) == 0 && (len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0)
 	}
-	x, y := batch.Weights[i], batch.Weights[j]
-	if x == y {
+	left, right := batch.Weights[i], batch.Weights[j]
+	if left == right {
 		return true
 	}
-	batch.nearlyEqual = batch.nearlyEqual || math.Abs(x-y) <= batch.roundingTolerance*x
+	batch.nearlyEqual = batch.nearlyEqual || math.Abs(left-right) <= batch.roundingTolerance*left
 	return false
 }
 
@@ -462,16 +462,16 @@ type exactWorker struct {
 }
 
 // expand fills the batch with the choices of its states.
-func (w *exactWorker) expand(ctx context.Context) error {
-	if w.state == nil {
-		w.state = make([]int32, len(w.program.Vars))
+func (worker *exactWorker) expand(ctx context.Context) error {
+	if worker.state == nil {
+		worker.state = make([]int32, len(worker.program.Vars))
 	}
-	if w.compiled != nil {
-		return w.expandCompiled(ctx)
+	if worker.compiled != nil {
+		return worker.expandCompiled(ctx)
 	}
-	for i := 0; i < len(w.batch.states); i += w.codec.words {
-		w.codec.unpack(w.state, w.batch.states[i:i+w.codec.words])
-		if err := w.expandInterpreted(ctx); err != nil {
+	for i := 0; i < len(worker.batch.states); i += worker.codec.words {
+		worker.codec.unpack(worker.state, worker.batch.states[i:i+worker.codec.words])
+		if err := worker.expandInterpreted(ctx); err != nil {
 			return err
 		}
 	}
@@ -480,18 +480,18 @@ func (w *exactWorker) expand(ctx context.Context) error {
 
 // expandInterpreted appends the choices of the current state of an MDP, or its row in a Markov
 // chain.
-func (w *exactWorker) expandInterpreted(ctx context.Context) error {
-	batch := w.batch
+func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
+	batch := worker.batch
 	firstChoice := len(batch.Transitions)
-	choices, numEnabled, err := w.interpreter.expand(ctx, w.state)
+	choices, numEnabled, err := worker.interpreter.expand(ctx, worker.state)
 	if err != nil {
 		return err
 	}
-	if numEnabled > 1 && w.kind == sparse.DTMC {
+	if numEnabled > 1 && worker.kind == sparse.DTMC {
 		batch.overlaps++
 	}
-	if w.owners != nil {
-		batch.setOwner(len(batch.Choices), w.interpreter.owner)
+	if worker.owners != nil {
+		batch.setOwner(len(batch.Choices), worker.interpreter.owner)
 	}
 	firstTransition := len(batch.rats)
 	for i := range choices {
@@ -501,20 +501,20 @@ func (w *exactWorker) expandInterpreted(ctx context.Context) error {
 			if choice.upperWeights != nil {
 				batch.highs = append(batch.highs, choice.upperWeights[j])
 			}
-			w.addTarget(choice.targets[j])
-			if w.kind != sparse.MDP {
+			worker.addTarget(choice.targets[j])
+			if worker.kind != sparse.MDP {
 				batch.actions = append(batch.actions, actionOf(choice.action))
 			}
 		}
-		if w.kind == sparse.MDP {
-			if err := w.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
+		if worker.kind == sparse.MDP {
+			if err := worker.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
 				return err
 			}
-			w.endChoice(firstChoice, firstTransition, actionOf(choice.action))
+			worker.endChoice(firstChoice, firstTransition, actionOf(choice.action))
 			firstTransition = len(batch.rats)
 		}
 	}
-	if w.kind != sparse.MDP && len(choices) > 0 {
+	if worker.kind != sparse.MDP && len(choices) > 0 {
 		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-firstTransition))
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstChoice))
@@ -522,20 +522,20 @@ func (w *exactWorker) expandInterpreted(ctx context.Context) error {
 }
 
 // addTarget appends a packed target state.
-func (w *exactWorker) addTarget(state []int32) {
-	end := len(w.batch.Targets)
-	w.batch.Targets = slices.Grow(w.batch.Targets, w.codec.words)[:end+w.codec.words]
-	w.codec.pack(w.batch.Targets[end:], state)
+func (worker *exactWorker) addTarget(state []int32) {
+	end := len(worker.batch.Targets)
+	worker.batch.Targets = slices.Grow(worker.batch.Targets, worker.codec.words)[:end+worker.codec.words]
+	worker.codec.pack(worker.batch.Targets[end:], state)
 }
 
 // endChoice makes the transitions from firstTransition on a choice with the given action. It drops
 // them if an earlier choice of the state, from firstChoice on, is equal.
-func (w *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
-	batch := w.batch
+func (worker *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
+	batch := worker.batch
 	numTransitions := len(batch.rats) - firstTransition
-	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, w.codec.words) {
+	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, worker.codec.words) {
 		batch.merged++
-		batch.rats, batch.Targets = batch.rats[:firstTransition], batch.Targets[:firstTransition*w.codec.words]
+		batch.rats, batch.Targets = batch.rats[:firstTransition], batch.Targets[:firstTransition*worker.codec.words]
 		batch.highs = batch.highs[:min(firstTransition, len(batch.highs))]
 		return
 	}

@@ -53,49 +53,49 @@ type Options struct {
 // *compile.UnsupportedError, or the context's.
 //
 // Source: PRISM's explicit engine (reference, sections 2.4 and 4).
-func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) {
-	initial, err := m.InitialStates(ctx)
+func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, error) {
+	initial, err := model.InitialStates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x := newExploration(m, opts)
+	search := newExploration(model, opts)
 	for _, state := range initial {
-		x.codec.pack(x.packedBuffer, state)
-		x.store.add(x.packedBuffer)
+		search.codec.pack(search.packedBuffer, state)
+		search.store.add(search.packedBuffer)
 	}
-	return x.explore(ctx)
+	return search.explore(ctx)
 }
 
 // ExploreFurther builds the space of the states that are reachable from the given unexplored states
 // of s. These become the initial states, in the same order. The new space has the warnings of s in
 // addition to its own.
 func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
-	x := newExploration(s.compiled, opts)
+	search := newExploration(s.compiled, opts)
 	for i := range from.All() {
-		x.store.add(s.store.state(i))
+		search.store.add(s.store.state(i))
 	}
-	x.overlaps, x.merged = s.overlaps, s.merged
-	out, err := x.explore(ctx)
+	search.overlaps, search.merged = s.overlaps, s.merged
+	further, err := search.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out.prismDifferences = append(slices.Clip(s.prismDifferences), out.prismDifferences...)
-	out.earlierDeadlocks = s.deadlocks()
-	return out, nil
+	further.prismDifferences = append(slices.Clip(s.prismDifferences), further.prismDifferences...)
+	further.earlierDeadlocks = s.deadlocks()
+	return further, nil
 }
 
 // explore expands the states in the store and all states that are reachable from them.
-func (x *exploration) explore(ctx context.Context) (*Space, error) {
-	m, opts := x.model, x.opts
-	x.numInitial = x.store.n
-	x.opts.Exact, x.rounded = opts.Exact || hasIntervals(m), !opts.Exact
-	if err := x.expandAll(ctx); err != nil {
-		if why := ctx.Err(); why != nil && errors.Is(err, why) {
-			err = fmt.Errorf("%w when %d states were found, and %d of them explored", why, x.store.n, x.expanded)
+func (search *exploration) explore(ctx context.Context) (*Space, error) {
+	model, opts := search.model, search.opts
+	search.numInitial = search.store.n
+	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
+	if err := search.expandAll(ctx); err != nil {
+		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+			err = fmt.Errorf("%w when %d states were found, and %d of them explored", ended, search.store.n, search.expanded)
 		}
 		return nil, err
 	}
-	return x.buildSpace()
+	return search.buildSpace()
 }
 
 // exploration is a breadth-first search in progress. Workers expand batches of states; one
@@ -132,20 +132,20 @@ type exploration struct {
 func newExploration(model *compile.Model, opts Options) *exploration {
 	codec := newCodec(model.Program().Vars)
 	now := time.Now()
-	x := &exploration{
+	search := &exploration{
 		model: model, opts: opts, codec: codec, store: newStore(codec.words), builder: sparse.NewBuilder(sparseKind(model.Program().Type)),
 		packedBuffer: make([]uint64, codec.words), started: now, reported: now, memoryLimit: opts.MaxMemory,
 	}
-	if x.memoryLimit <= 0 {
-		x.memoryLimit = memory.Available() / 4 * 3
+	if search.memoryLimit <= 0 {
+		search.memoryLimit = memory.Available() / 4 * 3
 	}
-	return x
+	return search
 }
 
 // sparseKind returns the kind of graph of a model type. Partially observable and non-probabilistic
 // models are handled as MDPs.
-func sparseKind(t syntax.ModelType) sparse.Kind {
-	switch t {
+func sparseKind(modelType syntax.ModelType) sparse.Kind {
+	switch modelType {
 	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
 	case syntax.CTMC:
@@ -172,44 +172,44 @@ const defaultCompileFrom = 2000
 
 // expandAll interprets the first states. If there are more than Options.CompileFrom, several
 // workers expand the others with the compiled model.
-func (x *exploration) expandAll(ctx context.Context) error {
-	interpreter, err := newWorker(ctx, x.model, x.codec, x.model.NewPackedInterpreter(x.codec.packing), x.opts)
+func (search *exploration) expandAll(ctx context.Context) error {
+	interpreter, err := newWorker(ctx, search.model, search.codec, search.model.NewPackedInterpreter(search.codec.packing), search.opts)
 	if err != nil {
 		return err
 	}
 	compileFrom := defaultCompileFrom
-	if x.opts.CompileFrom > 0 {
-		compileFrom = x.opts.CompileFrom
+	if search.opts.CompileFrom > 0 {
+		compileFrom = search.opts.CompileFrom
 	}
 	batch := &batch{}
-	for x.nextState < min(x.numToExpand(), compileFrom) {
-		x.fillBatch(batch)
+	for search.nextState < min(search.numToExpand(), compileFrom) {
+		search.fillBatch(batch)
 		interpreter.expand(ctx, batch)
-		if err := x.commit(ctx, batch); err != nil {
+		if err := search.commit(ctx, batch); err != nil {
 			return err
 		}
 	}
-	if x.nextState == x.numToExpand() {
+	if search.nextState == search.numToExpand() {
 		return nil
 	}
-	return x.expandInParallel(ctx)
+	return search.expandInParallel(ctx)
 }
 
 // numToExpand returns the number of states found so far, limited by Options.Part.
-func (x *exploration) numToExpand() int {
-	if x.opts.Part > 0 {
-		return min(x.opts.Part, x.store.n)
+func (search *exploration) numToExpand() int {
+	if search.opts.Part > 0 {
+		return min(search.opts.Part, search.store.n)
 	}
-	return x.store.n
+	return search.store.n
 }
 
 // expandInParallel expands the remaining states with several workers.
-func (x *exploration) expandInParallel(ctx context.Context) error {
-	workers := x.opts.Workers
+func (search *exploration) expandInParallel(ctx context.Context) error {
+	workers := search.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	master, err := x.newExpander(ctx)
+	master, err := search.newExpander(ctx)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (x *exploration) expandInParallel(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		worker, err := newWorker(ctx, x.model, x.codec, expander, x.opts)
+		worker, err := newWorker(ctx, search.model, search.codec, expander, search.opts)
 		if err != nil {
 			return errors.Join(err, expander.Close())
 		}
@@ -232,37 +232,37 @@ func (x *exploration) expandInParallel(ctx context.Context) error {
 			worker.run(ctx, jobs)
 		})
 	}
-	return x.schedule(ctx, jobs, 2*workers)
+	return search.schedule(ctx, jobs, 2*workers)
 }
 
 // newExpander compiles the model to WebAssembly; if that is impossible, it returns the interpreter.
-func (x *exploration) newExpander(ctx context.Context) (compile.PackedExpander, error) {
-	if x.opts.CompileFrom < 0 || !compile.HasMachines || x.opts.Exact && hasIntervals(x.model) {
-		return x.model.NewPackedInterpreter(x.codec.packing), nil
+func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpander, error) {
+	if search.opts.CompileFrom < 0 || !compile.HasMachines || search.opts.Exact && hasIntervals(search.model) {
+		return search.model.NewPackedInterpreter(search.codec.packing), nil
 	}
-	create := x.model.NewPackedMachine
-	if x.opts.Exact {
-		create = x.model.NewPackedLister
+	create := search.model.NewPackedMachine
+	if search.opts.Exact {
+		create = search.model.NewPackedLister
 	}
-	machine, err := create(ctx, x.codec.packing)
+	machine, err := create(ctx, search.codec.packing)
 	if _, ok := errors.AsType[*compile.UnsupportedError](err); ok {
-		if !x.opts.Exact {
-			x.fallback = err
+		if !search.opts.Exact {
+			search.fallback = err
 		}
-		return x.model.NewPackedInterpreter(x.codec.packing), nil
+		return search.model.NewPackedInterpreter(search.codec.packing), nil
 	}
 	return machine, err
 }
 
 // schedule sends batches of states to the workers and commits the results in order. At most
 // maxPending batches are in progress.
-func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, maxPending int) error {
+func (search *exploration) schedule(ctx context.Context, jobs chan<- *batch, maxPending int) error {
 	var pending, free []*batch
 	for {
-		for x.nextState < x.numToExpand() && len(pending) < maxPending {
+		for search.nextState < search.numToExpand() && len(pending) < maxPending {
 			var batch *batch
 			batch, free = reuseBatch(free)
-			x.fillBatch(batch)
+			search.fillBatch(batch)
 			pending = append(pending, batch)
 			jobs <- batch
 		}
@@ -271,7 +271,7 @@ func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, maxPendi
 		}
 		batch := pending[0]
 		<-batch.done
-		if err := x.commit(ctx, batch); err != nil {
+		if err := search.commit(ctx, batch); err != nil {
 			return err
 		}
 		pending, free = pending[1:], append(free, batch)
@@ -288,137 +288,137 @@ func reuseBatch(free []*batch) (*batch, []*batch) {
 
 // fillBatch copies the next states into a batch. Workers need a copy, because the store grows while
 // they run.
-func (x *exploration) fillBatch(batch *batch) {
+func (search *exploration) fillBatch(batch *batch) {
 	batch.reset()
-	endState := min(x.nextState+batchStates, x.numToExpand())
-	for ; x.nextState < endState; x.nextState++ {
-		batch.states = append(batch.states, x.store.state(x.nextState)...)
+	endState := min(search.nextState+batchStates, search.numToExpand())
+	for ; search.nextState < endState; search.nextState++ {
+		batch.states = append(batch.states, search.store.state(search.nextState)...)
 	}
 }
 
 // commit numbers the targets of an expanded batch and adds its choices to the model. Deadlocks get
 // a self-loop.
-func (x *exploration) commit(ctx context.Context, batch *batch) error {
+func (search *exploration) commit(ctx context.Context, batch *batch) error {
 	if batch.err != nil {
 		return batch.err
 	}
-	x.targetNumbers = x.store.addAll(x.targetNumbers[:0], batch.Targets, batch.hashes)
+	search.targetNumbers = search.store.addAll(search.targetNumbers[:0], batch.Targets, batch.hashes)
 	rows := sparse.Rows{
 		Choices: batch.Choices, Transitions: batch.Transitions, Actions: batch.actions,
-		Targets: x.targetNumbers, Weights: batch.Weights, Rats: batch.rats,
+		Targets: search.targetNumbers, Weights: batch.Weights, Rats: batch.rats,
 		Highs: batch.highs,
 	}
-	if game(x.model) {
-		x.owners = append(x.owners, batch.owners...)
-		x.owners = append(x.owners, make([]uint16, len(batch.Choices)-len(batch.owners))...) // deadlocks belong to the first player
+	if game(search.model) {
+		search.owners = append(search.owners, batch.owners...)
+		search.owners = append(search.owners, make([]uint16, len(batch.Choices)-len(batch.owners))...) // deadlocks belong to the first player
 	}
 	for len(rows.Choices) > 0 {
 		numStates := slices.Index(rows.Choices, 0)
 		if numStates < 0 {
 			numStates = len(rows.Choices)
 		}
-		rows = x.builder.AddRows(rows, numStates)
-		x.expanded += numStates
+		rows = search.builder.AddRows(rows, numStates)
+		search.expanded += numStates
 		if len(rows.Choices) > 0 {
-			x.deadlocks = append(x.deadlocks, uint32(x.expanded))
-			x.addSelfLoop()
+			search.deadlocks = append(search.deadlocks, uint32(search.expanded))
+			search.addSelfLoop()
 			rows.Choices = rows.Choices[1:]
 		}
 	}
-	x.overlaps, x.merged = x.overlaps+batch.overlaps, x.merged+batch.merged
-	x.relErr = max(x.relErr, batch.relErr)
-	x.normalised = x.normalised || batch.normalised
-	x.rangeErr = cmp.Or(x.rangeErr, batch.rangeErr)
-	if err := x.checkLimits(); err != nil {
+	search.overlaps, search.merged = search.overlaps+batch.overlaps, search.merged+batch.merged
+	search.relErr = max(search.relErr, batch.relErr)
+	search.normalised = search.normalised || batch.normalised
+	search.rangeErr = cmp.Or(search.rangeErr, batch.rangeErr)
+	if err := search.checkLimits(); err != nil {
 		return err
 	}
-	x.reportProgress(false)
+	search.reportProgress(false)
 	return ctx.Err()
 }
 
 // addSelfLoop adds a state to the model whose only transition leads to itself.
-func (x *exploration) addSelfLoop() {
-	x.builder.State()
-	if sparseKind(x.model.Program().Type) == sparse.MDP {
-		x.builder.Choice(sparse.NoAction)
+func (search *exploration) addSelfLoop() {
+	search.builder.State()
+	if sparseKind(search.model.Program().Type) == sparse.MDP {
+		search.builder.Choice(sparse.NoAction)
 	}
 	one := big.NewRat(1, 1)
 	switch {
-	case hasIntervals(x.model):
-		x.builder.AddInterval(x.expanded, one, one, sparse.NoAction)
-	case x.opts.Exact:
-		x.builder.AddRat(x.expanded, one, sparse.NoAction)
+	case hasIntervals(search.model):
+		search.builder.AddInterval(search.expanded, one, one, sparse.NoAction)
+	case search.opts.Exact:
+		search.builder.AddRat(search.expanded, one, sparse.NoAction)
 	default:
-		x.builder.Add(x.expanded, 1)
+		search.builder.Add(search.expanded, 1)
 	}
-	x.expanded++
+	search.expanded++
 }
 
 // checkLimits returns a *LimitError if there are too many states or too much memory is used.
-func (x *exploration) checkLimits() error {
-	if x.opts.MaxStates > 0 && x.store.n > x.opts.MaxStates {
-		return &LimitError{Limit: int64(x.opts.MaxStates), States: x.store.n, Expanded: x.expanded}
+func (search *exploration) checkLimits() error {
+	if search.opts.MaxStates > 0 && search.store.n > search.opts.MaxStates {
+		return &LimitError{Limit: int64(search.opts.MaxStates), States: search.store.n, Expanded: search.expanded}
 	}
-	if usedMemory := x.store.bytes() + x.store.tableBytes() + x.builder.Bytes(); x.memoryLimit > 0 && usedMemory > x.memoryLimit {
-		return &LimitError{Memory: true, Limit: x.memoryLimit, States: x.store.n, Expanded: x.expanded}
+	if usedMemory := search.store.bytes() + search.store.tableBytes() + search.builder.Bytes(); search.memoryLimit > 0 && usedMemory > search.memoryLimit {
+		return &LimitError{Memory: true, Limit: search.memoryLimit, States: search.store.n, Expanded: search.expanded}
 	}
 	return nil
 }
 
 // reportProgress calls Options.Progress, at most ten times a second unless final is set.
-func (x *exploration) reportProgress(final bool) {
-	if x.opts.Progress == nil {
+func (search *exploration) reportProgress(final bool) {
+	if search.opts.Progress == nil {
 		return
 	}
-	if now := time.Now(); final || now.Sub(x.reported) >= 100*time.Millisecond {
-		x.reported = now
-		n := x.store.n
-		x.opts.Progress(progress.Progress{Done: int64(n), Unit: progress.States, Rate: float64(n) / max(now.Sub(x.started).Seconds(), 1e-9)})
+	if now := time.Now(); final || now.Sub(search.reported) >= 100*time.Millisecond {
+		search.reported = now
+		n := search.store.n
+		search.opts.Progress(progress.Progress{Done: int64(n), Unit: progress.States, Rate: float64(n) / max(now.Sub(search.started).Seconds(), 1e-9)})
 	}
 }
 
 // buildSpace returns the space of the committed batches. Unexplored states get a self-loop.
-func (x *exploration) buildSpace() (*Space, error) {
-	x.reportProgress(true)
-	s := &Space{compiled: x.model, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, rangeErr: x.rangeErr, rounded: x.rounded, normalised: x.normalised}
-	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
-		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.model.StateText(s.State(nil, int(x.deadlocks[0])))}
+func (search *exploration) buildSpace() (*Space, error) {
+	search.reportProgress(true)
+	space := &Space{compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged, fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised}
+	if len(search.deadlocks) > 0 && search.opts.NoFixDeadlocks {
+		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(space.State(nil, int(search.deadlocks[0])))}
 	}
-	x.store.seal()
-	if x.expanded < x.store.n {
-		s.unexplored = sparse.NewSet(x.store.n)
-		for x.expanded < x.store.n {
-			s.unexplored.Add(x.expanded)
-			x.addSelfLoop()
+	search.store.seal()
+	if search.expanded < search.store.n {
+		space.unexplored = sparse.NewSet(search.store.n)
+		for search.expanded < search.store.n {
+			space.unexplored.Add(search.expanded)
+			search.addSelfLoop()
 		}
 	}
-	model, err := x.builder.Finish()
+	model, err := search.builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	if game(x.model) {
-		model.Player = append(x.owners, make([]uint16, x.store.n-len(x.owners))...)
+	if game(search.model) {
+		model.Player = append(search.owners, make([]uint16, search.store.n-len(search.owners))...)
 	}
-	if !x.opts.Exact {
-		model.Err = x.relErr
-		if x.rangeErr != nil {
+	if !search.opts.Exact {
+		model.Err = search.relErr
+		if search.rangeErr != nil {
 			model.Err = math.Inf(1)
 		}
 	}
-	for i := range x.numInitial {
+	for i := range search.numInitial {
 		model.Initial = append(model.Initial, uint32(i))
 	}
-	if len(x.deadlocks) > 0 {
-		model.Deadlocks = sparse.NewSet(x.store.n)
-		for _, d := range x.deadlocks {
+	if len(search.deadlocks) > 0 {
+		model.Deadlocks = sparse.NewSet(search.store.n)
+		for _, d := range search.deadlocks {
 			model.Deadlocks.Add(int(d))
 		}
 	}
-	s.model = model
-	if math.IsInf(model.Err, 1) && s.rangeErr == nil {
-		s.rangeErr = &RangeError{File: x.model.Program().File, What: "a probability or rate"}
+	space.model = model
+	if math.IsInf(model.Err, 1) && space.rangeErr == nil {
+		space.rangeErr = &RangeError{File: search.model.Program().File, What: "a probability or rate"}
 	}
-	return s, s.comparePRISMArithmetic()
+	return space, space.comparePRISMArithmetic()
 }
 
 // Fallback returns the *compile.UnsupportedError that says why a large model was interpreted

@@ -89,25 +89,25 @@ func Import(imported *Imported) (*Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Space{
+	space := &Space{
 		compiled: compiled, codec: newCodec(program.Vars), model: imported.Model,
 		rounded: imported.Rounded, normalised: imported.Normalised,
 		imported: &importedParts{transitionRewards: imported.TransitionRewards, warnings: imported.Warnings, observations: imported.Observations},
 	}
-	s.checkRange(imported.File)
-	s.store = newStoreOf(s.codec.words, n)
-	packed := make([]uint64, s.codec.words)
+	space.checkRange(imported.File)
+	space.store = newStoreOf(space.codec.words, n)
+	packed := make([]uint64, space.codec.words)
 	for i := range n {
-		s.codec.pack(packed, imported.Valuation(i))
-		if j, isNew := s.store.add(packed); !isNew {
+		space.codec.pack(packed, imported.Valuation(i))
+		if j, isNew := space.store.add(packed); !isNew {
 			return nil, &DuplicateError{j, i}
 		}
 	}
-	s.store.seal()
+	space.store.seal()
 	if n > 1<<20 { // return the memory of the file's contents
 		debug.FreeOSMemory()
 	}
-	return s, nil
+	return space, nil
 }
 
 // checkRange records the first weight and, in each reward structure, the first reward that is
@@ -117,17 +117,17 @@ func (s *Space) checkRange(file string) {
 	if model.Exact() {
 		return
 	}
-	for _, w := range model.Weights {
-		if !sparse.InRange(w) && s.rangeErr == nil {
-			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", w)}
+	for _, weight := range model.Weights {
+		if !sparse.InRange(weight) && s.rangeErr == nil {
+			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", weight)}
 			model.Err = math.Inf(1)
 		}
 	}
 	for i := range model.Rewards {
-		r := &model.Rewards[i]
-		for _, x := range slices.Concat(r.State, r.Choice) {
-			if x != 0 && !isNormalFloat(x) && r.Unfit == nil {
-				r.Unfit, r.Err = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", x)}, math.Inf(1)
+		reward := &model.Rewards[i]
+		for _, value := range slices.Concat(reward.State, reward.Choice) {
+			if value != 0 && !isNormalFloat(value) && reward.Unfit == nil {
+				reward.Unfit, reward.Err = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", value)}, math.Inf(1)
 			}
 		}
 	}
@@ -138,15 +138,15 @@ func (s *Space) checkRange(file string) {
 func (d *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
 	name := "imported"
-	for slices.ContainsFunc(d.Vars, func(v sema.Variable) bool { return v.Name == name }) {
+	for slices.ContainsFunc(d.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
 		name += "_"
 	}
 	module := &syntax.Module{Name: ident(name)}
-	for _, v := range d.Vars {
-		decl := &syntax.VarDecl{Name: ident(v.Name), Type: syntax.BoolVar}
-		if v.Type != sema.Bool {
+	for _, variable := range d.Vars {
+		decl := &syntax.VarDecl{Name: ident(variable.Name), Type: syntax.BoolVar}
+		if variable.Type != sema.Bool {
 			// A range must have at least two values and must not cover all of int32.
-			low, high := int64(v.Low), max(int64(v.High), int64(v.Low)+1)
+			low, high := int64(variable.Low), max(int64(variable.High), int64(variable.Low)+1)
 			decl.Type = syntax.IntVar
 			if high <= math.MaxInt32 && high-low < math.MaxInt32 {
 				decl.Type, decl.Low, decl.High = syntax.RangeVar, integerLiteral(low), integerLiteral(high)
@@ -154,32 +154,32 @@ func (d *Imported) declarations() *syntax.Model {
 		}
 		module.Vars = append(module.Vars, decl)
 	}
-	out := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, module}}
-	for _, o := range d.Observables {
-		out.Items = append(out.Items, &syntax.ObservableDecl{Name: ident(o)})
+	declared := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, module}}
+	for _, observable := range d.Observables {
+		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
 	}
-	for _, l := range d.Model.Labels {
-		out.Items = append(out.Items, &syntax.LabelDecl{Name: ident(l.Name), X: &syntax.BoolLit{}})
+	for _, label := range d.Model.Labels {
+		declared.Items = append(declared.Items, &syntax.LabelDecl{Name: ident(label.Name), X: &syntax.BoolLit{}})
 	}
-	for _, r := range d.Model.Rewards {
+	for _, reward := range d.Model.Rewards {
 		decl := &syntax.Rewards{}
-		if r.Name != "" {
-			decl.Name = ident(r.Name)
+		if reward.Name != "" {
+			decl.Name = ident(reward.Name)
 		}
-		out.Items = append(out.Items, decl)
+		declared.Items = append(declared.Items, decl)
 	}
-	return out
+	return declared
 }
 
 // completeProgram sets the actions and the labels of the program, which declarations cannot
 // express. Such a program must not be explored, because it has no commands. So its initial states
 // are given by a label that package compile rejects.
-func (d *Imported) completeProgram(p *sema.Program) {
-	p.Actions = d.Actions
-	for i := range p.Labels {
-		p.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: p.Labels[i].Name, Index: firstImported - i}
+func (d *Imported) completeProgram(program *sema.Program) {
+	program.Actions = d.Actions
+	for i := range program.Labels {
+		program.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: program.Labels[i].Name, Index: firstImported - i}
 	}
-	p.Init = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "init of an imported model, which has no commands", Index: math.MaxInt}
+	program.Init = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "init of an imported model, which has no commands", Index: math.MaxInt}
 }
 
 // Imported reports whether the space was imported and not built.
@@ -187,19 +187,19 @@ func (s *Space) Imported() bool { return s.imported != nil }
 
 // combineLabels returns the states of an imported space that satisfy a state formula. Labels are
 // sets of states here, so Boolean operators are applied to sets.
-func (s *Space) combineLabels(e sema.Expr) (*sparse.Set, error) {
-	if sema.Stateless(e) {
-		return s.evaluateInStates(e)
+func (s *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
+	if sema.Stateless(expr) {
+		return s.evaluateInStates(expr)
 	}
-	switch e := e.(type) {
+	switch e := expr.(type) {
 	case *sema.Label:
 		return s.importedLabel(e)
 	case *sema.Unary:
-		x, err := s.States(e.X)
+		set, err := s.States(e.X)
 		if err != nil {
 			return nil, err
 		}
-		return x.Complement(), nil
+		return set.Complement(), nil
 	case *sema.Binary:
 		return s.evaluateConnective(e)
 	case *sema.Cond:
@@ -211,53 +211,53 @@ func (s *Space) combineLabels(e sema.Expr) (*sparse.Set, error) {
 		}
 		return condition.Intersect(then).Union(otherwise.Minus(condition)), nil
 	}
-	return nil, s.unsupportedLabel(e)
+	return nil, s.unsupportedLabel(expr)
 }
 
 // importedLabel returns the states with a label of the files, or with a label of the properties.
-func (s *Space) importedLabel(l *sema.Label) (*sparse.Set, error) {
+func (s *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
 	switch labels := s.Program().Labels; {
-	case l.Index <= firstImported:
-		return s.model.Labels[firstImported-l.Index].States.Clone(), nil
-	case l.Index < len(labels):
-		return s.States(labels[l.Index].X)
+	case label.Index <= firstImported:
+		return s.model.Labels[firstImported-label.Index].States.Clone(), nil
+	case label.Index < len(labels):
+		return s.States(labels[label.Index].X)
 	}
-	return nil, s.unsupportedLabel(l)
+	return nil, s.unsupportedLabel(label)
 }
 
 // evaluateConnective applies a binary Boolean operator to the sets of states of its operands.
-func (s *Space) evaluateConnective(e *sema.Binary) (*sparse.Set, error) {
-	if e.X.Type() != sema.Bool || e.Y.Type() != sema.Bool {
-		return nil, s.unsupportedLabel(e)
+func (s *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
+	if expr.X.Type() != sema.Bool || expr.Y.Type() != sema.Bool {
+		return nil, s.unsupportedLabel(expr)
 	}
-	x, err := s.States(e.X)
+	left, err := s.States(expr.X)
 	if err != nil {
 		return nil, err
 	}
-	y, err := s.States(e.Y)
+	right, err := s.States(expr.Y)
 	if err != nil {
 		return nil, err
 	}
-	different := x.Minus(y).Union(y.Minus(x))
-	switch e.Op {
+	different := left.Minus(right).Union(right.Minus(left))
+	switch expr.Op {
 	case syntax.OpAnd:
-		return x.Intersect(y), nil
+		return left.Intersect(right), nil
 	case syntax.OpOr:
-		return x.Union(y), nil
+		return left.Union(right), nil
 	case syntax.OpImplies:
-		return x.Complement().Union(y), nil
+		return left.Complement().Union(right), nil
 	case syntax.OpIff, syntax.OpEq:
 		return different.Complement(), nil
 	case syntax.OpNe:
 		return different, nil
 	}
-	return nil, s.unsupportedLabel(e)
+	return nil, s.unsupportedLabel(expr)
 }
 
 // unsupportedLabel returns the error for an expression that uses a label other than with Boolean
 // operators.
-func (s *Space) unsupportedLabel(e sema.Expr) error {
-	return &compile.UnsupportedError{File: s.Program().File, Pos: e.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
+func (s *Space) unsupportedLabel(expr sema.Expr) error {
+	return &compile.UnsupportedError{File: s.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
 }
 
 // integerLiteral returns an expression for an int32 value.

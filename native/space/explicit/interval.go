@@ -16,24 +16,24 @@ type interval struct{ low, high *big.Rat }
 
 // requireOneCommand returns an error if several commands are enabled in a state of an interval
 // Markov chain. PRISM would add their intervals, and the sum is not a distribution.
-func (x *exactExpander) requireOneCommand(state []int32, enabled []compile.Choice) error {
+func (expander *exactExpander) requireOneCommand(state []int32, enabled []compile.Choice) error {
 	if len(enabled) < 2 {
 		return nil
 	}
 	second := enabled[1].Commands[0]
-	pos := x.model.Program().Modules[second.Module].Commands[second.Command].Pos
-	return unsupported(x.model, state, pos, "several commands of an interval Markov chain are enabled")
+	pos := expander.model.Program().Modules[second.Module].Commands[second.Command].Pos
+	return unsupported(expander.model, state, pos, "several commands of an interval Markov chain are enabled")
 }
 
 // newIntervalChoice builds the transitions of an enabled choice of an interval model. It multiplies
 // the bounds of synchronising updates, adds the bounds of equal targets, and tightens the result.
 //
 // Source: PRISM's explicit engine, for interval models.
-func (x *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
+func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action, upperWeights: []*big.Rat{}}
 	var intervals [][]interval
 	for _, ref := range enabled.Commands {
-		commandIntervals, err := x.intervalWeights(state, &x.model.Program().Modules[ref.Module].Commands[ref.Command])
+		commandIntervals, err := expander.intervalWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return choice, err
 		}
@@ -50,7 +50,7 @@ func (x *exactExpander) newIntervalChoice(ctx context.Context, state []int32, en
 			continue
 		}
 		target := slices.Clone(state)
-		if err := x.updates.Apply(target, enabled.Commands, updates); err != nil {
+		if err := expander.updates.Apply(target, enabled.Commands, updates); err != nil {
 			return choice, err
 		}
 		choice.addInterval(target, product)
@@ -63,15 +63,15 @@ func (x *exactExpander) newIntervalChoice(ctx context.Context, state []int32, en
 }
 
 // addInterval adds a transition. The bounds of transitions to the same target are summed.
-func (c *exactChoice) addInterval(target []int32, w interval) {
-	for i, t := range c.targets {
-		if slices.Equal(t, target) {
-			c.weights[i] = new(big.Rat).Add(c.weights[i], w.low)
-			c.upperWeights[i] = new(big.Rat).Add(c.upperWeights[i], w.high)
+func (c *exactChoice) addInterval(target []int32, weight interval) {
+	for i, known := range c.targets {
+		if slices.Equal(known, target) {
+			c.weights[i] = new(big.Rat).Add(c.weights[i], weight.low)
+			c.upperWeights[i] = new(big.Rat).Add(c.upperWeights[i], weight.high)
 			return
 		}
 	}
-	c.targets, c.weights, c.upperWeights = append(c.targets, target), append(c.weights, w.low), append(c.upperWeights, w.high)
+	c.targets, c.weights, c.upperWeights = append(c.targets, target), append(c.weights, weight.low), append(c.upperWeights, weight.high)
 }
 
 // tighten replaces each bound by the nearest value that some distribution within the intervals
@@ -96,8 +96,8 @@ func (c *exactChoice) tighten() {
 
 // intervalWeights evaluates the intervals of a command's updates in a state. It returns an error if
 // no distribution lies within them. Intervals that do not depend on the state are cached.
-func (x *exactExpander) intervalWeights(state []int32, command *sema.Command) ([]interval, error) {
-	if known := x.constantIntervals[command]; known != nil {
+func (expander *exactExpander) intervalWeights(state []int32, command *sema.Command) ([]interval, error) {
+	if known := expander.constantIntervals[command]; known != nil {
 		return known, nil
 	}
 	var intervals []interval
@@ -105,18 +105,18 @@ func (x *exactExpander) intervalWeights(state []int32, command *sema.Command) ([
 	constant := true
 	for i := range command.Updates {
 		update := &command.Updates[i]
-		low, err := x.weight(state, "probability", update.Prob)
+		low, err := expander.weight(state, "probability", update.Prob)
 		if err != nil {
 			return nil, err
 		}
 		high := low
 		if update.ProbHigh != nil {
-			if high, err = x.weight(state, "probability", update.ProbHigh); err != nil {
+			if high, err = expander.weight(state, "probability", update.ProbHigh); err != nil {
 				return nil, err
 			}
 		}
 		if low.Cmp(high) > 0 {
-			return nil, x.modelError(state, update.Pos, fmt.Sprintf("lower bound %s of a probability is greater than its upper bound %s", low.RatString(), high.RatString()))
+			return nil, expander.modelError(state, update.Pos, fmt.Sprintf("lower bound %s of a probability is greater than its upper bound %s", low.RatString(), high.RatString()))
 		}
 		intervals = append(intervals, interval{low, high})
 		lowSum.Add(lowSum, low)
@@ -126,14 +126,14 @@ func (x *exactExpander) intervalWeights(state []int32, command *sema.Command) ([
 	one := big.NewRat(1, 1)
 	switch {
 	case highSum.Sign() == 0:
-		return nil, x.modelError(state, command.Pos, "probability of every update is zero")
+		return nil, expander.modelError(state, command.Pos, "probability of every update is zero")
 	case lowSum.Cmp(one) > 0:
-		return nil, x.modelError(state, command.Pos, fmt.Sprintf("lower bounds of probabilities sum to exactly %s, which is more than 1", lowSum.RatString()))
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("lower bounds of probabilities sum to exactly %s, which is more than 1", lowSum.RatString()))
 	case highSum.Cmp(one) < 0:
-		return nil, x.modelError(state, command.Pos, fmt.Sprintf("upper bounds of probabilities sum to exactly %s, which is less than 1", highSum.RatString()))
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("upper bounds of probabilities sum to exactly %s, which is less than 1", highSum.RatString()))
 	}
 	if constant {
-		x.constantIntervals[command] = intervals
+		expander.constantIntervals[command] = intervals
 	}
 	return intervals, nil
 }

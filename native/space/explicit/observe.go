@@ -39,16 +39,16 @@ func (e *ChoicesError) Error() string {
 // Observations returns the observation of every state; nil if the model is not a POMDP. The error
 // is a *ChoicesError, the context's, or the error of evaluating an observable.
 func (s *Space) Observations(ctx context.Context) (*Observations, error) {
-	seen, err := s.observations(ctx)
-	if err != nil || seen == nil {
+	observations, err := s.observations(ctx)
+	if err != nil || observations == nil {
 		return nil, err
 	}
-	_, err = s.model.MatchActions(seen.ByState)
-	if wrong, ok := errors.AsType[*sparse.ActionsError](err); ok {
-		text := func(i int) string { return s.compiled.StateText(s.State(nil, i)) }
-		return nil, &ChoicesError{File: s.Program().File, State: text(wrong.State), Other: text(wrong.Other), Observation: seen.Texts[seen.ByState[wrong.State]]}
+	_, err = s.model.MatchActions(observations.ByState)
+	if mismatch, ok := errors.AsType[*sparse.ActionsError](err); ok {
+		stateText := func(i int) string { return s.compiled.StateText(s.State(nil, i)) }
+		return nil, &ChoicesError{File: s.Program().File, State: stateText(mismatch.State), Other: stateText(mismatch.Other), Observation: observations.Texts[observations.ByState[mismatch.State]]}
 	}
-	return seen, err
+	return observations, err
 }
 
 // observations is Observations without the check that equal observations have equal actions.
@@ -59,10 +59,10 @@ func (s *Space) observations(ctx context.Context) (*Observations, error) {
 	if s.imported != nil {
 		return s.imported.observations, nil
 	}
-	out := &Observations{ByState: make([]uint32, s.store.n)}
+	observations := &Observations{ByState: make([]uint32, s.store.n)}
 	numbers := map[string]uint32{}
 	var state []int32
-	for i := range out.ByState {
+	for i := range observations.ByState {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -73,13 +73,13 @@ func (s *Space) observations(ctx context.Context) (*Observations, error) {
 		}
 		observation, known := numbers[observed]
 		if !known {
-			observation = uint32(len(out.Texts))
+			observation = uint32(len(observations.Texts))
 			numbers[observed] = observation
-			out.Texts = append(out.Texts, observed)
+			observations.Texts = append(observations.Texts, observed)
 		}
-		out.ByState[i] = observation
+		observations.ByState[i] = observation
 	}
-	return out, nil
+	return observations, nil
 }
 
 // observationText returns the values of the observables in a state, separated by commas.

@@ -12,36 +12,36 @@ import (
 // ownership says which player of a game owns a choice: of an unlabelled command the player of its
 // module, of other choices the player of their action.
 type ownership struct {
-	m      *compile.Model
+	model  *compile.Model
 	module []int // player of each module; -1 for none
 	action []int // player of each action; -1 for none
 }
 
 // newOwnership returns nil if the model is not a game.
-func newOwnership(m *compile.Model) (*ownership, error) {
-	p := m.Program()
-	if p.Type != syntax.SMG {
+func newOwnership(model *compile.Model) (*ownership, error) {
+	program := model.Program()
+	if program.Type != syntax.SMG {
 		return nil, nil
 	}
-	if len(p.Players) > math.MaxUint16 {
-		return nil, &compile.UnsupportedError{File: p.File, Pos: p.Players[0].Pos, Msg: fmt.Sprintf("more than %d players", math.MaxUint16)}
+	if len(program.Players) > math.MaxUint16 {
+		return nil, &compile.UnsupportedError{File: program.File, Pos: program.Players[0].Pos, Msg: fmt.Sprintf("more than %d players", math.MaxUint16)}
 	}
-	o := &ownership{m: m}
-	for range p.Modules {
-		o.module = append(o.module, -1)
+	ownership := &ownership{model: model}
+	for range program.Modules {
+		ownership.module = append(ownership.module, -1)
 	}
-	for range p.Actions {
-		o.action = append(o.action, -1)
+	for range program.Actions {
+		ownership.action = append(ownership.action, -1)
 	}
-	for i, player := range p.Players {
-		for _, k := range player.Modules {
-			o.module[k] = i
+	for i, player := range program.Players {
+		for _, index := range player.Modules {
+			ownership.module[index] = i
 		}
-		for _, k := range player.Actions {
-			o.action[k] = i
+		for _, index := range player.Actions {
+			ownership.action[index] = i
 		}
 	}
-	return o, nil
+	return ownership, nil
 }
 
 // owned is what ownership reads of a choice.
@@ -86,13 +86,13 @@ func (o *ownership) ofState(state func() []int32, n int, choice func(i int) owne
 	owner := -1
 	for i := range n {
 		c := choice(i)
-		switch p := o.player(c); {
-		case p < 0 || p == owner:
+		switch player := o.player(c); {
+		case player < 0 || player == owner:
 		case owner < 0:
-			owner = p
+			owner = player
 		default:
-			players := o.m.Program().Players
-			return 0, o.fail(state(), c, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[p].Name, players[owner].Name))
+			players := o.model.Program().Players
+			return 0, o.fail(state(), c, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[player].Name, players[owner].Name))
 		}
 	}
 	if owner < 0 && n > 1 {
@@ -103,9 +103,9 @@ func (o *ownership) ofState(state func() []int32, n int, choice func(i int) owne
 
 // fail returns an error at the first command of a choice.
 func (o *ownership) fail(state []int32, c owned, msg string) error {
-	p := o.m.Program()
+	program := o.model.Program()
 	ref := c.commands[0]
-	return &compile.StateError{File: p.File, Pos: p.Modules[ref.Module].Commands[ref.Command].Pos, State: o.m.StateText(state), Msg: msg}
+	return &compile.StateError{File: program.File, Pos: program.Modules[ref.Module].Commands[ref.Command].Pos, State: o.model.StateText(state), Msg: msg}
 }
 
 // setOwner sets the owner of state n of the batch. States in between get the first player.

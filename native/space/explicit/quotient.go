@@ -12,15 +12,15 @@ import (
 // the rewards of m; other reward structures are not available. The program stays the same, even if
 // m has another kind.
 func (s *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
-	out := &Space{
+	quotient := &Space{
 		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: model,
 		overlaps: s.overlaps, fallback: s.fallback, prismDifferences: s.prismDifferences, imported: s.imported, normalised: s.normalised,
 		quotient: &quotientData{rewards},
 	}
 	for _, i := range states {
-		out.store.add(s.store.state(int(i)))
+		quotient.store.add(s.store.state(int(i)))
 	}
-	return out
+	return quotient
 }
 
 // quotientData holds the rewards of a quotient, by index into Program.Rewards.
@@ -36,8 +36,8 @@ func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) 
 	var values []float64
 	var rats []*big.Rat
 	for c := range model.NumChoices() {
-		lo, hi := model.Row(c)
-		for range hi - lo {
+		first, end := model.Row(c)
+		for range end - first {
 			if reward.Choice != nil {
 				values = append(values, reward.Choice[c])
 			}

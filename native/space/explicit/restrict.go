@@ -17,14 +17,14 @@ func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if s.quotient != nil {
 		return nil, errors.New("found a bisimulation quotient, wanted the model itself to restrict its choices")
 	}
-	for i := range s.model.NumStates() {
-		first, end := s.model.Choices(i)
-		c := first
-		for c < end && !choices.Has(c) {
-			c++
+	for state := range s.model.NumStates() {
+		first, end := s.model.Choices(state)
+		choice := first
+		for choice < end && !choices.Has(choice) {
+			choice++
 		}
-		if c == end {
-			return nil, fmt.Errorf("state %d has no choice left", i)
+		if choice == end {
+			return nil, fmt.Errorf("state %d has no choice left", state)
 		}
 	}
 	return &Space{
@@ -45,8 +45,8 @@ func (s *Space) WithoutFractions() *Space {
 	if s.rangeErr != nil || !s.model.Exact() || s.model.Intervals() {
 		return s
 	}
-	out, m := *s, *s.model
-	m.Rats = nil
-	out.model = &m
-	return &out
+	copied, model := *s, *s.model
+	model.Rats = nil
+	copied.model = &model
+	return &copied
 }

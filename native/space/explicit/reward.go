@@ -22,8 +22,8 @@ import (
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	if s.quotient != nil {
-		if r := s.quotient.rewards[index]; r != nil {
-			return r, nil
+		if reward := s.quotient.rewards[index]; reward != nil {
+			return reward, nil
 		}
 		return nil, fmt.Errorf("the quotient has no rewards for structure %d", index)
 	}
@@ -34,34 +34,34 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 		return s.exactReward(index)
 	}
 	structure := &s.Program().Rewards[index]
-	out := &sparse.Reward{Name: structure.Name}
+	reward := &sparse.Reward{Name: structure.Name}
 	var hasStateItems, hasTransitionItems bool
 	for _, item := range structure.Items {
 		hasStateItems = hasStateItems || !item.Transition
 		hasTransitionItems = hasTransitionItems || item.Transition
 	}
 	if hasStateItems {
-		out.State = make([]float64, s.store.n)
+		reward.State = make([]float64, s.store.n)
 	}
 	if hasTransitionItems {
-		out.Choice = make([]float64, s.model.NumChoices())
+		reward.Choice = make([]float64, s.model.NumChoices())
 	}
-	evaluators, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error {
-		return s.stateAndChoiceRewards(out, e, i, state)
+	evaluators, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+		return s.stateAndChoiceRewards(reward, evaluator, i, state)
 	})
 	if err != nil {
 		return nil, err
 	}
 	maxErr := 0.0
-	for _, e := range evaluators { // in the order of the states
-		maxErr = max(maxErr, e.relErr)
-		out.Unfit = cmp.Or(out.Unfit, e.rangeErr)
+	for _, evaluator := range evaluators { // in the order of the states
+		maxErr = max(maxErr, evaluator.relErr)
+		reward.Unfit = cmp.Or(reward.Unfit, evaluator.rangeErr)
 	}
-	out.Err = s.rewardError(structure, maxErr)
-	if out.Unfit != nil {
-		out.Err = math.Inf(1)
+	reward.Err = s.rewardError(structure, maxErr)
+	if reward.Unfit != nil {
+		reward.Err = math.Inf(1)
 	}
-	return out, nil
+	return reward, nil
 }
 
 // evaluateRewards calls f for every state, in parallel, with one evaluator per goroutine. It returns
@@ -113,14 +113,14 @@ func (s *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 
 // state returns the reward of a state.
 func (e *rewardEvaluator) state(state []int32) (float64, error) {
-	x, err := e.rewards.State(state)
-	return e.checkedSum(x, err, state, isStateItem)
+	value, err := e.rewards.State(state)
+	return e.checkedSum(value, err, state, isStateItem)
 }
 
 // choice returns the reward of a choice, or of a transition, with the given action in a state.
 func (e *rewardEvaluator) choice(state []int32, action int) (float64, error) {
-	x, err := e.rewards.Choice(state, action)
-	return e.checkedSum(x, err, state, isTransitionItem(action))
+	value, err := e.rewards.Choice(state, action)
+	return e.checkedSum(value, err, state, isTransitionItem(action))
 }
 
 // isStateItem reports whether an item gives a reward to states.
@@ -132,41 +132,41 @@ func isTransitionItem(action int) func(*sema.RewardItem) bool {
 	return func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
 }
 
-// checkedSum checks x, the float64 sum of the items for which applies returns true, and err, the
-// error of computing it. It returns x if x is close to the exact sum, otherwise the float64
+// checkedSum checks value: the float64 sum of the items for which applies returns true, and err, the
+// error of computing it. It returns value if value is close to the exact sum, otherwise the float64
 // nearest to the exact sum.
-func (e *rewardEvaluator) checkedSum(x float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+func (e *rewardEvaluator) checkedSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if _, wrong := errors.AsType[*compile.StateError](err); err != nil && !wrong {
 		return 0, err
 	}
 	if err == nil && !slices.ContainsFunc(e.unbounded, applies) {
-		return e.recordRange(x, state), nil
+		return e.recordRange(value, state), nil
 	}
 	exact, exactErr := e.exact.sum(state, applies)
 	switch {
 	case err == nil && errors.As(exactErr, new(*compile.UnsupportedError)):
-		return e.enclosedSum(x, exactErr, state, applies)
+		return e.enclosedSum(value, exactErr, state, applies)
 	case err != nil && errors.As(exactErr, new(*compile.UnsupportedError)):
 		return 0, err
 	case exactErr != nil:
 		return 0, exactErr
-	case err == nil && sema.Close(x, exact):
-		e.relErr = max(e.relErr, sema.RelativeError(x, exact))
+	case err == nil && sema.Close(value, exact):
+		e.relErr = max(e.relErr, sema.RelativeError(value, exact))
 	default:
 		e.relErr = max(e.relErr, unitRoundoff)
-		x = 0
+		value = 0
 		if exact.Sign() != 0 {
-			x, _ = sparse.NormalFloat(exact)
+			value, _ = sparse.NormalFloat(exact)
 		}
 	}
-	return e.recordRange(x, state), nil
+	return e.recordRange(value, state), nil
 }
 
-// enclosedSum is checkedSum for irrational items: it bounds the error of x with an enclosure of the
+// enclosedSum is checkedSum for irrational items: it bounds the error of value with an enclosure of the
 // sum. If the bound is too large, it returns a float64 from the enclosure instead; if that is not
 // accurate either, it returns the error notRational.
-func (e *rewardEvaluator) enclosedSum(x float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
-	lo, hi := new(big.Rat), new(big.Rat)
+func (e *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+	lower, upper := new(big.Rat), new(big.Rat)
 	for i := range e.structure.Items {
 		item := &e.structure.Items[i]
 		if !applies(item) {
@@ -176,45 +176,45 @@ func (e *rewardEvaluator) enclosedSum(x float64, notRational error, state []int3
 		if err == nil && !guard.Bool {
 			continue
 		}
-		value, valueErr := sema.Enclose(item.Value, state)
+		enclosed, valueErr := sema.Enclose(item.Value, state)
 		if err = cmp.Or(err, valueErr); err != nil {
 			return 0, evalFailure(e.space.compiled, state, err)
 		}
-		least, most, ok := value.Ends()
+		least, most, ok := enclosed.Ends()
 		if !ok {
 			return 0, notRational
 		}
-		lo.Add(lo, least)
-		hi.Add(hi, most)
+		lower.Add(lower, least)
+		upper.Add(upper, most)
 	}
-	if lo.Sign() < 0 || lo.Sign() != hi.Sign() {
+	if lower.Sign() < 0 || lower.Sign() != upper.Sign() {
 		return 0, notRational
 	}
-	relErr := max(sema.RelativeError(x, lo), sema.RelativeError(x, hi))
+	relErr := max(sema.RelativeError(value, lower), sema.RelativeError(value, upper))
 	if !(relErr <= sema.MaxRelErr) {
-		x, _ = lo.Float64()
-		relErr = max(sema.RelativeError(x, lo), sema.RelativeError(x, hi))
+		value, _ = lower.Float64()
+		relErr = max(sema.RelativeError(value, lower), sema.RelativeError(value, upper))
 	}
 	if !(relErr <= sema.MaxRelErr) {
 		return 0, notRational
 	}
 	e.relErr = max(e.relErr, relErr)
-	return e.recordRange(x, state), nil
+	return e.recordRange(value, state), nil
 }
 
 // isNormalFloat reports whether a reward is a normal float64. The smallest and the largest normal
 // float64 stand for numbers outside the range, so they do not count as normal.
-func isNormalFloat(x float64) bool { return x > 0x1p-1022 && x < math.MaxFloat64 }
+func isNormalFloat(value float64) bool { return value > 0x1p-1022 && value < math.MaxFloat64 }
 
-// recordRange returns x. It records an error if x is the first reward outside the range of float64.
-func (e *rewardEvaluator) recordRange(x float64, state []int32) float64 {
-	if x != 0 && !isNormalFloat(x) && e.rangeErr == nil {
+// recordRange returns its argument. It records an error if value is the first reward outside the range of float64.
+func (e *rewardEvaluator) recordRange(value float64, state []int32) float64 {
+	if value != 0 && !isNormalFloat(value) && e.rangeErr == nil {
 		e.rangeErr = &RangeError{
 			File: e.space.Program().File, Pos: e.structure.Items[0].Pos, State: e.space.compiled.StateText(state),
-			What: fmt.Sprintf("reward %.4g", x),
+			What: fmt.Sprintf("reward %.4g", value),
 		}
 	}
-	return x
+	return value
 }
 
 // stateAndChoiceRewards evaluates the rewards of state i and of its choices and stores them. In a
@@ -236,12 +236,12 @@ func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEv
 			reward.Choice[choice], err = evaluator.choice(state, s.actionIndex(choice))
 			continue
 		}
-		lo, hi := s.model.Row(choice)
-		for transition := lo; transition < hi && err == nil; transition++ {
-			var x float64
-			x, err = evaluator.choice(state, s.actionIndex(transition))
-			if err == nil && x > 0 { // the product may underflow, and the sum overflow
-				weighted, limit := max(s.model.Prob(transition)*x, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
+		firstTransition, endTransition := s.model.Row(choice)
+		for transition := firstTransition; transition < endTransition && err == nil; transition++ {
+			var value float64
+			value, err = evaluator.choice(state, s.actionIndex(transition))
+			if err == nil && value > 0 { // the product may underflow, and the sum overflow
+				weighted, limit := max(s.model.Prob(transition)*value, 0x1p-1022), math.MaxFloat64/float64(endTransition-firstTransition)
 				if weighted > limit {
 					evaluator.recordRange(math.MaxFloat64, state)
 				}
@@ -268,8 +268,8 @@ func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
 	maxTransitions := 0
 	if s.model.Kind != sparse.MDP {
 		for i := range s.store.n {
-			lo, hi := s.model.Row(i)
-			maxTransitions = max(maxTransitions, hi-lo)
+			first, end := s.model.Row(i)
+			maxTransitions = max(maxTransitions, end-first)
 		}
 		err += s.model.Err
 	}
@@ -279,10 +279,10 @@ func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
 // exactReward is Reward for a model with rational weights. Rewards are fractions too.
 func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	structure := &s.Program().Rewards[index]
-	n := s.store.n
-	out := &sparse.Reward{
+	numStates := s.store.n
+	reward := &sparse.Reward{
 		Name: structure.Name, Err: unitRoundoff,
-		State: make([]float64, n), StateRat: make([]*big.Rat, n),
+		State: make([]float64, numStates), StateRat: make([]*big.Rat, numStates),
 		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
 	}
 	state, hasTransitionItems := s.State(nil, 0), hasTransitionRewards(structure)
@@ -290,50 +290,50 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range n {
+	for i := range numStates {
 		s.State(state, i)
-		x, err := evaluator.sum(state, isStateItem)
+		value, err := evaluator.sum(state, isStateItem)
 		if err != nil {
 			return nil, err
 		}
-		s.setReward(out, out.State, out.StateRat, i, x)
+		s.setReward(reward, reward.State, reward.StateRat, i, value)
 		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		if err := s.exactChoiceRewards(out, evaluator, i, state); err != nil {
+		if err := s.exactChoiceRewards(reward, evaluator, i, state); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return reward, nil
 }
 
 // setReward stores a reward as a fraction and as a float64 at index i. It records the first reward
 // that is outside the range of float64.
-func (s *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, x *big.Rat) {
-	storeRational(floats, rats, i, x)
+func (s *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, value *big.Rat) {
+	storeRational(floats, rats, i, value)
 	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.Unfit == nil {
-		reward.Unfit, reward.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(x)}, math.Inf(1)
+		reward.Unfit, reward.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
 	}
 }
 
 // storeRational sets entry i of both lists to a fraction and to its nearest float64. The entries of
 // the fraction 0 stay unset.
-func storeRational(floats []float64, rats []*big.Rat, i int, x *big.Rat) {
+func storeRational(floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 	switch {
-	case x.Sign() == 0:
+	case value.Sign() == 0:
 		return
-	case i > 0 && rats[i-1] == x: // the same constant as before
+	case i > 0 && rats[i-1] == value: // the same constant as before
 		floats[i] = floats[i-1]
 	default:
-		floats[i], _ = sparse.NormalFloat(x)
+		floats[i], _ = sparse.NormalFloat(value)
 	}
-	rats[i] = x
+	rats[i] = value
 }
 
 // sameAction reports whether all transitions from lo to hi have the same action.
 func (s *Space) sameAction(lo, hi int) bool {
-	for t := lo + 1; t < hi; t++ {
-		if s.actionIndex(t) != s.actionIndex(lo) {
+	for transition := lo + 1; transition < hi; transition++ {
+		if s.actionIndex(transition) != s.actionIndex(lo) {
 			return false
 		}
 	}
@@ -343,32 +343,32 @@ func (s *Space) sameAction(lo, hi int) bool {
 // exactChoiceRewards computes the rewards of the choices of state i with fractions. In a Markov
 // chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
 // probabilities or rates.
-func (s *Space) exactChoiceRewards(out *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
-	transitionReward := func(j int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(j))) }
+func (s *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
+	transitionReward := func(move int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(move))) }
 	first, end := s.model.Choices(i)
-	for c := first; c < end; c++ {
+	for choice := first; choice < end; choice++ {
 		sum := new(big.Rat)
-		switch lo, hi := s.model.Row(c); {
-		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(lo, hi):
-			representative := c
+		switch firstTransition, endTransition := s.model.Row(choice); {
+		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(firstTransition, endTransition):
+			representative := choice
 			if s.model.Kind != sparse.MDP { // all transitions have the same reward
-				representative = lo
+				representative = firstTransition
 			}
-			x, err := transitionReward(representative)
+			value, err := transitionReward(representative)
 			if err != nil {
 				return err
 			}
-			sum = x
+			sum = value
 		default:
-			for t := lo; t < hi; t++ {
-				x, err := transitionReward(t)
+			for transition := firstTransition; transition < endTransition; transition++ {
+				value, err := transitionReward(transition)
 				if err != nil {
 					return err
 				}
-				sum.Add(sum, new(big.Rat).Mul(x, s.model.Rat(t)))
+				sum.Add(sum, new(big.Rat).Mul(value, s.model.Rat(transition)))
 			}
 		}
-		s.setReward(out, out.Choice, out.ChoiceRat, c, sum)
+		s.setReward(reward, reward.Choice, reward.ChoiceRat, choice, sum)
 	}
 	return nil
 }
@@ -422,14 +422,14 @@ func (e *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem)
 		} else if !holds {
 			continue
 		}
-		x, err := e.value(item, state)
+		value, err := e.value(item, state)
 		if err != nil {
 			return nil, err
 		}
 		if sum != nil {
-			x = new(big.Rat).Add(sum, x)
+			value = new(big.Rat).Add(sum, value)
 		}
-		sum = x
+		sum = value
 	}
 	if sum == nil {
 		sum = e.rational(0)
@@ -439,7 +439,7 @@ func (e *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem)
 
 // value evaluates an item in a state. A negative or irrational reward is an error.
 func (e *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big.Rat, error) {
-	var x *big.Rat
+	var value *big.Rat
 	switch {
 	case item.constant != nil:
 		return item.constant, nil
@@ -448,7 +448,7 @@ func (e *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big
 		if err != nil {
 			return nil, err
 		}
-		x = e.rational(n)
+		value = e.rational(n)
 	default:
 		result, exact, err := sema.EvalExact(item.Value, state)
 		switch {
@@ -457,15 +457,15 @@ func (e *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big
 		case !exact:
 			return nil, unsupported(e.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
 		}
-		x = result.Rat
+		value = result.Rat
 	}
-	if x.Sign() < 0 {
-		return nil, e.space.modelError(state, item.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", x.RatString()))
+	if value.Sign() < 0 {
+		return nil, e.space.modelError(state, item.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", value.RatString()))
 	}
 	if isConst(item.Value) {
-		item.constant = x
+		item.constant = value
 	}
-	return x, nil
+	return value, nil
 }
 
 // maxIntegers is the largest number of integers that are cached as fractions.
@@ -474,14 +474,14 @@ const maxIntegers = 1 << 16
 // rational converts a float64 with an integer value to a fraction. It caches up to maxIntegers
 // fractions.
 func (e *exactRewardEvaluator) rational(n float64) *big.Rat {
-	x := e.rationals[n]
-	if x == nil {
-		x = new(big.Rat).SetInt64(int64(n))
+	value := e.rationals[n]
+	if value == nil {
+		value = new(big.Rat).SetInt64(int64(n))
 		if len(e.rationals) < maxIntegers {
-			e.rationals[n] = x
+			e.rationals[n] = value
 		}
 	}
-	return x
+	return value
 }
 
 // modelError returns an error about the model in a state.

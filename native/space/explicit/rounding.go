@@ -54,15 +54,15 @@ type valueCache struct {
 // maxCached is the largest number of entries of a valueCache.
 const maxCached = 1 << 16
 
-// newValueCache returns a cache for the valuations of the variables in e; nil if their number does
+// newValueCache returns a cache for the valuations of the variables in expr; nil if their number does
 // not fit in 64 bits.
-func newValueCache(p *sema.Program, e sema.Expr) *valueCache {
+func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	cache := &valueCache{numbers: make(map[uint64]float64)}
 	count := uint64(1)
-	sema.Inspect(e, func(e sema.Expr) bool {
-		if variable, ok := e.(*sema.Var); ok && !slices.Contains(cache.slots, variable.Slot) {
-			low, high := p.Vars[variable.Slot].Low, p.Vars[variable.Slot].High
-			if !p.Vars[variable.Slot].Bounded {
+	sema.Inspect(expr, func(expr sema.Expr) bool {
+		if variable, ok := expr.(*sema.Var); ok && !slices.Contains(cache.slots, variable.Slot) {
+			low, high := program.Vars[variable.Slot].Low, program.Vars[variable.Slot].High
+			if !program.Vars[variable.Slot].Bounded {
 				low, high = math.MinInt32, math.MaxInt32
 			}
 			size := uint64(int64(high) - int64(low) + 1)
@@ -82,26 +82,26 @@ func newValueCache(p *sema.Program, e sema.Expr) *valueCache {
 }
 
 // key numbers the current values of the variables.
-func (x *valueCache) key(state []int32) uint64 {
+func (cache *valueCache) key(state []int32) uint64 {
 	key := uint64(0)
-	for i, slot := range x.slots {
-		key = key*x.sizes[i] + uint64(int64(state[slot])-int64(x.lows[i]))
+	for i, slot := range cache.slots {
+		key = key*cache.sizes[i] + uint64(int64(state[slot])-int64(cache.lows[i]))
 	}
 	return key
 }
 
-// errorInState returns relativeErrorInState(e, f, state), from the cache if possible.
-func (x *updateProbability) errorInState(e sema.Expr, f float64, state []int32) (float64, error) {
-	if x.valueCache == nil {
-		return relativeErrorInState(e, f, state)
+// errorInState returns relativeErrorInState(expr, float, state), from the cache if possible.
+func (update *updateProbability) errorInState(expr sema.Expr, float float64, state []int32) (float64, error) {
+	if update.valueCache == nil {
+		return relativeErrorInState(expr, float, state)
 	}
-	key := x.valueCache.key(state)
-	if relErr, ok := x.valueCache.numbers[key]; ok {
+	key := update.valueCache.key(state)
+	if relErr, ok := update.valueCache.numbers[key]; ok {
 		return relErr, nil
 	}
-	relErr, err := relativeErrorInState(e, f, state)
-	if err == nil && len(x.valueCache.numbers) < maxCached {
-		x.valueCache.numbers[key] = relErr
+	relErr, err := relativeErrorInState(expr, float, state)
+	if err == nil && len(update.valueCache.numbers) < maxCached {
+		update.valueCache.numbers[key] = relErr
 	}
 	return relErr, err
 }
@@ -115,9 +115,9 @@ type moveError struct {
 
 // newWeightErrors analyses the probabilities of all commands of the model.
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
-	out := &weightErrors{program: model.Program()}
-	analysis := sema.NewFloatAnalysis(out.program)
-	for _, module := range out.program.Modules {
+	result := &weightErrors{program: model.Program()}
+	analysis := sema.NewFloatAnalysis(result.program)
+	for _, module := range result.program.Modules {
 		var updates [][]updateProbability
 		var sumIsOne []bool
 		for _, command := range module.Commands {
@@ -131,13 +131,13 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 				if probabilities[i].evaluator, err = model.Evaluator(update.Prob); err != nil {
 					return nil, err
 				}
-				probabilities[i].valueCache = newValueCache(out.program, update.Prob)
+				probabilities[i].valueCache = newValueCache(result.program, update.Prob)
 			}
 			updates, sumIsOne = append(updates, probabilities), append(sumIsOne, sumsToOne(command.Updates))
 		}
-		out.updates, out.sumIsOne = append(out.updates, updates), append(out.sumIsOne, sumIsOne)
+		result.updates, result.sumIsOne = append(result.updates, updates), append(result.sumIsOne, sumIsOne)
 	}
-	return out, nil
+	return result, nil
 }
 
 // sumsToOne reports whether all probabilities are rational constants and their sum is exactly 1.
@@ -196,21 +196,21 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 // boundInAllStates bounds the relative error of the weights of a move in every state. relErr is NaN
 // if there is no such bound.
 func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
-	out := moveError{exactSum: true}
+	result := moveError{exactSum: true}
 	minProduct, maxProduct := 1.0, 1.0
 	for _, ref := range move.Commands {
 		worst := sema.NumberFacts{MinAbs: 1}
 		for _, update := range w.updates[ref.Module][ref.Command] {
 			worst = worst.Either(update.NumberFacts)
 		}
-		out.relErr += worst.RelErr + unitRoundoff
-		out.exactSum = out.exactSum && w.sumIsOne[ref.Module][ref.Command]
+		result.relErr += worst.RelErr + unitRoundoff
+		result.exactSum = result.exactSum && w.sumIsOne[ref.Module][ref.Command]
 		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
 	}
 	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
-		out.relErr = math.NaN()
+		result.relErr = math.NaN()
 	}
-	return out
+	return result
 }
 
 // boundInState bounds the relative error of the weights of a move in one state.
@@ -245,10 +245,10 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 	return relErr, nil
 }
 
-// relativeErrorInState bounds the relative error of f, the float64 value of e in a state. The error
+// relativeErrorInState bounds the relative error of f, the float64 value of an expression in a state. The error
 // is needsFractions if the bound exceeds sema.MaxRelErr.
-func relativeErrorInState(e sema.Expr, value float64, state []int32) (float64, error) {
-	exact, err := sema.Enclose(e, state)
+func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
+	exact, err := sema.Enclose(expr, state)
 	if err != nil {
 		return 0, needsFractions{err}
 	}

@@ -34,18 +34,18 @@ func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile
 // exitRates returns the exit rate of each state. It adds rates in the same order as pickTransition,
 // so both have the same rounding errors.
 func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
-	out := make([]float64, model.NumStates())
-	for i := range out {
+	rates := make([]float64, model.NumStates())
+	for i := range rates {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		choice, _ := model.Choices(i)
 		first, end := model.Row(choice)
-		for t := first; t < end; t++ {
-			out[i] += model.Prob(t)
+		for transition := first; transition < end; transition++ {
+			rates[i] += model.Prob(transition)
 		}
 	}
-	return out, nil
+	return rates, nil
 }
 
 // stateFacts implements compile.StateCompiler: it returns functions that tell for each state
@@ -54,8 +54,8 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 type stateFacts struct{ *Space }
 
 // CompileBool implements compile.StateCompiler.
-func (f stateFacts) CompileBool(e sema.Expr) (func(int) bool, error) {
-	set, err := f.States(e)
+func (f stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
+	set, err := f.States(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -97,26 +97,26 @@ type pathSampler struct {
 }
 
 // Close implements compile.Runner.
-func (d *pathSampler) Close() error { return nil }
+func (sampler *pathSampler) Close() error { return nil }
 
 // Name implements compile.BatchRunner.
-func (d *pathSampler) Name() string { return "states" }
+func (sampler *pathSampler) Name() string { return "states" }
 
-// Fork implements compile.BatchRunner. It returns d, because sampling does not change it.
-func (d *pathSampler) Fork() (compile.BatchRunner, error) { return d, nil }
+// Fork implements compile.BatchRunner. It returns sampler, because sampling does not change it.
+func (sampler *pathSampler) Fork() (compile.BatchRunner, error) { return sampler, nil }
 
 // Run implements compile.Runner.
-func (d *pathSampler) Run(s compile.Stream) compile.Outcome {
-	out, _ := d.run(context.Background(), &s)
+func (sampler *pathSampler) Run(s compile.Stream) compile.Outcome {
+	out, _ := sampler.run(context.Background(), &s)
 	return out
 }
 
 // RunBatch implements compile.BatchRunner.
-func (d *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
+func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
 	for i := range dst {
 		stream := compile.NewStream(seed, first+uint64(i))
 		var err error
-		if dst[i], err = d.run(ctx, &stream); err != nil {
+		if dst[i], err = sampler.run(ctx, &stream); err != nil {
 			return err
 		}
 	}
@@ -124,78 +124,78 @@ func (d *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []co
 }
 
 // run samples one path with the given random numbers and returns its outcome.
-func (d *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
-	state := int(d.model.Initial[0])
+func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
+	state := int(sampler.model.Initial[0])
 	for looping := false; ; {
 		if out.Steps&0xfff == 0xfff && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
-		if d.watch.Enter(state, &out, looping) {
+		if sampler.watch.Enter(state, &out, looping) {
 			return out, nil
 		}
-		if d.model.Deadlocks != nil && d.model.Deadlocks.Has(state) {
-			d.watch.Deadlock(state, &out)
+		if sampler.model.Deadlocks != nil && sampler.model.Deadlocks.Has(state) {
+			sampler.watch.Deadlock(state, &out)
 			return out, nil
 		}
-		if d.watch.Limited() && out.Steps >= d.watch.MaxPath {
+		if sampler.watch.Limited() && out.Steps >= sampler.watch.MaxPath {
 			out.Status = compile.Undecided
 			return out, nil
 		}
-		next, done := d.step(random, &out, state)
+		next, done := sampler.step(random, &out, state)
 		if done {
 			return out, nil
 		}
-		looping = next == state && d.isAbsorbing(state)
+		looping = next == state && sampler.isAbsorbing(state)
 		state = next
 	}
 }
 
 // step samples a choice and a transition of a state, and returns the next state. done says that the
 // path ends before the transition, because a time bound has passed.
-func (d *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
-	choice, end := d.model.Choices(state)
+func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
+	choice, end := sampler.model.Choices(state)
 	if numChoices := end - choice; numChoices > 1 {
 		choice += int(random.Below(uint32(numChoices)))
 		out.Nondet++
 	}
-	first, last := d.model.Row(choice)
-	transition := first
+	firstTransition, endTransition := sampler.model.Row(choice)
+	transition := firstTransition
 	switch {
-	case d.rates != nil:
-		if last-first > 1 {
-			transition = d.pickTransition(first, last, float64(random.Unit()*d.rates[state]))
+	case sampler.rates != nil:
+		if endTransition-firstTransition > 1 {
+			transition = sampler.pickTransition(firstTransition, endTransition, float64(random.Unit()*sampler.rates[state]))
 		}
-		done = d.watch.Sojourn(state, out, random.Exponential(d.rates[state]), transition)
+		done = sampler.watch.Sojourn(state, out, random.Exponential(sampler.rates[state]), transition)
 	default:
-		if last-first > 1 {
-			transition = d.pickTransition(first, last, random.Unit())
+		if endTransition-firstTransition > 1 {
+			transition = sampler.pickTransition(firstTransition, endTransition, random.Unit())
 		}
 		move := transition
-		if d.model.Kind == sparse.MDP {
+		if sampler.model.Kind == sparse.MDP {
 			move = choice
 		}
-		d.watch.Step(state, out, move)
+		sampler.watch.Step(state, out, move)
 	}
-	return int(d.model.Target[transition]), done
+	return int(sampler.model.Target[transition]), done
 }
 
 // pickTransition returns the first transition between first and last whose cumulative weight exceeds
-// u. If all sums are at most u because of rounding, it returns the last transition.
-func (d *pathSampler) pickTransition(first, last int, u float64) int {
+// random. If all sums are at most random because of rounding, it returns the last transition.
+func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	sum := 0.0
-	for t := first; t < last-1; t++ {
-		sum += d.model.Prob(t)
-		if u < sum {
-			return t
+	for transition := first; transition < end-1; transition++ {
+		sum += sampler.model.Prob(transition)
+		if random < sum {
+			return transition
 		}
 	}
-	return last - 1
+	return end - 1
 }
 
 // isAbsorbing reports whether a state with a self-loop has no other transition. It is false in a
 // CTMC, where time still passes.
-func (d *pathSampler) isAbsorbing(state int) bool {
-	choice, end := d.model.Choices(state)
-	first, last := d.model.Row(choice)
-	return d.rates == nil && end-choice == 1 && last-first == 1
+func (sampler *pathSampler) isAbsorbing(state int) bool {
+	choice, end := sampler.model.Choices(state)
+	firstTransition, endTransition := sampler.model.Row(choice)
+	return sampler.rates == nil && end-choice == 1 && endTransition-firstTransition == 1
 }

@@ -78,8 +78,8 @@ func (s *Space) State(dst []int32, i int) []int32 {
 
 // Find returns the number of the state with the given valuation, and whether there is one.
 func (s *Space) Find(valuation []int32) (int, bool) {
-	for i, v := range s.Program().Vars {
-		if valuation[i] < v.Low || valuation[i] > v.High {
+	for i, variable := range s.Program().Vars {
+		if valuation[i] < variable.Low || valuation[i] > variable.High {
 			return 0, false
 		}
 	}
@@ -146,63 +146,63 @@ func (s *Space) Fingerprint(i int) uint64 { return hash64(s.store.state(i)) }
 // States returns the states that satisfy an expression of type Bool. The expression may use the
 // labels of the program, "init" and "deadlock". It must not use an operator such as P, which a
 // single state does not determine.
-func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
-	switch l, ok := e.(*sema.Label); {
-	case ok && l.Index == sema.LabelDeadlock:
+func (s *Space) States(expr sema.Expr) (*sparse.Set, error) {
+	switch label, ok := expr.(*sema.Label); {
+	case ok && label.Index == sema.LabelDeadlock:
 		if s.model.Deadlocks == nil {
 			return sparse.NewSet(s.store.n), nil
 		}
 		return s.model.Deadlocks.Clone(), nil
-	case ok && l.Index == sema.LabelInit:
-		out := sparse.NewSet(s.store.n)
+	case ok && label.Index == sema.LabelInit:
+		initial := sparse.NewSet(s.store.n)
 		for _, i := range s.model.Initial {
-			out.Add(int(i))
+			initial.Add(int(i))
 		}
-		return out, nil
+		return initial, nil
 	}
 	if s.imported != nil {
-		return s.combineLabels(e)
+		return s.combineLabels(expr)
 	}
-	return s.evaluateInStates(e)
+	return s.evaluateInStates(expr)
 }
 
 // evaluateInStates returns the states that satisfy an expression without labels.
-func (s *Space) evaluateInStates(e sema.Expr) (*sparse.Set, error) {
-	out := sparse.NewSet(s.store.n)
+func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
+	satisfying := sparse.NewSet(s.store.n)
 	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		ev, err := s.compiled.Evaluator(e)
+		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
-			holds, err := ev.Bool(state)
+			holds, err := evaluator.Bool(state)
 			if holds {
-				out.Add(i)
+				satisfying.Add(i)
 			}
 			return err
 		}, err
 	})
-	return out, err
+	return satisfying, err
 }
 
 // Values returns a lower and an upper bound on a numeric expression in every state. Both bounds are
 // the value itself for an expression of type Int, and for a value that is infinite or NaN.
-func (s *Space) Values(e sema.Expr) (lo, hi []float64, err error) {
-	if !sema.Stateless(e) {
-		return nil, nil, s.unsupportedLabel(e)
+func (s *Space) Values(expr sema.Expr) (lo, hi []float64, err error) {
+	if !sema.Stateless(expr) {
+		return nil, nil, s.unsupportedLabel(expr)
 	}
 	lo, hi = make([]float64, s.store.n), make([]float64, s.store.n)
-	relErr := s.floatAnalysis().Facts(e).RelErr
+	relErr := s.floatAnalysis().Facts(expr).RelErr
 	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		ev, err := s.compiled.Evaluator(e)
+		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			if math.IsNaN(relErr) {
-				x, err := sema.Enclose(e, state)
-				lo[i], hi[i] = x.Lo, x.Hi
+				enclosed, err := sema.Enclose(expr, state)
+				lo[i], hi[i] = enclosed.Lo, enclosed.Hi
 				return err
 			}
-			x, err := ev.Num(state)
-			lo[i], hi[i] = x, x
-			if relErr > 0 && x != 0 {
-				lo[i] = math.Nextafter(x-relErr*math.Abs(x), math.Inf(-1))
-				hi[i] = math.Nextafter(x+relErr*math.Abs(x), math.Inf(1))
+			value, err := evaluator.Num(state)
+			lo[i], hi[i] = value, value
+			if relErr > 0 && value != 0 {
+				lo[i] = math.Nextafter(value-relErr*math.Abs(value), math.Inf(-1))
+				hi[i] = math.Nextafter(value+relErr*math.Abs(value), math.Inf(1))
 			}
 			return err
 		}, err

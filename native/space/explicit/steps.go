@@ -23,7 +23,7 @@ type Steps struct {
 }
 
 // NewSteps returns Steps of a space. Call Start first.
-func NewSteps(s *Space) *Steps { return &Steps{space: s} }
+func NewSteps(space *Space) *Steps { return &Steps{space: space} }
 
 // Program returns the program of the space.
 func (s *Steps) Program() *sema.Program { return s.space.Program() }
@@ -79,21 +79,21 @@ func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 	}
 	first, end := model.Choices(s.lastState)
 	s.firstChoice = first
-	from, _ := model.Row(first)
+	firstTransition, _ := model.Row(first)
 	_, to := model.Row(end - 1)
-	if needed := (to - from) * vars; needed > len(s.targetMemory) {
+	if needed := (to - firstTransition) * vars; needed > len(s.targetMemory) {
 		s.targetMemory = make([]int32, needed)
 	}
-	for t := from; t < to; t++ {
+	for t := firstTransition; t < to; t++ {
 		if t&0xffff == 0 && s.ctx.Err() != nil {
 			return nil, s.ctx.Err()
 		}
-		target := s.targetMemory[(t-from)*vars : (t-from+1)*vars]
+		target := s.targetMemory[(t-firstTransition)*vars : (t-firstTransition+1)*vars]
 		s.transitions = append(s.transitions, compile.Transition{Weight: model.Prob(t), Target: s.space.State(target, int(model.Target[t]))})
 	}
 	for c := first; c < end; c++ {
-		lo, hi := model.Row(c)
-		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[lo-from : hi-from]})
+		rowStart, rowEnd := model.Row(c)
+		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[rowStart-firstTransition : rowEnd-firstTransition]})
 	}
 	return &s.choices, nil
 }
@@ -101,18 +101,18 @@ func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
 // Action returns the action of a transition of the state that was expanded last. The module is
 // always -1, because a space does not store it.
 func (s *Steps) Action(choice, transition int) (action, module int) {
-	c, t := s.indices(choice, transition)
+	c, target := s.indices(choice, transition)
 	if s.space.model.Kind == sparse.MDP {
 		return s.space.actionIndex(c), -1
 	}
-	return s.space.actionIndex(t), -1
+	return s.space.actionIndex(target), -1
 }
 
 // indices converts a choice of the state that was expanded last, and a transition of this choice,
 // to their indices in the model.
-func (s *Steps) indices(choice, transition int) (c, t int) {
-	lo, _ := s.space.model.Row(s.firstChoice + choice)
-	return s.firstChoice + choice, lo + transition
+func (s *Steps) indices(choice, transition int) (c, target int) {
+	first, _ := s.space.model.Row(s.firstChoice + choice)
+	return s.firstChoice + choice, first + transition
 }
 
 // StateRewards returns the reward of a state in every reward structure.
@@ -131,11 +131,11 @@ func (s *Steps) StateRewards(state []int32) ([]float64, error) {
 // reward of its choice.
 func (s *Steps) StepRewards(choice, transition int) ([]float64, error) {
 	out := make([]float64, len(s.rewards))
-	c, t := s.indices(choice, transition)
+	c, target := s.indices(choice, transition)
 	for k, reward := range s.rewards {
 		switch values := s.transitionRewards[k]; {
 		case values != nil:
-			out[k] = values[t]
+			out[k] = values[target]
 		case s.space.model.Kind == sparse.MDP && reward.Choice != nil:
 			out[k] = reward.Choice[c]
 		}

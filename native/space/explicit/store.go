@@ -67,23 +67,23 @@ func hash64(packed []uint64) uint64 {
 // add returns the number of a state, and whether it is new.
 func (s *store) add(packed []uint64) (int, bool) { return s.addHashed(packed, hash32(packed)) }
 
-// addHashed is add for a state whose hash is known.
-func (s *store) addHashed(packed []uint64, h uint32) (int, bool) {
-	slot, number := s.probe(packed, h)
+// addHashed adds a packed state with a known hash. It returns the number of the state, and whether the state is new.
+func (s *store) addHashed(packed []uint64, hash uint32) (int, bool) {
+	slot, number := s.probe(packed, hash)
 	if number >= 0 {
 		return number, false
 	}
-	n := s.n
-	if n>>pageBits == len(s.pages) {
+	added := s.n
+	if added>>pageBits == len(s.pages) {
 		s.pages = append(s.pages, make([]uint64, 0, pageStates*s.words))
 	}
-	s.pages[n>>pageBits] = append(s.pages[n>>pageBits], packed...)
+	s.pages[added>>pageBits] = append(s.pages[added>>pageBits], packed...)
 	s.n++
-	s.slots[slot] = uint64(h)<<32 | uint64(s.n)
+	s.slots[slot] = uint64(hash)<<32 | uint64(s.n)
 	if s.n*5 > len(s.slots)*4 {
 		s.resize(33 - s.shift)
 	}
-	return n, true
+	return added, true
 }
 
 // probe looks a state up and returns its number. If the state is new, the number is -1, and slot is

@@ -89,14 +89,14 @@ func sameSupport(t *testing.T, src string, d, e *explicit.Space) {
 // hurtful writes expressions over s and the constant c that mislead doubles.
 type hurtful struct{ *rand.Rand }
 
-func (w *hurtful) pick(list ...string) string { return list[w.IntN(len(list))] }
+func (proof *hurtful) pick(list ...string) string { return list[proof.IntN(len(list))] }
 
-func (w *hurtful) number(depth int) string {
-	if depth == 0 || w.IntN(4) == 0 {
-		return w.pick("0.1", "0.2", "0.3", "1", "1e-17", "1e-320", "1e-400", "1e16", "1e308", "(1/49)", "(48/49)", "s", "(s+1)", "0.29", "100", "1e-200")
+func (proof *hurtful) number(depth int) string {
+	if depth == 0 || proof.IntN(4) == 0 {
+		return proof.pick("0.1", "0.2", "0.3", "1", "1e-17", "1e-320", "1e-400", "1e16", "1e308", "(1/49)", "(48/49)", "s", "(s+1)", "0.29", "100", "1e-200")
 	}
-	x, y := w.number(depth-1), w.number(depth-1)
-	switch w.IntN(8) {
+	x, y := proof.number(depth-1), proof.number(depth-1)
+	switch proof.IntN(8) {
 	case 0:
 		return "(" + x + "+" + y + ")"
 	case 1, 2:
@@ -108,9 +108,9 @@ func (w *hurtful) number(depth int) string {
 	case 5:
 		return "(" + x + "<=" + y + "?" + x + ":" + y + ")"
 	case 6:
-		return w.pick("min(", "max(") + x + "," + y + ")"
+		return proof.pick("min(", "max(") + x + "," + y + ")"
 	}
-	return "pow(" + x + "," + w.pick("2", "3") + ")"
+	return "pow(" + x + "," + proof.pick("2", "3") + ")"
 }
 
 // TestUnfit: numbers that doubles are no good for are named, and what there is of

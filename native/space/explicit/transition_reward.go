@@ -22,8 +22,8 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 		return values, rats, nil
 	}
 	if s.imported != nil {
-		r := s.imported.transitionRewards[index]
-		return r.Values, r.Rats, nil
+		imported := s.imported.transitionRewards[index]
+		return imported.Values, imported.Rats, nil
 	}
 	structure := &s.Program().Rewards[index]
 	if !hasTransitionRewards(structure) {
@@ -32,10 +32,12 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 	values := make([]float64, s.model.NumTransitions())
 	if s.model.Exact() {
 		rats := make([]*big.Rat, len(values))
-		err := s.exactTransitionRewards(structure, func(t int, x *big.Rat) { storeRational(values, rats, t, x) })
+		err := s.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, rats, transition, value) })
 		return values, rats, err
 	}
-	_, err := s.evaluateRewards(index, func(e *rewardEvaluator, i int, state []int32) error { return s.rowRewards(values, e, i, state) })
+	_, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+		return s.rowRewards(values, evaluator, i, state)
+	})
 	return values, nil, err
 }
 
@@ -54,8 +56,8 @@ func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, 
 	if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 		return nil
 	}
-	lo, hi := s.model.Row(i)
-	for transition := lo; transition < hi; transition++ {
+	first, end := s.model.Row(i)
+	for transition := first; transition < end; transition++ {
 		reward, err := evaluator.choice(state, s.actionIndex(transition))
 		if err != nil {
 			return err
@@ -67,7 +69,7 @@ func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, 
 
 // exactTransitionRewards calls set with the exact reward of every transition, except for self-loops
 // of deadlocks.
-func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(t int, reward *big.Rat)) error {
+func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(target int, reward *big.Rat)) error {
 	state := s.State(nil, 0)
 	evaluator, err := s.newExactRewardEvaluator(structure)
 	if err != nil {
@@ -78,13 +80,13 @@ func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(t 
 			continue
 		}
 		s.State(state, i)
-		lo, hi := s.model.Row(i)
-		for t := lo; t < hi; t++ {
-			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(t)))
+		first, end := s.model.Row(i)
+		for target := first; target < end; target++ {
+			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(target)))
 			if err != nil {
 				return err
 			}
-			set(t, reward)
+			set(target, reward)
 		}
 	}
 	return nil

@@ -84,14 +84,14 @@ func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
 
 // checkDRNNames returns an error for a name that a reader of the DRN format would read differently.
 func (w *Writer) checkDRNNames(labels []sparse.Label, rewards []*drnReward) error {
-	for _, l := range labels {
-		if l.Name == "" || strings.ContainsAny(l.Name, "\"\n\r\t[]") || l.Name[0] == '!' {
-			return fmt.Errorf("label %q cannot be written in the DRN format", l.Name)
+	for _, label := range labels {
+		if label.Name == "" || strings.ContainsAny(label.Name, "\"\n\r\t[]") || label.Name[0] == '!' {
+			return fmt.Errorf("label %q cannot be written in the DRN format", label.Name)
 		}
 	}
-	for _, r := range rewards {
-		if strings.ContainsAny(r.Name, " \t\r\n") {
-			return fmt.Errorf("reward structure %q cannot be written in the DRN format", r.Name)
+	for _, reward := range rewards {
+		if strings.ContainsAny(reward.Name, " \t\r\n") {
+			return fmt.Errorf("reward structure %q cannot be written in the DRN format", reward.Name)
 		}
 	}
 	return nil
@@ -139,9 +139,9 @@ const emptyLabels = "// Labels of no state:"
 // emptyLabelComment writes a comment with the labels that hold in no state, if there are any.
 func (p *drnPrinter) emptyLabelComment() {
 	line := ""
-	for _, l := range p.labels {
-		if l.States.Empty() && l.Name != "init" && l.Name != "deadlock" {
-			line += ` "` + l.Name + `"`
+	for _, label := range p.labels {
+		if label.States.Empty() && label.Name != "init" && label.Name != "deadlock" {
+			line += ` "` + label.Name + `"`
 		}
 	}
 	if line != "" {
@@ -158,7 +158,7 @@ func (p *drnPrinter) state(position, state int) error {
 		p.write(" !")
 		p.writeNumber(p.exitRate(state))
 	}
-	p.rewardTuple(func(r *drnReward) number { return rewardAt(r.State, r.StateRat, state) })
+	p.rewardTuple(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
 	for _, label := range p.labels {
 		if !label.States.Has(state) {
 			continue
@@ -182,9 +182,9 @@ func (p *drnPrinter) state(position, state int) error {
 
 // rewardTuple writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
 func (p *drnPrinter) rewardTuple(value func(*drnReward) number) {
-	for i, r := range p.rewards {
+	for i, reward := range p.rewards {
 		p.write([]string{" [", ", "}[min(i, 1)])
-		p.writeNumber(value(r))
+		p.writeNumber(value(reward))
 	}
 	if len(p.rewards) > 0 {
 		p.write("]")
@@ -195,18 +195,18 @@ func (p *drnPrinter) rewardTuple(value func(*drnReward) number) {
 func (p *drnPrinter) valuationComment(state int) {
 	p.valuation = p.space.State(p.valuation, state)
 	p.write("//[")
-	for slot, v := range p.program.Vars {
+	for slot, variable := range p.program.Vars {
 		if slot > 0 {
 			p.write("\t& ")
 		}
 		switch {
-		case v.Type != sema.Bool:
-			p.write(v.Name + "=")
+		case variable.Type != sema.Bool:
+			p.write(variable.Name + "=")
 			p.writeInt(int(p.valuation[slot]))
 		case p.valuation[slot] != 0:
-			p.write(v.Name)
+			p.write(variable.Name)
 		default:
-			p.write("!" + v.Name)
+			p.write("!" + variable.Name)
 		}
 	}
 	p.write("]")
@@ -216,7 +216,7 @@ func (p *drnPrinter) valuationComment(state int) {
 // choice writes a choice of a state with its rewards and transitions.
 func (p *drnPrinter) choice(state, choice int) {
 	p.write("\taction " + p.rowAction(choice))
-	p.rewardTuple(func(r *drnReward) number { return p.choiceReward(r, state, choice) })
+	p.rewardTuple(func(reward *drnReward) number { return p.choiceReward(reward, state, choice) })
 	p.endLine()
 	p.transitions = p.sortedTransitions(p.transitions, choice)
 	for len(p.transitions) > 0 {
@@ -236,10 +236,10 @@ func (p *drnPrinter) rowAction(choice int) string {
 	if p.nondeterministic() {
 		return cmp.Or(p.actionName(choice), noLabel)
 	}
-	lo, hi := p.model.Row(choice)
-	name := p.actionName(lo)
-	for t := lo + 1; t < hi; t++ {
-		if p.actionName(t) != name {
+	first, end := p.model.Row(choice)
+	name := p.actionName(first)
+	for target := first + 1; target < end; target++ {
+		if p.actionName(target) != name {
 			return "0"
 		}
 	}
@@ -262,9 +262,9 @@ func (p *drnPrinter) choiceReward(structure *drnReward, state, choice int) numbe
 	}
 	if math.IsInf(reward.float, 0) && structure.transitions.Values != nil { // the reward per unit of time overflows
 		reward.float = 0
-		lo, hi := p.model.Row(choice)
-		for t := lo; t < hi; t++ {
-			reward.float += p.model.Prob(t) / rate.float * structure.transitions.Values[t]
+		first, end := p.model.Row(choice)
+		for target := first; target < end; target++ {
+			reward.float += p.model.Prob(target) / rate.float * structure.transitions.Values[target]
 		}
 		return reward
 	}
@@ -277,10 +277,10 @@ func (p *drnPrinter) commonReward(structure *drnReward, choice int) (number, boo
 	if structure.transitions.Values == nil {
 		return number{}, false
 	}
-	lo, hi := p.model.Row(choice)
-	common := rewardAt(structure.transitions.Values, structure.transitions.Rats, lo)
-	for t := lo + 1; t < hi; t++ {
-		if other := rewardAt(structure.transitions.Values, structure.transitions.Rats, t); common.float != other.float || compareRats(common.rat, other.rat) != 0 {
+	first, end := p.model.Row(choice)
+	common := rewardAt(structure.transitions.Values, structure.transitions.Rats, first)
+	for target := first + 1; target < end; target++ {
+		if other := rewardAt(structure.transitions.Values, structure.transitions.Rats, target); common.float != other.float || compareRats(common.rat, other.rat) != 0 {
 			return number{}, false
 		}
 	}
@@ -294,7 +294,7 @@ func compareRats(a, b *big.Rat) int {
 
 // numSameTarget returns the number of transitions at the start of the row that have the same target.
 func (p *drnPrinter) numSameTarget() int {
-	n := slices.IndexFunc(p.transitions, func(t int) bool { return p.model.Target[t] != p.model.Target[p.transitions[0]] })
+	n := slices.IndexFunc(p.transitions, func(target int) bool { return p.model.Target[target] != p.model.Target[p.transitions[0]] })
 	if n < 0 {
 		return len(p.transitions)
 	}
@@ -324,14 +324,14 @@ func (p *drnPrinter) exitRate(state int) number {
 func (p *drnPrinter) sum(transitions []int) number {
 	if p.model.Exact() {
 		sum := new(big.Rat)
-		for _, t := range transitions {
-			sum.Add(sum, p.model.Rat(t))
+		for _, target := range transitions {
+			sum.Add(sum, p.model.Rat(target))
 		}
 		return number{rat: sum}
 	}
 	sum := 0.0
-	for _, t := range transitions {
-		sum += p.model.Prob(t)
+	for _, target := range transitions {
+		sum += p.model.Prob(target)
 	}
 	return number{float: sum}
 }

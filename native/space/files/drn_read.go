@@ -70,45 +70,45 @@ type drnFile struct {
 }
 
 // readPreamble reads the lines up to @model. It returns false if there is an error.
-func (d *drnFile) readPreamble() bool {
-	d.declaredChoices = -1
-	for d.preambleLines.next() {
-		text := string(d.preambleLines.text)
+func (file *drnFile) readPreamble() bool {
+	file.declaredChoices = -1
+	for file.preambleLines.next() {
+		text := string(file.preambleLines.text)
 		key, value, _ := strings.Cut(text, ":")
 		switch {
 		case strings.HasPrefix(text, emptyLabels):
-			d.readEmptyLabels(strings.TrimPrefix(text, emptyLabels))
+			file.readEmptyLabels(strings.TrimPrefix(text, emptyLabels))
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"):
 		case key == "@type":
-			d.readType(strings.TrimSpace(value))
+			file.readType(strings.TrimSpace(value))
 		case key == "@value_type":
-			d.checkValueType(strings.TrimSpace(value))
+			file.checkValueType(strings.TrimSpace(value))
 		case text == "@model":
-			return d.preambleComplete()
+			return file.preambleComplete()
 		case text[0] != '@':
-			d.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(d.preambleLines.text))
+			file.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(file.preambleLines.text))
 			return false
 		default:
-			d.readSection(text)
+			file.readSection(text)
 		}
 	}
-	if len(d.preambleLines.errs) == 0 {
-		d.preambleLines.errorAtEnd("found the end of the file, wanted @model")
+	if len(file.preambleLines.errs) == 0 {
+		file.preambleLines.errorAtEnd("found the end of the file, wanted @model")
 	}
 	return false
 }
 
 // readEmptyLabels reads the comment with the labels that hold in no state.
-func (d *drnFile) readEmptyLabels(text string) {
+func (file *drnFile) readEmptyLabels(text string) {
 	for i, name := range strings.Split(text, `"`) {
 		if i%2 == 1 && name != "" && name != "init" && name != "deadlock" {
-			d.emptyLabelNames = append(d.emptyLabelNames, name)
+			file.emptyLabelNames = append(file.emptyLabelNames, name)
 		}
 	}
 }
 
 // readType sets the type of the model from the value of @type.
-func (d *drnFile) readType(name string) {
+func (file *drnFile) readType(name string) {
 	typ := syntax.TypeNone
 	switch strings.ToUpper(name) {
 	case "DTMC":
@@ -118,58 +118,58 @@ func (d *drnFile) readType(name string) {
 	case "CTMC":
 		typ = syntax.CTMC
 	default:
-		d.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
+		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
 		return
 	}
 	switch {
-	case d.modelType != syntax.TypeNone:
-		d.preambleLines.errorAt(0, "found a second @type, wanted one")
-	case d.opts.Type != syntax.TypeNone && d.opts.Type != typ:
-		d.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", typ, d.opts.Type)
+	case file.modelType != syntax.TypeNone:
+		file.preambleLines.errorAt(0, "found a second @type, wanted one")
+	case file.opts.Type != syntax.TypeNone && file.opts.Type != typ:
+		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", typ, file.opts.Type)
 	}
-	d.modelType = typ
+	file.modelType = typ
 }
 
 // checkValueType checks that the value of @value_type is supported.
-func (d *drnFile) checkValueType(name string) {
+func (file *drnFile) checkValueType(name string) {
 	switch name {
 	case "double", "rational":
 	case "double-interval", "rational-interval", "parametric":
-		d.preambleLines.errorAt(0, "found values of type %s, which are not supported, wanted double or rational", name)
+		file.preambleLines.errorAt(0, "found values of type %s, which are not supported, wanted double or rational", name)
 	default:
-		d.preambleLines.errorAt(0, "found values of type %s, wanted double or rational", quote([]byte(name)))
+		file.preambleLines.errorAt(0, "found values of type %s, wanted double or rational", quote([]byte(name)))
 	}
 }
 
 // readSection reads the line after a keyword such as @nr_states.
-func (d *drnFile) readSection(key string) {
+func (file *drnFile) readSection(key string) {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
 	case "@placeholders":
-		d.preambleLines.errorAt(0, "found @placeholders, which are not supported")
+		file.preambleLines.errorAt(0, "found @placeholders, which are not supported")
 		return
 	default:
-		d.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote([]byte(key)))
+		file.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote([]byte(key)))
 		return
 	}
-	if !d.preambleLines.next() {
+	if !file.preambleLines.next() {
 		return
 	}
-	fields := d.preambleLines.splitFields()
+	fields := file.preambleLines.splitFields()
 	switch {
 	case key == "@parameters":
 		if len(fields) > 0 {
-			d.preambleLines.errorAt(fields[0].column, "found the parameter %s: parametric models are not supported", quote(fields[0].text))
+			file.preambleLines.errorAt(fields[0].column, "found the parameter %s: parametric models are not supported", quote(fields[0].text))
 		}
 	case key == "@reward_models":
-		d.readRewardNames(string(d.preambleLines.text))
+		file.readRewardNames(string(file.preambleLines.text))
 	case len(fields) != 1:
-		d.preambleLines.errorAt(0, "found %s, wanted a number", quote(d.preambleLines.text))
+		file.preambleLines.errorAt(0, "found %s, wanted a number", quote(file.preambleLines.text))
 	case key == "@nr_states":
-		d.declaredStates, _ = d.preambleLines.parseCount(fields[0], "number of states")
+		file.declaredStates, _ = file.preambleLines.parseCount(fields[0], "number of states")
 	default:
-		if n, ok := d.preambleLines.parseCount(fields[0], "number of choices"); ok {
-			d.declaredChoices = n
+		if n, ok := file.preambleLines.parseCount(fields[0], "number of choices"); ok {
+			file.declaredChoices = n
 		}
 	}
 }
@@ -177,38 +177,38 @@ func (d *drnFile) readSection(key string) {
 // readRewardNames splits the line with the names of the reward structures. If the line ends with a
 // space, a last structure with an empty name may follow: Storm always writes a space there.
 // mayHaveUnnamed remembers this until the first rewards show their number.
-func (d *drnFile) readRewardNames(text string) {
-	text, d.mayHaveUnnamed = strings.CutSuffix(text, " ")
-	d.mayHaveUnnamed = d.mayHaveUnnamed || text == ""
+func (file *drnFile) readRewardNames(text string) {
+	text, file.mayHaveUnnamed = strings.CutSuffix(text, " ")
+	file.mayHaveUnnamed = file.mayHaveUnnamed || text == ""
 	if text != "" {
-		d.rewardNames = strings.Split(text, " ")
+		file.rewardNames = strings.Split(text, " ")
 	}
 }
 
 // preambleComplete checks that the preamble has the type and the number of states.
-func (d *drnFile) preambleComplete() bool {
+func (file *drnFile) preambleComplete() bool {
 	switch {
-	case len(d.preambleLines.errs) > 0:
-	case d.modelType == syntax.TypeNone:
-		d.preambleLines.errorAt(0, "found no @type, wanted one before @model")
-	case d.declaredStates == 0:
-		d.preambleLines.errorAt(0, "found no states, wanted @nr_states before @model with at least one")
+	case len(file.preambleLines.errs) > 0:
+	case file.modelType == syntax.TypeNone:
+		file.preambleLines.errorAt(0, "found no @type, wanted one before @model")
+	case file.declaredStates == 0:
+		file.preambleLines.errorAt(0, "found no states, wanted @nr_states before @model with at least one")
 	}
-	return len(d.preambleLines.errs) == 0
+	return len(file.preambleLines.errs) == 0
 }
 
 // readBody reads the states, actions and transitions after @model.
-func (d *drnFile) readBody(ctx context.Context) error {
-	d.assembly = newAssembly(d.preambleLines, sparseKind(d.modelType), d.declaredStates, d.opts)
-	d.current = -1
-	for n := 0; d.next(); n++ {
+func (file *drnFile) readBody(ctx context.Context) error {
+	file.assembly = newAssembly(file.preambleLines, sparseKind(file.modelType), file.declaredStates, file.opts)
+	file.current = -1
+	for n := 0; file.next(); n++ {
 		if n&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
-		text := bytes.TrimLeft(d.text, " \t")
-		position := &cursor{drnFile: d, column: len(d.text) - len(text)}
+		text := bytes.TrimLeft(file.text, " \t")
+		position := &cursor{drnFile: file, column: len(file.text) - len(text)}
 		switch {
 		case len(text) == 0 || bytes.HasPrefix(text, []byte("//")):
 		case position.skipWord("state"):
@@ -346,11 +346,11 @@ func (c *cursor) readRewards() ([]number, bool) {
 }
 
 // stateRewardColumn returns the state rewards of structure j.
-func (d *drnFile) stateRewardColumn(j int) *rewardColumn {
-	for len(d.stateRewards) <= j {
-		d.stateRewards = append(d.stateRewards, newColumn(d.numStates, d.exact))
+func (file *drnFile) stateRewardColumn(j int) *rewardColumn {
+	for len(file.stateRewards) <= j {
+		file.stateRewards = append(file.stateRewards, newColumn(file.numStates, file.exact))
 	}
-	return d.stateRewards[j]
+	return file.stateRewards[j]
 }
 
 // readLabel reads a label of a state, with or without quotes.
@@ -423,9 +423,9 @@ func allDigits(name string) bool {
 }
 
 // checkRowNotEmpty reports an error if the current action has no transitions.
-func (d *drnFile) checkRowNotEmpty() {
-	if d.hasAction && len(d.targets.list) == 0 {
-		d.errorAtPos(d.assembly.rowPos, "found an action without transitions, wanted at least one")
+func (file *drnFile) checkRowNotEmpty() {
+	if file.hasAction && len(file.targets.list) == 0 {
+		file.errorAtPos(file.assembly.rowPos, "found an action without transitions, wanted at least one")
 	}
 }
 
@@ -460,66 +460,66 @@ func (c *cursor) readTransition() {
 }
 
 // endState checks the last row of the current state, and its exit rate.
-func (d *drnFile) endState() {
-	if d.current < 0 {
+func (file *drnFile) endState() {
+	if file.current < 0 {
 		return
 	}
-	d.checkRowNotEmpty()
-	if !d.hasAction {
-		d.errorAtPos(d.position(0), "found no action in state %d, wanted at least one", d.current)
+	file.checkRowNotEmpty()
+	if !file.hasAction {
+		file.errorAtPos(file.position(0), "found no action in state %d, wanted at least one", file.current)
 	}
-	if d.kind != sparse.CTMC || len(d.errs) > 0 {
+	if file.kind != sparse.CTMC || len(file.errs) > 0 {
 		return
 	}
-	deviation := math.Abs(d.exitRateRead.float-d.sum.float) / d.sum.float
+	deviation := math.Abs(file.exitRateRead.float-file.sum.float) / file.sum.float
 	if !(deviation <= rateTolerance) {
-		d.errorAtPos(d.exitRatePos, "found exit rate %v, wanted %v, the sum of the rates", d.exitRateRead.float, d.sum.float)
+		file.errorAtPos(file.exitRatePos, "found exit rate %v, wanted %v, the sum of the rates", file.exitRateRead.float, file.sum.float)
 	}
 }
 
 // importSpace checks the totals and makes a space of the model.
-func (d *drnFile) importSpace() (*explicit.Space, error) {
-	d.endState()
-	if len(d.errs) == 0 && d.current+1 != d.numStates {
-		d.errorAtEnd("found %d states, wanted %d as @nr_states says", d.current+1, d.numStates)
+func (file *drnFile) importSpace() (*explicit.Space, error) {
+	file.endState()
+	if len(file.errs) == 0 && file.current+1 != file.numStates {
+		file.errorAtEnd("found %d states, wanted %d as @nr_states says", file.current+1, file.numStates)
 	}
-	if numChoices := d.assembly.numChoices; len(d.errs) == 0 && d.declaredChoices >= 0 && numChoices != d.declaredChoices {
-		d.errorAtEnd("found %d choices, wanted %d as @nr_choices says", numChoices, d.declaredChoices)
+	if numChoices := file.assembly.numChoices; len(file.errs) == 0 && file.declaredChoices >= 0 && numChoices != file.declaredChoices {
+		file.errorAtEnd("found %d choices, wanted %d as @nr_choices says", numChoices, file.declaredChoices)
 	}
-	model := d.assembly.finish()
+	model := file.assembly.finish()
 	if model == nil {
-		return nil, d.errs.Err()
+		return nil, file.errs.Err()
 	}
-	sets, err := d.declaredSets()
+	sets, err := file.declaredSets()
 	if err != nil {
 		return nil, err
 	}
-	d.setLabels(model, sets)
-	imported := &explicit.Imported{File: d.src.Name, Type: d.modelType, Actions: d.assembly.names, Model: model, Warnings: d.warnings(), Normalised: d.normalised}
-	imported.Vars, imported.Valuation = numberVariable(d.numStates)
-	d.addRewards(imported)
+	file.setLabels(model, sets)
+	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: file.assembly.names, Model: model, Warnings: file.warnings(), Normalised: file.normalised}
+	imported.Vars, imported.Valuation = numberVariable(file.numStates)
+	file.addRewards(imported)
 	return explicit.Import(imported)
 }
 
 // declaredSets returns the labels, the initial states and the deadlocks, and checks them.
-func (d *drnFile) declaredSets() (declaredSets, error) {
-	l := labFile{lines: d.lines}
-	for _, name := range d.emptyLabelNames {
-		if !slices.Contains(d.labelNames, name) {
-			d.labelNames, d.labelSets[name] = append(d.labelNames, name), sparse.NewSet(d.numStates)
+func (file *drnFile) declaredSets() (declaredSets, error) {
+	l := labFile{lines: file.lines}
+	for _, name := range file.emptyLabelNames {
+		if !slices.Contains(file.labelNames, name) {
+			file.labelNames, file.labelSets[name] = append(file.labelNames, name), sparse.NewSet(file.numStates)
 		}
 	}
-	l.names = d.labelNames
-	for _, name := range d.labelNames {
-		l.sets = append(l.sets, d.labelSets[name])
+	l.names = file.labelNames
+	for _, name := range file.labelNames {
+		l.sets = append(l.sets, file.labelSets[name])
 	}
 	sets := l.declaredSets()
 	if sets.init == nil {
-		return sets, syntax.ErrorList{{File: d.src.Name, Msg: `found no state with the label init, wanted at least one`}}
+		return sets, syntax.ErrorList{{File: file.src.Name, Msg: `found no state with the label init, wanted at least one`}}
 	}
 	if sets.deadlock != nil {
-		for s := range sets.deadlock.Minus(d.selfLoops).All() {
-			return sets, syntax.ErrorList{{File: d.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", s)}}
+		for s := range sets.deadlock.Minus(file.selfLoops).All() {
+			return sets, syntax.ErrorList{{File: file.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", s)}}
 		}
 	}
 	return sets, nil
@@ -527,18 +527,18 @@ func (d *drnFile) declaredSets() (declaredSets, error) {
 
 // addRewards adds the reward structures to the import. Each transition of an action has the reward
 // of the action.
-func (d *drnFile) addRewards(imported *explicit.Imported) {
-	for structure, name := range d.rewardNames {
+func (file *drnFile) addRewards(imported *explicit.Imported) {
+	for structure, name := range file.rewardNames {
 		var stateColumn, transitionColumn *rewardColumn
-		if structure < len(d.stateRewards) {
-			stateColumn = d.stateRewards[structure]
+		if structure < len(file.stateRewards) {
+			stateColumn = file.stateRewards[structure]
 		}
-		for transition, rewards := range d.rowRewards {
+		for transition, rewards := range file.rowRewards {
 			if len(rewards) == 0 {
 				continue
 			}
 			if transitionColumn == nil {
-				transitionColumn = newColumn(imported.Model.NumTransitions(), d.exact)
+				transitionColumn = newColumn(imported.Model.NumTransitions(), file.exact)
 			}
 			transitionColumn.set(transition, rewards[structure])
 		}

@@ -38,10 +38,10 @@ func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error
 }
 
 // readNames reads the names of the labels, such as 0="init" 1="deadlock", from the current line.
-func (l *labFile) readNames(numStates int) {
-	rest := l.text
+func (file *labFile) readNames(numStates int) {
+	rest := file.text
 	column := 0
-	for len(bytes.TrimLeft(rest, " \t")) > 0 && len(l.errs) == 0 {
+	for len(bytes.TrimLeft(rest, " \t")) > 0 && len(file.errs) == 0 {
 		trimmed := bytes.TrimLeft(rest, " \t")
 		column += len(rest) - len(trimmed)
 		rest = trimmed
@@ -51,29 +51,29 @@ func (l *labFile) readNames(numStates int) {
 			end = bytes.IndexByte(rest[open+2:], '"')
 		}
 		if end <= 0 {
-			l.errorAt(column, `found %s, wanted a label such as %d="name"`, quote(rest), len(l.names))
+			file.errorAt(column, `found %s, wanted a label such as %d="name"`, quote(rest), len(file.names))
 			return
 		}
-		number, ok := l.parseCount(field{rest[:open], column}, "number of a label")
+		number, ok := file.parseCount(field{rest[:open], column}, "number of a label")
 		name := string(rest[open+2 : open+2+end])
 		switch {
 		case !ok:
-		case number != len(l.names):
-			l.errorAt(column, "found label %d, wanted %d: labels in order", number, len(l.names))
-		case l.labelStates(name) != nil:
-			l.errorAt(column, "found label %q again, wanted each once", name)
+		case number != len(file.names):
+			file.errorAt(column, "found label %d, wanted %d: labels in order", number, len(file.names))
+		case file.labelStates(name) != nil:
+			file.errorAt(column, "found label %q again, wanted each once", name)
 		}
-		l.names, l.sets = append(l.names, name), append(l.sets, sparse.NewSet(numStates))
+		file.names, file.sets = append(file.names, name), append(file.sets, sparse.NewSet(numStates))
 		numStates := open + 2 + end + 1
 		rest, column = rest[numStates:], column+numStates
 	}
 }
 
 // labelStates returns the states with a label; nil if there is no such label.
-func (l *labFile) labelStates(name string) *sparse.Set {
-	for i, s := range l.names {
+func (file *labFile) labelStates(name string) *sparse.Set {
+	for i, s := range file.names {
 		if s == name {
-			return l.sets[i]
+			return file.sets[i]
 		}
 	}
 	return nil
@@ -81,49 +81,49 @@ func (l *labFile) labelStates(name string) *sparse.Set {
 
 // readState reads the labels of a state, such as 3: 0 2, and returns the state. last is the state
 // of the line before. After an error it returns last.
-func (l *labFile) readState(last, numStates int) int {
-	colon := bytes.IndexByte(l.text, ':')
+func (file *labFile) readState(last, numStates int) int {
+	colon := bytes.IndexByte(file.text, ':')
 	if colon < 0 {
-		l.errorAt(0, "found %s, wanted a state and its labels, such as 3: 0 2", quote(l.text))
+		file.errorAt(0, "found %s, wanted a state and its labels, such as 3: 0 2", quote(file.text))
 		return last
 	}
-	column := l.fields[0].column
-	state, ok := l.parseIndex(field{bytes.TrimSpace(l.text[:colon]), column}, "state", numStates)
+	column := file.fields[0].column
+	state, ok := file.parseIndex(field{bytes.TrimSpace(file.text[:colon]), column}, "state", numStates)
 	if !ok {
 		return last
 	}
 	if state <= last {
-		l.errorAt(column, "found state %d after state %d, wanted states in order and each once", state, last)
+		file.errorAt(column, "found state %d after state %d, wanted states in order and each once", state, last)
 		return last
 	}
-	l.text = bytes.Clone(l.text)
-	for j := range l.text[:colon+1] {
-		l.text[j] = ' '
+	file.text = bytes.Clone(file.text)
+	for j := range file.text[:colon+1] {
+		file.text[j] = ' '
 	}
-	for _, field := range l.splitFields() {
-		label, ok := l.parseIndex(field, "label", len(l.sets))
+	for _, field := range file.splitFields() {
+		label, ok := file.parseIndex(field, "label", len(file.sets))
 		switch {
 		case !ok:
-		case l.sets[label].Has(state):
-			l.errorAt(field.column, "found label %d again for state %d, wanted each once", label, state)
+		case file.sets[label].Has(state):
+			file.errorAt(field.column, "found label %d again for state %d, wanted each once", label, state)
 		default:
-			l.sets[label].Add(state)
+			file.sets[label].Add(state)
 		}
 	}
 	return state
 }
 
 // declaredSets returns the sets, with the predefined labels init and deadlock in their own fields.
-func (l *labFile) declaredSets() declaredSets {
+func (file *labFile) declaredSets() declaredSets {
 	var declared declaredSets
-	for i, name := range l.names {
+	for i, name := range file.names {
 		switch name {
 		case "init":
-			declared.init = l.sets[i]
+			declared.init = file.sets[i]
 		case "deadlock":
-			declared.deadlock = l.sets[i]
+			declared.deadlock = file.sets[i]
 		default:
-			declared.labels = append(declared.labels, sparse.Label{Name: name, States: l.sets[i]})
+			declared.labels = append(declared.labels, sparse.Label{Name: name, States: file.sets[i]})
 		}
 	}
 	return declared

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"tilecheck/prism/syntax"
 )
@@ -128,14 +129,14 @@ func (l *lines) parseIndex(f field, noun string, limit int) (int, bool) {
 }
 
 // parseCount parses a natural number that fits in 31 bits. noun names the number in diagnostics.
-func (l *lines) parseCount(f field, noun string) (int, bool) {
-	value, ok := 0, len(f.text) > 0
-	for _, char := range f.text {
+func (l *lines) parseCount(word field, noun string) (int, bool) {
+	value, ok := 0, len(word.text) > 0
+	for _, char := range word.text {
 		ok = ok && char >= '0' && char <= '9' && value <= (math.MaxInt32-9)/10
 		value = 10*value + int(char-'0')
 	}
 	if !ok {
-		l.errorAt(f.column, "found %s, wanted a %s: a whole number from 0 up", quote(f.text), noun)
+		l.errorAt(word.column, "found %s, wanted a %s: a whole number from 0 up", quote(word.text), noun)
 		return 0, false
 	}
 	return value, true
@@ -166,53 +167,52 @@ const maxDigits = 4096
 // parseValue parses a finite decimal number, or a fraction of two integers. The result has a
 // fraction only if exact is set. noun names the number in diagnostics.
 func (l *lines) parseValue(f field, noun string, exact bool) (number, bool) {
-	x, err := parseNumber(f.text, exact)
+	value, err := parseNumber(f.text, exact)
 	if err != nil {
 		l.errorAt(f.column, "found %s, wanted a %s, %v", quote(f.text), noun, err)
-		return x, false
+		return value, false
 	}
-	return x, true
+	return value, true
 }
 
-// parseNumber parses a finite decimal number or a fraction such as 1/3. The error says what was
-// expected.
+// parseNumber parses a finite decimal number or a fraction such as 1/3. If exact is true, the result also has the number as a
+// fraction. The text of the error names what was expected, such as "a number".
 func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
 	}
-	digits, slash := 0, -1
+	isFraction := false
 	for i, char := range text {
+		isDigit := char >= '0' && char <= '9'
 		switch {
-		case char >= '0' && char <= '9':
-			digits++
-		case char == '/' && slash < 0 && digits == i && digits > 0:
-			slash = i
-		case slash < 0 && (char == '.' || char == 'e' || char == 'E' || char == '+' || char == '-'):
-		default:
+		case isDigit:
+		case char == '/' && i > 0 && !isFraction && onlyDigits(text[:i]):
+			isFraction = true
+		case isFraction || strings.IndexByte(".eE+-", char) < 0:
 			return number{}, errNumber
 		}
 	}
-	if slash >= 0 {
+	if isFraction {
 		return parseFraction(text, exact)
 	}
-	f, err := strconv.ParseFloat(string(text), 64)
+	float, err := strconv.ParseFloat(string(text), 64)
 	switch {
-	case err != nil && math.IsInf(f, 0):
+	case err != nil && math.IsInf(float, 0):
 		return number{}, errLarge
 	case err != nil:
 		return number{}, errNumber
-	case f == 0 && hasNonzeroDigit(text):
+	case float == 0 && hasNonzeroDigit(text):
 		return number{}, errSmall
 	}
-	x := number{float: f}
+	value := number{float: float}
 	if exact {
-		r, ok := new(big.Rat).SetString(string(text))
+		fraction, ok := new(big.Rat).SetString(string(text))
 		if !ok {
 			return number{}, errNumber
 		}
-		x.rat = r
+		value.rat = fraction
 	}
-	return x, nil
+	return value, nil
 }
 
 // hasNonzeroDigit reports whether the mantissa of a decimal number has a nonzero digit.
@@ -228,22 +228,27 @@ func hasNonzeroDigit(text []byte) bool {
 	return false
 }
 
+// onlyDigits reports whether a text has no other characters than decimal digits.
+func onlyDigits(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(char rune) bool { return char < '0' || char > '9' })
+}
+
 // parseFraction parses a fraction of two integers.
 func parseFraction(text []byte, exact bool) (number, error) {
-	r, ok := new(big.Rat).SetString(string(text))
+	fraction, ok := new(big.Rat).SetString(string(text))
 	if !ok {
 		return number{}, errNumber
 	}
-	x := number{}
-	x.float, _ = r.Float64()
+	value := number{}
+	value.float, _ = fraction.Float64()
 	switch {
-	case math.IsInf(x.float, 0):
-		return x, errLarge
-	case x.float == 0 && r.Sign() != 0:
-		return x, errSmall
+	case math.IsInf(value.float, 0):
+		return value, errLarge
+	case value.float == 0 && fraction.Sign() != 0:
+		return value, errSmall
 	}
 	if exact {
-		x.rat = r
+		value.rat = fraction
 	}
-	return x, nil
+	return value, nil
 }

@@ -12,18 +12,18 @@ import (
 // shortest decimal of the float64, with halves rounded up.
 //
 // Source: Java's Formatter, which PRISM uses; reference, section 6.
-func appendFloat(dst []byte, precision int, x float64) []byte {
+func appendFloat(dst []byte, precision int, value float64) []byte {
 	switch {
-	case math.IsNaN(x):
+	case math.IsNaN(value):
 		return append(dst, "NaN"...)
-	case math.IsInf(x, 0):
-		return append(append(dst, signText(x)...), "Infinity"...)
+	case math.IsInf(value, 0):
+		return append(append(dst, signText(value)...), "Infinity"...)
 	}
-	dst = append(dst, signText(x)...)
-	if x == 0 {
+	dst = append(dst, signText(value)...)
+	if value == 0 {
 		return append(dst, '0')
 	}
-	digits, exp := significantDigits(math.Abs(x), precision)
+	digits, exp := significantDigits(math.Abs(value), precision)
 	if exp < -4 || exp >= precision {
 		return appendScientific(dst, digits, exp)
 	}
@@ -31,17 +31,17 @@ func appendFloat(dst []byte, precision int, x float64) []byte {
 }
 
 // signText returns "-" for a negative number, including negative zero; otherwise "".
-func signText(x float64) string {
-	if math.Signbit(x) {
+func signText(value float64) string {
+	if math.Signbit(value) {
 		return "-"
 	}
 	return ""
 }
 
-// significantDigits returns at most precision digits of x, without trailing zeros, and the decimal
+// significantDigits returns at most precision digits of value, without trailing zeros, and the decimal
 // exponent of the first digit.
-func significantDigits(x float64, precision int) ([]byte, int) {
-	text := strconv.AppendFloat(make([]byte, 0, 32), x, 'e', -1, 64)
+func significantDigits(value float64, precision int) ([]byte, int) {
+	text := strconv.AppendFloat(make([]byte, 0, 32), value, 'e', -1, 64)
 	e := bytes.IndexByte(text, 'e')
 	exp, _ := strconv.Atoi(string(text[e+1:]))
 	digits := text[:1]

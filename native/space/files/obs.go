@@ -58,8 +58,8 @@ func (s *staFile) valueText(index int) string {
 // varNames returns the names of the variables.
 func (s *staFile) varNames() []string {
 	var out []string
-	for _, v := range s.vars {
-		out = append(out, v.Name)
+	for _, variable := range s.vars {
+		out = append(out, variable.Name)
 	}
 	return out
 }

@@ -112,8 +112,8 @@ func (p *printer) matrixName(name string, choice int) {
 	}
 }
 
-// writeTransitions writes the transitions of all states in the format of the options. The given
-// function returns those of a choice. name is the name of the matrix in MATLAB code.
+// writeTransitions writes the transitions of all states in the format of the options. transitions appends
+// the transitions of a choice to dst. name is the name of the matrix in MATLAB code.
 func (p *printer) writeTransitions(name string, withActions bool, transitions func(dst []writtenTransition, choiceIndex int) []writtenTransition) error {
 	var row []writtenTransition
 	var choices []int
@@ -218,11 +218,11 @@ func (w *Writer) States(ctx context.Context, out io.Writer) error {
 			p.write("% ")
 		}
 		p.write("(")
-		for i, v := range p.program.Vars {
+		for i, variable := range p.program.Vars {
 			if i > 0 {
 				p.write(",")
 			}
-			p.write(v.Name)
+			p.write(variable.Name)
 		}
 		p.write(")")
 		p.endLine()
@@ -260,11 +260,11 @@ func (p *printer) writeValuation(state []int32) {
 
 // writeValues writes the values of the variables: "0,true".
 func (p *printer) writeValues(state []int32) {
-	for i, v := range p.program.Vars {
+	for i, variable := range p.program.Vars {
 		if i > 0 {
 			p.write(",")
 		}
-		if v.Type == sema.Bool {
+		if variable.Type == sema.Bool {
 			p.line = strconv.AppendBool(p.line, state[i] != 0)
 			continue
 		}
@@ -473,15 +473,15 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 	})
 }
 
-// transitionReward returns a function that returns the reward of a transition t of a choice c.
-func (w *Writer) transitionReward(index int) (func(c, t int) number, error) {
+// transitionReward returns a function that returns the reward of a transition of a choice.
+func (w *Writer) transitionReward(index int) (func(c, target int) number, error) {
 	if w.nondeterministic() {
-		r, err := w.space.Reward(index)
+		reward, err := w.space.Reward(index)
 		if err != nil {
 			return nil, err
 		}
-		return func(c, _ int) number { return rewardAt(r.Choice, r.ChoiceRat, c) }, nil
+		return func(c, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, c) }, nil
 	}
 	values, rats, err := w.space.TransitionRewards(index)
-	return func(_, t int) number { return rewardAt(values, rats, t) }, err
+	return func(_, target int) number { return rewardAt(values, rats, target) }, err
 }

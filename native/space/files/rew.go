@@ -114,21 +114,21 @@ func newColumn(n int, exact bool) *rewardColumn {
 }
 
 // set sets entry i and marks it as present.
-func (c *rewardColumn) set(i int, x number) {
+func (c *rewardColumn) set(i int, value number) {
 	c.present.Add(i)
-	c.values[i] = x.float
-	if c.rats != nil && x.rat.Sign() != 0 {
-		c.rats[i] = x.rat
+	c.values[i] = value.float
+	if c.rats != nil && value.rat.Sign() != 0 {
+		c.rats[i] = value.rat
 	}
 }
 
 // get returns an entry.
 func (c *rewardColumn) get(i int) number {
-	x := number{float: c.values[i]}
+	value := number{float: c.values[i]}
 	if c.rats != nil {
-		x.rat = cmp.Or(c.rats[i], new(big.Rat))
+		value.rat = cmp.Or(c.rats[i], new(big.Rat))
 	}
-	return x
+	return value
 }
 
 // readStateRewards reads a .srew file: lines with a state and its reward.
@@ -187,77 +187,77 @@ type trewFile struct {
 }
 
 // readLine finds the transition that the current line describes and sets its reward.
-func (t *trewFile) readLine(reward number) {
-	fields := t.fields
-	state, ok := t.parseIndex(fields[0], "state", t.model.NumStates())
+func (file *trewFile) readLine(reward number) {
+	fields := file.fields
+	state, ok := file.parseIndex(fields[0], "state", file.model.NumStates())
 	if !ok {
 		return
 	}
-	choice, end := t.model.Choices(state)
-	if t.model.Kind == sparse.MDP {
-		offset, ok := t.parseIndex(fields[1], "choice", end-choice)
+	choice, end := file.model.Choices(state)
+	if file.model.Kind == sparse.MDP {
+		offset, ok := file.parseIndex(fields[1], "choice", end-choice)
 		if !ok {
 			return
 		}
 		choice += offset
 	}
-	target, ok := t.parseIndex(fields[len(fields)-2], "state", t.model.NumStates())
+	target, ok := file.parseIndex(fields[len(fields)-2], "state", file.model.NumStates())
 	if !ok {
 		return
 	}
-	transition := t.findTransition(choice, state, target)
+	transition := file.findTransition(choice, state, target)
 	switch {
 	case transition < 0:
-		t.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
-	case t.column.present.Has(transition):
-		t.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
-	case t.model.Kind == sparse.MDP && t.hasOtherReward(choice, reward):
-		t.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
+		file.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
+	case file.column.present.Has(transition):
+		file.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
+	case file.model.Kind == sparse.MDP && file.hasOtherReward(choice, reward):
+		file.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
 	default:
-		t.column.set(transition, reward)
+		file.column.set(transition, reward)
 	}
 }
 
 // findTransition returns the transition from state to target that the current line describes; -1 if
 // there is none. Several transitions of a Markov chain can have the same target and different
 // actions. Each has a line, in the order of the actions.
-func (t *trewFile) findTransition(choice, state, target int) int {
-	if t.state == state && t.target == target && t.pending >= 0 && t.pending < len(t.group) {
-		t.pending++
-		return t.group[t.pending-1]
+func (file *trewFile) findTransition(choice, state, target int) int {
+	if file.state == state && file.target == target && file.pending >= 0 && file.pending < len(file.group) {
+		file.pending++
+		return file.group[file.pending-1]
 	}
-	t.endGroup()
-	t.group = t.group[:0]
-	lo, hi := t.model.Row(choice)
-	for i := lo; i < hi; i++ {
-		if int(t.model.Target[i]) == target {
-			t.group = append(t.group, i)
+	file.endGroup()
+	file.group = file.group[:0]
+	first, end := file.model.Row(choice)
+	for i := first; i < end; i++ {
+		if int(file.model.Target[i]) == target {
+			file.group = append(file.group, i)
 		}
 	}
-	if len(t.group) == 0 {
+	if len(file.group) == 0 {
 		return -1
 	}
-	t.state, t.target, t.pending = state, target, 1
-	return t.group[0]
+	file.state, file.target, file.pending = state, target, 1
+	return file.group[0]
 }
 
 // endGroup reports an error if the file has rewards for only some transitions with the same state
 // and target, and it matters which of them have the rewards.
-func (t *trewFile) endGroup() {
-	if t.pending > 0 && t.pending < len(t.group) && !haveEqualWeights(t.model, t.group) {
-		t.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities", t.pending, t.state, t.target, len(t.group))
+func (file *trewFile) endGroup() {
+	if file.pending > 0 && file.pending < len(file.group) && !haveEqualWeights(file.model, file.group) {
+		file.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities", file.pending, file.state, file.target, len(file.group))
 	}
-	t.pending = -1
+	file.pending = -1
 }
 
 // hasOtherReward reports whether a transition of the choice already has another reward.
-func (t *trewFile) hasOtherReward(choice int, reward number) bool {
-	lo, hi := t.model.Row(choice)
-	for i := lo; i < hi; i++ {
-		if !t.column.present.Has(i) {
+func (file *trewFile) hasOtherReward(choice int, reward number) bool {
+	first, end := file.model.Row(choice)
+	for i := first; i < end; i++ {
+		if !file.column.present.Has(i) {
 			continue
 		}
-		if other := t.column.get(i); other.float != reward.float || t.exact && other.rat.Cmp(reward.rat) != 0 {
+		if other := file.column.get(i); other.float != reward.float || file.exact && other.rat.Cmp(reward.rat) != 0 {
 			return true
 		}
 	}
@@ -266,22 +266,22 @@ func (t *trewFile) hasOtherReward(choice int, reward number) bool {
 
 // checkCompleteChoices checks that the file has the reward of a choice of an MDP for all its
 // transitions or for none.
-func (t *trewFile) checkCompleteChoices() {
-	if t.model.Kind != sparse.MDP {
+func (file *trewFile) checkCompleteChoices() {
+	if file.model.Kind != sparse.MDP {
 		return
 	}
-	for state := range t.model.NumStates() {
-		first, end := t.model.Choices(state)
+	for state := range file.model.NumStates() {
+		first, end := file.model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			lo, hi := t.model.Row(choice)
+			firstTransition, endTransition := file.model.Row(choice)
 			numRewards := 0
-			for transition := lo; transition < hi; transition++ {
-				if t.column.present.Has(transition) {
+			for transition := firstTransition; transition < endTransition; transition++ {
+				if file.column.present.Has(transition) {
 					numRewards++
 				}
 			}
-			if numRewards != 0 && numRewards != hi-lo {
-				t.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, hi-lo, choice-first, state)
+			if numRewards != 0 && numRewards != endTransition-firstTransition {
+				file.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, endTransition-firstTransition, choice-first, state)
 			}
 		}
 	}
@@ -307,8 +307,8 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	choice := newColumn(model.NumChoices(), model.Exact())
 	maxTransitions := 0
 	for choiceIndex := range model.NumChoices() {
-		lo, hi := model.Row(choiceIndex)
-		maxTransitions = max(maxTransitions, hi-lo)
+		first, end := model.Row(choiceIndex)
+		maxTransitions = max(maxTransitions, end-first)
 		choice.set(choiceIndex, choiceReward(model, transition, choiceIndex))
 	}
 	reward.Choice, reward.ChoiceRat = choice.values, choice.rats
@@ -322,9 +322,9 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 // differWithinChoice reports whether two transitions of the same choice have different rewards.
 func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	for c := range model.NumChoices() {
-		lo, hi := model.Row(c)
-		for t := lo + 1; t < hi; t++ {
-			if rewards.get(t).rat.Cmp(rewards.get(lo).rat) != 0 {
+		first, end := model.Row(c)
+		for transition := first + 1; transition < end; transition++ {
+			if rewards.get(transition).rat.Cmp(rewards.get(first).rat) != 0 {
 				return true
 			}
 		}
@@ -338,20 +338,20 @@ const unitRoundoff = 0x1p-53
 // choiceReward returns the reward of a choice. In an MDP all its transitions have the same reward; in
 // a Markov chain it is the sum of their rewards weighted with probabilities or rates.
 func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number {
-	lo, hi := model.Row(choice)
+	first, end := model.Row(choice)
 	if model.Kind == sparse.MDP || model.Intervals() {
-		return rewards.get(lo)
+		return rewards.get(first)
 	}
 	sum := number{}
 	if rewards.rats == nil {
-		for t := lo; t < hi; t++ {
-			sum.float += model.Prob(t) * rewards.values[t]
+		for transition := first; transition < end; transition++ {
+			sum.float += model.Prob(transition) * rewards.values[transition]
 		}
 		return sum
 	}
 	sum.rat = new(big.Rat)
-	for t := lo; t < hi; t++ {
-		sum.rat.Add(sum.rat, new(big.Rat).Mul(model.Rat(t), rewards.get(t).rat))
+	for transition := first; transition < end; transition++ {
+		sum.rat.Add(sum.rat, new(big.Rat).Mul(model.Rat(transition), rewards.get(transition).rat))
 	}
 	sum.float, _ = sum.rat.Float64()
 	return sum

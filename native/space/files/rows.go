@@ -24,14 +24,14 @@ func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransi
 	merges := w.mergesParallel()
 	dst = dst[:0]
 	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
-	for _, t := range w.rowBuffer {
-		transition := writtenTransition{target: int(w.stateNumbers[w.model.Target[t]]), value: w.weight(t)}
+	for _, target := range w.rowBuffer {
+		transition := writtenTransition{target: int(w.stateNumbers[w.model.Target[target]]), value: w.weight(target)}
 		if w.model.Intervals() {
-			transition.high.rat = w.model.HighRat(t)
+			transition.high.rat = w.model.HighRat(target)
 		}
 		if !merges {
 			if !w.nondeterministic() {
-				transition.action = w.actionName(t)
+				transition.action = w.actionName(target)
 			}
 		} else if n := len(dst); n > 0 && dst[n-1].target == transition.target {
 			dst[n-1].value, dst[n-1].high = addNumbers(dst[n-1].value, transition.value), addNumbers(dst[n-1].high, transition.high)
@@ -51,7 +51,7 @@ func (w *Writer) mergesParallel() bool {
 // rewardRow returns the nonzero transition rewards of a choice in the order of the file. With
 // Options.Zeros it also returns zeros that a reader needs to assign the others. PRISM's symbolic
 // engines write one reward per target.
-func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, t int) number) []writtenTransition {
+func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, target int) number) []writtenTransition {
 	merges := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
 	dst = dst[:0]
 	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
@@ -64,7 +64,7 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 		for merges && numSameTarget < len(transitions) && w.compareTargets(transitions[0], transitions[numSameTarget]) == 0 {
 			numSameTarget++
 		}
-		mean := w.mean(transitions[:numSameTarget], func(t int) number { return reward(choice, t) })
+		mean := w.mean(transitions[:numSameTarget], func(target int) number { return reward(choice, target) })
 		if !mean.isZero() || !merges && w.isAmbiguous(transitions[0], choice, reward) {
 			dst = append(dst, writtenTransition{target: int(w.stateNumbers[w.model.Target[transitions[0]]]), value: mean})
 		}
@@ -74,17 +74,17 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 }
 
 // isAmbiguous reports whether a reader of a .trew file could not know which transitions of a Markov
-// chain with the same target as t have a nonzero reward. Only actions distinguish them, and .trew
+// chain with the same target have a nonzero reward. Only actions distinguish them, and .trew
 // files have no actions.
-func (w *Writer) isAmbiguous(t, choice int, reward func(choice, t int) number) bool {
+func (w *Writer) isAmbiguous(target, choice int, reward func(choice, target int) number) bool {
 	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
 		return false
 	}
-	lo, hi := w.model.Row(choice)
+	first, end := w.model.Row(choice)
 	var parallel []int
 	rewarded := 0
-	for other := lo; other < hi; other++ {
-		if w.model.Target[other] == w.model.Target[t] {
+	for other := first; other < end; other++ {
+		if w.model.Target[other] == w.model.Target[target] {
 			parallel = append(parallel, other)
 			if otherReward := reward(choice, other); !otherReward.isZero() {
 				rewarded++
@@ -98,19 +98,19 @@ func (w *Writer) isAmbiguous(t, choice int, reward func(choice, t int) number) b
 // of them has which reward.
 func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	first := transitions[0]
-	return !slices.ContainsFunc(transitions, func(t int) bool {
-		return model.Prob(t) != model.Prob(first) || model.Exact() && model.Rat(t).Cmp(model.Rat(first)) != 0
+	return !slices.ContainsFunc(transitions, func(target int) bool {
+		return model.Prob(target) != model.Prob(first) || model.Exact() && model.Rat(target).Cmp(model.Rat(first)) != 0
 	})
 }
 
 // mean returns the mean of the values of transitions, weighted with their probabilities or rates.
-func (w *Writer) mean(transitions []int, value func(t int) number) number {
+func (w *Writer) mean(transitions []int, value func(target int) number) number {
 	if len(transitions) == 1 {
 		return value(transitions[0])
 	}
 	sum, total := number{}, number{}
-	for _, t := range transitions {
-		v, weighted := value(t), w.weight(t)
+	for _, target := range transitions {
+		v, weighted := value(target), w.weight(target)
 		total = addNumbers(total, weighted)
 		if weighted.rat != nil {
 			weighted.rat = new(big.Rat).Mul(weighted.rat, cmp.Or(v.rat, new(big.Rat)))
@@ -152,9 +152,9 @@ func (w *Writer) plainWriter() *Writer {
 // Source: reference, section 6.
 func (w *Writer) sortedTransitions(dst []int, choice int) []int {
 	dst = dst[:0]
-	lo, hi := w.model.Row(choice)
-	for t := lo; t < hi; t++ {
-		dst = append(dst, t)
+	first, end := w.model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		dst = append(dst, transition)
 	}
 	if w.nondeterministic() && len(dst) < shortRow { // insertion sort, because most rows are short
 		for i := 1; i < len(dst); i++ {
@@ -201,11 +201,11 @@ func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 		return dst, nil
 	}
 	slices.SortStableFunc(dst, func(a, b int) int {
-		x, y := w.model.Actions[a], w.model.Actions[b]
-		if x == sparse.NoAction || y == sparse.NoAction {
-			return cmp.Compare(x, y)
+		actionA, actionB := w.model.Actions[a], w.model.Actions[b]
+		if actionA == sparse.NoAction || actionB == sparse.NoAction {
+			return cmp.Compare(actionA, actionB)
 		}
-		return cmp.Compare(y, x)
+		return cmp.Compare(actionB, actionA)
 	})
 	return dst, nil
 }

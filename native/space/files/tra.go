@@ -28,7 +28,7 @@ func partHeaders() []partHeader {
 
 // nextData reads the next line with data and splits it into fields. It passes comments to visit,
 // unless visit is nil. The header of a file with other contents than what is an error.
-func (l *lines) nextData(what string, visit func(comment string)) bool {
+func (l *lines) nextData(kind string, visit func(comment string)) bool {
 	for l.next() {
 		trimmed := bytes.TrimSpace(l.text)
 		if len(trimmed) == 0 {
@@ -38,9 +38,9 @@ func (l *lines) nextData(what string, visit func(comment string)) bool {
 			l.splitFields()
 			return true
 		}
-		for _, h := range partHeaders() {
-			if h.kind != what && strings.HasPrefix(string(trimmed), h.text) {
-				l.errorAt(0, "found the header of a file of %s, wanted %s", h.kind, what)
+		for _, header := range partHeaders() {
+			if header.kind != kind && strings.HasPrefix(string(trimmed), header.text) {
+				l.errorAt(0, "found the header of a file of %s, wanted %s", header.kind, kind)
 				return false
 			}
 		}
@@ -104,8 +104,8 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 }
 
 // sparseKind returns the kind of graph of a model type.
-func sparseKind(t syntax.ModelType) sparse.Kind {
-	switch t {
+func sparseKind(modelType syntax.ModelType) sparse.Kind {
+	switch modelType {
 	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
 	case syntax.CTMC:
@@ -202,11 +202,11 @@ func (l *lines) hasInterval(entry int) bool {
 }
 
 // typeName returns the name of a model type for diagnostics.
-func typeName(t syntax.ModelType) string {
-	if t == syntax.TypeNone {
+func typeName(modelType syntax.ModelType) string {
+	if modelType == syntax.TypeNone {
 		return "unknown"
 	}
-	return t.String()
+	return modelType.String()
 }
 
 // guessType distinguishes a CTMC from a DTMC by the first rows: a number above 1 must be a rate.

@@ -98,33 +98,33 @@ type umbNumbers struct{ umb.Numbers }
 // get returns number i, with a fraction if exact is set.
 func (n *umbNumbers) get(i int, exact bool) (number, error) {
 	if !n.Fractions() {
-		x := number{float: n.Double(i)}
-		if math.IsNaN(x.float) || math.IsInf(x.float, 0) {
-			return x, fmt.Errorf("found the number %v", x.float)
+		value := number{float: n.Double(i)}
+		if math.IsNaN(value.float) || math.IsInf(value.float, 0) {
+			return value, fmt.Errorf("found the number %v", value.float)
 		}
 		if exact {
-			x.rat = new(big.Rat).SetFloat64(x.float)
+			value.rat = new(big.Rat).SetFloat64(value.float)
 		}
-		return x, nil
+		return value, nil
 	}
-	r, err := umb.Rat(n.Fraction(i))
+	fraction, err := umb.Rat(n.Fraction(i))
 	if err != nil {
 		return number{}, err
 	}
-	x := number{}
-	x.float, _ = r.Float64()
+	value := number{}
+	value.float, _ = fraction.Float64()
 	if exact {
-		x.rat = r
+		value.rat = fraction
 	}
-	if math.IsInf(x.float, 0) || x.float == 0 && r.Sign() != 0 {
-		return x, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(r.RatString())), errLarge)
+	if math.IsInf(value.float, 0) || value.float == 0 && fraction.Sign() != 0 {
+		return value, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(fraction.RatString())), errLarge)
 	}
-	return x, nil
+	return value, nil
 }
 
 // readStateSet reads a set of n states from a bit vector.
-func readStateSet(m *umb.Member, n int) (*sparse.Set, error) {
-	words, err := m.Bits(n)
+func readStateSet(member *umb.Member, n int) (*sparse.Set, error) {
+	words, err := member.Bits(n)
 	out := sparse.NewSet(n)
 	for i, x := range words {
 		for ; x != 0; x &= x - 1 {
@@ -135,19 +135,19 @@ func readStateSet(m *umb.Member, n int) (*sparse.Set, error) {
 }
 
 // forEachMember calls visit for every member of the archive.
-func (u *umbFile) forEachMember(visit func(name string, m *umb.Member) error) error {
-	return umb.Members(u.ctx, bytes.NewReader(u.src.Text), visit)
+func (file *umbFile) forEachMember(visit func(name string, member *umb.Member) error) error {
+	return umb.Members(file.ctx, bytes.NewReader(file.src.Text), visit)
 }
 
 // read reads the index, then the other members of the archive, and builds the space.
-func (u *umbFile) read() (*explicit.Space, error) {
-	if err := u.forEachMember(func(name string, m *umb.Member) error {
+func (file *umbFile) read() (*explicit.Space, error) {
+	if err := file.forEachMember(func(name string, member *umb.Member) error {
 		if name != umb.IndexFile {
 			return nil
 		}
-		text, err := m.All(umb.MaxIndex)
+		text, err := member.All(umb.MaxIndex)
 		if err == nil {
-			err = u.readIndex(text)
+			err = file.readIndex(text)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -156,19 +156,19 @@ func (u *umbFile) read() (*explicit.Space, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if u.index == nil {
+	if file.index == nil {
 		return nil, fmt.Errorf("there is no %s, wanted a model in UMB", umb.IndexFile)
 	}
-	u.labels, u.rewards = make(map[string]*sparse.Set), make(map[string]umbNumbers)
-	if err := u.forEachMember(u.readMember); err != nil {
+	file.labels, file.rewards = make(map[string]*sparse.Set), make(map[string]umbNumbers)
+	if err := file.forEachMember(file.readMember); err != nil {
 		return nil, err
 	}
-	return u.buildSpace()
+	return file.buildSpace()
 }
 
 // readIndex parses and checks the index of the file, which has the type and the numbers of states,
 // choices and branches.
-func (u *umbFile) readIndex(text []byte) error {
+func (file *umbFile) readIndex(text []byte) error {
 	index := new(umb.Index)
 	if err := json.Unmarshal(text, index); err != nil {
 		return err
@@ -180,53 +180,53 @@ func (u *umbFile) readIndex(text []byte) error {
 	boundType, intervals := system.Probability.Ends()
 	switch {
 	case system.Time == "discrete" && system.Players == 0 && intervals:
-		u.modelType = syntax.IDTMC
+		file.modelType = syntax.IDTMC
 	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && intervals:
-		u.modelType = syntax.IMDP
+		file.modelType = syntax.IMDP
 	case system.Time == "discrete" && system.Players == 0:
-		u.modelType = syntax.DTMC
+		file.modelType = syntax.DTMC
 	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.Probability != nil:
-		u.modelType = syntax.MDP
+		file.modelType = syntax.MDP
 	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.ExitRate == nil:
-		u.modelType = syntax.LTS
+		file.modelType = syntax.LTS
 	case system.Time == "stochastic" && system.Players == 0:
-		u.modelType = syntax.CTMC
+		file.modelType = syntax.CTMC
 	default:
 		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs and LTSs can be read",
 			quote([]byte(system.Time)), system.Players, system.Observations)
 	}
-	if u.opts.Type != syntax.TypeNone && u.opts.Type != u.modelType {
-		return fmt.Errorf("found a model of type %s, wanted the requested type %s", u.modelType, u.opts.Type)
+	if file.opts.Type != syntax.TypeNone && file.opts.Type != file.modelType {
+		return fmt.Errorf("found a model of type %s, wanted the requested type %s", file.modelType, file.opts.Type)
 	}
 	if system.States < 1 || system.States > math.MaxInt32 || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
 		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", system.States, system.Choices, system.Branches, system.Observations)
 	}
-	if err := u.opts.checkNumStates(int(system.States)); err != nil {
+	if err := file.opts.checkNumStates(int(system.States)); err != nil {
 		return err
 	}
 	if system.ChoiceActions > math.MaxUint16-1 || system.BranchActions > math.MaxUint16-1 {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", system.ChoiceActions, system.BranchActions, math.MaxUint16-1)
 	}
-	if u.modelType != syntax.LTS {
-		if err := u.checkNumber(boundType); err != nil {
+	if file.modelType != syntax.LTS {
+		if err := file.checkNumber(boundType); err != nil {
 			return fmt.Errorf("branch-probability-type: %w", err)
 		}
 	}
-	u.opts.Exact = u.opts.Exact || intervals // intervals are always fractions
-	if u.modelType == syntax.CTMC {
-		if err := u.checkNumber(system.ExitRate); err != nil {
+	file.opts.Exact = file.opts.Exact || intervals // intervals are always fractions
+	if file.modelType == syntax.CTMC {
+		if err := file.checkNumber(system.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
 	}
-	u.numStates, u.numChoices, u.numBranches = int(system.States), int(system.Choices), int(system.Branches)
-	u.index = index
-	return u.checkAnnotations()
+	file.numStates, file.numChoices, file.numBranches = int(system.States), int(system.Choices), int(system.Branches)
+	file.index = index
+	return file.checkAnnotations()
 }
 
 // checkNumber checks that the type of a column of numbers can be read.
-func (u *umbFile) checkNumber(t *umb.Type) error {
+func (file *umbFile) checkNumber(t *umb.Type) error {
 	err := t.Number()
-	if err == nil && u.opts.Fractions && t.Type == "double" {
+	if err == nil && file.opts.Fractions && t.Type == "double" {
 		err = errors.New("found doubles, wanted fractions")
 	}
 	return err
@@ -234,50 +234,50 @@ func (u *umbFile) checkNumber(t *umb.Type) error {
 
 // hasChoices reports whether the model is nondeterministic. Actions then belong to choices, otherwise
 // to branches.
-func (u *umbFile) hasChoices() bool {
-	return u.modelType == syntax.MDP || u.modelType == syntax.IMDP || u.modelType == syntax.LTS
+func (file *umbFile) hasChoices() bool {
+	return file.modelType == syntax.MDP || file.modelType == syntax.IMDP || file.modelType == syntax.LTS
 }
 
 // checkAnnotations returns an error for labels and rewards that cannot be read. Other annotations,
 // and valuations that cannot be used, give a warning.
-func (u *umbFile) checkAnnotations() error {
-	for _, group := range u.index.Annotations {
+func (file *umbFile) checkAnnotations() error {
+	for _, group := range file.index.Annotations {
 		for _, member := range group.Value {
 			annotation, name := &member.Value, group.Name+"/"+member.Name
 			switch {
 			case group.Name == "aps" && (annotation.Type.Type != "bool" || annotation.Type.Bits() != 1 || !slices.Equal(annotation.AppliesTo, []string{"states"})):
 				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, annotation.Type.Type)
 			case group.Name == "rewards":
-				if err := u.checkNumber(&annotation.Type); err != nil {
+				if err := file.checkNumber(&annotation.Type); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				for _, kind := range annotation.AppliesTo {
-					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && u.hasChoices() {
-						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, u.modelType)
+					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && file.hasChoices() {
+						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, file.modelType)
 					}
 				}
 			case group.Name != "aps":
-				u.warnings = append(u.warnings, fmt.Sprintf("the annotations %q of %s are not used", group.Name, u.src.Name))
+				file.warnings = append(file.warnings, fmt.Sprintf("the annotations %q of %s are not used", group.Name, file.src.Name))
 			}
 			if annotation.Probability != nil {
 				return fmt.Errorf("%s: found values with probabilities, which are not supported", name)
 			}
 		}
 	}
-	valuation, ok := u.index.Valuations["states"]
+	valuation, ok := file.index.Valuations["states"]
 	if !ok {
 		return nil
 	}
-	if problem := u.readVariables(valuation); problem != "" {
-		u.variables = nil
-		u.warnings = append(u.warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", u.src.Name, problem))
+	if problem := file.readVariables(valuation); problem != "" {
+		file.variables = nil
+		file.warnings = append(file.warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", file.src.Name, problem))
 	}
 	return nil
 }
 
 // readVariables reads the layout of the packed valuations. problem says why they cannot be used; it
 // is "" if they can.
-func (u *umbFile) readVariables(valuation umb.Valuation) (problem string) {
+func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 	if len(valuation.Classes) != 1 {
 		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(valuation.Classes))
 	}
@@ -303,7 +303,7 @@ func (u *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 		default:
 			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, width)
 		}
-		if !syntax.IsIdent(declared.Name) || slices.ContainsFunc(u.variables, func(g umbVariable) bool { return g.name == declared.Name }) {
+		if !syntax.IsIdent(declared.Name) || slices.ContainsFunc(file.variables, func(g umbVariable) bool { return g.name == declared.Name }) {
 			return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
 		}
 		if declared.Lower != nil && declared.Upper != nil {
@@ -311,7 +311,7 @@ func (u *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 		}
 		variable.numBits = int(width)
 		bitOffset += variable.numBits
-		u.variables = append(u.variables, variable)
+		file.variables = append(file.variables, variable)
 	}
 	if bitOffset%8 != 0 || bitOffset == 0 || bitOffset > 1<<20 {
 		return fmt.Sprintf("they have %d bits, which is not a supported number of whole bytes", bitOffset)
@@ -320,9 +320,9 @@ func (u *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 }
 
 // valuationSize returns the size of a packed valuation in bytes.
-func (u *umbFile) valuationSize() int {
+func (file *umbFile) valuationSize() int {
 	numBits := 0
-	for _, variable := range u.index.Valuations["states"].Classes[0].Variables {
+	for _, variable := range file.index.Valuations["states"].Classes[0].Variables {
 		numBits += int(variable.Padding)
 		if variable.Padding == 0 {
 			numBits += int(variable.Type.Bits())
@@ -332,75 +332,75 @@ func (u *umbFile) valuationSize() int {
 }
 
 // readMember reads a member of the archive if it is part of the model.
-func (u *umbFile) readMember(name string, m *umb.Member) (err error) {
+func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 	defer func() {
-		if err != nil && u.ctx.Err() == nil {
+		if err != nil && file.ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}()
-	system := &u.index.System
-	kind, numEntries := "choices", u.numChoices
+	system := &file.index.System
+	kind, numEntries := "choices", file.numChoices
 	actions := system.ChoiceActions
-	if !u.hasChoices() {
-		kind, numEntries, actions = "branches", u.numBranches, system.BranchActions
+	if !file.hasChoices() {
+		kind, numEntries, actions = "branches", file.numBranches, system.BranchActions
 	}
 	switch name {
 	case umb.StateChoices:
-		u.stateChoices, err = m.Offsets(u.numStates, u.numChoices)
+		file.stateChoices, err = member.Offsets(file.numStates, file.numChoices)
 	case umb.ChoiceRows:
-		u.choiceRows, err = m.Offsets(u.numChoices, u.numBranches)
+		file.choiceRows, err = member.Offsets(file.numChoices, file.numBranches)
 	case umb.Targets:
-		u.targets, err = umb.Indices[uint32](m, u.numBranches, 8, uint64(u.numStates))
+		file.targets, err = umb.Indices[uint32](member, file.numBranches, 8, uint64(file.numStates))
 	case umb.Probabilities:
 		if boundType, intervals := system.Probability.Ends(); intervals {
-			u.probability.Numbers, err = m.Numbers(2*u.numBranches, boundType)
+			file.probability.Numbers, err = member.Numbers(2*file.numBranches, boundType)
 		} else {
-			u.probability.Numbers, err = m.Numbers(u.numBranches, boundType)
+			file.probability.Numbers, err = member.Numbers(file.numBranches, boundType)
 		}
 	case umb.ExitRates:
-		if u.modelType == syntax.CTMC {
-			u.exitRate.Numbers, err = m.Numbers(u.numStates, system.ExitRate)
+		if file.modelType == syntax.CTMC {
+			file.exitRate.Numbers, err = member.Numbers(file.numStates, system.ExitRate)
 		}
 	case umb.Initial:
-		u.initial, err = readStateSet(m, u.numStates)
+		file.initial, err = readStateSet(member, file.numStates)
 	case "actions/" + kind + "/values.bin":
-		u.actionNumbers, err = umb.Indices[uint16](m, numEntries, 4, actions)
+		file.actionNumbers, err = umb.Indices[uint16](member, numEntries, 4, actions)
 	case "actions/" + kind + "/string-mapping.bin":
-		u.actionOffsets, err = m.Mapping(int(actions))
+		file.actionOffsets, err = member.Mapping(int(actions))
 	case "actions/" + kind + "/strings.bin":
-		u.actionStrings, err = m.All(umb.MaxNames)
+		file.actionStrings, err = member.All(umb.MaxNames)
 	case umb.Valuations:
-		if u.variables == nil {
+		if file.variables == nil {
 			return nil
 		}
-		if err = m.Sized(int64(u.numStates), int64(u.valuationSize())); err == nil {
-			u.valuations, err = m.All(m.Size)
+		if err = member.Sized(int64(file.numStates), int64(file.valuationSize())); err == nil {
+			file.valuations, err = member.All(member.Size)
 		}
 	default:
-		err = u.readAnnotation(name, m)
+		err = file.readAnnotation(name, member)
 	}
 	return err
 }
 
 // readAnnotation reads a label or rewards. It ignores members that the index does not list.
-func (u *umbFile) readAnnotation(name string, m *umb.Member) (err error) {
+func (file *umbFile) readAnnotation(name string, member *umb.Member) (err error) {
 	words := strings.Split(name, "/")
 	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {
 		return nil
 	}
 	group, id, kind := words[1], words[2], words[3]
-	annotation := u.index.Annotations.Get(group).Get(id)
+	annotation := file.index.Annotations.Get(group).Get(id)
 	if !slices.Contains(annotation.AppliesTo, kind) {
 		return nil
 	}
 	switch group {
 	case "aps":
-		u.labels[id], err = readStateSet(m, u.numStates)
+		file.labels[id], err = readStateSet(member, file.numStates)
 	case "rewards":
-		n := map[string]int{"states": u.numStates, "choices": u.numChoices, "branches": u.numBranches}[kind]
+		n := map[string]int{"states": file.numStates, "choices": file.numChoices, "branches": file.numBranches}[kind]
 		var column umbNumbers
-		column.Numbers, err = m.Numbers(n, &annotation.Type)
-		u.rewards[id+"/"+kind] = column
+		column.Numbers, err = member.Numbers(n, &annotation.Type)
+		file.rewards[id+"/"+kind] = column
 	}
 	return err
 }

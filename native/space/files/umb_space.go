@@ -16,13 +16,13 @@ import (
 )
 
 // buildSpace makes a space from the columns of a UMB file.
-func (u *umbFile) buildSpace() (*explicit.Space, error) {
-	if err := u.checkComplete(); err != nil {
+func (file *umbFile) buildSpace() (*explicit.Space, error) {
+	if err := file.checkComplete(); err != nil {
 		return nil, err
 	}
-	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[u.modelType]
-	build := &umbBuilder{umbFile: u, assembly: newAssembly(newLines(Source{Name: u.src.Name}), kind, u.numStates, u.opts)}
-	build.intervals = u.modelType == syntax.IDTMC || u.modelType == syntax.IMDP
+	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[file.modelType]
+	build := &umbBuilder{umbFile: file, assembly: newAssembly(newLines(Source{Name: file.src.Name}), kind, file.numStates, file.opts)}
+	build.intervals = file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	if err := build.readActionNames(); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (u *umbFile) buildSpace() (*explicit.Space, error) {
 	if model == nil {
 		return nil, build.errs
 	}
-	if kind == sparse.CTMC && !u.opts.Exact { // a rate is the rounded product of two rounded numbers
+	if kind == sparse.CTMC && !file.opts.Exact { // a rate is the rounded product of two rounded numbers
 		model.Err = 1.01 * 4 * unitRoundoff
 	}
 	sets, err := build.declaredSets()
@@ -44,16 +44,16 @@ func (u *umbFile) buildSpace() (*explicit.Space, error) {
 	if len(build.errs) > 0 {
 		return nil, build.errs
 	}
-	imported := &explicit.Imported{File: u.src.Name, Type: u.modelType, Actions: build.assembly.names, Model: model, Normalised: build.normalised}
-	for i, annotation := range u.index.Annotations.Get("rewards") {
-		r, transitionRewards, err := build.readReward(model, i, annotation)
+	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: build.assembly.names, Model: model, Normalised: build.normalised}
+	for i, annotation := range file.index.Annotations.Get("rewards") {
+		reward, transitionRewards, err := build.readReward(model, i, annotation)
 		if err != nil {
 			return nil, fmt.Errorf("rewards/%s: %w", annotation.Name, err)
 		}
-		model.Rewards = append(model.Rewards, r)
+		model.Rewards = append(model.Rewards, reward)
 		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
 	}
-	if u.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
+	if file.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
 		deadlockErr := &explicit.DeadlockError{Count: build.assembly.deadlocks.Count()}
 		for s := range build.assembly.deadlocks.All() {
 			deadlockErr.State = fmt.Sprintf("number %d", s)
@@ -65,34 +65,34 @@ func (u *umbFile) buildSpace() (*explicit.Space, error) {
 }
 
 // checkComplete returns an error if the file lacks a part that every model of its type has.
-func (u *umbFile) checkComplete() error {
+func (file *umbFile) checkComplete() error {
 	for _, part := range []struct {
 		name   string
 		absent bool
 	}{
-		{umb.Targets, u.targets == nil},
-		{umb.Probabilities, u.modelType != syntax.LTS && !u.probability.There()},
-		{umb.ExitRates, u.modelType == syntax.CTMC && !u.exitRate.There()},
-		{umb.Initial, u.initial == nil || u.initial.Empty()},
+		{umb.Targets, file.targets == nil},
+		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.There()},
+		{umb.ExitRates, file.modelType == syntax.CTMC && !file.exitRate.There()},
+		{umb.Initial, file.initial == nil || file.initial.Empty()},
 	} {
 		if part.absent {
 			return fmt.Errorf("the file %s is missing or empty", part.name)
 		}
 	}
-	system := &u.index.System
-	if uint64(u.initial.Count()) != system.InitialStates {
-		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umb.Initial, u.initial.Count(), system.InitialStates, umb.IndexFile)
+	system := &file.index.System
+	if uint64(file.initial.Count()) != system.InitialStates {
+		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umb.Initial, file.initial.Count(), system.InitialStates, umb.IndexFile)
 	}
-	if u.stateChoices == nil && u.numChoices != u.numStates {
+	if file.stateChoices == nil && file.numChoices != file.numStates {
 		return fmt.Errorf("the file %s is missing, and states have other numbers of choices than one", umb.StateChoices)
 	}
-	if u.choiceRows == nil && u.numBranches != u.numChoices {
+	if file.choiceRows == nil && file.numBranches != file.numChoices {
 		return fmt.Errorf("the file %s is missing, and choices have other numbers of branches than one", umb.ChoiceRows)
 	}
-	if !u.hasChoices() && u.stateChoices != nil {
-		for i, offset := range u.stateChoices {
+	if !file.hasChoices() && file.stateChoices != nil {
+		for i, offset := range file.stateChoices {
 			if offset != uint32(i) {
-				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, u.modelType)
+				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, file.modelType)
 			}
 		}
 	}
@@ -122,93 +122,93 @@ type umbBranch struct {
 
 // readActionNames reads the names of the actions. An action without a name gets PRISM's name for it,
 // "_" and its number.
-func (b *umbBuilder) readActionNames() error {
-	s := &b.index.System
+func (builder *umbBuilder) readActionNames() error {
+	s := &builder.index.System
 	n := int(max(s.ChoiceActions, s.BranchActions))
 	for i := range n {
 		name := "_" + strconv.Itoa(i+1)
-		if b.actionOffsets != nil {
-			start, end := b.actionOffsets[i], b.actionOffsets[i+1]
-			if int(end) > len(b.umbFile.actionStrings) {
-				return fmt.Errorf("found the name of action %d at %d to %d, wanted it below %d", i, start, end, len(b.umbFile.actionStrings))
+		if builder.actionOffsets != nil {
+			start, end := builder.actionOffsets[i], builder.actionOffsets[i+1]
+			if int(end) > len(builder.umbFile.actionStrings) {
+				return fmt.Errorf("found the name of action %d at %d to %d, wanted it below %d", i, start, end, len(builder.umbFile.actionStrings))
 			}
-			name = string(b.umbFile.actionStrings[start:end])
+			name = string(builder.umbFile.actionStrings[start:end])
 		}
 		if !utf8.ValidString(name) || name != "" && !isWord(name) {
 			return fmt.Errorf("found the action %s, wanted a word", quote([]byte(name)))
 		}
-		b.actionOfNumber = append(b.actionOfNumber, b.assembly.action(name))
+		builder.actionOfNumber = append(builder.actionOfNumber, builder.assembly.action(name))
 	}
 	return nil
 }
 
 // actionOf returns the action of a choice of an MDP, or of a branch of a Markov chain.
-func (b *umbBuilder) actionOf(index int) sparse.Action {
+func (builder *umbBuilder) actionOf(index int) sparse.Action {
 	switch {
-	case b.actionOfNumber == nil:
+	case builder.actionOfNumber == nil:
 		return sparse.NoAction
-	case b.umbFile.actionNumbers == nil: // every action has number 0
-		return b.actionOfNumber[0]
+	case builder.umbFile.actionNumbers == nil: // every action has number 0
+		return builder.actionOfNumber[0]
 	}
-	return b.actionOfNumber[b.umbFile.actionNumbers[index]]
+	return builder.actionOfNumber[builder.umbFile.actionNumbers[index]]
 }
 
 // branchesOf returns the range of branches of a choice.
-func (b *umbBuilder) branchesOf(choice int) (lo, hi int) {
-	if b.choiceRows == nil {
+func (builder *umbBuilder) branchesOf(choice int) (lo, hi int) {
+	if builder.choiceRows == nil {
 		return choice, choice + 1
 	}
-	return int(b.choiceRows[choice]), int(b.choiceRows[choice+1])
+	return int(builder.choiceRows[choice]), int(builder.choiceRows[choice+1])
 }
 
 // hasNoBranches reports whether a state is a deadlock: it has no choice, or one choice without
 // branches.
-func (b *umbBuilder) hasNoBranches(state int) bool {
-	first, end := b.choicesOf(state)
+func (builder *umbBuilder) hasNoBranches(state int) bool {
+	first, end := builder.choicesOf(state)
 	if first+1 == end {
-		lo, hi := b.branchesOf(first)
+		lo, hi := builder.branchesOf(first)
 		return lo == hi
 	}
 	return first == end
 }
 
 // choicesOf returns the range of choices of a state.
-func (b *umbBuilder) choicesOf(state int) (first, end int) {
-	if b.stateChoices == nil {
+func (builder *umbBuilder) choicesOf(state int) (first, end int) {
+	if builder.stateChoices == nil {
 		return state, state + 1
 	}
-	return int(b.stateChoices[state]), int(b.stateChoices[state+1])
+	return int(builder.stateChoices[state]), int(builder.stateChoices[state+1])
 }
 
 // addRows adds the transitions of all states to the model. It allocates memory for them in advance,
 // and afterwards drops the columns that are no longer needed.
-func (b *umbBuilder) addRows() error {
+func (builder *umbBuilder) addRows() error {
 	noBranches := 0
-	for state := range b.umbFile.numStates {
-		if b.hasNoBranches(state) {
+	for state := range builder.umbFile.numStates {
+		if builder.hasNoBranches(state) {
 			noBranches++
 		}
 	}
-	b.builder.Grow(b.umbFile.numStates, b.umbFile.numChoices+noBranches, b.numBranches+noBranches)
-	defer func() { b.umbFile.targets, b.choiceRows, b.umbFile.actionNumbers = nil, nil, nil }()
-	for state := range b.umbFile.numStates {
+	builder.builder.Grow(builder.umbFile.numStates, builder.umbFile.numChoices+noBranches, builder.numBranches+noBranches)
+	defer func() { builder.umbFile.targets, builder.choiceRows, builder.umbFile.actionNumbers = nil, nil, nil }()
+	for state := range builder.umbFile.numStates {
 		if state&0xfff == 0 {
-			if err := b.ctx.Err(); err != nil {
+			if err := builder.ctx.Err(); err != nil {
 				return err
 			}
 		}
-		if b.hasNoBranches(state) {
+		if builder.hasNoBranches(state) {
 			continue // a skipped state becomes a deadlock
 		}
-		first, end := b.choicesOf(state)
-		b.startState(state)
+		first, end := builder.choicesOf(state)
+		builder.startState(state)
 		for choice := first; choice < end; choice++ {
-			if err := b.addChoice(state, choice); err != nil {
+			if err := builder.addChoice(state, choice); err != nil {
 				return fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
 			}
 		}
-		if len(b.errs) >= maxErrors {
-			return b.errs
+		if len(builder.errs) >= maxErrors {
+			return builder.errs
 		}
 	}
 	return nil
@@ -216,71 +216,71 @@ func (b *umbBuilder) addRows() error {
 
 // addChoice adds the transitions of a choice. Branches with the same target are merged; in a Markov
 // chain, only those that also have the same action.
-func (b *umbBuilder) addChoice(state, choice int) error {
-	lo, hi := b.branchesOf(choice)
+func (builder *umbBuilder) addChoice(state, choice int) error {
+	lo, hi := builder.branchesOf(choice)
 	if lo == hi {
 		return errors.New("found no branch, wanted one")
 	}
-	if b.modelType == syntax.LTS && lo+1 < hi {
+	if builder.modelType == syntax.LTS && lo+1 < hi {
 		return fmt.Errorf("found %d branches, wanted one in a choice of an LTS", hi-lo)
 	}
-	b.branches = b.branches[:0]
-	b.edgesOfRow.clear()
-	isChain := !b.hasChoices()
+	builder.branches = builder.branches[:0]
+	builder.edgesOfRow.clear()
+	isChain := !builder.hasChoices()
 	for branch := lo; branch < hi; branch++ {
-		weight, high, err := b.branchWeight(state, branch)
+		weight, high, err := builder.branchWeight(state, branch)
 		if err != nil {
 			return fmt.Errorf("branch %d: %w", branch-lo, err)
 		}
 		if weight.isZero() && high.isZero() {
 			continue
 		}
-		edge := edge{target: int(b.umbFile.targets[branch])}
+		edge := edge{target: int(builder.umbFile.targets[branch])}
 		if isChain {
-			edge.action = b.actionOf(branch)
+			edge.action = builder.actionOf(branch)
 		}
-		if index, isNew := b.edgesOfRow.add(edge); !isNew && !b.intervals { // in an interval model that is an error, see transition
-			b.mergeBranch(&b.branches[index], branch, weight)
+		if index, isNew := builder.edgesOfRow.add(edge); !isNew && !builder.intervals { // in an interval model that is an error, see transition
+			builder.mergeBranch(&builder.branches[index], branch, weight)
 			continue
 		}
-		b.branches = append(b.branches, umbBranch{edge, branch, weight, high})
+		builder.branches = append(builder.branches, umbBranch{edge, branch, weight, high})
 	}
 	action := sparse.NoAction
 	if !isChain {
-		action = b.actionOf(choice)
+		action = builder.actionOf(choice)
 	}
-	b.assembly.startChoice(action, syntax.Pos{})
-	for k := range b.branches {
-		branch := &b.branches[k]
-		b.recordBranch(branch.branch)
-		numErrors := len(b.errs)
-		b.nextHigh = branch.high
-		b.transition(branch.target, branch.weight, branch.action, 0, 0)
-		if len(b.errs) > numErrors {
-			b.addLocation(state, choice)
+	builder.assembly.startChoice(action, syntax.Pos{})
+	for k := range builder.branches {
+		branch := &builder.branches[k]
+		builder.recordBranch(branch.branch)
+		numErrors := len(builder.errs)
+		builder.nextHigh = branch.high
+		builder.transition(branch.target, branch.weight, branch.action, 0, 0)
+		if len(builder.errs) > numErrors {
+			builder.addLocation(state, choice)
 		}
 	}
-	b.endRow()
-	b.addLocation(state, choice)
+	builder.endRow()
+	builder.addLocation(state, choice)
 	return nil
 }
 
 // mergeBranch adds the weight of a branch to a transition, and records that it belongs to it.
-func (b *umbBuilder) mergeBranch(into *umbBranch, branch int, weight number) {
+func (builder *umbBuilder) mergeBranch(into *umbBranch, branch int, weight number) {
 	if into.weight.rat != nil {
 		into.weight.rat = new(big.Rat).Add(into.weight.rat, weight.rat)
 	}
 	into.weight.float += weight.float
-	if b.mergedBranches == nil {
-		b.mergedBranches = make(map[uint32][]uint32)
+	if builder.mergedBranches == nil {
+		builder.mergedBranches = make(map[uint32][]uint32)
 	}
-	b.mergedBranches[uint32(into.branch)] = append(b.mergedBranches[uint32(into.branch)], uint32(branch))
+	builder.mergedBranches[uint32(into.branch)] = append(builder.mergedBranches[uint32(into.branch)], uint32(branch))
 }
 
 // addLocation adds the state and the choice to the texts of new diagnostics, because positions in a
 // binary file have no lines.
-func (b *umbBuilder) addLocation(state, choice int) {
-	for _, e := range b.errs {
+func (builder *umbBuilder) addLocation(state, choice int) {
+	for _, e := range builder.errs {
 		if e.Pos.IsValid() || len(e.Msg) < 6 || e.Msg[:6] != "state " {
 			e.Pos = syntax.Pos{}
 			e.Msg = fmt.Sprintf("state %d, choice number %d: %s", state, choice, e.Msg)
@@ -290,23 +290,23 @@ func (b *umbBuilder) addLocation(state, choice int) {
 
 // branchWeight returns the probability or rate of a branch of a state. In an interval model the
 // results are the bounds; otherwise high is zero.
-func (b *umbBuilder) branchWeight(state, branch int) (weight, high number, err error) {
+func (builder *umbBuilder) branchWeight(state, branch int) (weight, high number, err error) {
 	switch {
-	case b.modelType == syntax.LTS:
-		return b.one, high, nil
-	case b.intervals:
-		if weight, err = b.probability.get(2*branch, true); err == nil {
-			high, err = b.probability.get(2*branch+1, true)
+	case builder.modelType == syntax.LTS:
+		return builder.one, high, nil
+	case builder.intervals:
+		if weight, err = builder.probability.get(2*branch, true); err == nil {
+			high, err = builder.probability.get(2*branch+1, true)
 		}
 		if err == nil && !isInterval(weight, high) && !(weight.isZero() && high.isZero()) {
 			err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", weight.rat.RatString(), high.rat.RatString())
 		}
 		return weight, high, err
 	}
-	if weight, err = b.probability.get(branch, b.opts.Exact); err != nil || b.modelType != syntax.CTMC {
+	if weight, err = builder.probability.get(branch, builder.opts.Exact); err != nil || builder.modelType != syntax.CTMC {
 		return weight, high, err
 	}
-	rate, err := b.exitRate.get(state, b.opts.Exact)
+	rate, err := builder.exitRate.get(state, builder.opts.Exact)
 	if weight.rat != nil && rate.rat != nil {
 		weight.rat = new(big.Rat).Mul(weight.rat, rate.rat)
 	}
@@ -315,29 +315,29 @@ func (b *umbBuilder) branchWeight(state, branch int) (weight, high number, err e
 }
 
 // recordBranch records the first branch of the next transition.
-func (b *umbBuilder) recordBranch(branch int) {
-	if b.firstBranches == nil && branch != b.numTransitions {
-		for t := range b.numTransitions {
-			b.firstBranches = append(b.firstBranches, uint32(t))
+func (builder *umbBuilder) recordBranch(branch int) {
+	if builder.firstBranches == nil && branch != builder.numTransitions {
+		for target := range builder.numTransitions {
+			builder.firstBranches = append(builder.firstBranches, uint32(target))
 		}
 	}
-	if b.firstBranches != nil {
-		b.firstBranches = append(b.firstBranches, uint32(branch))
+	if builder.firstBranches != nil {
+		builder.firstBranches = append(builder.firstBranches, uint32(branch))
 	}
 }
 
 // declaredSets returns the labels, the initial states and the deadlocks, and checks them.
-func (b *umbBuilder) declaredSets() (declared declaredSets, err error) {
-	declared.init = b.initial
+func (builder *umbBuilder) declaredSets() (declared declaredSets, err error) {
+	declared.init = builder.initial
 	seen := make(map[string]bool)
-	for _, annotation := range b.index.Annotations.Get("aps") {
+	for _, annotation := range builder.index.Annotations.Get("aps") {
 		name := annotation.Name
 		if annotation.Value.Alias != nil {
 			name = *annotation.Value.Alias
 		}
-		set := b.labels[annotation.Name]
+		set := builder.labels[annotation.Name]
 		if set == nil {
-			set = sparse.NewSet(b.umbFile.numStates)
+			set = sparse.NewSet(builder.umbFile.numStates)
 		}
 		switch {
 		case seen[name]:
@@ -345,12 +345,12 @@ func (b *umbBuilder) declaredSets() (declared declaredSets, err error) {
 		case name == "deadlock":
 			declared.deadlock = set
 			for s := range set.All() {
-				if !b.selfLoops.Has(s) && !b.assembly.deadlocks.Has(s) {
+				if !builder.selfLoops.Has(s) && !builder.assembly.deadlocks.Has(s) {
 					return declared, fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, s)
 				}
 			}
 		case name == "init":
-			if !set.Minus(b.initial).Empty() || !b.initial.Minus(set).Empty() {
+			if !set.Minus(builder.initial).Empty() || !builder.initial.Minus(set).Empty() {
 				return declared, errors.New(`the label "init" does not hold in exactly the initial states`)
 			}
 		case !syntax.IsIdent(name):
@@ -366,7 +366,7 @@ func (b *umbBuilder) declaredSets() (declared declaredSets, err error) {
 // readReward reads the reward structure with index i. Its name is the alias of the annotation, or
 // the identifier. If there is no alias and the identifier is the number i+1 or Storm's "default", the
 // structure has no name.
-func (b *umbBuilder) readReward(model *sparse.Model, i int, annotation umb.Named[umb.Annotation]) (reward sparse.Reward, perTransition explicit.TransitionReward, err error) {
+func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb.Named[umb.Annotation]) (reward sparse.Reward, perTransition explicit.TransitionReward, err error) {
 	name := annotation.Name
 	if annotation.Value.Alias != nil {
 		name = *annotation.Value.Alias
@@ -377,16 +377,16 @@ func (b *umbBuilder) readReward(model *sparse.Model, i int, annotation umb.Named
 		return reward, perTransition, fmt.Errorf("found the name %s, wanted a word", quote([]byte(name)))
 	}
 	value := func(column umbNumbers, i int) (number, error) {
-		x, err := column.get(i, b.opts.Exact)
+		x, err := column.get(i, builder.opts.Exact)
 		if err == nil && x.float < 0 {
 			err = fmt.Errorf("found the reward %v, wanted none below 0", x.float)
 		}
 		return x, err
 	}
 	var stateRewards, transitionRewards *rewardColumn
-	if column := b.rewards[annotation.Name+"/states"]; column.There() {
-		stateRewards = newColumn(b.umbFile.numStates, b.opts.Exact)
-		for state := range b.umbFile.numStates {
+	if column := builder.rewards[annotation.Name+"/states"]; column.There() {
+		stateRewards = newColumn(builder.umbFile.numStates, builder.opts.Exact)
+		for state := range builder.umbFile.numStates {
 			x, err := value(column, state)
 			if err != nil {
 				return reward, perTransition, fmt.Errorf("state %d: %w", state, err)
@@ -394,34 +394,34 @@ func (b *umbBuilder) readReward(model *sparse.Model, i int, annotation umb.Named
 			stateRewards.set(state, x)
 		}
 	}
-	choices, branches := b.rewards[annotation.Name+"/choices"], b.rewards[annotation.Name+"/branches"]
+	choices, branches := builder.rewards[annotation.Name+"/choices"], builder.rewards[annotation.Name+"/branches"]
 	if !choices.There() && !branches.There() {
 		reward, perTransition = rewardStructure(model, name, stateRewards, nil)
 		return reward, perTransition, nil
 	}
-	transitionRewards = newColumn(model.NumTransitions(), b.opts.Exact)
+	transitionRewards = newColumn(model.NumTransitions(), builder.opts.Exact)
 	transition, inFile := 0, 0 // inFile does not count self-loops of deadlocks
-	for state := range b.umbFile.numStates {
+	for state := range builder.umbFile.numStates {
 		first, end := model.Choices(state)
-		if b.assembly.deadlocks.Has(state) {
+		if builder.assembly.deadlocks.Has(state) {
 			transition++
 			continue
 		}
 		for choice := first; choice < end; choice++ {
-			lo, hi := model.Row(choice)
+			firstTransition, endTransition := model.Row(choice)
 			sum := number{}
-			if b.opts.Exact {
+			if builder.opts.Exact {
 				sum.rat = new(big.Rat)
 			}
 			if choices.There() {
-				if sum, err = value(choices, b.choiceInFile(state, choice-first)); err != nil {
+				if sum, err = value(choices, builder.choiceInFile(state, choice-first)); err != nil {
 					return reward, perTransition, fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
 				}
 			}
-			for range hi - lo {
+			for range endTransition - firstTransition {
 				x := sum
 				if branches.There() {
-					branchReward, err := b.branchReward(func(i int) (number, error) { return value(branches, i) }, inFile, state)
+					branchReward, err := builder.branchReward(func(i int) (number, error) { return value(branches, i) }, inFile, state)
 					if err != nil {
 						return reward, perTransition, fmt.Errorf("state %d: %w", state, err)
 					}
@@ -439,13 +439,13 @@ func (b *umbBuilder) readReward(model *sparse.Model, i int, annotation umb.Named
 
 // branchReward returns the reward of a transition of a Markov chain: the mean reward of the branches
 // that were merged into it. value returns the reward of a branch.
-func (b *umbBuilder) branchReward(value func(i int) (number, error), transition, state int) (number, error) {
+func (builder *umbBuilder) branchReward(value func(i int) (number, error), transition, state int) (number, error) {
 	first := transition
-	if b.firstBranches != nil {
-		first = int(b.firstBranches[transition])
+	if builder.firstBranches != nil {
+		first = int(builder.firstBranches[transition])
 	}
 	reward, err := value(first)
-	others := b.mergedBranches[uint32(first)]
+	others := builder.mergedBranches[uint32(first)]
 	if err != nil || len(others) == 0 {
 		return reward, err
 	}
@@ -453,7 +453,7 @@ func (b *umbBuilder) branchReward(value func(i int) (number, error), transition,
 	allEqual := true
 	for _, i := range append([]uint32{uint32(first)}, others...) {
 		other, err1 := value(int(i))
-		weight, _, err2 := b.branchWeight(state, int(i))
+		weight, _, err2 := builder.branchWeight(state, int(i))
 		if err := errors.Join(err1, err2); err != nil {
 			return reward, err
 		}
@@ -476,19 +476,19 @@ func (b *umbBuilder) branchReward(value func(i int) (number, error), transition,
 }
 
 // choiceInFile returns the number in the file of choice k of state s.
-func (b *umbBuilder) choiceInFile(s, k int) int {
-	if b.stateChoices == nil {
+func (builder *umbBuilder) choiceInFile(s, k int) int {
+	if builder.stateChoices == nil {
 		return s
 	}
-	return int(b.stateChoices[s]) + k
+	return int(builder.stateChoices[s]) + k
 }
 
 // importSpace makes a space of the model. It uses the valuations of the file if they are valid and
 // distinct; otherwise a warning says why not.
-func (b *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
-	imported.Warnings = append(b.umbFile.warnings, b.assembly.warnings()...)
-	if b.valuations != nil {
-		vars, values, problem := b.readValuations()
+func (builder *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
+	imported.Warnings = append(builder.umbFile.warnings, builder.assembly.warnings()...)
+	if builder.valuations != nil {
+		vars, values, problem := builder.readValuations()
 		if problem == "" {
 			imported.Vars, imported.Valuation = vars, values
 			space, err := explicit.Import(imported)
@@ -498,21 +498,21 @@ func (b *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, 
 			}
 			problem = fmt.Sprintf("states %d and %d have the same valuation", dup.First, dup.Second)
 		}
-		imported.Warnings = append(imported.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", b.umbFile.src.Name, problem))
+		imported.Warnings = append(imported.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", builder.umbFile.src.Name, problem))
 	}
-	imported.Vars, imported.Valuation = numberVariable(b.umbFile.numStates)
+	imported.Vars, imported.Valuation = numberVariable(builder.umbFile.numStates)
 	return explicit.Import(imported)
 }
 
 // readValuations returns the variables and a function that unpacks their values in a state. problem
 // says why the valuations cannot be used; it is "" if they can.
-func (b *umbBuilder) readValuations() (vars []sema.Variable, valuation func(state int) []int32, problem string) {
-	width := b.valuationSize()
+func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation func(state int) []int32, problem string) {
+	width := builder.valuationSize()
 	padded := make([]byte, width+9)
-	for state := range b.umbFile.numStates {
-		copy(padded, b.valuations[state*width:(state+1)*width])
-		for i := range b.variables {
-			variable := &b.variables[i]
+	for state := range builder.umbFile.numStates {
+		copy(padded, builder.valuations[state*width:(state+1)*width])
+		for i := range builder.variables {
+			variable := &builder.variables[i]
 			value := variable.unpack(padded)
 			if int64(int32(value)) != value || variable.bounded && variable.kind == sema.Int && (value < variable.low || value > variable.high) {
 				return nil, nil, fmt.Sprintf("variable %s is %d in state %d, which is out of its range", variable.name, value, state)
@@ -525,21 +525,21 @@ func (b *umbBuilder) readValuations() (vars []sema.Variable, valuation func(stat
 			}
 		}
 	}
-	for _, variable := range b.variables {
-		v := sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
+	for _, variable := range builder.variables {
+		declared := sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
 		switch {
 		case variable.kind == sema.Bool:
-			v.Low, v.High = 0, 1
-		case int64(v.Low) != variable.low || int64(v.High) != variable.high:
+			declared.Low, declared.High = 0, 1
+		case int64(declared.Low) != variable.low || int64(declared.High) != variable.high:
 			return nil, nil, fmt.Sprintf("variable %s has the range [%d..%d]", variable.name, variable.low, variable.high)
 		}
-		vars = append(vars, v)
+		vars = append(vars, declared)
 	}
-	values := make([]int32, len(b.variables))
+	values := make([]int32, len(builder.variables))
 	return vars, func(state int) []int32 {
-		copy(padded, b.valuations[state*width:(state+1)*width])
-		for i := range b.variables {
-			values[i] = int32(b.variables[i].unpack(padded))
+		copy(padded, builder.valuations[state*width:(state+1)*width])
+		for i := range builder.variables {
+			values[i] = int32(builder.variables[i].unpack(padded))
 		}
 		return values
 	}, ""

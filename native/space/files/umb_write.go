@@ -106,28 +106,28 @@ func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 // setRationalSize sets numberSize to the number of bytes that every fraction of the file fits in.
 func (u *umbWriter) setRationalSize() {
 	u.numberSize = 16
-	include := func(r *big.Rat) {
-		if r != nil {
-			u.numberSize = max(u.numberSize, int64(umb.RatSize(r)))
+	include := func(fraction *big.Rat) {
+		if fraction != nil {
+			u.numberSize = max(u.numberSize, int64(umb.RatSize(fraction)))
 		}
 	}
-	for _, r := range u.model.Rats {
-		include(r)
+	for _, fraction := range u.model.Rats {
+		include(fraction)
 	}
 	if u.program.Type == syntax.CTMC {
 		for i := range u.model.NumStates() {
 			rate := u.exitRate(i).rat
 			include(rate)
-			lo, hi := u.model.Row(i)
-			for t := lo; t < hi; t++ {
-				include(new(big.Rat).Quo(u.model.Rat(t), rate))
+			first, end := u.model.Row(i)
+			for target := first; target < end; target++ {
+				include(new(big.Rat).Quo(u.model.Rat(target), rate))
 			}
 		}
 	}
-	for _, r := range u.rewards {
-		for _, column := range [][]*big.Rat{r.StateRat, r.ChoiceRat, r.transitions.Rats} {
-			for _, x := range column {
-				include(x)
+	for _, reward := range u.rewards {
+		for _, column := range [][]*big.Rat{reward.StateRat, reward.ChoiceRat, reward.transitions.Rats} {
+			for _, value := range column {
+				include(value)
 			}
 		}
 	}
@@ -144,8 +144,8 @@ func (u *umbWriter) numberActions() {
 		u.actions = []string{""}
 	}
 	used := make(map[sparse.Action]bool)
-	for _, a := range u.model.Actions {
-		used[a] = true
+	for _, action := range u.model.Actions {
+		used[action] = true
 	}
 	for i, name := range u.program.Actions {
 		if used[sparse.Action(i+1)] {
@@ -238,7 +238,7 @@ func (u *umbWriter) fillIndex() error {
 // allZero reports whether all rewards of a column are zero.
 func (u *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
 	for i := range max(len(values), len(rats)) {
-		if x := rewardAt(values, rats, i); !x.isZero() {
+		if value := rewardAt(values, rats, i); !value.isZero() {
 			return false
 		}
 	}
@@ -291,7 +291,7 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 	}
 	t := &umbMembers{out, u}
 	states, choices, branches := u.model.NumStates(), u.model.NumChoices(), u.model.NumTransitions()
-	t.File(umb.IndexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
+	t.File(umb.IndexFile, int64(len(text)), func(writer *bufio.Writer) { _, _ = writer.Write(text) })
 	if u.nondeterministic() {
 		t.writeOffsets(umb.StateChoices, func(i int) int {
 			first, end := u.model.Choices(i)
@@ -299,37 +299,37 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 		})
 	}
 	if u.probabilistic() {
-		t.File(umb.ChoiceRows, int64(8*(choices+1)), func(b *bufio.Writer) {
+		t.File(umb.ChoiceRows, int64(8*(choices+1)), func(writer *bufio.Writer) {
 			at := uint64(0)
-			umb.PutUint64(b, at)
+			umb.PutUint64(writer, at)
 			u.forEachChoice(func(c, _ int) {
-				lo, hi := u.model.Row(c)
-				at += uint64(hi - lo)
-				umb.PutUint64(b, at)
+				firstTransition, endTransition := u.model.Row(c)
+				at += uint64(endTransition - firstTransition)
+				umb.PutUint64(writer, at)
 			})
 		})
 		entrySize := u.numberSize
 		if u.model.Intervals() {
 			entrySize *= 2
 		}
-		t.File(umb.Probabilities, int64(branches)*entrySize, func(b *bufio.Writer) {
-			u.forEachBranch(func(i, t int) {
-				u.writeNumber(b, u.probability(i, t))
+		t.File(umb.Probabilities, int64(branches)*entrySize, func(writer *bufio.Writer) {
+			u.forEachBranch(func(i, target int) {
+				u.writeNumber(writer, u.probability(i, target))
 				if u.model.Intervals() {
-					u.writeNumber(b, number{rat: u.model.HighRat(t)})
+					u.writeNumber(writer, number{rat: u.model.HighRat(target)})
 				}
 			})
 		})
 	}
 	if u.program.Type == syntax.CTMC {
-		t.File(umb.ExitRates, int64(states)*u.numberSize, func(b *bufio.Writer) {
+		t.File(umb.ExitRates, int64(states)*u.numberSize, func(writer *bufio.Writer) {
 			for _, i := range u.stateOrder {
-				u.writeNumber(b, u.exitRate(int(i)))
+				u.writeNumber(writer, u.exitRate(int(i)))
 			}
 		})
 	}
-	t.File(umb.Targets, int64(8*branches), func(b *bufio.Writer) {
-		u.forEachBranch(func(_, t int) { umb.PutUint64(b, uint64(u.stateNumbers[u.model.Target[t]])) })
+	t.File(umb.Targets, int64(8*branches), func(writer *bufio.Writer) {
+		u.forEachBranch(func(_, target int) { umb.PutUint64(writer, uint64(u.stateNumbers[u.model.Target[target]])) })
 	})
 	t.writeBits(umb.Initial, func(i int) bool { _, ok := slices.BinarySearch(u.model.Initial, uint32(i)); return ok })
 	t.writeActions()
@@ -353,12 +353,12 @@ func (u *umbWriter) forEachChoice(visit func(c, i int)) {
 	}
 }
 
-// forEachBranch calls visit for every transition t, with its state i, in the order of the file.
-func (u *umbWriter) forEachBranch(visit func(i, t int)) {
+// forEachBranch calls visit for every transition, with its state i, in the order of the file.
+func (u *umbWriter) forEachBranch(visit func(i, target int)) {
 	u.forEachChoice(func(c, i int) {
 		u.rowBuffer = u.sortedTransitions(u.rowBuffer, c)
-		for _, t := range u.rowBuffer {
-			visit(i, t)
+		for _, target := range u.rowBuffer {
+			visit(i, target)
 		}
 	})
 }
@@ -380,7 +380,7 @@ func (u *umbWriter) exitRate(state int) number {
 	above, below := sum, sum
 	for range 8 {
 		for _, candidate := range []float64{above, below} {
-			if !slices.ContainsFunc(transitions, func(t int) bool { _, ok := branchProbability(u.model.Prob(t), candidate); return !ok }) {
+			if !slices.ContainsFunc(transitions, func(target int) bool { _, ok := branchProbability(u.model.Prob(target), candidate); return !ok }) {
 				u.cachedRate.float = candidate
 				return u.cachedRate
 			}
@@ -417,19 +417,19 @@ func (u *umbWriter) probability(state, transition int) number {
 }
 
 // writeNumber writes a number, as a fraction if the file has fractions and as a float64 otherwise.
-func (u *umbWriter) writeNumber(b *bufio.Writer, x number) {
+func (u *umbWriter) writeNumber(writer *bufio.Writer, value number) {
 	if !u.exact {
-		if x.rat != nil {
-			x.float, _ = x.rat.Float64()
+		if value.rat != nil {
+			value.float, _ = value.rat.Float64()
 		}
-		umb.PutUint64(b, math.Float64bits(x.float))
+		umb.PutUint64(writer, math.Float64bits(value.float))
 		return
 	}
-	r := x.rat
-	if r == nil {
-		r = new(big.Rat)
+	fraction := value.rat
+	if fraction == nil {
+		fraction = new(big.Rat)
 	}
-	umb.PutRat(b, r, int(u.numberSize))
+	umb.PutRat(writer, fraction, int(u.numberSize))
 }
 
 // umbMembers writes the members of a UMB archive.
@@ -440,19 +440,19 @@ type umbMembers struct {
 
 // writeOffsets writes a member with the offset of each state's entries in another member. length
 // returns the number of entries of a state.
-func (t *umbMembers) writeOffsets(name string, length func(i int) int) {
-	t.Offsets(name, len(t.writer.stateOrder), func(k int) int { return length(int(t.writer.stateOrder[k])) })
+func (members *umbMembers) writeOffsets(name string, length func(i int) int) {
+	members.Offsets(name, len(members.writer.stateOrder), func(k int) int { return length(int(members.writer.stateOrder[k])) })
 }
 
 // writeBits writes a member with a set of states as a bit vector.
-func (t *umbMembers) writeBits(name string, has func(i int) bool) {
-	t.Bits(name, len(t.writer.stateOrder), func(k int) bool { return has(int(t.writer.stateOrder[k])) })
+func (members *umbMembers) writeBits(name string, has func(i int) bool) {
+	members.Bits(name, len(members.writer.stateOrder), func(k int) bool { return has(int(members.writer.stateOrder[k])) })
 }
 
 // writeActions writes the number of the action of each choice, or of each branch of a Markov chain,
 // and the names of the actions.
-func (t *umbMembers) writeActions() {
-	u := t.writer
+func (members *umbMembers) writeActions() {
+	u := members.writer
 	if len(u.actions) == 0 {
 		return
 	}
@@ -460,69 +460,72 @@ func (t *umbMembers) writeActions() {
 	if u.nondeterministic() {
 		dir, n = "actions/choices/", u.model.NumChoices()
 	}
-	number := func(b *bufio.Writer, i int) {
+	number := func(writer *bufio.Writer, i int) {
 		a := 0
 		if name := u.Writer.actionName(i); name != "" {
 			a = u.actionNumber[name]
 		}
-		_, _ = b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), uint32(a)))
+		_, _ = writer.Write(binary.LittleEndian.AppendUint32(writer.AvailableBuffer(), uint32(a)))
 	}
-	t.File(dir+"values.bin", int64(4*n), func(b *bufio.Writer) {
+	members.File(dir+"values.bin", int64(4*n), func(writer *bufio.Writer) {
 		if u.nondeterministic() {
-			u.forEachChoice(func(c, _ int) { number(b, c) })
+			u.forEachChoice(func(c, _ int) { number(writer, c) })
 		} else {
-			u.forEachBranch(func(_, t int) { number(b, t) })
+			u.forEachBranch(func(_, target int) { number(writer, target) })
 		}
 	})
 	length := 0
 	for _, a := range u.actions {
 		length += len(a)
 	}
-	t.File(dir+"string-mapping.bin", int64(8*(len(u.actions)+1)), func(b *bufio.Writer) {
+	members.File(dir+"string-mapping.bin", int64(8*(len(u.actions)+1)), func(writer *bufio.Writer) {
 		at := uint64(0)
-		umb.PutUint64(b, at)
+		umb.PutUint64(writer, at)
 		for _, a := range u.actions {
 			at += uint64(len(a))
-			umb.PutUint64(b, at)
+			umb.PutUint64(writer, at)
 		}
 	})
-	t.File(dir+"strings.bin", int64(length), func(b *bufio.Writer) {
+	members.File(dir+"strings.bin", int64(length), func(writer *bufio.Writer) {
 		for _, a := range u.actions {
-			_, _ = b.WriteString(a)
+			_, _ = writer.WriteString(a)
 		}
 	})
 }
 
-// writeAnnotations writes the labels and the rewards.
-func (t *umbMembers) writeAnnotations() {
-	u := t.writer
-	labels := u.index.Annotations.Get("aps")
-	for _, l := range u.labels {
-		for _, m := range labels {
-			if *m.Value.Alias == l.Name {
-				t.writeBits("annotations/aps/"+m.Name+"/states/values.bin", l.States.Has)
+// writeAnnotations writes a file of bits for each label, and files of numbers for each reward structure: of the states, choices and
+// branches (transitions) that have rewards.
+func (members *umbMembers) writeAnnotations() {
+	writer := members.writer
+	labels := writer.index.Annotations.Get("aps")
+	for _, label := range writer.labels {
+		for _, member := range labels {
+			if *member.Value.Alias == label.Name {
+				members.writeBits("annotations/aps/"+member.Name+"/states/values.bin", label.States.Has)
 			}
 		}
 	}
-	states, choices, branches := int64(u.model.NumStates()), int64(u.model.NumChoices()), int64(u.model.NumTransitions())
-	for k, m := range u.index.Annotations.Get("rewards") {
-		r := u.rewards[k]
-		for _, kind := range m.Value.AppliesTo {
-			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", m.Name, kind)
+	states, choices, branches := int64(writer.model.NumStates()), int64(writer.model.NumChoices()), int64(writer.model.NumTransitions())
+	for index, member := range writer.index.Annotations.Get("rewards") {
+		reward := writer.rewards[index]
+		for _, kind := range member.Value.AppliesTo {
+			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", member.Name, kind)
 			switch kind {
 			case "states":
-				t.File(name, states*u.numberSize, func(b *bufio.Writer) {
-					for _, i := range u.stateOrder {
-						u.writeNumber(b, rewardAt(r.State, r.StateRat, int(i)))
+				members.File(name, states*writer.numberSize, func(out *bufio.Writer) {
+					for _, i := range writer.stateOrder {
+						writer.writeNumber(out, rewardAt(reward.State, reward.StateRat, int(i)))
 					}
 				})
 			case "choices":
-				t.File(name, choices*u.numberSize, func(b *bufio.Writer) {
-					u.forEachChoice(func(c, _ int) { u.writeNumber(b, rewardAt(r.Choice, r.ChoiceRat, c)) })
+				members.File(name, choices*writer.numberSize, func(out *bufio.Writer) {
+					writer.forEachChoice(func(c, _ int) { writer.writeNumber(out, rewardAt(reward.Choice, reward.ChoiceRat, c)) })
 				})
 			case "branches":
-				t.File(name, branches*u.numberSize, func(b *bufio.Writer) {
-					u.forEachBranch(func(_, t int) { u.writeNumber(b, rewardAt(r.transitions.Values, r.transitions.Rats, t)) })
+				members.File(name, branches*writer.numberSize, func(out *bufio.Writer) {
+					writer.forEachBranch(func(_, transition int) {
+						writer.writeNumber(out, rewardAt(reward.transitions.Values, reward.transitions.Rats, transition))
+					})
 				})
 			}
 		}
@@ -531,23 +534,23 @@ func (t *umbMembers) writeAnnotations() {
 
 // writeValuations writes the packed values of the variables in every state. The first variable is in
 // the lowest bits.
-func (t *umbMembers) writeValuations() {
-	u := t.writer
-	t.File(umb.Valuations, int64(u.valuationSize)*int64(len(u.stateOrder)), func(b *bufio.Writer) {
+func (members *umbMembers) writeValuations() {
+	writer := members.writer
+	members.File(umb.Valuations, int64(writer.valuationSize)*int64(len(writer.stateOrder)), func(out *bufio.Writer) {
 		var values []int32
-		packed := make([]byte, u.valuationSize+8)
-		for k, i := range u.stateOrder {
-			if k&0xfff == 0 && u.ctx.Err() != nil {
+		packed := make([]byte, writer.valuationSize+8)
+		for position, state := range writer.stateOrder {
+			if position&0xfff == 0 && writer.ctx.Err() != nil {
 				return
 			}
-			values = u.space.State(values, int(i))
+			values = writer.space.State(values, int(state))
 			clear(packed)
-			for _, field := range u.fields {
+			for _, field := range writer.fields {
 				value := uint64(values[field.slot]) & (1<<field.numBits - 1) << (field.bitOffset % 8)
 				target := packed[field.bitOffset/8:]
 				binary.LittleEndian.PutUint64(target, binary.LittleEndian.Uint64(target)|value)
 			}
-			_, _ = b.Write(packed[:u.valuationSize])
+			_, _ = out.Write(packed[:writer.valuationSize])
 		}
 	})
 }

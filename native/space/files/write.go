@@ -156,10 +156,10 @@ func (p *printer) writeComment(text string) {
 	}
 }
 
-func (p *printer) write(s string)       { p.line = append(p.line, s...) }
-func (p *printer) writeInt(i int)       { p.line = strconv.AppendInt(p.line, int64(i), 10) }
-func (p *printer) writeNumber(n number) { p.line = p.appendNumber(p.line, n) }
-func (p *printer) writeTarget(t int)    { p.writeInt(int(p.stateNumbers[p.model.Target[t]])) }
+func (p *printer) write(s string)         { p.line = append(p.line, s...) }
+func (p *printer) writeInt(i int)         { p.line = strconv.AppendInt(p.line, int64(i), 10) }
+func (p *printer) writeNumber(n number)   { p.line = p.appendNumber(p.line, n) }
+func (p *printer) writeTarget(target int) { p.writeInt(int(p.stateNumbers[p.model.Target[target]])) }
 
 // spaceInt writes a space and a number.
 func (p *printer) spaceInt(i int) {
@@ -176,17 +176,17 @@ func (p *printer) endLine() {
 
 // appendNumber appends a number: as a fraction if it has one, otherwise with the precision of the
 // options.
-func (w *Writer) appendNumber(dst []byte, x number) []byte {
+func (w *Writer) appendNumber(dst []byte, value number) []byte {
 	switch {
-	case x.rat != nil && !w.space.Rounded():
-		return append(dst, x.rat.RatString()...)
-	case x.rat != nil:
-		x.float, _ = x.rat.Float64()
+	case value.rat != nil && !w.space.Rounded():
+		return append(dst, value.rat.RatString()...)
+	case value.rat != nil:
+		value.float, _ = value.rat.Float64()
 	}
 	if w.opts.Symbolic {
-		return strconv.AppendFloat(dst, x.float, 'g', w.opts.Precision, 64)
+		return strconv.AppendFloat(dst, value.float, 'g', w.opts.Precision, 64)
 	}
-	return appendFloat(dst, w.opts.Precision, x.float)
+	return appendFloat(dst, w.opts.Precision, value.float)
 }
 
 // weight returns the probability or rate of a transition, as a fraction in an exact model.

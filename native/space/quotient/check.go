@@ -75,8 +75,8 @@ func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*spar
 	}
 	difference := map[uint32]*big.Rat{}
 	addWeights := func(choice int, sign int64) {
-		lo, hi := m.Row(choice)
-		for i := lo; i < hi; i++ {
+		first, end := m.Row(choice)
+		for i := first; i < end; i++ {
 			block := p.Block[m.Target[i]]
 			if difference[block] == nil {
 				difference[block] = new(big.Rat)
@@ -86,20 +86,20 @@ func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*spar
 	}
 	addWeights(c, 1)
 	addWeights(d, -1)
-	for _, x := range difference {
-		if x.Sign() != 0 {
+	for _, value := range difference {
+		if value.Sign() != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// entry returns x[i], and 0 if x or the entry is nil.
-func entry(x []*big.Rat, i int) *big.Rat {
-	if x == nil || x[i] == nil {
+// entry returns values[i], and 0 if values or the entry is nil.
+func entry(values []*big.Rat, i int) *big.Rat {
+	if values == nil || values[i] == nil {
 		return new(big.Rat)
 	}
-	return x[i]
+	return values[i]
 }
 
-func equalRats(x, y *big.Rat) bool { return x.Cmp(y) == 0 }
+func equalRats(left, right *big.Rat) bool { return left.Cmp(right) == 0 }

@@ -12,10 +12,10 @@ import (
 // Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
 // are not copied.
 func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
-	b := sparse.NewBuilder(m.Kind)
+	builder := sparse.NewBuilder(m.Kind)
 	var kept []uint32
 	for _, s := range p.First {
-		b.State()
+		builder.State()
 		first, end := m.Choices(int(s))
 		firstKept := len(kept)
 		for c := first; c < end; c++ {
@@ -25,16 +25,16 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 			}
 			kept = append(kept, uint32(c))
 			if m.Kind == sparse.MDP {
-				a := sparse.NoAction
+				action := sparse.NoAction
 				if m.Actions != nil {
-					a = m.Actions[c]
+					action = m.Actions[c]
 				}
-				b.Choice(a)
+				builder.Choice(action)
 			}
-			p.addRow(b, m, c)
+			p.addRow(builder, m, c)
 		}
 	}
-	out, err := b.Finish()
+	out, err := builder.Finish()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,24 +49,24 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 			out.Deadlocks.Add(int(p.Block[s]))
 		}
 	}
-	for _, l := range m.Labels {
+	for _, label := range m.Labels {
 		set := sparse.NewSet(len(p.First))
 		for i, s := range p.First {
-			if l.States.Has(int(s)) {
+			if label.States.Has(int(s)) {
 				set.Add(i)
 			}
 		}
-		out.Labels = append(out.Labels, sparse.Label{Name: l.Name, States: set})
+		out.Labels = append(out.Labels, sparse.Label{Name: label.Name, States: set})
 	}
 	return out, kept, nil
 }
 
 // addRow adds the transitions of choice c of m, with blocks as targets. It adds up the weights to each block.
-func (p *Partition) addRow(b *sparse.Builder, m *sparse.Model, c int) {
+func (p *Partition) addRow(builder *sparse.Builder, m *sparse.Model, c int) {
 	sums := map[uint32]*big.Rat{}
 	var blocks []uint32
-	lo, hi := m.Row(c)
-	for i := lo; i < hi; i++ {
+	first, end := m.Row(c)
+	for i := first; i < end; i++ {
 		to := p.Block[m.Target[i]]
 		if sums[to] == nil {
 			sums[to] = new(big.Rat)
@@ -76,17 +76,17 @@ func (p *Partition) addRow(b *sparse.Builder, m *sparse.Model, c int) {
 	}
 	slices.Sort(blocks)
 	for _, to := range blocks {
-		b.AddRat(int(to), sums[to], sparse.NoAction)
+		builder.AddRat(int(to), sums[to], sparse.NoAction)
 	}
 }
 
 // Reward translates a reward structure of the model to the quotient. kept has the choice of the model for each
 // choice of the quotient, as Model returns it.
-func (p *Partition) Reward(r *sparse.Reward, kept []uint32) *sparse.Reward {
+func (p *Partition) Reward(reward *sparse.Reward, kept []uint32) *sparse.Reward {
 	return &sparse.Reward{
-		Name: r.Name, Err: r.Err, Unfit: r.Unfit,
-		State: selectEntries(r.State, p.First), StateRat: selectEntries(r.StateRat, p.First),
-		Choice: selectEntries(r.Choice, kept), ChoiceRat: selectEntries(r.ChoiceRat, kept),
+		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
+		State: selectEntries(reward.State, p.First), StateRat: selectEntries(reward.StateRat, p.First),
+		Choice: selectEntries(reward.Choice, kept), ChoiceRat: selectEntries(reward.ChoiceRat, kept),
 	}
 }
 

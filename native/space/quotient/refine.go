@@ -41,44 +41,44 @@ type blockWeight struct{ block, weight uint32 }
 
 // Refine returns the coarsest bisimulation in which the states of a block have the same number in initial and the
 // same exact rewards. The error is the context's or ErrInexact.
-func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
-	if !m.Exact() || m.Intervals() {
+func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
+	if !model.Exact() || model.Intervals() {
 		return nil, ErrInexact
 	}
-	r := &refiner{model: m, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
-	for _, w := range m.Rats {
-		r.weightID = append(r.weightID, r.rationalID(w))
+	refiner := &refiner{model: model, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
+	for _, weight := range model.Rats {
+		refiner.weightID = append(refiner.weightID, refiner.rationalID(weight))
 	}
-	r.numberChoiceRewards(rewards)
-	out := &Partition{}
+	refiner.numberChoiceRewards(rewards)
+	partition := &Partition{}
 	lastBlocks := 0
-	r.block, lastBlocks = groupByKey(m.NumStates(), func(s int, key []byte) []byte {
-		return r.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
+	refiner.block, lastBlocks = groupByKey(model.NumStates(), func(s int, key []byte) []byte {
+		return refiner.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
 	})
 	for {
 		var err error
-		next, blocks := groupByKey(m.NumStates(), func(s int, key []byte) []byte {
+		next, blocks := groupByKey(model.NumStates(), func(s int, key []byte) []byte {
 			if s&0xfff == 0 && err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
 				return key
 			}
-			return r.signature(s, key)
+			return refiner.signature(s, key)
 		})
 		if err != nil {
 			return nil, err
 		}
-		r.block = next
-		out.Rounds++
+		refiner.block = next
+		partition.Rounds++
 		if blocks == lastBlocks {
 			break
 		}
 		lastBlocks = blocks
 	}
-	out.Block = r.block
-	out.First = firstStates(r.block, lastBlocks)
-	return out, nil
+	partition.Block = refiner.block
+	partition.First = firstStates(refiner.block, lastBlocks)
+	return partition, nil
 }
 
 // New returns a Partition with the given blocks, renumbered by their first states.
@@ -126,10 +126,10 @@ func groupByKey(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
 }
 
 // rationalID returns the number of a fraction; nil stands for 0.
-func (r *refiner) rationalID(x *big.Rat) uint32 {
+func (r *refiner) rationalID(value *big.Rat) uint32 {
 	text := "0"
-	if x != nil {
-		text = x.RatString()
+	if value != nil {
+		text = value.RatString()
 	}
 	i, known := r.rationalIDs[text]
 	if !known {
@@ -143,11 +143,11 @@ func (r *refiner) rationalID(x *big.Rat) uint32 {
 func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
 	r.choiceReward, _ = groupByKey(r.model.NumChoices(), func(c int, key []byte) []byte {
 		for _, reward := range rewards {
-			var x *big.Rat
+			var value *big.Rat
 			if reward.ChoiceRat != nil {
-				x = reward.ChoiceRat[c]
+				value = reward.ChoiceRat[c]
 			}
-			key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
+			key = binary.LittleEndian.AppendUint32(key, r.rationalID(value))
 		}
 		return key
 	})
@@ -156,11 +156,11 @@ func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
 // appendStateRewards appends the numbers of the rewards of state s to a key.
 func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int) []byte {
 	for _, reward := range rewards {
-		var x *big.Rat
+		var value *big.Rat
 		if reward.StateRat != nil {
-			x = reward.StateRat[s]
+			value = reward.StateRat[s]
 		}
-		key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
+		key = binary.LittleEndian.AppendUint32(key, r.rationalID(value))
 	}
 	return key
 }
@@ -183,9 +183,9 @@ func (r *refiner) signature(s int, key []byte) []byte {
 // choiceSignature returns the signature of a choice: the number of its rewards, and for each block that it
 // leads to, the block and the number of the probability.
 func (r *refiner) choiceSignature(c int) []byte {
-	lo, hi := r.model.Row(c)
+	first, end := r.model.Row(c)
 	r.pairs = r.pairs[:0]
-	for i := lo; i < hi; i++ {
+	for i := first; i < end; i++ {
 		r.pairs = append(r.pairs, blockWeight{r.block[r.model.Target[i]], r.model.Weight[i]})
 	}
 	slices.SortFunc(r.pairs, func(a, b blockWeight) int {
@@ -219,11 +219,11 @@ func (r *refiner) sumOf(pairs []blockWeight) uint32 {
 	}
 	i, known := r.sumID[string(key)]
 	if !known {
-		x := new(big.Rat)
+		value := new(big.Rat)
 		for _, p := range pairs {
-			x.Add(x, r.model.Rats[p.weight])
+			value.Add(value, r.model.Rats[p.weight])
 		}
-		i = r.rationalID(x)
+		i = r.rationalID(value)
 		r.sumID[string(key)] = i
 	}
 	return i

@@ -86,13 +86,13 @@ func (b *Builder) State() {
 }
 
 // Choice begins the next choice of the current state of an MDP.
-func (b *Builder) Choice(a Action) {
+func (b *Builder) Choice(action Action) {
 	if b.model.Kind != MDP || b.numStates == 0 {
 		b.keepError(fmt.Errorf("choice outside a state of an MDP"))
 		return
 	}
 	b.beginRow()
-	b.addAction(a)
+	b.addAction(action)
 }
 
 // beginRow begins the transitions of the next choice.
@@ -105,9 +105,9 @@ func (b *Builder) beginRow() {
 }
 
 // addAction appends the action of a choice of an MDP, or of a transition of a Markov chain.
-func (b *Builder) addAction(a Action) {
-	b.actions.add(a)
-	b.hasActions = b.hasActions || a != NoAction
+func (b *Builder) addAction(action Action) {
+	b.actions.add(action)
+	b.hasActions = b.hasActions || action != NoAction
 }
 
 // Add appends a transition without action. A weight of zero is dropped; a negative or infinite one is
@@ -116,7 +116,7 @@ func (b *Builder) Add(target int, weight float64) { b.AddAction(target, weight, 
 
 // AddAction appends a transition with an action to the current state of a Markov chain. It treats the
 // weight as Add does.
-func (b *Builder) AddAction(target int, weight float64, a Action) {
+func (b *Builder) AddAction(target int, weight float64, action Action) {
 	switch {
 	case weight == 0:
 		return
@@ -129,7 +129,7 @@ func (b *Builder) AddAction(target int, weight float64, a Action) {
 	if weight != cached.weight {
 		*cached = cachedWeight{weight, b.weightID(weight)}
 	}
-	b.addTransition(target, cached.id, a)
+	b.addTransition(target, cached.id, action)
 }
 
 // weightID returns the index of a float64 in the table of weights, and adds it if it is new.
@@ -145,9 +145,9 @@ func (b *Builder) weightID(weight float64) uint32 {
 
 // NormalFloat returns the normal float64 nearest to a positive fraction. near is false if the fraction is
 // outside the range of normal float64 numbers; f is then the end of the range.
-func NormalFloat(x *big.Rat) (nearest float64, inRange bool) {
+func NormalFloat(value *big.Rat) (nearest float64, inRange bool) {
 	const minNormal = 0x1p-1022
-	nearest, _ = x.Float64()
+	nearest, _ = value.Float64()
 	if nearest >= minNormal && nearest <= math.MaxFloat64 {
 		return nearest, true
 	}
@@ -156,7 +156,7 @@ func NormalFloat(x *big.Rat) (nearest float64, inRange bool) {
 
 // AddRat appends a transition with a fraction as weight. A weight of zero is dropped; a negative one is an
 // error. The weights of a model must be all fractions, or all float64.
-func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
+func (b *Builder) AddRat(target int, weight *big.Rat, action Action) {
 	switch weight.Sign() {
 	case 0:
 		return
@@ -164,17 +164,17 @@ func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 		b.keepError(fmt.Errorf("state %d: found weight %v, wanted a fraction that is not negative", b.numStates-1, weight.RatString()))
 		return
 	}
-	b.addTransition(target, b.rationalID(weight), a)
+	b.addTransition(target, b.rationalID(weight), action)
 }
 
 // AddInterval appends a transition whose weight is an interval. Its lower end may be zero, its upper end
 // may not. Either all weights of a model are intervals, or none.
-func (b *Builder) AddInterval(target int, low, high *big.Rat, a Action) {
+func (b *Builder) AddInterval(target int, low, high *big.Rat, action Action) {
 	if low.Sign() < 0 || high.Sign() <= 0 || low.Cmp(high) > 0 {
 		b.keepError(fmt.Errorf("state %d: found weight [%s,%s], wanted an interval of numbers that are not negative", b.numStates-1, low.RatString(), high.RatString()))
 		return
 	}
-	b.addTransition(target, b.rationalID(low), a)
+	b.addTransition(target, b.rationalID(low), action)
 	b.highs.add(b.rationalID(high))
 }
 
@@ -204,7 +204,7 @@ func (b *Builder) rationalID(weight *big.Rat) uint32 {
 }
 
 // addTransition appends a transition whose weight has index id in the table of weights.
-func (b *Builder) addTransition(target int, id uint32, a Action) {
+func (b *Builder) addTransition(target int, id uint32, action Action) {
 	switch {
 	case b.starts.len() == 0:
 		b.keepError(errors.New("transition outside a choice"))
@@ -217,7 +217,7 @@ func (b *Builder) addTransition(target int, id uint32, a Action) {
 	b.weights.add(id)
 	b.maxTarget = max(b.maxTarget, uint32(target))
 	if b.model.Kind != MDP {
-		b.addAction(a)
+		b.addAction(action)
 	}
 }
 
@@ -246,17 +246,17 @@ func (b *Builder) AddRows(rows Rows, n int) Rows {
 				b.Choice(rows.Actions[choices])
 			}
 			for range rows.Transitions[choices] {
-				i, a := transitions, NoAction
+				i, action := transitions, NoAction
 				if isChain {
-					a = rows.Actions[i]
+					action = rows.Actions[i]
 				}
 				switch {
 				case rows.Highs != nil:
-					b.AddInterval(int(rows.Targets[i]), rows.Rats[i], rows.Highs[i], a)
+					b.AddInterval(int(rows.Targets[i]), rows.Rats[i], rows.Highs[i], action)
 				case rows.Rats != nil:
-					b.AddRat(int(rows.Targets[i]), rows.Rats[i], a)
+					b.AddRat(int(rows.Targets[i]), rows.Rats[i], action)
 				default:
-					b.AddAction(int(rows.Targets[i]), rows.Weights[i], a)
+					b.AddAction(int(rows.Targets[i]), rows.Weights[i], action)
 				}
 				transitions++
 			}

@@ -74,85 +74,85 @@ type searchFrame struct {
 
 // search visits the states that are reachable from s in depth-first order. It completes every component
 // that it finds.
-func (t *pearce) search(s uint32) {
-	t.enter(s)
-	for len(t.frames) > 0 {
-		f := &t.frames[len(t.frames)-1]
-		if w, ok := t.successor(f); ok {
-			if t.rindex[w] == 0 {
-				t.enter(w)
+func (search *pearce) search(s uint32) {
+	search.enter(s)
+	for len(search.frames) > 0 {
+		f := &search.frames[len(search.frames)-1]
+		if w, ok := search.successor(f); ok {
+			if search.rindex[w] == 0 {
+				search.enter(w)
 			} else {
-				t.lowlink(f, w)
+				search.lowlink(f, w)
 			}
 			continue
 		}
 		done := *f
-		t.frames = t.frames[:len(t.frames)-1]
-		t.leave(done)
-		if len(t.frames) > 0 {
-			t.lowlink(&t.frames[len(t.frames)-1], done.state)
+		search.frames = search.frames[:len(search.frames)-1]
+		search.leave(done)
+		if len(search.frames) > 0 {
+			search.lowlink(&search.frames[len(search.frames)-1], done.state)
 		}
 	}
 }
 
 // enter gives state s the next index, and appends it to the search path.
-func (t *pearce) enter(s uint32) {
-	t.rindex[s] = t.index
-	t.index++
-	first, _ := t.model.Choices(int(s))
-	t.frames = append(t.frames, searchFrame{s, uint32(first), t.model.Start[first], true})
+func (search *pearce) enter(s uint32) {
+	search.rindex[s] = search.index
+	search.index++
+	first, _ := search.model.Choices(int(s))
+	search.frames = append(search.frames, searchFrame{s, uint32(first), search.model.Start[first], true})
 }
 
 // lowlink lowers the rindex of f's state to that of its successor w. If it is lower, then the state is
 // not the root of its component, as it reaches a state that was visited earlier.
-func (t *pearce) lowlink(f *searchFrame, w uint32) {
-	if t.rindex[w] < t.rindex[f.state] {
-		t.rindex[f.state] = t.rindex[w]
+func (search *pearce) lowlink(f *searchFrame, w uint32) {
+	if search.rindex[w] < search.rindex[f.state] {
+		search.rindex[f.state] = search.rindex[w]
 		f.root = false
 	}
 }
 
 // successor returns the next successor of f's state in the part of the model, and false after the last.
-func (t *pearce) successor(f *searchFrame) (uint32, bool) {
-	_, end := t.model.Choices(int(f.state))
+func (search *pearce) successor(f *searchFrame) (uint32, bool) {
+	_, end := search.model.Choices(int(f.state))
 	for int(f.choice) < end {
-		if t.allowed == nil || t.allowed.Has(int(f.choice)) {
-			for f.next < t.model.Start[f.choice+1] {
-				target := t.model.Target[f.next]
+		if search.allowed == nil || search.allowed.Has(int(f.choice)) {
+			for f.next < search.model.Start[f.choice+1] {
+				target := search.model.Target[f.next]
 				f.next++
-				if t.states == nil || t.states.Has(int(target)) {
+				if search.states == nil || search.states.Has(int(target)) {
 					return target, true
 				}
 			}
 		}
 		f.choice++
-		f.next = t.model.Start[f.choice]
+		f.next = search.model.Start[f.choice]
 	}
 	return 0, false
 }
 
-// leave is called when all successors of f's state were visited. If the state is the root of its component,
+// leave is called when all successors of frame's state were visited. If the state is the root of its component,
 // the component consists of it and of the states on top of the stack; otherwise the state goes onto the stack.
-func (t *pearce) leave(f searchFrame) {
-	if !f.root {
-		t.stack = append(t.stack, f.state)
+func (search *pearce) leave(frame searchFrame) {
+	if !frame.root {
+		search.stack = append(search.stack, frame.state)
 		return
 	}
-	t.index--
-	lowest := len(t.stack)
-	for lowest > 0 && t.rindex[f.state] <= t.rindex[t.stack[lowest-1]] {
+	search.index--
+	lowest := len(search.stack)
+	for lowest > 0 && search.rindex[frame.state] <= search.rindex[search.stack[lowest-1]] {
 		lowest--
 	}
-	for _, w := range t.stack[lowest:] {
-		t.rindex[w] = t.closedIndex
-		t.index--
+	for _, member := range search.stack[lowest:] {
+		search.rindex[member] = search.closedIndex
+		search.index--
 	}
-	t.components.States = append(t.components.States, t.stack[lowest:]...)
-	t.stack = t.stack[:lowest]
-	t.rindex[f.state] = t.closedIndex
-	t.components.States = append(t.components.States, f.state)
-	t.components.Start = append(t.components.Start, uint32(len(t.components.States)))
-	t.closedIndex--
+	search.components.States = append(search.components.States, search.stack[lowest:]...)
+	search.stack = search.stack[:lowest]
+	search.rindex[frame.state] = search.closedIndex
+	search.components.States = append(search.components.States, frame.state)
+	search.components.Start = append(search.components.Start, uint32(len(search.components.States)))
+	search.closedIndex--
 }
 
 // Bottom returns the components that no transition of m leaves, in increasing order.
@@ -161,8 +161,8 @@ func (c *Components) Bottom(m *Model) []int {
 	for i := range c.Num() {
 		leaves := slices.ContainsFunc(c.Members(i), func(s uint32) bool {
 			first, end := m.Choices(int(s))
-			return slices.ContainsFunc(m.Target[m.Start[first]:m.Start[end]], func(t uint32) bool {
-				return c.ID[t] != uint32(i)
+			return slices.ContainsFunc(m.Target[m.Start[first]:m.Start[end]], func(target uint32) bool {
+				return c.ID[target] != uint32(i)
 			})
 		})
 		if !leaves {

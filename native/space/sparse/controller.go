@@ -31,16 +31,16 @@ type Move struct {
 
 // validate returns an error unless every move is a choice of its state in the model, has a next node for
 // each transition of the choice, and the probabilities of each node's moves sum to one.
-func (x *Controller) validate(m *Model) error {
-	for i, node := range x.Nodes {
+func (controller *Controller) validate(m *Model) error {
+	for i, node := range controller.Nodes {
 		sum := new(big.Rat)
 		for _, move := range node.Moves {
 			first, end := m.Choices(int(node.State))
 			if int(move.Choice) < first || int(move.Choice) >= end {
 				return fmt.Errorf("node %d: found choice %d, wanted one of state %d: %d to %d", i, move.Choice, node.State, first, end-1)
 			}
-			if lo, hi := m.Row(int(move.Choice)); len(move.Next) != hi-lo {
-				return fmt.Errorf("node %d: found %d next nodes for choice %d, wanted %d, one for each transition", i, len(move.Next), move.Choice, hi-lo)
+			if firstTransition, endTransition := m.Row(int(move.Choice)); len(move.Next) != endTransition-firstTransition {
+				return fmt.Errorf("node %d: found %d next nodes for choice %d, wanted %d, one for each transition", i, len(move.Next), move.Choice, endTransition-firstTransition)
 			}
 			sum.Add(sum, move.Probability())
 		}
@@ -62,21 +62,21 @@ func (move *Move) Probability() *big.Rat {
 
 // Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of m are not
 // copied. The error is the context's, or says that the controller does not fit the model.
-func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
-	if err := x.validate(m); err != nil {
+func (controller *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
+	if err := controller.validate(m); err != nil {
 		return nil, err
 	}
-	b := NewBuilder(DTMC)
+	builder := NewBuilder(DTMC)
 	mixed := false
-	for i := range x.Nodes {
+	for i := range controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		b.State()
-		mixed = mixed || len(x.Nodes[i].Moves) > 1
-		x.addRow(b, m, x.Nodes[i].Moves)
+		builder.State()
+		mixed = mixed || len(controller.Nodes[i].Moves) > 1
+		controller.addRow(builder, m, controller.Nodes[i].Moves)
 	}
-	out, err := b.Finish()
+	out, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +84,14 @@ func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 	if mixed && m.Rats == nil {
 		out.Err += 0x1p-50 // rounding of move probabilities, products and sums
 	}
-	out.Initial = slices.Clone(x.Start)
+	out.Initial = slices.Clone(controller.Start)
 	slices.Sort(out.Initial)
 	return out, nil
 }
 
 // addRow adds the transitions of a node with the given moves. Transitions with the same next node and the
 // same action are merged, and their probabilities added.
-func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
+func (controller *Controller) addRow(builder *Builder, m *Model, moves []Move) {
 	type destination struct {
 		node   uint32
 		action Action
@@ -122,34 +122,34 @@ func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
 	slices.SortStableFunc(order, func(x, y destination) int { return int(x.node) - int(y.node) })
 	for _, to := range order {
 		if m.Rats != nil {
-			b.AddRat(int(to.node), exactSums[to], to.action)
+			builder.AddRat(int(to.node), exactSums[to], to.action)
 		} else {
-			b.AddAction(int(to.node), sums[to], to.action)
+			builder.AddAction(int(to.node), sums[to], to.action)
 		}
 	}
 }
 
 // Reward translates a reward structure of the model to the induced chain. The reward of a node with
 // several moves is the expectation over them.
-func (x *Controller) Reward(r *Reward) *Reward {
-	out := &Reward{Name: r.Name, Err: r.Err, Unfit: r.Unfit}
-	for _, node := range x.Nodes {
-		if r.State != nil {
-			out.State = append(out.State, r.State[node.State])
+func (controller *Controller) Reward(reward *Reward) *Reward {
+	out := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
+	for _, node := range controller.Nodes {
+		if reward.State != nil {
+			out.State = append(out.State, reward.State[node.State])
 		}
-		if r.StateRat != nil {
-			out.StateRat = append(out.StateRat, r.StateRat[node.State])
+		if reward.StateRat != nil {
+			out.StateRat = append(out.StateRat, reward.StateRat[node.State])
 		}
-		if r.Choice == nil {
+		if reward.Choice == nil {
 			continue
 		}
-		near, exact := r.expectedChoice(node.Moves)
+		near, exact := reward.expectedChoice(node.Moves)
 		out.Choice = append(out.Choice, near)
-		if r.ChoiceRat != nil {
+		if reward.ChoiceRat != nil {
 			out.ChoiceRat = append(out.ChoiceRat, exact)
 		}
 		if len(node.Moves) > 1 {
-			out.Err = r.Err + 0x1p-50
+			out.Err = reward.Err + 0x1p-50
 		}
 	}
 	return out

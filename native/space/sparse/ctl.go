@@ -2,19 +2,19 @@ package sparse
 
 // The operators of CTL: a path may take any choice and any transition, without fairness assumptions.
 
-// ExistsNext returns the states with a successor in x.
-func (g *Graph) ExistsNext(x *Set) *Set {
+// ExistsNext returns the states with a successor in the set.
+func (g *Graph) ExistsNext(set *Set) *Set {
 	out := NewSet(g.NumStates())
-	for t := range x.All() {
-		for _, c := range g.Into(t) {
+	for target := range set.All() {
+		for _, c := range g.Into(target) {
 			out.Add(g.Owner(c))
 		}
 	}
 	return out
 }
 
-// ForallNext returns the states with all successors in x.
-func (g *Graph) ForallNext(x *Set) *Set { return g.ExistsNext(x.Complement()).Complement() }
+// ForallNext returns the states with all successors in the set.
+func (g *Graph) ForallNext(set *Set) *Set { return g.ExistsNext(set.Complement()).Complement() }
 
 // ExistsUntil returns the states with a path that satisfies left U right.
 func (g *Graph) ExistsUntil(left, right *Set) *Set {
@@ -50,12 +50,12 @@ func (g *Graph) ForallUntil(left, right *Set) *Set {
 	return out
 }
 
-// ExistsGlobally returns the states with a path that stays in x forever.
-func (g *Graph) ExistsGlobally(x *Set) *Set {
-	return g.ForallUntil(FullSet(x.Len()), x.Complement()).Complement()
+// ExistsGlobally returns the states with a path that stays in the set forever.
+func (g *Graph) ExistsGlobally(set *Set) *Set {
+	return g.ForallUntil(FullSet(set.Len()), set.Complement()).Complement()
 }
 
-// ForallGlobally returns the states all of whose paths stay in x forever.
-func (g *Graph) ForallGlobally(x *Set) *Set {
-	return g.ExistsUntil(FullSet(x.Len()), x.Complement()).Complement()
+// ForallGlobally returns the states all of whose paths stay in the set forever.
+func (g *Graph) ForallGlobally(set *Set) *Set {
+	return g.ExistsUntil(FullSet(set.Len()), set.Complement()).Complement()
 }

@@ -26,71 +26,71 @@ func NewDerivedBuilder(source *Model, kind Kind) *DerivedBuilder {
 }
 
 // Grow reserves space for more states, choices and transitions.
-func (b *DerivedBuilder) Grow(states, choices, transitions int) {
-	if b.derived.Kind == MDP {
-		b.derived.First = slices.Grow(b.derived.First, states+1)
+func (builder *DerivedBuilder) Grow(states, choices, transitions int) {
+	if builder.derived.Kind == MDP {
+		builder.derived.First = slices.Grow(builder.derived.First, states+1)
 	}
-	b.Origin = slices.Grow(b.Origin, choices)
-	b.derived.Start = slices.Grow(b.derived.Start, choices+1)
-	b.derived.Target = slices.Grow(b.derived.Target, transitions)
-	b.derived.Weight = slices.Grow(b.derived.Weight, transitions)
-	if b.source.High != nil {
-		b.derived.High = slices.Grow(b.derived.High, transitions)
+	builder.Origin = slices.Grow(builder.Origin, choices)
+	builder.derived.Start = slices.Grow(builder.derived.Start, choices+1)
+	builder.derived.Target = slices.Grow(builder.derived.Target, transitions)
+	builder.derived.Weight = slices.Grow(builder.derived.Weight, transitions)
+	if builder.source.High != nil {
+		builder.derived.High = slices.Grow(builder.derived.High, transitions)
 	}
 }
 
 // State begins the next state.
-func (b *DerivedBuilder) State() {
-	if b.derived.Kind == MDP {
-		b.derived.First = append(b.derived.First, uint32(len(b.derived.Start)))
+func (builder *DerivedBuilder) State() {
+	if builder.derived.Kind == MDP {
+		builder.derived.First = append(builder.derived.First, uint32(len(builder.derived.Start)))
 	}
 }
 
 // Copy appends a copy of choice c of the source model. For transition i of the source model, the copy has
 // a transition of the same weight to state target(i).
-func (b *DerivedBuilder) Copy(c int, target func(i int) uint32) {
-	b.beginChoice(uint32(c))
-	lo, hi := b.source.Row(c)
-	for i := lo; i < hi; i++ {
-		b.derived.Target = append(b.derived.Target, target(i))
+func (builder *DerivedBuilder) Copy(c int, target func(i int) uint32) {
+	builder.beginChoice(uint32(c))
+	first, end := builder.source.Row(c)
+	for i := first; i < end; i++ {
+		builder.derived.Target = append(builder.derived.Target, target(i))
 	}
-	b.derived.Weight = append(b.derived.Weight, b.source.Weight[lo:hi]...)
-	if b.source.High != nil {
-		b.derived.High = append(b.derived.High, b.source.High[lo:hi]...)
+	builder.derived.Weight = append(builder.derived.Weight, builder.source.Weight[first:end]...)
+	if builder.source.High != nil {
+		builder.derived.High = append(builder.derived.High, builder.source.High[first:end]...)
 	}
 }
 
 // Loop appends a choice that leads to one state with weight 1.
-func (b *DerivedBuilder) Loop(target uint32) {
-	if b.oneID == None {
-		b.oneID = b.derived.One()
+func (builder *DerivedBuilder) Loop(target uint32) {
+	if builder.oneID == None {
+		builder.oneID = builder.derived.One()
 	}
-	b.beginChoice(None)
-	b.derived.Target = append(b.derived.Target, target)
-	b.derived.Weight = append(b.derived.Weight, b.oneID)
-	if b.source.High != nil {
-		b.derived.High = append(b.derived.High, b.oneID)
+	builder.beginChoice(None)
+	builder.derived.Target = append(builder.derived.Target, target)
+	builder.derived.Weight = append(builder.derived.Weight, builder.oneID)
+	if builder.source.High != nil {
+		builder.derived.High = append(builder.derived.High, builder.oneID)
 	}
 }
 
 // beginChoice begins a choice that copies choice origin of the source model.
-func (b *DerivedBuilder) beginChoice(origin uint32) {
-	b.derived.Start = append(b.derived.Start, uint32(len(b.derived.Target)))
-	b.Origin = append(b.Origin, origin)
+func (builder *DerivedBuilder) beginChoice(origin uint32) {
+	builder.derived.Start = append(builder.derived.Start, uint32(len(builder.derived.Target)))
+	builder.Origin = append(builder.Origin, origin)
 }
 
 // NumChoices returns the number of choices so far.
-func (b *DerivedBuilder) NumChoices() int { return len(b.derived.Start) }
+func (builder *DerivedBuilder) NumChoices() int { return len(builder.derived.Start) }
 
 // NumTransitions returns the number of transitions so far.
-func (b *DerivedBuilder) NumTransitions() int { return len(b.derived.Target) }
+func (builder *DerivedBuilder) NumTransitions() int { return len(builder.derived.Target) }
 
 // Finish returns the model, without initial states, labels and rewards. The builder must not be used
 // again, except for Origin.
-func (b *DerivedBuilder) Finish() *Model {
-	if b.derived.Kind == MDP {
-		b.derived.First = append(b.derived.First, uint32(len(b.derived.Start)))
+func (builder *DerivedBuilder) Finish() *Model {
+	if builder.derived.Kind == MDP {
+		builder.derived.First = append(builder.derived.First, uint32(len(builder.derived.Start)))
 	}
-	b.derived.Start = append(b.derived.Start, uint32(len(b.derived.Target)))
-	return &b.derived
+	builder.derived.Start = append(builder.derived.Start, uint32(len(builder.derived.Target)))
+	return &builder.derived
 }

@@ -85,8 +85,8 @@ func (m *Model) removeLeavingChoices(s int, id []uint32, live, allowed *Set) boo
 
 // staysInComponent reports whether every transition of choice c leads to a state of component want.
 func (m *Model) staysInComponent(c int, id []uint32, component uint32) bool {
-	for _, t := range m.Target[m.Start[c]:m.Start[c+1]] {
-		if id[t] != component {
+	for _, target := range m.Target[m.Start[c]:m.Start[c+1]] {
+		if id[target] != component {
 			return false
 		}
 	}

@@ -40,17 +40,17 @@ func (g *Graph) transpose() *transposed {
 // the counts to the positions where the targets begin, and then fills in the choices.
 func newTransposed(m *Model) *transposed {
 	reversed := &transposed{starts: make([]uint32, m.NumStates()+2), choices: make([]uint32, len(m.Target))}
-	// Counts are stored two entries ahead, because filling in the choices moves start[t+1] to the end of t.
-	for _, t := range m.Target {
-		reversed.starts[t+2]++
+	// Counts are stored two entries ahead, because filling in the choices moves start[target+1] to the end of the row of target.
+	for _, target := range m.Target {
+		reversed.starts[target+2]++
 	}
 	for i := 2; i < len(reversed.starts); i++ {
 		reversed.starts[i] += reversed.starts[i-1]
 	}
 	for c := range m.NumChoices() {
-		for _, t := range m.Target[m.Start[c]:m.Start[c+1]] {
-			reversed.choices[reversed.starts[t+1]] = uint32(c)
-			reversed.starts[t+1]++
+		for _, target := range m.Target[m.Start[c]:m.Start[c+1]] {
+			reversed.choices[reversed.starts[target+1]] = uint32(c)
+			reversed.starts[target+1]++
 		}
 	}
 	if m.First != nil {
@@ -65,10 +65,10 @@ func newTransposed(m *Model) *transposed {
 	return reversed
 }
 
-// Into returns the choices with a transition to state t, in increasing order, once per transition.
-func (g *Graph) Into(t int) []uint32 {
+// Into returns the choices with a transition to state target, in increasing order, once per transition.
+func (g *Graph) Into(target int) []uint32 {
 	reversed := g.transpose()
-	return reversed.choices[reversed.starts[t]:reversed.starts[t+1]]
+	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
 }
 
 // Owner returns the state of choice c.
@@ -104,8 +104,8 @@ func (g *Graph) ChoicesWithin(states *Set) *Set {
 
 // staysIn reports whether every transition of choice c leads to a state of x.
 func (g *Graph) staysIn(c uint32, set *Set) bool {
-	for _, t := range g.Target[g.Start[c]:g.Start[c+1]] {
-		if !set.Has(int(t)) {
+	for _, target := range g.Target[g.Start[c]:g.Start[c+1]] {
+		if !set.Has(int(target)) {
 			return false
 		}
 	}

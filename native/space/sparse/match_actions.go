@@ -30,11 +30,11 @@ func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
 		first, end := m.Choices(s)
 		choiceOf := make(map[Action]int, end-first)
 		for c := first; c < end; c++ {
-			a := m.actionOf(c)
-			if _, twice := choiceOf[a]; twice {
-				return nil, &ActionsError{s, s, a}
+			action := m.actionOf(c)
+			if _, twice := choiceOf[action]; twice {
+				return nil, &ActionsError{s, s, action}
 			}
-			choiceOf[a] = c
+			choiceOf[action] = c
 		}
 		rep, known := representative[observation[s]]
 		if !known {

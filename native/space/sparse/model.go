@@ -30,8 +30,8 @@ const (
 	MaxNumber = 0x1p+900
 )
 
-// InRange reports whether MinNumber <= x <= MaxNumber.
-func InRange(x float64) bool { return x >= MinNumber && x <= MaxNumber }
+// InRange reports whether MinNumber <= value <= MaxNumber.
+func InRange(value float64) bool { return value >= MinNumber && value <= MaxNumber }
 
 // NoAction is the Action of a choice or transition without an action.
 const NoAction Action = 0
@@ -133,7 +133,7 @@ func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
 func (m *Model) One() uint32 {
 	index := slices.Index(m.Weights, 1)
 	if m.Rats != nil {
-		index = slices.IndexFunc(m.Rats, func(x *big.Rat) bool { return x.IsInt() && x.Num().IsInt64() && x.Num().Int64() == 1 })
+		index = slices.IndexFunc(m.Rats, func(value *big.Rat) bool { return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1 })
 	}
 	if index < 0 {
 		index = len(m.Weights)
@@ -184,11 +184,11 @@ func (m *Model) NumEdges() int {
 	n := 0
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
-		lo, _ := m.Row(first)
+		firstTransition, _ := m.Row(first)
 		_, hi := m.Row(end - 1)
 		successors := map[uint32]bool{}
-		for _, t := range m.Target[lo:hi] {
-			successors[t] = true
+		for _, target := range m.Target[firstTransition:hi] {
+			successors[target] = true
 		}
 		n += len(successors)
 	}

@@ -179,15 +179,15 @@ func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 // the choice's state and whether to visit it.
 func (g *Graph) backwardSearch(from *Set, step func(c uint32) (int, bool)) {
 	var queue []uint32
-	expand := func(t int) {
-		for _, c := range g.Into(t) {
+	expand := func(target int) {
+		for _, c := range g.Into(target) {
 			if s, ok := step(c); ok {
 				queue = append(queue, uint32(s))
 			}
 		}
 	}
-	for t := range from.All() {
-		expand(t)
+	for target := range from.All() {
+		expand(target)
 	}
 	for i := 0; i < len(queue); i++ {
 		expand(int(queue[i]))

@@ -43,7 +43,7 @@ func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], s
 	for i, p := range starts {
 		product.Start[i] = number(p)
 	}
-	b := NewDerivedBuilder(m, m.Kind)
+	builder := NewDerivedBuilder(m, m.Kind)
 	var from P
 	var failure error
 	successor := func(i int) uint32 {
@@ -58,10 +58,10 @@ func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], s
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		b.State()
+		builder.State()
 		from = product.Pairs[i]
 		if memory.Absorbing(from) {
-			b.Loop(uint32(i))
+			builder.Loop(uint32(i))
 			continue
 		}
 		first, end := m.Choices(int(memory.State(from)))
@@ -69,15 +69,15 @@ func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], s
 			if choices != nil && !choices.Has(c) {
 				continue
 			}
-			b.Copy(c, successor)
+			builder.Copy(c, successor)
 			if failure != nil {
 				return nil, failure
 			}
 		}
-		if len(product.Pairs) > maxStates || b.NumTransitions() >= math.MaxUint32/2 {
+		if len(product.Pairs) > maxStates || builder.NumTransitions() >= math.MaxUint32/2 {
 			return nil, ErrTooLarge
 		}
 	}
-	product.Model, product.Choice = b.Finish(), b.Origin
+	product.Model, product.Choice = builder.Finish(), builder.Origin
 	return product, nil
 }

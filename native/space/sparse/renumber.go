@@ -11,24 +11,24 @@ func (m *Model) Renumber(number []uint32) *Model {
 	for s, k := range number {
 		old[k] = uint32(s)
 	}
-	b := NewDerivedBuilder(m, m.Kind)
-	b.Grow(n, m.NumChoices(), m.NumTransitions())
+	builder := NewDerivedBuilder(m, m.Kind)
+	builder.Grow(n, m.NumChoices(), m.NumTransitions())
 	var actions []Action
 	target := func(i int) uint32 { return number[m.Target[i]] }
 	for _, s := range old {
-		b.State()
+		builder.State()
 		first, end := m.Choices(int(s))
 		for c := first; c < end; c++ {
-			b.Copy(c, target)
+			builder.Copy(c, target)
 		}
 		if m.Actions != nil {
 			lo, hi := m.actionRange(first, end)
 			actions = append(actions, m.Actions[lo:hi]...)
 		}
 	}
-	out := b.Finish()
+	out := builder.Finish()
 	out.Actions, out.Player = actions, selectEntries(m.Player, old)
-	m.renumberAnnotations(out, number, old, b.Origin)
+	m.renumberAnnotations(out, number, old, builder.Origin)
 	return out
 }
 
@@ -50,14 +50,14 @@ func (m *Model) renumberAnnotations(out *Model, number, old, choice []uint32) {
 	if m.Deadlocks != nil {
 		out.Deadlocks = renumberSet(m.Deadlocks, number)
 	}
-	for _, l := range m.Labels {
-		out.Labels = append(out.Labels, Label{l.Name, renumberSet(l.States, number)})
+	for _, label := range m.Labels {
+		out.Labels = append(out.Labels, Label{label.Name, renumberSet(label.States, number)})
 	}
-	for _, r := range m.Rewards {
+	for _, reward := range m.Rewards {
 		out.Rewards = append(out.Rewards, Reward{
-			Name: r.Name, Err: r.Err,
-			State: selectEntries(r.State, old), Choice: selectEntries(r.Choice, choice),
-			StateRat: selectEntries(r.StateRat, old), ChoiceRat: selectEntries(r.ChoiceRat, choice),
+			Name: reward.Name, Err: reward.Err,
+			State: selectEntries(reward.State, old), Choice: selectEntries(reward.Choice, choice),
+			StateRat: selectEntries(reward.StateRat, old), ChoiceRat: selectEntries(reward.ChoiceRat, choice),
 		})
 	}
 }

@@ -57,14 +57,14 @@ func (s *Set) Empty() bool {
 	return true
 }
 
-// Equal reports whether s and t have the same members.
-func (s *Set) Equal(t *Set) bool {
+// Equal reports whether s and other have the same members.
+func (s *Set) Equal(other *Set) bool {
 	for i, w := range s.words {
-		if w != t.words[i] {
+		if w != other.words[i] {
 			return false
 		}
 	}
-	return s.n == t.n
+	return s.n == other.n
 }
 
 // Clone returns a copy.
@@ -84,26 +84,26 @@ func (s *Set) Complement() *Set {
 	return result
 }
 
-// Union returns the numbers in s or in t.
-func (s *Set) Union(t *Set) *Set {
-	return s.combine(t, func(a, b uint64) uint64 { return a | b })
+// Union returns the numbers in s or in other.
+func (s *Set) Union(other *Set) *Set {
+	return s.combine(other, func(a, b uint64) uint64 { return a | b })
 }
 
-// Intersect returns the numbers in s and in t.
-func (s *Set) Intersect(t *Set) *Set {
-	return s.combine(t, func(a, b uint64) uint64 { return a & b })
+// Intersect returns the numbers in s and in other.
+func (s *Set) Intersect(other *Set) *Set {
+	return s.combine(other, func(a, b uint64) uint64 { return a & b })
 }
 
-// Minus returns the numbers in s that are not in t.
-func (s *Set) Minus(t *Set) *Set {
-	return s.combine(t, func(a, b uint64) uint64 { return a &^ b })
+// Minus returns the numbers in s that are not in other.
+func (s *Set) Minus(other *Set) *Set {
+	return s.combine(other, func(a, b uint64) uint64 { return a &^ b })
 }
 
 // combine applies f word by word; both sets have the same universe.
-func (s *Set) combine(t *Set, f func(a, b uint64) uint64) *Set {
+func (s *Set) combine(other *Set, f func(a, b uint64) uint64) *Set {
 	result := NewSet(s.n)
 	for i, w := range s.words {
-		result.words[i] = f(w, t.words[i])
+		result.words[i] = f(w, other.words[i])
 	}
 	return result
 }

@@ -18,9 +18,9 @@ type Topological struct {
 func (m *Model) Topological(states *Set) (Topological, bool) {
 	indegree := make([]uint32, m.NumStates()) // number of incoming transitions from unordered states
 	for s := range states.All() {
-		for _, t := range m.successors(s) {
-			if int(t) != s {
-				indegree[t]++
+		for _, target := range m.successors(s) {
+			if int(target) != s {
+				indegree[target]++
 			}
 		}
 	}
@@ -37,13 +37,13 @@ func (m *Model) Topological(states *Set) (Topological, bool) {
 			out.Start = append(out.Start, n-end)
 		}
 		s := out.Order[i]
-		for _, t := range m.successors(int(s)) {
-			if t == s {
+		for _, target := range m.successors(int(s)) {
+			if target == s {
 				continue
 			}
-			indegree[t]--
-			if indegree[t] == 0 && states.Has(int(t)) {
-				out.Order = append(out.Order, t)
+			indegree[target]--
+			if indegree[target] == 0 && states.Has(int(target)) {
+				out.Order = append(out.Order, target)
 			}
 		}
 	}

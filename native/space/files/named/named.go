@@ -101,15 +101,23 @@ func Files(name string) []string {
 func Part(base, ext, zip string, n int) []string {
 	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
 	plain := base + "." + ext + zip
-	rewards := ext == "srew" || ext == "trew"
-	if !rewards || n == 1 || n == 0 && (!isMissing(plain) || isMissing(numbered(1))) {
+	hasRewards := ext == "srew" || ext == "trew"
+	if !hasRewards || n == 1 {
 		return []string{plain}
 	}
-	var out []string
-	for i := 1; i <= n || n == 0 && !isMissing(numbered(i)); i++ {
-		out = append(out, numbered(i))
+	if n == 0 {
+		if !isMissing(plain) || isMissing(numbered(1)) {
+			return []string{plain}
+		}
+		for !isMissing(numbered(n + 1)) {
+			n++
+		}
 	}
-	return out
+	var names []string
+	for i := 1; i <= n; i++ {
+		names = append(names, numbered(i))
+	}
+	return names
 }
 
 // Stale returns the existing files of one part of a state space that are left over: a set of files

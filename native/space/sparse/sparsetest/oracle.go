@@ -47,11 +47,11 @@ func Solve(a [][]*big.Rat, b []*big.Rat) []*big.Rat {
 func Stochastic(a [][]*big.Rat) [][]*big.Rat {
 	for _, row := range a {
 		sum := new(big.Rat)
-		for _, p := range row {
-			sum.Add(sum, p)
+		for _, probability := range row {
+			sum.Add(sum, probability)
 		}
-		for _, p := range row {
-			p.Quo(p, sum)
+		for _, probability := range row {
+			probability.Quo(probability, sum)
 		}
 	}
 	return a
@@ -71,9 +71,9 @@ func restrict(matrix [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
 	out := make([][]*big.Rat, len(matrix))
 	for s := range matrix {
 		out[s] = zeros(len(matrix))
-		for t := range matrix {
-			if open.Has(s) && open.Has(t) {
-				out[s][t].Set(matrix[s][t])
+		for target := range matrix {
+			if open.Has(s) && open.Has(target) {
+				out[s][target].Set(matrix[s][target])
 			}
 		}
 	}
@@ -88,10 +88,10 @@ func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	open := sparse.NewSet(n)
 	b := zeros(n)
 	for s := range n {
-		for t := range right.All() {
-			if reach[s][t] && !right.Has(s) {
+		for target := range right.All() {
+			if reach[s][target] && !right.Has(s) {
 				open.Add(s)
-				b[s].Add(b[s], a[s][t])
+				b[s].Add(b[s], a[s][target])
 			}
 		}
 		if right.Has(s) {
@@ -120,13 +120,13 @@ func RewardUntil(a [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.
 			b[s].Set(rewards[s])
 		}
 	}
-	x := Solve(restrict(a, open), b)
+	values := Solve(restrict(a, open), b)
 	for s := range n {
 		if !open.Has(s) && !target.Has(s) {
-			x[s] = nil
+			values[s] = nil
 		}
 	}
-	return x
+	return values
 }
 
 // RewardTotal returns the expected total reward, nil where it is infinite.
@@ -136,8 +136,8 @@ func RewardTotal(a [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	rewardless := sparse.NewSet(n) // states that can reach no state with a reward
 	for s := range n {
 		reachesReward := false
-		for t := range n {
-			reachesReward = reachesReward || reach[s][t] && rewards[t].Sign() > 0
+		for target := range n {
+			reachesReward = reachesReward || reach[s][target] && rewards[target].Sign() > 0
 		}
 		if !reachesReward {
 			rewardless.Add(s)
@@ -148,14 +148,14 @@ func RewardTotal(a [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 
 // Gains returns the expected reward of a step from each state under a scheduler: its state reward plus that
 // of its choice. In a CTMC it divides by the exit rate, as rewards are per unit of time.
-func Gains(m *sparse.Model, scheduler []uint32, r *sparse.Reward) []*big.Rat {
+func Gains(m *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
 	out := zeros(m.NumStates())
 	for s := range out {
-		if r.StateRat != nil && r.StateRat[s] != nil {
-			out[s].Add(out[s], r.StateRat[s])
+		if reward.StateRat != nil && reward.StateRat[s] != nil {
+			out[s].Add(out[s], reward.StateRat[s])
 		}
-		if r.ChoiceRat != nil && r.ChoiceRat[scheduler[s]] != nil {
-			out[s].Add(out[s], r.ChoiceRat[scheduler[s]])
+		if reward.ChoiceRat != nil && reward.ChoiceRat[scheduler[s]] != nil {
+			out[s].Add(out[s], reward.ChoiceRat[scheduler[s]])
 		}
 		if m.Kind == sparse.CTMC {
 			out[s].Quo(out[s], exitRate(m, s))
@@ -167,38 +167,38 @@ func Gains(m *sparse.Model, scheduler []uint32, r *sparse.Reward) []*big.Rat {
 // exitRate returns the exit rate of a state.
 func exitRate(m *sparse.Model, s int) *big.Rat {
 	sum := new(big.Rat)
-	lo, hi := m.Row(s)
-	for i := lo; i < hi; i++ {
+	first, end := m.Row(s)
+	for i := first; i < end; i++ {
 		sum.Add(sum, m.Rat(i))
 	}
 	return sum
 }
 
-// Extremum returns the entrywise minimum (if least) or maximum of best and x, the values of one more
+// Extremum returns the entrywise minimum (if least) or maximum of best and values, the values of one more
 // scheduler. It overwrites best, which is nil in the first call. nil values are infinite.
-func Extremum(best, x []*big.Rat, least bool) []*big.Rat {
+func Extremum(best, values []*big.Rat, least bool) []*big.Rat {
 	if best == nil {
-		return append([]*big.Rat(nil), x...)
+		return append([]*big.Rat(nil), values...)
 	}
-	for s := range x {
-		better := Less(best[s], x[s])
+	for s := range values {
+		better := Less(best[s], values[s])
 		if least {
-			better = Less(x[s], best[s])
+			better = Less(values[s], best[s])
 		}
 		if better {
-			best[s] = x[s]
+			best[s] = values[s]
 		}
 	}
 	return best
 }
 
-// Less reports whether x < y; nil is infinite.
-func Less(x, y *big.Rat) bool {
+// Less reports whether left < right; nil is infinite.
+func Less(left, right *big.Rat) bool {
 	switch {
-	case x == nil:
+	case left == nil:
 		return false
-	case y == nil:
+	case right == nil:
 		return true
 	}
-	return x.Cmp(y) < 0
+	return left.Cmp(right) < 0
 }

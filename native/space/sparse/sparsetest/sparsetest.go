@@ -27,19 +27,19 @@ type Shape struct {
 // Random returns a random model with exact weights and initial state 0. It depends on the state of rng only.
 func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 	n := 1 + rng.IntN(shape.States)
-	b := sparse.NewBuilder(shape.Kind)
+	builder := sparse.NewBuilder(shape.Kind)
 	for s := range n {
-		b.State()
+		builder.State()
 		if shape.Kind != sparse.MDP {
-			addRow(rng, b, shape, s, n)
+			addRow(rng, builder, shape, s, n)
 			continue
 		}
 		for range 1 + rng.IntN(shape.Choices) {
-			b.Choice(sparse.Action(rng.IntN(3)))
-			addRow(rng, b, shape, s, n)
+			builder.Choice(sparse.Action(rng.IntN(3)))
+			addRow(rng, builder, shape, s, n)
 		}
 	}
-	m, err := b.Finish()
+	m, err := builder.Finish()
 	if err != nil {
 		panic(err)
 	}
@@ -52,18 +52,18 @@ func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 
 // addRow adds transitions to random targets, with random weights, to the current choice of state s of n. The
 // probabilities sum to one; rates of a CTMC are multiples of a common unit.
-func addRow(rng *rand.Rand, b *sparse.Builder, shape Shape, s, n int) {
+func addRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int) {
 	forward := rng.Float64() < shape.Forward
 	var targets []int
 	seen := map[int]bool{}
 	for range 1 + rng.IntN(shape.Branching) {
-		t := rng.IntN(n)
+		target := rng.IntN(n)
 		if forward && s+1 < n {
-			t = s + 1 + rng.IntN(n-s-1)
+			target = s + 1 + rng.IntN(n-s-1)
 		}
-		if !seen[t] {
-			seen[t] = true
-			targets = append(targets, t)
+		if !seen[target] {
+			seen[target] = true
+			targets = append(targets, target)
 		}
 	}
 	maxPart := shape.Denominator
@@ -79,8 +79,8 @@ func addRow(rng *rand.Rand, b *sparse.Builder, shape Shape, s, n int) {
 	if shape.Kind == sparse.CTMC {
 		sum = 1 + rng.Int64N(4)
 	}
-	for i, t := range targets {
-		b.AddRat(t, big.NewRat(parts[i], sum), sparse.NoAction)
+	for i, target := range targets {
+		builder.AddRat(target, big.NewRat(parts[i], sum), sparse.NoAction)
 	}
 }
 
@@ -170,10 +170,10 @@ func Matrix(m *sparse.Model, scheduler []uint32) [][]*big.Rat {
 		for t := range n {
 			a[s][t] = new(big.Rat)
 		}
-		lo, hi := m.Row(int(scheduler[s]))
-		for i := lo; i < hi; i++ {
-			t := m.Target[i]
-			a[s][t].Add(a[s][t], m.Rat(i))
+		first, end := m.Row(int(scheduler[s]))
+		for i := first; i < end; i++ {
+			target := m.Target[i]
+			a[s][target].Add(a[s][target], m.Rat(i))
 		}
 	}
 	return a
@@ -186,14 +186,14 @@ func Reach(a [][]*big.Rat, via *sparse.Set) [][]bool {
 	reach := make([][]bool, n)
 	for s := range n {
 		reach[s] = make([]bool, n)
-		for t := range n {
-			reach[s][t] = s == t || via.Has(s) && a[s][t].Sign() > 0
+		for target := range n {
+			reach[s][target] = s == target || via.Has(s) && a[s][target].Sign() > 0
 		}
 	}
 	for k := range n { // Warshall's transitive closure
 		for s := range n {
-			for t := range n {
-				reach[s][t] = reach[s][t] || reach[s][k] && reach[k][t]
+			for target := range n {
+				reach[s][target] = reach[s][target] || reach[s][k] && reach[k][target]
 			}
 		}
 	}
