@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/check/parametric"
 	"tilecheck/native/load"
@@ -78,7 +79,7 @@ const maxPoints = 12
 func (e *statesMethod) open(ctx context.Context, plan *runner.Plan, v sema.Valuation, program *sema.Program) (*openModel, error) {
 	in := &openModel{program: program}
 	if t := in.program.Type; t != syntax.DTMC && t != syntax.CTMC && t != syntax.MDP {
-		return nil, unsupported(in.program, "found a %s, want a dtmc, ctmc or mdp for functions of parameters; or a value for each parameter (--const)", t)
+		return nil, unsupported(in.program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(t.String()))
 	}
 	for _, p := range plan.Params {
 		in.low = append(in.low, p.Low)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/modelgen"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/shield"
@@ -63,7 +64,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if before.Program().Type != syntax.MDP {
-		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
+		return fmt.Errorf("%s: found %s, want an MDP, which has choices to resolve", c.ModelFile, noun.WithArticle(before.Program().Type.String()))
 	}
 	if induced, err := c.inducedModel(ctx, env, model, src); induced != nil || err != nil {
 		if err != nil {

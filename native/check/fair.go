@@ -1,6 +1,7 @@
 package check
 
 import (
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
@@ -20,7 +21,7 @@ func (e *evaluation) unfair(f *logic.Formula, dir solve.Direction) error {
 		return nil
 	}
 	if t := e.space.Program().Type; t != syntax.MDP {
-		return e.unsupported(f.X, "found fair schedulers of a %s, want an MDP", t)
+		return e.unsupported(f.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(t.String()))
 	}
 	form := f.Objective.Form
 	switch {

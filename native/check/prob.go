@@ -3,6 +3,7 @@ package check
 import (
 	"math/big"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
@@ -65,7 +66,7 @@ func (e *evaluation) prob(f *logic.Formula) (*numbers, error) {
 		return asProbability(e.observed(f.Path, dir))
 	}
 	if e.fair() && e.space.Program().Type != syntax.MDP {
-		return nil, e.unsupported(f.X, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
+		return nil, e.unsupported(f.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
 	v, err := asProbability(e.path(f.Path, dir))
 	if e.wanted != nil && e.wanted.operator == f.X {
@@ -303,7 +304,7 @@ func strict(isStrict bool) string {
 // stepCount evaluates a number of steps, which must be an int.
 func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
 	if x.Type() != sema.Int {
-		return 0, e.refuse(result.TypeError, x.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, x.Type(), e.p.Program.Type)
+		return 0, e.refuse(result.TypeError, x.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(x.Type().String()), noun.WithArticle(e.p.Program.Type.String()))
 	}
 	k, err := logic.Count(x)
 	return k, e.withPosition(err)

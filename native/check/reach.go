@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -42,7 +43,7 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 		case m.Intervals():
 			err = noScheduler(p, p.X, "found a model with intervals, whose paths have no probability")
 		case p.Program.Type == syntax.POMDP || p.Program.Type == syntax.LTS || p.Program.Type == syntax.SMG:
-			err = noScheduler(p, p.X, "found a %s, want a DTMC, CTMC or MDP for paths", p.Program.Type)
+			err = noScheduler(p, p.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(p.Program.Type.String()))
 		}
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -229,7 +230,7 @@ func (b *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) compil
 // evaluateTime evaluates a bound: a number of steps, which has to be an int, or a time in a CTMC.
 func (b *objectiveBuilder) evaluateTime(e sema.Expr, operator string) float64 {
 	if !b.continuous && e.Type() != sema.Int {
-		b.refuse(result.TypeError, e.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, e.Type(), b.property.Program.Type)
+		b.refuse(result.TypeError, e.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(e.Type().String()), noun.WithArticle(b.property.Program.Type.String()))
 		return 0
 	}
 	return b.evaluateNumber(e)

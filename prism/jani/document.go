@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 )
 
@@ -343,7 +344,7 @@ func (r *reader) readType(v *jsonValue) *janiType {
 			declared.kind = realType
 		case "clock":
 			if declared.kind = clockType; r.doc.modelType != syntax.PTA {
-				r.addError(v.Start, "a %s has a clock, want a pta", r.doc.modelType)
+				r.addError(v.Start, "%s has a clock, want a pta", noun.WithArticle(r.doc.modelType.String()))
 			}
 		case "continuous":
 			r.addError(v.Start, "variables of type %s are not supported, want bool, int or a bounded int", v.text)
@@ -462,7 +463,7 @@ func (r *reader) readLocation(automaton *automaton, v *jsonValue) {
 	location := location{name: r.stringValue(v.get("name"), "a name")}
 	if p := v.get("time-progress"); p != nil {
 		if location.progress = r.wrappedExpr(p, "time-progress"); r.doc.modelType != syntax.PTA {
-			r.addError(p.Start, "a location of a %s has a time-progress, want it only in a pta", r.doc.modelType)
+			r.addError(p.Start, "a location of %s has a time-progress, want it only in a pta", noun.WithArticle(r.doc.modelType.String()))
 		}
 	}
 	for _, t := range r.arrayElements(v.get("transient-values"), "values of transient variables") {
@@ -495,7 +496,7 @@ func (r *reader) readEdge(automaton *automaton, v *jsonValue) {
 	edge := &edge{pos: v.Start, location: r.locationIndex(v.get("location")), action: r.stringValue(v.get("action"), "an action")}
 	edge.rate, edge.guard = r.wrappedExpr(v.get("rate"), "a rate"), r.wrappedExpr(v.get("guard"), "a guard")
 	if edge.rate != nil && !r.doc.hasRates() {
-		r.addError(edge.rate.Start, "an edge of a %s has a rate, want none", r.doc.modelType)
+		r.addError(edge.rate.Start, "an edge of %s has a rate, want none", noun.WithArticle(r.doc.modelType.String()))
 	}
 	for _, d := range r.arrayElements(v.get("destinations"), "destinations") {
 		if r.checkFields(d, "a destination", "location", "probability assignments") {

@@ -3,6 +3,7 @@ package sema
 import (
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 )
 
@@ -405,7 +406,7 @@ func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) 
 	case syntax.POMDP:
 		return syntax.IPOMDP
 	}
-	c.add(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in a %s", declared)
+	c.add(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in %s", noun.WithArticle(declared.String()))
 	return declared
 }
 
@@ -421,7 +422,7 @@ func (c *checker) collectWarnings() {
 	}
 	for _, m := range c.modules {
 		if m.decl.Invariant != nil && !realTime(c.model.typ) {
-			addWarning(m.decl.Invariant.Pos(), "the invariant of module %q is ignored in a %s", m.name.Name, c.model.typ)
+			addWarning(m.decl.Invariant.Pos(), "the invariant of module %q is ignored in %s", m.name.Name, noun.WithArticle(c.model.typ.String()))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/syntax"
@@ -392,7 +393,7 @@ func (c *cursor) readAction() {
 		c.errorAt(field.column, "found no name, wanted the name of an action")
 		return
 	case c.hasAction && c.kind != sparse.MDP:
-		c.errorAt(field.column, "found a second action, wanted one per state in a %s", c.modelType)
+		c.errorAt(field.column, "found a second action, wanted one per state in %s", noun.WithArticle(c.modelType.String()))
 		return
 	}
 	c.checkRowNotEmpty()

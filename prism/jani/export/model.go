@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -134,7 +135,7 @@ func (x *exporter) writeModel(name string) error {
 	p := x.program
 	typ, ok := modelTypes[p.Type]
 	if !ok {
-		return fmt.Errorf("a %s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", p.Type)
+		return fmt.Errorf("%s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", noun.WithArticle(p.Type.String()))
 	}
 	x.doc = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
 	for _, v := range p.Vars {
