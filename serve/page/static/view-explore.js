@@ -98,7 +98,7 @@ export function create({ show: showView, make }) {
     const wanted = answer.wanted ? ` (wanted: ${answer.wanted})` : '';
     const likely = `${first.states.length - 1} steps and probability ${first.fraction || number(toNumber(first.probability), 4)}`;
     clear(found, el('p', { class: 'why' }, el('code', {}, doc.properties[index]?.text || ''), ` is ${verdictText(answer.verdict)}. `,
-      answer.count > 1 ? `${answer.count} paths ${how} the formula have probability ${number(toNumber(answer.sum), 4)}${wanted}. The likeliest, the dashed thick line, has ${likely}.`
+      answer.count > 1 ? `${answer.count} paths ${how} the formula have probability ${number(toNumber(answer.probability), 4)}${wanted}. The likeliest, the dashed thick line, has ${likely}.`
         : `The likeliest path ${how} the formula, the dashed thick line, has ${likely}${wanted}.`));
   }
 
@@ -119,7 +119,7 @@ export function create({ show: showView, make }) {
     return out.length || drawn ? out : ['state'];
   }
 
-  const valueText = (v, digits = 5) => (v.boolean ? (v.lo === 1 ? '✓ true' : v.hi === 0 ? '✕ false' : '? open') : number(toNumber(v.lo) === toNumber(v.hi) ? v.lo : (toNumber(v.lo) + toNumber(v.hi)) / 2, digits));
+  const valueText = (v, digits = 5) => (v.boolean ? (v.lower === 1 ? '✓ true' : v.upper === 0 ? '✕ false' : '? open') : number(toNumber(v.lower) === toNumber(v.upper) ? v.lower : (toNumber(v.lower) + toNumber(v.upper)) / 2, digits));
 
   async function draw() {
     const nodes = []; const edges = [];
@@ -136,10 +136,10 @@ export function create({ show: showView, make }) {
     for (const c of graph.choices) {
       const to = c.to.filter((t) => t.to >= 0);
       const name = /^\[.*\]$/.test(c.action) ? c.action : '';
-      if (to.length === 1 && c.to.length === 1) { edges.push({ from: c.from, to: to[0].to, text: [name, chain && toNumber(to[0].p) !== 1 ? number(to[0].p, 4) : ''].filter(Boolean).join(' '), best: c.best, a: c.from, b: to[0].to }); continue; }
+      if (to.length === 1 && c.to.length === 1) { edges.push({ from: c.from, to: to[0].to, text: [name, chain && toNumber(to[0].probability) !== 1 ? number(to[0].probability, 4) : ''].filter(Boolean).join(' '), best: c.best, a: c.from, b: to[0].to }); continue; }
       let from = c.from;
       if (!chain) { nodes.push({ width: 8, height: 8, round: true, best: c.best }); from = nodes.length - 1; edges.push({ from: c.from, to: from, text: name, best: c.best, a: c.from, targets: to.map((t) => t.to) }); }
-      for (const t of to) edges.push({ from, to: t.to, text: (chain && name ? name + ' ' : '') + number(t.p, 4), best: c.best, a: c.from, b: t.to });
+      for (const t of to) edges.push({ from, to: t.to, text: (chain && name ? name + ' ' : '') + number(t.probability, 4), best: c.best, a: c.from, b: t.to });
     }
     const placed = await layout(nodes, edges);
     const onPath = (e) => (e.targets || [e.b]).some((b) => steps.has(key(graph.nodes[e.a].state) + '>' + key(graph.nodes[b].state)));
@@ -184,8 +184,8 @@ export function create({ show: showView, make }) {
     let below = top + 16 + 15 * text.length;
     if (n.value) {
       g.append(svg('text', { x: 0, y: below + 5, 'text-anchor': 'middle', 'font-weight': 700 }, valueText(n.value)));
-      const v = toNumber(n.value.lo);
-      if (!n.value.boolean && v >= 0 && toNumber(n.value.hi) <= 1) g.append(svg('rect', { class: 'bar', x: x + 8, y: below + 9, width: w - 16, height: 4, style: 'stroke:none;fill:var(--accent-back)' }), svg('rect', { x: x + 8, y: below + 9, width: (w - 16) * v, height: 4, style: 'stroke:none;fill:var(--accent)' }));
+      const v = toNumber(n.value.lower);
+      if (!n.value.boolean && v >= 0 && toNumber(n.value.upper) <= 1) g.append(svg('rect', { class: 'bar', x: x + 8, y: below + 9, width: w - 16, height: 4, style: 'stroke:none;fill:var(--accent-back)' }), svg('rect', { x: x + 8, y: below + 9, width: (w - 16) * v, height: 4, style: 'stroke:none;fill:var(--accent)' }));
       below += 22;
     }
     (n.labels || []).forEach((l, i) => { const b = badge(l, 5); b.setAttribute('transform', `translate(${x + 12 + 16 * i} ${below + 3})`); g.append(b); });
@@ -207,9 +207,9 @@ export function create({ show: showView, make }) {
       cells ? boardElement(cells.cells, cells.cols, { mini: true }) : null,
       el('div', { class: 'scroll' }, el('table', { 'aria-label': 'Variables' }, graph.vars.map((v, j) => el('tr', {}, el('th', { scope: 'row' }, v.name), el('td', { class: 'mono' }, v.bool ? String(!!n.state[j]) : String(n.state[j])))))),
       n.labels?.length ? el('p', {}, 'Labels: ' + n.labels.map((l) => graph.labels[l]).join(', ')) : null,
-      n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value, 10)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in ${interval(n.value.lo, n.value.hi)}`)) : null,
+      n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value, 10)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in ${interval(n.value.lower, n.value.upper)}`)) : null,
       n.deadlock ? el('p', { class: 'warn' }, 'A deadlock: it stays here.') : null,
-      n.open ? el('ul', { class: 'list' }, graph.choices.filter((c) => c.from === i).map((c) => el('li', {}, el('strong', {}, (c.best ? '★ ' : '') + (c.action || 'step')), ' ', c.to.map((t) => `${number(t.p, 6)}: ${t.to >= 0 ? graph.nodes[t.to].text : '…'}`).join(', ')))) : el('p', { class: 'soft' }, 'Not unfolded yet.'));
+      n.open ? el('ul', { class: 'list' }, graph.choices.filter((c) => c.from === i).map((c) => el('li', {}, el('strong', {}, (c.best ? '★ ' : '') + (c.action || 'step')), ' ', c.to.map((t) => `${number(t.probability, 6)}: ${t.to >= 0 ? graph.nodes[t.to].text : '…'}`).join(', ')))) : el('p', { class: 'soft' }, 'Not unfolded yet.'));
   }
 
   function listProperties() {
