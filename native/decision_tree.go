@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/tree"
@@ -28,7 +29,7 @@ func (b *states) writeDecisionTree(ctx context.Context, p *check.Property, s *ch
 	case !scheduler.Scheduler(s.Choices).Memoryless():
 		return fmt.Errorf("the best scheduler counts steps, which a tree does not")
 	case len(s.Space.Model().Initial) > 1:
-		return fmt.Errorf("found %d initial states, want one for a tree whose value is known", len(s.Space.Model().Initial))
+		return fmt.Errorf("found %s, want one for a tree whose value is known", noun.Count(len(s.Space.Model().Initial), "initial state"))
 	case ext == ".prism" && b.tree == nil:
 		return fmt.Errorf("the states are not those of a model text, want a tree as text or .dot")
 	case ext == ".prism" && composed(b.tree):
@@ -70,7 +71,7 @@ func (b *states) treeHead(p *check.Property, f *tree.Found, v *result.Verdict) [
 	if f.Root.Leaves() == 1 {
 		leaves = "1 leaf"
 	}
-	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %d states; %s, %s", p.Text, leaves, f.Root.Depth(), f.States, lost, v.Value.Text())}
+	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %s; %s, %s", p.Text, leaves, f.Root.Depth(), noun.Count(f.States, "state"), lost, v.Value.Text())}
 	if f.Stopped {
 		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", f.Judged))
 	}

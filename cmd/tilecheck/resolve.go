@@ -184,12 +184,12 @@ func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, befor
 func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space) {
 	if !env.quiet {
 		mdp, result := before.Model(), after.Model()
-		resultText := fmt.Sprintf("%d transitions of the chain", result.NumEdges())
+		resultText := fmt.Sprintf("%s of the chain", noun.Count(result.NumEdges(), "transition"))
 		if !c.Uniform && result.NumDeciding() > 0 {
-			resultText = fmt.Sprintf("%d choices, %d transitions of what is left, an MDP", result.NumChoices(), result.NumTransitions())
+			resultText = fmt.Sprintf("%s, %s of what is left, an MDP", noun.Count(result.NumChoices(), "choice"), noun.Count(result.NumTransitions(), "transition"))
 		}
-		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %s\n",
-			mdp.NumStates(), mdp.NumChoices(), mdp.NumTransitions(), result.NumStates(), resultText)
+		fmt.Fprintf(env.stderr, "note: %s, %s, %s of the MDP; %s, %s\n",
+			noun.Count(mdp.NumStates(), "state"), noun.Count(mdp.NumChoices(), "choice"), noun.Count(mdp.NumTransitions(), "transition"), noun.Count(result.NumStates(), "state"), resultText)
 	}
 }
 

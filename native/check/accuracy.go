@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/logic"
@@ -135,7 +136,7 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, p *Property
 	case ctx.Err() != nil:
 		return nil, err
 	case err == nil && reduced.Space.Model().NumStates() <= numStates/2:
-		v.Warnings = append(v.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %d states", reduced.Space.Model().NumStates()))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %s", noun.Count(reduced.Space.Model().NumStates(), "state")))
 		onQuotient := New(reduced.Space.Compiled(), reduced.Space, c.opts)
 		return onQuotient.attempt(ctx, onQuotient.exact, unlimited, p)
 	case errors.Is(limitErr, solve.ErrFill):

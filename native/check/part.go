@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -45,8 +46,8 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	if c.opts.Accuracy == result.Exact {
 		answer.value = value(fraction(big.NewRat(1, 1)), p.X.Type())
 	}
-	err = c.conclude(p, c.bounds.space, answer, &v, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
-		m.NumStates()-c.bounds.space.Unexplored().Count()))
+	err = c.conclude(p, c.bounds.space, answer, &v, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",
+		noun.Count(m.NumStates()-c.bounds.space.Unexplored().Count(), "state")))
 	v.Seconds = time.Since(start).Seconds()
 	return v, err == nil
 }

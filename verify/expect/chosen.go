@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -256,8 +257,8 @@ func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms 
 		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", rules.Level)
 	}
 	if !(want.lo <= confidence.Hi && confidence.Lo <= want.hi) {
-		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %d samples)",
-			e.Value, numberText(verdict.Value.Num), numberText(confidence.Lo), numberText(confidence.Hi), rules.Level, verdict.Samples)
+		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %s)",
+			e.Value, numberText(verdict.Value.Num), numberText(confidence.Lo), numberText(confidence.Hi), rules.Level, noun.Count(verdict.Samples, "sample"))
 	}
 	if halfWidth := (confidence.Hi - confidence.Lo) / 2; terms.Width > 0 && !(halfWidth <= terms.Width) {
 		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", numberText(confidence.Lo), numberText(confidence.Hi), numberText(halfWidth), numberText(terms.Width))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tilecheck/internal/ending"
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/result"
@@ -378,7 +379,7 @@ func (b *blesser) proposalFor(v *result.Verdict, step blessStep) proposal {
 		}
 		return proposal{
 			value:  "[" + format(v.Bound.Lo) + "," + format(v.Bound.Hi) + "]",
-			origin: fmt.Sprintf("%d samples, seed %d, confidence %v", v.Samples, seed, v.Confidence),
+			origin: fmt.Sprintf("%s, seed %d, confidence %v", noun.Count(v.Samples, "sample"), seed, v.Confidence),
 			terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", v.Samples, blessConfidence, seed),
 		}
 	case step == bySampling && v.Resolution == result.Uniform:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tilecheck/internal/memory"
+	"tilecheck/internal/noun"
 
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/sparse"
@@ -91,7 +92,7 @@ func (x *exploration) explore(ctx context.Context) (*Space, error) {
 	x.opts.Exact, x.rounded = opts.Exact || hasIntervals(m), !opts.Exact
 	if err := x.expandAll(ctx); err != nil {
 		if why := ctx.Err(); why != nil && errors.Is(err, why) {
-			err = fmt.Errorf("%w when %d states were found, and %d of them explored", why, x.store.n, x.expanded)
+			err = fmt.Errorf("%w when %s %s found, and %d of them explored", why, noun.Count(x.store.n, "state"), noun.Verb(x.store.n, "was", "were"), x.expanded)
 		}
 		return nil, err
 	}

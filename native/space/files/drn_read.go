@@ -482,10 +482,10 @@ func (d *drnFile) endState() {
 func (d *drnFile) importSpace() (*explicit.Space, error) {
 	d.endState()
 	if len(d.errs) == 0 && d.current+1 != d.numStates {
-		d.errorAtEnd("found %d states, wanted %d as @nr_states says", d.current+1, d.numStates)
+		d.errorAtEnd("found %s, wanted %d as @nr_states says", noun.Count(d.current+1, "state"), d.numStates)
 	}
 	if numChoices := d.assembly.numChoices; len(d.errs) == 0 && d.declaredChoices >= 0 && numChoices != d.declaredChoices {
-		d.errorAtEnd("found %d choices, wanted %d as @nr_choices says", numChoices, d.declaredChoices)
+		d.errorAtEnd("found %s, wanted %d as @nr_choices says", noun.Count(numChoices, "choice"), d.declaredChoices)
 	}
 	model := d.assembly.finish()
 	if model == nil {
