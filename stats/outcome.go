@@ -3,8 +3,6 @@ package stats
 import (
 	"cmp"
 	"math"
-
-	"tilecheck/internal/noun"
 )
 
 // Decision is the answer to a property with a bound.
@@ -77,9 +75,9 @@ func (p *Plan) incomplete(n int64, s Statistics) error {
 	case p.equalRewards(n, s.Variance()):
 		return errorf(ZeroVariance, "SPRT cannot decide: all %d sampled rewards are equal to %v", n, s.Mean())
 	case p.max > 0 && n >= p.max:
-		return errorf(Truncated, "sampling stopped at the limit of %s before the %v method was done", noun.Count(p.max, "sample"), p.method)
+		return errorf(Truncated, "sampling stopped at the limit of %d samples before the %v method was done", p.max, p.method)
 	}
-	return errorf(NotDone, "sampling ended after %s, before the %v method was done", noun.Count(n, "sample"), p.method)
+	return errorf(NotDone, "sampling ended after %d samples, before the %v method was done", n, p.method)
 }
 
 // compute fills in the parameter that depends on the samples. A plan that is
