@@ -16,6 +16,7 @@ import (
 
 	"tilecheck/cluster/settings"
 	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/noun"
 	"tilecheck/internal/printable"
 	"tilecheck/internal/progress"
 	"tilecheck/internal/shard"
@@ -264,7 +265,7 @@ func (d *Driver) reportProgress(want int, live Live) {
 		}
 	}
 	if samples > 0 {
-		words = append(words, fmt.Sprintf("%d samples", samples))
+		words = append(words, noun.Count(samples, "sample"))
 	}
 	if !d.silentSince.IsZero() {
 		words = append(words, d.Backend.Name()+" does not answer")
@@ -576,7 +577,7 @@ func (d *Driver) submit(ctx context.Context, r *Round) error {
 		for _, shards := range r.Tasks {
 			n += len(shards)
 		}
-		d.noteOnce("%s has %d shards in %d tasks: %s", d.Backend.Name(), n, len(r.Tasks), handle)
+		d.noteOnce("%s has %s in %s: %s", d.Backend.Name(), noun.Count(n, "shard"), noun.Count(len(r.Tasks), "task"), handle)
 	}
 	return d.Work.saveState()
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/format"
 	"tilecheck/prism/syntax"
 )
@@ -138,7 +139,7 @@ func declarationText(decl *declaration) string {
 	case nil:
 		return decl.kind.String() + " [" + decl.name + "]"
 	case *syntax.Module:
-		return fmt.Sprintf("module %s // %d variables, %d commands", x.Name.Name, len(x.Vars), decl.doc.commandsOf(x))
+		return fmt.Sprintf("module %s // %s, %s", x.Name.Name, noun.Count(len(x.Vars), "variable"), noun.Count(decl.doc.commandsOf(x), "command"))
 	case *syntax.Rewards:
 		return fmt.Sprintf("rewards %q", x.Name.Name)
 	case *syntax.Rename:

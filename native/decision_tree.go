@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"tilecheck/internal/interval"
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/tree"
@@ -30,7 +31,7 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 	case !scheduler.Scheduler(best.Choices).Memoryless():
 		return fmt.Errorf("the best scheduler counts steps, which a tree does not")
 	case len(best.Space.Model().Initial) > 1:
-		return fmt.Errorf("found %d initial states, want one for a tree whose value is known", len(best.Space.Model().Initial))
+		return fmt.Errorf("found %s, want one for a tree whose value is known", noun.Count(len(best.Space.Model().Initial), "initial state"))
 	case extension == ".prism" && model.tree == nil:
 		return fmt.Errorf("the states are not those of a model text, want a tree as text or .dot")
 	case extension == ".prism" && composed(model.tree):
@@ -72,7 +73,7 @@ func (model *exploredModel) treeHead(property *check.Property, found *tree.Found
 	if found.Root.Leaves() == 1 {
 		leaves = "1 leaf"
 	}
-	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %d states; %s, %s", property.Text, leaves, found.Root.Depth(), found.States, lossText, verdict.Value.Text())}
+	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %s; %s, %s", property.Text, leaves, found.Root.Depth(), noun.Count(found.States, "state"), lossText, verdict.Value.Text())}
 	if found.Stopped {
 		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", found.Judged))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/check/parametric"
 	"tilecheck/native/load"
@@ -78,7 +79,7 @@ const maxPoints = 12
 func (method *statesMethod) open(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*openModel, error) {
 	open := &openModel{program: program}
 	if modelType := open.program.Type; modelType != syntax.DTMC && modelType != syntax.CTMC && modelType != syntax.MDP {
-		return nil, unsupported(open.program, "found a %s, want a dtmc, ctmc or mdp for functions of parameters; or a value for each parameter (--const)", modelType)
+		return nil, unsupported(open.program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(modelType.String()))
 	}
 	for _, p := range plan.Params {
 		open.low = append(open.low, p.Low)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"tilecheck/internal/noun"
 )
 
 // minTimed is the smallest number of runs for a picture of times.
@@ -99,8 +101,8 @@ func timesFigure(first, second string, points []timedRun) htmlFigure {
 	}
 	drawn := newFigure(ax, ay, decades, decades)
 	drawn.Property, drawn.Constant = second+" against "+first, "seconds of "+first
-	drawn.Place = fmt.Sprintf("%d runs; %s took less time for %d of them", len(points), first, faster)
-	drawn.Label = fmt.Sprintf("seconds of %s over seconds of %s for %d runs; above the line %s took less time, in %d runs", second, first, len(points), first, faster)
+	drawn.Place = fmt.Sprintf("%s; %s took less time for %d of them", noun.Count(len(points), "run"), first, faster)
+	drawn.Label = fmt.Sprintf("seconds of %s over seconds of %s for %s; above the line %s took less time, in %s", second, first, noun.Count(len(points), "run"), first, noun.Count(faster, "run"))
 	drawn.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(ax.at(low), ay.at(low)) + "L" + svgPoint(ax.at(high), ay.at(high))}}
 	for i, name := range timedMarks {
 		series := htmlSeries{Class: fmt.Sprintf("s%d", i)}

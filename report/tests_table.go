@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/printable"
 	"tilecheck/report/number"
 	"tilecheck/report/table"
@@ -119,7 +120,7 @@ func (rep *TestReport) reasonTable() *table.Table {
 		for _, r := range left {
 			results += r.N
 		}
-		t.Notes = []string{fmt.Sprintf("%d more reasons, of %d results, are not shown here, see --format json", len(left), results)}
+		t.Notes = []string{fmt.Sprintf("%s, of %s, are not shown here, see --format json", noun.Count(len(left), "more reason"), noun.Count(results, "result"))}
 	}
 	return t
 }

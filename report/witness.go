@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/report/number"
 	"tilecheck/report/table"
@@ -226,11 +227,11 @@ func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Opt
 		}
 		return "; some of these " + what + "s may not be needed"
 	}
-	fmt.Fprintf(w, "\n%d of %d states break the bound alone, with probability %s%s.\n", p.States, p.Of, bound(p.Lower), how(p.Minimal, "state"))
+	fmt.Fprintf(w, "\n%d of %s break the bound alone, with probability %s%s.\n", p.States, noun.Count(p.Of, "state"), bound(p.Lower), how(p.Minimal, "state"))
 	if p.Commands == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "%d of %d commands break the bound alone, with probability %s%s.\n", len(p.Commands), p.OfCommands, bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
+	fmt.Fprintf(w, "%d of %s break the bound alone, with probability %s%s.\n", len(p.Commands), noun.Count(p.OfCommands, "command"), bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
 	fmt.Fprintln(w)
 	t := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
 	for _, c := range p.Commands {
@@ -252,7 +253,7 @@ func likeliestPath(v *result.Verdict) string {
 	what := map[bool]string{true: "holds", false: "does not hold"}[w.Holds]
 	first := fmt.Sprintf("the formula %s on the likeliest path, with probability %s", what, number.Of(float64(p.Probability), 0).Format(float64(p.Probability), 0))
 	if w.Enough && w.Count > 1 {
-		first += fmt.Sprintf("; on %d paths with %s, which is %s", w.Count, number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0), w.Wanted)
+		first += fmt.Sprintf("; on %s with %s, which is %s", noun.Count(w.Count, "path"), number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0), w.Wanted)
 	}
 	steps := p.Steps[1:]
 	var names []string

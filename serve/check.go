@@ -33,7 +33,8 @@ type sampling struct {
 	Seed       uint64  `json:"seed"`
 }
 
-// check checks properties and returns the verdicts of the engine. The embedded engine's verdicts are also sent one by one, as parts named verdict.
+// check checks properties, and sends each verdict as a part named verdict: those of the embedded engine as soon as they are known, those of other
+// tools when the tool has finished. The answer has the number of results, and the certificate if that was asked for.
 func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any, error) {
 	engine, err := h.engine(q.Engine)
 	if err != nil {
@@ -47,15 +48,16 @@ func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any,
 	if q.Certificate && (len(runs) != 1 || len(runs[0].instances) != 1) {
 		return nil, badf("a certificate proves one result, want one property and one value for each constant")
 	}
-	all := []verdict{}
+	results := 0
 	for _, r := range runs {
 		n := 0
+		send := func(v *result.Verdict) {
+			out.part("verdict", r.verdict(n, v))
+			n++
+			pause()
+		}
 		plan := r.plan.WithOutputs(func(o *runner.Outputs) {
-			o.Verdict = func(v *result.Verdict) {
-				out.part("verdict", r.verdict(n, v))
-				n++
-				pause()
-			}
+			o.Verdict = send
 			if q.Certificate {
 				o.Certificate = &runner.CertificateFile{File: certificateFile, Write: func(_ string, write func(io.Writer) error) error { return write(certificate) }}
 			}
@@ -64,14 +66,15 @@ func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any,
 		if err != nil {
 			return nil, err
 		}
-		for i := range verdicts {
-			all = append(all, r.verdict(i, &verdicts[i]))
+		for n < len(verdicts) {
+			send(&verdicts[n])
 		}
+		results += n
 		if ctx.Err() != nil {
 			break // the verdicts say it
 		}
 	}
-	return map[string]any{"verdicts": all, "certificate": certificate.Bytes()}, nil
+	return map[string]any{"results": results, "certificate": certificate.Bytes()}, nil
 }
 
 // certificateFile is the name of a certificate, which decides its format.

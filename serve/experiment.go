@@ -74,7 +74,7 @@ func (h *handler) point(ctx context.Context, engine runner.Engine, r *run, i int
 type strategiesQuestion struct {
 	board
 	Strategies []string `json:"strategies"`
-	Games      int64    `json:"games"`
+	Samples    int64    `json:"samples"`
 	Seed       uint64   `json:"seed"`
 	By         string   `json:"by"`
 	All        bool     `json:"all"`
@@ -94,8 +94,8 @@ type row struct {
 
 type span struct {
 	Value result.JSONNumber `json:"value"`
-	Lo    result.JSONNumber `json:"lo"`
-	Hi    result.JSONNumber `json:"hi"`
+	Lower result.JSONNumber `json:"lower"`
+	Upper result.JSONNumber `json:"upper"`
 }
 
 // reach is the fraction of games that were lost before a tile was reached.
@@ -120,12 +120,12 @@ func (h *handler) strategies(ctx context.Context, q *strategiesQuestion, out *re
 	if err != nil {
 		return nil, err
 	}
-	if q.Games < 1 || q.Games > maxGames || len(q.Strategies) > maxStrategies {
-		return nil, badf("%d games of %d strategies, want 1 to %d of 2 to %d", q.Games, len(q.Strategies), maxGames, maxStrategies)
+	if q.Samples < 1 || q.Samples > maxGames || len(q.Strategies) > maxStrategies {
+		return nil, badf("%d games of %d strategies, want 1 to %d of 2 to %d", q.Samples, len(q.Strategies), maxGames, maxStrategies)
 	}
 	opt := play.CompareOptions{
 		Match: play.Match{Shape: rules.Shape(), Goal: goal, PlayOn: q.On, Seed: q.Seed}, By: play.Criterion(q.By),
-		Games: q.Games, Confidence: confidence, All: q.All, Progress: out.progress,
+		Games: q.Samples, Confidence: confidence, All: q.All, Progress: out.progress,
 		OnLook: func(c *play.Contest) { out.part("table", tableOf(c, true)); pause() },
 	}
 	for _, spec := range q.Strategies {
@@ -161,7 +161,7 @@ func tableOf(c *play.Contest, sequential bool) any {
 		}
 		rows = append(rows, r)
 	}
-	return map[string]any{"games": c.Games, "asked": c.Asked, "looks": c.Looks, "rows": rows, "confidence": confidence}
+	return map[string]any{"samples": c.Games, "asked": c.Asked, "looks": c.Looks, "rows": rows, "confidence": confidence}
 }
 
 func shareOf(b stats.Bernoulli, sequential bool) span {
@@ -175,7 +175,7 @@ func shareOf(b stats.Bernoulli, sequential bool) span {
 func meanOf(m stats.Moments, sequential bool) span {
 	i, err := stats.RewardInterval(m, nil, confidence, sequential)
 	if err != nil {
-		return span{Value: result.JSONNumber(m.Mean()), Lo: result.JSONNumber(m.Mean()), Hi: result.JSONNumber(m.Mean())}
+		return span{Value: result.JSONNumber(m.Mean()), Lower: result.JSONNumber(m.Mean()), Upper: result.JSONNumber(m.Mean())}
 	}
 	return span{result.JSONNumber(m.Mean()), result.JSONNumber(i.Lo), result.JSONNumber(i.Hi)}
 }
@@ -187,7 +187,7 @@ func (h *handler) published(context.Context, *publishedQuestion, *reply) (any, e
 	type point struct {
 		Strategy     string  `json:"strategy"`
 		Spec         string  `json:"spec"`
-		Max          int     `json:"max"`
+		Tile         int     `json:"tile"`
 		Loss         float64 `json:"loss"`
 		HalfWidth    float64 `json:"half_width"`
 		Reproducible bool    `json:"reproducible"`
@@ -196,7 +196,7 @@ func (h *handler) published(context.Context, *publishedQuestion, *reply) (any, e
 	for _, p := range modelgen.PublishedTable() {
 		points = append(points, point{p.Strategy, p.Policy.String(), p.Max, p.Loss, p.HalfWidth, p.Reproducible})
 	}
-	return map[string]any{"points": points, "note": modelgen.PublishedNote, "games": modelgen.PublishedSamples, "confidence": modelgen.PublishedConfidence}, nil
+	return map[string]any{"points": points, "note": modelgen.PublishedNote, "samples": modelgen.PublishedSamples, "confidence": modelgen.PublishedConfidence}, nil
 }
 
 // pause lets other goroutines run: in a browser no message, such as a cancellation, is received

@@ -66,8 +66,8 @@ type node struct {
 }
 
 type valueRange struct {
-	Lo      result.JSONNumber `json:"lo"`
-	Hi      result.JSONNumber `json:"hi"`
+	Lower   result.JSONNumber `json:"lower"`
+	Upper   result.JSONNumber `json:"upper"`
 	Boolean bool              `json:"boolean,omitempty"`
 }
 
@@ -83,7 +83,7 @@ type edge struct {
 
 type hop struct {
 	To          int               `json:"to"`
-	Probability result.JSONNumber `json:"p"`
+	Probability result.JSONNumber `json:"probability"`
 }
 
 // picture builds a graph.

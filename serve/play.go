@@ -19,7 +19,7 @@ import (
 type board struct {
 	Rows  int   `json:"rows"`
 	Cols  int   `json:"cols"`
-	Max   int   `json:"max"` // the tile that wins
+	Max   int   `json:"tile"` // the tile that wins
 	Cells []int `json:"cells"`
 }
 
@@ -363,7 +363,7 @@ func (h *handler) watch(ctx context.Context, q *watchQuestion, out *reply) (any,
 	if err != nil && !errors.Is(err, errFrameLimit) {
 		return nil, err
 	}
-	return map[string]any{"strategy": s.String(), "score": g.Score, "moves": g.Moves, "won": g.Won, "largest": game.Value(g.Max)}, nil
+	return map[string]any{"strategy": s.String(), "score": g.Score, "moves": g.Moves, "won": g.Won, "largest_tile": game.Value(g.Max)}, nil
 }
 
 type replayQuestion struct {
@@ -378,7 +378,7 @@ func (h *handler) replay(ctx context.Context, q *replayQuestion, out *reply) (an
 		Index int64 `json:"index"`
 		Score int64 `json:"score"`
 		Moves int64 `json:"moves"`
-		Max   int   `json:"largest"`
+		Max   int   `json:"largest_tile"`
 		Won   bool  `json:"won"`
 	}
 	games := []entry{}
@@ -403,6 +403,6 @@ func (h *handler) replay(ctx context.Context, q *replayQuestion, out *reply) (an
 	}
 	return map[string]any{
 		"strategy": head.Strategy, "rows": head.Match.Shape.Rows, "cols": head.Match.Shape.Cols,
-		"max": game.Value(head.Match.Goal), "games": games, "frames": frames,
+		"tile": game.Value(head.Match.Goal), "games": games, "frames": frames,
 	}, nil
 }

@@ -33,6 +33,7 @@ func ask(t *testing.T, opts Options, name string, question, answer any) (parts m
 	New(opts).ServeHTTP(w, r)
 	parts = map[string]int{}
 	var last map[string]json.RawMessage
+	var verdicts []json.RawMessage
 	for line := range strings.Lines(w.Body.String()) {
 		last = nil
 		if err := json.Unmarshal([]byte(line), &last); err != nil {
@@ -41,11 +42,24 @@ func ask(t *testing.T, opts Options, name string, question, answer any) (parts m
 		for k := range last {
 			parts[k]++
 		}
+		if last["verdict"] != nil {
+			verdicts = append(verdicts, last["verdict"])
+		}
 	}
 	if last["answer"] == nil {
 		t.Fatalf("%s: %.300s", name, w.Body)
 	}
 	if err := json.Unmarshal(last["answer"], answer); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if name != "check" {
+		return parts
+	}
+	text, err := json.Marshal(map[string]any{"verdicts": verdicts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return parts
@@ -93,7 +107,7 @@ func TestDie(t *testing.T) {
 	var g struct {
 		Nodes []struct {
 			State []int32
-			Value struct{ Lo, Hi float64 }
+			Value struct{ Lower, Upper float64 }
 		}
 		Choices []struct{ To []struct{ P float64 } }
 		States  int
@@ -104,7 +118,7 @@ func TestDie(t *testing.T) {
 		t.Fatalf("%d nodes, %d choices, %d states, want 3, 1 and 13", len(g.Nodes), len(g.Choices), g.States)
 	}
 	for _, n := range g.Nodes {
-		if w := want[n.State[0]]; n.Value.Lo > w+1e-9 || n.Value.Hi < w-1e-9 || n.Value.Hi-n.Value.Lo > 1e-5 {
+		if w := want[n.State[0]]; n.Value.Lower > w+1e-9 || n.Value.Upper < w-1e-9 || n.Value.Upper-n.Value.Lower > 1e-5 {
 			t.Errorf("s=%d: %v, want %v", n.State[0], n.Value, w)
 		}
 	}
@@ -154,7 +168,7 @@ func TestDie(t *testing.T) {
 // Every property of a generated model is as the catalogue knows it, and the game as well.
 func TestGame(t *testing.T) {
 	var made struct{ Model, Props string }
-	ask(t, Options{}, "generate", object{"rows": 2, "cols": 2, "max": 16}, &made)
+	ask(t, Options{}, "generate", object{"rows": 2, "cols": 2, "tile": 16}, &made)
 	var got struct {
 		Verdicts []struct {
 			Name  string
@@ -183,7 +197,7 @@ func TestGame(t *testing.T) {
 	}
 	// Two equal tiles beside each other on 1x2 win 4 with either move, by hand.
 	var h hints
-	ask(t, Options{}, "hints", object{"rows": 1, "cols": 2, "max": 4, "cells": []int{2, 2}}, &h)
+	ask(t, Options{}, "hints", object{"rows": 1, "cols": 2, "tile": 4, "cells": []int{2, 2}}, &h)
 	if h.Value != 1 || len(h.Moves) != 2 || h.Moves[0].Value != 1 || !h.Moves[1].Best {
 		t.Errorf("hints are %+v, want two moves that win", h)
 	}
@@ -193,7 +207,7 @@ func TestGame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := object{"rows": 1, "cols": 10, "max": 4, "cells": []int{2, 2, 0, 0, 0, 0, 0, 0, 0, 0}}
+	start := object{"rows": 1, "cols": 10, "tile": 4, "cells": []int{2, 2, 0, 0, 0, 0, 0, 0, 0, 0}}
 	if ask(t, Options{}, "hints", start, &h); h.Kind != "worth" {
 		t.Errorf("hints without a table are %+v", h)
 	}
@@ -201,7 +215,7 @@ func TestGame(t *testing.T) {
 		t.Errorf("hints from a table are %+v, want 1", h)
 	}
 	var p position
-	ask(t, Options{}, "turn", object{"rows": 2, "cols": 2, "max": 16, "cells": []int{2, 2, 0, 4}, "dir": "left", "seed": 1, "move": 1}, &p)
+	ask(t, Options{}, "turn", object{"rows": 2, "cols": 2, "tile": 16, "cells": []int{2, 2, 0, 4}, "dir": "left", "seed": 1, "move": 1}, &p)
 	if p.Gain != 4 || p.Moved[0] != 4 || p.Moved[1] != 0 || p.Moved[2] != 4 || p.New != 1 && p.New != 3 || p.Cells[p.New] == 0 {
 		t.Errorf("left of 2 2 / . 4 is %+v, want 4 . / 4 . and a new tile", p)
 	}
@@ -236,16 +250,16 @@ func TestParts(t *testing.T) {
 	}
 	var table struct {
 		Table struct {
-			Games int64
-			Rows  []row
+			Samples int64
+			Rows    []row
 		}
 	}
-	q = object{"rows": 2, "cols": 2, "max": 8, "strategies": []string{"random", "opposite"}, "games": 64, "seed": 1, "by": "win", "all": true}
+	q = object{"rows": 2, "cols": 2, "tile": 8, "strategies": []string{"random", "opposite"}, "samples": 64, "seed": 1, "by": "win", "all": true}
 	if parts := ask(t, Options{}, "strategies", q, &table); parts["table"] != 3 { // at 16, 32 and 64 games
 		t.Errorf("%d tables were sent, want 3", parts["table"])
 	}
-	if table.Table.Games != 64 || len(table.Table.Rows) != 2 {
-		t.Errorf("the last table has %d games of %d strategies, want 64 of 2", table.Table.Games, len(table.Table.Rows))
+	if table.Table.Samples != 64 || len(table.Table.Rows) != 2 {
+		t.Errorf("the last table has %d games of %d strategies, want 64 of 2", table.Table.Samples, len(table.Table.Rows))
 	}
 }
 

@@ -68,7 +68,7 @@ type commandPlace struct {
 type target struct {
 	State       []int32           `json:"state"`
 	Text        string            `json:"text"`
-	Probability result.JSONNumber `json:"p"`
+	Probability result.JSONNumber `json:"probability"`
 	Value       *valueRange       `json:"value,omitempty"`
 }
 
@@ -196,7 +196,7 @@ func numbers(list []float64) []result.JSONNumber {
 // pathStep is a state of a path, and the steps around it.
 type pathStep struct {
 	Action      string            `json:"action,omitempty"`
-	Probability result.JSONNumber `json:"p,omitempty"`
+	Probability result.JSONNumber `json:"probability,omitempty"`
 	State       []int32           `json:"state"`
 	Labels      []int             `json:"labels,omitempty"`
 	Player      *int              `json:"player,omitempty"` // who owns the state of a game

@@ -51,7 +51,7 @@ func (h *handler) info(context.Context, *infoQuestion, *reply) (any, error) {
 type generateQuestion struct {
 	Rows   int    `json:"rows"`
 	Cols   int    `json:"cols"`
-	Max    int    `json:"max"`
+	Max    int    `json:"tile"` // the tile that wins
 	Policy string `json:"policy"`
 	Spawn  string `json:"spawn"`
 }

@@ -18,13 +18,13 @@ type whyQuestion struct {
 // explanation explains the value of a property by the likeliest paths on which its formula holds, or
 // does not hold. For a bound these are paths that decide together whether the bound holds.
 type explanation struct {
-	Verdict verdict           `json:"verdict"`
-	Holds   bool              `json:"holds"`            // whether the formula holds on the paths
-	Wanted  string            `json:"wanted,omitempty"` // the probability that decides a bound, such as ">1/2"
-	Enough  bool              `json:"enough,omitempty"` // whether the paths have the wanted probability together
-	Count   int               `json:"count"`            // the number of paths; only the first ones are in Paths
-	Sum     result.JSONNumber `json:"sum"`              // the probability of all of them together
-	Paths   []likelyPath      `json:"paths"`
+	Verdict     verdict           `json:"verdict"`
+	Holds       bool              `json:"holds"`            // whether the formula holds on the paths
+	Wanted      string            `json:"wanted,omitempty"` // the probability that decides a bound, such as ">1/2"
+	Enough      bool              `json:"enough,omitempty"` // whether the paths have the wanted probability together
+	Count       int               `json:"count"`            // the number of paths; only the first ones are in Paths
+	Probability result.JSONNumber `json:"probability"`      // the probability of all of them together
+	Paths       []likelyPath      `json:"paths"`
 }
 
 // maxWhyPaths is the largest number of paths in an explanation.
@@ -68,7 +68,7 @@ func (h *handler) why(ctx context.Context, q *whyQuestion, out *reply) (any, err
 
 // explain converts a witness for the page, with states instead of valuations.
 func explain(prog *sema.Program, w *result.Witness) (*explanation, error) {
-	out := &explanation{Holds: w.Holds, Wanted: w.Wanted, Enough: w.Enough, Count: w.Count, Sum: w.Sum, Paths: []likelyPath{}}
+	out := &explanation{Holds: w.Holds, Wanted: w.Wanted, Enough: w.Enough, Count: w.Count, Probability: w.Sum, Paths: []likelyPath{}}
 	for _, p := range w.Paths {
 		path := likelyPath{Probability: p.Probability, Fraction: p.Fraction}
 		for i, s := range p.Steps[:min(len(p.Steps), MaxNodes)] {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"tilecheck/internal/noun"
 )
 
 // Difference returns the first difference between two models; nil if they are the same.
@@ -34,7 +36,7 @@ func (m *Model) Difference(o *Model) error {
 	for s := range n {
 		first, end := m.Choices(s)
 		if a, b := o.Choices(s); a != first || b != end {
-			return fmt.Errorf("state %d: found %d choices, wanted %d", s, end-first, b-a)
+			return fmt.Errorf("state %d: found %s, wanted %d", s, noun.Count(end-first, "choice"), b-a)
 		}
 		if m.Exit != nil && !equal(m.Exit, o.Exit, s) {
 			return fmt.Errorf("state %d: the exit rates differ", s)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/printable"
 	"tilecheck/native"
 	"tilecheck/report"
@@ -80,7 +81,7 @@ func skipText(skip regress.Skip) string {
 // write asks the user, unless --yes is given, and writes every file. If the user refuses, the
 // error only sets the exit code.
 func (c *blessCmd) write(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
-	changes := fmt.Sprintf("%d new annotations and %d new values in %d files", blessing.Added, blessing.Updated, len(blessing.Files))
+	changes := fmt.Sprintf("%s and %s in %s", noun.Count(blessing.Added, "new annotation"), noun.Count(blessing.Updated, "new value"), noun.Count(len(blessing.Files), "file"))
 	if !c.Yes {
 		if _, tty := env.terminal(env.stdout); !tty {
 			fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", changes)

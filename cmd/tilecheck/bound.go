@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
+	"tilecheck/internal/quote"
 	"tilecheck/report/table"
 )
 
@@ -29,8 +29,8 @@ type boundCmd struct {
 	Workers     int           `rare:"" help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
-	Certificate string        `help:"Also write the proof, for --check; .gz compresses." placeholder:"FILE" file:"out"`
-	Check       string        `help:"Check a certificate instead." placeholder:"FILE" file:"in"`
+	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
+	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.2." placeholder:"FILE" file:"in"`
 	Format      table.Format  `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
@@ -48,7 +48,7 @@ const (
 // bytesPerState is what a survey takes for each state, its tables included, as measured on 4x4.
 const bytesPerState = 400
 
-// Run proves a lower bound of optimal play, or checks a certificate of one.
+// Run proves a lower bound of optimal play.
 func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -59,9 +59,13 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	case c.Check != "" && (c.Strategy != "" || c.Certificate != ""):
 		return usageError("--check reads a certificate, want it without a strategy and --certificate")
 	case c.Check != "":
-		return c.check(ctx, env)
+		fmt.Fprintf(env.stderr, "warning: bound --check is called certify now: tilecheck certify %s\n", quote.Word(c.Check))
+		if env.name != "" { // in JSON
+			env.name = "certify"
+		}
+		return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
 	case c.Strategy == "":
-		return usageError("no strategy is given, want one, or --check FILE")
+		return usageError("no strategy is given, want one; tilecheck certify FILE checks a certificate")
 	}
 	player, opt, err := c.options()
 	if err != nil {
@@ -134,27 +138,4 @@ func (c *boundCmd) certify(ctx context.Context, env *environment, part *induced.
 		_, err := part.Prove(ctx, compressed)
 		return errors.Join(err, compressed.Close())
 	})
-}
-
-// check checks the certificate of --check and prints what it proves.
-func (c *boundCmd) check(ctx context.Context, env *environment) error {
-	file, err := os.Open(c.Check)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	var reader io.Reader = file
-	if strings.HasSuffix(c.Check, ".gz") {
-		if reader, err = gzip.NewReader(file); err != nil {
-			return fmt.Errorf("%s: %w", c.Check, err)
-		}
-	}
-	ctx, freed := env.withMemoryLimit(ctx, 0)
-	defer freed()
-	start := time.Now()
-	checked, err := induced.CheckCertificate(ctx, reader)
-	if err != nil {
-		return &codedError{exitFailed, fmt.Errorf("%s: %w", c.Check, err)}
-	}
-	return playtables.Checked(checked, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
 }

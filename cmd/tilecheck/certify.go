@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ import (
 )
 
 type certifyCmd struct {
-	Files  []string     `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate writes them; gzip may have compressed them." file:"in"`
+	Files  []string     `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate and bound --certificate write them; gzip may have compressed them." file:"in"`
 	Model  string       `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
 	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
@@ -72,7 +73,8 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	}}
 	failed := false
 	for _, name := range c.Files {
-		results, err := c.check(ctx, env, name, job)
+		results, notes, err := c.check(ctx, env, name, job)
+		t.Notes = append(t.Notes, notes...)
 		for i := range results {
 			failed = failed || results[i].Err != nil
 			t.Append(certifyRow(name, &results[i])...)
@@ -100,13 +102,36 @@ func isModel(text []byte) bool {
 	return err == nil || jani.Is(text)
 }
 
-// check checks the certificates in a file, and returns what each proves. If the job has a model, it also checks that they are about it.
-func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) ([]certify.Result, error) {
+// check checks the certificates in a file, and returns what each proves, with notes about the file. If the job has a model, it also checks
+// that they are about it.
+func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) ([]certify.Result, []string, error) {
 	file, err := env.open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
+	text, ofBound, err := certificateText(file)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	case ofBound && c.Model != "":
+		return nil, nil, usageError("%s is about the game 2048 and not about a model, want it without --model", name)
+	case ofBound:
+		checked, note, err := checkBound(ctx, text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if note == "" {
+			return []certify.Result{checked}, nil, nil
+		}
+		return []certify.Result{checked}, []string{name + ": " + note}, nil
+	}
+	results, err := c.checkModel(ctx, env, name, text, job)
+	return results, nil, err
+}
+
+// checkModel checks certificates about a model.
+func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name string, file io.Reader, job runner.Job) ([]certify.Result, error) {
 	certificates, err := certificate.Read(ctx, file, certificate.Limits{States: c.States})
 	if err != nil {
 		if text, readErr := env.readText(name); name != "-" && readErr == nil && len(text) > 0 && c.Model == "" && isModel(text) {

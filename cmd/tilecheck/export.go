@@ -119,13 +119,16 @@ func (c *exportCmd) outputs() ([]output, error) {
 		case ok:
 			out = append(out, files)
 		case name != "-" && len(c.Formats) == 0:
-			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb, .all or .jani, or --formats", name)
+			return nil, usageError("--output: %q %s; also .jani, or --formats", name, wantStateFormat)
 		default:
 			out = append(out, output{name, named.Expand(formats), ""})
 		}
 	}
 	return out, nil
 }
+
+// wantStateFormat says what is wrong with the name of an output that stands for no files of states.
+const wantStateFormat = "has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb or .all"
 
 // stateFiles returns the files of states that a name stands for; false if it is no such name.
 func stateFiles(name string) (output, bool) {

@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/quote"
 
 	"tilecheck/game"
@@ -76,7 +77,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if !env.quiet {
-		fmt.Fprintf(env.stderr, "%s: %d states, wins with probability %s\n", s, chain.Len()+1, value)
+		fmt.Fprintf(env.stderr, "%s: %s, wins with probability %s\n", s, noun.Count(chain.Len()+1, "state"), value)
 	}
 	if chain.Rounded() {
 		fmt.Fprintf(env.stderr, "warning: %s: its probabilities are rounded to 15 decimal places, so the value of what is written differs from its own in the last digits\n", s)

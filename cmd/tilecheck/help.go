@@ -155,7 +155,7 @@ func (resolveCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (reduceCmd) Help() string {
-	return examples("tilecheck reduce die.prism die.props", "tilecheck reduce die.prism --prop 'P=? [ F s=7 ]' --format json")
+	return examples("tilecheck reduce board.prism -o small.umb", "tilecheck reduce die.prism die.props", "tilecheck reduce die.prism --prop 'P=? [ F s=7 ]' --format json")
 }
 
 // Help returns the examples in the help of the command.
@@ -175,7 +175,7 @@ func (exportStrategyCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (boundCmd) Help() string {
-	return examples("tilecheck bound pref:left,up,down,right --size 2 --max 16 --certificate proof.gz", "tilecheck bound --check proof.gz")
+	return examples("tilecheck bound pref:left,up,down,right --size 2 --max 16 --certificate proof.gz", "tilecheck certify proof.gz")
 }
 
 // Help returns the examples in the help of the command.

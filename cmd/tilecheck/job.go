@@ -24,6 +24,8 @@ type jobFlags struct {
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
 
 	dialectFlag `embed:""`
+
+	mayLackProperties bool // whether the command also does something without properties
 }
 
 // dialectFlag selects the language of models and properties.
@@ -54,7 +56,7 @@ func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	if err := c.readModelText(env, &job); err != nil {
 		return job, err
 	}
-	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) {
+	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) && !c.mayLackProperties {
 		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
 	}
 	var err error

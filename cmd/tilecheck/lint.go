@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"tilecheck/editor"
+	"tilecheck/internal/noun"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/lint"
 	"tilecheck/prism/lint/states"
@@ -203,7 +204,7 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 			return err
 		}
 		found = lint.Sort(append(found, report.Findings...))
-		results.notes = append(results.notes, fmt.Sprintf("%s: %d states looked at", name, report.States))
+		results.notes = append(results.notes, fmt.Sprintf("%s: %s looked at", name, noun.Count(report.States, "state")))
 		if report.Undecided != "" {
 			results.notes = append(results.notes, name+": "+report.Undecided)
 		}

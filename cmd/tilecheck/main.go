@@ -40,7 +40,7 @@ type cli struct {
 	Info         infoCmd         `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
 	Distribution distributionCmd `cmd:"" group:"Models:" help:"Print the steady-state or transient probabilities of a Markov chain (PRISM's -ss, -tr)."`
 	Resolve      resolveCmd      `cmd:"" group:"Models:" help:"Apply a scheduler to an MDP, and write the induced Markov chain."`
-	Reduce       reduceCmd       `cmd:"" group:"Models:" help:"Say how much bisimulation minimisation reduces a model (check --reduce checks the quotient)."`
+	Reduce       reduceCmd       `cmd:"" group:"Models:" help:"Reduce a model by bisimulation: write the quotient, or compare its answers with those of the model."`
 	Export       exportCmd       `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 	Serve        serveCmd        `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
+	"tilecheck/internal/noun"
 )
 
 // watch shows one game: on a terminal each board over the last one, otherwise below it.
@@ -71,12 +72,12 @@ func frameText(shape game.Shape, f play.Frame) string {
 
 // gameText returns the result of a game.
 func gameText(played play.Game) string {
-	text := fmt.Sprintf("score %d, %d moves, largest tile %d", played.Score, played.Moves, game.Value(played.Max))
+	text := fmt.Sprintf("score %d, %s, largest tile %d", played.Score, noun.Count(played.Moves, "move"), game.Value(played.Max))
 	switch {
 	case played.Overflow:
 		text += ", ended where two tiles of 32768 were to merge"
 	case played.Won:
-		text += fmt.Sprintf(", won after %d moves", played.WinMoves)
+		text += fmt.Sprintf(", won after %s", noun.Count(played.WinMoves, "move"))
 	default:
 		text += ", lost"
 	}

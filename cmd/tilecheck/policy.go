@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/report/playtables"
 
 	"tilecheck/game/solve"
@@ -159,7 +160,7 @@ func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Ta
 		if !ok {
 			return fmt.Errorf("no game of %s comes to the board %s", solved.Problem(), board)
 		}
-		text := fmt.Sprintf("%s after %d moves, score %d\n", playtables.Best(solved, board, best), number, score)
+		text := fmt.Sprintf("%s after %s, score %d\n", playtables.Best(solved, board, best), noun.Count(number, "move"), score)
 		if best != 0 {
 			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), playtables.Value(value))
 		}

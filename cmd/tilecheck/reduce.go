@@ -10,32 +10,39 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native"
+	"tilecheck/native/check"
+	"tilecheck/native/load"
+	"tilecheck/native/space/files"
 	"tilecheck/native/space/files/named"
+	"tilecheck/prism/jani"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/result/agree"
 	"tilecheck/runner"
 )
 
-// reduceCmd checks properties with and without reduction.
+// reduceCmd reduces a model by bisimulation: it writes the quotient, and checks properties with and without reduction.
 type reduceCmd struct {
 	jobFlags `embed:""`
 
 	Partition       string `help:"Reduce by the partition of a file, which is checked, and not by the coarsest one." placeholder:"FILE" file:"in"`
 	ExportPartition string `help:"Write the partition: the block of each state." placeholder:"FILE" file:"out"`
+	Output          string `short:"o" help:"Write the quotient, with the labels and rewards of the model, as files of states: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, m.umb, each also with .gz." placeholder:"FILE" file:"some"`
 
-	Exact     bool          `help:"Compute in rational arithmetic: values are compared as fractions."`
+	Exact     bool          `help:"Compute in rational arithmetic: values are compared as fractions, and files of the quotient have fractions."`
 	MaxStates int           `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory    byteCount     `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Timeout   time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	Format    table.Format  `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run prints the sizes of the model and of its quotients.
+// Run writes the quotient, and prints the sizes of the model and of the quotients for each property.
 func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
+	c.mayLackProperties = c.Output != ""
 	job, err := c.jobFlags.job(env)
 	if err != nil {
 		return err
@@ -51,6 +58,95 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	if c.Exact {
 		job.Numeric.Accuracy = result.Exact
 	}
+	if c.Output != "" {
+		target, err := c.target(env)
+		if err != nil {
+			return err
+		}
+		if err := c.writeQuotient(ctx, env, target, job); err != nil {
+			return err
+		}
+	}
+	if !hasProperties(&job) {
+		return nil
+	}
+	return c.compare(ctx, env, job)
+}
+
+// hasProperties reports whether there is something to check: properties are given, or the model is in JANI, whose files may have some.
+func hasProperties(job *runner.Job) bool {
+	return len(job.Props) > 0 || job.PropsFile != "" || jani.Is(job.Model)
+}
+
+// target returns the files for the quotient.
+func (c *reduceCmd) target(env *environment) (output, error) {
+	target, ok := stateFiles(c.Output)
+	if !ok {
+		return target, usageError("--output: %q %s", c.Output, wantStateFormat)
+	}
+	return target, env.files.withOutputs("--output", outputFiles([]output{target}, 0)...).check()
+}
+
+// writeQuotient writes the quotient of the model that keeps all labels and reward structures, and all properties of the job. The files have
+// the variables only if properties may speak about them: a state of the quotient has those of one of the states that it stands for.
+func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target output, job runner.Job) error {
+	job.Numeric.Reduce = true // the states are built with fractions
+	progress, done := env.progress()
+	job.Progress = progress
+	newPlan := runner.NewPlan
+	if !hasProperties(&job) {
+		newPlan = runner.PlanModel
+	}
+	plan, err := newPlan(ctx, job)
+	if err != nil {
+		done()
+		return explainMisplaced(err, &job)
+	}
+	space, instances, err := load.Properties(ctx, plan)
+	done()
+	if err != nil {
+		return stateLimitError(err)
+	}
+	program := space.Program()
+	if len(job.Properties) > 0 {
+		if program, err = files.WithLabels(space, job.PropsFile, job.Properties); err != nil {
+			return err
+		}
+	}
+	properties := make([]*check.Property, len(instances))
+	for i := range instances {
+		properties[i] = &instances[i]
+	}
+	reduced, err := check.ReduceAll(ctx, space, program, properties)
+	if err != nil {
+		return err
+	}
+	quotient := reduced.Space
+	if !c.Exact {
+		quotient = quotient.WithoutFractions()
+	}
+	hasVariables := len(properties) > 0
+	if !hasVariables {
+		if len(target.formats) == 1 && target.formats[0] == "sta" {
+			return usageError("without properties the quotient has no values of variables, want another format than .sta")
+		}
+		target.formats = slices.DeleteFunc(slices.Clone(target.formats), func(format string) bool { return format == "sta" })
+	}
+	if !env.quiet {
+		of, to := space.Model(), quotient.Model()
+		fmt.Fprintf(env.stderr, "note: %s, %s, %s of the model; %s, %s, %s of the quotient\n",
+			noun.Count(of.NumStates(), "state"), noun.Count(of.NumChoices(), "choice"), noun.Count(of.NumTransitions(), "transition"),
+			noun.Count(to.NumStates(), "state"), noun.Count(to.NumChoices(), "choice"), noun.Count(to.NumTransitions(), "transition"))
+	}
+	if hasVariables {
+		fmt.Fprintln(env.stderr, "warning: a state of the quotient stands for several states and has the variables of one of them: check only the given properties, labels and rewards")
+	}
+	out := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: !hasVariables}}
+	return out.write(ctx, target)
+}
+
+// compare checks the properties of the job on the model and on its quotients, and prints both sizes and whether the values agree.
+func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Job) error {
 	progress, done := env.progress()
 	job.Progress = progress
 	whole, err := checkNative(ctx, job)

@@ -14,6 +14,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
+	"tilecheck/internal/noun"
 	"tilecheck/report/table"
 )
 
@@ -91,7 +92,7 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 		return errNoGame(c.File)
 	}
 	out.Title = fmt.Sprintf("%s on %v", header.Strategy, header.Match)
-	note := fmt.Sprintf("%d games, every move and every new tile by the rules", len(out.Rows))
+	note := fmt.Sprintf("%s, every move and every new tile by the rules", noun.Count(len(out.Rows), "game"))
 	if header.Seeded {
 		note += fmt.Sprintf(", the tiles those of seed %d", header.Match.Seed)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/modelgen"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/shield"
@@ -72,7 +73,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("%s: found a %s, want an MDP or a game, which has choices to resolve", c.ModelFile, before.Program().Type)
+		return fmt.Errorf("%s: found %s, want an MDP or a game, which has choices to resolve", c.ModelFile, noun.WithArticle(before.Program().Type.String()))
 	}
 	players, err := c.players(before)
 	if err != nil {
@@ -250,12 +251,12 @@ func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space)
 		if before.Program().Type == syntax.SMG {
 			kind = "game"
 		}
-		resultText := fmt.Sprintf("%d transitions of the chain", result.NumEdges())
+		resultText := fmt.Sprintf("%s of the chain", noun.Count(result.NumEdges(), "transition"))
 		if !c.Uniform && result.NumDeciding() > 0 {
-			resultText = fmt.Sprintf("%d choices, %d transitions of what is left, an MDP", result.NumChoices(), result.NumTransitions())
+			resultText = fmt.Sprintf("%s, %s of what is left, an MDP", noun.Count(result.NumChoices(), "choice"), noun.Count(result.NumTransitions(), "transition"))
 		}
-		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the %s; %d states, %s\n",
-			mdp.NumStates(), mdp.NumChoices(), mdp.NumTransitions(), kind, result.NumStates(), resultText)
+		fmt.Fprintf(env.stderr, "note: %s, %s, %s of the %s; %s, %s\n",
+			noun.Count(mdp.NumStates(), "state"), noun.Count(mdp.NumChoices(), "choice"), noun.Count(mdp.NumTransitions(), "transition"), kind, noun.Count(result.NumStates(), "state"), resultText)
 	}
 }
 

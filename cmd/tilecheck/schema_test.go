@@ -233,7 +233,7 @@ func contractLines() map[string]int {
 		"policy --size 2 --max 8 --board 2\x00.\x00/\x00.\x003":                                       80,
 		"bound pref:left,up,down,right --size 2 --max 8 --certificate proof":                          0,
 		"bound --check proof":                                                                         0,
-		"bound --check die.prism":                                                                     2,
+		"certify proof":                                                                               0,
 		"bound nobody":                                                                                80,
 		"certify die.cert":                                                                            0,
 		"certify die.cert --model mdp.prism":                                                          2,

@@ -28,7 +28,7 @@ type shieldCmd struct {
 	Property        string       `arg:"" help:"The probability to keep: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
 	Const           []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	Threshold       *fraction    `required:"" help:"Loss that is allowed, against the best choice of the state: 0.05 or 1/20." placeholder:"D"`
-	Relative        bool         `help:"The threshold is a share of the best value."`
+	Relative        bool         `help:"The threshold is relative: 0.05 permits a loss of 5 % of the best value."`
 	Total           bool         `help:"The threshold is for the loss of a whole path, which is proven."`
 	Output          string       `short:"o" help:"Write the shield: .prism, a model that cannot do anything else, its states (.all, .umb, ...), or .json, Storm's format of schedulers." placeholder:"FILE" file:"some"`
 	ExportScheduler string       `help:"Write the worst scheduler that obeys (FILE:type=indices, ...)." placeholder:"FILE" file:"target"`

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/quote"
 	"tilecheck/report/stream"
 
@@ -348,7 +349,7 @@ func (e *environment) runJob(ctx context.Context, work *cluster.Work, login logi
 	}
 	defer endProcesses()
 	if work.Backend == "local" && !e.quiet {
-		fmt.Fprintf(e.stderr, "note: submit local runs %d shards as processes of this machine, at most %d at a time; their files are in %s\n", work.Job.Shards, max(1, work.Settings.Tasks), work.Dir)
+		fmt.Fprintf(e.stderr, "note: submit local runs %s as processes of this machine, at most %d at a time; their files are in %s\n", noun.Count(work.Job.Shards, "shard"), max(1, work.Settings.Tasks), work.Dir)
 	}
 	var secondInterrupt <-chan struct{}
 	if driver.Backend.Detached() {

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/noun"
 )
 
 // Options say which game is explored.
@@ -106,7 +107,7 @@ type UnfinishedError struct {
 }
 
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%v after %d states, with %d more found", e.Err, e.Decided, e.Found-e.Decided)
+	return fmt.Sprintf("%v after %s, with %d more found", e.Err, noun.Count(e.Decided, "state"), e.Found-e.Decided)
 }
 
 // Unwrap returns the reason.

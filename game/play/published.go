@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tilecheck/game"
+	"tilecheck/internal/noun"
 	"tilecheck/stats"
 )
 
@@ -277,7 +278,7 @@ func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64)
 	compatible, errOurs := compatibleWith(ourCount)
 	switch {
 	case zeroCompatible && allCompatible:
-		weakness = fmt.Sprintf("no result of %d games would have been incompatible with %d of theirs", ours.N, counts[0].N)
+		weakness = fmt.Sprintf("no result of %s would have been incompatible with %d of theirs", noun.Count(ours.N, "game"), counts[0].N)
 	case i.Hi-i.Lo > widestShare:
 		weakness = fmt.Sprintf("the 99 %% interval is wider than %g", widestShare)
 	}
@@ -318,7 +319,7 @@ func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark str
 		return counts, "", nil
 	}
 	nearest := stats.Bernoulli{N: n, K: int64(math.Round(value))}
-	return []stats.Bernoulli{nearest}, fmt.Sprintf("no count of %d games rounds to %s; taken as %d/%d", n, text, nearest.K, n), nil
+	return []stats.Bernoulli{nearest}, fmt.Sprintf("no count of %s rounds to %s; taken as %d/%d", noun.Count(n, "game"), text, nearest.K, n), nil
 }
 
 // Share returns the published number as a share of 1, if it is one.
@@ -423,7 +424,7 @@ func (s *gameSample) judgeBest(j *Judgement, p *Published, ours []float64) error
 	weakness := ""
 	switch {
 	case low > n && high < 1:
-		weakness = fmt.Sprintf("no best would have been incompatible with %d games of ours", n)
+		weakness = fmt.Sprintf("no best would have been incompatible with %s of ours", noun.Count(n, "game"))
 	case n < min(j.Theirs, enoughBests):
 		weakness = fmt.Sprintf("%d of ours beside the best of %d", n, j.Theirs)
 	}

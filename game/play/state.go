@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tilecheck/internal/filelock"
+	"tilecheck/internal/noun"
 )
 
 // stateFile keeps the finished games of one strategy in a file that only grows. A nil *stateFile keeps nothing.
@@ -179,8 +180,8 @@ func (s *stateFile) resumed(games int64) (known int64, warnings []string) {
 		}
 	}
 	if s.damaged > 0 {
-		warnings = append(warnings, fmt.Sprintf("state %q: %d bytes at the end were damaged and are cut; their games are played again",
-			s.file.Name(), s.damaged))
+		warnings = append(warnings, fmt.Sprintf("state %q: the last %s, which are damaged, are cut; their games are played again",
+			s.file.Name(), noun.Count(s.damaged, "byte")))
 	}
 	return known, warnings
 }

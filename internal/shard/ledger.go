@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"tilecheck/internal/noun"
 )
 
 // Ledger has the results of streams. A process that does one part records them; a merge replays them from the files of all parts. A nil
@@ -217,9 +219,9 @@ type More struct{ Have, Want, Of int }
 
 func (e *More) Error() string {
 	if e.Want == e.Have+1 {
-		return fmt.Sprintf("not decided by %d shards: want 1 more, --shard %d/%d", e.Have, e.Want, e.Of)
+		return fmt.Sprintf("not decided by %s: want 1 more, --shard %d/%d", noun.Count(e.Have, "shard"), e.Want, e.Of)
 	}
-	return fmt.Sprintf("not decided by %d shards: want %d more, --shard %d/%d to %d/%d", e.Have, e.Want-e.Have, e.Have+1, e.Of, e.Want, e.Of)
+	return fmt.Sprintf("not decided by %s: want %d more, --shard %d/%d to %d/%d", noun.Count(e.Have, "shard"), e.Want-e.Have, e.Have+1, e.Of, e.Want, e.Of)
 }
 
 // Err is why a replay is worth nothing: damaged or missing pieces, or a *More.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/logic"
@@ -135,7 +136,7 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	case ctx.Err() != nil:
 		return nil, err
 	case err == nil && reduced.Space.Model().NumStates() <= numStates/2:
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %d states", reduced.Space.Model().NumStates()))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %s", noun.Count(reduced.Space.Model().NumStates(), "state")))
 		onQuotient := New(reduced.Space.Compiled(), reduced.Space, c.opts)
 		return onQuotient.attempt(ctx, onQuotient.exact, unlimited, property)
 	case errors.Is(limitErr, solve.ErrFill):

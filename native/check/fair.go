@@ -1,6 +1,7 @@
 package check
 
 import (
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
@@ -20,7 +21,7 @@ func (e *evaluation) unfair(formula *logic.Formula, dir solve.Direction) error {
 		return nil
 	}
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
-		return e.unsupported(formula.X, "found fair schedulers of a %s, want an MDP", modelType)
+		return e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
 	}
 	form := formula.Objective.Form
 	switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tilecheck/internal/interval"
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/pareto"
 	"tilecheck/native/space/automata"
@@ -70,7 +71,7 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	case e.fair():
 		return result.Value{}, nil, e.unsupported(formula.X, "found multi(...) and fair schedulers")
 	case e.kind() != sparse.MDP || e.p.Program.Type != syntax.MDP:
-		return none, nil, e.unsupported(formula.X, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
+		return none, nil, e.unsupported(formula.X, "found multi(...) for %s, want an MDP", noun.WithArticle(e.p.Program.Type.String()))
 	case len(e.space.Model().Initial) > 1:
 		return none, nil, e.unsupported(formula.X, "found multi(...) for a model with several initial states")
 	case len(formula.Objectives) > maxObjectives:

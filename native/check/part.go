@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -45,8 +46,8 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	if c.opts.Accuracy == result.Exact {
 		answer.value = value(fraction(big.NewRat(1, 1)), property.X.Type())
 	}
-	err = c.conclude(property, c.bounds.space, answer, &verdict, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
-		partModel.NumStates()-c.bounds.space.Unexplored().Count()))
+	err = c.conclude(property, c.bounds.space, answer, &verdict, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",
+		noun.Count(partModel.NumStates()-c.bounds.space.Unexplored().Count(), "state")))
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, err == nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/quotient"
 )
@@ -48,9 +49,9 @@ func ReadPartition(ctx context.Context, file string, text []byte, space *explici
 	p := quotient.New(r.block)
 	switch {
 	case r.next != len(order):
-		return nil, r.errorf("found the end of the file after %d states, want %d", r.next, len(order))
+		return nil, r.errorf("found the end of the file after %s, want %d", noun.Count(r.next, "state"), len(order))
 	case len(p.First) != r.blocks:
-		return nil, r.errorf("found %d blocks, want %d as the first line says", len(p.First), r.blocks)
+		return nil, r.errorf("found %s, want %d as the first line says", noun.Count(len(p.First), "block"), r.blocks)
 	}
 	return p, nil
 }
@@ -86,7 +87,7 @@ func (r *partitionReader) read(line string, order []uint32) error {
 	case r.states < 0 && !isNumbers:
 		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
 	case r.states < 0 && first != len(order):
-		return r.errorf("found a partition of %d states, the model has %d", first, len(order))
+		return r.errorf("found a partition of %s, the model has %d", noun.Count(first, "state"), len(order))
 	case r.states < 0:
 		r.states = first
 		r.blocks = int(second)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/belief"
 	"tilecheck/native/space/explicit"
@@ -147,7 +148,7 @@ func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) 
 	p.Graph, p.Observation = e.graph, e.observations.ByState
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
-		return nil, e.unsupported(expr, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)
+		return nil, e.unsupported(expr, "found a value of a partially observable model that is wanted in %s, at most %d can be", noun.Count(n, "state"), maxStarts)
 	}
 	values := newNumbers(e.space.Model().NumStates(), result.Bounded)
 	if e.exact {

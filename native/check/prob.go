@@ -3,6 +3,7 @@ package check
 import (
 	"math/big"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
@@ -66,7 +67,7 @@ func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 		return asProbability(e.observed(formula.Path, dir))
 	}
 	if e.fair() && e.space.Program().Type != syntax.MDP {
-		return nil, e.unsupported(formula.X, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
+		return nil, e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
 	values, err := asProbability(e.path(formula.Path, dir))
 	if e.wanted != nil && e.wanted.operator == formula.X {
@@ -307,7 +308,7 @@ func strict(isStrict bool) string {
 // stepCount evaluates a number of steps, which must be an int.
 func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	if expr.Type() != sema.Int {
-		return 0, e.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, expr.Type(), e.p.Program.Type)
+		return 0, e.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(e.p.Program.Type.String()))
 	}
 	k, err := logic.Count(expr)
 	return k, e.withPosition(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -42,7 +43,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 		case model.Intervals():
 			err = noScheduler(property, property.X, "found a model with intervals, whose paths have no probability")
 		case property.Program.Type == syntax.POMDP || property.Program.Type == syntax.LTS || property.Program.Type == syntax.SMG:
-			err = noScheduler(property, property.X, "found a %s, want a DTMC, CTMC or MDP for paths", property.Program.Type)
+			err = noScheduler(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(property.Program.Type.String()))
 		}
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/quotient"
 	"tilecheck/native/space/sparse"
@@ -31,16 +32,35 @@ type Reduced struct {
 //
 // If a partition is given, it is checked and used instead; it may be finer than the coarsest one.
 func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
-	if program := m.Program(); program.Type == syntax.SMG { // blocks have no players
-		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Message: "found an SMG, want a model without players to reduce"}
+	o, err := observe(ctx, m, space, properties)
+	if err != nil {
+		return nil, err
 	}
-	o := &observed{Checker: New(m, space, Options{}), rewards: map[int]*sparse.Reward{}}
+	return o.reduce(ctx, given)
+}
+
+// observe collects what the properties distinguish in the states of a space.
+func observe(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property) (*observed, error) {
+	p := m.Program()
+	switch {
+	case p.Type == syntax.SMG: // blocks have no players
+		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: "found an SMG, want a model without players to reduce"}
+	case p.Type == syntax.POMDP || space.Model().Intervals():
+		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf("found %s, want a model without observations and intervals to reduce", noun.WithArticle(p.Type.String()))}
+	}
+	o := &observed{Checker: New(m, space, Options{}), space: space, rewards: map[int]*sparse.Reward{}}
 	o.block = make([]uint32, space.Model().NumStates())
 	for _, property := range properties {
 		if err := o.property(ctx, property); err != nil {
 			return nil, err
 		}
 	}
+	return o, nil
+}
+
+// reduce returns the quotient by the coarsest partition that respects what was observed, or by a given one.
+func (o *observed) reduce(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
+	space := o.space
 	var rewards []*sparse.Reward
 	indices := slices.Sorted(maps.Keys(o.rewards))
 	for _, i := range indices {
@@ -76,6 +96,7 @@ func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, proper
 // observed collects the sets of states and the reward structures of properties.
 type observed struct {
 	*Checker
+	space   *explicit.Space
 	block   []uint32               // the block of each state in the partition by the sets so far
 	rewards map[int]*sparse.Reward // by index of the structure
 }
@@ -83,9 +104,6 @@ type observed struct {
 // property collects the sets and reward structures of a property.
 func (o *observed) property(ctx context.Context, property *Property) error {
 	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: property, exact: true}, results: results{accuracy: result.Exact}}
-	if modelType := property.Program.Type; modelType == syntax.POMDP || o.bounds.space.Model().Intervals() {
-		return e.unsupported(property.X, "found a %s, want a model without observations and intervals to reduce", modelType)
-	}
 	return o.visit(e, property.X)
 }
 
@@ -156,6 +174,12 @@ func (o *observed) split(e *evaluation, expr sema.Expr) error {
 	if err != nil {
 		return err
 	}
+	o.splitBy(set)
+	return nil
+}
+
+// splitBy refines the partition by a set of states.
+func (o *observed) splitBy(set *sparse.Set) {
 	type key struct {
 		block uint32
 		in    bool
@@ -170,5 +194,4 @@ func (o *observed) split(e *evaluation, expr sema.Expr) error {
 		}
 		o.block[s] = n
 	}
-	return nil
 }

@@ -92,7 +92,7 @@ func TestIntervalsRefused(t *testing.T) {
 		{intervalChain, `Pminmax=? [ F "end" ]`, "found Pminmax=? for an interval Markov chain, which has no scheduler"},
 		{intervalChain, `S=? [ "end" ]`, "found an S operator for a model with intervals"},
 		{intervalChain, `R{"r"}min=? [ C ]`, "found C in an R operator for a model with intervals"},
-		{intervalMDP, `multi(Pmax=? [ F "end" ], P>=0.1 [ F s=2 ])`, "found multi(...) for a IMDP"},
+		{intervalMDP, `multi(Pmax=? [ F "end" ], P>=0.1 [ F s=2 ])`, "found multi(...) for an IMDP"},
 		{zero, `Pmin=? [ F "end" ]`, "found an interval of probabilities whose lower end is 0"},
 	} {
 		v := ask(t, t.Context(), test.model, test.property, check.Options{})[0]

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -52,7 +53,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (verdict resul
 		}
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
-			return verdict, false, fmt.Errorf("%w, after stages of %d states", cmp.Or(err, ctx.Err()), s.states)
+			return verdict, false, fmt.Errorf("%w, after stages of %s", cmp.Or(err, ctx.Err()), noun.Count(s.states, "state"))
 		case err != nil: // the error may be in a state that does not matter
 			return verdict, false, nil
 		}

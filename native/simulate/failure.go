@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -58,13 +59,13 @@ func (c *checker) failedPathError() error {
 	outcome := c.failed
 	sample := fmt.Sprintf("sample %d of seed %d", c.result.Samples, c.opts.Seed)
 	if n := c.result.Samples; n > 0 {
-		sample += fmt.Sprintf("; %d samples had finished with mean %v", n, c.result.Estimate)
+		sample += fmt.Sprintf("; %s had finished with mean %v", noun.Count(n, "sample"), c.result.Estimate)
 	}
 	if outcome.Status == compile.Undecided {
 		failure := &result.Failure{Class: result.PathLength, File: c.property.File, Pos: c.property.Pos}
-		failure.Message = fmt.Sprintf("a path was not decided after %d steps (%s): want more with --max-path (PRISM: -simpathlen)", outcome.Steps, sample)
+		failure.Message = fmt.Sprintf("a path was not decided after %s (%s): want more with --max-path (PRISM: -simpathlen)", noun.Count(outcome.Steps, "step"), sample)
 		if outcome.Steps < c.opts.MaxPath {
-			failure.Message = fmt.Sprintf("a path is in a deadlock after %d steps and never reaches the target of the reward (%s)", outcome.Steps, sample)
+			failure.Message = fmt.Sprintf("a path is in a deadlock after %s and never reaches the target of the reward (%s)", noun.Count(outcome.Steps, "step"), sample)
 		}
 		return failure
 	}
@@ -79,7 +80,7 @@ func (c *checker) failedPathError() error {
 // interruptedError returns the error of a check whose context ended. It says how many samples were drawn.
 func (c *checker) interruptedError(cause error) error {
 	failure := Failure(cause, c.property.File, c.property.Pos)
-	failure.Message += fmt.Sprintf(" after %d samples", c.result.Samples)
+	failure.Message += fmt.Sprintf(" after %s", noun.Count(c.result.Samples, "sample"))
 	if n, fixed := c.plan.Samples(); fixed {
 		failure.Message += fmt.Sprintf(" of %d", n)
 	}

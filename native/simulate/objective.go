@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -229,7 +230,7 @@ func (builder *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) 
 // evaluateTime evaluates a bound: a number of steps, which has to be an int, or a time in a CTMC.
 func (builder *objectiveBuilder) evaluateTime(expr sema.Expr, operator string) float64 {
 	if !builder.continuous && expr.Type() != sema.Int {
-		builder.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, expr.Type(), builder.property.Program.Type)
+		builder.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(builder.property.Program.Type.String()))
 		return 0
 	}
 	return builder.evaluateNumber(expr)

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/sparse"
 )
@@ -238,7 +239,7 @@ func (t *meter) addWork(work int) error {
 		})
 	}
 	if err := t.ctx.Err(); err != nil {
-		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", err, t.progress.Done, t.progress.Total, t.progress.Sweeps)
+		return fmt.Errorf("%w with %d of %s solved or steps taken, after %s", err, t.progress.Done, noun.Count(t.progress.Total, "state"), noun.Count(t.progress.Sweeps, "sweep"))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -105,7 +106,7 @@ func Compile(program *sema.Program, opts Options) (*Model, error) {
 // Samples returns an *UnsupportedError if the model has no sample paths because its probabilities are intervals.
 func (m *Model) Samples() error {
 	if m.program.Type == syntax.IDTMC || m.program.Type == syntax.IMDP {
-		return &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("found an %s, wanted a model whose probabilities are numbers: intervals have no sample paths", m.program.Type)}
+		return &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("found %s, wanted a model whose probabilities are numbers: intervals have no sample paths", noun.WithArticle(m.program.Type.String()))}
 	}
 	return nil
 }

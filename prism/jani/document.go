@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 )
 
@@ -343,7 +344,7 @@ func (r *reader) readType(value *jsonValue) *janiType {
 			declared.kind = realType
 		case "clock":
 			if declared.kind = clockType; r.doc.modelType != syntax.PTA {
-				r.addError(value.Start, "a %s has a clock, want a pta", r.doc.modelType)
+				r.addError(value.Start, "%s has a clock, want a pta", noun.WithArticle(r.doc.modelType.String()))
 			}
 		case "continuous":
 			r.addError(value.Start, "variables of type %s are not supported, want bool, int or a bounded int", value.text)
@@ -462,7 +463,7 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 	location := location{name: r.stringValue(value.get("name"), "a name")}
 	if param := value.get("time-progress"); param != nil {
 		if location.progress = r.wrappedExpr(param, "time-progress"); r.doc.modelType != syntax.PTA {
-			r.addError(param.Start, "a location of a %s has a time-progress, want it only in a pta", r.doc.modelType)
+			r.addError(param.Start, "a location of %s has a time-progress, want it only in a pta", noun.WithArticle(r.doc.modelType.String()))
 		}
 	}
 	for _, target := range r.arrayElements(value.get("transient-values"), "values of transient variables") {
@@ -495,7 +496,7 @@ func (r *reader) readEdge(automaton *automaton, value *jsonValue) {
 	edge := &edge{pos: value.Start, location: r.locationIndex(value.get("location")), action: r.stringValue(value.get("action"), "an action")}
 	edge.rate, edge.guard = r.wrappedExpr(value.get("rate"), "a rate"), r.wrappedExpr(value.get("guard"), "a guard")
 	if edge.rate != nil && !r.doc.hasRates() {
-		r.addError(edge.rate.Start, "an edge of a %s has a rate, want none", r.doc.modelType)
+		r.addError(edge.rate.Start, "an edge of %s has a rate, want none", noun.WithArticle(r.doc.modelType.String()))
 	}
 	for _, d := range r.arrayElements(value.get("destinations"), "destinations") {
 		if r.checkFields(d, "a destination", "location", "probability assignments") {

@@ -39,9 +39,9 @@ func TestErrors(t *testing.T) {
 			strings.NewReplacer(`"location": "l"`, `"location": "m"`, `"upper-bound": 3`, `"upper": 3`).Replace(counter("mdp", "", "3")),
 			"t:2:90: a bounded type has a key \"upper\", want only kind, base, lower-bound, upper-bound\nt:3:126: the automaton has no location \"m\"\nt:3:217: the automaton has no location \"m\"",
 		},
-		{"a clock", strings.Replace(counter("mdp", "", "3"), `{"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 3}`, `"clock"`, 1), `t:2:37: a MDP has a clock, want a pta`},
+		{"a clock", strings.Replace(counter("mdp", "", "3"), `{"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 3}`, `"clock"`, 1), `t:2:37: an MDP has a clock, want a pta`},
 		{"a clock that begins late", strings.Replace(document("pta", variables(`{"name": "x", "type": "clock", "initial-value": 1}`), []string{automaton("a", "", []string{"l"})}, system("a")), "\n", "", -1), `the clock "x" has an initial value other than 0, which is not supported`},
-		{"time of an MDP", strings.Replace(counter("mdp", "", "3"), `{"name": "l"`, `{"name": "l", "time-progress": {"exp": true}`, 1), `a location of a MDP has a time-progress, want it only in a pta`},
+		{"time of an MDP", strings.Replace(counter("mdp", "", "3"), `{"name": "l"`, `{"name": "l", "time-progress": {"exp": true}`, 1), `a location of an MDP has a time-progress, want it only in a pta`},
 		{"a real variable", strings.Replace(counter("mdp", "", "3"), `{"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 3}`, `"real"`, 1), `t:2:15: the variable "x" is real, which is supported for transient variables only`},
 		{"no such variable", counter("mdp", "", `"N"`), `there is no constant or variable "N"`},
 		{"pi", counter("mdp", "", `{"constant": "π"}`), `the constant π is not a fraction, so PRISM's language cannot express it`},
@@ -60,7 +60,7 @@ func TestErrors(t *testing.T) {
 		{"a selection of too much", selecting(selection("1", "1001")), `the selections of an edge have more than 1000 combinations`},
 		{"a selection by another condition", selecting(strings.Replace(selection("1", "3"), "≥", "<", 1)), `found another condition on the selected number, want a ≤ i ∧ i ≤ b`},
 		{"a selection in a guard", strings.Replace(counter("mdp", "", "3"), `"guard": {"exp": `, `"guard": {"exp": {"op": "=", "left": 1, "right": `+selection("1", "3")+`}, "comment": `, 1), `nondet`},
-		{"a rate in an MDP", strings.Replace(counter("mdp", "", "3"), `"guard"`, `"rate": {"exp": 2}, "guard"`, 1), `an edge of a MDP has a rate, want none`},
+		{"a rate in an MDP", strings.Replace(counter("mdp", "", "3"), `"guard"`, `"rate": {"exp": 2}, "guard"`, 1), `an edge of an MDP has a rate, want none`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := jani.Read("t", []byte(c.text), nil)
@@ -81,8 +81,8 @@ func TestRefused(t *testing.T) {
 	at := op("=", "x", 3)
 	for exp, want := range map[string]string{
 		`{"op": "Pmin", "exp": {"op": "G", "exp": ` + at + `, "reward-bounds": [{"exp": 1, "accumulate": ["steps"], "bounds": {"upper": 3}}]}}`: "bounds on rewards are supported only for F and U without other bounds",
-		`{"op": "Pmin", "exp": {"op": "F", "exp": ` + at + `, "time-bounds": {"upper": 3}}}`:                                                    "found a time bound in a MDP, which has no time",
-		`{"op": "Emin", "exp": 1, "accumulate": ["time"], "reach": ` + at + `}`:                                                                 "found rewards that a MDP accumulates over time, which it does not have, want exit or steps",
+		`{"op": "Pmin", "exp": {"op": "F", "exp": ` + at + `, "time-bounds": {"upper": 3}}}`:                                                    "found a time bound in an MDP, which has no time",
+		`{"op": "Emin", "exp": 1, "accumulate": ["time"], "reach": ` + at + `}`:                                                                 "found rewards that an MDP accumulates over time, which it does not have, want exit or steps",
 		`{"op": "Emin", "exp": "x", "accumulate": ["steps"], "reach": ` + at + `}`:                                                              `a step reward reads the variable "x", want only transient variables and constants`,
 		`{"op": "Emin", "exp": 1, "reach": ` + at + `}`:                                                                                         "found reach without accumulate, which PRISM's language cannot express",
 		`{"op": "Qmin", "exp": 1}`: `the operator "Qmin" is not supported here`,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 )
 
@@ -217,9 +218,9 @@ func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.T
 	case t.doc.markov && steps != nil:
 		t.refuse(value.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && timed:
-		t.refuse(steps.Start, "bounds on the steps of a %s are not supported, want bounds on time", t.doc.modelType)
+		t.refuse(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", noun.WithArticle(t.doc.modelType.String()))
 	case times != nil && !timed && !t.doc.markov:
-		t.refuse(times.Start, "found a time bound in a %s, which has no time", t.doc.modelType)
+		t.refuse(times.Start, "found a time bound in %s, which has no time", noun.WithArticle(t.doc.modelType.String()))
 	case times != nil:
 		return t.boundInterval(times, context, false)
 	case steps != nil:
@@ -320,9 +321,9 @@ func (t *translator) expectation(value, op *jsonValue, context *exprContext) syn
 	case t.doc.markov && reach == nil && (accumulate == nil || steps != nil || times != nil):
 		t.refuse(value.Start, "instants of a Markov automaton are not supported")
 	case steps != nil && hasTime:
-		t.refuse(steps.Start, "a number of steps of a %s is not supported, want an instant of time", t.doc.modelType)
+		t.refuse(steps.Start, "a number of steps of %s is not supported, want an instant of time", noun.WithArticle(t.doc.modelType.String()))
 	case times != nil && !hasTime:
-		t.refuse(times.Start, "found an instant of time in a %s, which has no time", t.doc.modelType)
+		t.refuse(times.Start, "found an instant of time in %s, which has no time", noun.WithArticle(t.doc.modelType.String()))
 	case reach != nil && (steps != nil || times != nil):
 		t.refuse(value.Start, "found both reach and an instant, which PRISM's language cannot express")
 	case reach != nil && accumulate == nil:
@@ -366,7 +367,7 @@ func (t *translator) checkAccumulate(value *jsonValue) {
 	for _, arg := range value.elements {
 		switch {
 		case arg.isText("time") && !t.doc.hasTime():
-			t.refuse(arg.Start, "found rewards that a %s accumulates over time, which it does not have, want exit or steps", t.doc.modelType)
+			t.refuse(arg.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", noun.WithArticle(t.doc.modelType.String()))
 		case !arg.isText("steps") && !arg.isText("time") && !arg.isText("exit"):
 			t.refuse(arg.Start, "found %s, want steps, time or exit", arg.describe())
 		}

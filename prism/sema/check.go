@@ -3,6 +3,7 @@ package sema
 import (
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 )
 
@@ -405,7 +406,7 @@ func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) 
 	case syntax.POMDP:
 		return syntax.IPOMDP
 	}
-	c.add(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in a %s", declared)
+	c.add(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in %s", noun.WithArticle(declared.String()))
 	return declared
 }
 
@@ -421,7 +422,7 @@ func (c *checker) collectWarnings() {
 	}
 	for _, module := range c.modules {
 		if module.decl.Invariant != nil && !realTime(c.model.typ) {
-			addWarning(module.decl.Invariant.Pos(), "the invariant of module %q is ignored in a %s", module.name.Name, c.model.typ)
+			addWarning(module.decl.Invariant.Pos(), "the invariant of module %q is ignored in %s", module.name.Name, noun.WithArticle(c.model.typ.String()))
 		}
 	}
 }

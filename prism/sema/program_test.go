@@ -176,7 +176,7 @@ $0 s int true [0..1] init 0 module 0
 module M= vars [0] alphabet [] invariant ($0=0)
   [-1] true
     1.0..-: 
-warning m.prism:1:30: the invariant of module "M" is ignored in a LTS
+warning m.prism:1:30: the invariant of module "M" is ignored in an LTS
 `,
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -155,7 +156,7 @@ func (p *Printer) notes() []string {
 		}
 		if p.Path.Err == nil {
 			notes[0] += "; its probability is " + p.Path.Probability.Text('g', 6)
-			notes = append([]string{fmt.Sprintf("%s: %d steps, all of them steps of the model", r.File, r.Steps())}, notes...)
+			notes = append([]string{fmt.Sprintf("%s: %s, all of them steps of the model", r.File, noun.Count(r.Steps(), "step"))}, notes...)
 		}
 		if p.Path.MeanTimes {
 			notes = append(notes, "times that the file does not have are means")

@@ -38,22 +38,6 @@ func addSeconds(t *table.Facts, elapsed time.Duration) {
 	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 }
 
-// Checked is the table of a checked certificate.
-func Checked(checked *induced.CheckedBound, elapsed time.Duration) *table.Facts {
-	t := new(table.Facts)
-	t.Add(table.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
-	t.Add(table.Column{Name: "tile"}, checked.Max, "the tile that wins")
-	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
-	t.Add(table.Column{Name: "boards"}, checked.Entries, boardsWord(checked.Canonical)+" boards")
-	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(checked.Canonical), nil)
-	for _, survey := range []string{"strategy_lower", "strategy_upper", "strategy_boards", "states", "cutoff", "passes"} {
-		t.Add(table.Column{Field: survey}, nil, nil) // a certificate does not have it
-	}
-	t.Add(table.Column{Name: "made from", Field: "strategy"}, checked.Strategy, nil)
-	addSeconds(t, elapsed)
-	return t
-}
-
 // boardsWord names the boards that the strategy sees.
 func boardsWord(canonical bool) string {
 	if canonical {

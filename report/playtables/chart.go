@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"tilecheck/game/play"
+	"tilecheck/internal/noun"
 	"tilecheck/report/plot"
 	"tilecheck/stats"
 )
@@ -62,7 +63,7 @@ func Largest(out *play.Outcome, estimates []play.Estimate) *plot.Chart {
 		exps = append(exps, exp)
 	}
 	return &plot.Chart{
-		Title: fmt.Sprintf("%s on %v, %d games", out.Strategy, out.Match, out.Games()), X: "largest tile at the end", Y: "share of the games",
+		Title: fmt.Sprintf("%s on %v, %s", out.Strategy, out.Match, noun.Count(out.Games(), "game")), X: "largest tile at the end", Y: "share of the games",
 		Probability: true, Series: []plot.Series{s}, Ticks: tileTicks(exps),
 	}
 }

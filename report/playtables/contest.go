@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
+	"tilecheck/internal/noun"
 	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/stats"
@@ -134,13 +135,13 @@ func winnerText(p *play.Pair) string {
 
 // contestNotes explain the end of the contest and the intervals.
 func contestNotes(c *play.Contest) []string {
-	notes := []string{fmt.Sprintf("seed %d, %d games of each of at most %d: %v", c.Match.Seed, c.Games, c.Asked, c.End)}
+	notes := []string{fmt.Sprintf("seed %d, %s of each of at most %d: %v", c.Match.Seed, noun.Count(c.Games, "game"), c.Asked, c.End)}
 	known := int64(0)
 	for _, p := range c.Players {
 		known += min(p.Resumed, c.Games)
 	}
 	if known > 0 {
-		notes[0] += fmt.Sprintf("; %d games from the state", known)
+		notes[0] += fmt.Sprintf("; %s from the state", noun.Count(known, "game"))
 	}
 	notes = append(notes, c.Warnings...)
 	confidence := 100 * c.Confidence
@@ -215,7 +216,7 @@ func outcomeText(p *play.Pair) string {
 // ContestChart draws how far the players get: the share of the games that reached each tile.
 func ContestChart(c *play.Contest) (*plot.Chart, error) {
 	chart := &plot.Chart{
-		Title: fmt.Sprintf("%d strategies on %v, %d games of each", len(c.Players), c.Match, c.Games), X: "tile", Y: "share of the games that reached it",
+		Title: fmt.Sprintf("%s on %v, %s of each", noun.Count(len(c.Players), "strategy"), c.Match, noun.Count(c.Games, "game")), X: "tile", Y: "share of the games that reached it",
 		Probability: true,
 	}
 	var exps []int

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"tilecheck/game/play"
+	"tilecheck/internal/noun"
 	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/stats"
@@ -167,7 +168,7 @@ func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []s
 		notes = append(notes, j.Remark)
 	}
 	if r.End != play.AllPlayed && r.Games > 0 {
-		notes = append(notes, fmt.Sprintf("%v after %d games", r.End, r.Games))
+		notes = append(notes, fmt.Sprintf("%v after %s", r.End, noun.Count(r.Games, "game")))
 	}
 	if j.Verdict == play.Incompatible {
 		notes = append(notes, play.NotMet(p.Note))

@@ -7,6 +7,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
+	"tilecheck/internal/noun"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/stats"
@@ -156,7 +157,7 @@ func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
 
 // gamesNote returns the note about the games: their number, seed and best results.
 func gamesNote(out *play.Outcome) string {
-	text := fmt.Sprintf("seed %d, %d games", out.Match.Seed, out.Games())
+	text := fmt.Sprintf("seed %d, %s", out.Match.Seed, noun.Count(out.Games(), "game"))
 	if out.Games() < out.Asked {
 		text += fmt.Sprintf(" of %d: %v", out.Asked, out.End)
 	}

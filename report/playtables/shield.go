@@ -6,6 +6,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/interval"
+	"tilecheck/internal/noun"
 	"tilecheck/report/table"
 )
 
@@ -23,7 +24,7 @@ func Shield(t *table.Table, x *strategy.Shield, g *induced.ShieldEffect, f table
 		row(quantity, key, i.Lo+(i.Hi-i.Lo)/2, i, how)
 	}
 	add("won by optimal play", "optimal", g.Optimal, "solved")
-	row("won by whoever obeys", "least", g.LeastWin, interval.Point(g.LeastWin), "at least")
+	row("won under the shield", "least", g.LeastWin, interval.Point(g.LeastWin), "at least")
 	for _, w := range []struct {
 		worth      induced.PlayerValue
 		what, name string
@@ -32,7 +33,7 @@ func Shield(t *table.Table, x *strategy.Shield, g *induced.ShieldEffect, f table
 			t.Notes = append(t.Notes, w.what+" is not known: "+w.worth.Reason)
 			continue
 		}
-		add(w.what, w.name, w.worth.Win, fmt.Sprintf("%d states", w.worth.States))
+		add(w.what, w.name, w.worth.Win, fmt.Sprintf("%s", noun.Count(w.worth.States, "state")))
 	}
 	if g.With.Known {
 		add("lost to optimal play", "lost", g.Loss(), "difference")
@@ -51,7 +52,7 @@ func shieldNote(x *strategy.Shield) string {
 		text = fmt.Sprintf("shield: a move loses at most the share %.6g of the best winning probability of its board", near.Loss)
 	}
 	if o.Game {
-		text += ", so that whoever obeys loses no more than " + o.Loss.RatString() + map[bool]string{true: " of it", false: ""}[o.Relative] + " in the game"
+		text += ", so that every player who keeps to the shield loses no more than " + o.Loss.RatString() + map[bool]string{true: " of it", false: ""}[o.Relative] + " in the game"
 	}
 	if o.Hide {
 		return text + "; others are hidden from the player"

@@ -28,7 +28,7 @@ func TestSameInBrowser(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, r)
-		here = append(here, last(t, w.Body.String()))
+		here = append(here, answerWithVerdicts(t, w.Body.String()))
 	}
 	native := time.Since(begun)
 
@@ -37,12 +37,12 @@ func TestSameInBrowser(t *testing.T) {
 	begun = time.Now()
 	for _, q := range questions {
 		text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](
-			`import('./api.js').then(({ask}) => ask('check', `+q+`).then((answer) => JSON.stringify({answer}), (e) => JSON.stringify({error: {message: e.message}})))`,
+			`import('./api.js').then(({ask}) => { const lines = []; return ask('check', `+q+`, {part: (name, v) => { if (name === 'verdict') lines.push(JSON.stringify({verdict: v})); }}).then((answer) => lines.concat(JSON.stringify({answer})).join('\n'), (e) => JSON.stringify({error: {message: e.message}})); })`,
 			chromedp.EvalAwaitPromise))
 		if err != nil {
 			t.Fatal(err)
 		}
-		there = append(there, last(t, text))
+		there = append(there, answerWithVerdicts(t, text))
 	}
 	browser := time.Since(begun)
 	answered := 0
@@ -86,17 +86,26 @@ func conformance(t *testing.T) (questions, names []string) {
 	return questions, names
 }
 
-// last is the last line of an answer.
-func last(t *testing.T, text string) any {
+// answerWithVerdicts returns the last line of a reply, with the verdicts of the lines before it if it is an answer.
+func answerWithVerdicts(t *testing.T, text string) any {
 	t.Helper()
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	d := json.NewDecoder(strings.NewReader(lines[len(lines)-1]))
-	d.UseNumber()
-	var x any
-	if err := d.Decode(&x); err != nil {
-		t.Fatalf("%v: %.300s", err, text)
+	var verdicts []any
+	var out map[string]any
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		out = nil
+		if err := d.Decode(&out); err != nil {
+			t.Fatalf("%v: %.300s", err, text)
+		}
+		if v, ok := out["verdict"]; ok {
+			verdicts = append(verdicts, v)
+		}
 	}
-	return x
+	if out["answer"] != nil {
+		out["verdicts"] = verdicts
+	}
+	return out
 }
 
 // plain leaves out times, and of an error all but what it says.

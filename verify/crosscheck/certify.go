@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/certify"
 	"tilecheck/internal/interval"
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
@@ -210,7 +211,7 @@ func (p *Proof) text(truth *result.Interval) string {
 	}
 	text := "is proven to " + strconv.FormatFloat(p.MaxError, 'g', 2, 64)
 	if p.States > 0 {
-		text += fmt.Sprintf(", in all %d states to %s (the worst is %s)", p.States, strconv.FormatFloat(p.MaxStateError, 'g', 2, 64), p.WorstState)
+		text += fmt.Sprintf(", in all %s to %s (the worst is %s)", noun.Count(p.States, "state"), strconv.FormatFloat(p.MaxStateError, 'g', 2, 64), p.WorstState)
 	}
 	if p.Widened {
 		text += "; a certificate by itself when widened by " + strconv.FormatFloat(p.WideningDistance, 'g', 2, 64)

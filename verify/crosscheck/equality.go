@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tilecheck/internal/ending"
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/syntax"
@@ -228,7 +229,7 @@ func (in *instance) buildsExactly(ctx context.Context) bool {
 }
 
 // builtText says that a state space was built, and its size.
-func builtText(states int) string { return fmt.Sprintf("built, %d states", states) }
+func builtText(states int) string { return fmt.Sprintf("built, %s", noun.Count(states, "state")) }
 
 // ExitCode returns ExitDisagree if a comparison found a difference. Otherwise it returns ExitLimit if a comparison was not made because of a limit
 // of time or memory, ExitOpen if one was not made for another reason, and ExitAgree if all were made.

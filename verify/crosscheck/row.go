@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -34,7 +35,7 @@ func (c *comparison) makeRows() error {
 			continue
 		}
 		if len(rows) != len(c.allRows) {
-			return fmt.Errorf("%s has %d properties and valuations to check, %s has %d", c.models[0].plan.Job.File, len(c.allRows), model.plan.Job.File, len(rows))
+			return fmt.Errorf("%s has %s and valuations to check, %s has %d", c.models[0].plan.Job.File, noun.Count(len(c.allRows), "property"), model.plan.Job.File, len(rows))
 		}
 		for engineIndex := range rows {
 			if rows[engineIndex].key() != c.allRows[engineIndex].key() {

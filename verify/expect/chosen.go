@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/interval"
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -254,8 +255,8 @@ func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms 
 		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", rules.Level)
 	}
 	if !(want.Lo <= confidence.Hi && confidence.Lo <= want.Hi) {
-		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %d samples)",
-			e.Value, numberText(verdict.Value.Num), numberText(confidence.Lo), numberText(confidence.Hi), rules.Level, verdict.Samples)
+		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %s)",
+			e.Value, numberText(verdict.Value.Num), numberText(confidence.Lo), numberText(confidence.Hi), rules.Level, noun.Count(verdict.Samples, "sample"))
 	}
 	if halfWidth := (confidence.Hi - confidence.Lo) / 2; terms.Width > 0 && !(halfWidth <= terms.Width) {
 		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", numberText(confidence.Lo), numberText(confidence.Hi), numberText(halfWidth), numberText(terms.Width))

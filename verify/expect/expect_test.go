@@ -190,7 +190,7 @@ func TestJudge(t *testing.T) {
 		{"N>2&b", boolean(true), "PASS"},
 		{"N>3", boolean(true), "FAIL: Wrong result (expected N>3 = false, got true)"},
 		{"false", boolean(true), "FAIL: Wrong result (expected false, got true)"},
-		{"N", boolean(true), `FAIL: Invalid RESULT specification "N": found a int, want a bool`},
+		{"N", boolean(true), `FAIL: Invalid RESULT specification "N": found an int, want a bool`},
 
 		// PRISM says here that NaN is an unknown identifier
 		{"NaN", boolean(false), "FAIL: Wrong result (expected NaN, got false)"},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -132,7 +133,7 @@ func (e *Expectation) compareBool(got bool, rules Rules) error {
 			return err
 		}
 		if value.Type != sema.Bool {
-			return problem("Invalid RESULT specification %q: found a %s, want a bool", text, value.Type)
+			return problem("Invalid RESULT specification %q: found %s, want a bool", text, noun.WithArticle(value.Type.String()))
 		}
 		want = value.Bool
 		text += " = " + strconv.FormatBool(want)
@@ -153,7 +154,7 @@ func (e *Expectation) compareInt(got float64, rules Rules) error {
 			return err
 		}
 		if value.Type != sema.Int {
-			return problem("Invalid RESULT specification %q: found a %s, want an int", text, value.Type)
+			return problem("Invalid RESULT specification %q: found %s, want an int", text, noun.WithArticle(value.Type.String()))
 		}
 		want = int64(value.Int)
 		text += " = " + value.String()

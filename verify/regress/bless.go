@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tilecheck/internal/ending"
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/result"
@@ -378,7 +379,7 @@ func (b *blesser) proposalFor(verdict *result.Verdict, step blessStep) proposal 
 		}
 		return proposal{
 			value:  "[" + format(verdict.Bound.Lo) + "," + format(verdict.Bound.Hi) + "]",
-			origin: fmt.Sprintf("%d samples, seed %d, confidence %v", verdict.Samples, seed, verdict.Confidence),
+			origin: fmt.Sprintf("%s, seed %d, confidence %v", noun.Count(verdict.Samples, "sample"), seed, verdict.Confidence),
 			terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", verdict.Samples, blessConfidence, seed),
 		}
 	case step == bySampling && verdict.Resolution == result.Uniform:

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/report"
 	"tilecheck/result/agree"
@@ -233,7 +234,7 @@ func doubtNotes(results []report.TestResult) (out []string) {
 func (r *suiteRun) notes(units []*testRun) []string {
 	var out []string
 	if part := r.opt.Shard; part.Of > 1 {
-		out = append(out, fmt.Sprintf("part %v: %d tests of %d", part, len(r.tests), r.testCount))
+		out = append(out, fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount))
 		if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
 			out[0] += ": all of them are in other parts, and there is nothing to do in this one"
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/load"
 	"tilecheck/native/simulate"
@@ -48,7 +49,7 @@ func (c *Check) String() string {
 	name := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
 	switch c.Validity {
 	case Valid:
-		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", name, c.States, c.Choices, c.Transitions)
+		return fmt.Sprintf("%s: valid in all of its %s, %s, %s", name, noun.Count(c.States, "state"), noun.Count(c.Choices, "choice"), noun.Count(c.Transitions, "transition"))
 	case Sampled:
 		return name + ": " + c.Note
 	case Broken:
@@ -222,7 +223,7 @@ func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limi
 	in.Program, in.importedStates = in.imported.Program(), job.States
 	in.options.MaxStates = in.imported.Model().NumStates()
 	if dead := in.imported.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
-		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%d states without transitions", dead.Count()), File: job.File}
+		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%s without transitions", noun.Count(dead.Count(), "state")), File: job.File}
 	}
 	in.setValid(in.imported)
 	return nil
@@ -253,7 +254,7 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 		}
 	}
 	in.Check.Validity, in.Check.Failure = Sampled, nil
-	in.Check.Note = fmt.Sprintf("%v; nothing was wrong in %d steps of %d random paths, which says nothing about other states", limit, steps, randomPaths)
+	in.Check.Note = fmt.Sprintf("%v; nothing was wrong in %s of %s, which says nothing about other states", limit, noun.Count(steps, "step"), noun.Count(randomPaths, "random path"))
 	return nil
 }
 

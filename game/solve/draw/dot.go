@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
+	"tilecheck/internal/noun"
 )
 
 // MaxPositions is the largest number of positions of a game that is drawn. 2x2 has 110 at most.
@@ -27,7 +28,7 @@ type Options struct {
 // The error says that the game is too large, or that the table cannot be read.
 func DOT(t *solve.Table, opts Options) (string, error) {
 	if n := t.Stats().Positions; n > MaxPositions {
-		return "", fmt.Errorf("%s has %d positions, want at most %d to draw", t.Problem(), n, MaxPositions)
+		return "", fmt.Errorf("%s has %s, want at most %d to draw", t.Problem(), noun.Count(n, "position"), MaxPositions)
 	}
 	g := &graph{table: t, optimal: opts.Optimal, starts: make(map[game.Board]bool), seen: make(map[game.Board]bool)}
 	for _, first := range t.Outcomes(0) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 )
@@ -31,10 +32,10 @@ func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*e
 // allowed.
 func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
 	if deadlocks := after.NumDeadlocks(); deadlocks > 0 && before.NumDeadlocks() == 0 {
-		return fmt.Errorf("%d states have no choice any more: what chooses blocks them", deadlocks)
+		return fmt.Errorf("%s %s no choice any more: what chooses blocks them", noun.Count(deadlocks, "state"), noun.Verb(deadlocks, "has", "have"))
 	}
 	if deciding := after.NumDeciding(); deciding > 0 && !equallyLikely {
-		return fmt.Errorf("%d states have several choices left: what chooses leaves them open", deciding)
+		return fmt.Errorf("%s %s several choices left: what chooses leaves them open", noun.Count(deciding, "state"), noun.Verb(deciding, "has", "have"))
 	}
 	return nil
 }

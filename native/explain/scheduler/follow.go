@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 )
@@ -26,7 +27,7 @@ type Follower struct {
 // permitted choices, these are equally likely.
 func ReadFollower(ctx context.Context, file string, text []byte, space *explicit.Space) (*Follower, error) {
 	if kind := space.Model().Kind; kind != sparse.MDP {
-		return nil, fmt.Errorf("%s: found a %v, want an MDP for the scheduler %s", space.Program().File, kind, file)
+		return nil, fmt.Errorf("%s: found %s, want an MDP for the scheduler %s", space.Program().File, noun.WithArticle(kind.String()), file)
 	}
 	follower := &Follower{space: space}
 	var err error

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/sparse"
 )
 
@@ -50,7 +51,7 @@ func (scheduler Scheduler) validate(model *sparse.Model) error {
 // validateRow returns an error unless row has, for each state, one of its choices or sparse.None.
 func validateRow(model *sparse.Model, row []uint32) error {
 	if len(row) != model.NumStates() {
-		return fmt.Errorf("found a scheduler of %d states, wanted %d as in the model", len(row), model.NumStates())
+		return fmt.Errorf("found a scheduler of %s, wanted %d as in the model", noun.Count(len(row), "state"), model.NumStates())
 	}
 	for s, c := range row {
 		if first, end := model.Choices(s); c != sparse.None && (int(c) < first || int(c) >= end) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -78,18 +79,18 @@ func (s *Space) comparePRISMArithmetic() error {
 }
 
 // compareExpr adds a warning if expr differs between float64 and exact arithmetic in some state that
-// satisfies guard. noun says in the warning which part of a command expr is.
-func (s *Space) compareExpr(noun string, expr, guard sema.Expr) error {
+// satisfies guard. kind says in the warning which part of a command expr is.
+func (s *Space) compareExpr(kind string, expr, guard sema.Expr) error {
 	count, first, err := s.Differences(expr, guard)
 	if count > 0 {
-		warning := syntax.Error{File: s.Program().File, Pos: expr.Pos(), Msg: s.Difference(noun, count, first)}
+		warning := syntax.Error{File: s.Program().File, Pos: expr.Pos(), Msg: s.Difference(kind, count, first)}
 		s.prismDifferences = append(s.prismDifferences, warning.Error())
 	}
 	return err
 }
 
 // Difference returns the text of a warning about the count states found by Differences.
-func (s *Space) Difference(noun string, count, first int) string {
-	return fmt.Sprintf("the %s is computed exactly and differs from PRISM's float64 arithmetic in %d states, the first is %s",
-		noun, count, s.compiled.StateText(s.State(nil, first)))
+func (s *Space) Difference(kind string, count, first int) string {
+	return fmt.Sprintf("the %s is computed exactly and differs from PRISM's float64 arithmetic in %s, the first is %s",
+		kind, noun.Count(count, "state"), s.compiled.StateText(s.State(nil, first)))
 }

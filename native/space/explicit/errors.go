@@ -3,6 +3,7 @@ package explicit
 import (
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 )
 
@@ -16,11 +17,11 @@ type LimitError struct {
 
 // Error names the limit, and the numbers of found and of expanded states.
 func (e *LimitError) Error() string {
-	limit := fmt.Sprintf("%d states", e.Limit)
+	limit := noun.Count(e.Limit, "state")
 	if e.Memory {
 		limit = fmt.Sprintf("%d MB of memory", e.Limit>>20)
 	}
-	return fmt.Sprintf("the state space needs more than %s: %d states were found, and %d of them explored", limit, e.States, e.Expanded)
+	return fmt.Sprintf("the state space needs more than %s: %s %s found, and %d of them explored", limit, noun.Count(e.States, "state"), noun.Verb(e.States, "was", "were"), e.Expanded)
 }
 
 // DeadlockError says that states have no choice.
@@ -34,7 +35,7 @@ func (e *DeadlockError) Error() string {
 	if e.Count == 1 {
 		return "deadlock in state " + e.State
 	}
-	return fmt.Sprintf("deadlocks in %d states, the first is %s", e.Count, e.State)
+	return fmt.Sprintf("deadlocks in %s, the first is %s", noun.Count(e.Count, "state"), e.State)
 }
 
 // RangeError says that a weight or reward is too small or too large for float64 arithmetic; see

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tilecheck/internal/memory"
+	"tilecheck/internal/noun"
 
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/sparse"
@@ -91,7 +92,7 @@ func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
 	if err := search.expandAll(ctx); err != nil {
 		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-			err = fmt.Errorf("%w when %d states were found, and %d of them explored", ended, search.store.n, search.expanded)
+			err = fmt.Errorf("%w when %s %s found, and %d of them explored", ended, noun.Count(search.store.n, "state"), noun.Verb(search.store.n, "was", "were"), search.expanded)
 		}
 		return nil, err
 	}

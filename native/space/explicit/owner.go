@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -96,7 +97,7 @@ func (o *ownership) ofState(state func() []int32, n int, choice func(i int) owne
 		}
 	}
 	if owner < 0 && n > 1 {
-		return 0, o.fail(state(), choice(0), fmt.Sprintf("%d choices belong to no player", n))
+		return 0, o.fail(state(), choice(0), fmt.Sprintf("%s %s to no player", noun.Count(n, "choice"), noun.Verb(n, "belongs", "belong")))
 	}
 	return uint16(max(owner, 0)), nil
 }

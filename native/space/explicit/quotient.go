@@ -26,6 +26,17 @@ func (s *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*
 // quotientData holds the rewards of a quotient, by index into Program.Rewards.
 type quotientData struct{ rewards map[int]*sparse.Reward }
 
+// withoutFractions returns the rewards as float64 only.
+func (quotient *quotientData) withoutFractions() *quotientData {
+	rewards := map[int]*sparse.Reward{}
+	for i, reward := range quotient.rewards {
+		rounded := *reward
+		rounded.StateRat, rounded.ChoiceRat = nil, nil
+		rewards[i] = &rounded
+	}
+	return &quotientData{rewards}
+}
+
 // transitionRewards returns the reward of each transition of a quotient, which is the reward of its
 // choice, as float64 values and as fractions. A result is nil if there are no such rewards.
 func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) ([]float64, []*big.Rat) {

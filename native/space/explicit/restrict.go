@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/sparse"
 )
 
@@ -12,7 +13,7 @@ import (
 // computed later, because the commands of the model do not describe the restricted space.
 func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if s.model.Kind != sparse.MDP {
-		return nil, fmt.Errorf("found a %v, wanted an MDP to restrict its choices", s.model.Kind)
+		return nil, fmt.Errorf("found %s, wanted an MDP to restrict its choices", noun.WithArticle(s.model.Kind.String()))
 	}
 	if s.quotient != nil {
 		return nil, errors.New("found a bisimulation quotient, wanted the model itself to restrict its choices")
@@ -38,7 +39,7 @@ func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 // if it was imported or restricted.
 func (s *Space) Closed() bool { return s.imported != nil || s.restricted }
 
-// WithoutFractions returns the space with each rational weight replaced by the nearest float64,
+// WithoutFractions returns the space with each rational weight, and reward of a quotient, replaced by the nearest float64,
 // for callers that compute in floating point only. A space with interval weights, or with weights
 // outside the range of float64, is returned unchanged.
 func (s *Space) WithoutFractions() *Space {
@@ -48,5 +49,8 @@ func (s *Space) WithoutFractions() *Space {
 	copied, model := *s, *s.model
 	model.Rats = nil
 	copied.model = &model
+	if s.quotient != nil {
+		copied.quotient = s.quotient.withoutFractions()
+	}
 	return &copied
 }

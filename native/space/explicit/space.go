@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -125,10 +126,10 @@ func (s *Space) Overlaps() int { return s.overlaps }
 func (s *Space) Warnings() []string {
 	var out []string
 	if n := s.deadlocks(); n > 0 {
-		out = append(out, fmt.Sprintf("deadlocks in %d states were given a self-loop", n))
+		out = append(out, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
 	}
 	if s.overlaps > 0 {
-		out = append(out, fmt.Sprintf("several commands were enabled at once in %d states of a DTMC; PRISM resolves this uniformly and silently, and so do these values", s.overlaps))
+		out = append(out, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; PRISM resolves this uniformly and silently, and so do these values", noun.Count(s.overlaps, "state")))
 	}
 	out = append(out, s.prismDifferences...)
 	if s.imported != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/syntax"
@@ -392,7 +393,7 @@ func (c *cursor) readAction() {
 		c.errorAt(field.column, "found no name, wanted the name of an action")
 		return
 	case c.hasAction && c.kind != sparse.MDP:
-		c.errorAt(field.column, "found a second action, wanted one per state in a %s", c.modelType)
+		c.errorAt(field.column, "found a second action, wanted one per state in %s", noun.WithArticle(c.modelType.String()))
 		return
 	}
 	c.checkRowNotEmpty()
@@ -481,10 +482,10 @@ func (file *drnFile) endState() {
 func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.endState()
 	if len(file.errs) == 0 && file.current+1 != file.numStates {
-		file.errorAtEnd("found %d states, wanted %d as @nr_states says", file.current+1, file.numStates)
+		file.errorAtEnd("found %s, wanted %d as @nr_states says", noun.Count(file.current+1, "state"), file.numStates)
 	}
 	if numChoices := file.assembly.numChoices; len(file.errs) == 0 && file.declaredChoices >= 0 && numChoices != file.declaredChoices {
-		file.errorAtEnd("found %d choices, wanted %d as @nr_choices says", numChoices, file.declaredChoices)
+		file.errorAtEnd("found %s, wanted %d as @nr_choices says", noun.Count(numChoices, "choice"), file.declaredChoices)
 	}
 	model := file.assembly.finish()
 	if model == nil {

@@ -152,7 +152,7 @@ func TestErrors(t *testing.T) {
 		{sta("-1,true", "-1,1"), `m.sta:4:7: found "1", wanted true or false as before: "b" is Boolean`},
 		{sta("-1,true", "x,true"), `m.sta:4:4: found "x", wanted an integer of 32 bits for "x"`},
 		{sta("-1,true", "4294967296,true"), `m.sta:4:4: found "4294967296", wanted an integer of 32 bits`},
-		{sta("-1,true", "-1"), `m.sta:4:3: found 1 values, wanted 2`},
+		{sta("-1,true", "-1"), `m.sta:4:3: found 1 value, wanted 2`},
 		{sta("(-1,true)", "-1,true"), `m.sta:4:3: found "-1,true", wanted values in parentheses`},
 		{sta("(x,b)", "(x,x)"), `m.sta:2:4: found variable "x" again, wanted each once`},
 		{sta("(x,b)", "(x,2b)"), `m.sta:2:4: found "2b", wanted the name of a variable`},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -117,7 +118,7 @@ func (s *staFile) readState(expected, numStates int) {
 		return
 	}
 	if len(values) != len(s.vars) {
-		s.errorAt(colon+1, "found %d values, wanted %d", len(values), len(s.vars))
+		s.errorAt(colon+1, "found %s, wanted %d", noun.Count(len(values), "value"), len(s.vars))
 		return
 	}
 	if !s.hasTypes {

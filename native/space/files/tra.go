@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/syntax"
 )
@@ -362,9 +363,9 @@ func (t *traFile) finishModel() *sparse.Model {
 		return nil
 	}
 	if found := t.numTransitions; found != t.totals[2] {
-		t.errorAtEnd("found %d transitions, wanted %d as the first line says", found, t.totals[2])
+		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(found, "transition"), t.totals[2])
 	} else if found := t.assembly.numChoices; t.kind == sparse.MDP && found != t.totals[1] {
-		t.errorAtEnd("found %d choices, wanted %d as the first line says", found, t.totals[1])
+		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(found, "choice"), t.totals[1])
 	} else if s := slices.Index(t.stateObservations, -1); s >= 0 {
 		t.errorAtEnd("found no observation of state %d, wanted one for each state", s)
 	}

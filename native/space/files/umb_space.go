@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/umb"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -92,7 +93,7 @@ func (file *umbFile) checkComplete() error {
 	if !file.hasChoices() && file.stateChoices != nil {
 		for i, offset := range file.stateChoices {
 			if offset != uint32(i) {
-				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, file.modelType)
+				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of %s", umb.StateChoices, noun.WithArticle(file.modelType.String()))
 			}
 		}
 	}

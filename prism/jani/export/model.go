@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -134,7 +135,7 @@ func (x *exporter) writeModel(name string) error {
 	program := x.program
 	typ, ok := modelTypes[program.Type]
 	if !ok {
-		return fmt.Errorf("a %s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", program.Type)
+		return fmt.Errorf("%s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", noun.WithArticle(program.Type.String()))
 	}
 	x.doc = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
 	for _, variable := range program.Vars {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/lint"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -49,7 +50,7 @@ func (x *explorer) report(interrupted bool) *Report {
 	report := &Report{States: x.visited}
 	switch {
 	case interrupted:
-		report.Undecided = fmt.Sprintf("the check was interrupted after %d states: guards that never hold, actions that are never ready and labels were not decided, and other warnings concern these states only", x.visited)
+		report.Undecided = fmt.Sprintf("the check was interrupted after %s: guards that never hold, actions that are never ready and labels were not decided, and other warnings concern these states only", noun.Count(x.visited, "state"))
 	case x.limitReached:
 		report.Limited = true
 		report.Undecided = fmt.Sprintf("there are more than %d states: guards that never hold, actions that are never ready and labels were not decided, and other warnings concern these states only", x.visited)

@@ -351,7 +351,7 @@ export function create({ show: showView, make }) {
     const wanted = answer.wanted ? ` (wanted: ${answer.wanted})` : '';
     const likely = `${first.states.length - 1} steps and probability ${first.fraction || number(toNumber(first.probability), 4)}`;
     clear(why, el('p', { class: 'why' }, el('code', {}, doc.properties[index]?.text || ''), ` is ${verdictText(answer.verdict)}. `,
-      answer.count > 1 ? `${answer.count} paths ${how} the formula have probability ${number(toNumber(answer.sum), 4)}${wanted}. The likeliest, the dashed thick line, has ${likely}.`
+      answer.count > 1 ? `${answer.count} paths ${how} the formula have probability ${number(toNumber(answer.probability), 4)}${wanted}. The likeliest, the dashed thick line, has ${likely}.`
         : `The likeliest path ${how} the formula, the dashed thick line, has ${likely}${wanted}.`));
   }
 

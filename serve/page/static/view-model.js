@@ -204,7 +204,6 @@ export function create({ show, make }) {
     try {
       const answer = await work(title, (signal, part) => ask('check', { ...doc.source, ...how, select: which.map((p) => p.index) },
         { signal, part: (name, v) => { if (name === 'verdict') came(v); else part(name, v); } }), asked ? 'check ' + asked.text : 'check');
-      for (const p of which) found.set(p, answer.verdicts.filter((v) => v.index === p.index));
       for (const p of which) put(p);
       return answer;
     } catch (e) {

@@ -11,7 +11,7 @@ const signs = { left: '←', right: '→', up: '↑', down: '↓' };
 export function create() {
   let game = null; // the board, and how it came about
   let past = []; let film = null; let timer = null;
-  const size = choice([['2,2,16', '2x2 to 16'], ['2,2,32', '2x2 to 32'], ['2,3,64', '2x3 to 64'], ['3,3,64', '3x3 to 64'], ['3,3,256', '3x3 to 256'], ['4,4,2048', '4x4 to 2048'], ...(doc.info.tables || []).map((b) => [`${b.rows},${b.cols},${b.max}`, `${b.rows}x${b.cols} to ${b.max}, solved`])], '4,4,2048', () => start());
+  const size = choice([['2,2,16', '2x2 to 16'], ['2,2,32', '2x2 to 32'], ['2,3,64', '2x3 to 64'], ['3,3,64', '3x3 to 64'], ['3,3,256', '3x3 to 256'], ['4,4,2048', '4x4 to 2048'], ...(doc.info.tables || []).map((b) => [`${b.rows},${b.cols},${b.tile}`, `${b.rows}x${b.cols} to ${b.tile}, solved`])], '4,4,2048', () => start());
   const seed = el('input', { type: 'number', min: 0, step: 1 }); seed.value = 1;
   const hinting = el('input', { type: 'checkbox', onchange: () => hint() });
   const place = el('div');
@@ -36,7 +36,7 @@ export function create() {
         el('section', { class: 'panel' }, el('h2', {}, 'Watch'), el('div', { class: 'row' }, field('Strategy', spec, 'grow'), field('Speed', speed), button('Watch', attempt(() => watch())), button('Open a record…', () => upload('.txt,.games,.record', (name, text) => attempt(() => replay(name, text, 0))()))),
           el('datalist', { id: 'specs' }, el('option', { value: 'expectimax:eval=cs221,depth=variable' }, 'CS221\'s player of 2014'), doc.info.strategies.map((s) => el('option', { value: s.example || s.name }))), list, reel))));
 
-  const dims = () => { const [rows, cols, max] = size.value.split(',').map(Number); return { rows, cols, max }; };
+  const dims = () => { const [rows, cols, tile] = size.value.split(',').map(Number); return { rows, cols, tile }; };
 
   const start = attempt(async () => {
     stop();
@@ -54,7 +54,7 @@ export function create() {
     if (film || busy || !game || !game.legal.includes(dir)) return;
     busy = true;
     try {
-      const p = await ask('turn', { rows: game.rows, cols: game.cols, max: game.max, cells: game.cells, dir, seed: Number(seed.value) || 0, move: game.moves + 1 });
+      const p = await ask('turn', { rows: game.rows, cols: game.cols, tile: game.tile, cells: game.cells, dir, seed: Number(seed.value) || 0, move: game.moves + 1 });
       past.push(game);
       game = { ...game, cells: p.cells, legal: p.legal, score: game.score + p.gain, moves: game.moves + 1, fresh: p.new, won: p.won, lost: p.lost, last: dir };
       show();
@@ -63,7 +63,7 @@ export function create() {
 
   function show() {
     clear(place, boardElement(game.cells, game.cols, { fresh: game.fresh }));
-    score.textContent = `Score ${game.score}, ${game.moves} moves${game.last ? `, last ${game.last}` : ''}.${game.won ? ` Won: ${game.max} is there.` : game.lost ? ' Lost: no move is left.' : ''}`;
+    score.textContent = `Score ${game.score}, ${game.moves} moves${game.last ? `, last ${game.last}` : ''}.${game.won ? ` Won: ${game.tile} is there.` : game.lost ? ' Lost: no move is left.' : ''}`;
     for (const b of pad.querySelectorAll('button')) b.disabled = !!film || !game.legal.includes(b.getAttribute('aria-label'));
     hint();
   }
@@ -80,7 +80,7 @@ export function create() {
       while (next && hinting.checked) {
         const g = next;
         next = null;
-        const q = { rows: g.rows, cols: g.cols, max: g.max, cells: g.cells, strategy: film?.strategy && !film.strategy.startsWith('optimal') ? film.strategy : '' };
+        const q = { rows: g.rows, cols: g.cols, tile: g.tile, cells: g.cells, strategy: film?.strategy && !film.strategy.startsWith('optimal') ? film.strategy : '' };
         showHints(g, await ask('hints', q));
       }
     } finally { computing = false; }
@@ -109,7 +109,7 @@ export function create() {
     film.at = Math.max(0, Math.min(film.frames.length - 1, i));
     const f = film.frames[film.at];
     frames.value = film.at;
-    game = { rows: film.rows, cols: film.cols, max: film.max, cells: f.cells, legal: [], score: f.score, moves: f.moves, last: f.dir, fresh: -1 };
+    game = { rows: film.rows, cols: film.cols, tile: film.tile, cells: f.cells, legal: [], score: f.score, moves: f.moves, last: f.dir, fresh: -1 };
     show();
   }
 
@@ -141,15 +141,15 @@ export function create() {
       const answer = await work('Watch ' + spec.value, (signal, part) => ask('watch', { ...d, strategy: spec.value, seed: Number(seed.value) || 0 }, { signal, part: (name, v) => { if (name === 'frame') came(v); else part(name, v); } }));
       if (film !== mine) return;
       mine.strategy = answer.strategy;
-      clear(list, el('p', {}, `${answer.strategy}: score ${answer.score}, ${answer.moves} moves, largest tile ${answer.largest}${answer.won ? ', won' : ''}.`));
+      clear(list, el('p', {}, `${answer.strategy}: score ${answer.score}, ${answer.moves} moves, largest tile ${answer.largest_tile}${answer.won ? ', won' : ''}.`));
     } finally { mine.live = false; }
   }
 
   async function replay(name, text, index) {
     const r = await work('Open ' + name, (signal, part) => ask('replay', { name, text, game: index }, { signal, part }));
-    const pick = choice(r.games.map((g) => [String(g.index), `game ${g.index}: score ${g.score}, ${g.moves} moves, ${g.largest}${g.won ? ', won' : ''}`]), String(index), attempt((i) => replay(name, text, Number(i))));
+    const pick = choice(r.games.map((g) => [String(g.index), `game ${g.index}: score ${g.score}, ${g.moves} moves, ${g.largest_tile}${g.won ? ', won' : ''}`]), String(index), attempt((i) => replay(name, text, Number(i))));
     clear(list, el('p', {}, `${r.strategy} on ${r.rows}x${r.cols}: ${r.games.length} games, every move checked against the rules.`), field('Game', pick));
-    play({ rows: r.rows, cols: r.cols, max: r.max, frames: r.frames, strategy: '' });
+    play({ rows: r.rows, cols: r.cols, tile: r.tile, frames: r.frames, strategy: '' });
   }
 
   element.addEventListener('keydown', (e) => {

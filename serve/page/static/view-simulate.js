@@ -111,7 +111,7 @@ export function create({ show: showView, make }) {
     later = null;
     const rate = toNumber(here.exit_rate);
     const left = { ...path[path.length - 1], step_rewards: move.rewards, sojourn: timed() ? (sojourn.value === '' ? 1 / rate : Number(sojourn.value)) : undefined };
-    await look([...path.slice(0, -1), left, { state: to.state, action: move.action, p: to.p }]);
+    await look([...path.slice(0, -1), left, { state: to.state, action: move.action, probability: to.probability }]);
   }
 
   async function random() {
@@ -119,12 +119,12 @@ export function create({ show: showView, make }) {
     const last = path[path.length - 1];
     const [, answer] = await current.answer('Random steps', 'simulate', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1, ...asked() });
     const [first, ...rest] = answer.steps;
-    await look([...path.slice(0, -1), { ...first, action: last.action, p: last.p }, ...rest]);
+    await look([...path.slice(0, -1), { ...first, action: last.action, probability: last.probability }, ...rest]);
     status.say(`${rest.length} steps, seed ${seed.value}; the path ends here: ${answer.end}.`);
   }
 
-  const valueText = (v) => (v ? (v.boolean ? (v.lo === 1 ? '✓ true' : v.hi === 0 ? '✕ false' : '? open') : number(middle(v), 6)) : '');
-  const middle = (v) => (toNumber(v.lo) === toNumber(v.hi) ? toNumber(v.lo) : (toNumber(v.lo) + toNumber(v.hi)) / 2);
+  const valueText = (v) => (v ? (v.boolean ? (v.lower === 1 ? '✓ true' : v.upper === 0 ? '✕ false' : '? open') : number(middle(v), 6)) : '');
+  const middle = (v) => (toNumber(v.lower) === toNumber(v.upper) ? toNumber(v.lower) : (toNumber(v.lower) + toNumber(v.upper)) / 2);
 
   // columns are those of the path. Each has a text and, unless it cannot be plotted, a number for a step; times and totals are sums over the path.
   function columns() {
@@ -132,7 +132,7 @@ export function create({ show: showView, make }) {
     for (const s of path.slice(0, -1)) times.push(times[times.length - 1] + (toNumber(s.sojourn) || 0));
     const plain = (n) => number(n, 6);
     const column = (id, group, of, more = {}) => ({ id, name: more.name || id, group, number: of, text: (s, i) => { const n = of(s, i); return n === undefined || Number.isNaN(n) ? '' : plain(n); }, ...more });
-    const out = [column(timed() ? 'rate' : 'probability', 'step', (s) => (s.p === undefined ? undefined : toNumber(s.p)))];
+    const out = [column(timed() ? 'rate' : 'probability', 'step', (s) => (s.probability === undefined ? undefined : toNumber(s.probability)))];
     if (here.players) out.push(column('player', 'step', () => undefined, { text: (s) => here.players[s.player] ?? '', words: true }));
     if (timed()) out.push(column('time', 'step', (s, i) => times[i]), column('sojourn', 'step', (s) => (s.sojourn === undefined ? undefined : toNumber(s.sojourn))));
     here.vars.forEach((v, j) => out.push(column(v.name, v.module || 'global', (s) => s.state[j], { text: (s) => cell(v, s.state[j]), variable: j })));
@@ -181,8 +181,8 @@ export function create({ show: showView, make }) {
     return el('li', { style: 'margin-bottom:8px' },
       el('strong', {}, (m.best ? '★ ' : '') + (unlabelled ? `module ${m.action}` : m.action)), ' ', el('span', { class: 'soft' }, where), m.best ? el('span', { class: 'chip' }, 'optimal') : null,
       el('div', { class: 'scroll' }, m.to.map((t) => el('div', { style: 'margin:3px 0' },
-        button(change(t.state), attempt(() => take(m, t)), { class: 'small mono', 'aria-label': `${m.action} with ${kind} ${number(t.p)} to ${t.text}` }),
-        el('span', { class: 'soft' }, ` ${kind} ${number(t.p)}${t.value ? ', then value ' + valueText(t.value) : ''}`)))));
+        button(change(t.state), attempt(() => take(m, t)), { class: 'small mono', 'aria-label': `${m.action} with ${kind} ${number(t.probability)} to ${t.text}` }),
+        el('span', { class: 'soft' }, ` ${kind} ${number(t.probability)}${t.value ? ', then value ' + valueText(t.value) : ''}`)))));
   }
 
   // rows shows the path. What does not change is grey.

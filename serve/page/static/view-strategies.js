@@ -27,18 +27,18 @@ export function create() {
     el('section', { class: 'panel' }, el('h2', {}, 'Figure 3.25 of the thesis'), figureNote, figure.element));
 
   const share = (s) => `${number(toNumber(s.value) * 100, 4)} %`;
-  const between = (s, k = 1, unit = '') => (Number.isFinite(toNumber(s.lo)) && Number.isFinite(toNumber(s.hi)) ? `${outward(toNumber(s.lo) * k, 4, -1)} to ${outward(toNumber(s.hi) * k, 4, 1)}${unit}` : 'too few games');
+  const between = (s, k = 1, unit = '') => (Number.isFinite(toNumber(s.lower)) && Number.isFinite(toNumber(s.upper)) ? `${outward(toNumber(s.lower) * k, 4, -1)} to ${outward(toNumber(s.upper) * k, 4, 1)}${unit}` : 'too few games');
 
   function show(t, end) {
     clear(rows, t.rows.map((r) => el('tr', {}, el('td', { class: 'mono' }, r.strategy), el('td', {}, r.best === r.worst ? String(r.best) : `${r.best} to ${r.worst}`), el('td', { class: 'num' }, share(r.won)), el('td', {}, between(r.won, 100, ' %')), el('td', { class: 'num' }, number(r.score.value, 5)), el('td', {}, between(r.score)), el('td', { class: 'num' }, number(r.moves.value, 5)))));
     chart.y = by.value === 'win' ? 'games won' : 'mean score';
     chart.range = by.value === 'win' ? [0, 1] : null;
     chart.ticks = t.rows.map((r, i) => [i + 1, String(i + 1)]);
-    chart.set(t.rows.map((r, i) => { const s = by.value === 'win' ? r.won : r.score; return { name: r.strategy, points: [{ x: i + 1, y: toNumber(s.value), lo: toNumber(s.lo), hi: toNumber(s.hi) }] }; }));
-    note.textContent = `${t.games.toLocaleString('en')} of ${t.asked.toLocaleString('en')} games of each, looked at ${t.looks} times${end ? `: ${end}` : '…'}`;
+    chart.set(t.rows.map((r, i) => { const s = by.value === 'win' ? r.won : r.score; return { name: r.strategy, points: [{ x: i + 1, y: toNumber(s.value), lo: toNumber(s.lower), hi: toNumber(s.upper) }] }; }));
+    note.textContent = `${t.samples.toLocaleString('en')} of ${t.asked.toLocaleString('en')} games of each, looked at ${t.looks} times${end ? `: ${end}` : '…'}`;
   }
 
-  const question = (rows_, cols, max) => ({ rows: rows_, cols, max, strategies: specs.value.split('\n').map((s) => s.trim()).filter(Boolean), games: Number(games.value), seed: Number(seed.value), by: by.value, all: all.checked });
+  const question = (rows_, cols, tile) => ({ rows: rows_, cols, tile, strategies: specs.value.split('\n').map((s) => s.trim()).filter(Boolean), samples: Number(games.value), seed: Number(seed.value), by: by.value, all: all.checked });
 
   async function compare() {
     const [r, c, max] = size.value.split(',').map(Number);
@@ -47,14 +47,14 @@ export function create() {
   }
 
   async function reproduce() {
-    const { points, note: remark, games: theirs } = await ask('published');
+    const { points, note: remark, samples: theirs } = await ask('published');
     const names = [...new Set(points.map((p) => p.strategy))];
     const specOf = Object.fromEntries(points.map((p) => [p.strategy, p.spec]));
     figureNote.textContent = `Filled marks are our games, hollow ones the ${theirs} games of each that the thesis has (Table 3.6). ${remark}`;
     const draw = (t) => figure.set(names.flatMap((n, i) => {
-      const published = { name: n + ', thesis', hollow: true, color: i, points: points.filter((p) => p.strategy === n).map((p) => ({ x: Math.log2(p.max) + 0.04, y: p.loss, lo: Math.max(0, p.loss - p.half_width), hi: Math.min(1, p.loss + p.half_width) })) };
+      const published = { name: n + ', thesis', hollow: true, color: i, points: points.filter((p) => p.strategy === n).map((p) => ({ x: Math.log2(p.tile) + 0.04, y: p.loss, lo: Math.max(0, p.loss - p.half_width), hi: Math.min(1, p.loss + p.half_width) })) };
       const mine = t?.rows[i];
-      return [mine ? { name: n, color: i, points: mine.reached.map((x) => ({ x: Math.log2(x.tile) - 0.04, y: toNumber(x.lost.value), lo: toNumber(x.lost.lo), hi: toNumber(x.lost.hi) })) } : null, published].filter(Boolean);
+      return [mine ? { name: n, color: i, points: mine.reached.map((x) => ({ x: Math.log2(x.tile) - 0.04, y: toNumber(x.lost.value), lo: toNumber(x.lost.lower), hi: toNumber(x.lost.upper) })) } : null, published].filter(Boolean);
     }));
     draw(null);
     const q = { ...question(4, 4, 2048), strategies: names.map((n) => specOf[n]), all: true, by: 'score' };
