@@ -263,7 +263,7 @@ func TestParametersRefused(t *testing.T) {
 		{replaced("(s'=1)", "(s'=floor(p)+1)"), "P=? [ F s=1 ]", "p", "found a parameter in an update"},
 		{replaced("+1-p:", "+p:"), "P=? [ F s=1 ]", "p=0:0.5", "not to 1 in state (s=0), where p="},
 		{replaced("p:(s'=1)+1-p:", "min(p,0.5):(s'=1)+1-min(p,0.5):"), "P=? [ F s=1 ]", "p", "found min of a parameter"},
-		{replaced("dtmc", "pta"), "Pmax=? [ F s=1 ]", "p", "want a dtmc, ctmc or mdp"},
+		{replaced("dtmc", "pta"), "Pmax=? [ F s=1 ]", "p", "want a DTMC, CTMC or MDP"},
 		{replaced("dtmc", "mdp"), "Pmax=? [ F<=3 s=1 ]", "p", "found X or a bound of an MDP"},
 		{replaced("dtmc", "mdp"), "Rmax=? [ C ]", "p", "found another reward than R[F] of an MDP"},
 		{replaced("dtmc", "mdp"), "P=? [ F s=1 ]", "p", "names neither minimum nor maximum"},

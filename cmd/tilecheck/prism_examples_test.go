@@ -346,7 +346,7 @@ func TestRealPRISMNeedsEveryCommand(t *testing.T) {
 		args[1] = strings.NewReplacer("Pmax=? ", bound, "P=? ", bound).Replace(c[2])
 		part := filepath.Join(t.TempDir(), "part.prism")
 		code, stdout, stderr := tilecheck(t.Context(), append([]string{"check", model, "--witness", "--subsystem", "--export-subsystem", part}, args...)...)
-		if code != exitFailed || !strings.Contains(stdout, "every command is needed") {
+		if code != exitFailed || !strings.Contains(stdout, "none of these commands can be left out") {
 			t.Errorf("%v: ends with %d\n%s%s", c, code, stdout, stderr)
 			continue
 		}
@@ -394,7 +394,10 @@ func TestRealPRISMAgreesOnShields(t *testing.T) {
 		board, left := filepath.Join(dir, "board.prism"), filepath.Join(dir, "left")
 		wantRun(t, []string{"gen", "--rows", c.rows, "--cols", c.cols, "--max", c.max, "--spawn", "uniform", "-o", board})
 		var out struct {
-			Results []struct{ Best, Worst float64 }
+			Results []struct {
+				Best  float64 `json:"best_value"`
+				Worst float64 `json:"worst_value"`
+			}
 		}
 		args := append([]string{"shield", board, `Pmax=? [ F "success" ]`, "--threshold", c.threshold, "--format", "json", "--export-scheduler", left + ".txt"}, strings.Fields(c.flags)...)
 		if err := json.Unmarshal([]byte(wantRun(t, append(args, "-o", left+".prism"))), &out); err != nil || len(out.Results) != 1 {

@@ -312,6 +312,12 @@ func TestContract(t *testing.T) {
 		}
 		seen[fmt.Sprint(doc["command"])] = true
 		columns := slices.Sorted(slices.Values(records[0]))
+		for i, column := range columns { // a column for each constant
+			if strings.HasPrefix(column, "constants_") {
+				columns[i] = "constants"
+			}
+		}
+		columns = slices.Compact(columns)
 		if all := fieldsOf(t, fmt.Sprint(doc["command"])); !slices.ContainsFunc(all, func(fields []string) bool { return slices.Equal(fields, columns) }) {
 			t.Errorf("%s: CSV has the columns %v, want one of %v", line, columns, all)
 		}

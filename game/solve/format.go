@@ -54,11 +54,7 @@ func verifyChecksum(data []byte) ([]byte, bool) {
 func appendFileHeader(dst []byte, p Problem) []byte {
 	start := len(dst)
 	dst = append(dst, fileMagic...)
-	version := uint32(fileVersion)
-	if p.Against != Chance {
-		version = gameVersion
-	}
-	dst = binary.LittleEndian.AppendUint32(dst, version)
+	dst = binary.LittleEndian.AppendUint32(dst, versionFor(p.Against))
 	dst = append(dst, byte(p.Shape.Rows), byte(p.Shape.Cols), byte(p.MaxExp), byte(p.Objective))
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.Discount))
 	dst = binary.LittleEndian.AppendUint32(dst, p.Twos)
@@ -68,6 +64,14 @@ func appendFileHeader(dst []byte, p Problem) []byte {
 	return appendChecksum(dst, start)
 }
 
+// versionFor returns the version of a table.
+func versionFor(against Against) uint32 {
+	if against == Chance {
+		return fileVersion
+	}
+	return gameVersion
+}
+
 var errNoTable = errors.New("not a table of tilecheck solve")
 
 // parseFileHeader parses the header. It reports a wrong version before a wrong checksum.
@@ -75,8 +79,9 @@ func parseFileHeader(data []byte) (Problem, error) {
 	if len(data) < fileHeaderSize || string(data[:8]) != fileMagic {
 		return Problem{}, errNoTable
 	}
-	if v := binary.LittleEndian.Uint32(data[8:]); v != fileVersion && v != gameVersion {
-		return Problem{}, fmt.Errorf("version of the table is %d, want %d or %d", v, fileVersion, gameVersion)
+	against := Against(data[32])
+	if v := binary.LittleEndian.Uint32(data[8:]); v != versionFor(against) {
+		return Problem{}, fmt.Errorf("version of the table is %d, want %d", v, versionFor(against))
 	}
 	body, ok := verifyChecksum(data[:fileHeaderSize])
 	if !ok {
@@ -87,7 +92,7 @@ func parseFileHeader(data []byte) (Problem, error) {
 		MaxExp: int(body[14]), Objective: Objective(body[15]),
 		Discount: math.Float64frombits(binary.LittleEndian.Uint64(body[16:])),
 		Twos:     binary.LittleEndian.Uint32(body[24:]), Total: binary.LittleEndian.Uint32(body[28:]),
-		Against: Against(body[32]),
+		Against: against,
 	}
 	return p, p.validate()
 }

@@ -2,6 +2,7 @@ package playtables
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,7 +40,6 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		{Name: "board"},
 		{Name: "tile", Align: table.Right},
 		{Name: "objective"},
-		{Name: "against"},
 		{Name: "value", Align: table.Right},
 		{Name: "interval", Field: "-"},
 		{Field: "lower"},
@@ -50,6 +50,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		{Name: "afterstates", Align: table.Right},
 		{Name: "layers", Align: table.Right},
 		{Name: "seconds", Align: table.Right},
+		{Field: "against"},
 	}}
 	var interval, lower, upper, relative any
 	accuracy := result.Float
@@ -59,10 +60,14 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		accuracy, lower, upper, relative = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
 	}
 	t.Append(
-		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), problem.Against.String(), valueCell(stats.Initial),
+		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
 		interval, lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
-		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
+		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, problem.Against.String(),
 	)
+	if problem.Against != solve.Chance {
+		t.Columns = slices.Insert(t.Columns, 3, table.Column{Name: "against", Field: "-"})
+		t.Rows[0] = slices.Insert(t.Rows[0], 3, table.Cell{Text: problem.Against.String()})
+	}
 	return t
 }
 
