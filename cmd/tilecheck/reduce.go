@@ -84,11 +84,14 @@ func (c *reduceCmd) target(env *environment) (output, error) {
 	if !ok {
 		return target, usageError("--output: %q %s", c.Output, wantStateFormat)
 	}
+	if len(target.formats) == 1 && target.formats[0] == "sta" {
+		return target, usageError("--output: the quotient has no values of variables, want another format than .sta")
+	}
 	return target, env.files.withOutputs("--output", outputFiles([]output{target}, 0)...).check()
 }
 
-// writeQuotient writes the quotient of the model that keeps all labels and reward structures, and all properties of the job. The files have
-// the variables only if properties may speak about them: a state of the quotient has those of one of the states that it stands for.
+// writeQuotient writes the quotient of the model that keeps all labels and reward structures, and the labels of a properties file. The files
+// have no variables: a state of the quotient stands for states with several values of them.
 func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target output, job runner.Job) error {
 	job.Numeric.Reduce = true // the states are built with fractions
 	progress, done := env.progress()
@@ -125,23 +128,14 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 	if !c.Exact {
 		quotient = quotient.WithoutFractions()
 	}
-	hasVariables := len(properties) > 0
-	if !hasVariables {
-		if len(target.formats) == 1 && target.formats[0] == "sta" {
-			return usageError("without properties the quotient has no values of variables, want another format than .sta")
-		}
-		target.formats = slices.DeleteFunc(slices.Clone(target.formats), func(format string) bool { return format == "sta" })
-	}
+	target.formats = slices.DeleteFunc(slices.Clone(target.formats), func(format string) bool { return format == "sta" })
 	if !env.quiet {
 		of, to := space.Model(), quotient.Model()
 		fmt.Fprintf(env.stderr, "note: %s, %s, %s of the model; %s, %s, %s of the quotient\n",
 			noun.Count(of.NumStates(), "state"), noun.Count(of.NumChoices(), "choice"), noun.Count(of.NumTransitions(), "transition"),
 			noun.Count(to.NumStates(), "state"), noun.Count(to.NumChoices(), "choice"), noun.Count(to.NumTransitions(), "transition"))
 	}
-	if hasVariables {
-		fmt.Fprintln(env.stderr, "warning: a state of the quotient stands for several states and has the variables of one of them: check only the given properties, labels and rewards")
-	}
-	out := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: !hasVariables}}
+	out := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: true}}
 	return out.write(ctx, target)
 }
 
