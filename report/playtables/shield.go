@@ -33,7 +33,7 @@ func Shield(t *table.Table, x *strategy.Shield, g *induced.ShieldEffect, f table
 			t.Notes = append(t.Notes, w.what+" is not known: "+w.worth.Reason)
 			continue
 		}
-		add(w.what, w.name, w.worth.Win, fmt.Sprintf("%s", noun.Count(w.worth.States, "state")))
+		add(w.what, w.name, w.worth.Win, noun.Count(w.worth.States, "state"))
 	}
 	if g.With.Known {
 		add("lost to optimal play", "lost", g.Loss(), "difference")

@@ -181,6 +181,7 @@ func TestExperimentReadOut(t *testing.T) {
 		p.experiment("1:4", "0.2,0.4")
 		for _, width := range []int64{1280, 360} {
 			p.size(width, 800)
+			p.sees("the plot in the new width", `document.querySelector(".plot").getBoundingClientRect().width <= innerWidth`)
 			top := `document.querySelector('.plot').closest('figure').querySelector('button').getBoundingClientRect().top - document.querySelector('.plot').getBoundingClientRect().top`
 			before := asks[float64](p, top)
 			p.do("focus the plot", chromedp.Focus(`.plot`), chromedp.KeyEvent(kb.Home))

@@ -35,7 +35,7 @@ export function successors(graph, n, act) {
     const select = () => target && act.select(target);
     return rowOf([
       i === 0 ? choiceCell(c, c.to.length, c.best) : null,
-      el('td', { class: 'num' }, number(t.p, 6)),
+      el('td', { class: 'num' }, number(t.probability, 6)),
       el('td', {}, target ? stateButton(changeText(graph.vars, n.state, target.state), `Successor ${target.text}`, select) : el('span', { class: 'soft' }, 'not in the picture')),
       valued ? el('td', { class: 'mono' }, target?.value ? valueText(target.value) : '') : null,
     ], select);
@@ -47,14 +47,14 @@ export function successors(graph, n, act) {
 // shownPredecessors are the transitions to a state from states of the graph.
 export function shownPredecessors(graph, n) {
   const to = graph.nodes.indexOf(n);
-  return graph.choices.flatMap((c) => c.to.filter((t) => t.to === to).map((t) => ({ ...graph.nodes[c.from], ...c, p: t.p })));
+  return graph.choices.flatMap((c) => c.to.filter((t) => t.to === to).map((t) => ({ ...graph.nodes[c.from], ...c, probability: t.probability })));
 }
 
 // predecessorTable lists transitions to a state: {state, text, action, commands, p}.
 export function predecessorTable(graph, list, act) {
   return el('table', { class: 'transitions', 'aria-label': 'Predecessors' },
     el('thead', {}, el('tr', {}, ['Predecessor', 'Choice', isTimed(graph.type) ? 'Rate' : 'Probability'].map((t) => el('th', { scope: 'col' }, t)))),
-    el('tbody', {}, list.map((t) => rowOf([el('td', {}, stateButton(t.text, `Predecessor ${t.text}`, () => act.show(t.state))), choiceCell(t, 1), el('td', { class: 'num' }, number(t.p, 6))], () => act.show(t.state)))));
+    el('tbody', {}, list.map((t) => rowOf([el('td', {}, stateButton(t.text, `Predecessor ${t.text}`, () => act.show(t.state))), choiceCell(t, 1), el('td', { class: 'num' }, number(t.probability, 6))], () => act.show(t.state)))));
 }
 
 // variables is the table of the values of a state; with another state, of both, with a mark where they differ.
@@ -114,7 +114,7 @@ export function details(graph, n, { compared, component, incoming, act }) {
     compared && !other ? el('p', { class: 'note' }, 'Select the state to compare this one with.') : null,
     n.player !== undefined ? el('p', { class: 'mover' }, playerIcon(n.player), ` ${graph.players[n.player]} moves.`) : null,
     facts.length ? el('p', {}, facts.join(', ')) : null,
-    n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value, 10)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in ${interval(n.value.lo, n.value.hi)}`)) : null,
+    n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value, 10)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in ${interval(n.value.lower, n.value.upper)}`)) : null,
     cells ? boardElement(cells.cells, cells.cols, { mini: true }) : null,
     other ? [el('h3', {}, `Differences from ${other.text}`), differences(graph, n, other)] : null,
     el('div', { class: 'scroll' }, variables(graph, n, other)),

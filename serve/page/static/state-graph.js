@@ -18,8 +18,8 @@ export function changeText(vars, from, to) {
   return changed.length ? changed.join(' ') : 'stays';
 }
 
-export const valueText = (v, digits = 5) => (v.boolean ? (v.lo === 1 ? '✓ true' : v.hi === 0 ? '✕ false' : '? open') : number(middle(v), digits));
-const middle = (v) => (toNumber(v.lo) === toNumber(v.hi) ? v.lo : (toNumber(v.lo) + toNumber(v.hi)) / 2);
+export const valueText = (v, digits = 5) => (v.boolean ? (v.lower === 1 ? '✓ true' : v.upper === 0 ? '✕ false' : '? open') : number(middle(v), digits));
+const middle = (v) => (toNumber(v.lower) === toNumber(v.upper) ? v.lower : (toNumber(v.lower) + toNumber(v.upper)) / 2);
 
 // The shapes of the players of a game, in their order; more players begin again. Each has the size that a text of some width and height needs.
 const shapes = [
@@ -117,7 +117,7 @@ export class StateGraph {
       const name = choiceName(graph, c);
       const of = { best: c.best, a: c.from };
       if (to.length === 1 && c.to.length === 1) {
-        const weight = chain && toNumber(to[0].p) !== 1 ? number(to[0].p, 4) : '';
+        const weight = chain && toNumber(to[0].probability) !== 1 ? number(to[0].probability, 4) : '';
         out.push({ ...of, from: c.from, to: to[0].to, b: to[0].to, text: [name, weight].filter(Boolean).join(' '), star: c.best });
         continue;
       }
@@ -127,7 +127,7 @@ export class StateGraph {
         from = nodes.length - 1;
         out.push({ ...of, from: c.from, to: from, text: name, targets: to.map((t) => t.to), whole: to.length === c.to.length, star: c.best });
       }
-      for (const t of to) out.push({ ...of, from, to: t.to, b: t.to, text: [chain ? name : '', number(t.p, 4)].filter(Boolean).join(' '), choice: c });
+      for (const t of to) out.push({ ...of, from, to: t.to, b: t.to, text: [chain ? name : '', number(t.probability, 4)].filter(Boolean).join(' '), choice: c });
     }
     return out;
   }
@@ -239,8 +239,8 @@ export class StateGraph {
     let below = top + 16 + lineHeight * text.length;
     if (n.value) {
       lines.push({ t: valueText(n.value), y: below + 5, bold: true });
-      const v = toNumber(n.value.lo);
-      if (!n.value.boolean && v >= 0 && toNumber(n.value.hi) <= 1) {
+      const v = toNumber(n.value.lower);
+      if (!n.value.boolean && v >= 0 && toNumber(n.value.upper) <= 1) {
         const bar = { x: 8 - inner.w / 2, y: below + 9, height: 4 };
         g.append(svg('rect', { class: 'bar', ...bar, width: inner.w - 16 }), svg('rect', { class: 'barfill', ...bar, width: (inner.w - 16) * v }));
       }
