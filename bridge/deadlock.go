@@ -144,7 +144,7 @@ func guardsOf(m *syntax.Model) ([]*moduleGuards, bool) {
 	return out, true
 }
 
-// composeRenamings returns the renaming that applies first and then then.
+// composeRenamings returns the renaming that applies first, and then the other one.
 func composeRenamings(first, then map[string]string) map[string]string {
 	out := make(map[string]string)
 	for from, to := range then {

@@ -79,7 +79,7 @@ func checkRange(what string, i, limit int) {
 	}
 }
 
-// outOfRange is not in checkRange so that that is small enough to be inlined.
+// outOfRange panics. It is a function of its own so that checkRange is small enough to be inlined.
 func outOfRange(what string, i, limit int) {
 	panic(fmt.Sprintf("game: %s %d out of range [0,%d)", what, i, limit))
 }

@@ -599,8 +599,8 @@ func (o *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
 		return nil, verdict.Err
 	}
 	set := sparse.NewSet(len(values.Lo))
-	for s, expr := range values.Lo {
-		if expr == 1 {
+	for s, value := range values.Lo {
+		if value == 1 { // true
 			set.Add(s)
 		}
 	}

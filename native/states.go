@@ -131,7 +131,7 @@ func (method *statesMethod) newExploredModel(space *explicit.Space, inexact erro
 	return model
 }
 
-// states is an instance whose states are all known.
+// exploredModel is an instance whose states are all known.
 type exploredModel struct {
 	*statesMethod
 	space    *explicit.Space

@@ -104,7 +104,7 @@ func newOrbit(shape game.Shape) *orbit {
 	return o
 }
 
-// allImages writes the images of x to the first o.images elements of of. The first is x.
+// allImages writes the images of x to the first o.images elements of an array. The first is x.
 func (o *orbit) allImages(x uint64, of *[8]uint64) {
 	if o.images <= 4 {
 		o.allImagesOblong(x, of)

@@ -131,7 +131,7 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		return o.split(evaluator, expr)
 	case logic.Reward:
 		if formula.Objective.Err != nil || formula.Objective.Ratio {
-			return evaluator.unsupported(expr, "found a reward structure that is no single one")
+			return evaluator.unsupported(expr, "found %s, want the rewards of one structure", logic.Describe(expr))
 		}
 		reward, err := o.bounds.reward(formula.Objective.Struct)
 		if err != nil {

@@ -13,8 +13,8 @@ func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
 	expr, err := m.replaceLabels(expr)
 	return func(env *env) sema.Value {
 		value, _, err := sema.EvalExact(expr, env.state)
-		if expr, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
-			env.err = &evalError{expr.Pos, expr.Msg, expr.Undecided}
+		if failure, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
+			env.err = &evalError{failure.Pos, failure.Msg, failure.Undecided}
 		}
 		return value
 	}, err

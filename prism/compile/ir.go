@@ -59,7 +59,7 @@ const (
 	opBoolToInt // Bool to Int
 )
 
-// sort is the type of a term's value.
+// sortKind is the type of a term's value.
 type sortKind uint8
 
 const (

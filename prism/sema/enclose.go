@@ -25,9 +25,10 @@ const (
 	maxBoundExponent = 1 << 24
 )
 
-// down and up return a new number whose operations round down or up.
+// roundingDown returns a new number whose operations round down.
 func roundingDown() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToNegativeInf) }
 
+// roundingUp returns a new number whose operations round up.
 func roundingUp() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf) }
 
 // newEnclosure returns the enclosure with two bounds: low was rounded down and high was rounded up. Bounds that
@@ -105,7 +106,7 @@ func (x enclosure) toInterval() interval {
 	return interval{low, high}
 }
 
-// ieee applies a float64 operation operation to operands of which one is an infinity or NaN, as PRISM does.
+// ieee applies a float64 operation to operands of which one is an infinity or NaN, as PRISM does.
 // A finite operand is replaced by its sign, which decides the result. The result is unbounded if
 // different signs are possible and give different results.
 func ieee(left, right enclosure, operation func(left, right float64) float64) enclosure {

@@ -194,7 +194,7 @@ func (r *resolver) checkTemporalOperand(expr *syntax.Temporal, arg syntax.Expr, 
 	}
 }
 
-// modifier reports an error for any modifier of an operator, since none is supported.
+// refuseModifier reports an error for any modifier of an operator, since none is supported.
 func (r *resolver) refuseModifier(ident *syntax.Ident, op string) {
 	if ident != nil {
 		r.semanticError(ident, "modifier %q not supported for %s operator", ident.Name, op)

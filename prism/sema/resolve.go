@@ -45,7 +45,7 @@ type resolver struct {
 	literals      map[string]Value
 }
 
-// body is a resolved formula with its errors.
+// formulaBody is a resolved formula with its errors.
 type formulaBody struct {
 	expr  Expr
 	diags []diag

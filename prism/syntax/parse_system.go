@@ -128,7 +128,7 @@ func (p *parser) sysPostfix() SysExpr {
 	}
 }
 
-// sysRename parses a renaming {a<-b, ...} behind the term term.
+// sysRename parses a renaming {a<-b, ...} behind a term.
 func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
 	rename := &SysRename{X: term}
 	p.advance()

@@ -272,7 +272,7 @@ func needBlankLine(previous, item Node) bool {
 	return true
 }
 
-// commented reports whether comments stand above an item.
+// hasCommentAbove reports whether comments stand above an item.
 func hasCommentAbove(d Doc, n Notes) bool { return len(d)+len(n.Detached) > 0 }
 
 func (p *printer) trailing(comments Doc) {

@@ -64,7 +64,7 @@ func (p *printer) item(item Item) {
 	}
 }
 
-// define writes the right-hand side of a definition.
+// definition writes the right-hand side of a definition.
 func (p *printer) definition(expr Expr) {
 	p.write(" = ")
 	p.expr(expr, levelUntil)

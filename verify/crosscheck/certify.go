@@ -141,7 +141,7 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	return upperBound
 }
 
-// judgeAllStates compares the values that engine engineIndex gives for all states with the proven bounds in the certificate, and tries whether these values,
+// judgeAllStates compares the values that an engine gives for all states with the proven bounds in the certificate, and tries whether these values,
 // widened, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give the values.
 func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engineIndex int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
 	run := comparison.engineRuns[engineIndex]

@@ -86,14 +86,14 @@ func (e transition) meanReward() quantity { return e.weightedReward.dividedBy(e.
 // firstDifferent returns the first transitions at which two sorted lists differ in target, action or value. A transition that one list lacks is
 // nil; both are nil if the lists are equal.
 func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
-	for engineIndex := range min(len(first), len(second)) {
-		switch order := first[engineIndex].compare(second[engineIndex]); {
+	for i := range min(len(first), len(second)) {
+		switch order := first[i].compare(second[i]); {
 		case order < 0:
-			return &first[engineIndex], nil
+			return &first[i], nil
 		case order > 0:
-			return nil, &second[engineIndex]
-		case !value(first[engineIndex]).equal(value(second[engineIndex])):
-			return &first[engineIndex], &second[engineIndex]
+			return nil, &second[i]
+		case !value(first[i]).equal(value(second[i])):
+			return &first[i], &second[i]
 		}
 	}
 	switch {
@@ -105,7 +105,7 @@ func firstDifferent(first, second []transition, value func(transition) quantity)
 	return nil, nil
 }
 
-// origins returns the commands that made a choice of state i. In a Markov chain these are the commands that made transition transition; or all commands of
+// origins returns the commands that made a choice of state i. In a Markov chain these are the commands that made the given transition; or all commands of
 // the state if transition is nil.
 func (d *spaceComparison) origins(view *view, i int, sought *choice, transition *transition) []Origin {
 	if view.Space.Imported() {
@@ -117,8 +117,8 @@ func (d *spaceComparison) origins(view *view, i int, sought *choice, transition 
 		return nil
 	}
 	var exact, sameAction []Origin
-	for engineIndex := range expanded.List {
-		made := &expanded.List[engineIndex]
+	for i := range expanded.List {
+		made := &expanded.List[i]
 		switch {
 		case view.model.Kind == sparse.MDP && d.namedActions && actionName(view, made.Action) != sought.action:
 			continue
@@ -142,7 +142,7 @@ func actionName(view *view, action int) string {
 }
 
 // couldMake reports whether a compiled choice has the same targets as a choice of an MDP. In a Markov chain it reports whether the compiled choice
-// has the target of transition transition.
+// has the target of the given transition.
 func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
 	if view.model.Kind != sparse.MDP {
 		return transition != nil && d.reaches(view, compiled, transition.target)
@@ -162,8 +162,8 @@ func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought
 func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, number int32) bool {
 	target := d.valuationOf(number)
 	return slices.ContainsFunc(compiled.Transitions, func(transition compile.Transition) bool {
-		for engineIndex, slot := range view.slots {
-			if transition.Target[slot] != target[engineIndex] {
+		for i, slot := range view.slots {
+			if transition.Target[slot] != target[i] {
 				return false
 			}
 		}

@@ -140,7 +140,7 @@ func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) 
 	return opened, nil
 }
 
-// The extension of a file says what it is. prism-auto does not know JANI files (.jani); the rest is as there.
+// isModel reports whether the extension of a file is that of a model. The extensions are those of prism-auto, and .jani.
 func isModel(name string) bool { return hasExt(name, ".jani", ".prism", ".nm", ".pm", ".sm") }
 func isProps(name string) bool { return hasExt(name, ".props", ".pctl", ".csl") }
 func isAuto(name string) bool  { return hasExt(name, ".auto") }

@@ -47,7 +47,7 @@ const (
 	unknown
 )
 
-// compareWithBound decides whether the value of state state violates the bound. It uses floating-point bounds, and
+// compareWithBound decides whether the value of a state violates the bound. It uses floating-point bounds, and
 // exact values if these do not decide and there are at most exactLimit states; size is the number of states.
 // If the result is sufficient, the fraction is a lower bound on the value.
 func (q *Question) compareWithBound(state, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {

@@ -30,7 +30,7 @@ func (f *Found) Text(w io.Writer) error {
 	return err
 }
 
-// decisionName returns a text for decision number number: its action or its module, and its index if there are
+// decisionName returns a text for the decision with a number: its action or its module, and its index if there are
 // several such choices.
 func (f *Found) decisionName(number int) string {
 	if len(f.Decisions) == 0 {

@@ -186,7 +186,7 @@ func (a *Automaton) CanStay(q int) bool {
 	return true
 }
 
-// Jumps returns the states of the accepting part to which a run may jump from from, without reading a
+// Jumps returns the states of the accepting part to which a run may jump from a state, without reading a
 // letter. Only Open states have jumps. A run whose initial part repeats its states may jump at any
 // time, without losing acceptance.
 func (a *Automaton) Jumps(from int) ([]int, error) {

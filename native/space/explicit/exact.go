@@ -356,7 +356,7 @@ func unsupported(m *compile.Model, state []int32, pos syntax.Pos, msg string) er
 	return &compile.UnsupportedError{File: m.Program().File, Pos: pos, Msg: msg + " in state " + m.StateText(state)}
 }
 
-// constantWeights reports whether the weights of a command do not depend on the state.
+// hasConstantWeights reports whether the weights of a command do not depend on the state.
 func hasConstantWeights(c *sema.Command) bool {
 	return !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) })
 }

@@ -186,7 +186,7 @@ func ExtendU(x Operand[int32]) Expr[int64] { return Convert[int64](I64ExtendI32U
 // Bits are the bits of a double.
 func Bits(x Operand[float64]) Expr[int64] { return Convert[int64](I64ReinterpretF64, x) }
 
-// Double is an integer as a double.
+// ToFloat64 is an integer as a float64.
 func ToFloat64(x Operand[int64]) Expr[float64] { return Convert[float64](F64ConvertI64S, x) }
 
 // Select is left if the condition is not zero, otherwise right. It evaluates left, right and the
@@ -261,7 +261,7 @@ func (v Var[T]) Tee(x Operand[T]) Expr[T] {
 	return func(f *Func) { x.Emit(f); f.with(localTee, v.index) }
 }
 
-// Into evaluates x and returns a new local with its value.
+// InLocal evaluates x and returns a new local with its value.
 func InLocal[T Number](f *Func, x Operand[T]) Var[T] {
 	x.Emit(f)
 	v := Local[T](f)
