@@ -194,7 +194,7 @@ func (open *openModel) check(ctx context.Context, property *checkedProperty) res
 		return result.Verdict{Err: failure(err, result.Other, property.File, property.Pos)}
 	}
 	verdict.Seconds = time.Since(start).Seconds()
-	subject, region := "this value", "where every probability, rate and reward with a parameter is positive"
+	subject, region := "this value", "for parameters with which every probability, rate and reward is positive"
 	if open.program.Type == syntax.MDP {
 		region = "between the bounds of the parameters"
 	}
@@ -207,7 +207,7 @@ func (open *openModel) check(ctx context.Context, property *checkedProperty) res
 		}
 		region += function.regions()
 	}
-	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; checked at "+pointText(open.params))
+	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; it was compared with the exact value at "+pointText(open.params))
 	return verdict
 }
 
@@ -323,7 +323,7 @@ type openProperty struct {
 
 // refuse returns the error that an expression cannot be evaluated.
 func (o *openProperty) refuse(x sema.Expr, what string) error {
-	return result.Refuse(&o.property.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", what)
+	return result.Refuse(&o.property.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", what)
 }
 
 // value returns the value of an expression in the initial state; nil is infinity.

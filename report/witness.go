@@ -227,11 +227,11 @@ func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Opt
 		}
 		return "; some of these " + what + "s may not be needed"
 	}
-	fmt.Fprintf(w, "\n%d of %s break the bound alone, with probability %s%s.\n", p.States, noun.Count(p.Of, "state"), bound(p.Lower), how(p.Minimal, "state"))
+	fmt.Fprintf(w, "\n%d of %s %s the bound alone, with probability %s%s.\n", p.States, noun.Count(p.Of, "state"), noun.Verb(p.States, "breaks", "break"), bound(p.Lower), how(p.Minimal, "state"))
 	if p.Commands == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "%d of %s break the bound alone, with probability %s%s.\n", len(p.Commands), noun.Count(p.OfCommands, "command"), bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
+	fmt.Fprintf(w, "%d of %s %s the bound alone, with probability %s%s.\n", len(p.Commands), noun.Count(p.OfCommands, "command"), noun.Verb(len(p.Commands), "breaks", "break"), bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
 	fmt.Fprintln(w)
 	t := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
 	for _, c := range p.Commands {

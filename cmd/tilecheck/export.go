@@ -128,7 +128,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 }
 
 // wantStateFormat says what is wrong with the name of an output that stands for no files of states.
-const wantStateFormat = "has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb or .all"
+const wantStateFormat = "has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb or .all"
 
 // stateFiles returns the files of states that a name stands for; false if it is no such name.
 func stateFiles(name string) (output, bool) {

@@ -59,7 +59,7 @@ type cli struct {
 	Solve          solveCmd          `cmd:"" group:"The game 2048:" help:"Compute optimal play, and its value."`
 	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw the optimal policy of the game."`
 	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
-	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play with a strategy."`
+	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play from the boards that a strategy visits."`
 
 	Submit submitCmd `cmd:"" group:"Many machines:" help:"Run the shards of a command on a cluster, and merge them."`
 	Merge  mergeCmd  `cmd:"" group:"Many machines:" help:"Print what the shards of a command found together."`

@@ -161,7 +161,7 @@ func (c *serveCmd) export(ctx context.Context, env *environment) error {
 		return usageError("--export writes a page without tables, found %s", c.Table[0])
 	}
 	if len(c.Paths) > 0 {
-		return usageError("--export writes a page without files of its own, found %s", c.Paths[0])
+		return usageError("--export takes no paths, found %s", c.Paths[0])
 	}
 	if err := os.MkdirAll(c.Export, 0o777); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 const dialogueHelp = `N       take transition N
 Enter   take a random transition
 b       go back one step
-j N     jump to state N: back, or forward at random
+j N     jump to step N: back, or forward at random
 r       restart in the initial state
 p       print the path
 w FILE  write the path, which simulate --path replays
@@ -164,7 +164,7 @@ func (d *Dialogue) stateText() string {
 	for _, slot := range d.Vars {
 		values = append(values, fmt.Sprintf("%s=%v", program.Vars[slot].Name, valueOf(program, slot, visit.State[slot])))
 	}
-	text := fmt.Sprintf("state %d", visit.Number)
+	text := fmt.Sprintf("step %d", visit.Number)
 	if visit.In != nil {
 		text += " after " + simulate.ActionText(program, visit.In)
 	}

@@ -42,11 +42,13 @@ type person struct {
 	asked    int    // how often the browser asked whether to leave the page
 }
 
-// each runs a test in the server and in the playground.
+// each runs a test in the server and in the playground, beside other tests: each has a browser of its own, and waits most of the time.
 func each(t *testing.T, f func(p *person)) {
 	chromium := browser(t)
+	t.Parallel()
 	for _, where := range []string{"server", "playground"} {
 		t.Run(where, func(t *testing.T) {
+			t.Parallel()
 			at := serverOf(t)
 			if where == "playground" {
 				at = playgroundOf(t)

@@ -181,8 +181,8 @@ func TestExperimentReadOut(t *testing.T) {
 		p.experiment("1:4", "0.2,0.4")
 		for _, width := range []int64{1280, 360} {
 			p.size(width, 800)
-			p.sees("the plot in the new width", `document.querySelector(".plot").getBoundingClientRect().width <= innerWidth`)
 			top := `document.querySelector('.plot').closest('figure').querySelector('button').getBoundingClientRect().top - document.querySelector('.plot').getBoundingClientRect().top`
+			p.sees("the layout of the new width", `(() => { const now = `+top+`; const settled = window.topBefore === now; window.topBefore = now; return settled })()`)
 			before := asks[float64](p, top)
 			p.do("focus the plot", chromedp.Focus(`.plot`), chromedp.KeyEvent(kb.Home))
 			p.says(".readout", "loss=0.2: n 1, value 0.8")

@@ -90,7 +90,7 @@ func Export(dir string, p Program, write func(name string, write func(io.Writer)
 }
 
 // errNoSource is the error if there is no playground and it cannot be built.
-const errNoSource = "this build of tilecheck has no playground in it: run it in the directory of its source, where the Go toolchain can build one (%w)"
+const errNoSource = "this build of tilecheck has no static page in it: use a release, or run it in the directory of its source, where the Go toolchain can build one (%w)"
 
 // Make returns the embedded playground. If there is none, it builds one with the Go toolchain from
 // the source of tilecheck in the working directory.

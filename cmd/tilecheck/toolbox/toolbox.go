@@ -95,7 +95,7 @@ func (b *Box) commander(ctx context.Context, name, path, image string) (runner.C
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // no other place was searched
 	}
-	return nil, fmt.Errorf("engine %s: %w; or install it and give --%s-path", name, err, name)
+	return nil, fmt.Errorf("engine %s: %w; or install the program on this machine and give --%s-path", name, err, name)
 }
 
 // pool returns the containers that run a tool from an image.
