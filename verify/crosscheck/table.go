@@ -19,7 +19,7 @@ func (r *Report) Table() *table.Table {
 		out.Columns = append(out.Columns, table.Column{Name: "constants", Min: 10, Code: true})
 	}
 	for _, engine := range r.Engines {
-		out.Columns = append(out.Columns, table.Column{Name: engine, Min: 12})
+		out.Columns = append(out.Columns, table.Column{Name: engine, Min: 24}) // no float64 is longer, and numbers are not broken
 	}
 	out.Columns = append(out.Columns, table.Column{Name: "status"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
 	for i := range r.Rows {
