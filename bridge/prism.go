@@ -289,14 +289,21 @@ func prismMethod(j *job, objectives bool) []string {
 	if t := j.Model.ModelType(); (t == syntax.PTA || t == syntax.POPTA) && !slices.Contains(j.opt.Args, "-ptamethod") {
 		args = append(args, "-ptamethod", "digital") // it supports all operators and works with the chosen engine
 	}
-	if e := j.Job.Numeric.Epsilon; e > 0 {
+	switch e := j.Job.Numeric.Epsilon; {
+	case e > 0:
 		args = append(args, "-epsilon", number(e))
+	case isGame(j.Plan):
+		args = append(args, "-epsilon", number(gameEpsilon))
 	}
 	if j.Job.Numeric.Fair {
 		args = append(args, "-fair")
 	}
 	return args
 }
+
+// gameEpsilon is the termination threshold of PRISM-games' value iteration if the job has none. With its default, 1e-6, the
+// error that it estimates is larger than what a comparison of values permits.
+const gameEpsilon = 1e-8
 
 // isPRISMEngine reports whether a switch selects one of PRISM's engines.
 func isPRISMEngine(arg string) bool {
