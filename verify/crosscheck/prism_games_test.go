@@ -32,13 +32,15 @@ const gamesPerModel = 100
 const gameStates = 6
 
 // randomGames returns a model of games of the players p and q. Each state has one to three choices, all of one player, and
-// each choice leads to one or two states.
+// each choice leads to one or two states. The last state is absorbing and without reward: PRISM-games 3.2.5 also counts rewards
+// behind the target when it decides whether the value of R [ Fc ... ] is infinite.
 func randomGames(r *rand.Rand) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "smg\nconst int game;\nplayer p [a] endplayer\nplayer q [b] endplayer\nmodule m\n s:[0..%d];\n", gameStates-1)
 	var rewards strings.Builder
 	for game := range gamesPerModel {
-		for s := range gameStates {
+		fmt.Fprintf(&b, " [a] game=%d & s=%d -> true;\n", game, gameStates-1)
+		for s := range gameStates - 1 {
 			action := []string{"a", "b"}[r.IntN(2)]
 			for range 1 + r.IntN(3) {
 				weight := 1 + r.IntN(9)
@@ -73,8 +75,8 @@ var gameProperties = [...]string{
 	`Pmin=? [ F s=5 ]`,
 	`<<p>> R{"r"}min=? [ F s>3 ]`,
 	`<<q>> R{"r"}max=? [ F s>2 ]`,
-	`<<p>> R{"r"}max=? [ Fc s>3 ]`,
-	`<<q>> R{"r"}min=? [ Fc s=4 ]`,
+	`<<p>> R{"r"}max=? [ Fc s=5 ]`,
+	`<<q>> R{"r"}min=? [ Fc s=5 ]`,
 	`<<p>> R{"r"}max=? [ C<=5 ]`,
 }
 
