@@ -38,7 +38,7 @@ func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.
 	composed := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
 	switch {
 	case exact && composed:
-		return nil, unsupported(p.title()+" has no system blocks in exact arithmetic")
+		return nil, unsupported(p.title() + " has no system blocks in exact arithmetic")
 	case exact:
 		args = append(args, "-exact")
 	case !composed:

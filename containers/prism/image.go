@@ -21,8 +21,8 @@ import (
 // Recipe is how to make an image of an installation of PRISM or PRISM-games.
 type Recipe struct {
 	Product Product
-	From string // the folder of the installation, which has bin/prism
-	Ref  string // the name of the image; empty is "tilecheck/prism" or "tilecheck/prism-games" with the version
+	From    string // the folder of the installation, which has bin/prism
+	Ref     string // the name of the image; empty is "tilecheck/prism" or "tilecheck/prism-games" with the version
 	// Base is the image to build on, with a Java runtime (11 or later), bash and
 	// awk. Empty is DefaultBase, which BaseRootfs makes.
 	Base string

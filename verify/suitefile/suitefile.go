@@ -28,13 +28,13 @@ const Name = "tilecheck.yaml"
 
 // File is a suite file. Fields that the file leaves out are zero.
 type File struct {
-	Title                  string
+	Title                              string
 	PrismImage, GamesImage, StormImage string
-	Flakes                 *float64
-	Seed                   *uint64
-	Strict                 bool
-	Jobs                   int
-	Cluster                settings.Settings
+	Flakes                             *float64
+	Seed                               *uint64
+	Strict                             bool
+	Jobs                               int
+	Cluster                            settings.Settings
 
 	name     string // as the user calls it
 	defaults section
