@@ -28,12 +28,12 @@ type checkCmd struct {
 	typeFlags `embed:"" group:"Files of states:"`
 
 	Param           []string `rare:"" help:"Parameters: print the result as a formula in these constants: p (0 to 1) or q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
-	Engine          string   `help:"native (default), prism, prism-games, storm; how: native:exact." default:"native" placeholder:"ENGINE[:HOW]"`
+	Engine          string   `help:"native (default), prism, prism-games, storm." default:"native" placeholder:"ENGINE[:HOW]"`
 	engineFlags     `embed:""`
 	workersFlag     `embed:""`
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
-	Timeout         time.Duration `help:"Time limit; prints what is finished (default: none)." placeholder:"DURATION"`
+	Timeout         time.Duration `help:"Time limit (none); prints what is finished." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
