@@ -39,11 +39,11 @@ type Engine struct {
 
 var _ runner.Engine = (*Engine)(nil)
 
-// tool is what PRISM and Storm differ in.
+// tool is what PRISM and Storm differ in. PRISM-games is PRISM with stochastic games.
 type tool interface {
 	name() string
-	// refuse says why the tool cannot do a job at all, nil if it can.
-	refuse(job *runner.Job) error
+	// refuse says why the tool cannot carry out a plan at all, nil if it can.
+	refuse(plan *runner.Plan) error
 	// ask returns what the tool is to be asked for the items: these themselves,
 	// or others whose answers settle then puts together. It gives a verdict to
 	// items that the tool need not, or cannot, be asked for.
@@ -68,7 +68,12 @@ type tool interface {
 }
 
 // PRISM returns the engine that runs PRISM.
-func PRISM(cmd runner.Commander, opt Options) *Engine { return &Engine{prism{}, cmd, opt} }
+func PRISM(cmd runner.Commander, opt Options) *Engine { return &Engine{prism{parse.PRISM}, cmd, opt} }
+
+// PRISMGames returns the engine that runs PRISM-games, which is PRISM with stochastic games.
+func PRISMGames(cmd runner.Commander, opt Options) *Engine {
+	return &Engine{prism{parse.PRISMGames}, cmd, opt}
+}
 
 // Storm returns the engine that runs Storm.
 func Storm(cmd runner.Commander, opt Options) *Engine { return &Engine{storm{}, cmd, opt} }
@@ -107,10 +112,7 @@ type job struct {
 func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	j := &job{Plan: plan, opt: &e.opt, telling: new(sync.Mutex)}
 	items := itemsOf(plan)
-	if plan.Model != nil && plan.Model.ModelType() == syntax.SMG {
-		return e.verdicts(j, items, unsupported("found a stochastic game (SMG), which "+e.tool.name()+" is not asked about; the engine native checks it")), nil
-	}
-	if err := e.tool.refuse(&plan.Job); err != nil {
+	if err := e.tool.refuse(plan); err != nil {
 		return e.verdicts(j, items, unsupported(err.Error())), nil
 	}
 	if err := e.answer(ctx, j, e.tool.ask(j, open(items))); err != nil {
@@ -245,6 +247,17 @@ func (e *Engine) run(ctx context.Context, j *job, batch []*workItem) error {
 		e.giveUp(log, batch)
 	}
 	return nil
+}
+
+// isGame reports whether the model of a plan is a stochastic game.
+func isGame(plan *runner.Plan) bool { return plan.Model != nil && plan.Model.ModelType() == syntax.SMG }
+
+// refuseGame returns an error if the model of a plan is a stochastic game, for a tool that has none.
+func refuseGame(plan *runner.Plan, tool parse.Tool) error {
+	if !isGame(plan) {
+		return nil
+	}
+	return fmt.Errorf("found a stochastic game (SMG), which %s is not asked about; the engines native and %s check it", tool, parse.PRISMGames)
 }
 
 // End is what the parser wants to know of how a run ended.

@@ -25,25 +25,52 @@ const (
 	propsFile = "properties.props"
 )
 
-// prism is the PRISM tool. It enumerates the valuations of constants itself.
+// prism is the PRISM tool, or PRISM-games, which has the same switches. It enumerates the valuations of constants itself.
 //
 // Source: reference, tools and options, section 3.
-type prism struct{}
+type prism struct{ tool parse.Tool }
 
 // name returns the name of the tool.
-func (prism) name() string { return string(parse.PRISM) }
+func (p prism) name() string { return string(p.tool) }
 
-// refuse returns an error if PRISM cannot check the states of the job.
-func (prism) refuse(job *runner.Job) error {
-	switch {
+// title returns the name of the tool as its makers write it.
+func (p prism) title() string {
+	if p.tool == parse.PRISMGames {
+		return "PRISM-games"
+	}
+	return "PRISM"
+}
+
+// refuse returns an error if the tool cannot check the model or the states of the plan.
+func (p prism) refuse(plan *runner.Plan) error {
+	if err := p.refuseGame(plan); err != nil {
+		return err
+	}
+	switch job := &plan.Job; {
 	case job.States == nil:
 		return nil
 	case len(job.States.Files()) == 0:
-		return errors.New("PRISM reads files of states, and there are none")
+		return fmt.Errorf("%s reads files of states, and there are none", p.title())
 	case job.Method != "" && job.Method != runner.States:
-		return fmt.Errorf("PRISM does not sample files of states: found method %q, want states", job.Method)
+		return fmt.Errorf("%s does not sample files of states: found method %q, want states", p.title(), job.Method)
 	case strings.HasSuffix(job.States.Files()[0].Name, ".drn"):
-		return errors.New("PRISM reads no .drn files: tilecheck export writes what it reads")
+		return fmt.Errorf("%s reads no .drn files: tilecheck export writes what it reads", p.title())
+	}
+	return nil
+}
+
+// refuseGame returns an error if the model is a stochastic game that the tool cannot check.
+func (p prism) refuseGame(plan *runner.Plan) error {
+	job := &plan.Job
+	switch {
+	case p.tool != parse.PRISMGames:
+		return refuseGame(plan, p.tool)
+	case !isGame(plan):
+		return nil
+	case job.Numeric.Accuracy == result.Exact:
+		return errors.New("PRISM-games has no exact arithmetic for stochastic games")
+	case job.States != nil && len(job.States.Files()) > 0 && !strings.HasSuffix(job.States.Files()[0].Name, ".umb"):
+		return errors.New("PRISM-games reads the players of a game from UMB files only: tilecheck export writes them")
 	}
 	return nil
 }
@@ -253,7 +280,7 @@ func prismMethod(j *job, objectives bool) []string {
 			args = append(args, "-exact")
 		case objectives:
 			args = append(args, "-sparse")
-		case a == result.Float, a == result.Estimated:
+		case a == result.Float, a == result.Estimated, isGame(j.Plan): // games have value iteration only
 			args = append(args, "-explicit")
 		default:
 			args = append(args, "-explicit", "-intervaliter")
@@ -262,14 +289,21 @@ func prismMethod(j *job, objectives bool) []string {
 	if t := j.Model.ModelType(); (t == syntax.PTA || t == syntax.POPTA) && !slices.Contains(j.opt.Args, "-ptamethod") {
 		args = append(args, "-ptamethod", "digital") // it supports all operators and works with the chosen engine
 	}
-	if e := j.Job.Numeric.Epsilon; e > 0 {
+	switch e := j.Job.Numeric.Epsilon; {
+	case e > 0:
 		args = append(args, "-epsilon", number(e))
+	case isGame(j.Plan):
+		args = append(args, "-epsilon", number(gameEpsilon))
 	}
 	if j.Job.Numeric.Fair {
 		args = append(args, "-fair")
 	}
 	return args
 }
+
+// gameEpsilon is the termination threshold of PRISM-games' value iteration if the job has none. With its default, 1e-6, the
+// error that it estimates is larger than what a comparison of values permits.
+const gameEpsilon = 1e-8
 
 // isPRISMEngine reports whether a switch selects one of PRISM's engines.
 func isPRISMEngine(arg string) bool {

@@ -22,7 +22,7 @@ import (
 // States returns the state space that the tool builds of a model, under one valuation of its constants; with fractions if
 // the job asks for exact values.
 func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
-	if err := e.tool.refuse(&plan.Job); err != nil {
+	if err := e.tool.refuse(plan); err != nil {
 		return nil, unsupported(err.Error())
 	}
 	return e.tool.states(ctx, e, plan, v)
@@ -32,13 +32,13 @@ func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation
 const exported = "exported"
 
 // states lets PRISM export its state space: as UMB, or in several text files if the version cannot write UMB.
-func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
+func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error) {
 	args, given := modelOf(plan)
 	exact := plan.Job.Numeric.Accuracy == result.Exact
 	composed := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
 	switch {
 	case exact && composed:
-		return nil, unsupported("PRISM has no system blocks in exact arithmetic")
+		return nil, unsupported(p.title() + " has no system blocks in exact arithmetic")
 	case exact:
 		args = append(args, "-exact")
 	case !composed:

@@ -26,9 +26,12 @@ type storm struct{}
 // name returns the name of the tool.
 func (storm) name() string { return string(parse.Storm) }
 
-// refuse returns an error if the job asks for sampling, which Storm does not support.
-func (storm) refuse(job *runner.Job) error {
-	if job.Method != "" && job.Method != runner.States {
+// refuse returns an error if the model is a stochastic game or the job asks for sampling, which Storm does not support.
+func (storm) refuse(plan *runner.Plan) error {
+	if err := refuseGame(plan, parse.Storm); err != nil {
+		return err
+	}
+	if job := &plan.Job; job.Method != "" && job.Method != runner.States {
 		return fmt.Errorf("Storm has no statistical model checking: found method %q, want states", job.Method)
 	}
 	return nil

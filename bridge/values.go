@@ -18,7 +18,7 @@ import (
 // Values returns the tool's value of a property in every state, under one valuation of the constants, in PRISM's order
 // of states.
 func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model, property sema.Valuation) ([]float64, error) {
-	if err := e.tool.refuse(&plan.Job); err != nil {
+	if err := e.tool.refuse(plan); err != nil {
 		return nil, unsupported(err.Error())
 	}
 	item := &workItem{task: plan.Tasks[task], model: model, property: property, number: task + 1}

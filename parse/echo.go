@@ -4,15 +4,16 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tilecheck/result"
 )
 
 // Echoes reports whether this is PRISM's answer about the property with that name and text under these values of the
 // constants. PRISM prints the text unchanged, omits constants that have a single value in the run, and prints doubles with 12
-// significant digits.
+// significant digits. Behind a coalition PRISM prints a blank, and PRISM-games none.
 func (p *Property) Echoes(name, text string, constants []result.Constant) bool {
-	if p.Text != text || p.Name != "" && p.Name != name {
+	if withoutBlank(p.Text) != withoutBlank(text) || p.Name != "" && p.Name != name {
 		return false
 	}
 	for _, said := range slices.Concat(p.Model, p.Constants) {
@@ -22,6 +23,11 @@ func (p *Property) Echoes(name, text string, constants []result.Constant) bool {
 		}
 	}
 	return true
+}
+
+// withoutBlank returns a property without the blank behind a coalition.
+func withoutBlank(text string) string {
+	return strings.NewReplacer(">> ", ">>", "]] ", "]]").Replace(text)
 }
 
 // sameValue compares values as numbers, to 12 significant digits. In exact mode PRISM prints fractions.

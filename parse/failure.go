@@ -69,11 +69,12 @@ func aboutModel(msg string) bool {
 
 func aboutSupport(msg string) bool {
 	return containsAny(msg,
-		"not supported", "not currently supported", "not yet supported", "does not support", "does not yet", "not implemented",
+		"not supported", "not currently supported", "not yet supported", "does not support", "does not yet", "not implemented", "Not implemented",
 		"currently only supports", "No support for", "cannot handle", "can only handle", "Cannot use the", "Cannot use SPRT",
 		"Can't create sampler", "Couldn't check class", "cannot be used for", "can be used for PTAs", "only allowed in",
 		"are not allowed when using", "is only meaningful for", "Cannot build a model that contains a variable with unbounded range",
-		"only sparse engine", "is not enough to compare to bound")
+		"only sparse engine", "is not enough to compare to bound",
+		"Parma Polyhedra Library could not be loaded")
 }
 
 func aboutTypes(msg string) bool {

@@ -29,6 +29,8 @@ func transcripts(t testing.TB) map[string]parse.Tool {
 		case err != nil || d.IsDir() || base == "ctmc-inst-sound.log": // which has a part of the run, see TestUnreliable
 		case strings.HasPrefix(path, "logs/storm/") && strings.HasSuffix(base, ".log"):
 			out[path] = parse.Storm
+		case strings.HasPrefix(path, "logs/prism-games/"):
+			out[path] = parse.PRISMGames
 		case strings.HasPrefix(path, "logs/prism/") && strings.HasSuffix(base, ".log") && !strings.HasPrefix(base, "gen-"),
 			strings.HasPrefix(path, "conformance/") && strings.HasPrefix(base, "prism") && strings.HasSuffix(base, ".txt"):
 			out[path] = parse.PRISM

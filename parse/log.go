@@ -11,8 +11,9 @@ type Tool string
 
 // The tools.
 const (
-	PRISM Tool = "prism"
-	Storm Tool = "storm"
+	PRISM      Tool = "prism"
+	PRISMGames Tool = "prism-games" // PRISM with stochastic games; its output is PRISM's with another banner
+	Storm      Tool = "storm"
 )
 
 // Log is the output of one run of a tool.
@@ -133,6 +134,8 @@ func (l *Log) KnownVersion() bool {
 	switch l.Tool {
 	case PRISM:
 		return l.Version == "4.10.2-dev"
+	case PRISMGames:
+		return l.Version == "3.2.5-dev"
 	case Storm:
 		version, _, _ := strings.Cut(l.Version, " ")
 		return version == "1.12.0" || version == "1.14.0"

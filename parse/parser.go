@@ -53,7 +53,7 @@ type lineParser interface {
 	finish(end End, tail string, stderr *stderrFacts)
 }
 
-// NewPRISM returns a parser of PRISM's output.
+// NewPRISM returns a parser of the output of PRISM and of PRISM-games, whose banner tells them apart.
 func NewPRISM(opts Options) *Parser {
 	rec := newRecorder(PRISM, opts)
 	return newParser(rec, &prismParser{recorder: rec, last: -1})

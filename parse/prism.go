@@ -12,7 +12,7 @@ import (
 )
 
 // prismParser parses PRISM's log, version 4.10.2-dev at git 9486c774 and, where the output of earlier versions differs and is
-// known, those versions.
+// known, those versions. It also parses the log of PRISM-games 3.2.5, which begins with another banner.
 type prismParser struct {
 	*recorder
 	phase     phase
@@ -36,6 +36,9 @@ type prismParser struct {
 	heap             bool
 	broken           map[string]*result.Failure // by model constants: why their state space could not be built
 }
+
+// gamesBanner is the first line of PRISM-games.
+const gamesBanner = "PRISM-games"
 
 // experiment is the list "Results:" of a simulation for several valuations.
 type experiment struct {
@@ -84,7 +87,8 @@ func (m *prismParser) keyLine(key, rest, s string, cut bool) bool {
 	switch key {
 	case "Version":
 		if m.phase == starting && m.log.Version == "" {
-			m.log.Version = clip(rest, 80)
+			version, _, _ := strings.Cut(rest, " ") // PRISM-games adds "(based on PRISM 4.10.2-dev)"
+			m.log.Version = clip(version, 80)
 		}
 	case "Command line":
 		if m.log.Command == "" && m.reserve(len(rest)) {
@@ -203,6 +207,8 @@ var tookIterations = regexp.MustCompile(`^(.{1,200}) took ([0-9]{1,18}) iter(?:a
 // otherLine parses the lines without a key.
 func (m *prismParser) otherLine(s string) {
 	switch {
+	case s == gamesBanner && m.phase == starting && m.log.Version == "":
+		m.log.Tool = PRISMGames
 	case s == "":
 		m.endResults()
 		m.warningContinues = false

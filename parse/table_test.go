@@ -51,6 +51,13 @@ var table = []said{
 	{pm + "oom.log", `Pmin=? [ F x=3000&y=3000 ]`, "", "-", result.Unknown, result.Heap},
 	{pm + "timeout-2048.log", `Pmin=? [ F "fail" ]`, "", "-", result.Unknown, result.Timeout},
 	{pm + "timeout.log", `Pmin=? [ F x=3000&y=3000 ]`, "", "-", result.Unknown, result.Timeout},
+	// PRISM-games.
+	{"logs/prism-games/race.log", `<<attacker>>Pmax=? [ F "attacked" ]`, "", "0.4968746781349182", result.Estimated, ""},
+	{"logs/prism-games/race.log", `<<attacker>>P>=0.5 [ F "attacked" ]`, "", "false", result.Unknown, ""},
+	{"logs/prism-games/race.log", `<<attacker>>Pmax=? [ G F won=1 ]`, "", "-", result.Unknown, result.Unsupported},
+	{"logs/prism-games/race.log", `<<attacker>>R{"rounds"}max=? [ S ]`, "", "-", result.Unknown, result.Unsupported},
+	{"logs/prism-games/race-exact.log", `Pmax=? [ F won=1 ]`, "", "-", result.Unknown, result.Unsupported},
+	{"logs/prism-games/race-experiment.log", `<<attacker>>Pmax=? [ F<=k "attacked" ]`, "k=4", "0.4125", result.Float, ""},
 	// PRISM: simulation.
 	{pm + "2048-sim-apmc.log", `Pmin=? [ F "fail" ]`, "", "1", result.Probable, ""},
 	{pm + "2048-sim-ci.log", `Pmin=? [ F "fail"|"success" ]`, "", "1", result.Probable, ""},

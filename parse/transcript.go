@@ -38,12 +38,12 @@ func ReadTranscript(data []byte) Transcript {
 func (t Transcript) Log(tool Tool, opts Options) (*Log, error) {
 	var p *Parser
 	switch tool {
-	case PRISM:
+	case PRISM, PRISMGames:
 		p = NewPRISM(opts)
 	case Storm:
 		p = NewStorm(opts)
 	default:
-		return nil, fmt.Errorf("found tool %q, want %q or %q", string(tool), PRISM, Storm)
+		return nil, fmt.Errorf("found tool %q, want %q, %q or %q", string(tool), PRISM, PRISMGames, Storm)
 	}
 	if _, err := p.Write(t.Stdout); err != nil {
 		return nil, err

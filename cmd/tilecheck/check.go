@@ -28,12 +28,12 @@ type checkCmd struct {
 	typeFlags `embed:"" group:"Files of states:"`
 
 	Param           []string `rare:"" help:"Parameters: print the result as a formula in these constants: p (0 to 1) or q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
-	Engine          string   `help:"native (default), prism, storm; how: native:exact." default:"native" placeholder:"ENGINE[:HOW]"`
+	Engine          string   `help:"native (default), prism, prism-games, storm." default:"native" placeholder:"ENGINE[:HOW]"`
 	engineFlags     `embed:""`
 	workersFlag     `embed:""`
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
-	Timeout         time.Duration `help:"Time limit; prints what is finished (default: none)." placeholder:"DURATION"`
+	Timeout         time.Duration `help:"Time limit (none); prints what is finished." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
@@ -169,8 +169,8 @@ func (e *environment) printWarnings(format table.Format, verdicts []result.Verdi
 // flags that it stands for: --exact, --float or --method.
 func (c *checkCmd) applyEngineMode() error {
 	name, mode, hasMode := strings.Cut(c.Engine, ":")
-	if !slices.Contains([]string{native.Name, "prism", "storm"}, name) {
-		return usageError("--engine is %q, want native, prism or storm", name)
+	if !slices.Contains(append(toolNames(), native.Name), name) {
+		return usageError("--engine is %q, want native, prism, prism-games or storm", name)
 	}
 	conflict := usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
 	switch c.Engine = name; {
@@ -199,10 +199,10 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	}
 	err = cmp.Or(
 		env.refuseToolFlags([]string{c.Engine}),
-		env.refuseFlags(c.Engine == native.Name, "without the engines prism and storm", "jobs"),
+		env.refuseFlags(c.Engine == native.Name, noTools, "jobs"),
 		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs", "param"),
-		env.refuseFlags(c.Engine == "prism", "with PRISM, want --memory", "max-states"),
-		env.refuseFlags(c.Engine == "prism", "with PRISM, which draws a seed of its own", "seed"),
+		env.refuseFlags(isPRISM(c.Engine), "with PRISM, want --memory", "max-states"),
+		env.refuseFlags(isPRISM(c.Engine), "with PRISM, which draws a seed of its own", "seed"),
 		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
 		env.refuseFlags(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
 	)

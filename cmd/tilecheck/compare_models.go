@@ -152,7 +152,7 @@ func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]r
 		out = append(out, engine)
 	}
 	if len(out) == 0 {
-		return nil, usageError("--engine is empty, want native, prism or storm")
+		return nil, usageError("--engine is empty, want native, prism, prism-games or storm")
 	}
 	return out, nil
 }

@@ -22,7 +22,7 @@ type crosscheckCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; :bounded, :exact, :float, :proven, :sim, :ci, :aci, :apmc or :sprt says how, as native:exact." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
+	Engine      []string `aliases:"engines" help:"Engines: native, prism, prism-games, storm; :bounded, :exact, :float, :proven, :sim, :ci, :aci, :apmc or :sprt says how, as native:exact." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
 	engineFlags `embed:""`
 	Against     string `help:"Another model, to compare values and states with." placeholder:"MODEL" file:"states"`
 	Certify     bool   `help:"Prove the true values by certificates, and judge the answers by them."`
@@ -52,7 +52,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 	names := engineNames(splitNames(c.Engine))
 	err = cmp.Or(
 		env.refuseToolFlags(names),
-		env.refuseFlags(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
+		env.refuseFlags(!slices.ContainsFunc(names, isTool), noTools, "jobs"),
 		env.refuseFlags(c.Certify, "with --certify", "against", "shard", "partial"),
 	)
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	err = cmp.Or(
 		env.refuseFlags(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
 			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
-		env.refuseFlags(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
+		env.refuseFlags(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "prism-games-path", "prism-games-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
 		env.refuseToolFlags(names),
 	)
 	switch {

@@ -31,8 +31,9 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	out.Append("native engine", "ready", "tilecheck "+env.version())
 	out.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
 	checks := &checkup{cmd: c, env: env, table: out}
-	checks.local(ctx, "prism", c.PrismPath)
-	checks.local(ctx, "storm", c.StormPath)
+	for _, name := range toolNames() {
+		checks.local(ctx, name, c.of(name).Path)
+	}
 	err := checks.docker(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err() // the checks are incomplete
@@ -116,18 +117,19 @@ func (c *checkup) local(ctx context.Context, name, path string) {
 func (c *checkup) docker(ctx context.Context) (err error) {
 	client, err := c.env.docker(ctx)
 	if err != nil {
-		c.addFailed("Docker", "missing", err, c.cmd.PrismImage+c.cmd.StormImage != "")
+		c.addFailed("Docker", "missing", err, c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != "")
 		return nil
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	engine, err := client.Engine(ctx)
 	if err != nil {
-		c.addFailed("Docker", "failing", err, c.cmd.PrismImage+c.cmd.StormImage != "")
+		c.addFailed("Docker", "failing", err, c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != "")
 		return nil
 	}
 	c.table.Append("Docker", "ready", fmt.Sprintf("engine %s at %s, %d cores, %s of memory", engine.Version, engine.Host, engine.CPUs, units.BytesSize(float64(engine.Memory))))
-	c.image(ctx, client, "prism", c.cmd.PrismImage)
-	c.image(ctx, client, "storm", c.cmd.StormImage)
+	for _, name := range toolNames() {
+		c.image(ctx, client, name, c.cmd.of(name).Image)
+	}
 	leftovers, err := client.Leftovers(ctx)
 	if err != nil {
 		return err

@@ -17,9 +17,23 @@ import (
 // toolPlaces are the flags that say where the tools are.
 type toolPlaces struct {
 	PrismPath  string `help:"PRISM on this machine." env:"TILECHECK_PRISM" placeholder:"PATH" file:"in"`
+	GamesPath  string `name:"prism-games-path" rare:"" help:"PRISM-games on this machine." env:"TILECHECK_PRISM_GAMES" placeholder:"PATH" file:"in"`
 	StormPath  string `help:"Storm on this machine." env:"TILECHECK_STORM" placeholder:"PATH" file:"in"`
 	PrismImage string `rare:"" help:"Docker image of PRISM (default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
+	GamesImage string `name:"prism-games-image" rare:"" help:"Docker image of PRISM-games (default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_GAMES_IMAGE" placeholder:"IMAGE"`
 	StormImage string `rare:"" help:"Docker image of Storm (default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
+}
+
+// toolNames returns the names of the engines that run external tools.
+func toolNames() []string { return []string{"prism", "prism-games", "storm"} }
+
+// of returns where a tool is, for the name of its engine.
+func (p *toolPlaces) of(name string) toolbox.Place {
+	return map[string]toolbox.Place{
+		"prism":       {Path: p.PrismPath, Image: p.PrismImage},
+		"prism-games": {Path: p.GamesPath, Image: p.GamesImage},
+		"storm":       {Path: p.StormPath, Image: p.StormImage},
+	}[name]
 }
 
 // engineFlags are the flags that say where the tools are and how they are run.
@@ -27,34 +41,38 @@ type engineFlags struct {
 	toolPlaces `embed:""`
 
 	Jobs    int      `rare:"" help:"Runs of a tool at a time." default:"1" want:"[1,1024]" placeholder:"N"`
-	ToolArg []string `rare:"" help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
+	ToolArg []string `rare:"" help:"A switch for PRISM, PRISM-games or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }
 
 // toolbox returns the engines that the flags describe.
 func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
-	// An image that was asked for wins over a path of the environment.
-	if e.given["prism-image"] && !e.given["prism-path"] {
-		flags.PrismPath = ""
-	}
-	if e.given["storm-image"] && !e.given["storm-path"] {
-		flags.StormPath = ""
+	places := make(map[string]toolbox.Place)
+	for _, name := range toolNames() {
+		place := flags.of(name)
+		if e.given[name+"-image"] && !e.given[name+"-path"] {
+			place.Path = "" // an image that was asked for wins over a path of the environment
+		}
+		places[name] = place
 	}
 	return &toolbox.Box{
-		PrismPath: flags.PrismPath, StormPath: flags.StormPath, PrismImage: flags.PrismImage, StormImage: flags.StormImage,
-		Jobs: flags.Jobs, Args: flags.ToolArg, Limits: runner.Limits{Memory: int64(memory), Time: timeout}, Connect: e.docker, Checker: validity.New(),
+		Places: places,
+		Jobs:   flags.Jobs, Args: flags.ToolArg, Limits: runner.Limits{Memory: int64(memory), Time: timeout}, Connect: e.docker, Checker: validity.New(),
 	}
 }
 
 // refuseToolFlags returns a usage error if a flag is for a tool that is not among the engines.
 func (e *environment) refuseToolFlags(engines []string) error {
-	prism, storm := slices.Contains(engines, "prism"), slices.Contains(engines, "storm")
-	return cmp.Or(
-		e.refuseFlags(!prism, "without the engine prism", "prism-path", "prism-image"),
-		e.refuseFlags(!storm, "without the engine storm", "storm-path", "storm-image"),
-		e.refuseFlags(!prism && !storm, "without the engines prism and storm", "tool-arg"),
-		e.refuseFlags(e.given["prism-path"], "with --prism-path", "prism-image"),
-		e.refuseFlags(e.given["storm-path"], "with --storm-path", "storm-image"),
-	)
+	for _, name := range toolNames() {
+		path, image := name+"-path", name+"-image"
+		err := cmp.Or(
+			e.refuseFlags(!slices.Contains(engines, name), "without the engine "+name, path, image),
+			e.refuseFlags(e.given[path], "with --"+path, image),
+		)
+		if err != nil {
+			return err
+		}
+	}
+	return e.refuseFlags(!slices.ContainsFunc(engines, isTool), noTools, "tool-arg")
 }
 
 // docker connects to Docker.
@@ -64,6 +82,12 @@ func (e *environment) docker(ctx context.Context) (*containers.Docker, error) {
 	}
 	return containers.Connect(ctx)
 }
+
+// noTools says when flags for external tools have no effect.
+const noTools = "without the engines prism, prism-games and storm"
+
+// isPRISM reports whether the engine with this name runs PRISM or PRISM-games, which have the same switches.
+func isPRISM(name string) bool { return name == "prism" || name == "prism-games" }
 
 // isTool reports whether the engine with this name runs an external tool.
 func isTool(name string) bool { return name != native.Name }

@@ -21,6 +21,7 @@ import (
 type imageCmd struct {
 	List  imageListCmd  `cmd:"" default:"withargs" help:"List the images that tilecheck can use."`
 	Prism imagePrismCmd `cmd:"" help:"Make an image from an installation of PRISM: there is no official one."`
+	Games imageGamesCmd `cmd:"" name:"prism-games" help:"Make an image from an installation of PRISM-games: there is no official one."`
 }
 
 type imageListCmd struct {
@@ -58,25 +59,44 @@ func shortID(id string) string {
 	return id[:min(12, len(id))]
 }
 
-type imagePrismCmd struct {
+// recipeFlags say how to make an image of PRISM or PRISM-games.
+type recipeFlags struct {
 	From       string `required:"" help:"Folder of the installation, which has bin/prism." placeholder:"DIR" file:"in"`
-	Tag        string `help:"Name of the image (default: tilecheck/prism with PRISM's version)." placeholder:"IMAGE"`
+	Tag        string `help:"Name of the image (default: tilecheck/prism or tilecheck/prism-games with the version)." placeholder:"IMAGE"`
 	Base       string `help:"Image to build on, with Java 11 or later, bash and awk." placeholder:"IMAGE"`
 	BaseRootfs string `help:"Tar file of a root file system with these programs, to make the base of." placeholder:"TAR" file:"in"`
 }
 
+type imagePrismCmd struct {
+	recipeFlags `embed:""`
+}
+
 // Run makes the image and prints its name.
-func (c *imagePrismCmd) Run(ctx context.Context, env *environment) (err error) {
+func (c *imagePrismCmd) Run(ctx context.Context, env *environment) error {
+	return c.makeImage(ctx, env, prismimage.PRISM, "PRISM")
+}
+
+type imageGamesCmd struct {
+	recipeFlags `embed:""`
+}
+
+// Run makes the image and prints its name.
+func (c *imageGamesCmd) Run(ctx context.Context, env *environment) error {
+	return c.makeImage(ctx, env, prismimage.Games, "PRISM-games")
+}
+
+// makeImage makes the image of a product and prints its name. title is the name of the product in messages.
+func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product prismimage.Product, title string) (err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	img, err := prismimage.Make(ctx, d, prismimage.Recipe{From: c.From, Ref: c.Tag, Base: c.Base, BaseRootfs: c.BaseRootfs})
+	img, err := prismimage.Make(ctx, d, prismimage.Recipe{Product: product, From: c.From, Ref: c.Tag, Base: c.Base, BaseRootfs: c.BaseRootfs})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.stdout, "%s: PRISM %s, %s\n", img.Ref, img.Version, units.HumanSize(float64(img.Size)))
+	_, err = fmt.Fprintf(env.stdout, "%s: %s %s, %s\n", img.Ref, title, img.Version, units.HumanSize(float64(img.Size)))
 	return err
 }
 

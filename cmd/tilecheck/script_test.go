@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -74,7 +75,9 @@ func TestScript(t *testing.T) {
 				env.Setenv(name, value)
 			}
 			env.Setenv("DOCKER_HOST", needs.NoDocker)
-			return nil
+			logs, err := filepath.Abs("../../testdata/logs") // of tools, for scripts in which a tool says what it said
+			env.Setenv("LOGS", logs)
+			return err
 		},
 		RequireExplicitExec: true,
 		Condition: func(cond string) (bool, error) {

@@ -243,7 +243,7 @@ func (e *environment) readCommand(q *cluster.Request) error {
 	}
 	for _, input := range files.inputs {
 		switch {
-		case input.source == "--prism-path" || input.source == "--storm-path" || input.kept || noSuchFile(input.name):
+		case input.source == "--prism-path" || input.source == "--prism-games-path" || input.source == "--storm-path" || input.kept || noSuchFile(input.name):
 			continue // not an input of the shards; the command itself reports a missing file
 		}
 		q.Inputs = append(q.Inputs, input.name)

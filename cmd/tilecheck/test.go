@@ -124,6 +124,7 @@ func (c *testCmd) run(ctx context.Context, env *environment, selected *selection
 		return nil, err
 	}
 	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, selected.PrismImage), cmp.Or(c.StormImage, selected.StormImage), selected.Options.Jobs
+	c.GamesImage = cmp.Or(c.GamesImage, selected.GamesImage)
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	engines, err := c.engines(ctx, env, tools, selected)
@@ -181,7 +182,6 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 func (c *testCmd) rerun(engines, id string) string {
 	words := []string{"tilecheck", "test", "--engine", engines}
 	names := engineNames(splitNames([]string{engines}))
-	prism, storm := slices.Contains(names, "prism"), slices.Contains(names, "storm")
 	for _, flag := range []struct {
 		given bool
 		words []string
@@ -194,13 +194,18 @@ func (c *testCmd) rerun(engines, id string) string {
 		{c.Timeout > 0, []string{"--timeout", c.Timeout.String()}},
 		{c.Memory > 0, []string{"--memory", fmt.Sprint(int64(c.Memory))}},
 		{c.Flakes > 0, []string{"--flakes", fmt.Sprint(c.Flakes)}},
-		{c.PrismPath != "" && prism, []string{"--prism-path", c.PrismPath}},
-		{c.PrismPath == "" && c.PrismImage != "" && prism, []string{"--prism-image", c.PrismImage}},
-		{c.StormPath != "" && storm, []string{"--storm-path", c.StormPath}},
-		{c.StormPath == "" && c.StormImage != "" && storm, []string{"--storm-image", c.StormImage}},
 	} {
 		if flag.given {
 			words = append(words, flag.words...)
+		}
+	}
+	for _, name := range toolNames() {
+		switch place := c.of(name); {
+		case !slices.Contains(names, name):
+		case place.Path != "":
+			words = append(words, "--"+name+"-path", place.Path)
+		case place.Image != "":
+			words = append(words, "--"+name+"-image", place.Image)
 		}
 	}
 	for _, def := range c.Const {

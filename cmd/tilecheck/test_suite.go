@@ -96,7 +96,7 @@ func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox
 			cmd = tool.Commander()
 		}
 		engine := regress.EngineConfig{EngineConfig: config}
-		if name == "prism" && selected.Benchmarks == nil { // the files of a benchmark set may be in Storm's dialect or JANI
+		if isPRISM(name) && selected.Benchmarks == nil { // the files of a benchmark set may be in Storm's dialect or JANI
 			engine.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
 		}
 		if selected.Options.Cache != nil {

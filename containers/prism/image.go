@@ -3,6 +3,7 @@ package prism
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,11 @@ import (
 	"tilecheck/result"
 )
 
-// Recipe is how to make an image of a PRISM installation.
+// Recipe is how to make an image of an installation of PRISM or PRISM-games.
 type Recipe struct {
-	From string // the folder of the installation, which has bin/prism
-	Ref  string // the name of the image; empty is "tilecheck/prism" with PRISM's version
+	Product Product
+	From    string // the folder of the installation, which has bin/prism
+	Ref     string // the name of the image; empty is "tilecheck/prism" or "tilecheck/prism-games" with the version
 	// Base is the image to build on, with a Java runtime (11 or later), bash and
 	// awk. Empty is DefaultBase, which BaseRootfs makes.
 	Base string
@@ -40,7 +42,7 @@ const home = "/opt/prism"
 // once before it gets its name, and the version in its banner becomes a label.
 func Make(ctx context.Context, d *containers.Docker, r Recipe) (containers.Image, error) {
 	if _, err := os.Stat(filepath.Join(r.From, "bin", "prism")); err != nil {
-		return containers.Image{}, failure("%s is no PRISM installation: it has no bin/prism (of PRISM's sources, give the folder prism in them, after make)", r.From)
+		return containers.Image{}, failure("%s is no installation of %s: it has no bin/prism (of its sources, give the folder prism in them, after make)", r.From, r.Product.title())
 	}
 	base, err := baseImage(ctx, d, r)
 	if err != nil {
@@ -50,7 +52,7 @@ func Make(ctx context.Context, d *containers.Docker, r Recipe) (containers.Image
 	if err != nil {
 		return containers.Image{}, err
 	}
-	img, err := name(ctx, d, id, base, r.Ref)
+	img, err := r.name(ctx, d, id, base)
 	if err != nil {
 		return containers.Image{}, errors.Join(err, d.RemoveImage(context.WithoutCancel(ctx), id))
 	}
@@ -84,24 +86,22 @@ func missingBase(image string) string {
 		"or without a registry make a root file system, `mmdebstrap --variant=minbase --include=openjdk-17-jre-headless bookworm jre.tar`, and give --base-rootfs jre.tar"
 }
 
-// name runs PRISM in an image without a name, and gives it one and a version.
-func name(ctx context.Context, d *containers.Docker, id string, base containers.Image, ref string) (containers.Image, error) {
-	pool, err := containers.NewPool(ctx, d, containers.Options{Tool: Tool(), Image: id})
+// name runs the product in an image without a name, and gives it one and a version.
+func (r Recipe) name(ctx context.Context, d *containers.Docker, id string, base containers.Image) (containers.Image, error) {
+	pool, err := containers.NewPool(ctx, d, containers.Options{Tool: r.Product.Tool(), Image: id})
 	if err != nil {
 		return containers.Image{}, err
 	}
-	version, err := Version(ctx, pool)
+	version, err := r.Product.Version(ctx, pool)
 	if err := errors.Join(err, pool.Close()); err != nil {
-		return containers.Image{}, fmt.Errorf("PRISM does not run on %s, which needs Java, bash and awk: %w", base, err)
+		return containers.Image{}, fmt.Errorf("%s does not run on %s, which needs Java, bash and awk: %w", r.Product.title(), base, err)
 	}
-	if ref == "" {
-		ref = "tilecheck/prism:" + tag(version)
-	}
-	labels := fmt.Sprintf("FROM %s\nLABEL %s=true %s=prism %s=%q\n", id, containers.LabelProject, containers.LabelTool, containers.LabelVersion, version)
+	ref := cmp.Or(r.Ref, "tilecheck/"+string(r.Product)+":"+tag(version))
+	labels := fmt.Sprintf("FROM %s\nLABEL %s=true %s=%s %s=%q\n", id, containers.LabelProject, containers.LabelTool, r.Product, containers.LabelVersion, version)
 	if _, err := d.Build(ctx, ref, labels, nil); err != nil {
 		return containers.Image{}, err
 	}
-	return d.Find(ctx, Tool(), ref)
+	return d.Find(ctx, r.Product.Tool(), ref)
 }
 
 // tag makes a tag of an image out of a version.

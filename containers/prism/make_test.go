@@ -27,7 +27,7 @@ func TestMake(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(from, "bin", "prism"), testimage.Program(t), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	img, err := Make(t.Context(), d, Recipe{From: from, Base: base, Ref: ref})
+	img, err := Make(t.Context(), d, Recipe{Product: PRISM, From: from, Base: base, Ref: ref})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestMake(t *testing.T) {
 	if img.Ref != ref || img.Tool != "prism" || img.Version != "4.9-fake" {
 		t.Errorf("image %+v", img)
 	}
-	p, err := containers.NewPool(t.Context(), d, containers.Options{Tool: Tool(), Image: img.Ref})
+	p, err := containers.NewPool(t.Context(), d, containers.Options{Tool: PRISM.Tool(), Image: img.Ref})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestMakeChecks(t *testing.T) {
 	d := connect(t)
 	base := testimage.Import(t, "tilecheck-test/base:nothing", nil, "/bin/cat", "/bin/timeout")
 	ref := testimage.Own("tilecheck-test/prism:broken")
-	_, err := Make(t.Context(), d, Recipe{From: installation(t), Base: base, Ref: ref}) // its prism is a script without an interpreter
+	_, err := Make(t.Context(), d, Recipe{Product: PRISM, From: installation(t), Base: base, Ref: ref}) // its prism is a script without an interpreter
 	if f, ok := errors.AsType[*result.Failure](err); !ok || !strings.Contains(err.Error(), "PRISM does not run on "+base) {
 		t.Errorf("error %v (%v)", err, f)
 	}
-	if _, err := d.Find(t.Context(), Tool(), ref); err == nil {
+	if _, err := d.Find(t.Context(), PRISM.Tool(), ref); err == nil {
 		t.Error("the image has its name all the same")
 	}
 }

@@ -64,7 +64,7 @@ func image(t testing.TB, d *containers.Docker) string {
 func pool(t *testing.T, jobs int) *containers.Pool {
 	t.Helper()
 	d := connect(t)
-	p, err := containers.NewPool(t.Context(), d, containers.Options{Tool: Tool(), Image: image(t, d), Jobs: jobs})
+	p, err := containers.NewPool(t.Context(), d, containers.Options{Tool: PRISM.Tool(), Image: image(t, d), Jobs: jobs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func job(model string, memory int64, args ...string) (runner.Command, *printed) 
 
 func TestCheck(t *testing.T) {
 	p := pool(t, 1)
-	version, err := Version(t.Context(), p)
+	version, err := PRISM.Version(t.Context(), p)
 	if err != nil || version == "" || version != p.Image().Version && p.Image().Version != "" {
 		t.Errorf("version %q of an image labelled %q, %v", version, p.Image().Version, err)
 	}
@@ -214,7 +214,7 @@ func TestMemorySwitches(t *testing.T) {
 
 // TestRun is the way of testcontainers' modules.
 func TestRun(t *testing.T) {
-	ctr, err := Run(t.Context(), image(t, connect(t)))
+	ctr, err := PRISM.Run(t.Context(), image(t, connect(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,11 +231,11 @@ func TestRun(t *testing.T) {
 
 func TestMakeRefuses(t *testing.T) {
 	d := connect(t)
-	_, err := Make(t.Context(), d, Recipe{From: t.TempDir()})
-	if f, ok := errors.AsType[*result.Failure](err); !ok || !strings.Contains(f.Message, "is no PRISM installation: it has no bin/prism") {
+	_, err := Make(t.Context(), d, Recipe{Product: PRISM, From: t.TempDir()})
+	if f, ok := errors.AsType[*result.Failure](err); !ok || !strings.Contains(f.Message, "is no installation of PRISM: it has no bin/prism") {
 		t.Errorf("of an empty folder: %v", err)
 	}
-	_, err = Make(t.Context(), d, Recipe{From: installation(t), Base: "tilecheck-test/nothing:1"})
+	_, err = Make(t.Context(), d, Recipe{Product: PRISM, From: installation(t), Base: "tilecheck-test/nothing:1"})
 	if f, ok := errors.AsType[*result.Failure](err); !ok || !strings.Contains(f.Message, "get it with `docker pull tilecheck-test/nothing:1`") {
 		t.Errorf("without a base: %v", err)
 	}
@@ -319,7 +319,7 @@ func BenchmarkLatency(b *testing.B) {
 	ref := image(b, d)
 	for runs, name := range []string{"warm", "fresh"} { // 0 runs in a container is the default
 		b.Run(name, func(b *testing.B) {
-			p, err := containers.NewPool(b.Context(), d, containers.Options{Tool: Tool(), Image: ref, RunsPerContainer: runs})
+			p, err := containers.NewPool(b.Context(), d, containers.Options{Tool: PRISM.Tool(), Image: ref, RunsPerContainer: runs})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -146,7 +146,7 @@ func TestObservatory(t *testing.T) {
 		program, version string
 	}{
 		{Kind(), "/opt/storm/build/bin/storm", "1.12.0 (fake)"},
-		{prism.Kind(), "/opt/prism/prism/bin/prism", "4.9-fake"},
+		{prism.PRISM.Kind(), "/opt/prism/prism/bin/prism", "4.9-fake"},
 	} {
 		found, err := d.Discover(t.Context(), test.kind, "")
 		if err != nil {

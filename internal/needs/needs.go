@@ -28,6 +28,7 @@ type Thing string
 // The needs of tests.
 const (
 	PRISMTool   Thing = "prism"       // TILECHECK_PRISM, the path of bin/prism
+	PRISMGames  Thing = "prism-games" // TILECHECK_PRISM_GAMES, the path of its bin/prism
 	PRISMImage  Thing = "prism-image" // an image that has PRISM
 	PRISMSuite  Thing = "prism-tests" // TILECHECK_PRISM_TESTS, a copy of PRISM's own tests
 	QCompSet    Thing = "qcomp"       // TILECHECK_QCOMP, a copy of the field's benchmark set
@@ -47,7 +48,7 @@ const (
 
 // Things returns all needs.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NodeTool, NeovimTool, EmacsTool, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMGames, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NodeTool, NeovimTool, EmacsTool, Minutes, Time, System}
 }
 
 // Have returns if err is nil. Otherwise err says why the thing is missing, and Have skips the test, or fails it if the
@@ -146,18 +147,18 @@ func PathWithout(path string, programs ...string) (filtered string, remove func(
 	return strings.Join(dirs, string(filepath.ListSeparator)), remove, nil
 }
 
-// HideTools hides PRISM and Storm from this process and its children: it removes them from PATH, and unsets the
+// HideTools hides PRISM, PRISM-games and Storm from this process and its children: it removes them from PATH, and unsets the
 // variables with which users name them. Tests that need the tools still get them from this package. Call it in TestMain; restore
 // removes temporary files.
 func HideTools() (restore func(), err error) {
-	for _, name := range []string{"TILECHECK_PRISM", "TILECHECK_STORM", "TILECHECK_PRISM_IMAGE", "TILECHECK_STORM_IMAGE"} {
+	for _, name := range []string{"TILECHECK_PRISM", "TILECHECK_PRISM_GAMES", "TILECHECK_STORM", "TILECHECK_PRISM_IMAGE", "TILECHECK_PRISM_GAMES_IMAGE", "TILECHECK_STORM_IMAGE"} {
 		if value := os.Getenv(name); value != "" {
 			if err := errors.Join(os.Setenv(hidden+name, value), os.Unsetenv(name)); err != nil {
 				return func() {}, err
 			}
 		}
 	}
-	path, restore, err := PathWithout(os.Getenv("PATH"), "prism", "xprism", "storm")
+	path, restore, err := PathWithout(os.Getenv("PATH"), "prism", "xprism", "prism-games", "storm")
 	if err == nil {
 		err = os.Setenv("PATH", path)
 	}
@@ -178,6 +179,13 @@ func PRISM(tb testing.TB) string {
 	tb.Helper()
 	Wanted(tb, PRISMTool)
 	return file(tb, PRISMTool, "TILECHECK_PRISM", "the path of PRISM's bin/prism")
+}
+
+// PRISMGamesTool returns the path of PRISM-games' launcher.
+func PRISMGamesTool(tb testing.TB) string {
+	tb.Helper()
+	Wanted(tb, PRISMGames)
+	return file(tb, PRISMGames, "TILECHECK_PRISM_GAMES", "the path of PRISM-games' bin/prism")
 }
 
 // StormProgram returns the path of Storm's program.

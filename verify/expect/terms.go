@@ -353,8 +353,8 @@ func (t *Terms) names(value string, pos syntax.Pos) []string {
 	var out []string
 	for name := range strings.SplitSeq(value, ",") {
 		base, _, _ := strings.Cut(name, ":")
-		if !slices.Contains([]string{"native", "prism", "storm"}, base) {
-			t.mistake(pos, "unknown engine %q, want native, prism or storm", name)
+		if !slices.Contains([]string{"native", "prism", "prism-games", "storm"}, base) {
+			t.mistake(pos, "unknown engine %q, want native, prism, prism-games or storm", name)
 			continue
 		}
 		out = append(out, name)

@@ -110,7 +110,7 @@ func TestMistakes(t *testing.T) {
 		{"// TILECHECK: samples=9 error=any", "1:4: found both samples and error, want one of them"},
 		{"// TILECHECK: error=unsupported|oops", `1:21: unknown class of errors "oops", want any, limit, unsupported, model, deadlock, timeout, memory, …`},
 		{`// TILECHECK: error="state limit`, `1:21: the value has no end, want "`},
-		{"// TILECHECK: engines=native,nuxmv", `1:23: unknown engine "nuxmv", want native, prism or storm`},
+		{"// TILECHECK: engines=native,nuxmv", `1:23: unknown engine "nuxmv", want native, prism, prism-games or storm`},
 		{"// TILECHECKS: tolerance=1", ""},
 	} {
 		_, got := parseTerms(t, tt.src+"\ntrue")

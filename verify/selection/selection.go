@@ -51,8 +51,8 @@ type Selection struct {
 	Flakes  *float64
 	// Benchmarks is the benchmark set; nil without Asked.QVBS.
 	Benchmarks *qvbs.Set
-	// PrismImage and StormImage come from suite files.
-	PrismImage, StormImage string
+	// PrismImage, GamesImage (of PRISM-games) and StormImage come from suite files.
+	PrismImage, GamesImage, StormImage string
 
 	paths *fileNames
 }
@@ -193,6 +193,7 @@ func (a *Request) suiteFile(selected *Selection, name string) (config *suitefile
 func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Options.Title = cmp.Or(selected.Options.Title, config.Title)
 	selected.PrismImage = cmp.Or(selected.PrismImage, config.PrismImage)
+	selected.GamesImage = cmp.Or(selected.GamesImage, config.GamesImage)
 	selected.StormImage = cmp.Or(selected.StormImage, config.StormImage)
 	if config.Seed != nil {
 		selected.Options.Seed = *config.Seed

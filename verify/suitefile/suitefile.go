@@ -28,13 +28,13 @@ const Name = "tilecheck.yaml"
 
 // File is a suite file. Fields that the file leaves out are zero.
 type File struct {
-	Title                  string
-	PrismImage, StormImage string
-	Flakes                 *float64
-	Seed                   *uint64
-	Strict                 bool
-	Jobs                   int
-	Cluster                settings.Settings
+	Title                              string
+	PrismImage, GamesImage, StormImage string
+	Flakes                             *float64
+	Seed                               *uint64
+	Strict                             bool
+	Jobs                               int
+	Cluster                            settings.Settings
 
 	name     string // as the user calls it
 	defaults section
@@ -77,6 +77,7 @@ func Read(name string, src []byte) (*File, error) {
 		{"images", func(n ast.Node) {
 			r.mapping(n, "images", []entry{
 				{"prism", func(n ast.Node) { file.PrismImage = r.text(n) }},
+				{"prism-games", func(n ast.Node) { file.GamesImage = r.text(n) }},
 				{"storm", func(n ast.Node) { file.StormImage = r.text(n) }},
 			})
 		}},
@@ -406,15 +407,15 @@ func (f *File) Pair(pairing suite.Pairing) {
 }
 
 // Engine parses a label such as "native:exact": the name of an engine and its accuracy. Suites run these engines only: native and storm with an
-// accuracy, and prism.
+// accuracy, and prism and prism-games.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
 	switch {
-	case !slices.Contains([]string{"native", "prism", "storm"}, name):
-		err = fmt.Errorf("unknown engine %q, want native, prism or storm", name)
+	case !slices.Contains([]string{"native", "prism", "prism-games", "storm"}, name):
+		err = fmt.Errorf("unknown engine %q, want native, prism, prism-games or storm", name)
 	case config.Accuracy == result.Proven && name != "native":
 		err = fmt.Errorf("%q: certificates are made by native, want native:proven", label)
-	case err != nil, config.Method != "" && (config.Method != runner.States || name == "prism"):
+	case err != nil, config.Method != "" && (config.Method != runner.States || strings.HasPrefix(name, "prism")):
 		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm, or proven behind native", label)
 	}
 	return name, config, err

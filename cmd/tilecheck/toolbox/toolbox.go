@@ -1,4 +1,4 @@
-// Package toolbox has the engines of one run: the embedded one, and PRISM and Storm
+// Package toolbox has the engines of one run: the embedded one, and PRISM, PRISM-games and Storm
 // on this machine or in containers, which it starts and removes.
 package toolbox
 
@@ -21,11 +21,13 @@ import (
 	"tilecheck/verify/validity"
 )
 
+// Place says where a tool is: a program of this machine, or an image. Empty fields say nothing.
+type Place struct{ Path, Image string }
+
 // Box provides the engines of one run. It connects to Docker only when an engine needs a
 // container.
 type Box struct {
-	PrismPath, StormPath   string // programs of this machine
-	PrismImage, StormImage string
+	Places map[string]Place // by the name of the engine
 
 	Jobs    int      // runs of a tool at a time
 	Args    []string // switches for tools as they are
@@ -40,7 +42,7 @@ type Box struct {
 
 // IsConfigured reports whether a flag or the environment says where a tool is.
 func (b *Box) IsConfigured(name string) bool {
-	return name == "prism" && b.PrismPath+b.PrismImage != "" || name == "storm" && b.StormPath+b.StormImage != ""
+	return b.Places[name] != Place{}
 }
 
 // Close removes every container.
@@ -55,39 +57,40 @@ func (b *Box) Close() error {
 	return errors.Join(errs...)
 }
 
-// Engine returns the engine with a name: native, prism or storm.
+// Engine returns the engine with a name: native, prism, prism-games or storm.
 func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	opt := bridge.Options{Args: b.Args, Limits: b.Limits, Jobs: b.Jobs}
+	var connect func(runner.Commander, bridge.Options) *bridge.Engine
 	switch name {
 	case native.Name:
 		return native.New(), nil
 	case "prism":
-		cmd, err := b.commander(ctx, name, b.PrismPath, b.PrismImage)
-		if err != nil {
-			return nil, err
-		}
-		return b.Checker.Beside(bridge.PRISM(cmd, opt)), nil
+		connect = bridge.PRISM
+	case "prism-games":
+		connect = bridge.PRISMGames
 	case "storm":
-		cmd, err := b.commander(ctx, name, b.StormPath, b.StormImage)
-		if err != nil {
-			return nil, err
-		}
-		return b.Checker.Beside(bridge.Storm(cmd, opt)), nil
+		connect = bridge.Storm
+	default:
+		return nil, usage.Errorf("unknown engine %q, want native, prism, prism-games or storm", name)
 	}
-	return nil, usage.Errorf("unknown engine %q, want native, prism or storm", name)
+	cmd, err := b.commander(ctx, name, b.Places[name])
+	if err != nil {
+		return nil, err
+	}
+	return b.Checker.Beside(connect(cmd, opt)), nil
 }
 
-// commander returns the program of a tool: the one at path; otherwise the one in an image of
+// commander returns the program of a tool: the one at the path of its place; otherwise the one in an image of
 // this machine; otherwise the one on PATH.
-func (b *Box) commander(ctx context.Context, name, path, image string) (runner.Commander, error) {
-	if path != "" {
-		return local.New(path)
+func (b *Box) commander(ctx context.Context, name string, place Place) (runner.Commander, error) {
+	if place.Path != "" {
+		return local.New(place.Path)
 	}
-	pool, err := b.pool(ctx, name, image)
+	pool, err := b.pool(ctx, name, place.Image)
 	if err == nil {
 		return pool, nil
 	}
-	if image == "" && ctx.Err() == nil {
+	if place.Image == "" && ctx.Err() == nil {
 		if tool, missing := local.New(name); missing == nil {
 			return tool, nil
 		}
@@ -120,7 +123,7 @@ func ImageKind(name string) containers.Kind {
 	if name == "storm" {
 		return stormimage.Kind()
 	}
-	return prismimage.Kind()
+	return prismimage.Product(name).Kind()
 }
 
 // FindImage returns the image with a name, or without a name the best image of the tool on this
@@ -157,6 +160,9 @@ func MissingImage(name string) string {
 	if name == "storm" {
 		return "there is no image of Storm on this machine; `docker pull " + stormimage.DefaultImage + "` gets the official one, `docker pull " +
 			stormimage.ObservatoryImage + "` one that has PRISM as well"
+	}
+	if name == "prism-games" {
+		return "there is no Docker image of PRISM-games; tilecheck image prism-games --from DIR makes one from an installation"
 	}
 	return "there is no Docker image of PRISM; tilecheck image prism --from DIR makes one from an installation, and `docker pull " +
 		stormimage.ObservatoryImage + "` gets one that has PRISM and Storm"
