@@ -233,6 +233,11 @@ func (imagePrismCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
+func (imageGamesCmd) Help() string {
+	return examples("tilecheck image prism-games --from /opt/prism-games", "tilecheck image prism-games --from /opt/prism-games --base eclipse-temurin:21")
+}
+
+// Help returns the examples in the help of the command.
 func (cleanCmd) Help() string { return examples("tilecheck clean", "tilecheck clean --running") }
 
 // Help returns the examples in the help of the command.
