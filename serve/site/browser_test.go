@@ -289,7 +289,10 @@ func (p *person) shoot(name string) {
 
 // size changes the window.
 func (p *person) size(width, height int64) {
+	p.t.Helper()
 	p.do("resize", chromedp.EmulateViewport(width, height))
+	// The page gets to know of its new size after some frames.
+	p.sees("the new size", fmt.Sprintf(`(() => { window.looks = innerWidth === %d ? (window.looks || 0) + 1 : 0; if (window.looks < 4) return false; window.looks = 0; return true })()`, width))
 }
 
 // named fails for what a screen reader would have no name for, and for what does not fit into the window.

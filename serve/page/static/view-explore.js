@@ -295,6 +295,7 @@ export function create({ show: showView, make }) {
     picture.fitTexts();
   }
 
+  let entering = false;
   const filled = () => document.body.classList.contains('full');
   function fill(yes) {
     document.body.classList.toggle('full', yes);
@@ -306,7 +307,9 @@ export function create({ show: showView, make }) {
   async function toggleFullScreen() {
     if (filled()) { await leaveFullScreen(); return; }
     fill(true);
+    entering = true; // an event of an earlier leaving may still come
     await document.documentElement.requestFullscreen?.().catch(() => {});
+    entering = false;
   }
 
   async function leaveFullScreen() {
@@ -314,7 +317,7 @@ export function create({ show: showView, make }) {
     if (document.fullscreenElement) await document.exitFullscreen();
   }
 
-  document.addEventListener('fullscreenchange', () => { if (!document.fullscreenElement) fill(false); });
+  document.addEventListener('fullscreenchange', () => { if (!document.fullscreenElement && !entering) fill(false); });
   canvas.element.addEventListener('keydown', (e) => { if (e.key === 'f' && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); attempt(toggleFullScreen)(); } });
   element.addEventListener('keydown', (e) => { if (e.key === 'Escape' && filled()) attempt(leaveFullScreen)(); });
 
