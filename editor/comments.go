@@ -45,7 +45,7 @@ func (d *document) commentsAbove(offset int) []string {
 	return lines
 }
 
-// commentBehind returns the comment in the line of an offset, behind it and perhaps a semicolon or quote; "" if there is none.
+// commentBehind returns the comment that follows an offset on the same line. It returns "" if there is none.
 func (d *document) commentBehind(offset int) string {
 	all := d.lexemes()
 	for i := d.lexemeFrom(offset); i < len(all) && bytes.IndexByte(d.text[offset:all[i].from], '\n') < 0; i++ {

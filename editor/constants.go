@@ -56,16 +56,7 @@ func definitionsFor(defs []sema.ConstDef, trees ...syntax.Node) []sema.ConstDef 
 		}
 	}
 	for _, tree := range trees {
-		switch tree := tree.(type) {
-		case *syntax.Model:
-			for _, item := range tree.Items {
-				need(item)
-			}
-		case *syntax.Properties:
-			for _, item := range tree.Items {
-				need(item)
-			}
-		}
+		syntax.VisitItems(tree, need)
 	}
 	return slices.DeleteFunc(defs, func(def sema.ConstDef) bool { return !needed[def.Name] })
 }

@@ -79,7 +79,7 @@ func (g *group) references(decl *declaration) []Location {
 }
 
 // Hover describes the name at an offset: its declaration with the comments at it, the value if it is a constant with one,
-// and how often it is used. Of an operator in a property it says what it means. The text is Markdown.
+// and how often it is used. For an operator of properties, it says what the operator means. The text is Markdown.
 func (f *Files) Hover(ctx context.Context, name string, offset int) (text string, at Range, ok bool) {
 	g, d := f.group(name)
 	if d == nil {

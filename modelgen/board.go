@@ -35,7 +35,7 @@ func (g *grid) col(i int) line {
 // lines returns the rows or columns that a move slides along, in order.
 func (g *grid) lines(m Move) []line {
 	n, at := g.rows, g.row
-	if m == Up || m == Down {
+	if m.vertical() {
 		n, at = g.cols, g.col
 	}
 	ls := make([]line, n)
@@ -50,7 +50,7 @@ func (g *grid) lines(m Move) []line {
 
 // count names the formula that counts the tiles in line i of a move.
 func (m Move) count(i int) string {
-	if m == Up || m == Down {
+	if m.vertical() {
 		return fmt.Sprintf("tiles_col_%d", i)
 	}
 	return fmt.Sprintf("tiles_row_%d", i)

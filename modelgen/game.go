@@ -78,8 +78,7 @@ func (b *builder) inDrawnCell(value int, later bool) []*syntax.Update {
 			updates = append(updates, update(over(intLit(len(b.grid.cells)))(one), put))
 			continue
 		}
-		probability := paren(&syntax.Cond{C: is(cell, 0), T: over(ident(emptyCells))(one), E: intLit(0)})
-		updates = append(updates, update(probability, put, toMoves()))
+		updates = append(updates, update(drawnAmongEmpty(cell)(one), put, toMoves()))
 	}
 	return updates
 }

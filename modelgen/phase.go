@@ -48,9 +48,7 @@ func (b *builder) uniformPhase() []*syntax.Command {
 	var first, next []*syntax.Update
 	for _, cell := range b.grid.cells {
 		first = append(first, b.newTile(cell, over(intLit(len(b.grid.cells))))...)
-		next = append(next, b.newTile(cell, func(p syntax.Expr) syntax.Expr {
-			return paren(&syntax.Cond{C: is(cell, 0), T: over(ident(emptyCells))(p), E: intLit(0)})
-		}, toMoves())...)
+		next = append(next, b.newTile(cell, drawnAmongEmpty(cell), toMoves())...)
 	}
 	guard := and(not(ident(fieldEmpty)), not(ident(fieldFull)), ident(noMax), is(phase, randomPhase))
 	return []*syntax.Command{
@@ -58,6 +56,13 @@ func (b *builder) uniformPhase() []*syntax.Command {
 		documented(command(actSpawn, guard, next...),
 			"Every other tile ends the random phase, which never sees a full board: !field_full is",
 			"for engines that check the sum of the probabilities in unreachable states as well."),
+	}
+}
+
+// drawnAmongEmpty divides a probability by the number of empty cells; it is 0 if the cell has a tile.
+func drawnAmongEmpty(cell string) func(syntax.Expr) syntax.Expr {
+	return func(p syntax.Expr) syntax.Expr {
+		return paren(&syntax.Cond{C: is(cell, 0), T: over(ident(emptyCells))(p), E: intLit(0)})
 	}
 }
 

@@ -24,6 +24,9 @@ func moveNames() []string { return []string{"left", "up", "right", "down"} }
 // String returns the action of the move: "left", "up", "right" or "down".
 func (m Move) String() string { return nameOf(moveNames(), int(m), "Move") }
 
+// vertical reports whether the move slides along columns.
+func (m Move) vertical() bool { return m == Up || m == Down }
+
 // canMove names the formula that says whether a move is legal.
 func (m Move) canMove() string { return "can_" + m.String() }
 

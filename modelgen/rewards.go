@@ -24,12 +24,8 @@ func (b *builder) rewards() []syntax.Item {
 		items[0].(*syntax.FormulaDecl).Doc = syntax.Doc{"The sum of the tiles that a move makes in each row or column, in either direction."}
 	}
 	for _, m := range allMoves() {
-		merged := rows
-		if m == Up || m == Down {
-			merged = cols
-		}
 		moves.Items = append(moves.Items, actionReward(m.String(), intLit(1)))
-		score.Items = append(score.Items, actionReward(m.String(), sum(merged...)))
+		score.Items = append(score.Items, actionReward(m.String(), mergedBy(m, rows, cols)))
 	}
 	if b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves {
 		moves.Items, score.Items = []*syntax.RewardItem{actionReward(randomMove, intLit(1))}, []*syntax.RewardItem{actionReward(randomMove, meanScore(rows, cols))}
@@ -67,15 +63,19 @@ func actionReward(action string, value syntax.Expr) *syntax.RewardItem {
 	return &syntax.RewardItem{Transition: true, Action: ident(action), Guard: boolLit(true), Value: value}
 }
 
+// mergedBy is the sum of the tiles that a move makes, given the names of the formulas of rows and columns.
+func mergedBy(m Move, rows, cols []syntax.Expr) syntax.Expr {
+	if m.vertical() {
+		return sum(cols...)
+	}
+	return sum(rows...)
+}
+
 // meanScore is the expected score of a move that is drawn from the legal ones.
 func meanScore(rows, cols []syntax.Expr) syntax.Expr {
 	var scores []syntax.Expr
 	for _, m := range allMoves() {
-		merged := rows
-		if m == Up || m == Down {
-			merged = cols
-		}
-		scores = append(scores, paren(&syntax.Cond{C: ident(m.canMove()), T: sum(merged...), E: intLit(0)}))
+		scores = append(scores, paren(&syntax.Cond{C: ident(m.canMove()), T: mergedBy(m, rows, cols), E: intLit(0)}))
 	}
 	return binary(syntax.OpDiv, paren(sum(scores...)), ident(legalMoves))
 }

@@ -104,28 +104,18 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 func (g *resultGroup) vary() {
 	first := g.verdicts[0]
 	for _, c := range first.Constants {
-		differs := func(v *result.Verdict) bool { return constantText(v, c.Name) != c.Value }
+		differs := func(v *result.Verdict) bool { return result.Valuation(v.Constants).Text(c.Name) != c.Value }
 		if slices.ContainsFunc(g.verdicts, differs) {
 			g.varying = append(g.varying, c.Name)
 		}
 	}
 }
 
-// constantText returns the value of a constant of a verdict; empty if it has none.
-func constantText(v *result.Verdict, name string) string {
-	for _, c := range v.Constants {
-		if c.Name == name {
-			return c.Value
-		}
-	}
-	return ""
-}
-
 // row returns the values of some constants, followed by the result.
 func row(v *result.Verdict, names []string) []string {
 	cells := make([]string, 0, len(names)+1)
 	for _, name := range names {
-		cells = append(cells, constantText(v, name))
+		cells = append(cells, result.Valuation(v.Constants).Text(name))
 	}
 	return append(cells, exportedValue(v))
 }

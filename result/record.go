@@ -500,6 +500,16 @@ func (x *JSONNumber) UnmarshalJSON(text []byte) error {
 // a value is a number or Boolean if its text is one, else a string.
 type Valuation []Constant
 
+// Text returns the value of a constant; empty if there is none of that name.
+func (v Valuation) Text(name string) string {
+	for _, c := range v {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
+}
+
 // String returns "N=3,p=0.5", the argument of PRISM's -const.
 func (v Valuation) String() string {
 	parts := make([]string, len(v))

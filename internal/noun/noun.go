@@ -53,7 +53,7 @@ func WithArticle(text string) string {
 	return "a " + text
 }
 
-// isSpelled reports whether a word is an abbreviation that is spoken letter by letter, as DTMC and mdp are.
+// isSpelled reports whether a word is spoken letter by letter, as the abbreviations DTMC and mdp are.
 func isSpelled(word string) bool {
 	return len(word) > 1 && word == strings.ToUpper(word) || !strings.ContainsAny(strings.ToLower(word), "aeiouy")
 }

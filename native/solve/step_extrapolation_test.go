@@ -127,29 +127,11 @@ func TestStepExtrapolation(t *testing.T) {
 
 // instantAfter returns the expected rewards after k steps, with 400 bits.
 func instantAfter(graph *sparse.Graph, reward *sparse.Reward, min bool, k int) []*big.Float {
-	number := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 	x := make([]*big.Float, graph.NumStates())
 	for s := range x {
-		x[s] = number(reward.State[s])
+		x[s] = with400Bits(reward.State[s])
 	}
-	for range k {
-		next := make([]*big.Float, len(x))
-		for s := range x {
-			first, end := graph.Choices(s)
-			for c := first; c < end; c++ {
-				sum := number(0)
-				lo, hi := graph.Row(c)
-				for i := lo; i < hi; i++ {
-					sum.Add(sum, number(0).Mul(number(graph.Prob(i)), x[graph.Target[i]]))
-				}
-				if next[s] == nil || min == (sum.Cmp(next[s]) < 0) {
-					next[s] = sum
-				}
-			}
-		}
-		x = next
-	}
-	return x
+	return applyEquations(graph, x, sparse.NewSet(len(x)), nil, min, k)
 }
 
 // BenchmarkStepExtrapolation takes 10^6 steps of models that mix fast and are left with a probability of about 2^-18 a step.

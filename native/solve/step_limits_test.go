@@ -41,32 +41,42 @@ func randomSteps(t *testing.T, rng *rand.Rand, kind sparse.Kind, n int) (*sparse
 	return sparse.NewGraph(model), target, reward
 }
 
-// afterSteps applies the equations k times to x, with 400 bits: with rewards, or for the probability of the target.
+// with400Bits returns a number with 400 bits.
+func with400Bits(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+
+// afterSteps returns the values of k steps, with 400 bits: the rewards on the way, or the probability of the target if reward is nil.
 func afterSteps(graph *sparse.Graph, target *sparse.Set, reward *sparse.Reward, min bool, k int) []*big.Float {
-	number := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 	x := make([]*big.Float, graph.NumStates())
 	for s := range x {
-		x[s] = number(0)
+		x[s] = with400Bits(0)
 		if reward == nil && target.Has(s) {
-			x[s] = number(1)
+			x[s] = with400Bits(1)
 		}
 	}
+	if reward != nil {
+		target = sparse.NewSet(len(x))
+	}
+	return applyEquations(graph, x, target, reward, min, k)
+}
+
+// applyEquations applies the equations of one step k times to x, with 400 bits. The values of fixed states stay; reward may be nil.
+func applyEquations(graph *sparse.Graph, x []*big.Float, fixed *sparse.Set, reward *sparse.Reward, min bool, k int) []*big.Float {
 	for range k {
 		next := make([]*big.Float, len(x))
 		for s := range x {
-			if reward == nil && target.Has(s) {
+			if fixed.Has(s) {
 				next[s] = x[s]
 				continue
 			}
 			first, end := graph.Choices(s)
 			for c := first; c < end; c++ {
-				sum := number(0)
+				sum := with400Bits(0)
 				if reward != nil {
-					sum = number(reward.State[s])
+					sum = with400Bits(reward.State[s])
 				}
 				lo, hi := graph.Row(c)
 				for i := lo; i < hi; i++ {
-					sum.Add(sum, number(0).Mul(number(graph.Prob(i)), x[graph.Target[i]]))
+					sum.Add(sum, with400Bits(0).Mul(with400Bits(graph.Prob(i)), x[graph.Target[i]]))
 				}
 				if next[s] == nil || min == (sum.Cmp(next[s]) < 0) {
 					next[s] = sum

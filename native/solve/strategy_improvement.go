@@ -201,8 +201,8 @@ func (improvement *strategyImprovement) attained(side Direction, w, response *Va
 // maxStrategies limits the strategies for bounds; known games need a few.
 const maxStrategies = 100
 
-// tighten narrows the bounds by the values of a strategy of a side: they bound the values of the game on one
-// side.
+// tighten narrows the bounds on the game's values. The values of a strategy of the maximizer are lower bounds, those of a
+// strategy of the minimizer upper bounds.
 func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
 	values := improvement.sys.values
 	values.Sweeps, values.Extended = values.Sweeps+w.Sweeps, values.Extended || w.Extended

@@ -115,7 +115,7 @@ func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 	return i == len(want)
 }
 
-// trimmedText returns the text of a lexeme without the blanks at the end of a comment.
+// trimmedText returns the text of a lexeme without trailing blanks, which only comments can have.
 func trimmedText(lexeme syntax.Lexeme) string { return strings.TrimRight(lexeme.Text, " \t") }
 
 // unit is a statement, which starts on a new line, and whose tokens are formatted together.

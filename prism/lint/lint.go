@@ -126,7 +126,7 @@ func IsConst(expr sema.Expr, value bool) bool {
 func unusedNames(files []Source) []Finding {
 	uses := make(map[string]*int) // of names that are declared
 	for _, f := range files {
-		visitItems(f.Tree, func(n syntax.Node) {
+		syntax.VisitItems(f.Tree, func(n syntax.Node) {
 			switch n := n.(type) {
 			case *syntax.ConstDecl:
 				uses[n.Name.Name] = new(int)
@@ -162,7 +162,7 @@ func unusedNames(files []Source) []Finding {
 		}
 	}
 	for _, f := range files {
-		visitItems(f.Tree, func(n syntax.Node) {
+		syntax.VisitItems(f.Tree, func(n syntax.Node) {
 			switch n := n.(type) {
 			case *syntax.ConstDecl:
 				addIfUnused(f, n.Name, "constant")
@@ -182,21 +182,7 @@ func namesInResult(comment []byte) [][]byte {
 	})
 }
 
-// visitItems calls visit for each item of a model or properties file.
-func visitItems(tree syntax.Node, visit func(syntax.Node)) {
-	switch tree := tree.(type) {
-	case *syntax.Model:
-		for _, item := range tree.Items {
-			visit(item)
-		}
-	case *syntax.Properties:
-		for _, item := range tree.Items {
-			visit(item)
-		}
-	}
-}
-
-// directive starts a comment that silences findings.
+// ignoreDirective starts a comment that silences findings.
 const ignoreDirective = "lint: ignore"
 
 // Split divides findings into active ones and those that comments silence: "// lint: ignore" or

@@ -17,8 +17,8 @@ const (
 	maxMagnitude = 0x1p+900
 )
 
-// unitRoundoff is the largest relative error of one rounding.
-const unitRoundoff = 0x1p-53
+// UnitRoundoff is the largest relative error of rounding a number to float64.
+const UnitRoundoff = 0x1p-53
 
 // NumberFacts holds what is known about the value of a numeric expression, in every state in which it and its operands have values.
 type NumberFacts struct {
@@ -94,7 +94,7 @@ func (d FloatAnalysis) Error(e Expr) float64 {
 // roundedAbsErr returns a bound on the absolute error of the result x of an operation: err, which its operands cause, and one
 // rounding. The factor 1.01 covers the rounding of this analysis itself, and the constant 2^-1000 covers underflow.
 func (x NumberFacts) roundedAbsErr(err float64) float64 {
-	bound := 1.01*err + 2*unitRoundoff*x.maxAbs() + 0x1p-1000
+	bound := 1.01*err + 2*UnitRoundoff*x.maxAbs() + 0x1p-1000
 	if math.IsNaN(bound) { // zero times an unknown error
 		return math.Inf(1)
 	}
@@ -102,7 +102,7 @@ func (x NumberFacts) roundedAbsErr(err float64) float64 {
 }
 
 // roundedRelErr is roundedAbsErr for relative errors, without underflow.
-func roundedRelErr(err float64) float64 { return 1.01 * (err + unitRoundoff) }
+func roundedRelErr(err float64) float64 { return 1.01 * (err + UnitRoundoff) }
 
 // number returns the cached result of computeNumber.
 func (n *numberAnalysis) number(e Expr) NumberFacts {

@@ -48,3 +48,17 @@ func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 	}
 	return model, nil
 }
+
+// VisitItems calls visit for each item of a model or properties file.
+func VisitItems(tree Node, visit func(Node)) {
+	switch tree := tree.(type) {
+	case *Model:
+		for _, item := range tree.Items {
+			visit(item)
+		}
+	case *Properties:
+		for _, item := range tree.Items {
+			visit(item)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (p *printer) item(item Item) {
 	}
 }
 
-// definition writes the right-hand side of a definition.
+// definition writes " = ", the expression and a semicolon: the end of a constant, formula or label.
 func (p *printer) definition(expr Expr) {
 	p.write(" = ")
 	p.expr(expr, levelUntil)

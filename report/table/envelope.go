@@ -127,7 +127,8 @@ func WriteExperiment[T any](w io.Writer, records []T) error {
 	return writeCSV(w, experimentRows(records))
 }
 
-// experimentRows returns the titles of the columns and a row for each record. Constants have a column each; without constants their column is empty.
+// experimentRows returns the rows of a CSV file: the titles, then each record. Each constant has a column. If there are no
+// constants, their field keeps one empty column.
 func experimentRows[T any](records []T) [][]string {
 	names := map[string][]string{} // of the constants, by the field that has them
 	for i := range records {
@@ -156,7 +157,7 @@ func experimentRows[T any](records []T) [][]string {
 				cells = append(cells, cellText(v))
 			}
 			for _, name := range names[key] {
-				cells = append(cells, constantText(valuationOf(v), name))
+				cells = append(cells, valuationOf(v).Text(name))
 			}
 		})
 		rows = append(rows, cells)
@@ -171,16 +172,6 @@ func valuationOf(v reflect.Value) result.Valuation {
 	}
 	constants, _ := v.Interface().(result.Valuation)
 	return constants
-}
-
-// constantText returns the value of a constant; empty if there is none of that name.
-func constantText(constants result.Valuation, name string) string {
-	for _, c := range constants {
-		if c.Name == name {
-			return c.Value
-		}
-	}
-	return ""
 }
 
 // WriteJSON writes an object, indented, and a line break.

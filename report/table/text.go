@@ -332,10 +332,10 @@ func wider(line string, width int) bool {
 	return displayWidth(line) > width
 }
 
-// breakAt returns where the first line of text ends and where the next line
-// starts. It breaks at the last blank that keeps the line within width. If there
-// is none, it breaks before the last term of a formula that fits, and otherwise
-// after as many runes as fit, at least one.
+// breakAt breaks a text after its first line. It returns the end of that line and the start of
+// the next one; a blank between them is dropped. It breaks at the last blank that keeps the line
+// within width. If there is none, it breaks before the last term of a formula that fits, and
+// otherwise after as many runes as fit, at least one.
 func breakAt(text string, width int) (end, next int) {
 	fits, term := 0, 0
 	for i, r := range text {

@@ -299,8 +299,7 @@ func (search *pointBased) valueIn(vector *alphaVector, s uint32) float64 {
 	return sum
 }
 
-// valueAfter returns the value in state target of the vector or strategy that continues after the observation of
-// target.
+// valueAfter returns the value in a state, if play goes on as next says for the observation of that state.
 func (search *pointBased) valueAfter(next []Edge, target uint32) float64 {
 	node := Node{Next: next}
 	i := node.next(search.Observation[target])

@@ -255,9 +255,9 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 		batch.setOwner(state, scratch.owners[0])
 	}
 	batch.overlaps, batch.merged = batch.overlaps+scratch.overlaps, batch.merged+scratch.merged
-	batch.relErr = max(batch.relErr, 2*unitRoundoff)
+	batch.relErr = max(batch.relErr, 2*sema.UnitRoundoff)
 	if exact.interpreter.usedEnclosure {
-		batch.relErr = max(batch.relErr, 3*unitRoundoff)
+		batch.relErr = max(batch.relErr, 3*sema.UnitRoundoff)
 	}
 	w.keptTransitions, w.keptChoices = w.keptTransitions+len(scratch.rats), w.keptChoices+len(scratch.Transitions)
 	return nil

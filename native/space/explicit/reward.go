@@ -153,7 +153,7 @@ func (e *rewardEvaluator) checkedSum(value float64, err error, state []int32, ap
 	case err == nil && sema.Close(value, exact):
 		e.relErr = max(e.relErr, sema.RelativeError(value, exact))
 	default:
-		e.relErr = max(e.relErr, unitRoundoff)
+		e.relErr = max(e.relErr, sema.UnitRoundoff)
 		value = 0
 		if exact.Sign() != 0 {
 			value, _ = sparse.NormalFloat(exact)
@@ -273,7 +273,7 @@ func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
 		}
 		err += s.model.Err
 	}
-	return 1.01 * (err + float64(len(structure.Items)+maxTransitions+2)*unitRoundoff)
+	return 1.01 * (err + float64(len(structure.Items)+maxTransitions+2)*sema.UnitRoundoff)
 }
 
 // exactReward is Reward for a model with rational weights. Rewards are fractions too.
@@ -281,7 +281,7 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	structure := &s.Program().Rewards[index]
 	numStates := s.store.n
 	reward := &sparse.Reward{
-		Name: structure.Name, Err: unitRoundoff,
+		Name: structure.Name, Err: sema.UnitRoundoff,
 		State: make([]float64, numStates), StateRat: make([]*big.Rat, numStates),
 		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
 	}

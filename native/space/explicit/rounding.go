@@ -13,9 +13,6 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// unitRoundoff is the largest relative error of one rounding.
-const unitRoundoff = 0x1p-53
-
 // negligibleError is the size of an error bound that is small enough: a tighter bound is not
 // computed. It is a few roundings.
 const negligibleError = 0x1p-48
@@ -180,7 +177,7 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 		}
 		numTransitions := int(choices.Transitions[i])
 		terms += numTransitions
-		sumError := float64(numTransitions) * unitRoundoff
+		sumError := float64(numTransitions) * sema.UnitRoundoff
 		if w.program.Type != syntax.CTMC && !w.moves[move].exactSum {
 			sum := 0.0
 			for _, weight := range choices.Weights[terms-numTransitions : terms] {
@@ -190,7 +187,7 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 		}
 		maxErr = max(maxErr, relErr+sumError)
 	}
-	return 1.01 * (maxErr + float64(terms+1)*unitRoundoff), nil
+	return 1.01 * (maxErr + float64(terms+1)*sema.UnitRoundoff), nil
 }
 
 // boundInAllStates bounds the relative error of the weights of a move in every state. relErr is NaN
@@ -203,7 +200,7 @@ func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 		for _, update := range w.updates[ref.Module][ref.Command] {
 			worst = worst.Either(update.NumberFacts)
 		}
-		result.relErr += worst.RelErr + unitRoundoff
+		result.relErr += worst.RelErr + sema.UnitRoundoff
 		result.exactSum = result.exactSum && w.sumIsOne[ref.Module][ref.Command]
 		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
 	}
@@ -236,7 +233,7 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 			}
 			worst = worst.Either(facts)
 		}
-		relErr += worst.RelErr + unitRoundoff
+		relErr += worst.RelErr + sema.UnitRoundoff
 		minProduct, maxProduct = minProduct*worst.MinAbs, maxProduct*max(worst.Hi, 1)
 	}
 	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
@@ -245,8 +242,8 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 	return relErr, nil
 }
 
-// relativeErrorInState bounds the relative error of f, the float64 value of an expression in a state. The error
-// is needsFractions if the bound exceeds sema.MaxRelErr.
+// relativeErrorInState bounds the relative error of value, the float64 value of an expression in a state. If the bound
+// exceeds sema.MaxRelErr, it returns the error needsFractions.
 func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	exact, err := sema.Enclose(expr, state)
 	if err != nil {

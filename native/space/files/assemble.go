@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
@@ -343,7 +344,7 @@ func (a *assembly) finish() *sparse.Model {
 	if a.exact {
 		model.Err = 0
 	} else {
-		model.Err = 1.01 * (a.maxDeviation + unitRoundoff)
+		model.Err = 1.01 * (a.maxDeviation + sema.UnitRoundoff)
 	}
 	return model
 }

@@ -8,6 +8,7 @@ import (
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
 )
 
 // rewFile reads a .srew or .trew file.
@@ -290,7 +291,7 @@ func (file *trewFile) checkCompleteChoices() {
 // rewardStructure combines state rewards and transition rewards into a reward structure; either may
 // be nil. The second result has the rewards of single transitions of a Markov chain.
 func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (sparse.Reward, explicit.TransitionReward) {
-	reward := sparse.Reward{Name: name, Err: unitRoundoff}
+	reward := sparse.Reward{Name: name, Err: sema.UnitRoundoff}
 	perTransition := explicit.TransitionReward{}
 	if state == nil && model.Exact() {
 		state = newColumn(model.NumStates(), true)
@@ -314,7 +315,7 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	reward.Choice, reward.ChoiceRat = choice.values, choice.rats
 	if model.Kind != sparse.MDP {
 		perTransition = explicit.TransitionReward{Values: transition.values, Rats: transition.rats}
-		reward.Err = 1.01 * (model.Err + float64(maxTransitions+2)*unitRoundoff)
+		reward.Err = 1.01 * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
 	}
 	return reward, perTransition
 }
@@ -331,9 +332,6 @@ func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	}
 	return false
 }
-
-// unitRoundoff is the largest relative error of one rounding.
-const unitRoundoff = 0x1p-53
 
 // choiceReward returns the reward of a choice. In an MDP all its transitions have the same reward; in
 // a Markov chain it is the sum of their rewards weighted with probabilities or rates.

@@ -35,7 +35,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		return nil, build.errs
 	}
 	if kind == sparse.CTMC && !file.opts.Exact { // a rate is the rounded product of two rounded numbers
-		model.Err = 1.01 * 4 * unitRoundoff
+		model.Err = 1.01 * 4 * sema.UnitRoundoff
 	}
 	sets, err := build.declaredSets()
 	if err != nil {
