@@ -116,6 +116,7 @@ func TestGameGraphMutated(t *testing.T) {
 // the interpreter expands them: boards of random and of careful games, and the
 // same boards with larger tiles, up to those that are won.
 func TestGameSampledStates(t *testing.T) {
+	needs.NotShort(t, "uses one goroutine")
 	for _, spawn := range []modelgen.Spawn{modelgen.SpawnUniform, modelgen.SpawnCell} {
 		c := modelgen.Config{Rows: 4, Cols: 4, Max: 2048, Spawn: spawn}
 		t.Run(spawn.String(), func(t *testing.T) {

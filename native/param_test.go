@@ -55,6 +55,7 @@ func randomParametric(r *rand.Rand, ctmc bool) string {
 
 // TestParameters compares functions with what is computed with fractions at points.
 func TestParameters(t *testing.T) {
+	needs.NotShort(t, "uses one goroutine")
 	r := rand.New(rand.NewPCG(7, 7))
 	functions, infinite := 0, 0
 	for model := range 60 {

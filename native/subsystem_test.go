@@ -80,6 +80,7 @@ func generated(t *testing.T, spawn modelgen.Spawn) string {
 // what it is: the command is among those that refute the bound. It must be: the
 // others are commands of the right model, in which the bound is kept.
 func TestPlantedMistakes(t *testing.T) {
+	needs.NotShort(t, "uses one goroutine")
 	found := 0
 	for _, x := range []struct {
 		spawn modelgen.Spawn

@@ -12,7 +12,7 @@ import (
 // models, and reports an estimate if it iterated.
 func TestClassic(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
-		for name, dir := range krylovDimension {
+		for name, dir := range directions {
 			values, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Classic: true})
 			if err != nil {
 				in.Fatal(err)

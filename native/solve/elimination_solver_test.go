@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/space/sparse"
 	"tilecheck/native/space/sparse/sparsetest"
 )
@@ -46,6 +47,7 @@ func (y *system) solveBy(t *testing.T, ends bool, way func(local *localSystem, m
 // TestElimination solves random components by elimination with either proof, and by Bi-CGSTAB, and
 // compares with the rational solution.
 func TestElimination(t *testing.T) {
+	needs.NotShort(t, "its models are too small to be computed in parallel")
 	certify := func(local *localSystem, meter *meter) bool {
 		ok, _, err := local.solveByElimination(meter, 1e-8, math.Inf(1))
 		return ok && err == nil

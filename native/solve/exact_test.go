@@ -45,7 +45,7 @@ func TestExact(t *testing.T) {
 				return sparsetest.RewardUntil(a, gains(how), in.right)
 			}
 			total := func(a [][]*big.Rat, how []uint32) []*big.Rat { return sparsetest.RewardTotal(a, gains(how)) }
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				x, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, opts)
 				if err != nil {
 					in.Fatal(err)
@@ -70,7 +70,7 @@ func TestExact(t *testing.T) {
 func TestExactWithin(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				for what, solved := range map[string]func(solve.Options) (*solve.Values, error){
 					"until ": func(o solve.Options) (*solve.Values, error) {
 						return solve.Until(in.Context(), in.g, in.left, in.right, dir, o)

@@ -59,12 +59,13 @@ func attemptsModel(t testing.TB, n int, up float64, several bool) *sparse.Model 
 // TestExtended checks that the probability of an end is that of the first step, where float64 is too
 // small for the probability that an attempt ends.
 func TestExtended(t *testing.T) {
+	needs.NotShort(t, "its models are too small to be computed in parallel")
 	for _, n := range []int{100, 1000, 300, 1100}[:max(needs.Some(4), 2)] {
 		for _, several := range []bool{false, true} {
 			model := attemptsModel(t, n, 0.75, several)
 			graph := sparse.NewGraph(model)
 			all, top := sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, 2*n)
-			for _, dir := range krylovDimension {
+			for _, dir := range directions {
 				values, err := solve.Until(t.Context(), graph, all, top, dir, solve.Options{})
 				if err != nil {
 					t.Fatal(err)

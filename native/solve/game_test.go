@@ -268,7 +268,7 @@ func TestGameSteps(t *testing.T) {
 // TestGameOfOnePlayer: a game in which one side has no choices has the bounds of the MDP, to the last bit.
 func TestGameOfOnePlayer(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
-		for _, dir := range krylovDimension {
+		for _, dir := range directions {
 			maximizer := sparse.FullSet(in.m.NumStates())
 			if dir == solve.Min {
 				maximizer = sparse.NewSet(in.m.NumStates())

@@ -14,7 +14,7 @@ import (
 func TestGrid(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				for _, grid := range []float64{0x1p-39, 0x1p-52} {
 					opts := solve.Options{Grid: grid}
 					values, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, opts)

@@ -149,7 +149,7 @@ func TestLongRunOfMDP(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
 		for _, reward := range []*sparse.Reward{in.reward(), indicatorReward(in.left), indicatorReward(in.right)} {
 			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, reward) }
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				want := in.overSchedulers(dir, value)
 				values, err := solve.LongRun(in.Context(), in.g, reward, dir, solve.Options{Scheduler: true})
 				if err != nil {
@@ -163,7 +163,7 @@ func TestLongRunOfMDP(t *testing.T) {
 				in.checkExact(name, x, want, value)
 			}
 		}
-		for name, dir := range krylovDimension {
+		for name, dir := range directions {
 			values, err := solve.SteadyState(in.Context(), in.g, in.left, dir, solve.Options{Scheduler: true})
 			if err != nil {
 				in.Fatal(err)

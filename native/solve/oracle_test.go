@@ -120,12 +120,12 @@ func text(x *big.Rat) string {
 	return x.RatString() + " = " + big.NewFloat(f).String()
 }
 
-var krylovDimension = map[string]solve.Direction{"min": solve.Min, "max": solve.Max}
+var directions = map[string]solve.Direction{"min": solve.Min, "max": solve.Max}
 
 func TestUntil(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				value := func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) }
 				values, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Scheduler: true})
 				if err != nil {
@@ -140,7 +140,7 @@ func TestUntil(t *testing.T) {
 func TestReachReward(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardUntil(a, sparsetest.Gains(in.m, how, in.reward()), in.right)
 				}
@@ -157,7 +157,7 @@ func TestReachReward(t *testing.T) {
 func TestTotalReward(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardTotal(a, sparsetest.Gains(in.m, how, in.reward()))
 				}

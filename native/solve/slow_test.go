@@ -64,7 +64,7 @@ func TestRuin(t *testing.T) {
 				model := gamblersRuin(t, n, p, again)
 				graph := sparse.NewGraph(model)
 				all, top := sparse.FullSet(n+1), sparse.SetOf(n+1, n)
-				for _, dir := range krylovDimension {
+				for _, dir := range directions {
 					values, err := solve.Until(t.Context(), graph, all, top, dir, solve.Options{})
 					if err != nil {
 						t.Fatal(err)
@@ -152,7 +152,7 @@ func TestRareExit(t *testing.T) {
 	}
 	graph := sparse.NewGraph(model)
 	want := map[string]float64{"min": 0.25, "max": 0.75}
-	for name, dir := range krylovDimension {
+	for name, dir := range directions {
 		values, err := solve.Until(t.Context(), graph, sparse.FullSet(4), sparse.SetOf(4, 2), dir, solve.Options{Scheduler: true})
 		if err != nil {
 			t.Fatal(err)

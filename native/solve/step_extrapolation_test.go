@@ -59,6 +59,7 @@ func rareTarget(t testing.TB, rng *rand.Rand, kind sparse.Kind, n int, periodic,
 
 // Extrapolated bounds contain the values of 400 bits, and save steps.
 func TestStepExtrapolation(t *testing.T) {
+	needs.NotShort(t, "its models are too small to be computed in parallel")
 	rng := rand.New(rand.NewPCG(39, 41))
 	extrapolated := map[string]int{}
 	numModels := needs.Some(40)

@@ -143,7 +143,7 @@ func TestSteps(t *testing.T) {
 				how[s] = uint32(c)
 				return sparsetest.Gains(in.m, how, in.reward())[s]
 			}
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				until := func(s, i int) *big.Rat {
 					switch {
 					case i >= bound.Low && in.right.Has(s):
@@ -199,7 +199,7 @@ func TestSteps(t *testing.T) {
 func TestNext(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				next := func(s, i int) *big.Rat {
 					if i == 1 {
 						return rat(in.right.Has(s))
@@ -218,7 +218,7 @@ func TestNext(t *testing.T) {
 func TestLowerBoundOnly(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
 		all := sparse.FullSet(in.m.NumStates())
-		for name, dir := range krylovDimension {
+		for name, dir := range directions {
 			ever, err := solve.Until(in.Context(), in.g, all, in.right, dir, solve.Options{Exact: true})
 			if err != nil {
 				in.Fatal(err)
