@@ -211,7 +211,10 @@ P>0.1 [ X (X (X "mid")) ];
 
 // TestAssorted: what is put together from Storm's answers is what the embedded
 // engine says of the whole.
-func TestAssorted(t *testing.T) { assorted(t, &emulator{}, 51) }
+func TestAssorted(t *testing.T) {
+	needs.NotShort(t, "asks one question after the other")
+	assorted(t, &emulator{}, 51)
+}
 
 // TestAssortedStorm: and so it is with Storm itself, which refuses LTL if it was
 // built without Spot, and computes little of CTMCs with fractions.

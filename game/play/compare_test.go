@@ -129,6 +129,7 @@ func TestCompareTie(t *testing.T) {
 // and again. 200 contests: more than 36 would happen with probability 3e-4 if the probability of a false statement were 0.1; the sequences
 // are far more careful than that.
 func TestCompareKeepsItsConfidence(t *testing.T) {
+	needs.NotShort(t, "measures a probability in hundreds of contests")
 	uniform := func(name string, skip int) custom {
 		return custom{name, func(_ game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
 			for range skip {
@@ -159,6 +160,7 @@ func TestCompareKeepsItsConfidence(t *testing.T) {
 // every player on the same tiles, has known mean differences; contests draw rows from it. The share of contests in which every interval
 // contains its mean must be at least nominal, both where the contest stopped and at all looks before.
 func TestCompareCoverage(t *testing.T) {
+	needs.NotShort(t, "measures a probability in a thousand contests")
 	const contests = 1000
 	for i, test := range []struct {
 		name    string

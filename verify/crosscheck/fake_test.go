@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native"
 	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
@@ -267,6 +268,7 @@ func TestSamples(t *testing.T) {
 // far from tight: of 300 runs at confidence 0.7 some 35 and none are wrong, and
 // more than 90 would be for fewer than one set of seeds in 1e6.
 func TestErrorProbability(t *testing.T) {
+	needs.NotShort(t, "measures a probability in hundreds of runs")
 	for _, tc := range []struct {
 		p     float64 // of the sampler; the truth is 1/4
 		wrong crosscheck.Status
