@@ -7,8 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// acceleratedIteration improves the bias by restarted GMRES, as long as four restarts halve the width of the
-// bounds. It takes about the given number of sweeps at most, and leaves bscc.bias unchanged.
+// acceleratedIteration improves the bias by restarted GMRES. It gives up after four restarts that halve neither the
+// residual nor the width of the bounds. It takes about the given number of sweeps at most, and leaves bscc.bias
+// unchanged.
 func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
 	// In reverse order of discovery: most transitions lead to states found before, or soon after.
 	ordered := slices.Sorted(slices.Values(members))
@@ -25,52 +26,55 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 		bscc.index.reset(members)
 		bscc.bias = saved
 	}()
-	solver := newGMRES(bscc, ordered)
+	solver, err := newGMRES(bscc, ordered)
+	if err != nil {
+		return known.lower, known.upper, err
+	}
 	count := func() error {
 		sweeps--
 		bscc.meter.progress.Sweeps++
 		return bscc.meter.addWork(work)
 	}
 	lower, upper = known.lower, known.upper
-	gain := lower + (upper-lower)/2
-	for sweeps > 0 {
-		before := upper - lower
+	gain, residual := lower+(upper-lower)/2, math.Inf(1)
+	for slowRestarts := 0; sweeps > 0 && slowRestarts < 4; {
+		better, newResidual, err := solver.restartCycle(gain, count)
+		if err != nil || newResidual == 0 {
+			return lower, upper, err
+		}
+		gain = better
 		for range 4 {
-			better, ok, err := solver.restartCycle(gain, count)
-			if err != nil || !ok {
+			bscc.sweep(ordered, gain)
+			if err := count(); err != nil {
 				return lower, upper, err
 			}
-			gain = better
-			for range 4 {
-				bscc.sweep(ordered, gain)
-				if err := count(); err != nil {
-					return lower, upper, err
-				}
-			}
-			newLower, newUpper := bscc.gainBounds(ordered)
-			if newLower != newLower || newUpper != newUpper {
-				return lower, upper, nil
-			}
-			if lower, upper = max(lower, newLower), min(upper, newUpper); bscc.converged(lower, upper) {
-				return lower, upper, nil
-			}
 		}
-		if !(upper-lower < before/2) {
-			break
+		newLower, newUpper := bscc.gainBounds(ordered)
+		if newLower != newLower || newUpper != newUpper {
+			return lower, upper, nil
 		}
+		width := upper - lower
+		if lower, upper = max(lower, newLower), min(upper, newUpper); bscc.converged(lower, upper) {
+			return lower, upper, nil
+		}
+		if newResidual > residual/2 && upper-lower > width/2 {
+			slowRestarts++
+		}
+		residual = newResidual
 	}
 	return lower, upper, nil
 }
 
-// gmres solves the equations of a BSCC for bias and gain at the same time. Each step of the Arnoldi
-// process is preconditioned by a sweep. The result is as unproved as that of a sweep.
+// gmres solves the equations of a BSCC for bias and gain at the same time, preconditioned by an incomplete LU
+// factorization. The result is as unproved as that of a sweep.
 //
 // Source: Saad and Schultz, GMRES (1986); Stewart, Introduction to the Numerical Solution of Markov
 // Chains (1994), section 4.4.
 type gmres struct {
-	bscc    *bsccGain
-	members []uint32
-	basis   []basisVector
+	bscc           *bsccGain
+	members        []uint32
+	preconditioner *incompleteLU
+	basis          []basisVector // allocated when needed
 	// The least-squares problem: columns of the triangular factor, Givens rotations, and the rotated
 	// right-hand side.
 	triangle [][]float64
@@ -85,40 +89,32 @@ type basisVector struct {
 }
 
 const (
-	krylovDimension   = 20   // number of basis vectors before a restart
+	krylovDimension   = 40   // number of basis vectors before a restart
 	residualReduction = 1e-4 // relative residual at which a restart happens earlier
 )
 
-func newGMRES(bscc *bsccGain, members []uint32) *gmres {
-	gm := &gmres{bscc: bscc, members: members}
-	for range krylovDimension + 1 {
-		gm.basis = append(gm.basis, basisVector{bias: make([]float64, len(members))})
-	}
-	return gm
+func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
+	lu, err := newIncompleteLU(bscc.rewardSystem.graph, members, &bscc.index, bscc.meter)
+	return &gmres{bscc: bscc, members: members, preconditioner: lu, basis: make([]basisVector, krylovDimension+1)}, err
 }
 
-// restartCycle runs GMRES from the current bias until its restart. It updates the bias and returns a better
-// gain. ok is false if the residual is zero or infinite, and nothing changed. countSweep is called once for
-// each sweep.
-func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain float64, ok bool, err error) {
+// restartCycle runs GMRES from the current bias until its restart. It updates the bias, and returns a better gain and
+// the residual at its start. The residual is 0 if nothing changed, because it was 0 or a number overflowed. countSweep
+// is called once for each step.
+func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
 	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
-	first := &gm.basis[0]
-	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewardSystem.reward)
-	gm.forEachBlock(func(_, from, to int) {
-		for i, value := range gm.bscc.bias[from:to] {
-			first.bias[from+i] -= value
-		}
-	})
+	first := gm.basisVector(0)
+	gm.solveResidual(first.bias, gm.bscc.bias, gain, gm.bscc.rewardSystem.reward)
 	first.gain = 0 // so the sum of the bias does not change
 	norm := math.Sqrt(gm.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
-		return gain, false, countSweep()
+		return gain, 0, countSweep()
 	}
 	gm.scale(first, 1/norm)
 	gm.rhs = append(gm.rhs, norm)
 	for j, more := 0, true; more && j < krylovDimension; j++ {
 		if err := countSweep(); err != nil {
-			return gain, false, err
+			return gain, 0, err
 		}
 		more = gm.arnoldiStep(j)
 	}
@@ -128,7 +124,7 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain fl
 		newGain += coeff * gm.basis[j].gain
 	}
 	if newGain != newGain || math.IsInf(newGain, 0) {
-		return gain, false, nil
+		return gain, 0, nil
 	}
 	gm.forEachBlock(func(_, from, to int) {
 		for j, coeff := range coeffs {
@@ -138,19 +134,27 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain fl
 			}
 		}
 	})
-	return newGain, true, nil
+	return newGain, norm, nil
 }
 
-// arnoldiStep adds basis vector j+1: vector j minus its sweep, orthogonalized against the earlier ones. It
-// updates the least-squares problem by a Givens rotation. It returns false if the basis is complete or the
+// basisVector returns basis vector j.
+func (gm *gmres) basisVector(j int) *basisVector {
+	if gm.basis[j].bias == nil {
+		gm.basis[j].bias = make([]float64, len(gm.members))
+	}
+	return &gm.basis[j]
+}
+
+// arnoldiStep adds basis vector j+1: vector j times the preconditioned matrix, orthogonalized against the earlier
+// ones. It updates the least-squares problem by a Givens rotation. It returns false if the basis is complete or the
 // residual small enough.
 func (gm *gmres) arnoldiStep(j int) bool {
-	current, next := &gm.basis[j], &gm.basis[j+1]
-	gm.blockSweep(next.bias, current.bias, current.gain, nil)
-	var sums [sweepBlocks]float64
+	current, next := &gm.basis[j], gm.basisVector(j+1)
+	gm.solveResidual(next.bias, current.bias, current.gain, nil)
+	var sums [vectorBlocks]float64
 	gm.forEachBlock(func(part, first, end int) {
 		for i := first; i < end; i++ {
-			next.bias[i] = current.bias[i] - next.bias[i]
+			next.bias[i] = -next.bias[i]
 			sums[part] += current.bias[i]
 		}
 	})
@@ -195,31 +199,41 @@ func (gm *gmres) backSubstitute() []float64 {
 	return coeffs
 }
 
-// blockSweep writes one sweep of h to next. Within a block it is a Gauss-Seidel sweep; other blocks
-// count with their values in h.
-func (gm *gmres) blockSweep(next, bias []float64, gain float64, reward *sparse.Reward) {
+// solveResidual writes the solution of the preconditioner for the residual reward - gain - (D - R) bias to result,
+// where D has the exit rates and R the weights of transitions between different members.
+func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
+	model, unknownOf := gm.bscc.rewardSystem.graph.Model, gm.bscc.index.ofState
 	gm.forEachBlock(func(_, from, to int) {
-		copy(next[from:to], bias[from:to])
-		gm.bscc.sweepRange(gm.members, from, to, next, bias, gain, reward)
+		for k, s := range gm.members[from:to] {
+			k += from
+			sum, current := reward.OfChoice(int(s), int(s))-gain, bias[k]
+			first, end := model.Start[s], model.Start[s+1]
+			targets := model.Target[first:end]
+			for i, weightID := range model.Weight[first:end] {
+				sum += model.Weights[weightID] * (bias[unknownOf[targets[i]]] - current)
+			}
+			result[k] = sum
+		}
 	})
+	gm.preconditioner.solve(result)
 }
 
-// sweepBlocks is the number of blocks that are swept concurrently. It must not depend on the machine,
+// vectorBlocks is the number of blocks of a vector that are computed concurrently. It must not depend on the machine,
 // since results do depend on it.
-const sweepBlocks = 2
+const vectorBlocks = 2
 
 // forEachBlock calls handleBlock for each block of the members, concurrently. The blocks do not depend on the
 // number of processors.
 func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
 	n := len(gm.members)
-	inParallelParts(sweepBlocks, 1, func(from, to int) {
+	inParallelParts(vectorBlocks, 1, func(from, to int) {
 		for part := from; part < to; part++ {
-			handleBlock(part, part*n/sweepBlocks, (part+1)*n/sweepBlocks)
+			handleBlock(part, part*n/vectorBlocks, (part+1)*n/vectorBlocks)
 		}
 	})
 }
 
-func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
+func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	for _, value := range sums {
 		sum += value
 	}
@@ -229,7 +243,7 @@ func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
 // dot returns the scalar product of two vectors of biases and gain. It sums each block by itself, so the
 // result does not depend on the machine.
 func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
-	var sums [sweepBlocks]float64
+	var sums [vectorBlocks]float64
 	gm.forEachBlock(func(part, from, to int) {
 		sum, rightBias := 0.0, rightVector.bias[from:to]
 		for i, leftVector := range leftVector.bias[from:to] {

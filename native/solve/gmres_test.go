@@ -79,20 +79,20 @@ func gmresBounds(t *testing.T, model *sparse.Model, reward *sparse.Reward, sweep
 	return gainInterval{lo, hi}
 }
 
-// TestGMRES checks that a few hundred sweeps are enough, and that the bounds are right and do not
+// TestGMRES checks that a hundred steps are enough, and that the bounds are right and do not
 // depend on the number of processors.
 func TestGMRES(t *testing.T) {
 	for _, rates := range [][]int64{{4, 6, 9}, {7, 1, 3}, {8, 8, 8}} {
 		model, reward, average := queues(t, 12, rates...)
-		b := gmresBounds(t, model, reward, 600)
+		b := gmresBounds(t, model, reward, 100)
 		if lo, hi := new(big.Rat).SetFloat64(b.lower), new(big.Rat).SetFloat64(b.upper); lo.Cmp(average) > 0 || hi.Cmp(average) < 0 {
 			t.Errorf("%v: the average %v is not in %v", rates, average, b)
 		}
 		if b.upper-b.lower > 1e-8*b.upper {
-			t.Errorf("%v: bounds %v after 600 sweeps", rates, b)
+			t.Errorf("%v: bounds %v after 100 steps", rates, b)
 		}
 		before := runtime.GOMAXPROCS(1)
-		if one := gmresBounds(t, model, reward, 600); one != b {
+		if one := gmresBounds(t, model, reward, 100); one != b {
 			t.Errorf("%v: bounds %v on one processor, %v on %d", rates, one, b, before)
 		}
 		runtime.GOMAXPROCS(before)
@@ -106,7 +106,7 @@ func TestGMRESNoDirection(t *testing.T) {
 		for s := range reward.State {
 			reward.State[s] = x
 		}
-		if b := gmresBounds(t, model, reward, 600); b.lower > x || b.upper < x {
+		if b := gmresBounds(t, model, reward, 100); b.lower > x || b.upper < x {
 			t.Errorf("%v for a reward of %v everywhere", b, x)
 		}
 	}

@@ -233,7 +233,7 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (l
 }
 
 // A component is accelerated by GMRES if it has at least krylovMinStates states, and fewer than
-// krylovMaxStates: the basis takes 170 bytes a state.
+// krylovMaxStates: the basis takes up to 330 bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
 // solve returns bounds on the gain of a BSCC; ok says that they are close. It starts with relaxed value iteration,
@@ -338,40 +338,26 @@ func (s *secant) next(lower, upper float64) float64 {
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
-	n := len(members)
-	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, gain, bscc.rewardSystem.reward) / float64(n)
-}
-
-// sweepRange is one relaxed sweep over members[from:to]. It writes their values in next, reads values of this
-// range from next (Gauss-Seidel), and reads those of other members from bias. It returns the sum of the
-// changes.
-func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, bias []float64, gain float64, reward *sparse.Reward) (drift float64) {
-	model, unknownOf := bscc.rewardSystem.graph.Model, bscc.index.ofState
-	for k, s := range members[from:to] {
-		k += from
-		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, next[k]
+	model, unknownOf, bias := bscc.rewardSystem.graph.Model, bscc.index.ofState, bscc.bias
+	reward := bscc.rewardSystem.reward
+	for k, s := range members {
+		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, bias[k]
 		first, end := model.Start[s], model.Start[s+1]
 		targets := model.Target[first:end]
 		for i, weightID := range model.Weight[first:end] {
-			target := targets[i]
-			if target == s {
-				continue
-			}
-			weight, targetUnknown := model.Weights[weightID], int(unknownOf[target])
-			exitRate += weight
-			if targetUnknown >= from && targetUnknown < to {
-				sum += weight * (next[targetUnknown] - current)
-			} else {
-				sum += weight * (bias[targetUnknown] - current)
+			if target := targets[i]; target != s {
+				weight := model.Weights[weightID]
+				exitRate += weight
+				sum += weight * (bias[unknownOf[target]] - current)
 			}
 		}
 		if exitRate > 0 {
 			change := sum / (exitRate * (1 + slack))
 			drift += change
-			next[k] += change
+			bias[k] += change
 		}
 	}
-	return drift
+	return drift / float64(len(members))
 }
 
 // numTransitions returns the number of transitions of all choices of the members.

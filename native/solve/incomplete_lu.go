@@ -1,0 +1,160 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// incompleteLU is an approximate LU factorization of the matrix D - R of a BSCC, where R has the weights of transitions
+// between different members, and D the exit rates. It drops small entries, so it takes far less memory than the exact
+// factors. The lower factor has a unit diagonal.
+//
+// D - R is an M-matrix: diagonally dominant, and no entry off the diagonal is positive. It stays one in every step,
+// whatever is dropped. Therefore the absolute values of a row of the upper factor sum to at most the exit rate, and at
+// most 1/dropTolerance of them are kept. Rows of the lower factor are limited to as many.
+//
+// Source: Saad, ILUT: a dual threshold incomplete LU factorization (1994).
+type incompleteLU struct {
+	lower, upper triangularFactor
+	pivot        []float64 // diagonal of the upper factor
+}
+
+// An entry is dropped if it is smaller than dropTolerance times the exit rate of its row.
+const (
+	dropTolerance   = 0.02
+	maxLowerEntries = 50 // of a row
+)
+
+// triangularFactor has the rows of a factor without its diagonal, with columns in ascending order.
+type triangularFactor struct {
+	start  []int
+	column []uint32
+	value  []float64
+}
+
+func newTriangularFactor(rows int) triangularFactor {
+	return triangularFactor{start: make([]int, 1, rows+1)}
+}
+
+func (f *triangularFactor) add(column uint32, value float64) {
+	f.column, f.value = append(f.column, column), append(f.value, value)
+}
+
+func (f *triangularFactor) endRow() { f.start = append(f.start, len(f.column)) }
+
+// sumRow returns the product of row i and x.
+func (f *triangularFactor) sumRow(i int, x []float64) (sum float64) {
+	first, end := f.start[i], f.start[i+1]
+	columns := f.column[first:end]
+	for k, value := range f.value[first:end] {
+		sum += value * x[columns[k]]
+	}
+	return sum
+}
+
+// newIncompleteLU factorizes the matrix of the members in their order, which is that of index.
+func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex, meter *meter) (*incompleteLU, error) {
+	n := len(members)
+	lu := &incompleteLU{lower: newTriangularFactor(n), upper: newTriangularFactor(n), pivot: make([]float64, n)}
+	row := newEliminationRow(n)
+	for i, s := range members {
+		exitRate := row.load(graph, s, index)
+		work := lu.eliminate(row, i, dropTolerance*exitRate)
+		lu.finishRow(row, i, exitRate)
+		if err := meter.addWork(work); err != nil {
+			return nil, err
+		}
+	}
+	return lu, nil
+}
+
+// eliminate subtracts multiples of the rows above from row i, until it has no large entries left of the diagonal, and
+// adds the multipliers to the lower factor. It returns the number of entries that it read.
+func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) (work int) {
+	first := len(lu.lower.column)
+	for next := 0; int(row.columns[next]) < i && len(lu.lower.column)-first < maxLowerEntries; next++ {
+		k := row.columns[next]
+		work++
+		if math.Abs(row.value[k]) < smallest {
+			continue
+		}
+		factor := row.value[k] / lu.pivot[k]
+		lu.lower.add(k, factor)
+		for e := lu.upper.start[k]; e < lu.upper.start[k+1]; e++ {
+			row.add(lu.upper.column[e], -factor*lu.upper.value[e])
+			work++
+		}
+	}
+	lu.lower.endRow()
+	return work
+}
+
+// finishRow adds the entries right of the diagonal to the upper factor, and clears the row. D - R is singular, so the
+// last pivot can be zero: any positive number is as good.
+func (lu *incompleteLU) finishRow(row *eliminationRow, i int, exitRate float64) {
+	const smallestPivot = 1e-10
+	lu.pivot[i] = row.value[i]
+	if !(lu.pivot[i] > smallestPivot*exitRate) {
+		lu.pivot[i] = exitRate
+	}
+	for _, k := range row.columns {
+		if int(k) > i && math.Abs(row.value[k]) >= dropTolerance*exitRate {
+			lu.upper.add(k, row.value[k])
+		}
+	}
+	lu.upper.endRow()
+	row.clear()
+}
+
+// solve replaces x by the solution y of L U y = x.
+func (lu *incompleteLU) solve(x []float64) {
+	for i := range x {
+		x[i] -= lu.lower.sumRow(i, x)
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		x[i] = (x[i] - lu.upper.sumRow(i, x)) / lu.pivot[i]
+	}
+}
+
+// eliminationRow is a sparse row to which entries are added.
+type eliminationRow struct {
+	columns []uint32  // of the entries, in ascending order
+	value   []float64 // by column
+	present []bool    // by column
+}
+
+func newEliminationRow(n int) *eliminationRow {
+	return &eliminationRow{value: make([]float64, n), present: make([]bool, n)}
+}
+
+// load sets the empty row to that of state s in D - R, and returns the exit rate of s.
+func (row *eliminationRow) load(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
+	first, end := graph.Row(int(s))
+	for t := first; t < end; t++ {
+		if target := graph.Target[t]; target != s {
+			weight := graph.Prob(t)
+			row.add(index.ofState[target], -weight)
+			exitRate += weight
+		}
+	}
+	row.add(index.ofState[s], exitRate)
+	return exitRate
+}
+
+func (row *eliminationRow) add(column uint32, value float64) {
+	if !row.present[column] {
+		place, _ := slices.BinarySearch(row.columns, column)
+		row.columns = slices.Insert(row.columns, place, column)
+		row.present[column] = true
+	}
+	row.value[column] += value
+}
+
+func (row *eliminationRow) clear() {
+	for _, column := range row.columns {
+		row.value[column], row.present[column] = 0, false
+	}
+	row.columns = row.columns[:0]
+}
