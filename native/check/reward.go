@@ -38,6 +38,8 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 		return e.reachReward(objective, reward, dir)
 	case logic.BoundedReachReward:
 		return nil, e.refuse(result.Unsupported, objective.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+	case logic.ConditionalReward:
+		return e.conditionalReward(formula)
 	case logic.CoSafe:
 		return e.coSafeReward(objective.X, reward, dir)
 	}

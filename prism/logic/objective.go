@@ -19,6 +19,7 @@ const (
 	CostBoundedReward                    // C with upper bounds on rewards: the reward while every bound holds
 	UntilReached                         // Fc: the reward until a state of the target; the total reward of a path that reaches none
 	ZeroUnlessReached                    // F0: the same, but 0 for a path that reaches none
+	ConditionalReward                    // another objective over the paths that satisfy a path formula
 	CoSafe                               // the reward until a path formula is satisfied whatever follows
 )
 
@@ -38,6 +39,9 @@ type Objective struct {
 	At sema.Expr
 	// Costs are the bounds of CostBoundedReward.
 	Costs []sema.Cost
+	// Conditioned is the objective of ConditionalReward, and Condition its path formula.
+	Conditioned *Objective
+	Condition   sema.Expr
 	// Path is the path formula of ReachReward, BoundedReachReward and CoSafe; otherwise nil.
 	Path *Path
 }
@@ -45,6 +49,12 @@ type Objective struct {
 // objectiveOf classifies what an R operator measures.
 func objectiveOf(expr *sema.Reward) *Objective {
 	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDiv >= 0}
+	if conditional, ok := expr.Path.(*sema.Conditional); ok {
+		without := *expr
+		without.Path = conditional.X
+		objective.Form, objective.Conditioned, objective.Condition = ConditionalReward, objectiveOf(&without), conditional.Condition
+		return objective
+	}
 	if rewardPath, ok := expr.Path.(*sema.RewardPath); ok {
 		objective.At, objective.Costs, objective.Target = rewardPath.Bound, rewardPath.Costs, rewardPath.Target
 		switch {

@@ -182,6 +182,8 @@ func (f *folder) foldOperator(expr Expr) Expr {
 		return f.foldReward(expr)
 	case *RewardPath:
 		return &RewardPath{expr.Base, expr.Kind, f.fold(expr.Bound), f.fold(expr.Target), f.foldCosts(expr.Costs)}
+	case *Conditional:
+		return &Conditional{expr.Base, f.fold(expr.X), f.fold(expr.Condition)}
 	case *Quant:
 		return &Quant{expr.Base, expr.All, f.fold(expr.Path)}
 	case *Strategy:
@@ -388,6 +390,8 @@ func Operands(expr Expr, visit func(Expr)) {
 	case *RewardPath:
 		visitAll(expr.Bound, expr.Target)
 		visitCostBounds(expr.Costs, visitAll)
+	case *Conditional:
+		visitAll(expr.X, expr.Condition)
 	case *Quant:
 		visitAll(expr.Path)
 	case *Strategy:

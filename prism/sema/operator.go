@@ -22,6 +22,8 @@ func (r *resolver) operator(expr syntax.Expr) Expr {
 		return r.reward(expr)
 	case *syntax.RewardPath:
 		return r.rewardPath(expr)
+	case *syntax.Conditional:
+		return r.conditional(expr)
 	case *syntax.Quant:
 		return &Quant{Base{Bool, expr.Pos()}, expr.All, r.expr(expr.Path)}
 	case *syntax.Strategy:
@@ -306,6 +308,18 @@ func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
 	op := letter + " operator"
 	r.checkNumberBound(expr.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
 	return objective
+}
+
+// conditional resolves the path formula or reward objective of an operator and its condition.
+func (r *resolver) conditional(expr *syntax.Conditional) Expr {
+	result := &Conditional{Base{Path, expr.Pos()}, r.expr(expr.X), r.expr(expr.Condition)}
+	if typ := result.X.Type(); typ != Invalid && !boolean(typ) {
+		r.typeError(expr.X, "left side of || is not a path formula: %s", typeMismatch(result.X, "a path formula"))
+	}
+	if typ := result.Condition.Type(); typ != Invalid && !boolean(typ) {
+		r.typeError(expr.Condition, "condition behind || is not a path formula: %s", typeMismatch(result.Condition, "a path formula"))
+	}
+	return result
 }
 
 // checkGameTarget checks the target of Fc or F0, which only games have.

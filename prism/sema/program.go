@@ -185,6 +185,12 @@ type (
 		Target Expr
 		Costs  []Cost
 	}
+	// Conditional is X || Condition in P or R: the value of X, a path formula or a *RewardPath, over the paths
+	// that satisfy the path formula Condition.
+	Conditional struct {
+		Base
+		X, Condition Expr
+	}
 	// Quant is E or A.
 	Quant struct {
 		Base

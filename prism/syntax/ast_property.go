@@ -163,6 +163,14 @@ type RewardPath struct {
 	Span
 }
 
+// Conditional is `X || Condition` in the brackets of a P or R operator: the value of X over the paths that
+// satisfy Condition. Only Storm's dialect has it.
+type Conditional struct {
+	X         Expr // a path formula, or in R a reward objective
+	Condition Expr // a path formula
+	Span
+}
+
 // Quant is the CTL operator `E [ … ]` or `A [ … ]`.
 type Quant struct {
 	All  bool
@@ -217,6 +225,7 @@ func (*Prob) exprNode()       {}
 func (*Steady) exprNode()     {}
 func (*Reward) exprNode()     {}
 func (*RewardPath) exprNode() {}
+func (*Conditional) exprNode() {}
 func (*Quant) exprNode()      {}
 func (*Strategy) exprNode()   {}
 func (*Filter) exprNode()     {}

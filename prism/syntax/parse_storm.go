@@ -87,6 +87,24 @@ func (p *parser) costBound() *CostBound {
 	return bound
 }
 
+// conditionAhead reports whether the || of a conditional probability or reward is the current token.
+func (p *parser) conditionAhead() bool {
+	return p.tok.kind == tokOr && p.dialect == Storm && p.inProperties && p.textAt(p.tok, "||")
+}
+
+// conditional parses the condition behind a path formula or reward objective, || formula, if there is one.
+func (p *parser) conditional(objective Expr) Expr {
+	if !p.conditionAhead() {
+		return objective
+	}
+	height := p.height
+	p.advance()
+	p.advance()
+	condition := p.operatorOperand(allowProperty | allowTemporal)
+	p.growHeight(height)
+	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
+}
+
 // splitOperator splits a word such as Usteps or Frew into a temporal operator and the bounded
 // quantity, as Storm does. It reports whether the current token is now the operator.
 func (p *parser) splitOperator(k kind) bool {

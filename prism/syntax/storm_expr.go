@@ -28,7 +28,7 @@ func (s *stormRewriter) rewrite(expr Expr) Expr {
 // parser can read.
 func isLogic(expr Expr) bool {
 	switch expr.(type) {
-	case *Quoted, *Temporal, *Prob, *Steady, *Reward, *RewardPath, *Quant, *Strategy, *Filter:
+	case *Quoted, *Temporal, *Prob, *Steady, *Reward, *RewardPath, *Conditional, *Quant, *Strategy, *Filter:
 		return true
 	}
 	return false

@@ -1,0 +1,46 @@
+package check_test
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"tilecheck/native"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// stormOrError checks a property in Storm's dialect, which may be wrong.
+func stormOrError(t *testing.T, model string, accuracy result.Accuracy, property string) (result.Verdict, error) {
+	t.Helper()
+	job := runner.Job{File: "m.prism", Model: []byte(model), Props: []string{property}, Dialect: syntax.Storm, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy}}}
+	vs, err := runner.Check(t.Context(), native.New(), job)
+	if len(vs) == 0 {
+		return result.Verdict{}, errors.Join(err, errors.New("no verdict"))
+	}
+	return vs[0], err
+}
+
+// sameValue reports whether a verdict has a value: true, false, inf, or a fraction.
+func sameValue(v result.Verdict, want string) bool {
+	switch want {
+	case "true", "false":
+		return v.Value.Kind == result.Boolean && v.Value.Bool == (want == "true")
+	case "inf":
+		return math.IsInf(v.Value.Num, 1)
+	}
+	fraction, _ := new(big.Rat).SetString(want)
+	return v.Value.Rat != nil && v.Value.Rat.Cmp(fraction) == 0
+}
+
+// hasBounds reports whether a verdict has the value, or narrow bounds that contain it.
+func hasBounds(v result.Verdict, want string) bool {
+	if v.Bound == nil || want == "true" || want == "false" || want == "inf" {
+		return sameValue(v, want)
+	}
+	fraction, _ := new(big.Rat).SetString(want)
+	f, _ := fraction.Float64()
+	return v.Bound.Lo <= f && f <= v.Bound.Hi && v.Bound.Hi-v.Bound.Lo <= 1e-6*max(math.Abs(v.Bound.Hi), math.Abs(v.Bound.Lo))
+}
