@@ -50,8 +50,8 @@ func property(t *testing.T, text string) sema.Expr {
 
 var (
 	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "path", "reward"}
-	paths = [...]string{"state", "next", "until", "late W", "costs", "LTL"}
-	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "until reached", "zero unless reached", "co-safe"}
+	paths = [...]string{"state", "next", "until", "late W", "costs", "conditional", "LTL"}
+	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "until reached", "zero unless reached", "conditional", "co-safe"}
 )
 
 func showPath(p *logic.Path) string {
@@ -119,6 +119,8 @@ func TestOf(t *testing.T) {
 		{`Pmax=? [ (F s=1) & (F s=2) ]`, "P: LTL"},
 		{`Pmax=? [ F P>0.5 [ X s=2 ] ]`, "P: until F reaches"},
 		{`Pmax=? [ F{rew{"a"}<=3} s=2 ]`, "P: costs"},
+		{`Pmax=? [ F s=1 || F s=2 ]`, "P: conditional"},
+		{`R{"a"}max=? [ F s=1 || F s=2 ]`, "R: conditional"},
 		{`R{"a"}max=? [ F s=2 ]`, "R: reach"},
 		{`R{"a"}max=? [ F<=2 s=2 ]`, "R: bounded reach"},
 		{`R{"a"}max=? [ C<=2 ]`, "R: cumulativeC"},

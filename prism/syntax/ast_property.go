@@ -220,12 +220,12 @@ func (f *OldFilter) Op(threshold Threshold) string {
 	return "state"
 }
 
-func (*Temporal) exprNode()   {}
-func (*Prob) exprNode()       {}
-func (*Steady) exprNode()     {}
-func (*Reward) exprNode()     {}
-func (*RewardPath) exprNode() {}
+func (*Temporal) exprNode()    {}
+func (*Prob) exprNode()        {}
+func (*Steady) exprNode()      {}
+func (*Reward) exprNode()      {}
+func (*RewardPath) exprNode()  {}
 func (*Conditional) exprNode() {}
-func (*Quant) exprNode()      {}
-func (*Strategy) exprNode()   {}
-func (*Filter) exprNode()     {}
+func (*Quant) exprNode()       {}
+func (*Strategy) exprNode()    {}
+func (*Filter) exprNode()      {}

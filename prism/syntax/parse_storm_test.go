@@ -32,9 +32,12 @@ func TestReadStorm(t *testing.T) {
 		`const int Fsteps; P=? [ F Fsteps<=4 ]`:       `P=? [ F Fsteps<=4 ]`,
 		`const int Usteps; P=? [ F Usteps<=4 & "a" ]`: `P=? [ F Usteps<=4&"a" ]`,
 		// A bound with an extremum: of all schedulers, or not of all that it does not hold.
-		`Pmin>=0.4 [ F "a" ]; Pmax<0.4 [ F "a" ]`:      `P>=0.4 [ F "a" ]; P<0.4 [ F "a" ]`,
-		`Pmax>=0.4 [ F "a" ]; Pmin<0.4 [ F "a" ]`:      `!P<0.4 [ F "a" ]; !P>=0.4 [ F "a" ]`,
-		`P max>1/2 [ F Rmin<=2 [ F "a" ] ]`:            `!P<=1/2 [ F !R>2 [ F "a" ] ]`,
+		`Pmin>=0.4 [ F "a" ]; Pmax<0.4 [ F "a" ]`: `P>=0.4 [ F "a" ]; P<0.4 [ F "a" ]`,
+		`Pmax>=0.4 [ F "a" ]; Pmin<0.4 [ F "a" ]`: `!P<0.4 [ F "a" ]; !P>=0.4 [ F "a" ]`,
+		`P max>1/2 [ F Rmin<=2 [ F "a" ] ]`:       `!P<=1/2 [ F !R>2 [ F "a" ] ]`,
+		// Conditions.
+		`P=? [F "a"||F "b"]; Pmax>=1/2 [ "a" U "b" || X "a" | "b" {"a"}{max} ]`: `P=? [ F "a" || F "b" ]; !P<1/2 [ "a" U "b" || X "a"|"b" {"a"}{max} ]`,
+		`R{"r"}=? [ C || F "b" ]`:                      `R{"r"}=? [ C || F "b" ]`,
 		`LRAmax>=0.5 [ "a" ]; Tmin<=3 [ F "a" ]`:       `!S<0.5 [ "a" ]; !T>3 [ F "a" ]`,
 		`multi(Pmin=? [ F "b" ], Pmax>=0.4 [ F "a" ])`: `multi(Pmin=? [ F "b" ], P>=0.4 [ F "a" ])`,
 		`multi(Pmin<=0.4 [ F Pmax>=0.4 [ X "a" ] ])`:   `multi(P<=0.4 [ F !P<0.4 [ X "a" ] ])`,
@@ -76,7 +79,9 @@ func TestReadStorm(t *testing.T) {
 		`R=? [ C<=5 discount=0.9 ]`:     `p:1:12: discounted rewards are not supported`,
 		`R=? [ C{"r"}<3 ]`:              `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
 		`R=? [ C>=3 ]`:                  `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
-		`P=? [ F "a" || F "b" ]`:        `p:1:14: found "|", want an expression; "or" is a single "|", and conditional probabilities (a || b), which Storm has, are not supported`,
+		`P=? [ F ("a" || F "b") ]`:      `p:1:15: found "|", want ")"`,
+		`P=? [ F "a" || F "b" || "a" ]`: `p:1:22: found "|", want "]"`,
+		`P=? [ F "a" | | F "b" ]`:       `p:1:15: found "|", want an expression; "or" is a single "|"; a condition`,
 		`LRAmax=? "a"`:                  `p:1:10: found '"', want "["`,
 	} {
 		if _, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -106,7 +111,7 @@ func TestEcho(t *testing.T) {
 
 // What only Storm has stays an error, which says so.
 func TestStormOnly(t *testing.T) {
-	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`, `Pmax>=0.5 [ F "a" ]`, `P=? [ F{steps<=3} "a" ]`} {
+	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`, `Pmax>=0.5 [ F "a" ]`, `P=? [ F{steps<=3} "a" ]`, `P=? [ F "a" || F "b" ]`} {
 		if _, err := syntax.ParseProperties("p", []byte(text)); err == nil || !strings.Contains(err.Error(), "Storm's dialect accepts it (--dialect storm)") {
 			t.Errorf("%s: found %v", text, err)
 		}
