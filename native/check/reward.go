@@ -40,6 +40,8 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 		return nil, e.refuse(result.Unsupported, objective.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
 	case logic.ConditionalReward:
 		return e.conditionalReward(formula)
+	case logic.Discounted:
+		return e.discountedReward(formula, reward, dir)
 	case logic.CoSafe:
 		return e.coSafeReward(objective.X, reward, dir)
 	}

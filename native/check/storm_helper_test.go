@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"tilecheck/native"
@@ -43,4 +44,25 @@ func hasBounds(v result.Verdict, want string) bool {
 	fraction, _ := new(big.Rat).SetString(want)
 	f, _ := fraction.Float64()
 	return v.Bound.Lo <= f && f <= v.Bound.Hi && v.Bound.Hi-v.Bound.Lo <= 1e-6*max(math.Abs(v.Bound.Hi), math.Abs(v.Bound.Lo))
+}
+
+// checkStorm checks a property in Storm's dialect for its fraction and its bounds, or for an error, which is written behind a question mark.
+func checkStorm(t *testing.T, model, property, want string) {
+	t.Helper()
+	if text, refused := strings.CutPrefix(want, "?"); refused {
+		v, err := stormOrError(t, model, result.Bounded, property)
+		if err == nil && v.Err != nil {
+			err = v.Err
+		}
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: found %v, %v, want %q", property, v.Value, err, text)
+		}
+		return
+	}
+	if v := storm(t, model, result.Exact, property)[0]; v.Err != nil || !sameValue(v, want) {
+		t.Errorf("%s: found %v, %v, want %s", property, v.Value, v.Err, want)
+	}
+	if v := storm(t, model, result.Bounded, property)[0]; v.Err != nil || !hasBounds(v, want) {
+		t.Errorf("%s: found %v in %v, %v, want %s", property, v.Value, v.Bound, v.Err, want)
+	}
 }

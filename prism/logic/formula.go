@@ -178,6 +178,9 @@ func Describe(expr sema.Expr) string {
 	case *sema.Conditional:
 		return "a formula with a condition (||)"
 	case *sema.RewardPath:
+		if expr.Discount != nil {
+			return "the reward objective C with a discount factor"
+		}
 		if len(expr.Costs) > 0 {
 			return "the reward objective C with reward bounds"
 		}

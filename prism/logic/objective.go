@@ -17,6 +17,7 @@ const (
 	TotalReward                          // C
 	LongRun                              // S: the long-run average
 	CostBoundedReward                    // C with upper bounds on rewards: the reward while every bound holds
+	Discounted                           // C with a discount factor: the total reward, or that of the first steps
 	UntilReached                         // Fc: the reward until a state of the target; the total reward of a path that reaches none
 	ZeroUnlessReached                    // F0: the same, but 0 for a path that reaches none
 	ConditionalReward                    // another objective over the paths that satisfy a path formula
@@ -37,6 +38,8 @@ type Objective struct {
 	Target sema.Expr
 	// At is the number of steps or the time of Cumulative and Instantaneous.
 	At sema.Expr
+	// Discount is the discount factor of Discounted; At is its number of steps, or nil.
+	Discount sema.Expr
 	// Costs are the bounds of CostBoundedReward.
 	Costs []sema.Cost
 	// Conditioned is the objective of ConditionalReward, and Condition its path formula.
@@ -56,8 +59,10 @@ func objectiveOf(expr *sema.Reward) *Objective {
 		return objective
 	}
 	if rewardPath, ok := expr.Path.(*sema.RewardPath); ok {
-		objective.At, objective.Costs, objective.Target = rewardPath.Bound, rewardPath.Costs, rewardPath.Target
+		objective.At, objective.Costs, objective.Target, objective.Discount = rewardPath.Bound, rewardPath.Costs, rewardPath.Target, rewardPath.Discount
 		switch {
+		case rewardPath.Discount != nil:
+			objective.Form = Discounted
 		case rewardPath.Kind == syntax.UntilReached:
 			objective.Form = UntilReached
 		case rewardPath.Kind == syntax.ZeroUnlessReached:
@@ -88,7 +93,7 @@ func objectiveOf(expr *sema.Reward) *Objective {
 // Letter returns the letter of a reward objective: C, I or S; "" if the objective is a path formula.
 func (o *Objective) Letter() string {
 	switch o.Form {
-	case Cumulative, CostBoundedReward, TotalReward:
+	case Cumulative, CostBoundedReward, TotalReward, Discounted:
 		return "C"
 	case Instantaneous:
 		return "I"

@@ -301,12 +301,13 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr,
 // rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
 func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
 	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[expr.Kind]
-	objective := &RewardPath{Base{Path, expr.Pos()}, expr.Kind, r.optional(expr.Bound), r.optional(expr.Target), r.costs(expr.Costs, letter)}
+	objective := &RewardPath{Base{Path, expr.Pos()}, expr.Kind, r.optional(expr.Bound), r.optional(expr.Target), r.costs(expr.Costs, letter), r.optional(expr.Discount)}
 	if objective.Target != nil {
 		r.checkGameTarget(expr, objective.Target, letter)
 	}
 	op := letter + " operator"
 	r.checkNumberBound(expr.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	r.checkNumberBound(expr.Discount, objective.Discount, "discount factor in "+op+" is not constant", "discount factor in "+op+" must be an int or double")
 	return objective
 }
 

@@ -160,6 +160,8 @@ type RewardPath struct {
 	// Costs are upper bounds on the rewards of other structures, which C can have in Storm's dialect
 	// instead of Bound.
 	Costs []*CostBound
+	// Discount is the discount factor of Cdiscount=d and of C<=t discount=d in Storm's dialect; nil for none.
+	Discount Expr
 	Span
 }
 

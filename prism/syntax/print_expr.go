@@ -308,6 +308,14 @@ func (p *printer) rewardPath(expr *RewardPath) {
 		p.write("C")
 		p.costs(expr, expr.Costs)
 	}
+	if expr.Discount != nil {
+		if !p.echo && p.dialect != Storm {
+			p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "discounted rewards"})
+		}
+		p.writeIf(expr.Bound != nil, " ")
+		p.write("discount=")
+		p.expr(expr.Discount, levelUntil)
+	}
 }
 
 // strategy writes a coalition operator and its operand.

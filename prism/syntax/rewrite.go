@@ -110,6 +110,7 @@ func (r *rewriter) propChildren(expr Expr) Expr {
 	case *RewardPath:
 		result := *expr
 		result.Bound, result.Target, result.Costs = r.expr(expr.Bound), r.expr(expr.Target), r.costs(expr.Costs)
+		result.Discount = r.expr(expr.Discount)
 		return keep(r, expr, &result)
 	}
 	return expr

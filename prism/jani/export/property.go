@@ -239,6 +239,8 @@ func (x *exporter) reward(formula *logic.Formula) (any, error) {
 	case logic.TotalReward:
 	case logic.ConditionalReward:
 		return nil, errors.New("JANI has no conditional rewards")
+	case logic.Discounted:
+		return nil, errors.New("JANI has no discounted rewards")
 	case logic.CostBoundedReward:
 		return nil, errors.New("JANI has no reward bounds on a total reward")
 	case logic.Cumulative:
