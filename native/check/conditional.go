@@ -59,7 +59,7 @@ func both(left, right sema.Expr) sema.Expr {
 
 // impossible returns the error that a condition has probability 0 in a state, so that there is no value.
 func (e *evaluation) impossible(expr sema.Expr, s int) error {
-	return e.refuse(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.space.Compiled().StateText(e.space.State(nil, s)))
+	return e.refuse(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
 // conditionalInChain returns the probability p/(p+q) in a Markov chain, where p is the probability that the path satisfies the

@@ -100,7 +100,7 @@ func TestConditionalInMDP(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := space.Model()
-		if sparsetest.NumSchedulers(m, 2000) == 2000 {
+		if sparsetest.NumSchedulers(m, 500) == 500 {
 			continue
 		}
 		n := m.NumStates()

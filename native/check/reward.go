@@ -25,8 +25,17 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	}
 	reward, err := e.reward(objective.Struct)
 	if err != nil {
+		if rewards, ok := e.signed(objective.Struct); ok {
+			return e.signedReward(formula, rewards, dir)
+		}
 		return nil, err
 	}
+	return e.rewardValue(formula, reward, dir)
+}
+
+// rewardValue returns the value of an R operator for a structure without negative rewards.
+func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
 	if e.partiallyObservable() {
 		return e.observedReward(formula, reward, dir)
 	}

@@ -29,8 +29,8 @@ func sameValue(v result.Verdict, want string) bool {
 	switch want {
 	case "true", "false":
 		return v.Value.Kind == result.Boolean && v.Value.Bool == (want == "true")
-	case "inf":
-		return math.IsInf(v.Value.Num, 1)
+	case "inf", "-inf":
+		return math.IsInf(v.Value.Num, map[string]int{"inf": 1, "-inf": -1}[want])
 	}
 	fraction, _ := new(big.Rat).SetString(want)
 	return v.Value.Rat != nil && v.Value.Rat.Cmp(fraction) == 0
@@ -38,7 +38,7 @@ func sameValue(v result.Verdict, want string) bool {
 
 // hasBounds reports whether a verdict has the value, or narrow bounds that contain it.
 func hasBounds(v result.Verdict, want string) bool {
-	if v.Bound == nil || want == "true" || want == "false" || want == "inf" {
+	if v.Bound == nil || want == "true" || want == "false" || strings.HasSuffix(want, "inf") {
 		return sameValue(v, want)
 	}
 	fraction, _ := new(big.Rat).SetString(want)
