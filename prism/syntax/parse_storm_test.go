@@ -112,6 +112,29 @@ func TestEcho(t *testing.T) {
 	}
 }
 
+// TestPrintStorm: Storm's own operators are printed for it, and refused for PRISM.
+func TestPrintStorm(t *testing.T) {
+	for text, want := range map[string]string{
+		`P=? [ F "a" || G<=3 "b" ]`:        `P=? [ F "a" || !(F<=3 (!"b")) ]`,
+		`R{"r"}=? [ F "a" || F "b" ]`:      `R{"r"}=? [ F "a" || F "b" ]`,
+		`R{"r"}max=? [ Cdiscount=9/10 ]`:   `R{"r"}max=? [ Cdiscount=9/10.0 ]`,
+		`Rmax=? [ C<=2*3 discount=1-0.5 ]`: `Rmax=? [ C<=2*3 discount=1-0.5 ]`,
+	} {
+		props, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := props.Items[0].(*syntax.Property).X
+		var b strings.Builder
+		if err := syntax.Fprint(&b, x, syntax.Options{Dialect: syntax.Storm}); err != nil || b.String() != want {
+			t.Errorf("found %s, %v, want %s", b.String(), err, want)
+		}
+		if err := syntax.Fprint(&b, x, syntax.Options{}); err == nil || !strings.Contains(err.Error(), "PRISM does not support") {
+			t.Errorf("%s for PRISM: %v", text, err)
+		}
+	}
+}
+
 // What only Storm has stays an error, which says so.
 func TestStormOnly(t *testing.T) {
 	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`, `Pmax>=0.5 [ F "a" ]`, `P=? [ F{steps<=3} "a" ]`, `P=? [ F "a" || F "b" ]`} {

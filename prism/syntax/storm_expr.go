@@ -453,7 +453,11 @@ func (s *stormRewriter) reward(expr *Reward) Expr {
 	}
 	result := *expr
 	result.Path = Unparen(expr.Path)
-	switch path := result.Path.(type) {
+	objective := result.Path
+	if conditional, ok := objective.(*Conditional); ok {
+		objective = conditional.X
+	}
+	switch path := objective.(type) {
 	case *RewardPath:
 	case *Temporal:
 		if path.Op != Future || path.Bound != nil || IsPath(path.Y) {
