@@ -129,7 +129,7 @@ func TestPrintStorm(t *testing.T) {
 		if err := syntax.Fprint(&b, x, syntax.Options{Dialect: syntax.Storm}); err != nil || b.String() != want {
 			t.Errorf("found %s, %v, want %s", b.String(), err, want)
 		}
-		if err := syntax.Fprint(&b, x, syntax.Options{}); err == nil || !strings.Contains(err.Error(), "PRISM does not support") {
+		if err := syntax.Fprint(&b, x, syntax.Options{}); err == nil || !strings.Contains(err.Error(), "PRISM cannot express ") {
 			t.Errorf("%s for PRISM: %v", text, err)
 		}
 	}
