@@ -32,8 +32,11 @@ var operatorTexts = map[string]string{
 var rewardTexts = map[string]string{
 	"F": "**Reward until** a state is reached where the formula holds. It is infinite if that is not certain.",
 	"C": "**Cumulative reward**: the sum of all rewards of the path; with a bound, up to this step or time.",
-	"I": "**Instantaneous reward**: the reward of the state at this step or time.",
-	"S": "**Long-run average** of the reward: per unit of time in a CTMC, otherwise per step.",
+
+	"Cdiscount": "**Discounted reward**: the sum of the rewards of all steps, where that of step i, from 0 on, counts factor^i times.",
+	"discount":  "**Discount factor**: the reward of step i, from 0 on, counts factor^i times.",
+	"I":         "**Instantaneous reward**: the reward of the state at this step or time.",
+	"S":         "**Long-run average** of the reward: per unit of time in a CTMC, otherwise per step.",
 }
 
 // releaseText says what R means between two formulas.

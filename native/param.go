@@ -567,7 +567,7 @@ func (o *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
 		return single(o.chain.ReachReward(o.ctx, rewards, target))
 	case objective.Form == logic.LongRun:
 		return single(o.chain.LongRun(o.ctx, rewards))
-	case objective.Form == logic.CostBoundedReward:
+	case objective.Form == logic.CostBoundedReward || objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted:
 		return nil, o.refuse(formula.X, logic.Describe(objective.X))
 	case objective.Form == logic.TotalReward:
 		return single(o.chain.Total(o.ctx, rewards))

@@ -27,7 +27,7 @@ func (e *evaluation) unfair(formula *logic.Formula, dir solve.Direction) error {
 	switch {
 	case form == logic.Cumulative || form == logic.Instantaneous:
 		return nil
-	case form == logic.CostBoundedReward:
+	case form == logic.CostBoundedReward || form == logic.ConditionalReward || form == logic.Discounted:
 		return e.unsupported(formula.X, "found %s and fair schedulers", logic.Describe(formula.Objective.X))
 	case form == logic.LongRun:
 		return e.unsupported(formula.X, "found a long-run reward and fair schedulers")

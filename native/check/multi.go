@@ -269,7 +269,7 @@ func (e *evaluation) rewardObjective(o *objective, formula *logic.Formula) error
 		return e.unsupported(formula.X, "found a ratio of rewards in multi(...), "+objectives)
 	case wanted.Path != nil:
 		return e.unsupported(formula.X, "found an R operator of a path formula in multi(...), "+objectives)
-	case wanted.Form == logic.CostBoundedReward:
+	case wanted.Form == logic.CostBoundedReward || wanted.Form == logic.ConditionalReward || wanted.Form == logic.Discounted:
 		return e.unsupported(formula.X, "found %s in multi(...), %s", logic.Describe(wanted.X), objectives)
 	case wanted.Form == logic.LongRun:
 		return e.unsupported(formula.X, "found a long-run average, R [ S ], in multi(...), "+objectives)

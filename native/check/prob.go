@@ -110,6 +110,8 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 		return e.indicator(set), nil
 	case logic.CostBounded:
 		return e.costBounded(path, dir)
+	case logic.Conditional:
+		return e.conditional(path, dir)
 	case logic.Next:
 		set, err := e.nested(path.Right)
 		if err != nil {

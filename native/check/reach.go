@@ -100,6 +100,8 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 		return nil, noScheduler(property, property.X, "found %s, want an operator P for paths", outermost(property.X))
 	case formula.Path.Form == logic.CostBounded:
 		return nil, costBoundedScheduler(property, formula.Path.X)
+	case formula.Path.Form == logic.Conditional:
+		return nil, conditionalScheduler(property, formula.Path.X)
 	case formula.Path.Form == logic.InitialState:
 		return nil, noScheduler(property, formula.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}

@@ -130,6 +130,9 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		}
 		return o.split(evaluator, expr)
 	case logic.Reward:
+		if formula.Objective.Form == logic.ConditionalReward {
+			return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(formula.Objective.X))
+		}
 		if formula.Objective.Err != nil || formula.Objective.Ratio {
 			return evaluator.unsupported(expr, "found %s, want the rewards of one structure", logic.Describe(expr))
 		}

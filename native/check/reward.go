@@ -25,8 +25,17 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	}
 	reward, err := e.reward(objective.Struct)
 	if err != nil {
+		if rewards, ok := e.signed(objective.Struct); ok {
+			return e.signedReward(formula, rewards, dir)
+		}
 		return nil, err
 	}
+	return e.rewardValue(formula, reward, dir)
+}
+
+// rewardValue returns the value of an R operator for a structure without negative rewards.
+func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
 	if e.partiallyObservable() {
 		return e.observedReward(formula, reward, dir)
 	}
@@ -38,6 +47,10 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 		return e.reachReward(objective, reward, dir)
 	case logic.BoundedReachReward:
 		return nil, e.refuse(result.Unsupported, objective.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+	case logic.ConditionalReward:
+		return e.conditionalReward(formula)
+	case logic.Discounted:
+		return e.discountedReward(formula, reward, dir)
 	case logic.CoSafe:
 		return e.coSafeReward(objective.X, reward, dir)
 	}

@@ -81,6 +81,10 @@ func operator(property *Property) (*logic.Formula, error) {
 		return nil, costBoundedScheduler(property, formula.Path.X)
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CostBoundedReward:
 		return nil, costBoundedScheduler(property, formula.Objective.X)
+	case formula.Kind == logic.Probability && formula.Path.Form == logic.Conditional:
+		return nil, conditionalScheduler(property, formula.Path.X)
+	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ConditionalReward:
+		return nil, conditionalScheduler(property, formula.Objective.X)
 	case formula.Pareto():
 		return nil, noScheduler(property, formula.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CoSafe:
@@ -118,6 +122,11 @@ func outermost(expr sema.Expr) string {
 // costBoundedScheduler returns the error that a formula with a bound on rewards has no scheduler to return.
 func costBoundedScheduler(property *Property, expr sema.Expr) error {
 	return noScheduler(property, expr, "found %s, whose schedulers remember what was earned", logic.Describe(expr))
+}
+
+// conditionalScheduler returns the error that a formula with a condition has no scheduler or paths to return.
+func conditionalScheduler(property *Property, expr sema.Expr) error {
+	return noScheduler(property, expr, "found %s, whose schedulers remember which formulas the path satisfied", logic.Describe(expr))
 }
 
 // noScheduler returns the error that there is no scheduler to return, with the position of expr.

@@ -71,7 +71,7 @@ func (t *translation) positiveFormula(automaton *certificate.Automaton, path *lo
 	}
 	binary, ok := path.X.(*sema.Binary)
 	if !ok {
-		return nil, t.unsupported(path.X, "a path formula of this form")
+		return nil, t.unsupported(path.X, "%s", logic.Describe(path.X))
 	}
 	left, err := t.pathFormula(automaton, binary.X)
 	if err != nil {

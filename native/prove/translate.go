@@ -562,7 +562,7 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 	case logic.Instantaneous:
 		vector.Kind = certificate.Instant
 		err = t.rewardTime(&vector, objective)
-	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward, logic.Discounted:
 		return vectorValue{}, t.unsupported(formula.X, "%s", logic.Describe(objective.X))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward

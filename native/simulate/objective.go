@@ -193,7 +193,7 @@ func (builder *objectiveBuilder) setRewardMonitor(result *Objective, objective *
 		result.Monitor = builder.timedRewardMonitor(compile.InstantReward, objective)
 	case logic.LongRun:
 		builder.unsupported(objective.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
-	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached:
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward, logic.Discounted:
 		builder.unsupported(objective.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
 	case logic.TotalReward:
 		builder.unsupported(objective.X, "found the total reward C without a time bound, simulation wants C<=t")

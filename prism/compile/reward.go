@@ -101,3 +101,11 @@ func (it *rewardItem) reward(env *env) float64 {
 	}
 	return value
 }
+
+// WithRewards returns the same model with other reward structures.
+func (m *Model) WithRewards(structures []sema.RewardStruct) *Model {
+	program, other := *m.program, *m
+	program.Rewards = structures
+	other.program = &program
+	return &other
+}

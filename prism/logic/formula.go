@@ -175,7 +175,12 @@ func Describe(expr sema.Expr) string {
 		return "the temporal operator " + expr.Op.String()
 	case *sema.CostBounded:
 		return "a formula with reward bounds"
+	case *sema.Conditional:
+		return "a formula with a condition (||)"
 	case *sema.RewardPath:
+		if expr.Discount != nil {
+			return "the reward objective C with a discount factor"
+		}
 		if len(expr.Costs) > 0 {
 			return "the reward objective C with reward bounds"
 		}

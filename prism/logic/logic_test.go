@@ -50,8 +50,8 @@ func property(t *testing.T, text string) sema.Expr {
 
 var (
 	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "path", "reward"}
-	paths = [...]string{"state", "next", "until", "late W", "costs", "LTL"}
-	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "until reached", "zero unless reached", "co-safe"}
+	paths = [...]string{"state", "next", "until", "late W", "costs", "conditional", "LTL"}
+	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "discounted", "until reached", "zero unless reached", "conditional", "co-safe"}
 )
 
 func showPath(p *logic.Path) string {
@@ -119,11 +119,15 @@ func TestOf(t *testing.T) {
 		{`Pmax=? [ (F s=1) & (F s=2) ]`, "P: LTL"},
 		{`Pmax=? [ F P>0.5 [ X s=2 ] ]`, "P: until F reaches"},
 		{`Pmax=? [ F{rew{"a"}<=3} s=2 ]`, "P: costs"},
+		{`Pmax=? [ F s=1 || F s=2 ]`, "P: conditional"},
+		{`R{"a"}max=? [ F s=1 || F s=2 ]`, "R: conditional"},
 		{`R{"a"}max=? [ F s=2 ]`, "R: reach"},
 		{`R{"a"}max=? [ F<=2 s=2 ]`, "R: bounded reach"},
 		{`R{"a"}max=? [ C<=2 ]`, "R: cumulativeC"},
 		{`R{"a"}max=? [ C ]`, "R: totalC"},
 		{`R{"a"}max=? [ C{"b"}<=2,steps<=4 ]`, "R: cost-bounded totalC"},
+		{`R{"a"}max=? [ Cdiscount=1/2 ]`, "R: discountedC"},
+		{`R{"a"}max=? [ C<=3 discount=0.9 ]`, "R: discountedC"},
 		{`R{"a"}max=? [ I=2 ]`, "R: instantaneousI"},
 		{`R{"a"}max=? [ S ]`, "R: long runS"},
 		{`R{"a"}max=? [ F X s=2 ]`, "R: co-safe"},

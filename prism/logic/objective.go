@@ -17,8 +17,10 @@ const (
 	TotalReward                          // C
 	LongRun                              // S: the long-run average
 	CostBoundedReward                    // C with upper bounds on rewards: the reward while every bound holds
+	Discounted                           // C with a discount factor: the total reward, or that of the first steps
 	UntilReached                         // Fc: the reward until a state of the target; the total reward of a path that reaches none
 	ZeroUnlessReached                    // F0: the same, but 0 for a path that reaches none
+	ConditionalReward                    // another objective over the paths that satisfy a path formula
 	CoSafe                               // the reward until a path formula is satisfied whatever follows
 )
 
@@ -36,8 +38,13 @@ type Objective struct {
 	Target sema.Expr
 	// At is the number of steps or the time of Cumulative and Instantaneous.
 	At sema.Expr
+	// Discount is the discount factor of Discounted; At is its number of steps, or nil.
+	Discount sema.Expr
 	// Costs are the bounds of CostBoundedReward.
 	Costs []sema.Cost
+	// Conditioned is the objective of ConditionalReward, and Condition its path formula.
+	Conditioned *Objective
+	Condition   sema.Expr
 	// Path is the path formula of ReachReward, BoundedReachReward and CoSafe; otherwise nil.
 	Path *Path
 }
@@ -45,9 +52,17 @@ type Objective struct {
 // objectiveOf classifies what an R operator measures.
 func objectiveOf(expr *sema.Reward) *Objective {
 	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDiv >= 0}
+	if conditional, ok := expr.Path.(*sema.Conditional); ok {
+		without := *expr
+		without.Path = conditional.X
+		objective.Form, objective.Conditioned, objective.Condition = ConditionalReward, objectiveOf(&without), conditional.Condition
+		return objective
+	}
 	if rewardPath, ok := expr.Path.(*sema.RewardPath); ok {
-		objective.At, objective.Costs, objective.Target = rewardPath.Bound, rewardPath.Costs, rewardPath.Target
+		objective.At, objective.Costs, objective.Target, objective.Discount = rewardPath.Bound, rewardPath.Costs, rewardPath.Target, rewardPath.Discount
 		switch {
+		case rewardPath.Discount != nil:
+			objective.Form = Discounted
 		case rewardPath.Kind == syntax.UntilReached:
 			objective.Form = UntilReached
 		case rewardPath.Kind == syntax.ZeroUnlessReached:
@@ -78,7 +93,7 @@ func objectiveOf(expr *sema.Reward) *Objective {
 // Letter returns the letter of a reward objective: C, I or S; "" if the objective is a path formula.
 func (o *Objective) Letter() string {
 	switch o.Form {
-	case Cumulative, CostBoundedReward, TotalReward:
+	case Cumulative, CostBoundedReward, TotalReward, Discounted:
 		return "C"
 	case Instantaneous:
 		return "I"

@@ -15,6 +15,7 @@ const (
 	Until                         // F, G, U, W or R of state formulas: an until formula or the negation of one
 	LateWeakUntil                 // W of state formulas with a lower bound, which no until formula can express
 	CostBounded                   // F or U with bounds on costs
+	Conditional                   // a path formula, Left, over the paths that satisfy another one, Right
 	Linear                        // any other formula of linear temporal logic (LTL), which an automaton reads
 )
 
@@ -52,6 +53,8 @@ func PathOf(expr sema.Expr) *Path {
 		return path
 	}
 	switch expr := expr.(type) {
+	case *sema.Conditional:
+		path.Form, path.Left, path.Right = Conditional, expr.X, expr.Condition
 	case *sema.CostBounded:
 		path.Form, path.Left, path.Right, path.Costs = CostBounded, expr.X, expr.Y, expr.Costs
 	case *sema.Temporal:

@@ -181,7 +181,9 @@ func (f *folder) foldOperator(expr Expr) Expr {
 	case *Reward:
 		return f.foldReward(expr)
 	case *RewardPath:
-		return &RewardPath{expr.Base, expr.Kind, f.fold(expr.Bound), f.fold(expr.Target), f.foldCosts(expr.Costs)}
+		return &RewardPath{expr.Base, expr.Kind, f.fold(expr.Bound), f.fold(expr.Target), f.foldCosts(expr.Costs), f.fold(expr.Discount)}
+	case *Conditional:
+		return &Conditional{expr.Base, f.fold(expr.X), f.fold(expr.Condition)}
 	case *Quant:
 		return &Quant{expr.Base, expr.All, f.fold(expr.Path)}
 	case *Strategy:
@@ -386,8 +388,10 @@ func Operands(expr Expr, visit func(Expr)) {
 	case *Reward:
 		visitAll(expr.index, expr.indexDiv, expr.Bound, expr.Path)
 	case *RewardPath:
-		visitAll(expr.Bound, expr.Target)
+		visitAll(expr.Bound, expr.Target, expr.Discount)
 		visitCostBounds(expr.Costs, visitAll)
+	case *Conditional:
+		visitAll(expr.X, expr.Condition)
 	case *Quant:
 		visitAll(expr.Path)
 	case *Strategy:

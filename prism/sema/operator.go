@@ -22,6 +22,8 @@ func (r *resolver) operator(expr syntax.Expr) Expr {
 		return r.reward(expr)
 	case *syntax.RewardPath:
 		return r.rewardPath(expr)
+	case *syntax.Conditional:
+		return r.conditional(expr)
 	case *syntax.Quant:
 		return &Quant{Base{Bool, expr.Pos()}, expr.All, r.expr(expr.Path)}
 	case *syntax.Strategy:
@@ -299,13 +301,26 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr,
 // rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
 func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
 	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[expr.Kind]
-	objective := &RewardPath{Base{Path, expr.Pos()}, expr.Kind, r.optional(expr.Bound), r.optional(expr.Target), r.costs(expr.Costs, letter)}
+	objective := &RewardPath{Base{Path, expr.Pos()}, expr.Kind, r.optional(expr.Bound), r.optional(expr.Target), r.costs(expr.Costs, letter), r.optional(expr.Discount)}
 	if objective.Target != nil {
 		r.checkGameTarget(expr, objective.Target, letter)
 	}
 	op := letter + " operator"
 	r.checkNumberBound(expr.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	r.checkNumberBound(expr.Discount, objective.Discount, "discount factor in "+op+" is not constant", "discount factor in "+op+" must be an int or double")
 	return objective
+}
+
+// conditional resolves the path formula or reward objective of an operator and its condition.
+func (r *resolver) conditional(expr *syntax.Conditional) Expr {
+	result := &Conditional{Base{Path, expr.Pos()}, r.expr(expr.X), r.expr(expr.Condition)}
+	if typ := result.X.Type(); typ != Invalid && !boolean(typ) {
+		r.typeError(expr.X, "left side of || is not a path formula: %s", typeMismatch(result.X, "a path formula"))
+	}
+	if typ := result.Condition.Type(); typ != Invalid && !boolean(typ) {
+		r.typeError(expr.Condition, "condition behind || is not a path formula: %s", typeMismatch(result.Condition, "a path formula"))
+	}
+	return result
 }
 
 // checkGameTarget checks the target of Fc or F0, which only games have.

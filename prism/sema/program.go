@@ -184,6 +184,14 @@ type (
 		// Target is the target of Fc and F0; nil for others.
 		Target Expr
 		Costs  []Cost
+		// Discount is the discount factor of C; nil for none.
+		Discount Expr
+	}
+	// Conditional is X || Condition in P or R: the value of X, a path formula or a *RewardPath, over the paths
+	// that satisfy the path formula Condition.
+	Conditional struct {
+		Base
+		X, Condition Expr
 	}
 	// Quant is E or A.
 	Quant struct {

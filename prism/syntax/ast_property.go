@@ -160,6 +160,16 @@ type RewardPath struct {
 	// Costs are upper bounds on the rewards of other structures, which C can have in Storm's dialect
 	// instead of Bound.
 	Costs []*CostBound
+	// Discount is the discount factor of Cdiscount=d and of C<=t discount=d in Storm's dialect; nil for none.
+	Discount Expr
+	Span
+}
+
+// Conditional is `X || Condition` in the brackets of a P or R operator: the value of X over the paths that
+// satisfy Condition. Only Storm's dialect has it.
+type Conditional struct {
+	X         Expr // a path formula, or in R a reward objective
+	Condition Expr // a path formula
 	Span
 }
 
@@ -212,11 +222,12 @@ func (f *OldFilter) Op(threshold Threshold) string {
 	return "state"
 }
 
-func (*Temporal) exprNode()   {}
-func (*Prob) exprNode()       {}
-func (*Steady) exprNode()     {}
-func (*Reward) exprNode()     {}
-func (*RewardPath) exprNode() {}
-func (*Quant) exprNode()      {}
-func (*Strategy) exprNode()   {}
-func (*Filter) exprNode()     {}
+func (*Temporal) exprNode()    {}
+func (*Prob) exprNode()        {}
+func (*Steady) exprNode()      {}
+func (*Reward) exprNode()      {}
+func (*RewardPath) exprNode()  {}
+func (*Conditional) exprNode() {}
+func (*Quant) exprNode()       {}
+func (*Strategy) exprNode()    {}
+func (*Filter) exprNode()      {}

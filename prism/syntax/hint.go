@@ -30,7 +30,7 @@ func (p *parser) spellingHint() string {
 	case pair{tokAnd, tokAnd}:
 		return `"and" is a single "&"`
 	case pair{tokOr, tokOr}:
-		return `"or" is a single "|", and conditional probabilities (a || b), which Storm has, are not supported`
+		return `"or" is a single "|"; a condition, a || b, stands in the brackets of P or R only`
 	case pair{tokEqual, tokEqual}:
 		return `equality is a single "="`
 	case pair{tokEqual, tokLess}:

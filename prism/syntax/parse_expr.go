@@ -278,7 +278,7 @@ func (p *parser) binary(context exprContext, minLevel level) Expr {
 	}
 	for {
 		op := infixOp(p.tok.kind)
-		if op == OpNone || op.level() < minLevel {
+		if op == OpNone || op.level() < minLevel || p.conditionAhead() {
 			return left
 		}
 		opPos, height := p.tok.pos, p.height

@@ -103,6 +103,7 @@ func (p *parser) prob() Expr {
 	height := p.height
 	p.expect(tokLeftBracket)
 	operator.Path = p.operatorOperand(allowProperty | allowTemporal)
+	operator.Path = p.conditional(operator.Path)
 	height = max(height, p.height)
 	operator.Filter = p.oldFilter()
 	p.growHeight(height)
@@ -172,6 +173,7 @@ func (p *parser) reward() Expr {
 	height = max(height, p.height)
 	p.expect(tokLeftBracket)
 	operator.Path = p.rewardObjective()
+	operator.Path = p.conditional(operator.Path)
 	height = max(height, p.height)
 	operator.Filter = p.oldFilter()
 	p.growHeight(height)

@@ -87,6 +87,24 @@ func (p *parser) costBound() *CostBound {
 	return bound
 }
 
+// conditionAhead reports whether the || of a conditional probability or reward is the current token.
+func (p *parser) conditionAhead() bool {
+	return p.tok.kind == tokOr && p.dialect == Storm && p.inProperties && p.textAt(p.tok, "||")
+}
+
+// conditional parses the condition behind a path formula or reward objective, || formula, if there is one.
+func (p *parser) conditional(objective Expr) Expr {
+	if !p.conditionAhead() {
+		return objective
+	}
+	height := p.height
+	p.advance()
+	p.advance()
+	condition := p.operatorOperand(allowProperty | allowTemporal)
+	p.growHeight(height)
+	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
+}
+
 // splitOperator splits a word such as Usteps or Frew into a temporal operator and the bounded
 // quantity, as Storm does. It reports whether the current token is now the operator.
 func (p *parser) splitOperator(k kind) bool {
@@ -198,22 +216,36 @@ func (p *parser) longRunRewardAhead() bool {
 }
 
 // cumulativeAhead reports whether the objective C starts here, possibly joined with the bounded
-// quantity as in Csteps<=3. It reports an error for discounted rewards.
+// quantity as in Csteps<=3, or with the word discount.
 func (p *parser) cumulativeAhead() bool {
-	if p.tok.kind == tokIdent && p.text(p.tok) == "Cdiscount" {
-		p.fail(p.tok.pos, "discounted rewards (Cdiscount) are not supported")
-		return true
-	}
-	return p.splitOperator(kwC) || p.tok.kind == kwC
+	return p.splitOperator(kwC) || p.tok.kind == kwC || p.discountAhead("Cdiscount")
 }
 
-// cumulative parses the objective C with bounds in Storm's dialect. It reports an error for lower and
-// strict bounds, which Storm does not accept.
+// discountAhead reports whether the current token is a word before the discount factor.
+func (p *parser) discountAhead(word string) bool {
+	return p.tok.kind == tokIdent && p.text(p.tok) == word && p.peek() == tokEqual
+}
+
+// discount parses =d behind the word discount.
+func (p *parser) discount() Expr {
+	p.advance()
+	p.expect(tokEqual)
+	return p.expr(modelContext)
+}
+
+// cumulative parses the objective C with bounds or a discount factor in Storm's dialect. It reports an error for lower
+// and strict bounds, which Storm does not accept.
 func (p *parser) cumulative() Expr {
 	objective := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
-	p.advance()
 	p.height = 0
+	if p.discountAhead("Cdiscount") {
+		objective.Discount = p.discount()
+		p.growHeight(0)
+		objective.Span = p.span(start)
+		return objective
+	}
+	p.advance()
 	boundPos := p.tok.pos
 	switch bound, costs := p.bounds(); {
 	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(costBound *CostBound) bool { return !isNonStrictUpper(costBound.Bound) }):
@@ -223,8 +255,9 @@ func (p *parser) cumulative() Expr {
 	case bound != nil:
 		objective.Bound = bound.High
 	}
-	if p.tok.kind == tokIdent && p.text(p.tok) == "discount" {
-		p.fail(p.tok.pos, "discounted rewards are not supported")
+	if height := p.height; objective.Bound != nil && p.discountAhead("discount") {
+		objective.Discount = p.discount()
+		p.height = max(height, p.height)
 	}
 	p.growHeight(0)
 	objective.Span = p.span(start)

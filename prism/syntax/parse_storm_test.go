@@ -32,9 +32,13 @@ func TestReadStorm(t *testing.T) {
 		`const int Fsteps; P=? [ F Fsteps<=4 ]`:       `P=? [ F Fsteps<=4 ]`,
 		`const int Usteps; P=? [ F Usteps<=4 & "a" ]`: `P=? [ F Usteps<=4&"a" ]`,
 		// A bound with an extremum: of all schedulers, or not of all that it does not hold.
-		`Pmin>=0.4 [ F "a" ]; Pmax<0.4 [ F "a" ]`:      `P>=0.4 [ F "a" ]; P<0.4 [ F "a" ]`,
-		`Pmax>=0.4 [ F "a" ]; Pmin<0.4 [ F "a" ]`:      `!P<0.4 [ F "a" ]; !P>=0.4 [ F "a" ]`,
-		`P max>1/2 [ F Rmin<=2 [ F "a" ] ]`:            `!P<=1/2 [ F !R>2 [ F "a" ] ]`,
+		`Pmin>=0.4 [ F "a" ]; Pmax<0.4 [ F "a" ]`:                          `P>=0.4 [ F "a" ]; P<0.4 [ F "a" ]`,
+		`Pmax>=0.4 [ F "a" ]; Pmin<0.4 [ F "a" ]`:                          `!P<0.4 [ F "a" ]; !P>=0.4 [ F "a" ]`,
+		`P max>1/2 [ F Rmin<=2 [ F "a" ] ]`:                                `!P<=1/2 [ F !R>2 [ F "a" ] ]`,
+		`R{"r"}max=? [ Cdiscount = 9/10 ]; R=? [ Csteps<=5 discount=0.9 ]`: `R{"r"}max=? [ Cdiscount=9/10 ]; R=? [ C<=5 discount=0.9 ]`,
+		// Conditions.
+		`P=? [F "a"||F "b"]; Pmax>=1/2 [ "a" U "b" || X "a" | "b" {"a"}{max} ]`: `P=? [ F "a" || F "b" ]; !P<1/2 [ "a" U "b" || X "a"|"b" {"a"}{max} ]`,
+		`R{"r"}=? [ C || F "b" ]`:                      `R{"r"}=? [ C || F "b" ]`,
 		`LRAmax>=0.5 [ "a" ]; Tmin<=3 [ F "a" ]`:       `!S<0.5 [ "a" ]; !T>3 [ F "a" ]`,
 		`multi(Pmin=? [ F "b" ], Pmax>=0.4 [ F "a" ])`: `multi(Pmin=? [ F "b" ], P>=0.4 [ F "a" ])`,
 		`multi(Pmin<=0.4 [ F Pmax>=0.4 [ X "a" ] ])`:   `multi(P<=0.4 [ F !P<0.4 [ X "a" ] ])`,
@@ -68,16 +72,20 @@ func TestReadStorm(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`Pmax=? [ F^{money<=2} "a" ]`:   `p:1:13: found "money", want "rew", "steps" or "time"`,
-		`Pmax=? [ F^{rew{"r"}} "a" ]`:   `p:1:21: found "}", want a bound such as <=2 or [1,2]`,
-		`Pmax=? [ F^{rew{"r"}<=1 "a" ]`: `p:1:25: found '"', want "}"`,
-		`T=? F "a"`:                     `p:1:5: found "F", want "["`,
-		`R=? [ Cdiscount=9/10 ]`:        `p:1:7: discounted rewards (Cdiscount) are not supported`,
-		`R=? [ C<=5 discount=0.9 ]`:     `p:1:12: discounted rewards are not supported`,
-		`R=? [ C{"r"}<3 ]`:              `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
-		`R=? [ C>=3 ]`:                  `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
-		`P=? [ F "a" || F "b" ]`:        `p:1:14: found "|", want an expression; "or" is a single "|", and conditional probabilities (a || b), which Storm has, are not supported`,
-		`LRAmax=? "a"`:                  `p:1:10: found '"', want "["`,
+		`Pmax=? [ F^{money<=2} "a" ]`:    `p:1:13: found "money", want "rew", "steps" or "time"`,
+		`Pmax=? [ F^{rew{"r"}} "a" ]`:    `p:1:21: found "}", want a bound such as <=2 or [1,2]`,
+		`Pmax=? [ F^{rew{"r"}<=1 "a" ]`:  `p:1:25: found '"', want "}"`,
+		`T=? F "a"`:                      `p:1:5: found "F", want "["`,
+		`R=? [ Cdiscount= ]`:             `p:1:18: found "]"`,
+		`R=? [ C discount=0.9 ]`:         `p:1:9: found "discount", want "]"`,
+		`R=? [ C{"r"}<=3 discount=0.9 ]`: `p:1:17: found "discount", want "]"`,
+		`R=? [ C<=5 discount<=0.9 ]`:     `p:1:12: found "discount", want "]"`,
+		`R=? [ C{"r"}<3 ]`:               `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
+		`R=? [ C>=3 ]`:                   `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
+		`P=? [ F ("a" || F "b") ]`:       `p:1:14: found "|", want ")"`,
+		`P=? [ F "a" || F "b" || "a" ]`:  `p:1:22: found "|", want "]"`,
+		`P=? [ F "a" | | F "b" ]`:        `p:1:15: found "|", want an expression; "or" is a single "|"; a condition`,
+		`LRAmax=? "a"`:                   `p:1:10: found '"', want "["`,
 	} {
 		if _, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: found %v, want %s", text, err, want)
@@ -104,9 +112,32 @@ func TestEcho(t *testing.T) {
 	}
 }
 
+// TestPrintStorm: Storm's own operators are printed for it, and refused for PRISM.
+func TestPrintStorm(t *testing.T) {
+	for text, want := range map[string]string{
+		`P=? [ F "a" || G<=3 "b" ]`:        `P=? [ F "a" || !(F<=3 (!"b")) ]`,
+		`R{"r"}=? [ F "a" || F "b" ]`:      `R{"r"}=? [ F "a" || F "b" ]`,
+		`R{"r"}max=? [ Cdiscount=9/10 ]`:   `R{"r"}max=? [ Cdiscount=9/10.0 ]`,
+		`Rmax=? [ C<=2*3 discount=1-0.5 ]`: `Rmax=? [ C<=2*3 discount=1-0.5 ]`,
+	} {
+		props, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := props.Items[0].(*syntax.Property).X
+		var b strings.Builder
+		if err := syntax.Fprint(&b, x, syntax.Options{Dialect: syntax.Storm}); err != nil || b.String() != want {
+			t.Errorf("found %s, %v, want %s", b.String(), err, want)
+		}
+		if err := syntax.Fprint(&b, x, syntax.Options{}); err == nil || !strings.Contains(err.Error(), "PRISM cannot express ") {
+			t.Errorf("%s for PRISM: %v", text, err)
+		}
+	}
+}
+
 // What only Storm has stays an error, which says so.
 func TestStormOnly(t *testing.T) {
-	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`, `Pmax>=0.5 [ F "a" ]`, `P=? [ F{steps<=3} "a" ]`} {
+	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`, `Pmax>=0.5 [ F "a" ]`, `P=? [ F{steps<=3} "a" ]`, `P=? [ F "a" || F "b" ]`} {
 		if _, err := syntax.ParseProperties("p", []byte(text)); err == nil || !strings.Contains(err.Error(), "Storm's dialect accepts it (--dialect storm)") {
 			t.Errorf("%s: found %v", text, err)
 		}

@@ -21,7 +21,7 @@ func levelOf(expr Expr) level {
 			return levelUntil
 		}
 		return levelTemporal
-	case *RewardPath:
+	case *RewardPath, *Conditional:
 		return levelUntil
 	case *IntLit:
 		if expr.Value < 0 {
@@ -186,6 +186,13 @@ func (p *printer) propertyOperator(expr Expr) {
 		p.reward(expr)
 	case *RewardPath:
 		p.rewardPath(expr)
+	case *Conditional:
+		if !p.echo && p.dialect != Storm {
+			p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "conditional probabilities and rewards"})
+		}
+		p.expr(expr.X, levelUntil)
+		p.write(" || ")
+		p.expr(expr.Condition, levelUntil)
 	case *Quant:
 		p.write(choose(expr.All, "A", "E"))
 		p.brackets(expr.Path, nil)
@@ -300,6 +307,14 @@ func (p *printer) rewardPath(expr *RewardPath) {
 	default:
 		p.write("C")
 		p.costs(expr, expr.Costs)
+	}
+	if expr.Discount != nil {
+		if !p.echo && p.dialect != Storm {
+			p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "discounted rewards"})
+		}
+		p.writeIf(expr.Bound != nil, " ")
+		p.write("discount=")
+		p.expr(expr.Discount, levelUntil)
 	}
 }
 

@@ -90,6 +90,10 @@ func (r *rewriter) propChildren(expr Expr) Expr {
 		result.X, result.Bound, result.Y = r.expr(expr.X), r.bound(expr.Bound), r.expr(expr.Y)
 		result.Costs = r.costs(expr.Costs)
 		return keep(r, expr, &result)
+	case *Conditional:
+		result := *expr
+		result.X, result.Condition = r.expr(expr.X), r.expr(expr.Condition)
+		return keep(r, expr, &result)
 	case *Prob:
 		result := *expr
 		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
@@ -106,6 +110,7 @@ func (r *rewriter) propChildren(expr Expr) Expr {
 	case *RewardPath:
 		result := *expr
 		result.Bound, result.Target, result.Costs = r.expr(expr.Bound), r.expr(expr.Target), r.costs(expr.Costs)
+		result.Discount = r.expr(expr.Discount)
 		return keep(r, expr, &result)
 	}
 	return expr

@@ -28,7 +28,7 @@ func (s *stormRewriter) rewrite(expr Expr) Expr {
 // parser can read.
 func isLogic(expr Expr) bool {
 	switch expr.(type) {
-	case *Quoted, *Temporal, *Prob, *Steady, *Reward, *RewardPath, *Quant, *Strategy, *Filter:
+	case *Quoted, *Temporal, *Prob, *Steady, *Reward, *RewardPath, *Conditional, *Quant, *Strategy, *Filter:
 		return true
 	}
 	return false
@@ -453,7 +453,11 @@ func (s *stormRewriter) reward(expr *Reward) Expr {
 	}
 	result := *expr
 	result.Path = Unparen(expr.Path)
-	switch path := result.Path.(type) {
+	objective := result.Path
+	if conditional, ok := objective.(*Conditional); ok {
+		objective = conditional.X
+	}
+	switch path := objective.(type) {
 	case *RewardPath:
 	case *Temporal:
 		if path.Op != Future || path.Bound != nil || IsPath(path.Y) {

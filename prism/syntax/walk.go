@@ -145,6 +145,9 @@ func exprChildren(n Expr, visit func(Node)) {
 	case *RewardPath:
 		visitExprs(visit, n.Bound, n.Target)
 		visitAll(n.Costs, visit)
+		visitExprs(visit, n.Discount)
+	case *Conditional:
+		visitExprs(visit, n.X, n.Condition)
 	case *Quant:
 		visit(n.Path)
 	case *Strategy:

@@ -67,17 +67,13 @@ func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		reward, err := w.space.Reward(i)
+		reward, transitions, err := w.space.WrittenReward(i)
 		if err != nil {
 			return nil, err
 		}
 		named := *reward
 		named.Name = w.program.Rewards[i].Name
-		withTransitions := &drnReward{Reward: &named}
-		if withTransitions.transitions.Values, withTransitions.transitions.Rats, err = w.space.TransitionRewards(i); err != nil {
-			return nil, err
-		}
-		out = append(out, withTransitions)
+		out = append(out, &drnReward{&named, transitions})
 	}
 	return out, nil
 }

@@ -390,7 +390,7 @@ func (w *Writer) evaluateLabels(ctx context.Context, defs []sema.LabelDef) ([]sp
 
 // StateRewards writes PRISM's .srew file with the nonzero state rewards of Program.Rewards[index].
 func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) error {
-	reward, err := w.space.Reward(index)
+	reward, _, err := w.space.WrittenReward(index)
 	if err != nil {
 		return err
 	}
@@ -475,13 +475,12 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 
 // transitionReward returns a function that returns the reward of a transition of a choice.
 func (w *Writer) transitionReward(index int) (func(c, target int) number, error) {
+	reward, transitions, err := w.space.WrittenReward(index)
+	if err != nil {
+		return nil, err
+	}
 	if w.nondeterministic() {
-		reward, err := w.space.Reward(index)
-		if err != nil {
-			return nil, err
-		}
 		return func(c, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, c) }, nil
 	}
-	values, rats, err := w.space.TransitionRewards(index)
-	return func(_, target int) number { return rewardAt(values, rats, target) }, err
+	return func(_, target int) number { return rewardAt(transitions.Values, transitions.Rats, target) }, nil
 }

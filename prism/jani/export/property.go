@@ -150,6 +150,9 @@ func (x *exporter) positivePath(path *logic.Path) (any, error) {
 	if path.Operator {
 		return x.temporal(path)
 	}
+	if path.Form == logic.Conditional {
+		return nil, errors.New("JANI has no conditional probabilities")
+	}
 	expr, ok := path.X.(*sema.Binary)
 	if !ok || path.Form == logic.InitialState {
 		return x.expr(path.X)
@@ -234,6 +237,10 @@ func (x *exporter) reward(formula *logic.Formula) (any, error) {
 	case logic.LongRun:
 		return x.optimum("S", formula.Threshold, expectation)
 	case logic.TotalReward:
+	case logic.ConditionalReward:
+		return nil, errors.New("JANI has no conditional rewards")
+	case logic.Discounted:
+		return nil, errors.New("JANI has no discounted rewards")
 	case logic.CostBoundedReward:
 		return nil, errors.New("JANI has no reward bounds on a total reward")
 	case logic.Cumulative:

@@ -1,0 +1,439 @@
+package check
+
+import (
+	"math"
+	"math/big"
+
+	"tilecheck/internal/noun"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/automata"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// conditional returns the minimal or maximal probability of a path formula over the paths that satisfy a condition. In an
+// MDP the schedulers are those that give the condition a positive probability.
+func (e *evaluation) conditional(path *logic.Path, dir solve.Direction) (*numbers, error) {
+	if err := e.unconditional(path.X); err != nil {
+		return nil, err
+	}
+	objective := path.Left
+	switch {
+	case e.kind() != sparse.MDP:
+		return e.conditionalInChain(path.X, objective, path.Right)
+	case dir == solve.Max:
+		return e.conditionalMaximum(path.X, objective, path.Right)
+	}
+	values, err := e.conditionalMaximum(path.X, logic.Not(objective), path.Right)
+	if err != nil {
+		return nil, err
+	}
+	return e.complement(values), nil
+}
+
+// unconditional returns an error if conditions are not supported for the model or the schedulers.
+func (e *evaluation) unconditional(expr sema.Expr) error {
+	found := logic.Describe(expr)
+	switch {
+	case e.fair():
+		return e.unsupported(expr, "found %s and fair schedulers", found)
+	case e.space.Model().Intervals():
+		return e.unsupported(expr, "found %s for a model with intervals", found)
+	case e.game():
+		return e.unsupported(expr, "found %s for a stochastic game", found)
+	}
+	return nil
+}
+
+// both returns the conjunction of two path formulas or state formulas.
+func both(left, right sema.Expr) sema.Expr {
+	base := sema.Base{ValueType: sema.Path, Position: left.Pos()}
+	if logic.IsState(left) && logic.IsState(right) {
+		base.ValueType = sema.Bool
+	}
+	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
+}
+
+// impossible returns the error that a condition has probability 0 in a state, so that there is no value.
+func (e *evaluation) impossible(expr sema.Expr, s int) error {
+	return e.refuse(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
+}
+
+// conditionalInChain returns the probability p/(p+q) in a Markov chain, where p is the probability that the path satisfies the
+// formula and the condition, and q that it satisfies the condition only.
+func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
+	p, err := e.path(logic.PathOf(both(formula, condition)), solve.Max)
+	if err != nil {
+		return nil, err
+	}
+	q, err := e.path(logic.PathOf(both(logic.Not(formula), condition)), solve.Max)
+	if err != nil {
+		return nil, err
+	}
+	out := newNumbers(len(p.lo), max(p.acc, q.acc))
+	if e.exact {
+		out.rat = make([]*big.Rat, len(p.lo))
+	}
+	for s := range e.domain().All() {
+		left, right := p.at(s), q.at(s)
+		switch {
+		case left.hi == 0 && right.hi == 0:
+			return nil, e.impossible(expr, s)
+		case left.hi == 0:
+			out.put(s, fraction(new(big.Rat)))
+		case right.hi == 0:
+			out.put(s, fraction(big.NewRat(1, 1)))
+		default:
+			out.put(s, share(left, right))
+		}
+	}
+	return out, nil
+}
+
+// share returns x/(x+y), for numbers that are not negative. It increases with x, and decreases with y.
+func share(x, y number) number {
+	if x.rat != nil && y.rat != nil {
+		return fraction(new(big.Rat).Quo(x.rat, new(big.Rat).Add(x.rat, y.rat)))
+	}
+	out := number{lo: 0, hi: 1, above: true, below: true} // both have a positive probability
+	least := func(x, y float64) number {
+		total, _ := binary(syntax.OpAdd, point(x), point(y))
+		value, _ := binary(syntax.OpDiv, point(x), total)
+		return value
+	}
+	if x.lo > 0 {
+		out.lo = max(least(x.lo, y.hi).lo, 0)
+	}
+	if x.hi > 0 && y.lo > 0 {
+		out.hi = min(least(x.hi, y.lo).hi, 1)
+	}
+	return out
+}
+
+// conditionalMaximum returns the maximal probability of a path formula over the paths that satisfy a condition, in an MDP. The
+// product of the model with two automata says when a scheduler can satisfy the formula and the condition with probability one from
+// now on, and when it can violate the condition with probability one. Almost every path ends in an end component, in which a
+// scheduler can do either if some of its paths do, as for LTL.
+func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
+	if at := timed(expr); at != nil && e.kind() == sparse.CTMC {
+		return nil, e.unsupported(at, "found a time bound in a formula with a condition")
+	}
+	satisfied, excluded := both(formula, condition), logic.Not(condition)
+	a := &abstraction{evaluation: e, root: expr}
+	goals, err := a.committing(satisfied, excluded)
+	if err != nil {
+		return nil, err
+	}
+	memory := pairMemory{goals}
+	var starts []pairState
+	for s := range e.domain().All() {
+		from := pairState{state: uint32(s)}
+		for i, g := range goals {
+			from.auto[i] = g.product.pairs[g.product.startStates[s]].auto
+		}
+		starts = append(starts, from)
+	}
+	product, err := sparse.NewProduct(e.ctx, e.graph.Model, memory, starts, nil, math.MaxInt32)
+	if err != nil {
+		return nil, a.large(err)
+	}
+	goal, outside := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
+	for i, pair := range product.Pairs {
+		switch {
+		case goals[0].committed(pair.state, pair.auto[0]):
+			goal.Add(i)
+		case goals[1].committed(pair.state, pair.auto[1]):
+			outside.Add(i)
+		}
+	}
+	graph := sparse.NewGraph(product.Model)
+	out := newNumbers(e.space.Model().NumStates(), result.Exact)
+	if e.exact {
+		out.rat = make([]*big.Rat, len(out.lo))
+	}
+	var possible *numbers
+	i := 0
+	for s := range e.domain().All() {
+		start := product.Start[i]
+		i++
+		values, err := e.solved(solve.Conditional(e.ctx, graph, goal, outside, start, e.opts))
+		if err != nil {
+			return nil, err
+		}
+		out.acc = max(out.acc, values.acc)
+		value := values.at(int(start))
+		if value.hi == 0 && possible == nil {
+			if possible, err = e.path(logic.PathOf(condition), solve.Max); err != nil {
+				return nil, err
+			}
+		}
+		if value.hi == 0 && possible.hi[s] == 0 {
+			return nil, e.impossible(expr, s)
+		}
+		out.put(s, value)
+	}
+	return out, nil
+}
+
+// commitment is a path formula with its automaton, and the states of their product from which some scheduler satisfies the rest of the
+// formula with probability one.
+type commitment struct {
+	product *productModel
+	reader  *automatonReader
+	winning map[productState]bool
+}
+
+// committing returns the commitments to some path formulas, over the same propositions.
+func (a *abstraction) committing(exprs ...sema.Expr) ([]*commitment, error) {
+	var formulas []*automata.Formula
+	for _, expr := range exprs {
+		formula, err := a.formula(expr)
+		if err != nil {
+			return nil, err
+		}
+		formulas = append(formulas, formula)
+	}
+	var out []*commitment
+	for _, formula := range formulas {
+		product, err := a.product(automata.New(formula, automata.Limits{}))
+		if err != nil {
+			return nil, a.large(err)
+		}
+		states, err := a.winning(product, surely{a.evaluation})
+		if err != nil {
+			return nil, a.large(err)
+		}
+		c := &commitment{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
+		for i := range states.All() {
+			c.winning[product.pairs[i]] = true
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// committed reports whether some scheduler satisfies the rest of the formula with probability one, from a state of the model with
+// the automaton in state q.
+func (c *commitment) committed(s uint32, q int) bool {
+	return c.product.auto.Class(q) == automata.Accepted || c.winning[productState{s, q}]
+}
+
+// pairState is a state of the model, and the states of two automata after they have read the letter of that state.
+type pairState struct {
+	state uint32
+	auto  [2]int
+}
+
+// pairMemory is the sparse.Memory of the product with the automata of two commitments.
+type pairMemory struct{ commitments []*commitment }
+
+// State returns the state of the model.
+func (m pairMemory) State(p pairState) uint32 { return p.state }
+
+// Step returns the pair after a transition to state target of the model.
+func (m pairMemory) Step(p pairState, target uint32) (pairState, error) {
+	to := pairState{state: target}
+	for i, c := range m.commitments {
+		var err error
+		if to.auto[i], err = c.reader.step(p.auto[i], target); err != nil {
+			return to, err
+		}
+	}
+	return to, nil
+}
+
+// Absorbing reports whether it is decided which of the formulas the path satisfies.
+func (m pairMemory) Absorbing(p pairState) bool {
+	rejected := 0
+	for i, c := range m.commitments {
+		switch c.product.auto.Class(p.auto[i]) {
+		case automata.Accepted:
+			return true
+		case automata.Rejected:
+			rejected++
+		}
+	}
+	return rejected == len(m.commitments)
+}
+
+// conditionalReward returns an expected reward over the paths of a Markov chain that satisfy a condition. In the product with the
+// automaton of the condition, each reward is multiplied by the probability that the path satisfies the condition, given its
+// beginning; the sum of all is divided by that probability before the first step.
+//
+// Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
+// section 2, for the meaning.
+func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
+	whole := formula.Objective
+	if err := e.unconditional(whole.X); err != nil {
+		return nil, err
+	}
+	objective := whole.Conditioned
+	if e.kind() == sparse.MDP {
+		return nil, e.unsupported(whole.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(whole.X), noun.WithArticle(e.space.Program().Type.String()))
+	}
+	conditioned, err := e.condition(whole)
+	if err != nil {
+		return nil, err
+	}
+	value, err := conditioned.value(objective)
+	if err != nil {
+		return nil, err
+	}
+	lower, err := value(false)
+	if err != nil {
+		return nil, err
+	}
+	upper := lower
+	if !e.exact {
+		if upper, err = value(true); err != nil {
+			return nil, err
+		}
+	}
+	out := newNumbers(e.space.Model().NumStates(), max(lower.acc, conditioned.given.acc))
+	if e.exact {
+		out.rat = make([]*big.Rat, len(out.lo))
+	}
+	for s := range e.domain().All() {
+		start := int(conditioned.product.startStates[s])
+		given := conditioned.given.at(start)
+		if given.hi == 0 {
+			return nil, e.impossible(whole.X, s)
+		}
+		earned := number{lo: lower.lo[start], hi: upper.hi[start]}
+		if e.exact {
+			earned = lower.at(start)
+		}
+		quotient, ok := binary(syntax.OpDiv, earned, given)
+		if !ok {
+			quotient = number{hi: math.Inf(1)}
+		}
+		out.put(s, quotient)
+	}
+	return out, nil
+}
+
+// conditionedChain is the product of a Markov chain with the automaton of a condition, and the probability of the condition from
+// each of its states on.
+type conditionedChain struct {
+	*evaluation
+	product *productModel
+	given   *numbers
+	parts   solve.RewardParts
+}
+
+// continuing is the sparse.Memory of the product with an automaton that goes on after it has accepted.
+type continuing struct{ automatonMemory }
+
+// Absorbing reports whether the automaton has rejected.
+func (m continuing) Absorbing(p productState) bool { return m.auto.Class(p.auto) == automata.Rejected }
+
+// condition builds the product for the condition of a reward objective.
+func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, error) {
+	if at := timed(objective.Condition); at != nil && e.kind() == sparse.CTMC {
+		return nil, e.unsupported(at, "found a time bound in a condition")
+	}
+	a := &abstraction{evaluation: e, root: objective.Condition}
+	formulas, err := a.committing(objective.Condition)
+	if err != nil {
+		return nil, err
+	}
+	c := formulas[0]
+	goal := sparse.NewSet(c.product.NumStates())
+	for i, pair := range c.product.pairs {
+		if c.winning[pair] {
+			goal.Add(i)
+		}
+	}
+	probability, err := e.reach(c.product, goal, solve.Max)
+	if err != nil {
+		return nil, err
+	}
+	index := map[productState]int{}
+	for i, pair := range c.product.pairs {
+		index[pair] = i
+	}
+	starts := make([]productState, len(c.product.startStates))
+	for s, i := range c.product.startStates {
+		starts[s] = c.product.pairs[i]
+	}
+	built, err := sparse.NewProduct(e.ctx, e.graph.Model, continuing{automatonMemory{c.reader}}, starts, nil, math.MaxInt32)
+	if err != nil {
+		return nil, a.large(err)
+	}
+	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(built.Model), c.product.auto, built.Pairs, built.Start, built.Choice}}
+	chain.given = newNumbers(len(built.Pairs), probability.acc)
+	if e.exact {
+		chain.given.rat = make([]*big.Rat, len(built.Pairs))
+	}
+	for i, pair := range built.Pairs {
+		switch at, known := index[pair]; {
+		case known:
+			chain.given.put(i, probability.at(at))
+		case c.product.auto.Class(pair.auto) == automata.Accepted:
+			chain.given.put(i, fraction(big.NewRat(1, 1)))
+		default:
+			chain.given.put(i, fraction(new(big.Rat)))
+		}
+	}
+	states, transitions, err := e.space.Costs(objective.Struct)
+	if err != nil {
+		return nil, err
+	}
+	chain.parts.State = make([]*big.Rat, len(built.Pairs))
+	chain.parts.Transition = make([]*big.Rat, built.NumTransitions())
+	for i, pair := range built.Pairs {
+		if built.Choice[i] == sparse.None {
+			continue
+		}
+		chain.parts.State[i] = states[pair.state]
+		from, _ := e.graph.Row(int(pair.state))
+		first, end := built.Row(i)
+		for k := first; k < end; k++ {
+			chain.parts.Transition[k] = transitions[from+k-first]
+		}
+	}
+	return chain, nil
+}
+
+// value returns a function for the expected reward of an objective over the paths that satisfy the condition, times their
+// probability: a lower bound, or an upper bound (up).
+func (c *conditionedChain) value(objective *logic.Objective) (func(up bool) (*numbers, error), error) {
+	never := sparse.NewSet(c.product.NumStates())
+	for i := range c.given.hi {
+		if c.given.hi[i] == 0 {
+			never.Add(i)
+		}
+	}
+	var solution func(*sparse.Reward) (*solve.Values, error)
+	switch objective.Form {
+	case logic.ReachReward:
+		target, err := c.nested(objective.Target)
+		if err != nil {
+			return nil, err
+		}
+		for i, pair := range c.product.pairs {
+			if target.Has(int(pair.state)) {
+				never.Add(i)
+			}
+		}
+		solution = func(reward *sparse.Reward) (*solve.Values, error) {
+			return solve.ReachReward(c.ctx, c.product.Graph, reward, never, solve.Max, c.opts)
+		}
+	case logic.TotalReward:
+		solution = func(reward *sparse.Reward) (*solve.Values, error) {
+			return solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts)
+		}
+	default:
+		return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
+	}
+	return func(up bool) (*numbers, error) {
+		probability := c.given.lo
+		if up {
+			probability = c.given.hi
+		}
+		return c.solved(solution(solve.ConditionedReward(c.product.Model, c.parts, c.given.rat, probability, up)))
+	}, nil
+}

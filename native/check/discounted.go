@@ -1,0 +1,49 @@
+package check
+
+import (
+	"math/big"
+
+	"tilecheck/internal/noun"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// discountedReward returns the minimal or maximal expected discounted reward: all of it, or that of the first steps.
+func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
+	switch model := e.space.Model(); {
+	case model.Intervals():
+		return nil, e.unsupported(objective.X, "found %s for a model with intervals", logic.Describe(objective.X))
+	case e.kind() == sparse.CTMC || e.game():
+		return nil, e.unsupported(objective.X, "found %s for %s, want a DTMC or an MDP", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
+	}
+	factor, err := e.discountFactor(objective.Discount)
+	if err != nil {
+		return nil, err
+	}
+	if objective.At == nil {
+		return e.solved(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.narrowed()))
+	}
+	steps, err := e.rewardSteps(objective)
+	if err != nil {
+		return nil, err
+	}
+	return e.solved(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.narrowed()))
+}
+
+// discountFactor evaluates a discount factor, which must be a fraction between 0 and 1.
+func (e *evaluation) discountFactor(expr sema.Expr) (*big.Rat, error) {
+	value, err := e.constantValue(expr)
+	switch {
+	case err != nil:
+		return nil, err
+	case value.rat == nil:
+		return nil, e.unsupported(expr, "found a discount factor that is not a fraction")
+	case value.rat.Sign() <= 0 || value.rat.Cmp(big.NewRat(1, 1)) >= 0:
+		return nil, e.refuse(result.TypeError, expr.Pos(), "discount factor %s, want a number above 0 and below 1", value.rat.RatString())
+	}
+	return value.rat, nil
+}

@@ -1,0 +1,186 @@
+package check
+
+import (
+	"errors"
+	"math"
+	"math/big"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// signedReward returns the value of an R operator over a structure with negative rewards.
+//
+// In a Markov chain it is the difference of what is earned and what is lost. In an MDP every step earns more, so that no reward is
+// negative, by an amount whose sum is the same under every scheduler.
+func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
+	defer func(solver Solver) { e.solver = solver }(e.solver)
+	e.solver = nil // it computes no bounds of changed rewards
+	switch {
+	case e.partiallyObservable() || e.game() || e.space.Model().Intervals():
+		return nil, e.negative(formula, "in a POMDP, a game, or a model with intervals")
+	case e.kind() != sparse.MDP:
+		return e.signedInChain(formula, rewards)
+	}
+	switch objective.Form {
+	case logic.ReachReward:
+		target, err := e.nested(objective.Target)
+		if err != nil {
+			return nil, err
+		}
+		return e.signedUntil(formula, rewards, target, dir)
+	case logic.TotalReward:
+		return e.signedUntil(formula, rewards, e.endStates(rewards), dir)
+	}
+	times, err := e.numberOfRewards(formula)
+	if err != nil {
+		return nil, err
+	}
+	shifted, by := rewards.Shifted(e.graph.Model, objective.Form == logic.Instantaneous)
+	values, err := e.rewardValue(formula, shifted, dir)
+	if err != nil {
+		return nil, err
+	}
+	more := fraction(by.Mul(by, times))
+	return e.combined(values, values.acc, func(s int) (number, bool) { return binary(syntax.OpSub, values.at(s), more) }), nil
+}
+
+// numberOfRewards returns the value of an R operator for a reward of 1 in every step, if that is the same under every scheduler.
+func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
+	switch objective := formula.Objective; objective.Form {
+	case logic.Instantaneous, logic.LongRun:
+		return big.NewRat(1, 1), nil
+	case logic.Cumulative:
+		steps, err := e.rewardSteps(objective)
+		return big.NewRat(int64(steps), 1), err
+	case logic.Discounted:
+		return e.discountedSum(objective)
+	}
+	return nil, e.negative(formula, "with "+logic.Describe(formula.Objective.X))
+}
+
+// negative returns the error that negative rewards are not supported.
+func (e *evaluation) negative(formula *logic.Formula, where string) error {
+	return e.unsupported(formula.X, "found negative rewards %s", where)
+}
+
+// combined returns the numbers that combine computes in the states of the domain. combine returns false if there are no bounds.
+func (e *evaluation) combined(like *numbers, acc result.Accuracy, combine func(s int) (number, bool)) *numbers {
+	out := newNumbers(len(like.lo), acc)
+	if like.rat != nil {
+		out.rat = make([]*big.Rat, len(like.lo))
+	}
+	for s := range e.domain().All() {
+		value, ok := combine(s)
+		if !ok {
+			value = number{lo: math.Inf(-1), hi: math.Inf(1)}
+		}
+		out.put(s, value)
+	}
+	return out
+}
+
+// signedInChain returns the difference of what is earned and what is lost in a Markov chain.
+func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbers, error) {
+	earned, err := e.rewardValue(formula, rewards.Earned, solve.Max)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := e.rewardValue(formula, rewards.Lost, solve.Max)
+	if err != nil {
+		return nil, err
+	}
+	for s := range e.domain().All() {
+		left, right := earned.at(s), lost.at(s)
+		switch form := formula.Objective.Form; {
+		case (form == logic.ReachReward || form == logic.CoSafe) && right.infinite():
+			return nil, e.negative(formula, "and a target that is missed with positive probability from state "+e.stateText(s))
+		case left.infinite() && right.infinite():
+			return nil, e.negative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
+		}
+	}
+	return e.combined(earned, max(earned.acc, lost.acc), func(s int) (number, bool) { return binary(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
+}
+
+// stateText returns the text of a state, such as (s=0).
+func (e *evaluation) stateText(s int) string {
+	return e.space.Compiled().StateText(e.space.State(nil, s))
+}
+
+// discountedSum returns what a reward of 1 in every step amounts to.
+func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error) {
+	factor, err := e.discountFactor(objective.Discount)
+	if err != nil {
+		return nil, err
+	}
+	one := big.NewRat(1, 1)
+	sum := new(big.Rat).Inv(new(big.Rat).Sub(one, factor))
+	if objective.At == nil {
+		return sum, nil
+	}
+	steps, err := e.rewardSteps(objective)
+	if err != nil {
+		return nil, err
+	}
+	if steps > maxPower {
+		return nil, e.unsupported(objective.At, "found negative rewards and more than %d discounted steps", maxPower)
+	}
+	power := new(big.Rat).Set(one)
+	for range steps {
+		power.Mul(power, factor)
+	}
+	return sum.Mul(sum, one.Sub(one, power)), nil
+}
+
+// signedUntil returns the minimal or maximal expected reward of an MDP until a target, which every scheduler must reach with
+// probability one.
+func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbers, error) {
+	shaped, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
+	if errors.Is(err, solve.ErrMayMiss) {
+		what := "and a target"
+		if formula.Objective.Form == logic.TotalReward {
+			what = "and an end"
+		}
+		return nil, e.negative(formula, what+" that some scheduler misses with positive probability")
+	}
+	if err != nil {
+		return nil, err
+	}
+	values, err := e.solved(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.narrowed()))
+	if err != nil {
+		return nil, err
+	}
+	return e.combined(values, values.acc, func(s int) (number, bool) {
+		return binary(syntax.OpSub, values.at(s), fraction(new(big.Rat).SetFloat64(potential[s])))
+	}), nil
+}
+
+// endStates returns the states of an MDP that no choice leaves, and whose choices have no rewards.
+func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
+	out := sparse.NewSet(e.graph.NumStates())
+	for s := range e.graph.NumStates() {
+		ends := true
+		first, end := e.graph.Choices(s)
+		for c := first; c < end; c++ {
+			from, to := e.graph.Row(c)
+			ends = ends && to == from+1 && int(e.graph.Target[from]) == s && rewards.Earned.OfChoice(s, c) == 0 && rewards.Lost.OfChoice(s, c) == 0
+		}
+		if ends {
+			out.Add(s)
+		}
+	}
+	return out
+}
+
+// signed returns a reward structure that has negative rewards; ok is false if it has none, or is wrong in another way.
+func (e *evaluation) signed(index int) (rewards solve.Signed, ok bool) {
+	earned, lost, err := e.space.SignedReward(index)
+	if err != nil || !e.exact && (earned.Unfit != nil || lost.Unfit != nil) {
+		return rewards, false
+	}
+	return solve.Signed{Earned: earned, Lost: lost}, true
+}

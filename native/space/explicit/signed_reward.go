@@ -1,0 +1,126 @@
+package explicit
+
+import (
+	"errors"
+	"math/big"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference of two structures: what is
+// earned, the sum of the items of at least 0, and what is lost, the sum of the others without their sign. Errors are those of
+// Reward. Negative rewards of files and quotients are errors.
+func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
+	parts, err := s.signedParts(index)
+	if err != nil {
+		return nil, nil, err
+	}
+	if earned, err = parts.Reward(0); err != nil {
+		return nil, nil, err
+	}
+	lost, err = parts.Reward(1)
+	return earned, lost, err
+}
+
+// signedParts returns the space with two reward structures: what is earned by Program.Rewards[index], and what is lost.
+func (s *Space) signedParts(index int) (*Space, error) {
+	if s.imported != nil || s.quotient != nil {
+		return nil, errors.New("found negative rewards in a file or a quotient")
+	}
+	structure := &s.Program().Rewards[index]
+	parts := []sema.RewardStruct{{Name: structure.Name, Pos: structure.Pos}, {Name: structure.Name, Pos: structure.Pos}}
+	for _, item := range structure.Items {
+		value := item.Value
+		base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
+		item.Value = atLeastZero(value)
+		parts[0].Items = append(parts[0].Items, item)
+		item.Value = atLeastZero(&sema.Unary{Base: base, Op: syntax.OpNeg, X: value})
+		parts[1].Items = append(parts[1].Items, item)
+	}
+	view := *s
+	view.compiled = s.compiled.WithRewards(parts)
+	return &view, nil
+}
+
+// atLeastZero returns the expression max(value, 0), evaluated if it is constant.
+func atLeastZero(value sema.Expr) sema.Expr {
+	base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
+	zero := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: value.Pos()}, Val: sema.IntValue(0)}
+	greater := &sema.Call{Base: base, Func: sema.FuncMax, Args: []sema.Expr{value, zero}}
+	if constant, exact, err := sema.EvalExact(greater, nil); sema.Stateless(value) && !dependsOnState(value) && err == nil && exact {
+		return &sema.Const{Base: base, Val: constant}
+	}
+	return greater
+}
+
+// dependsOnState reports whether an expression has a variable.
+func dependsOnState(expr sema.Expr) (found bool) {
+	sema.Inspect(expr, func(part sema.Expr) bool {
+		_, variable := part.(*sema.Var)
+		found = found || variable
+		return !found
+	})
+	return found
+}
+
+// WrittenReward returns Program.Rewards[index] as it is written to files, with negative rewards, and the rewards of single transitions as
+// TransitionRewards does. Unlike Reward, it does not bound the rounding error of what is not a fraction.
+func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, error) {
+	reward, err := s.Reward(index)
+	if err == nil {
+		var transitions TransitionReward
+		transitions.Values, transitions.Rats, err = s.TransitionRewards(index)
+		return reward, transitions, err
+	}
+	parts, partsErr := s.signedParts(index)
+	if partsErr != nil {
+		return nil, TransitionReward{}, err
+	}
+	var rewards [2]*sparse.Reward
+	var transitions [2]TransitionReward
+	for i := range rewards {
+		if rewards[i], err = parts.Reward(i); err != nil {
+			return nil, TransitionReward{}, err
+		}
+		if transitions[i].Values, transitions[i].Rats, err = parts.TransitionRewards(i); err != nil {
+			return nil, TransitionReward{}, err
+		}
+	}
+	out := *rewards[0]
+	out.State, out.StateRat = difference(out.State, rewards[1].State), differenceRat(out.StateRat, rewards[1].StateRat)
+	out.Choice, out.ChoiceRat = difference(out.Choice, rewards[1].Choice), differenceRat(out.ChoiceRat, rewards[1].ChoiceRat)
+	return &out, TransitionReward{difference(transitions[0].Values, transitions[1].Values), differenceRat(transitions[0].Rats, transitions[1].Rats)}, nil
+}
+
+// difference returns the differences of two lists of equal lengths; nil for nil.
+func difference(left, right []float64) []float64 {
+	if left == nil {
+		return nil
+	}
+	out := make([]float64, len(left))
+	for i := range out {
+		out[i] = left[i] - right[i]
+	}
+	return out
+}
+
+// differenceRat returns the differences of two lists of fractions, in which nil stands for 0.
+func differenceRat(left, right []*big.Rat) []*big.Rat {
+	if left == nil {
+		return nil
+	}
+	out := make([]*big.Rat, len(left))
+	for i := range out {
+		switch {
+		case right[i] == nil || right[i].Sign() == 0:
+			out[i] = left[i]
+		case left[i] == nil:
+			out[i] = new(big.Rat).Neg(right[i])
+		default:
+			out[i] = new(big.Rat).Sub(left[i], right[i])
+		}
+	}
+	return out
+}
