@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"tilecheck/native/check"
@@ -260,7 +261,11 @@ func (partial *partialStates) checkAll(ctx context.Context, property *checkedPro
 // checkExplored checks a property on the whole model. If the exploration failed, the verdict has its error.
 func (partial *partialStates) checkExplored(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.err != nil {
-		return result.Verdict{Err: failure(partial.err, result.Build, partial.file, syntax.Pos{})}
+		failed := failure(partial.err, result.Build, partial.file, syntax.Pos{})
+		if variable := check.Unbounded(partial.model.Program()); variable != nil && failed.Class.Limited() {
+			failed.Message += fmt.Sprintf("; variable %q has no bounds, and if there are infinitely many states, only properties with bounds on steps and P of F, G, U, W and R can be answered", variable.Name)
+		}
+		return result.Verdict{Err: failed}
 	}
 	return partial.whole.check(ctx, property)
 }

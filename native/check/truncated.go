@@ -25,10 +25,10 @@ const (
 )
 
 // Truncates reports whether Truncated can bound a property: P of F, G, U, W or R of formulas about states, with or without a bound,
-// in a DTMC, CTMC or MDP.
+// in a DTMC, CTMC or MDP of which a part is explored.
 func (c *Checker) Truncates(property *Property) bool {
 	formula := logic.Of(property.X)
-	if formula.Kind != logic.Probability || formula.Path.Form != logic.Until || c.opts.Fair {
+	if formula.Kind != logic.Probability || formula.Path.Form != logic.Until || c.opts.Fair || c.bounds.space.Unexplored() == nil {
 		return false
 	}
 	switch c.bounds.space.Program().Type {
