@@ -37,6 +37,8 @@ const (
 	maxTruncated = 25_600_000
 	// leastPart is the size of the smallest part that is tried when greater ones are beyond a limit.
 	leastPart = 64
+	// maxStalled is the value of truncation.stalled at which no greater part is explored.
+	maxStalled = 4
 	// leastGain is the least fraction by which a greater part must narrow an interval; otherwise no greater part is explored.
 	leastGain = 0.1
 )
@@ -154,14 +156,20 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	}
 	for t.explore(ctx) {
 	}
+	usable := t.answer != nil && t.answer.Err == nil
 	switch {
-	case t.answer != nil && (t.answered || t.infinite || t.failed):
+	case t.answer != nil && (t.answered || t.failed), usable && (t.infinite || t.limit != nil):
 		return *t.answer, true
 	case ctx.Err() != nil:
 		return result.Verdict{Err: failure(ctx.Err(), result.Build, partial.file, syntax.Pos{})}, true
+	case t.limit != nil:
+		partial.err, partial.lastLimit = t.limit, partial.build.MaxStates
+		return partial.checkExplored(ctx, property), true
+	case t.infinite && t.answer != nil:
+		return *t.answer, true
 	}
 	verdict = partial.checkAll(ctx, property)
-	if verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil && t.answer != nil {
+	if usable && verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil {
 		return *t.answer, true
 	}
 	return verdict, true
@@ -181,8 +189,8 @@ type truncation struct {
 	answered bool            // it is as accurate as required
 	failed   bool            // the answer is an error that greater parts do not mend
 	width    float64         // of the answer
-	stalled  int             // how many parts in a row narrowed the bounds little
-	shrunk   bool            // greater parts are beyond a limit
+	stalled  int             // grows with parts that narrow the bounds little, by 1 if there are no bounds yet and by 2 otherwise
+	limit    error           // why greater parts are not explored; nil if they may be
 }
 
 // newTruncation decides how parts of a model can answer a property.
@@ -195,7 +203,7 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 	t.infinite = check.Unbounded(program) != nil
 	formula := logic.Of(property.X)
 	timed := formula.Kind == logic.Probability && formula.Path.Bound != nil
-	t.bounds = (t.infinite || timed) && partial.first.Truncates(&property.Instance)
+	t.bounds = (t.infinite || timed && !t.horizon) && partial.first.Truncates(&property.Instance)
 	return t
 }
 
@@ -208,7 +216,7 @@ func (t *truncation) explore(ctx context.Context) (again bool) {
 	}
 	space, err := explicit.Build(ctx, t.model, opts)
 	if _, limited := errors.AsType[*explicit.LimitError](err); limited {
-		t.size, t.shrunk = t.size/partGrowth, true
+		t.size, t.limit = t.size/partGrowth, err
 		return t.answer == nil && t.size >= leastPart
 	}
 	if err != nil {
@@ -232,7 +240,7 @@ func (t *truncation) explore(ctx context.Context) (again bool) {
 		t.compare(model.complete(verdict), width)
 	}
 	t.size *= partGrowth
-	return ctx.Err() == nil && !t.answered && t.stalled < 2 && !t.shrunk && t.size <= maxTruncated
+	return ctx.Err() == nil && !t.answered && t.stalled < maxStalled && t.limit == nil && t.size <= maxTruncated
 }
 
 // compare keeps an answer if its interval is narrower than the one before.
@@ -242,9 +250,12 @@ func (t *truncation) compare(verdict result.Verdict, width float64) {
 		epsilon = solve.DefaultEpsilon
 	}
 	t.answered = width <= epsilon
-	if width > (1-leastGain)*t.width {
+	switch {
+	case verdict.Err != nil:
 		t.stalled++
-	} else {
+	case width > (1-leastGain)*t.width:
+		t.stalled += 2
+	default:
 		t.stalled = 0
 	}
 	if t.answer == nil || t.answer.Err != nil || width < t.width {

@@ -49,7 +49,11 @@ func (c *Checker) Truncates(property *Property) bool {
 // infinite-state analysis, CAV 2019.
 func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict result.Verdict, width float64) {
 	start := time.Now()
-	defer func() { c.outside = outsideUnknown }()
+	opts := c.opts
+	defer func() { c.outside, c.opts = outsideUnknown, opts }()
+	if opts.Accuracy != result.Exact {
+		c.opts.ExactStates = -1 // a greater part narrows the interval more than fractions do
+	}
 	c.outside = outsideFails
 	verdict = c.Check(ctx, property)
 	if verdict.Err != nil {
