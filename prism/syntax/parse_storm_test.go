@@ -36,6 +36,9 @@ func TestReadStorm(t *testing.T) {
 		`Pmax>=0.4 [ F "a" ]; Pmin<0.4 [ F "a" ]`:      `!P<0.4 [ F "a" ]; !P>=0.4 [ F "a" ]`,
 		`P max>1/2 [ F Rmin<=2 [ F "a" ] ]`:            `!P<=1/2 [ F !R>2 [ F "a" ] ]`,
 		`LRAmax>=0.5 [ "a" ]; Tmin<=3 [ F "a" ]`:       `!S<0.5 [ "a" ]; !T>3 [ F "a" ]`,
+		`P=? [ F ExactlyOneOf("a", "b") ]`:             `P=? [ F ((("a")?1:0)+(("b")?1:0)=1) ]`,
+		`P=? [ F AtMostOneOf("a", "b")&"a" ]`:          `P=? [ F ((("a")?1:0)+(("b")?1:0)<=1)&"a" ]`,
+		`P=? [ G AtLeastOneOf("a") ]`:                  `P=? [ G ((("a")?1:0)>=1) ]`,
 		`multi(Pmin=? [ F "b" ], Pmax>=0.4 [ F "a" ])`: `multi(Pmin=? [ F "b" ], P>=0.4 [ F "a" ])`,
 		`multi(Pmin<=0.4 [ F Pmax>=0.4 [ X "a" ] ])`:   `multi(P<=0.4 [ F !P<0.4 [ X "a" ] ])`,
 	} {
