@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -128,5 +129,31 @@ func TestKindsOfDRNErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n%v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestMarkovAutomatonOfUMB reads a Markov automaton that Storm 1.14.0 wrote: from state 0, which takes no time, states with the exit rates
+// 2, 3 and 3.
+func TestMarkovAutomatonOfUMB(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/markov.storm.umb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := files.ReadUMB(t.Context(), files.Source{Name: "m.umb", Text: text}, files.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reward, err := space.Reward(0)
+	if err != nil || space.Program().Type != syntax.MDP {
+		t.Fatalf("%v, %v", space.Program().Type, err)
+	}
+	for state, want := range []float64{0, 1. / 2, 1. / 3, 1. / 3} {
+		if reward.State[state] != want {
+			t.Errorf("the time of state %d is %v, want %v", state, reward.State[state], want)
+		}
+	}
+	if len(space.Warnings()) == 0 || !strings.Contains(space.Warnings()[0], "Markov automaton") {
+		t.Errorf("warnings %q", space.Warnings())
 	}
 }

@@ -2,18 +2,15 @@ package files
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
 	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
@@ -580,7 +577,9 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	imported.Rounded = file.intervals && !file.askedExact
 	file.addRewards(imported)
 	file.addObservations(imported)
-	file.addTime(imported)
+	if file.markov {
+		addTime(imported, file.exitRates, file.exact)
+	}
 	return explicit.Import(imported)
 }
 
@@ -648,57 +647,4 @@ func (file *drnFile) addObservations(imported *explicit.Imported) {
 		observations.ByState = append(observations.ByState, number)
 	}
 	imported.Observations, imported.Observables = observations, []string{"observation"}
-}
-
-// timeRewards is the name of the reward structure of the time of a Markov automaton.
-const timeRewards = "time"
-
-// addTime makes the rewards per unit of time of a Markov automaton those of the mean time in a state, and adds the reward structure of
-// that time. Where no time passes there is no reward of time.
-func (file *drnFile) addTime(imported *explicit.Imported) {
-	if !file.markov {
-		return
-	}
-	one := newColumn(file.numStates, file.exact)
-	for state := range file.numStates {
-		one.set(state, file.one)
-	}
-	for i := range imported.Model.Rewards {
-		reward := &imported.Model.Rewards[i]
-		if reward.State == nil {
-			continue
-		}
-		perTime := newColumn(file.numStates, file.exact)
-		perTime.values, perTime.rats = reward.State, reward.StateRat
-		file.overRates(perTime)
-		reward.Err += 2 * sema.UnitRoundoff
-	}
-	file.overRates(one)
-	name := timeRewards
-	for slices.Contains(file.rewardNames, name) {
-		name += "_"
-	}
-	reward, transitions := rewardStructure(imported.Model, name, one, nil)
-	reward.Err += 2 * sema.UnitRoundoff
-	imported.Model.Rewards = append(imported.Model.Rewards, reward)
-	imported.TransitionRewards = append(imported.TransitionRewards, transitions)
-	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time", name))
-}
-
-// overRates divides the values of states by their exit rates, and makes them 0 where no time passes.
-func (file *drnFile) overRates(column *rewardColumn) {
-	for state := range file.numStates {
-		rate, value := file.exitRates.get(state), column.get(state)
-		quotient := number{}
-		if !rate.isZero() {
-			quotient.float = value.float / rate.float
-			if file.exact {
-				quotient.rat = new(big.Rat).Quo(cmp.Or(value.rat, new(big.Rat)), rate.rat)
-			}
-		}
-		if file.exact {
-			column.rats[state] = quotient.rat // nil for zero
-		}
-		column.values[state] = quotient.float
-	}
 }
