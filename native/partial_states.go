@@ -3,8 +3,11 @@ package native
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 
 	"tilecheck/native/check"
+	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/logic"
@@ -24,12 +27,28 @@ const (
 	// wholeStates is the size up to which a model is explored even if its part has the answer, so that the verdict has the
 	// sizes of the model: about 10 s.
 	wholeStates = 10_000_000
+	// truncatedStates is the size of a model up to which all its states are explored although its properties may need a part only:
+	// properties with bounds on steps or time, and probabilities in a model that may have infinitely many states.
+	truncatedStates = 200_000
+	// firstTruncated is the size of the first part for such properties. Each further part is partGrowth times as large.
+	firstTruncated = 2_000
+	partGrowth     = 4
+	// maxTruncated is the size of the greatest part.
+	maxTruncated = 25_600_000
+	// leastPart is the size of the smallest part that is tried when greater ones are beyond a limit.
+	leastPart = 64
+	// maxStalled is the value of truncation.stalled at which no greater part is explored.
+	maxStalled = 4
+	// leastGain is the least fraction by which a greater part must narrow an interval; otherwise no greater part is explored.
+	leastGain = 0.1
 )
 
 // partOptions say how many states of a model to explore first; zero is all of them.
 type partOptions struct {
 	first int
 	stage int // for a DTMC: the number of states of each further stage
+	// truncates says that some property may have its value, or bounds, from a part of any kind of model.
+	truncates bool
 }
 
 // partOptionsOf decides how many states of a plan's model are explored first. It is all of them, unless some property may have its
@@ -43,7 +62,9 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates {
 		return partOptions{}
 	}
-	var hasPmax, hasReachability bool
+	kind := plan.Model.ModelType()
+	infinite := plan.Model.Unbounded()
+	var hasPmax, hasReachability, truncates bool
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
@@ -51,14 +72,26 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 		property := logic.Read(task.Property.X)
 		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
 		hasReachability = hasReachability || property.Reaches()
+		truncates = truncates || infinite || logic.HasBounds(task.Property.X)
 	}
-	switch kind := plan.Model.ModelType(); {
+	switch kind {
+	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
+	default:
+		truncates = false
+	}
+	options := partOptions{truncates: truncates}
+	switch {
 	case kind == syntax.MDP && hasPmax:
-		return partOptions{first: firstStates}
+		options.first = firstStates
+	case truncates:
+		options.first = truncatedStates
 	case kind == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
-		return partOptions{first: firstChainStates, stage: stageStates}
+		options.first, options.stage = firstChainStates, stageStates
 	}
-	return partOptions{}
+	if numeric.MaxStates > 0 && numeric.MaxStates < options.first {
+		options.first = max(numeric.MaxStates/2, 1)
+	}
+	return options
 }
 
 // partialStates is an instance whose first states are explored. It explores all states when a property needs them.
@@ -75,6 +108,11 @@ type partialStates struct {
 // model. An MDP of at most wholeStates states is always explored completely, so that the verdict has the sizes of the model.
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	checked := &property.Instance
+	if partial.partOptions.truncates {
+		if verdict, ok := partial.checkTruncated(ctx, property); ok {
+			return verdict
+		}
+	}
 	if partial.partOptions.stage > 0 {
 		if stages := partial.first.Stages(ctx, checked); stages != nil {
 			opts := partial.build
@@ -106,6 +144,125 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 	return partial.checkExplored(ctx, property)
 }
 
+// checkTruncated answers a property from a part of the states: from the states that its horizon reaches, or in bounds, which greater
+// parts narrow. It reports false for a property that needs all states.
+func (partial *partialStates) checkTruncated(ctx context.Context, property *checkedProperty) (verdict result.Verdict, ok bool) {
+	if partial.whole != nil {
+		return partial.whole.check(ctx, property), true
+	}
+	t := partial.newTruncation(property)
+	if !t.horizon && !t.bounds {
+		return verdict, false
+	}
+	for t.explore(ctx) {
+	}
+	usable := t.answer != nil && t.answer.Err == nil
+	switch {
+	case t.answer != nil && (t.answered || t.failed), usable && (t.infinite || t.limit != nil):
+		return *t.answer, true
+	case ctx.Err() != nil:
+		return result.Verdict{Err: failure(ctx.Err(), result.Build, partial.file, syntax.Pos{})}, true
+	case t.limit != nil:
+		partial.err, partial.lastLimit = t.limit, partial.build.MaxStates
+		return partial.checkExplored(ctx, property), true
+	case t.infinite && t.answer != nil:
+		return *t.answer, true
+	}
+	verdict = partial.checkAll(ctx, property)
+	if usable && verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil {
+		return *t.answer, true
+	}
+	return verdict, true
+}
+
+// truncation answers one property from greater and greater parts of a model.
+type truncation struct {
+	*partialStates
+	property *checkedProperty
+	horizon  bool // the property has a horizon, of so many steps
+	steps    int
+	bounds   bool // a part bounds the value
+	infinite bool // the model may have infinitely many states
+
+	size     int             // of the next part
+	answer   *result.Verdict // the best one so far; nil for none
+	answered bool            // it is as accurate as required
+	failed   bool            // the answer is an error that greater parts do not mend
+	width    float64         // of the answer
+	stalled  int             // grows with parts that narrow the bounds little, by 1 if there are no bounds yet and by 2 otherwise
+	limit    error           // why greater parts are not explored; nil if they may be
+}
+
+// newTruncation decides how parts of a model can answer a property.
+func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
+	t := &truncation{partialStates: partial, property: property, size: min(firstTruncated, partial.partOptions.first), width: math.Inf(1)}
+	program := partial.model.Program()
+	if program.Type != syntax.CTMC {
+		t.steps, t.horizon = logic.Horizon(&property.Instance)
+	}
+	t.infinite = check.Unbounded(program) != nil
+	formula := logic.Of(property.X)
+	timed := formula.Kind == logic.Probability && formula.Path.Bound != nil
+	t.bounds = (t.infinite || timed && !t.horizon) && partial.first.Truncates(&property.Instance)
+	return t
+}
+
+// explore explores the next part and checks the property on it. It reports whether a greater part may give a better answer.
+func (t *truncation) explore(ctx context.Context) (again bool) {
+	opts := t.build
+	opts.Part = t.size
+	if t.horizon {
+		opts.Depth = max(t.steps, 1)
+	}
+	space, err := explicit.Build(ctx, t.model, opts)
+	if _, limited := errors.AsType[*explicit.LimitError](err); limited {
+		t.size, t.limit = t.size/partGrowth, err
+		return t.answer == nil && t.size >= leastPart
+	}
+	if err != nil {
+		t.answer, t.failed = &result.Verdict{Err: failure(err, result.Build, t.file, syntax.Pos{})}, true
+		return false
+	}
+	model := t.newExploredModel(space, nil)
+	model.property = t.property
+	switch {
+	case space.Unexplored() == nil:
+		t.whole = model
+		verdict := model.check(ctx, t.property)
+		t.answer, t.answered = &verdict, true
+		return false
+	case space.WithinDepth():
+		verdict := model.complete(model.checker.WithinDepth(ctx, &t.property.Instance, t.steps))
+		t.answer, t.answered = &verdict, true
+		return false
+	case t.bounds:
+		verdict, width := model.checker.Truncated(ctx, &t.property.Instance)
+		t.compare(model.complete(verdict), width)
+	}
+	t.size *= partGrowth
+	return ctx.Err() == nil && !t.answered && t.stalled < maxStalled && t.limit == nil && t.size <= maxTruncated
+}
+
+// compare keeps an answer if its interval is narrower than the one before.
+func (t *truncation) compare(verdict result.Verdict, width float64) {
+	epsilon := t.opt.Epsilon
+	if epsilon == 0 {
+		epsilon = solve.DefaultEpsilon
+	}
+	t.answered = width <= epsilon
+	switch {
+	case verdict.Err != nil:
+		t.stalled++
+	case width > (1-leastGain)*t.width:
+		t.stalled += 2
+	default:
+		t.stalled = 0
+	}
+	if t.answer == nil || t.answer.Err != nil || width < t.width {
+		t.answer, t.width = &verdict, width
+	}
+}
+
 // checkAll checks a property on the whole model.
 func (partial *partialStates) checkAll(ctx context.Context, property *checkedProperty) result.Verdict {
 	partial.exploreAll(ctx, partial.build.MaxStates)
@@ -115,7 +272,11 @@ func (partial *partialStates) checkAll(ctx context.Context, property *checkedPro
 // checkExplored checks a property on the whole model. If the exploration failed, the verdict has its error.
 func (partial *partialStates) checkExplored(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.err != nil {
-		return result.Verdict{Err: failure(partial.err, result.Build, partial.file, syntax.Pos{})}
+		failed := failure(partial.err, result.Build, partial.file, syntax.Pos{})
+		if variable := check.Unbounded(partial.model.Program()); variable != nil && failed.Class.Limited() {
+			failed.Message += fmt.Sprintf("; variable %q has no bounds, and if there are infinitely many states, only properties with bounds on steps and P of F, G, U, W and R can be answered", variable.Name)
+		}
+		return result.Verdict{Err: failed}
 	}
 	return partial.whole.check(ctx, property)
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -121,5 +122,61 @@ func TestStagesInLittleMemory(t *testing.T) {
 	}
 	if v := vs[1]; v.Err == nil || !v.Err.Class.Limited() {
 		t.Errorf("%v, %v, want the limit of memory", v.Value, v.Err)
+	}
+}
+
+// queue is a model without end: from x customers, the queue becomes empty with probability (1/2)^x.
+const queue = `
+module m
+ x : int init 3;
+ [] x>0 -> 2/3:(x'=x+1) + 1/3:(x'=x-1);
+ [] x<=0 -> true;
+endmodule
+rewards "long" x>3 : 1; endrewards
+`
+
+// TestWithoutEnd asks about models that have infinitely many states.
+func TestWithoutEnd(t *testing.T) {
+	t.Parallel()
+	walk := func(low, high int) float64 { // the probability to reach 0 before high
+		r := math.Pow(0.5, float64(high))
+		return (math.Pow(0.5, float64(low)) - r) / (1 - r)
+	}
+	for _, tt := range []struct {
+		kind, property string
+		want           float64 // negative for an error
+		narrow         bool
+	}{
+		{"dtmc", "P=? [ F<=3 x=0 ]", 1. / 27, true},
+		{"dtmc", "P=? [ F<=5 x=0 ]", 1./27 + 3*2./243, true},
+		{"dtmc", `R{"long"}=? [ C<=2 ]`, 2. / 3, true},
+		{"dtmc", `R{"long"}=? [ I=1 ]`, 2. / 3, true},
+		{"dtmc", "P=? [ x<40 U x=0 ]", walk(3, 40), true},
+		{"dtmc", "P=? [ F x=0 ]", 1. / 8, false},
+		{"dtmc", "P=? [ G x>0 ]", 7. / 8, false},
+		{"dtmc", "S=? [ x=0 ]", -1, false},
+		{"mdp", "Pmax=? [ x<40 U x=0 ]", walk(3, 40), true},
+		{"mdp", "Pmin=? [ F<=3 x=0 ]", 1. / 27, true},
+		{"ctmc", "P=? [ F<=0.001 x=0 ]", 6.166e-12, true},
+	} {
+		vs, err := runner.Check(t.Context(), New(), runner.Job{
+			File: "m.prism", Model: []byte(tt.kind + queue), Props: []string{tt.property},
+			Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: 3_000}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch v := vs[0]; {
+		case tt.want < 0:
+			if v.Err == nil || !v.Err.Class.Limited() || !strings.Contains(v.Err.Message, "has no bounds") {
+				t.Errorf("%s: %v, %v, want a limit", tt.property, v.Value, v.Err)
+			}
+		case v.Err != nil:
+			t.Errorf("%s: %v", tt.property, v.Err)
+		case v.Bound.Lo > tt.want*(1+1e-3) || v.Bound.Hi < tt.want*(1-1e-3):
+			t.Errorf("%s: %v, want %v", tt.property, v.Bound, tt.want)
+		case tt.narrow != (v.Bound.Hi-v.Bound.Lo < 1e-6):
+			t.Errorf("%s: %v, want a narrow interval %v", tt.property, v.Bound, tt.narrow)
+		}
 	}
 }

@@ -92,6 +92,13 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		opts.Part = method.partOptions.stage
 		space, err = explicit.Build(ctx, model, opts)
 	}
+	for method.partOptions.truncates && opts.Part >= leastPart {
+		if _, large := errors.AsType[*explicit.LimitError](err); !large {
+			break
+		}
+		opts.Part /= partGrowth
+		space, err = explicit.Build(ctx, model, opts)
+	}
 	switch {
 	case err != nil:
 		return nil, err

@@ -329,7 +329,7 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	program, err := p.Model.Instantiate(model.Map())
+	program, err := p.Model.InstantiateOpen(model.Map(), p.Open())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -666,6 +666,14 @@ func (p *Plan) defineConstants() error {
 		for i, x := range p.Params {
 			if own, ok := p.jani.Constants[x.Name]; ok {
 				p.Params[i].Name = own
+			}
+		}
+	}
+	if p.Job.LeaveOpen {
+		for _, constant := range p.Model.Constants() {
+			given := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == constant.Name })
+			if !constant.Defined && !given && constant.Type == sema.Double && !slices.Contains(p.Open(), constant.Name) {
+				p.Params = append(p.Params, Param{Name: constant.Name})
 			}
 		}
 	}

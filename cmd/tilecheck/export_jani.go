@@ -30,7 +30,7 @@ func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	if err := errors.Join(c.refuseForModel(), env.files.withOutputs("--output", c.Output...).check()); err != nil {
 		return err
 	}
-	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const}
+	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const, LeaveOpen: true}
 	var err error
 	if job.Model, err = env.readSource(c.ModelFile); err != nil {
 		return err
@@ -65,6 +65,9 @@ func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) 
 	if err != nil {
 		return err
 	}
+	if open := plan.Open(); len(open) > 0 && !env.quiet {
+		fmt.Fprintf(env.stderr, "constants without a value stay open: %s\n", strings.Join(open, ", "))
+	}
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			fmt.Fprintf(env.stderr, "warning: left out: %s\n", task.Rejected)
@@ -77,7 +80,7 @@ func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) 
 	var refused []error
 	err = env.writeFile(name, func(w io.Writer) error {
 		var failure error
-		refused, failure = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, exported)
+		refused, failure = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, plan.Open(), exported)
 		return failure
 	})
 	for _, r := range refused {

@@ -122,7 +122,7 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	numStates := m.space.Model().NumStates()
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
-	if numStates > quotientStates || c.wantsValues || c.wanted != nil || m.space.Closed() {
+	if numStates > quotientStates || c.wantsValues || c.wanted != nil || c.outside != outsideUnknown || m.space.Closed() {
 		return c.attempt(ctx, m, unlimited, property)
 	}
 	limited := unlimited
@@ -288,9 +288,7 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.bounds.space.Closed() {
 		return nil, &inexact{msg: "the states were read or restricted without fractions"}
 	}
-	space, err := explicit.Build(ctx, c.compiled, explicit.Options{
-		Exact: true, Workers: c.opts.Workers, Normalise: normalise,
-	})
+	space, err := c.bounds.space.Fractions(ctx, explicit.Options{Workers: c.opts.Workers, Normalise: normalise})
 	if err != nil {
 		return nil, err
 	}

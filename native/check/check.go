@@ -77,6 +77,7 @@ type Checker struct {
 	// wantsValues says that Values asks for the values in all states, which are stored in values.
 	wantsValues bool
 	values      *StateValues
+	outside     outside // what Truncated assumes of unexplored states
 }
 
 // model is a state space with its graph and its rewards.

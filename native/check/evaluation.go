@@ -38,6 +38,8 @@ type request struct {
 	wantsValues bool
 	// budget is the greatest number of beliefs.
 	budget int
+	// outside is what is assumed of unexplored states.
+	outside outside
 }
 
 // scope describes the part of the property that is being evaluated.
@@ -88,7 +90,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 		model: m,
 		request: request{
 			ctx: ctx, p: property, exact: how.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, wantsValues: c.wantsValues,
-			budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
+			outside: c.outside, budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
 		shared:  newShared(property.X),

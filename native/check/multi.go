@@ -117,7 +117,50 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 			return none, nil, err
 		}
 	}
+	if best.Point == nil {
+		return m.unmet(formula.X, coarse, width)
+	}
 	return m.answer(formula.X, best)
+}
+
+// unmet returns the value if no scheduler with finite expected rewards meets the bounds: Infinity for a minimised reward if the other
+// objectives can be met without it, and otherwise that of no scheduler.
+func (m *multi) unmet(expr sema.Expr, coarse uint, width float64) (result.Value, *result.Interval, error) {
+	query := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.query })
+	if query < 0 || m.objectives[query].form != rewards || m.objectives[query].great {
+		return m.answer(expr, &pareto.Best{})
+	}
+	others := &multi{evaluation: m.evaluation}
+	for i, objective := range m.objectives {
+		if i != query {
+			other := *objective
+			other.maxRewards = nil // of another product
+			others.objectives = append(others.objectives, &other)
+		}
+	}
+	if len(others.objectives) > 0 {
+		if err := others.build(); err != nil {
+			return result.Value{}, nil, err
+		}
+		if err := others.findEnds(expr); err != nil {
+			return result.Value{}, nil, err
+		}
+		gain, least := others.directionAndBounds()
+		best, err := pareto.New(len(others.objectives), others.bestWeightedSum, coarse).Maximize(m.ctx, gain, least, width)
+		switch {
+		case errors.Is(err, errInfiniteCost) || err == nil && best.Point == nil:
+			return m.answer(expr, &pareto.Best{})
+		case errors.Is(err, pareto.ErrOpen):
+			return result.Value{}, nil, &undecided{expr.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		case err != nil:
+			return result.Value{}, nil, err
+		}
+	}
+	if !m.exact {
+		m.weaken(result.Bounded)
+	}
+	infinite := math.Inf(1)
+	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
 }
 
 // mixture returns the controller that selects among the schedulers of the oracle's answers with the given probabilities.
@@ -309,8 +352,6 @@ func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result
 	i := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.query })
 	objective := m.objectives[i]
 	switch {
-	case best.Point == nil && objective.form == rewards && !objective.great:
-		return result.Value{}, nil, m.unsupported(expr, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
 	case best.Point == nil:
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}

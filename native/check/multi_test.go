@@ -256,7 +256,9 @@ func TestMultiForms(t *testing.T) {
 		{"multi(Pmax=? [ F s=1 ], P>=1.0 [ F s=3 ], P>=0.1 [ F s=2 ])", "NaN"},
 
 		{`multi(R{"ever"}max=? [ C ], P>=0.25 [ F s=1 ])`, "found multi(...) with a maximised reward that can be collected forever"},
-		{`multi(R{"ever"}min=? [ C ], P>=0.7 [ F s=3 ])`, "found multi(...) whose other objectives cannot be met, or only with an infinite reward"},
+		{`multi(R{"ever"}min=? [ C ], P>=0.7 [ F s=3 ])`, "+Inf"},
+		{`multi(R{"ever"}min=? [ C ], P>=0.7 [ F s=3 ], P>=0.2 [ F s=1 ])`, "NaN"},
+		{`multi(R{"ever"}min=? [ C ], R{"once"}<=1 [ C ])`, "NaN"},
 		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ])", "[(0,1),(0.5,0)]"},
 		{"multi(Pmax=? [ F s=1 ], Pmin=? [ F s=3 ])", "[(0.5,0)]"},
 		{`multi(R{"once"}min=? [ C ], Pmax=? [ F s=1 ])`, "[(2,0.5)]"},

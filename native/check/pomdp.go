@@ -66,8 +66,8 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 		}
 		return e.indicator(set), nil
 	}
-	if !path.Unbounded() {
-		return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want F, G, U, W or R without bounds", logic.Describe(path.X))
+	if path.Form != logic.Until && path.Form != logic.Next {
+		return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
 	}
 	left := e.all()
 	if path.Left != nil {
@@ -80,11 +80,19 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 	if err != nil {
 		return nil, err
 	}
+	if path.Form == logic.Next {
+		return e.observedNext(path, right, dir)
+	}
 	left, right, negated := Sets.AsUntil(path.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
 	}
-	values, err := e.search(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
+	var values *numbers
+	if path.Bound != nil {
+		values, err = e.observedSteps(path, left, right, dir)
+	} else {
+		values, err = e.search(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
+	}
 	if err != nil || !negated {
 		return values, err
 	}
@@ -95,8 +103,12 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 // observations.
 func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
-	if objective.Form != logic.ReachReward {
-		return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds", logic.Describe(objective.X))
+	switch objective.Form {
+	case logic.ReachReward:
+	case logic.Cumulative, logic.Instantaneous:
+		return e.observedStepReward(formula, reward, dir)
+	default:
+		return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 	}
 	target, err := e.observable(objective.Target, "the target")
 	if err != nil {
@@ -146,6 +158,11 @@ func (e *evaluation) observe() error {
 // search computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.
 func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) {
 	p.Graph, p.Observation = e.graph, e.observations.ByState
+	return e.searchFrom(expr, p, func(s int) int { return s })
+}
+
+// searchFrom is search in a model whose state start(s) stands for state s.
+func (e *evaluation) searchFrom(expr sema.Expr, p belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(expr, "found a value of a partially observable model that is wanted in %s, at most %d can be", noun.Count(n, "state"), maxStarts)
@@ -156,7 +173,7 @@ func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) 
 	}
 	summary := &beliefs{complete: true, limit: e.budget}
 	for s := range starts.All() {
-		solved, err := belief.Solve(e.ctx, p, s, belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
+		solved, err := belief.Solve(e.ctx, p, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
 		if err != nil {
 			return nil, err
 		}

@@ -122,3 +122,17 @@ func HasOperators(expr syntax.Expr) (found bool) {
 	})
 	return found
 }
+
+// HasBounds reports whether an expression has an operator with a bound on steps or time, or a next operator.
+func HasBounds(expr syntax.Expr) (found bool) {
+	syntax.Inspect(expr, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Temporal:
+			found = found || n.Bound != nil || n.Op == syntax.Next
+		case *syntax.RewardPath:
+			found = found || n.Bound != nil
+		}
+		return !found
+	})
+	return found
+}

@@ -21,17 +21,27 @@ type ConstDef struct {
 	Step string // of a range; empty for 1
 	// Range says that there was a colon.
 	Range bool
+	// More has the values of a list after the first one, with commas between them: 2,5 of t=1,2,5. PRISM has no lists.
+	More string
 }
 
 // String returns the definition in the syntax of the -const switch.
 func (d ConstDef) String() string {
 	switch {
 	case !d.Range:
-		return d.Name + "=" + d.Low
+		return d.Name + "=" + strings.Join(d.values(), ",")
 	case d.Step == "":
 		return d.Name + "=" + d.Low + ":" + d.High
 	}
 	return d.Name + "=" + d.Low + ":" + d.Step + ":" + d.High
+}
+
+// values returns the values of a definition that is not a range.
+func (d ConstDef) values() []string {
+	if d.More == "" {
+		return []string{d.Low}
+	}
+	return append([]string{d.Low}, strings.Split(d.More, ",")...)
 }
 
 // DefinitionError is an error in the syntax of constant definitions, or a value that a constant
@@ -50,18 +60,29 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 func ParseConsts(args []string) ([]ConstDef, error) {
 	var defs []ConstDef
 	for _, arg := range args {
+		before := len(defs)
 		for part := range strings.SplitSeq(arg, ",") {
 			if strings.TrimSpace(part) == "" {
 				continue
 			}
+			if value := strings.TrimSpace(part); len(defs) > before && !defs[len(defs)-1].Range && isListValue(value) {
+				list := &defs[len(defs)-1]
+				list.More = strings.TrimPrefix(list.More+","+value, ",")
+				continue
+			}
 			def, ok := parseConst(part)
 			if !ok {
-				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=low:high or name=low:step:high", part)}
+				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=value,value,..., name=low:high or name=low:step:high", part)}
 			}
 			defs = append(defs, def)
 		}
 	}
 	return defs, nil
+}
+
+// isListValue reports whether a text can be a further value of a list: it begins as a number does, or is true or false.
+func isListValue(text string) bool {
+	return !strings.ContainsAny(text, "=:") && (strings.ContainsAny(text[:1], "0123456789-+.") || text == "true" || text == "false")
 }
 
 // parseConst parses one definition of a -const switch; false if its format is wrong.
@@ -319,16 +340,20 @@ func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []V
 	return values, r.count, nil
 }
 
-// constRange holds the values low, low+step, ... of a constant, count of them, or one Bool.
+// constRange holds the values low, low+step, ... of a constant, count of them, or one Bool, or the values of a list.
 type constRange struct {
 	constant  *constant
 	low, step *big.Rat
 	boolValue bool
+	list      []Value
 	count     int
 }
 
 // value returns value i of the range.
 func (r constRange) value(i int) Value {
+	if r.list != nil {
+		return r.list[i]
+	}
 	if r.constant.typ == Bool {
 		return BoolValue(r.boolValue)
 	}
@@ -340,8 +365,11 @@ func (r constRange) value(i int) Value {
 	return RatValue(fraction)
 }
 
-// newRange returns the values that the definition of a number gives.
+// newRange returns the values that a definition gives.
 func newRange(constant *constant, def ConstDef) (constRange, error) {
+	if def.More != "" {
+		return listRange(constant, def)
+	}
 	if constant.typ == Bool {
 		return boolRange(constant, def)
 	}
@@ -378,6 +406,24 @@ func newRange(constant *constant, def ConstDef) (constRange, error) {
 		return result, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, def.Low, def.High)
 	}
 	result.count = int(stepCount.Int64()) + 1
+	return result, nil
+}
+
+// listRange returns the values of a list. It is an error if one occurs twice.
+func listRange(constant *constant, def ConstDef) (constRange, error) {
+	result := constRange{constant: constant}
+	for _, text := range def.values() {
+		single, err := newRange(constant, ConstDef{Name: def.Name, Low: text})
+		if err != nil {
+			return result, err
+		}
+		value := single.value(0)
+		if slices.ContainsFunc(result.list, func(other Value) bool { return other.String() == value.String() }) {
+			return result, fmt.Errorf("constant %s has the value %s twice", constant.name, text)
+		}
+		result.list = append(result.list, value)
+	}
+	result.count = len(result.list)
 	return result, nil
 }
 

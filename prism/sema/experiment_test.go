@@ -8,18 +8,20 @@ import (
 )
 
 func TestParseConsts(t *testing.T) {
-	got, err := ParseConsts([]string{"a=1,b=0.1:0.1:0.5,,c=true", "", "d=1/3:2,e=x=y,"})
+	got, err := ParseConsts([]string{"a=1,b=0.1:0.1:0.5,,c=true", "", "d=1/3:2,e=x=y,", "f=1,2, 5,g=false,true"})
 	want := []ConstDef{
 		{Name: "a", Low: "1"},
 		{Name: "b", Low: "0.1", Step: "0.1", High: "0.5", Range: true},
 		{Name: "c", Low: "true"},
 		{Name: "d", Low: "1/3", High: "2", Range: true},
 		{Name: "e", Low: "x=y"},
+		{Name: "f", Low: "1", More: "2,5"},
+		{Name: "g", Low: "false", More: "true"},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, bad := range []string{"a", "=1", "a=", "a=1:", "a=1:2:", "a=1:2:3:4", "b=1,a", "a=1::2"} {
+	for _, bad := range []string{"a", "=1", "a=", "a=1:", "a=1:2:", "a=1:2:3:4", "b=1,a", "b=1:2,3", "1,2", "a=1::2"} {
 		if _, err := ParseConsts([]string{bad}); err == nil || !strings.Contains(err.Error(), "invalid format in definition of undefined constants") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -186,6 +188,56 @@ func TestValuesOf(t *testing.T) {
 		values, n, err := m.ValuesOf(ps, defs[0], 3)
 		if got := fmt.Sprint(n, values, err); got != x.want {
 			t.Errorf("%s: found %s, want %s", x.def, got, x.want)
+		}
+	}
+}
+
+// TestLists has constants with lists of values.
+func TestLists(t *testing.T) {
+	const model = "dtmc const int N; const double p; const bool b; module M s:[0..2]; [] true -> p:(s'=1) + 1-p:true; endmodule"
+	m := paramModel(t, model)
+	for text, want := range map[string]string{
+		"N=1,2,5,p=0.5,b=true":        "N=1,p=1/2,b=true N=2,p=1/2,b=true N=5,p=1/2,b=true",
+		"N=7,p=1/3,0.25,b=false,true": "N=7,p=1/3,b=false N=7,p=1/3,b=true N=7,p=1/4,b=false N=7,p=1/4,b=true",
+		"N=1,2,1,p=0.5,b=true":        "constant N has the value 1 twice",
+		"N=1,2,p=0.5,1/2,b=true":      "constant p has the value 1/2 twice",
+		"N=1,2.5,p=0.5,b=true":        "value 2.5 for constant N is not a valid integer",
+		"N=1,p=0.5,b=true,3":          "value 3 for constant b is not a valid Boolean",
+	} {
+		defs, err := ParseConsts([]string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		experiment, err := m.Experiment(nil, nil, defs)
+		if err != nil {
+			got = append(got, err.Error())
+		} else {
+			for v := range experiment.Models() {
+				var parts []string
+				for _, x := range v {
+					value := x.Val.String()
+					if x.Val.Rat != nil {
+						value = x.Val.Rat.RatString()
+					}
+					parts = append(parts, x.Name+"="+value)
+				}
+				got = append(got, strings.Join(parts, ","))
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		var again []ConstDef
+		for _, def := range defs {
+			more, err := ParseConsts([]string{def.String()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again = append(again, more...)
+		}
+		if !slices.Equal(again, defs) {
+			t.Errorf("%s was written as %v", text, again)
 		}
 	}
 }

@@ -50,6 +50,11 @@ func (p *Program) Model() *Model { return p.model }
 // ModelType returns the type of the model; it is never TypeNone.
 func (m *Model) ModelType() syntax.ModelType { return m.typ }
 
+// Unbounded reports whether an integer variable has no bounds, so that the model may have infinitely many states.
+func (m *Model) Unbounded() bool {
+	return slices.ContainsFunc(m.vars, func(v *variable) bool { return v.decl.Type == syntax.IntVar })
+}
+
 // Constants returns the constants in file order.
 func (m *Model) Constants() []Constant { return describeConstants(m.consts) }
 

@@ -352,6 +352,9 @@ func (p *parser) primary(context exprContext) Expr {
 	case tokIdent:
 		ident := p.ident("")
 		if p.tok.kind == tokLeftParen {
+			if relation, ok := predicate(ident.Name); ok && p.dialect == Storm {
+				return p.predicateOperator(context, ident, relation)
+			}
 			return p.call(context, ident)
 		}
 		return ident
@@ -366,7 +369,11 @@ func (p *parser) primary(context exprContext) Expr {
 		if p.mayUse(context, allowProperty) {
 			return p.propOperator(context)
 		}
-		p.unexpected("an expression without labels and property operators")
+		if p.tok.kind == tokQuote {
+			p.unexpectedHint("an expression without labels and property operators", "a label cannot be used in definitions of the model, but a formula with the same expression can")
+		} else {
+			p.unexpected("an expression without labels and property operators")
+		}
 	}
 	p.unexpected("an expression")
 	return p.badExpr()

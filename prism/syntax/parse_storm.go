@@ -42,6 +42,39 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	return nil, bounds
 }
 
+// predicate returns how a predicate of Storm's compares the number of its operands that hold with 1.
+func predicate(name string) (relation Op, ok bool) {
+	switch name {
+	case "AtLeastOneOf":
+		return OpGe, true
+	case "AtMostOneOf":
+		return OpLe, true
+	case "ExactlyOneOf":
+		return OpEq, true
+	}
+	return OpNone, false
+}
+
+// predicateOperator parses the operands of a predicate. ExactlyOneOf(a,b) becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
+func (p *parser) predicateOperator(context exprContext, name *Ident, relation Op) Expr {
+	p.expect(tokLeftParen)
+	arguments := p.arguments(context)
+	p.expect(tokRightParen)
+	span := p.span(name.Start)
+	number := func(value int32) Expr { return &IntLit{Value: value, Span: span} }
+	var count Expr
+	for _, argument := range arguments {
+		one := Expr(&Paren{X: &Cond{C: &Paren{X: argument, Span: span}, T: number(1), E: number(0), Span: span}, Span: span})
+		if count == nil {
+			count = one
+		} else {
+			count = &Binary{Op: OpAdd, X: count, Y: one, OpPos: name.Start, Span: span}
+		}
+	}
+	p.growHeight(p.height + len(arguments) + 4)
+	return &Paren{X: &Binary{Op: relation, X: count, Y: number(1), OpPos: name.Start, Span: span}, Span: span}
+}
+
 // costBounds parses the bounds after the first one, with commas between them.
 func (p *parser) costBounds(first *CostBound) []*CostBound {
 	bounds := []*CostBound{first}

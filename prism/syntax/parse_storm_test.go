@@ -40,6 +40,9 @@ func TestReadStorm(t *testing.T) {
 		`P=? [F "a"||F "b"]; Pmax>=1/2 [ "a" U "b" || X "a" | "b" {"a"}{max} ]`: `P=? [ F "a" || F "b" ]; !P<1/2 [ "a" U "b" || X "a"|"b" {"a"}{max} ]`,
 		`R{"r"}=? [ C || F "b" ]`:                      `R{"r"}=? [ C || F "b" ]`,
 		`LRAmax>=0.5 [ "a" ]; Tmin<=3 [ F "a" ]`:       `!S<0.5 [ "a" ]; !T>3 [ F "a" ]`,
+		`P=? [ F ExactlyOneOf("a", "b") ]`:             `P=? [ F ((("a")?1:0)+(("b")?1:0)=1) ]`,
+		`P=? [ F AtMostOneOf("a", "b")&"a" ]`:          `P=? [ F ((("a")?1:0)+(("b")?1:0)<=1)&"a" ]`,
+		`P=? [ G AtLeastOneOf("a") ]`:                  `P=? [ G ((("a")?1:0)>=1) ]`,
 		`multi(Pmin=? [ F "b" ], Pmax>=0.4 [ F "a" ])`: `multi(Pmin=? [ F "b" ], P>=0.4 [ F "a" ])`,
 		`multi(Pmin<=0.4 [ F Pmax>=0.4 [ X "a" ] ])`:   `multi(P<=0.4 [ F !P<0.4 [ X "a" ] ])`,
 	} {

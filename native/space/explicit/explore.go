@@ -31,6 +31,9 @@ type Options struct {
 	// Part is the number of states to expand, in the order in which they are found; 0 means
 	// all. Other states get a self-loop and are listed in Space.Unexplored.
 	Part int
+	// Depth, unless 0, is the number of steps to explore: states that take so many steps to reach are not expanded. They are
+	// treated as those beyond Part.
+	Depth int
 	// NoFixDeadlocks makes a deadlock an error. By default it gets a self-loop.
 	NoFixDeadlocks bool
 	// Exact keeps weights also as fractions.
@@ -109,6 +112,8 @@ type exploration struct {
 	builder    *sparse.Builder
 	numInitial int
 	nextState  int // first state that is not in a batch yet
+	depth      int // the states of smaller depth are expanded; known only with Options.Depth
+	levelEnd   int // the first state of greater depth
 
 	expanded  int
 	deadlocks []uint32
@@ -196,12 +201,19 @@ func (search *exploration) expandAll(ctx context.Context) error {
 	return search.expandInParallel(ctx)
 }
 
-// numToExpand returns the number of states found so far, limited by Options.Part.
+// numToExpand returns the number of states to expand of those found so far, limited by Options.Part and Options.Depth.
 func (search *exploration) numToExpand() int {
-	if search.opts.Part > 0 {
-		return min(search.opts.Part, search.store.n)
+	count := search.store.n
+	if search.opts.Depth > 0 {
+		for search.expanded == search.levelEnd && search.depth < search.opts.Depth && search.levelEnd < search.store.n {
+			search.depth, search.levelEnd = search.depth+1, search.store.n
+		}
+		count = search.levelEnd
 	}
-	return search.store.n
+	if search.opts.Part > 0 {
+		return min(search.opts.Part, count)
+	}
+	return count
 }
 
 // expandInParallel expands the remaining states with several workers.
@@ -381,13 +393,14 @@ func (search *exploration) reportProgress(final bool) {
 // buildSpace returns the space of the committed batches. Unexplored states get a self-loop.
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
-	space := &Space{compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged, fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised}
+	space := &Space{part: search.opts.Part, depth: search.opts.Depth, compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged, fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised}
 	if len(search.deadlocks) > 0 && search.opts.NoFixDeadlocks {
 		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(space.State(nil, int(search.deadlocks[0])))}
 	}
 	search.store.seal()
 	if search.expanded < search.store.n {
 		space.unexplored = sparse.NewSet(search.store.n)
+		space.withinDepth = search.opts.Depth > 0 && search.depth == search.opts.Depth && search.expanded == search.levelEnd
 		for search.expanded < search.store.n {
 			space.unexplored.Add(search.expanded)
 			search.addSelfLoop()

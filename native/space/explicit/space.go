@@ -2,6 +2,7 @@ package explicit
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -32,11 +33,23 @@ type Space struct {
 	normalised       bool           // as returned by Normalised
 	restricted       bool           // Restrict has removed choices
 	unexplored       *sparse.Set
+	part, depth      int  // Options.Part and Options.Depth
+	withinDepth      bool // as returned by WithinDepth
 }
 
-// Unexplored returns the states that were not expanded because of Options.Part; nil if all were
+// Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were
 // expanded.
 func (s *Space) Unexplored() *sparse.Set { return s.unexplored }
+
+// WithinDepth reports whether the only states that were not expanded are those at Options.Depth, so that all paths of so many
+// steps are those of the model.
+func (s *Space) WithinDepth() bool { return s.withinDepth }
+
+// Fractions explores the same states again with fractions as weights.
+func (s *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
+	opts.Exact, opts.Part, opts.Depth = true, s.part, s.depth
+	return Build(ctx, s.compiled, opts)
+}
 
 // Model returns the states, choices and transitions. Action i+1 is Program.Actions[i]. It has no
 // labels and no rewards.

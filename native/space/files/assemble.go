@@ -296,7 +296,8 @@ func (a *assembly) interval(entry field) (low, high number, ok bool) {
 	if low, ok = a.parseValue(field{[]byte(lowText), entry.column + 1}, "probability", true); !ok {
 		return low, high, false
 	}
-	if high, ok = a.parseValue(field{[]byte(highText), entry.column + 2 + len(lowText)}, "probability", true); !ok {
+	trimmed := strings.TrimLeft(highText, " ") // Storm writes a space
+	if high, ok = a.parseValue(field{[]byte(trimmed), entry.column + 2 + len(lowText) + len(highText) - len(trimmed)}, "probability", true); !ok {
 		return low, high, false
 	}
 	if !isInterval(low, high) {

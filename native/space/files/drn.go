@@ -14,6 +14,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 )
 
 // DRN writes Storm's format: rewards in the order of the program, labels sorted by name, actions
@@ -23,15 +24,15 @@ import (
 // In a Markov chain each state has one row. Weights of transitions with the same target are summed.
 // The row has an action if all transitions have that action. Its reward is the mean over the
 // transitions; in a CTMC it is the mean reward per jump. Labels without states are listed in a
-// comment, which ReadDRN reads. A name that the format cannot express is an error.
+// comment, which ReadDRN reads. Interval models have intervals such as [0.4, 0.6], and states of a POMDP their observation, such as {3}. A name that the format cannot express is an error.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 	if !w.probabilistic() {
 		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format cannot express an LTS"}
 	}
-	if err := w.requireNoIntervals("DRN"); err != nil {
-		return err
+	if w.program.Type == syntax.SMG {
+		return w.requireNoIntervals("DRN")
 	}
 	w = w.plainWriter()
 	labels, err := w.evaluateAllLabels(ctx)
@@ -48,6 +49,9 @@ func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 	slices.SortStableFunc(labels, func(a, b sparse.Label) int { return cmp.Compare(a.Name, b.Name) })
 	return w.printTo(ctx, out, func(p *printer) error {
 		d := &drnPrinter{printer: p, labels: labels, rewards: rewards}
+		if err := d.computeObservations(); err != nil {
+			return err
+		}
 		d.preamble()
 		return p.forEachState(d.state)
 	})
@@ -112,9 +116,12 @@ func (p *drnPrinter) writeLines(lines ...string) {
 
 // preamble writes the lines before the first state.
 func (p *drnPrinter) preamble() {
-	kind, value := p.program.Type.String(), "double"
-	if p.model.Exact() {
+	kind, value := strings.TrimPrefix(p.program.Type.String(), "I"), "double"
+	if p.model.Exact() && !p.space.Rounded() {
 		value = "rational"
+	}
+	if p.model.Intervals() {
+		value += "-interval"
 	}
 	var names []string
 	for _, reward := range p.rewards {
@@ -153,6 +160,11 @@ func (p *drnPrinter) state(position, state int) error {
 	if p.model.Kind == sparse.CTMC {
 		p.write(" !")
 		p.writeNumber(p.exitRate(state))
+	}
+	if p.observations != nil {
+		p.write(" {")
+		p.writeInt(int(p.observations.ByState[state]))
+		p.write("}")
 	}
 	p.rewardTuple(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
 	for _, label := range p.labels {
@@ -220,10 +232,27 @@ func (p *drnPrinter) choice(state, choice int) {
 		p.write("\t\t")
 		p.writeTarget(p.transitions[0])
 		p.write(" : ")
-		p.writeNumber(p.sum(p.transitions[:numSameTarget]))
+		p.weightOf(p.transitions[:numSameTarget])
 		p.endLine()
 		p.transitions = p.transitions[numSameTarget:]
 	}
+}
+
+// weightOf writes the weight of transitions with the same target: their sum, or an interval such as [0.4, 0.6].
+func (p *drnPrinter) weightOf(transitions []int) {
+	if !p.model.Intervals() {
+		p.writeNumber(p.sum(transitions))
+		return
+	}
+	high := new(big.Rat)
+	for _, transition := range transitions {
+		high.Add(high, p.model.HighRat(transition))
+	}
+	p.write("[")
+	p.writeNumber(p.sum(transitions))
+	p.write(", ")
+	p.writeNumber(number{rat: high})
+	p.write("]")
 }
 
 // rowAction returns the name of the action of a choice. For a row of a Markov chain, it is the common

@@ -23,14 +23,15 @@ const noLabel = "__NOLABEL__"
 
 // ReadDRN reads a model in Storm's format. The format has valuations only in comments, so the states
 // get one variable x, their number. Errors are as for Read. An error says so if the file has
-// intervals, parameters or placeholders, or is a Markov automaton or partially observable.
+// parameters or placeholders. A Markov automaton becomes its embedded MDP, whose rewards per unit of time are those of the mean time
+// in a state, with a further reward structure of the time.
 //
 // Source: Storm's DirectEncodingParser.
 func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	d := &drnFile{preambleLines: newLines(src), opts: opts, labelSets: map[string]*sparse.Set{}}
+	d := &drnFile{preambleLines: newLines(src), opts: opts, askedExact: opts.Exact, labelSets: map[string]*sparse.Set{}}
 	if !d.readPreamble() {
 		return nil, d.preambleLines.errs.Err()
 	}
@@ -48,7 +49,13 @@ type drnFile struct {
 	*assembly
 	preambleLines  *lines
 	opts           ReadOptions
+	askedExact     bool // the caller asked for fractions
 	modelType      syntax.ModelType
+	markov         bool          // a Markov automaton, whose exit rates follow
+	exitRates      *rewardColumn // of each state of a Markov automaton, 0 where no time passes
+	intervalValues bool          // probabilities are intervals
+	observations   []uint32      // of each state of a POMDP
+	typePos        syntax.Pos
 	rewardNames    []string // of reward structures
 	mayHaveUnnamed bool     // a last structure without a name may follow
 
@@ -57,6 +64,7 @@ type drnFile struct {
 
 	current       int // state, -1 before the first
 	hasAction     bool
+	stateChoices  int // of the current state so far
 	exitRateRead  number
 	exitRatePos   syntax.Pos
 	rowAction     sparse.Action // the action of the current row
@@ -83,7 +91,7 @@ func (file *drnFile) readPreamble() bool {
 		case key == "@type":
 			file.readType(strings.TrimSpace(value))
 		case key == "@value_type":
-			file.checkValueType(strings.TrimSpace(value))
+			file.readValueType(strings.TrimSpace(value))
 		case text == "@model":
 			return file.preambleComplete()
 		case text[0] != '@':
@@ -118,27 +126,44 @@ func (file *drnFile) readType(name string) {
 		typ = syntax.MDP
 	case "CTMC":
 		typ = syntax.CTMC
+	case "POMDP":
+		typ = syntax.POMDP
+	case "MARKOV AUTOMATON", "MA":
+		typ, file.markov = syntax.MDP, true
 	default:
-		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
+		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read", quote([]byte(name)))
 		return
 	}
 	switch {
 	case file.modelType != syntax.TypeNone:
 		file.preambleLines.errorAt(0, "found a second @type, wanted one")
-	case file.opts.Type != syntax.TypeNone && file.opts.Type != typ:
+	case file.opts.Type != syntax.TypeNone && file.opts.Type != typ && intervalType(typ) != file.opts.Type:
 		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", typ, file.opts.Type)
 	}
-	file.modelType = typ
+	file.modelType, file.typePos = typ, file.preambleLines.position(0)
 }
 
-// checkValueType checks that the value of @value_type is supported.
-func (file *drnFile) checkValueType(name string) {
+// intervalType returns the type of a model of type typ whose probabilities are intervals; syntax.TypeNone if there is none.
+func intervalType(typ syntax.ModelType) syntax.ModelType {
+	switch typ {
+	case syntax.DTMC:
+		return syntax.IDTMC
+	case syntax.MDP:
+		return syntax.IMDP
+	}
+	return syntax.TypeNone
+}
+
+// readValueType reads the value of @value_type.
+func (file *drnFile) readValueType(name string) {
 	switch name {
 	case "double", "rational":
-	case "double-interval", "rational-interval", "parametric":
-		file.preambleLines.errorAt(0, "found values of type %s, which are not supported, wanted double or rational", name)
+	case "double-interval", "rational-interval":
+		file.intervalValues = true
+	case "parametric":
+		file.preambleLines.errorAt(0, "found values of type %s, which are not supported, wanted double, rational, double-interval or rational-interval", name)
 	default:
-		file.preambleLines.errorAt(0, "found values of type %s, wanted double or rational", quote([]byte(name)))
+		file.preambleLines.errorAt(0, "found values of type %s, wanted double, rational, double-interval or rational-interval", quote([]byte(name)))
 	}
 }
 
@@ -194,6 +219,10 @@ func (file *drnFile) preambleComplete() bool {
 		file.preambleLines.errorAt(0, "found no @type, wanted one before @model")
 	case file.declaredStates == 0:
 		file.preambleLines.errorAt(0, "found no states, wanted @nr_states before @model with at least one")
+	case file.intervalValues && (file.markov || intervalType(file.modelType) == syntax.TypeNone):
+		file.preambleLines.errorAtPos(file.typePos, "found intervals, which only DTMCs and MDPs can have")
+	case file.intervalValues:
+		file.modelType, file.opts.Exact = intervalType(file.modelType), true
 	}
 	return len(file.preambleLines.errs) == 0
 }
@@ -201,6 +230,13 @@ func (file *drnFile) preambleComplete() bool {
 // readBody reads the states, actions and transitions after @model.
 func (file *drnFile) readBody(ctx context.Context) error {
 	file.assembly = newAssembly(file.preambleLines, sparseKind(file.modelType), file.declaredStates, file.opts)
+	file.intervals = file.intervalValues
+	if file.markov {
+		file.exitRates = newColumn(file.declaredStates, file.exact)
+	}
+	if file.modelType == syntax.POMDP {
+		file.observations = make([]uint32, file.declaredStates)
+	}
 	file.current = -1
 	for n := 0; file.next(); n++ {
 		if n&0xfff == 0 {
@@ -278,8 +314,9 @@ func (c *cursor) readState() {
 	}
 	c.endState()
 	c.assembly.startState(state)
-	c.current, c.hasAction = state, false
+	c.current, c.hasAction, c.stateChoices = state, false, 0
 	c.readExitRate()
+	c.readObservation(state)
 	if values, ok := c.readRewards(); ok {
 		for structure, reward := range values {
 			c.stateRewardColumn(structure).set(state, reward)
@@ -293,14 +330,44 @@ func (c *cursor) readState() {
 // readExitRate reads the exit rate of a state, such as !2.5. A CTMC must have it, other models not.
 func (c *cursor) readExitRate() {
 	hasRate := bytes.HasPrefix(c.restOfLine(), []byte("!"))
-	if hasRate != (c.kind == sparse.CTMC) {
-		c.errorAt(c.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC and only there", quote(c.restOfLine()))
+	if hasRate != (c.kind == sparse.CTMC || c.markov) {
+		c.errorAt(c.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there", quote(c.restOfLine()))
 		return
 	}
-	if hasRate {
-		c.exitRatePos = c.position(c.column)
-		c.column++
-		c.exitRateRead, _ = c.parseValue(c.nextField(), "rate", c.exact)
+	if !hasRate {
+		return
+	}
+	c.exitRatePos = c.position(c.column)
+	c.column++
+	rate, ok := c.parseValue(c.nextField(), "rate", c.exact)
+	c.exitRateRead = rate
+	switch {
+	case !ok || !c.markov:
+	case rate.float < 0:
+		c.errorAtPos(c.exitRatePos, "found exit rate %v, wanted none below 0", rate.float)
+	default:
+		c.exitRates.set(c.current, rate)
+	}
+}
+
+// readObservation reads the observation of a state of a POMDP, such as {3}. A POMDP must have it, other models not.
+func (c *cursor) readObservation(state int) {
+	hasObservation := bytes.HasPrefix(c.restOfLine(), []byte("{"))
+	if hasObservation != (c.observations != nil) {
+		c.errorAt(c.column, "found %s, wanted the observation, such as {3}, in a POMDP and only there", quote(c.restOfLine()))
+		return
+	}
+	if !hasObservation {
+		return
+	}
+	entry := c.nextField()
+	text, closed := bytes.CutSuffix(entry.text[1:], []byte("}"))
+	if !closed {
+		c.errorAt(entry.column, "found %s, wanted an observation such as {3}", quote(entry.text))
+		return
+	}
+	if observation, ok := c.parseIndex(field{text, entry.column + 1}, "observation", c.numStates); ok {
+		c.observations[state] = uint32(observation)
 	}
 }
 
@@ -400,7 +467,11 @@ func (c *cursor) readAction() {
 	name := field.String()
 	if name == noLabel || allDigits(name) {
 		name = ""
+		if c.observations != nil { // Storm's players choose by number where choices have no names
+			name = fmt.Sprintf("choice_%d", c.stateChoices)
+		}
 	}
+	c.stateChoices++
 	if name != "" && !isWord(name) {
 		c.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
 	}
@@ -448,7 +519,12 @@ func (c *cursor) readTransition() {
 	if !ok {
 		return
 	}
-	weight, ok := c.parseValue(weightField, "probability or rate", c.exact)
+	var weight number
+	if c.intervals {
+		weight, c.nextHigh, ok = c.interval(weightField)
+	} else {
+		weight, ok = c.parseValue(weightField, "probability or rate", c.exact)
+	}
 	if !ok {
 		return
 	}
@@ -498,7 +574,12 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.setLabels(model, sets)
 	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: file.assembly.names, Model: model, Warnings: file.warnings(), Normalised: file.normalised}
 	imported.Vars, imported.Valuation = numberVariable(file.numStates)
+	imported.Rounded = file.intervals && !file.askedExact
 	file.addRewards(imported)
+	file.addObservations(imported)
+	if file.markov {
+		addTime(imported, file.exitRates, file.exact)
+	}
 	return explicit.Import(imported)
 }
 
@@ -547,4 +628,23 @@ func (file *drnFile) addRewards(imported *explicit.Imported) {
 		imported.Model.Rewards = append(imported.Model.Rewards, reward)
 		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
 	}
+}
+
+// addObservations adds the observations of a POMDP to the import, numbered in order of appearance.
+func (file *drnFile) addObservations(imported *explicit.Imported) {
+	if file.observations == nil {
+		return
+	}
+	observations := &explicit.Observations{}
+	numbers := make(map[uint32]uint32)
+	for _, observation := range file.observations {
+		number, known := numbers[observation]
+		if !known {
+			number = uint32(len(observations.Texts))
+			numbers[observation] = number
+			observations.Texts = append(observations.Texts, fmt.Sprint(observation))
+		}
+		observations.ByState = append(observations.ByState, number)
+	}
+	imported.Observations, imported.Observables = observations, []string{"observation"}
 }

@@ -275,10 +275,10 @@ func TestDRNErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ old, with, want string }{
-		{"@type: MDP", "@type: POMDP", `m.drn:2:1: found a model of type "POMDP", only DTMCs, MDPs and CTMCs can be read`},
+		{"@type: MDP", "@type: SMG", `m.drn:2:1: found a model of type "SMG", only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read`},
 		{"@type: MDP\n", "", `m.drn:11:1: found no @type, wanted one before @model`},
 		{"@type: MDP", "@type: DTMC", `m.drn:18:9: found a second action, wanted one per state in a DTMC`},
-		{"double", "double-interval", `m.drn:3:1: found values of type double-interval, which are not supported`},
+		{"double", "parametric", `m.drn:3:1: found values of type parametric, which are not supported`},
 		{"@parameters\n", "@parameters\np q", `m.drn:5:1: found the parameter "p": parametric models are not supported`},
 		{"@parameters", "@placeholders", `m.drn:4:1: found @placeholders, which are not supported`},
 		{"@nr_states\n4", "@nr_states\n5", `m.drn:31:1: found 4 states, wanted 5 as @nr_states says`},

@@ -60,13 +60,6 @@ func TestIntervals(t *testing.T) {
 				t.Errorf("read and written again\n%s\nwant\n%s", again, first)
 			}
 		}
-		w, err := files.NewWriter(space, files.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.DRN(t.Context(), new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "type IMDP") {
-			t.Errorf("DRN of intervals: %v", err)
-		}
 	}
 }
 

@@ -61,6 +61,7 @@ type umbFile struct {
 
 	index       *umb.Index
 	modelType   syntax.ModelType
+	markov      bool // a Markov automaton, read as its embedded MDP
 	numStates   int
 	numChoices  int
 	numBranches int
@@ -191,8 +192,10 @@ func (file *umbFile) readIndex(text []byte) error {
 		file.modelType = syntax.LTS
 	case system.Time == "stochastic" && system.Players == 0:
 		file.modelType = syntax.CTMC
+	case system.Time == "urgent-stochastic" && system.Players == 1 && system.Observations == 0 && system.Probability != nil && !intervals:
+		file.modelType, file.markov = syntax.MDP, true
 	default:
-		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs and LTSs can be read",
+		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata and LTSs can be read",
 			quote([]byte(system.Time)), system.Players, system.Observations)
 	}
 	if file.opts.Type != syntax.TypeNone && file.opts.Type != file.modelType {
@@ -213,7 +216,7 @@ func (file *umbFile) readIndex(text []byte) error {
 		}
 	}
 	file.opts.Exact = file.opts.Exact || intervals // intervals are always fractions
-	if file.modelType == syntax.CTMC {
+	if file.timed() {
 		if err := file.checkNumber(system.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
@@ -222,6 +225,9 @@ func (file *umbFile) readIndex(text []byte) error {
 	file.index = index
 	return file.checkAnnotations()
 }
+
+// timed reports whether states have exit rates.
+func (file *umbFile) timed() bool { return file.modelType == syntax.CTMC || file.markov }
 
 // checkNumber checks that the type of a column of numbers can be read.
 func (file *umbFile) checkNumber(t *umb.Type) error {
@@ -358,7 +364,7 @@ func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 			file.probability.Numbers, err = member.Numbers(file.numBranches, boundType)
 		}
 	case umb.ExitRates:
-		if file.modelType == syntax.CTMC {
+		if file.timed() {
 			file.exitRate.Numbers, err = member.Numbers(file.numStates, system.ExitRate)
 		}
 	case umb.Initial:

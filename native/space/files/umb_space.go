@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -54,6 +55,13 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		model.Rewards = append(model.Rewards, reward)
 		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
 	}
+	if file.markov {
+		rates, err := file.exitRates()
+		if err != nil {
+			return nil, err
+		}
+		addTime(imported, rates, file.opts.Exact)
+	}
 	if file.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
 		deadlockErr := &explicit.DeadlockError{Count: build.assembly.deadlocks.Count()}
 		for s := range build.assembly.deadlocks.All() {
@@ -65,6 +73,22 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	return build.importSpace(imported)
 }
 
+// exitRates returns the exit rates of the states of a Markov automaton.
+func (file *umbFile) exitRates() (*rewardColumn, error) {
+	rates := newColumn(file.numStates, file.opts.Exact)
+	for state := range file.numStates {
+		rate, err := file.exitRate.get(state, file.opts.Exact)
+		if err == nil && !(rate.float >= 0) {
+			err = fmt.Errorf("found the exit rate %v, wanted none below 0", rate.float)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: state %d: %w", umb.ExitRates, state, err)
+		}
+		rates.set(state, rate)
+	}
+	return rates, nil
+}
+
 // checkComplete returns an error if the file lacks a part that every model of its type has.
 func (file *umbFile) checkComplete() error {
 	for _, part := range []struct {
@@ -73,7 +97,7 @@ func (file *umbFile) checkComplete() error {
 	}{
 		{umb.Targets, file.targets == nil},
 		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.There()},
-		{umb.ExitRates, file.modelType == syntax.CTMC && !file.exitRate.There()},
+		{umb.ExitRates, file.timed() && !file.exitRate.There()},
 		{umb.Initial, file.initial == nil || file.initial.Empty()},
 	} {
 		if part.absent {
@@ -487,7 +511,7 @@ func (builder *umbBuilder) choiceInFile(s, k int) int {
 // importSpace makes a space of the model. It uses the valuations of the file if they are valid and
 // distinct; otherwise a warning says why not.
 func (builder *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
-	imported.Warnings = append(builder.umbFile.warnings, builder.assembly.warnings()...)
+	imported.Warnings = slices.Concat(imported.Warnings, builder.umbFile.warnings, builder.assembly.warnings())
 	if builder.valuations != nil {
 		vars, values, problem := builder.readValuations()
 		if problem == "" {

@@ -25,74 +25,154 @@ func (e *EndComponents) Members(i int) []uint32 { return e.States[e.Start[i]:e.S
 // choices; nil stands for all. A choice with a transition out of the part belongs to none.
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1: remove choices
-// that leave their strongly connected component, and repeat.
+// that leave their strongly connected component, and repeat. States that lose their last choice are removed at once, with the
+// choices that lead to them, and only components that lost a choice are decomposed again (Chatterjee and
+// Henzinger, Efficient and dynamic algorithms for alternating Büchi games and maximal end-component decomposition, JACM 61
+// (2014), section 3).
 func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
-	live := FullSet(m.NumStates())
+	search := &endComponentSearch{model: m, live: FullSet(m.NumStates()), allowed: FullSet(m.NumChoices())}
 	if states != nil {
-		live = states.Clone()
+		search.live = states.Clone()
 	}
-	allowed := FullSet(m.NumChoices())
 	if choices != nil {
-		allowed = choices.Clone()
+		search.allowed = choices.Clone()
 	}
-	for {
+	if err := search.run(ctx); err != nil {
+		return nil, err
+	}
+	comps := m.Components(search.live, search.allowed)
+	return &EndComponents{ID: comps.ID, Choices: search.allowed, States: comps.States, Start: comps.Start}, nil
+}
+
+// endComponentSearch removes states and choices that belong to no end component.
+type endComponentSearch struct {
+	model         *Model
+	live, allowed *Set
+	scc           *pearce     // rindex has the component of each live state
+	reversed      *transposed // nil until a state is removed
+	removed       []uint32    // states whose predecessors are not updated yet
+	changed       map[uint32]bool
+}
+
+// run decomposes components until none has a choice that leaves it.
+func (search *endComponentSearch) run(ctx context.Context) error {
+	m := search.model
+	for s := range m.NumStates() {
+		if !search.live.Has(s) {
+			first, end := m.Choices(s)
+			for c := first; c < end; c++ {
+				search.allowed.Remove(c)
+			}
+		}
+	}
+	search.scc = &pearce{model: m, states: search.live, allowed: search.allowed, index: 1, closedIndex: None - 1, rindex: make([]uint32, m.NumStates())}
+	var states []uint32
+	for s := range search.live.All() {
+		states = append(states, uint32(s))
+	}
+	for len(states) > 0 {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		comps := m.Components(live, allowed)
-		if !m.removeLeaving(comps.ID, live, allowed) {
-			return newEndComponents(comps, allowed), nil
+		components := search.decompose(states)
+		search.changed = make(map[uint32]bool)
+		for _, s := range states {
+			search.removeLeaving(s)
 		}
+		search.propagate()
+		states = search.members(components)
 	}
+	return nil
 }
 
-// removeLeaving removes choices that leave the component of their state from allowed, and states without
-// allowed choices from live. It reports whether it removed anything. id has the component of each state. A
-// pass in each direction removes long chains of states at once.
-func (m *Model) removeLeaving(id []uint32, live, allowed *Set) bool {
-	changed := false
-	n := m.NumStates()
-	for s := range n {
-		changed = m.removeLeavingChoices(s, id, live, allowed) || changed
+// decompose computes the strongly connected components of some live states. No allowed choice leads from these states to other live
+// states of components that are not decomposed again.
+func (search *endComponentSearch) decompose(states []uint32) *Components {
+	scc := search.scc
+	scc.components = Components{Start: []uint32{0}}
+	scc.index = 1
+	for _, s := range states {
+		scc.rindex[s] = 0
 	}
-	for s := n - 1; s >= 0 && changed; s-- {
-		m.removeLeavingChoices(s, id, live, allowed)
+	for _, s := range states {
+		if scc.rindex[s] == 0 {
+			scc.search(s)
+		}
 	}
-	return changed
+	return &scc.components
 }
 
-// removeLeavingChoices does the step of removeLeaving for state s.
-func (m *Model) removeLeavingChoices(s int, id []uint32, live, allowed *Set) bool {
-	first, end := m.Choices(s)
-	changed, staying := false, false
+// members returns the live states of the changed components.
+func (search *endComponentSearch) members(components *Components) []uint32 {
+	var states []uint32
+	for _, s := range components.States {
+		if search.live.Has(int(s)) && search.changed[search.scc.rindex[s]] {
+			states = append(states, s)
+		}
+	}
+	return states
+}
+
+// removeLeaving removes the choices of a state that leave its component, and the state if none is left.
+func (search *endComponentSearch) removeLeaving(s uint32) {
+	if !search.live.Has(int(s)) {
+		return
+	}
+	first, end := search.model.Choices(int(s))
 	for c := first; c < end; c++ {
-		switch {
-		case !allowed.Has(c):
-		case live.Has(s) && m.staysInComponent(c, id, id[s]):
-			staying = true
-		default:
-			allowed.Remove(c)
-			changed = changed || live.Has(s)
+		if search.allowed.Has(c) && !search.stays(c, search.scc.rindex[s]) {
+			search.removeChoice(c, s)
 		}
 	}
-	if !staying && live.Has(s) {
-		live.Remove(s)
-		id[s] = None
-		changed = true
-	}
-	return changed
+	search.removeIfStuck(s)
 }
 
-// staysInComponent reports whether every transition of choice c leads to a state of component want.
-func (m *Model) staysInComponent(c int, id []uint32, component uint32) bool {
-	for _, target := range m.Target[m.Start[c]:m.Start[c+1]] {
-		if id[target] != component {
+// stays reports whether every transition of a choice leads to a live state of a component.
+func (search *endComponentSearch) stays(choice int, component uint32) bool {
+	m := search.model
+	for _, target := range m.Target[m.Start[choice]:m.Start[choice+1]] {
+		if !search.live.Has(int(target)) || search.scc.rindex[target] != component {
 			return false
 		}
 	}
 	return true
 }
 
-func newEndComponents(comps *Components, allowed *Set) *EndComponents {
-	return &EndComponents{ID: comps.ID, Choices: allowed, States: comps.States, Start: comps.Start}
+// removeChoice removes a choice of a state.
+func (search *endComponentSearch) removeChoice(choice int, s uint32) {
+	search.allowed.Remove(choice)
+	search.changed[search.scc.rindex[s]] = true
+}
+
+// removeIfStuck removes a state that has no choice left.
+func (search *endComponentSearch) removeIfStuck(s uint32) {
+	first, end := search.model.Choices(int(s))
+	for c := first; c < end; c++ {
+		if search.allowed.Has(c) {
+			return
+		}
+	}
+	search.live.Remove(int(s))
+	search.removed = append(search.removed, s)
+}
+
+// propagate removes the choices that lead to removed states, and the states that have no choice left then.
+func (search *endComponentSearch) propagate() {
+	if len(search.removed) > 0 && search.reversed == nil {
+		search.reversed = newTransposed(search.model)
+	}
+	for len(search.removed) > 0 {
+		target := search.removed[len(search.removed)-1]
+		search.removed = search.removed[:len(search.removed)-1]
+		for _, c := range search.reversed.choices[search.reversed.starts[target]:search.reversed.starts[target+1]] {
+			owner := c
+			if search.reversed.owners != nil {
+				owner = search.reversed.owners[c]
+			}
+			if search.allowed.Has(int(c)) {
+				search.removeChoice(int(c), owner)
+				search.removeIfStuck(owner)
+			}
+		}
+	}
 }

@@ -5,7 +5,7 @@
 // modules becomes a synchronisation vector. Labels and reward structures become transient
 // variables. Several initial states become a restriction of variables without
 // initial values. Constants and formulas are expanded, so the
-// document is about one valuation. Numbers are written exactly, as fractions if needed.
+// document is about one valuation of all constants but those that stay open. Numbers are written exactly, as fractions if needed.
 //
 // Package jani reads such a document as a model with the same states. The export refuses
 // what JANI cannot express: the whole model if it has observables or

@@ -39,7 +39,7 @@ func written(t *testing.T, text []byte, consts []string) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if _, err := export.Write(&b, "test", m.Program(), nil); err != nil {
+	if _, err := export.Write(&b, "test", m.Program(), nil, nil); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return b.Bytes()
@@ -129,7 +129,7 @@ func sameAnswers(t *testing.T, newModel func(seed, number uint64, n int) wild.Mo
 			properties = append(properties, export.Property{Property: p.Property, Labels: p.Program.Labels})
 		}
 		var text bytes.Buffer
-		if _, err := export.Write(&text, "test", program, properties); err != nil {
+		if _, err := export.Write(&text, "test", program, nil, properties); err != nil {
 			t.Fatalf("model %d: %v", i, err)
 		}
 		want := make(map[string]string)

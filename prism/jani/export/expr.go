@@ -25,6 +25,8 @@ func (x *exporter) expr(source sema.Expr) (any, error) {
 	switch expr := source.(type) {
 	case *sema.Const:
 		return constantValue(expr.Val)
+	case *sema.Param:
+		return expr.Name, nil
 	case *sema.Var:
 		return x.program.Vars[expr.Slot].Name, nil
 	case *sema.Unary:

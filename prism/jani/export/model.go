@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"strings"
 
 	"tilecheck/internal/noun"
@@ -23,6 +24,7 @@ type (
 		Type       string      `json:"type"`
 		Features   []string    `json:"features"`
 		Actions    []named     `json:"actions,omitempty"`
+		Constants  []constant  `json:"constants,omitempty"`
 		Variables  []variable  `json:"variables"`
 		Restrict   *expression `json:"restrict-initial,omitempty"`
 		Automata   []automaton `json:"automata"`
@@ -31,6 +33,10 @@ type (
 	}
 	named struct {
 		Name string `json:"name"`
+	}
+	constant struct {
+		Name string `json:"name"`
+		Type string `json:"type"`
 	}
 	expression struct {
 		Exp any `json:"exp"`
@@ -94,10 +100,11 @@ type Property struct {
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program and the properties that JANI can express. refused holds an error for each of the
+// Write writes a program and the properties that JANI can express. Open are the constants of type double that the program has no
+// value for (sema.Param); they are constants without a value in the document. refused holds an error for each of the
 // other properties; err is about the program or from the writer.
-func Write(w io.Writer, name string, program *sema.Program, properties []Property) (refused []error, err error) {
-	x := &exporter{program: program, names: make(map[string]bool), variants: make(map[edgeGroup][]string)}
+func Write(w io.Writer, name string, program *sema.Program, open []string, properties []Property) (refused []error, err error) {
+	x := &exporter{program: program, open: open, names: make(map[string]bool), variants: make(map[edgeGroup][]string)}
 	if err := x.writeModel(name); err != nil {
 		return nil, err
 	}
@@ -114,6 +121,7 @@ func Write(w io.Writer, name string, program *sema.Program, properties []Propert
 
 type exporter struct {
 	program *sema.Program
+	open    []string // constants without a value
 	doc     document
 	names   map[string]bool // of variables
 	labels  []string        // names of Program.Labels
@@ -138,6 +146,10 @@ func (x *exporter) writeModel(name string) error {
 		return fmt.Errorf("%s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", noun.WithArticle(program.Type.String()))
 	}
 	x.doc = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
+	for _, name := range x.open {
+		x.names[name] = true
+		x.doc.Constants = append(x.doc.Constants, constant{name, "real"})
+	}
 	for _, variable := range program.Vars {
 		x.names[variable.Name] = true
 		if err := x.declareVariable(variable); err != nil {
@@ -158,7 +170,7 @@ func (x *exporter) writeModel(name string) error {
 	}
 	for i := range program.Modules {
 		here := location{Name: locationName}
-		if invariant := program.Modules[i].Invariant; invariant != nil {
+		if invariant := program.Modules[i].Invariant; invariant != nil && program.Type == syntax.PTA { // elsewhere it is ignored
 			progress, err := x.expr(invariant)
 			if err != nil {
 				return err
@@ -388,7 +400,7 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 			automaton.Edges = append(automaton.Edges, edge)
 			continue
 		}
-		if prob != numberText("1") {
+		if !isOne(update.Prob) && x.program.Type != syntax.LTS {
 			to.Probability = &expression{prob}
 		}
 		edge.Destinations = append(edge.Destinations, to)
@@ -397,6 +409,15 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 		automaton.Edges = append(automaton.Edges, edge)
 	}
 	return nil
+}
+
+// isOne reports whether an expression is the constant 1.
+func isOne(expr sema.Expr) bool {
+	constant, ok := expr.(*sema.Const)
+	if !ok {
+		return false
+	}
+	return constant.Val.Type == sema.Int && constant.Val.Int == 1 || constant.Val.Rat != nil && constant.Val.Rat.Cmp(big.NewRat(1, 1)) == 0
 }
 
 // assignments writes the assignments of an update.

@@ -1,0 +1,136 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"tilecheck/internal/noun"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// outside says what happens to a path that leaves the explored part of a model.
+type outside uint8
+
+const (
+	outsideUnknown outside = iota // all states are explored, or other states do not matter
+	outsideFails                  // the path does not satisfy the until formula
+	outsideReaches                // the path satisfies the until formula
+)
+
+// Truncates reports whether Truncated can bound a property: P of F, G, U, W or R of formulas about states, with or without a bound,
+// in a DTMC, CTMC or MDP of which a part is explored.
+func (c *Checker) Truncates(property *Property) bool {
+	formula := logic.Of(property.X)
+	if formula.Kind != logic.Probability || formula.Path.Form != logic.Until || c.opts.Fair || c.bounds.space.Unexplored() == nil {
+		return false
+	}
+	switch c.bounds.space.Program().Type {
+	case syntax.DTMC, syntax.CTMC, syntax.MDP:
+	default:
+		return false
+	}
+	return aboutStateOnly(property, formula.Path.Left, true) && aboutStateOnly(property, formula.Path.Right, true) &&
+		(!formula.Query() || len(c.bounds.space.Model().Initial) == 1)
+}
+
+// Truncated evaluates a property for which Truncates reports true when only a part of the states is explored. It solves the part twice:
+// once as if no path that leaves it reached the goal, and once as if all did, at the time at which they leave. The value is between the two. In a chain, their
+// difference is the probability of leaving the part before the answer is known. The width is that of the interval, 0 if a bound of the property is decided.
+// If it is not, the verdict has an error.
+//
+// Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for
+// infinite-state analysis, CAV 2019.
+func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict result.Verdict, width float64) {
+	start := time.Now()
+	opts := c.opts
+	defer func() { c.outside, c.opts = outsideUnknown, opts }()
+	if opts.Accuracy != result.Exact {
+		c.opts.ExactStates = -1 // a greater part narrows the interval more than fractions do
+	}
+	c.outside = outsideFails
+	verdict = c.Check(ctx, property)
+	if verdict.Err != nil {
+		return verdict, math.Inf(1)
+	}
+	c.outside = outsideReaches
+	upper := c.Check(ctx, property)
+	if upper.Err != nil {
+		return upper, math.Inf(1)
+	}
+	answer, err := c.between(&verdict, &upper, property)
+	verdict.Warnings = nil
+	if err == nil {
+		err = c.conclude(property, c.bounds.space, answer, &verdict, "bounded by a part of the model: "+explored(c.bounds.space)+"; bounds cover whatever lies outside")
+		width = answer.width
+	}
+	if err != nil {
+		verdict.Err, width = Failure(err, property.File, property.Pos), math.Inf(1)
+	}
+	verdict.Seconds = time.Since(start).Seconds()
+	return verdict, width
+}
+
+// explored says how many states of a part were explored.
+func explored(space *explicit.Space) string {
+	all := space.Model().NumStates()
+	return fmt.Sprintf("%d of %s were explored", all-space.Unexplored().Count(), noun.Count(all, "found state"))
+}
+
+// between returns the outcome that is between those of two verdicts.
+func (c *Checker) between(lower, upper *result.Verdict, property *Property) (*outcome, error) {
+	out := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
+	switch {
+	case lower.Value.Kind == result.Boolean && lower.Value.Bool == upper.Value.Bool:
+		return out, nil
+	case lower.Value.Kind == result.Boolean:
+		return nil, &undecided{property.X.Pos(), "the explored part of the model leaves open whether the value reaches the number it is compared with"}
+	case lower.Value.Rat != nil && upper.Value.Rat != nil && lower.Value.Rat.Cmp(upper.Value.Rat) == 0:
+		return out, nil
+	}
+	interval := number{lo: math.Min(lower.Bound.Lo, upper.Bound.Lo), hi: math.Max(lower.Bound.Hi, upper.Bound.Hi)}
+	if interval.lo <= 0 && interval.hi >= 1 {
+		return nil, &undecided{property.X.Pos(), "the explored part of the model leaves the value open, anywhere between 0 and 1: " + explored(c.bounds.space)}
+	}
+	if c.opts.Accuracy == result.Exact {
+		return nil, &inexact{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is no fraction", interval.lo, interval.hi)}
+	}
+	out.accuracy, out.width = result.Bounded, relativeWidth(interval)
+	out.value, out.bound = value(interval, property.X.Type()), &result.Interval{Lo: interval.lo, Hi: interval.hi}
+	return out, nil
+}
+
+// reachedOutside adds to the right operand of an until formula the unexplored states that satisfy the left one, if paths that
+// leave the explored part shall satisfy the formula.
+func (e *evaluation) reachedOutside(left, right *sparse.Set) *sparse.Set {
+	if e.outside != outsideReaches {
+		return right
+	}
+	return right.Union(left.Intersect(e.space.Unexplored()))
+}
+
+// WithinDepth evaluates a property whose horizon was explored (logic.Horizon): other states do not matter.
+func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int) result.Verdict {
+	verdict := c.Check(ctx, property)
+	if verdict.Err == nil {
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the states that %s can reach: %s", noun.Count(steps, "step"), explored(c.bounds.space)))
+	}
+	return verdict
+}
+
+// Unbounded returns the first integer variable of a program that has no bounds, so that the program may have infinitely many
+// states; nil if there is none.
+func Unbounded(program *sema.Program) *sema.Variable {
+	for i := range program.Vars {
+		if variable := &program.Vars[i]; variable.Type == sema.Int && !variable.Bounded {
+			return variable
+		}
+	}
+	return nil
+}

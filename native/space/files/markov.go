@@ -1,0 +1,62 @@
+package files
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+)
+
+// timeRewards is the name of the reward structure of the time of a Markov automaton.
+const timeRewards = "time"
+
+// addTime completes the embedded MDP of a Markov automaton. It makes the rewards per unit of time those of the mean time in a state, and
+// adds the reward structure of that time. exitRates has 0 for the states where no time passes.
+func addTime(imported *explicit.Imported, exitRates *rewardColumn, exact bool) {
+	numStates := imported.Model.NumStates()
+	for i := range imported.Model.Rewards {
+		reward := &imported.Model.Rewards[i]
+		if reward.State == nil {
+			continue
+		}
+		perTime := newColumn(numStates, exact)
+		perTime.values, perTime.rats = reward.State, reward.StateRat
+		perTime.overRates(exitRates)
+		reward.Err += 2 * sema.UnitRoundoff
+	}
+	time := newColumn(numStates, exact)
+	for state := range numStates {
+		time.set(state, number{float: 1, rat: big.NewRat(1, 1)})
+	}
+	time.overRates(exitRates)
+	name := timeRewards
+	for slices.ContainsFunc(imported.Model.Rewards, func(r sparse.Reward) bool { return r.Name == name }) {
+		name += "_"
+	}
+	reward, transitions := rewardStructure(imported.Model, name, time, nil)
+	reward.Err += 2 * sema.UnitRoundoff
+	imported.Model.Rewards = append(imported.Model.Rewards, reward)
+	imported.TransitionRewards = append(imported.TransitionRewards, transitions)
+	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time", name))
+}
+
+// overRates divides the entries of states by their exit rates, and makes them 0 where the rate is 0.
+func (c *rewardColumn) overRates(rates *rewardColumn) {
+	for state := range c.values {
+		rate, value := rates.get(state), c.get(state)
+		quotient := number{}
+		if !rate.isZero() {
+			quotient.float = value.float / rate.float
+			if c.rats != nil {
+				quotient.rat = new(big.Rat).Quo(value.rat, rate.rat)
+			}
+		}
+		c.values[state] = quotient.float
+		if c.rats != nil {
+			c.rats[state] = quotient.rat // nil for zero
+		}
+	}
+}

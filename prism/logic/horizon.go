@@ -1,0 +1,111 @@
+package logic
+
+import (
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// maxHorizon limits horizons, so that their sums cannot overflow.
+const maxHorizon = 1 << 40
+
+// Horizon returns the number of steps after which a path no longer matters to the value of a property in its first state, such as
+// 10 for P=? [ F<=10 a ] and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. It reports false if there is no such number, or none that is
+// known: for operators without an upper bound, bounds on time or on rewards, long-run averages, filters and multi(...). The model has
+// discrete time.
+func Horizon(property *Property) (steps int, ok bool) {
+	h := horizon{labels: property.Program.Labels}
+	steps = h.of(property.X)
+	return steps, !h.endless
+}
+
+// horizon computes the horizon of a formula.
+type horizon struct {
+	labels  []sema.LabelDef
+	endless bool // an operator without a horizon was found
+}
+
+// of returns the horizon of a state formula, a path formula or a number.
+func (h *horizon) of(expr sema.Expr) int {
+	if expr == nil || h.endless {
+		return 0
+	}
+	formula := Of(expr)
+	switch formula.Kind {
+	case Label:
+		return h.label(formula.Index)
+	case Probability, Quantified:
+		return h.path(formula.Path.X)
+	case Strategy:
+		return h.of(formula.Operand)
+	case Reward:
+		return h.reward(formula.Objective)
+	case PathFormula:
+		return h.path(expr)
+	case Expression:
+		return h.operands(expr)
+	}
+	h.endless = true
+	return 0
+}
+
+// label returns the horizon of a label. Whether a state is a deadlock is known after a step.
+func (h *horizon) label(index int) int {
+	switch {
+	case index >= 0:
+		return h.of(h.labels[index].X)
+	case index == sema.LabelDeadlock:
+		return 1
+	}
+	return 0
+}
+
+// operands returns the greatest horizon of the operands of an expression.
+func (h *horizon) operands(expr sema.Expr) int {
+	greatest := 0
+	sema.Operands(expr, func(operand sema.Expr) { greatest = max(greatest, h.of(operand)) })
+	return greatest
+}
+
+// path returns the horizon of a path formula.
+func (h *horizon) path(expr sema.Expr) int {
+	temporal, ok := expr.(*sema.Temporal)
+	if !ok {
+		if _, ok := expr.(*sema.CostBounded); ok {
+			h.endless = true
+			return 0
+		}
+		if expr.Type() == sema.Path {
+			return h.operands(expr)
+		}
+		return h.of(expr)
+	}
+	operands := max(h.of(temporal.X), h.of(temporal.Y))
+	if temporal.Op == syntax.Next {
+		return operands + 1
+	}
+	if temporal.Bound == nil || temporal.Bound.High == nil {
+		h.endless = true
+		return 0
+	}
+	_, last, err := Steps(temporal.Bound)
+	return h.plus(operands, last, err)
+}
+
+// reward returns the horizon of the objective of R.
+func (h *horizon) reward(objective *Objective) int {
+	if objective.Err != nil || objective.Ratio || objective.At == nil || objective.Form != Cumulative && objective.Form != Instantaneous {
+		h.endless = true
+		return 0
+	}
+	count, err := Count(objective.At)
+	return h.plus(0, count, err)
+}
+
+// plus adds a number of steps, unless its evaluation failed, to a horizon.
+func (h *horizon) plus(steps, more int, err error) int {
+	if err != nil || more < 0 || steps+more > maxHorizon {
+		h.endless = true
+		return 0
+	}
+	return steps + more
+}
