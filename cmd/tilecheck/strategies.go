@@ -39,7 +39,7 @@ func (c *strategiesCmd) setting() (strategy.Setting, error) {
 	if err != nil {
 		return strategy.Setting{}, usageError("%w", err)
 	}
-	largest := game.Value(game.MaxExponent)
+	largest := game.Value(game.MaxWideExponent)
 	if c.Max != 0 && (c.Max < 4 || c.Max > largest || bits.OnesCount(uint(c.Max)) != 1) {
 		return strategy.Setting{}, usageError("--max is %d, want 0 or a power of two from 4 to %d", c.Max, largest)
 	}

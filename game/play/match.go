@@ -26,8 +26,8 @@ func (m Match) Validate() error {
 	if err := m.Shape.Validate(); err != nil {
 		return err
 	}
-	if m.Goal != 0 && (m.Goal < 2 || m.Goal > game.MaxExponent) {
-		return fmt.Errorf("the tile that wins has exponent %d, want 2 to %d", m.Goal, game.MaxExponent)
+	if m.Goal != 0 && (m.Goal < 2 || m.Goal > game.MaxWideExponent) {
+		return fmt.Errorf("the tile that wins has exponent %d, want 2 to %d", m.Goal, game.MaxWideExponent)
 	}
 	if !m.Published {
 		return nil
@@ -35,6 +35,8 @@ func (m Match) Validate() error {
 	switch {
 	case !modelgen.PublishedBoard(m.Shape.Rows, m.Shape.Cols):
 		return fmt.Errorf("board is %v, want %s", m.Shape, modelgen.PublishedBoards)
+	case m.Goal > game.MaxExponent:
+		return fmt.Errorf("the tile that wins is %d, want at most %d for published updates", game.Value(m.Goal), game.Value(game.MaxExponent))
 	case m.PlayOn || m.Goal == 0:
 		return errors.New("the game goes on after a win, want it to stop at its goal for published updates")
 	}
@@ -83,4 +85,4 @@ func (m Match) String() string {
 }
 
 // won reports whether the goal is on the board.
-func (m Match) won(b game.Board) bool { return m.Goal > 0 && b.AtLeast(m.Goal) }
+func (m Match) won(b game.Wide) bool { return m.Goal > 0 && b.AtLeast(m.Goal) }

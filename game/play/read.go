@@ -194,12 +194,12 @@ func (h *RecordHeader) setField(key, value string) (err error) {
 
 // exponent parses the value of a tile and returns its exponent.
 func exponent(value string) (int, error) {
-	for exp := 1; exp <= game.MaxExponent; exp++ {
+	for exp := 1; exp <= game.MaxWideExponent; exp++ {
 		if strconv.Itoa(game.Value(exp)) == value {
 			return exp, nil
 		}
 	}
-	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxExponent))
+	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxWideExponent))
 }
 
 // game reads and checks one game; the error is io.EOF if there is none. It leaves spawns at any position.
@@ -298,7 +298,7 @@ func (c *gameChecker) move(w token) error {
 	}
 	if err == nil && c.spawns != nil && s.Exp > 0 {
 		moved := c.replay.board.With(s.Cell, 0)
-		if want := c.replay.rules.AddRandom(moved, c.spawns.rng); want != c.replay.board {
+		if want := c.replay.rules.AddRandomWide(moved, c.spawns.rng); want != c.replay.board {
 			err = errors.New("the new tile is not the one that the seed gives")
 		}
 	}
@@ -311,7 +311,8 @@ func (c *gameChecker) move(w token) error {
 
 // end compares the recorded result with the result of the moves.
 func (c *gameChecker) end(w []token) error {
-	if err := c.replay.end(); err != nil {
+	c.played.Transcript.Overflow = w[len(w)-1].text == overflowWord
+	if err := c.replay.end(c.played.Transcript.Overflow); err != nil {
 		return c.reader.errorAt(w[0].col, "%v", err)
 	}
 	want := tokens(endLine(c.replay.game))

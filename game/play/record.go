@@ -93,6 +93,9 @@ func stepText(s Step) string {
 	return text
 }
 
+// overflowWord ends the result of a game with Game.Overflow.
+const overflowWord = "overflow"
+
 // endLine returns the line with the result of a game.
 func endLine(g Game) string {
 	won := "-"
@@ -101,7 +104,7 @@ func endLine(g Game) string {
 	}
 	line := fmt.Sprintf("end score %d moves %d tiles %d largest %d won %s", g.Score, g.Moves, g.Spawns, game.Value(g.Max), won)
 	if g.Overflow {
-		line += " overflow"
+		line += " " + overflowWord
 	}
 	return line
 }

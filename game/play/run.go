@@ -156,7 +156,7 @@ func (opt *Options) schedule(e competitor, out *Outcome, failed *error) *schedul
 const progressInterval = 100 * time.Millisecond
 
 func overflowWarning(strategy string, n int64) string {
-	return fmt.Sprintf("%s: %d games ended where two tiles of 32768 were to merge, which a board cannot hold; their scores and moves are too small",
+	return fmt.Sprintf("%s: %d games ended where the player saw merges for which its boards, with tiles to 32768, have no room; their scores and moves are too small",
 		strategy, n)
 }
 

@@ -136,5 +136,6 @@ func (s *schedule) playGame(t *gameRunner, index int64) (Played, error) {
 	}
 	transcript := &Transcript{}
 	g, err := t.play(index, transcript.add)
+	transcript.Overflow = g.Overflow
 	return Played{g, transcript}, err
 }

@@ -61,6 +61,13 @@ type Player interface {
 	Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error)
 }
 
+// WidePlayer is a Player that knows tiles above 32768. Other players see a downgraded board instead.
+type WidePlayer interface {
+	Player
+	// ChooseWide is Choose on a Wide board.
+	ChooseWide(w game.Wide, legal game.Moves, rng *rand.Rand) (game.Dir, error)
+}
+
 // Chooser computes exactly how a strategy chooses its moves. It agrees with the Player: the Player makes each move with the probability that
 // Decide returns for the same board and memory.
 type Chooser interface {

@@ -240,7 +240,7 @@ func reachedSeries(c *play.Contest, player int) (s plot.Series, exps []int, err 
 			exps = append(exps, exp)
 		}
 	}
-	each := stats.Confidence(stats.Alpha(c.Confidence) / game.MaxExponent)
+	each := stats.Confidence(stats.Alpha(c.Confidence) / game.MaxWideExponent)
 	for exp := exps[0]; exp <= exps[len(exps)-1]; exp++ {
 		b := p.Reached(exp)
 		i, err := stats.BernoulliInterval(b, each, c.Sequential)
