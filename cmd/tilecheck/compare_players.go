@@ -18,7 +18,8 @@ type comparePlayersCmd struct {
 
 	Max             int `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
 	sizeFlags       `embed:""`
-	On              bool    `help:"Play on after a win until no move is legal."`
+	On              bool `help:"Play on after a win until no move is legal."`
+	spawnFlag       `embed:""`
 	By              string  `help:"Rank by win (the share of games won) or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
 	Games           int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
 	All             bool    `name:"all-games" aliases:"all" help:"Play all games, also when the order is known earlier."`
@@ -83,7 +84,7 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 	if err := c.plotFlag.check(); err != nil {
 		return opt, err
 	}
-	if opt.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
+	if opt.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn); err != nil {
 		return opt, err
 	}
 	shield, err := c.shield(env, opt.Match)

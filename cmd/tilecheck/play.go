@@ -26,7 +26,7 @@ type budgetFlag struct {
 }
 
 // newMatch returns the match that flags describe. Without a goal (tile 0), a win counts at 2048 and the game goes on, as in the source documents.
-func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64) (match play.Match, err error) {
+func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64, spawn string) (match play.Match, err error) {
 	if match.Shape.Rows, match.Shape.Cols, err = board.shape(); err != nil {
 		return match, err
 	}
@@ -44,7 +44,15 @@ func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uin
 	if err := match.Validate(); err != nil {
 		return match, usageError("%w", err)
 	}
+	if match.Opponent, err = match.ParseOpponent(cmp.Or(spawn, "chance")); err != nil {
+		return match, usageError("--spawn: %w", err)
+	}
 	return match, nil
+}
+
+// spawnFlag chooses who places the new tiles.
+type spawnFlag struct {
+	Spawn string `aliases:"against" help:"Who places the new tiles: chance (default), or an opponent who chooses what is worst for the player: worst-cell, worst-tile or worst (both). With :by=solved as well as it can, with :by=search,depth=2 looking ahead (default: solved, on boards of up to 9 cells with --max)." placeholder:"SPAWN"`
 }
 
 // defaultGoal is the tile that the game is named after.
@@ -65,6 +73,7 @@ type playCmd struct {
 	sizeFlags       `embed:""`
 	Max             int  `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
 	On              bool `help:"Play on after a win until no move is legal."`
+	spawnFlag       `embed:""`
 	updateFlag      `embed:""`
 	Games           int64   `help:"Games to play." default:"1000" placeholder:"N"`
 	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
@@ -188,12 +197,12 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 		return match, fieldUsage(err)
 	}
 	if updates == modelgen.UpdatesRules {
-		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed)
+		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn)
 	}
 	if c.Record != "" || c.Shield != nil {
 		return match, usageError("--updates published is not the game, want it without --record and --shield, which know its rules only")
 	}
-	if match, err = env.newMatch(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed); err != nil {
+	if match, err = env.newMatch(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed, c.Spawn); err != nil {
 		return match, err
 	}
 	match.Published = true

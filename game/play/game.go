@@ -86,6 +86,10 @@ func (t *gameRunner) play(index int64, onFrame func(Frame)) (Game, error) {
 
 // start returns the board with the first two tiles.
 func (t *gameRunner) start() (game.Wide, error) {
+	if t.match.Opponent != nil {
+		b, err := t.match.Opponent.Start(t.spawns.rng)
+		return game.Wide{Low: b}, err
+	}
 	return game.Wide{Low: t.rules.Start(t.spawns.rng)}, nil
 }
 
@@ -113,7 +117,9 @@ func (t *gameRunner) playFrom(g Game, b game.Wide, onFrame func(Frame)) (Game, e
 		if t.shield != nil && t.shield.Acted() {
 			g.Acts++
 		}
-		b = t.applyMove(&g, next, score)
+		if b, err = t.applyMove(&g, next, score); err != nil {
+			return g, fmt.Errorf("game %d of %s: %w", g.Index, t.spec, err)
+		}
 		if onFrame != nil {
 			onFrame(Frame{Moves: g.Moves, Dir: dir, Moved: next, Board: b, Score: g.Score})
 		}
@@ -140,10 +146,20 @@ func (t *gameRunner) ask(b game.Wide, legal game.Moves) (game.Dir, error) {
 	if wide, ok := t.player.(strategy.WidePlayer); ok {
 		return wide.ChooseWide(b, legal, t.choices.rng)
 	}
-	seen, fits := b.Narrow()
-	if fits {
-		if dir, err := t.player.Choose(seen, legal, t.choices.rng); err == nil || !errors.Is(err, game.ErrOverflow) {
-			return dir, err
+	var dir game.Dir
+	err := downgrade(b, func(seen game.Board) (err error) {
+		dir, err = t.player.Choose(seen, legal, t.choices.rng)
+		return err
+	})
+	return dir, err
+}
+
+// downgrade calls choose with the board b or, if it does not fit or choose returns game.ErrOverflow, with downgraded boards that have more and more
+// room. The error is the last one of choose.
+func downgrade(b game.Wide, choose func(seen game.Board) error) error {
+	if seen, fits := b.Narrow(); fits {
+		if err := choose(seen); !errors.Is(err, game.ErrOverflow) {
+			return err
 		}
 	}
 	for most := min(b.Max(), game.MaxExponent+1) - 1; most > 0; most-- {
@@ -151,25 +167,28 @@ func (t *gameRunner) ask(b game.Wide, legal game.Moves) (game.Dir, error) {
 		if !ok {
 			break
 		}
-		if dir, err := t.player.Choose(lower, legal, t.choices.rng); err == nil || !errors.Is(err, game.ErrOverflow) {
-			return dir, err
+		if err := choose(lower); !errors.Is(err, game.ErrOverflow) {
+			return err
 		}
 	}
-	return 0, game.ErrOverflow
+	return game.ErrOverflow
 }
 
 // newTileMax is the exponent of the largest new tile: it can win when the goal is 4.
 const newTileMax = 2
 
 // applyMove counts a move that led to next, and adds the new tile unless the game ended with the move. It returns the new board.
-func (t *gameRunner) applyMove(g *Game, next game.Wide, score int) game.Wide {
+func (t *gameRunner) applyMove(g *Game, next game.Wide, score int) (game.Wide, error) {
 	g.Moves++
 	g.Score += int64(score)
 	t.checkWin(g, next)
 	if g.Won && !t.match.PlayOn {
-		return next
+		return next, nil
 	}
-	b := t.rules.AddRandomWide(next, t.spawns.rng)
+	b, err := t.addTile(next)
+	if err != nil {
+		return next, err
+	}
 	g.Spawns++
 	if t.match.Published { // the next move may remove the largest tile
 		g.Max = max(g.Max, b.Max())
@@ -177,7 +196,23 @@ func (t *gameRunner) applyMove(g *Game, next game.Wide, score int) game.Wide {
 	if t.match.Goal <= newTileMax {
 		t.checkWin(g, b)
 	}
-	return b
+	return b, nil
+}
+
+// addTile adds the new tile that chance or the opponent chooses.
+func (t *gameRunner) addTile(b game.Wide) (game.Wide, error) {
+	if t.match.Opponent == nil {
+		return t.rules.AddRandomWide(b, t.spawns.rng), nil
+	}
+	placed := b
+	err := downgrade(b, func(seen game.Board) error {
+		with, err := t.match.Opponent.Place(seen, t.spawns.rng)
+		if err == nil {
+			placed.Low |= with ^ seen // a new tile is in a cell that is empty on both
+		}
+		return err
+	})
+	return placed, err
 }
 
 func (t *gameRunner) checkWin(g *Game, b game.Wide) {

@@ -25,7 +25,8 @@ func (e *ReadError) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, 
 type RecordHeader struct {
 	Strategy string
 	Match    Match
-	Seeded   bool // the tiles come from Match.Seed
+	Opponent string // the spec of the opponent that placed the tiles; empty for chance. Match has no opponent
+	Seeded   bool   // the tiles come from Match.Seed
 }
 
 // ReadRecord reads a record from r and calls each with the games in the order of the file. Messages call the record file. ReadRecord checks
@@ -147,6 +148,10 @@ func (p *recordReader) header() (h RecordHeader, err error) {
 	}
 	for _, key := range []string{"strategy", "board", "max", "win", "seed"} {
 		w, err := p.next()
+		if err == nil && key == "seed" && w[0].text == "spawn" && len(w) == 2 {
+			h.Opponent = w[1].text
+			w, err = p.next()
+		}
 		if err != nil {
 			return h, p.unexpectedEnd(err, key)
 		}
@@ -156,6 +161,9 @@ func (p *recordReader) header() (h RecordHeader, err error) {
 		if err := h.setField(key, strings.TrimSpace(p.text[w[1].col-1:])); err != nil {
 			return h, p.errorAt(w[1].col, "%v", err)
 		}
+	}
+	if h.Opponent != "" {
+		h.Seeded = false // the seed does not say what an opponent chooses
 	}
 	if err := h.Match.Validate(); err != nil {
 		return h, p.errorAt(1, "%v", err)

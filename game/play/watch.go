@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-
-	"tilecheck/game/strategy"
 )
 
 // Watch plays the game with that index as Run does, and calls onFrame with every frame. The first error of onFrame ends the game. Of opt only Match and
@@ -14,7 +12,7 @@ func Watch(ctx context.Context, opt Options, index int64, onFrame func(Frame) er
 	if err := opt.Match.Validate(); err != nil {
 		return Game{}, err
 	}
-	if err := strategy.Prepare(ctx, opt.Strategy); err != nil {
+	if err := opt.Match.prepare(ctx, opt.Strategy); err != nil {
 		return Game{}, err
 	}
 	var stop atomic.Bool

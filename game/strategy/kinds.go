@@ -42,7 +42,12 @@ func families() []family {
 			source: "nneonneo/2048-ai", example: "modern", parse: parseModernAlias,
 		},
 		{
-			name: "optimal", options: "objective=win|score|moves, file=PATH",
+			name: "minimax", options: "against=worst-cell|worst-tile|worst, eval=modern|snake|diagonal|cs221, depth=1..6",
+			about:  "Minimax: the largest value depth new tiles ahead if an opponent chooses them.",
+			source: "Russell and Norvig, Artificial Intelligence, section 5.3", example: "minimax:against=worst-cell", parse: parseMinimax,
+		},
+		{
+			name: "optimal", options: "objective=win|score|moves, against=chance|worst-cell|worst-tile|worst, file=PATH",
 			about:  "Optimal play: solves the game first, or reads what tilecheck solve wrote.",
 			source: "Lees-Miller, The Mathematics of 2048", example: "optimal:objective=win", parse: parseOptimal,
 		},

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"tilecheck/game"
+	"tilecheck/game/solve"
 )
 
 // Setting is the game for which a strategy is made.
@@ -13,6 +14,8 @@ type Setting struct {
 	Rules *game.Rules
 	// Max is the exponent of the winning tile, 11 for 2048; 0 if the game goes on until no move is legal. Most strategies ignore it.
 	Max int
+	// Against is who places the new tiles. It is the default of strategies that expect an opponent.
+	Against solve.Against
 }
 
 // Strategy is a way to play on boards of one shape. It is immutable and may be shared by goroutines; its players and choosers may not.
