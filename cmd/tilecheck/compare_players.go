@@ -26,6 +26,7 @@ type comparePlayersCmd struct {
 	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	confidenceFlags `embed:""`
 	budgetFlag      `embed:""`
+	moveTimeFlag    `embed:""`
 	State           string `name:"checkpoint" aliases:"state" help:"Keep finished games in a file for each strategy: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
 	Workers         int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
@@ -92,7 +93,7 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 		return opt, err
 	}
 	for _, spec := range c.specsOrThesis(c.Words) {
-		s, err := parseStrategy(opt.Match, spec)
+		s, err := c.parseStrategy(opt.Match, spec)
 		if err != nil {
 			return opt, err
 		}

@@ -17,12 +17,31 @@ import (
 	"tilecheck/report/playtables"
 	"tilecheck/report/plot"
 	"tilecheck/report/table"
+	"tilecheck/runner/local"
 	"tilecheck/stats"
 )
 
 // budgetFlag is the time to spend; the results at its end are those of a complete run. In contrast, --timeout is a limit with its own exit code.
 type budgetFlag struct {
 	Budget time.Duration `aliases:"time" help:"Time to spend; the games finished by then count." placeholder:"DURATION"`
+}
+
+// moveTimeFlag limits the moves of external players.
+type moveTimeFlag struct {
+	MoveTime time.Duration `help:"Time limit of a move of an external player, exec:COMMAND (default: 10s)." default:"10s" want:"(0,]" placeholder:"DURATION"`
+}
+
+// externalPlayers starts external players on this machine.
+type externalPlayers struct{ limit time.Duration }
+
+func (e externalPlayers) MoveTime() time.Duration { return e.limit }
+
+func (externalPlayers) Start(ctx context.Context, command []string) (strategy.Conversation, error) {
+	tool, err := local.New(command[0])
+	if err != nil {
+		return nil, err
+	}
+	return tool.Converse(ctx, command[1:])
 }
 
 // newMatch returns the match that flags describe. Without a goal (tile 0), a win counts at 2048 and the game goes on, as in the source documents.
@@ -58,9 +77,9 @@ type spawnFlag struct {
 // defaultGoal is the tile that the game is named after.
 const defaultGoal = 2048
 
-// parseStrategy parses a strategy for a match. An error is a usage error.
-func parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
-	s, err := m.Parse(spec)
+// parseStrategy parses a strategy for a match, which may be an external player. An error is a usage error.
+func (f moveTimeFlag) parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
+	s, err := m.ParseWith(spec, externalPlayers{limit: f.MoveTime})
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
@@ -80,6 +99,7 @@ type playCmd struct {
 	Workers         int     `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	confidenceFlags `embed:""`
 	budgetFlag      `embed:""`
+	moveTimeFlag    `embed:""`
 	State           string `name:"checkpoint" aliases:"state,resume" help:"Keep finished games in FILE: the same command goes on after it was killed." placeholder:"FILE" file:"keep"`
 	Record          string `help:"Write moves and tiles, for tilecheck replay." placeholder:"FILE" file:"out"`
 
@@ -180,7 +200,7 @@ func (c *playCmd) options(env *environment) (opt play.Options, err error) {
 	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
 		return opt, err
 	}
-	if opt.Strategy, err = parseStrategy(opt.Match, c.Strategy); err != nil {
+	if opt.Strategy, err = c.parseStrategy(opt.Match, c.Strategy); err != nil {
 		return opt, err
 	}
 	shield, err := c.shield(env, opt.Match)

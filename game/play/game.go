@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -111,6 +112,9 @@ func (t *gameRunner) playFrom(g Game, b game.Wide, onFrame func(Frame)) (Game, e
 		if err != nil {
 			if g.Overflow = errors.Is(err, game.ErrOverflow); g.Overflow {
 				break
+			}
+			if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+				return g, errStopped // an external player that was ended
 			}
 			return g, fmt.Errorf("game %d of %s: %w", g.Index, t.spec, err)
 		}

@@ -102,7 +102,10 @@ func (m Match) newRules() (*game.Rules, error) {
 
 // Parse makes a strategy for this match. The error is a [*strategy.SpecError] or an error of Validate. Under published updates it can also say
 // that the strategy uses more than the legal moves: such a strategy would look ahead by the correct rules.
-func (m Match) Parse(spec string) (strategy.Strategy, error) {
+func (m Match) Parse(spec string) (strategy.Strategy, error) { return m.ParseWith(spec, nil) }
+
+// ParseWith is Parse for strategies that may be external players, which programs starts.
+func (m Match) ParseWith(spec string, programs strategy.Programs) (strategy.Strategy, error) {
 	setting, err := m.setting()
 	if err != nil {
 		return nil, err
@@ -110,6 +113,7 @@ func (m Match) Parse(spec string) (strategy.Strategy, error) {
 	if _, err := modelgen.ParsePolicy(spec); m.Published && err != nil {
 		return nil, fmt.Errorf("strategy %q with published updates: %w", spec, err)
 	}
+	setting.Programs = programs
 	return strategy.Parse(spec, setting)
 }
 

@@ -52,6 +52,10 @@ func families() []family {
 			source: "Lees-Miller, The Mathematics of 2048", example: "optimal:objective=win", parse: parseOptimal,
 		},
 		{
+			name: "exec", options: "a command", about: "Another program, which reads boards and writes moves.",
+			source: "docs/play.md", example: "exec:python3 player.py", parse: parseExternal,
+		},
+		{
 			name: "shield", options: "loss=D, measure=absolute|relative, over=move|game, by=replacing|hiding, file=PATH, and at the end player=STRATEGY",
 			about:  "A player who makes no move that loses more than D of the best winning probability.",
 			source: "Jansen et al., CONCUR 2020", example: "shield:loss=0.01,player=random", parse: parseShield,
