@@ -237,7 +237,7 @@ func moveValues(h *hints, values []strategy.MoveValue) *hints {
 
 // strategy returns a strategy by its specification. The page cannot name files.
 func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, error) {
-	if strings.Contains(spec, "file=") {
+	if strings.Contains(spec, "file=") || strings.Contains(spec, "ntuple:") {
 		return nil, badf("strategy %q: files are not read for a page", spec)
 	}
 	x, err := strategy.Parse(spec, s)

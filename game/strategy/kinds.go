@@ -52,6 +52,10 @@ func families() []family {
 			source: "Lees-Miller, The Mathematics of 2048", example: "optimal:objective=win", parse: parseOptimal,
 		},
 		{
+			name: "ntuple", options: "a file of tilecheck train", about: "The move that an n-tuple network values most.",
+			source: "Szubert and Jaśkowski, CIG 2014", example: "ntuple:3x3.ntuple", parse: parseNetwork,
+		},
+		{
 			name: "exec", options: "a command", about: "Another program, which reads boards and writes moves.",
 			source: "docs/play.md", example: "exec:python3 player.py", parse: parseExternal,
 		},
