@@ -14,7 +14,8 @@
 //
 // [Slide] is the same move on one line of plain values, written to be read: it is the oracle of everything faster.
 //
-// A cell holds at most 2^15 = 32768. A merge beyond that is [ErrOverflow], never a tile that vanishes or stops growing.
+// A cell of a Board holds at most 2^15 = 32768. A merge beyond that is [ErrOverflow], never a tile that vanishes or stops growing. Whole games are
+// played on a [Wide] board, which has tiles to 131072 and is a Board until then.
 //
 // The package knows neither phases, nor models, nor what a good move is: it imports the standard library only. [Preference] and
 // [Alternating] are here because they are functions of the legal moves alone; players that look at the board are elsewhere.

@@ -59,11 +59,17 @@ func (s Shape) Board(values []int) (Board, error) {
 
 const wantTile = "0 or a power of two from 2 to 32768"
 
-// exponent is the inverse of Value; it reports false for what is not a tile.
+// exponent is the inverse of Value; it reports false for what is not a tile of a Board.
 func exponent(value int) (exp int, ok bool) {
+	exp, ok = wideExponent(value)
+	return exp, ok && exp <= MaxExponent
+}
+
+// wideExponent is the inverse of Value; it reports false for what is not a tile of a Wide board.
+func wideExponent(value int) (exp int, ok bool) {
 	if value == 0 {
 		return 0, true
 	}
 	exp = bits.TrailingZeros(uint(value))
-	return exp, exp >= 1 && exp <= MaxExponent && value == 1<<exp
+	return exp, exp >= 1 && exp <= MaxWideExponent && value == 1<<exp
 }

@@ -9,9 +9,11 @@ import (
 
 // Format returns the tile values of b, one row a line, each line ended, values separated by one space, a dot for an empty cell.
 // Parse reads it back. The shape must be valid.
-func (s Shape) Format(b Board) string {
+func (s Shape) Format(b Board) string { return s.formatValues(s.Values(b)) }
+
+func (s Shape) formatValues(values []int) string {
 	var text strings.Builder
-	for i, v := range s.Values(b) {
+	for i, v := range values {
 		if v == 0 {
 			text.WriteByte('.')
 		} else {
@@ -119,15 +121,17 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// tileWidth fits the widest tile, 32768, and a space on each side.
+// tileWidth fits the widest tile, 131072, and a space after it.
 const tileWidth = 7
 
 // Draw returns b in a frame of box-drawing characters, 2*Rows+1 lines, each ended and 8*Cols+1 characters wide whatever the tiles are.
 // The shape must be valid.
-func (s Shape) Draw(b Board) string {
+func (s Shape) Draw(b Board) string { return s.drawValues(s.Values(b)) }
+
+func (s Shape) drawValues(values []int) string {
 	var text strings.Builder
 	text.WriteString(s.ruler("┌", "┬", "┐"))
-	for i, v := range s.Values(b) {
+	for i, v := range values {
 		tile := ""
 		if v != 0 {
 			tile = strconv.Itoa(v)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"tilecheck/game"
@@ -24,18 +25,18 @@ type board struct {
 }
 
 // rules returns the rules of the game, and the board.
-func (b *board) rules() (*game.Rules, game.Board, error) {
+func (b *board) rules() (*game.Rules, game.Wide, error) {
 	shape := game.Shape{Rows: b.Rows, Cols: b.Cols}
 	rules, err := game.New(shape)
 	if err != nil {
-		return nil, 0, badRequest{err}
+		return nil, game.Wide{}, badRequest{err}
 	}
 	if b.Cells == nil {
-		return rules, 0, nil
+		return rules, game.Wide{}, nil
 	}
-	x, err := shape.Board(b.Cells)
+	x, err := shape.Wide(b.Cells)
 	if err != nil {
-		return nil, 0, badRequest{err}
+		return nil, game.Wide{}, badRequest{err}
 	}
 	return rules, x, nil
 }
@@ -45,12 +46,12 @@ func exponent(tile int) (int, error) {
 	if tile == 0 {
 		return 0, nil
 	}
-	for e := 2; e <= game.MaxExponent; e++ {
+	for e := 2; e <= game.MaxWideExponent; e++ {
 		if game.Value(e) == tile {
 			return e, nil
 		}
 	}
-	return 0, badf("max is %d, want a power of two from 4 to 32768", tile)
+	return 0, badf("max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxWideExponent))
 }
 
 type moveQuestion struct {
@@ -87,23 +88,23 @@ func (h *handler) turn(_ context.Context, q *moveQuestion, _ *reply) (any, error
 	next := b
 	if q.Dir == "" {
 		if q.Cells == nil {
-			next = rules.Start(rng)
+			next.Low = rules.Start(rng)
 		}
 	} else {
 		dir, err := direction(q.Dir)
 		if err != nil {
 			return nil, err
 		}
-		if !rules.Legal(b).Has(dir) {
+		if !rules.LegalWide(b).Has(dir) {
 			return nil, badf("%s moves nothing", dir)
 		}
-		if next, p.Gain, err = rules.Move(b, dir); err != nil {
+		if next, p.Gain, err = rules.MoveWide(b, dir); err != nil {
 			return nil, badRequest{err}
 		}
-		p.Moved = rules.Shape().Values(next)
+		p.Moved = rules.Shape().WideValues(next)
 		if goal == 0 || !next.AtLeast(goal) {
 			moved := next
-			next = rules.AddRandom(next, rng)
+			next = rules.AddRandomWide(next, rng)
 			for i := range rules.Shape().Cells() {
 				if next.Cell(i) != moved.Cell(i) {
 					p.New = i
@@ -111,9 +112,11 @@ func (h *handler) turn(_ context.Context, q *moveQuestion, _ *reply) (any, error
 			}
 		}
 	}
-	p.Cells, p.Won, p.Lost = rules.Shape().Values(next), goal > 0 && next.AtLeast(goal), rules.Lost(next)
+	legal := rules.LegalWide(next)
+	p.Cells, p.Won = rules.Shape().WideValues(next), goal > 0 && next.AtLeast(goal)
+	p.Lost = legal == 0 && !slices.Contains(p.Cells, 0)
 	if !p.Won {
-		p.Legal = names(rules.Legal(next))
+		p.Legal = names(legal)
 	}
 	return p, nil
 }
@@ -174,7 +177,7 @@ func solvable(rows, cols, max int) bool {
 
 // hints returns the value of each move.
 func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any, error) {
-	rules, b, err := q.rules()
+	rules, w, err := q.rules()
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +185,7 @@ func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any,
 	if err != nil {
 		return nil, err
 	}
+	b, _ := w.Downgraded(game.MaxExponent) // what strategies see; the empty board if no move is legal
 	if q.Strategy == "" && goal > 0 && (solvable(q.Rows, q.Cols, q.Max) || h.openedTable(&q.board) != nil) {
 		return h.optimal(ctx, q, b, out)
 	}
@@ -191,7 +195,7 @@ func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any,
 	}
 	found := hints{Kind: "chance", About: s.String(), Moves: []hint{}}
 	legal := rules.Legal(b)
-	if legal == 0 || goal > 0 && b.AtLeast(goal) {
+	if legal == 0 || goal > 0 && w.AtLeast(goal) {
 		return found, nil
 	}
 	if err := strategy.Prepare(ctx, s); err != nil {
@@ -233,7 +237,7 @@ func moveValues(h *hints, values []strategy.MoveValue) *hints {
 
 // strategy returns a strategy by its specification. The page cannot name files.
 func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, error) {
-	if strings.Contains(spec, "file=") {
+	if strings.Contains(spec, "file=") || strings.Contains(spec, "ntuple:") {
 		return nil, badf("strategy %q: files are not read for a page", spec)
 	}
 	x, err := strategy.Parse(spec, s)
@@ -325,7 +329,7 @@ type frame struct {
 }
 
 func frameOf(s game.Shape, f play.Frame) frame {
-	out := frame{Moves: f.Moves, Cells: s.Values(f.Board), Score: f.Score}
+	out := frame{Moves: f.Moves, Cells: s.WideValues(f.Board), Score: f.Score}
 	if f.Moves > 0 {
 		out.Dir = f.Dir.String()
 	}

@@ -18,13 +18,15 @@ type comparePlayersCmd struct {
 
 	Max             int `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
 	sizeFlags       `embed:""`
-	On              bool    `help:"Play on after a win until no move is legal."`
+	On              bool `help:"Play on after a win until no move is legal."`
+	spawnFlag       `embed:""`
 	By              string  `help:"Rank by win (the share of games won) or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
 	Games           int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
 	All             bool    `name:"all-games" aliases:"all" help:"Play all games, also when the order is known earlier."`
 	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	confidenceFlags `embed:""`
 	budgetFlag      `embed:""`
+	moveTimeFlag    `embed:""`
 	State           string `name:"checkpoint" aliases:"state" help:"Keep finished games in a file for each strategy: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
 	Workers         int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
@@ -83,7 +85,7 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 	if err := c.plotFlag.check(); err != nil {
 		return opt, err
 	}
-	if opt.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
+	if opt.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn); err != nil {
 		return opt, err
 	}
 	shield, err := c.shield(env, opt.Match)
@@ -91,7 +93,7 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 		return opt, err
 	}
 	for _, spec := range c.specsOrThesis(c.Words) {
-		s, err := parseStrategy(opt.Match, spec)
+		s, err := c.parseStrategy(opt.Match, spec)
 		if err != nil {
 			return opt, err
 		}

@@ -164,6 +164,10 @@ func (solveCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
+func (trainCmd) Help() string {
+	return examples("tilecheck train 2x3.ntuple --rows 2 --cols 3 --games 20000 --seed 1", "tilecheck play ntuple:2x3.ntuple --rows 2 --cols 3 --max 32 --seed 2")
+}
+
 func (policyCmd) Help() string {
 	return examples("tilecheck policy --size 2 --max 16 --board '2 . / 4 2'", "tilecheck policy table.2048 --play --seed 1")
 }

@@ -57,6 +57,7 @@ type cli struct {
 	Replay         replayCmd         `cmd:"" group:"The game 2048:" help:"Check recorded games, and step through them."`
 	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies, or say what a spec means."`
 	Solve          solveCmd          `cmd:"" group:"The game 2048:" help:"Compute optimal play, and its value."`
+	Train          trainCmd          `cmd:"" group:"The game 2048:" help:"Train an n-tuple network to play, for the strategy ntuple:FILE."`
 	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw the optimal policy of the game."`
 	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
 	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play from the boards that a strategy visits."`

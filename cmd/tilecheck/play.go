@@ -17,6 +17,7 @@ import (
 	"tilecheck/report/playtables"
 	"tilecheck/report/plot"
 	"tilecheck/report/table"
+	"tilecheck/runner/local"
 	"tilecheck/stats"
 )
 
@@ -25,8 +26,26 @@ type budgetFlag struct {
 	Budget time.Duration `aliases:"time" help:"Time to spend; the games finished by then count." placeholder:"DURATION"`
 }
 
+// moveTimeFlag limits the moves of external players.
+type moveTimeFlag struct {
+	MoveTime time.Duration `help:"Time limit of a move of an external player, exec:COMMAND (default: 10s)." default:"10s" want:"(0,]" placeholder:"DURATION"`
+}
+
+// externalPlayers starts external players on this machine.
+type externalPlayers struct{ limit time.Duration }
+
+func (e externalPlayers) MoveTime() time.Duration { return e.limit }
+
+func (externalPlayers) Start(ctx context.Context, command []string) (strategy.Conversation, error) {
+	tool, err := local.New(command[0])
+	if err != nil {
+		return nil, err
+	}
+	return tool.Converse(ctx, command[1:])
+}
+
 // newMatch returns the match that flags describe. Without a goal (tile 0), a win counts at 2048 and the game goes on, as in the source documents.
-func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64) (match play.Match, err error) {
+func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64, spawn string) (match play.Match, err error) {
 	if match.Shape.Rows, match.Shape.Cols, err = board.shape(); err != nil {
 		return match, err
 	}
@@ -34,8 +53,8 @@ func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uin
 	if tile == 0 {
 		tile = defaultGoal
 	}
-	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
-		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
+	if tile < 4 || tile > game.Value(game.MaxWideExponent) || bits.OnesCount(uint(tile)) != 1 {
+		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxWideExponent))
 	}
 	match.Goal = bits.TrailingZeros(uint(tile))
 	if match.Seed, err = e.seedOr(seed); err != nil {
@@ -44,15 +63,23 @@ func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uin
 	if err := match.Validate(); err != nil {
 		return match, usageError("%w", err)
 	}
+	if match.Opponent, err = match.ParseOpponent(cmp.Or(spawn, "chance")); err != nil {
+		return match, usageError("--spawn: %w", err)
+	}
 	return match, nil
+}
+
+// spawnFlag chooses who places the new tiles.
+type spawnFlag struct {
+	Spawn string `aliases:"against" help:"Who places the new tiles: chance (default), or an opponent who chooses what is worst for the player: worst-cell, worst-tile or worst (both). With :by=solved as well as it can, with :by=search,depth=2 looking ahead (default: solved, on boards of up to 9 cells with --max)." placeholder:"SPAWN"`
 }
 
 // defaultGoal is the tile that the game is named after.
 const defaultGoal = 2048
 
-// parseStrategy parses a strategy for a match. An error is a usage error.
-func parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
-	s, err := m.Parse(spec)
+// parseStrategy parses a strategy for a match, which may be an external player. An error is a usage error.
+func (f moveTimeFlag) parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
+	s, err := m.ParseWith(spec, externalPlayers{limit: f.MoveTime})
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
@@ -65,12 +92,14 @@ type playCmd struct {
 	sizeFlags       `embed:""`
 	Max             int  `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
 	On              bool `help:"Play on after a win until no move is legal."`
+	spawnFlag       `embed:""`
 	updateFlag      `embed:""`
 	Games           int64   `help:"Games to play." default:"1000" placeholder:"N"`
 	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	Workers         int     `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	confidenceFlags `embed:""`
 	budgetFlag      `embed:""`
+	moveTimeFlag    `embed:""`
 	State           string `name:"checkpoint" aliases:"state,resume" help:"Keep finished games in FILE: the same command goes on after it was killed." placeholder:"FILE" file:"keep"`
 	Record          string `help:"Write moves and tiles, for tilecheck replay." placeholder:"FILE" file:"out"`
 
@@ -171,7 +200,7 @@ func (c *playCmd) options(env *environment) (opt play.Options, err error) {
 	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
 		return opt, err
 	}
-	if opt.Strategy, err = parseStrategy(opt.Match, c.Strategy); err != nil {
+	if opt.Strategy, err = c.parseStrategy(opt.Match, c.Strategy); err != nil {
 		return opt, err
 	}
 	shield, err := c.shield(env, opt.Match)
@@ -188,12 +217,12 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 		return match, fieldUsage(err)
 	}
 	if updates == modelgen.UpdatesRules {
-		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed)
+		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn)
 	}
 	if c.Record != "" || c.Shield != nil {
 		return match, usageError("--updates published is not the game, want it without --record and --shield, which know its rules only")
 	}
-	if match, err = env.newMatch(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed); err != nil {
+	if match, err = env.newMatch(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed, c.Spawn); err != nil {
 		return match, err
 	}
 	match.Published = true

@@ -30,6 +30,9 @@ func (c *shieldFlags) shield(env *environment, match play.Match) (*strategy.Shie
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
+	if match.Opponent != nil {
+		return nil, usageError("--shield bounds what is lost against chance, want it without --spawn")
+	}
 	if match.PlayOn {
 		return nil, usageError("--shield keeps the probability of a win, want --max, and not --on")
 	}

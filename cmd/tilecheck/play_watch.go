@@ -67,7 +67,7 @@ func frameText(shape game.Shape, f play.Frame) string {
 	if f.Moves > 0 {
 		head = fmt.Sprintf("move %d %v, score %d", f.Moves, f.Dir, f.Score)
 	}
-	return head + "\n" + shape.Draw(f.Board)
+	return head + "\n" + shape.DrawWide(f.Board)
 }
 
 // gameText returns the result of a game.
@@ -75,7 +75,7 @@ func gameText(played play.Game) string {
 	text := fmt.Sprintf("score %d, %s, largest tile %d", played.Score, noun.Count(played.Moves, "move"), game.Value(played.Max))
 	switch {
 	case played.Overflow:
-		text += ", ended where two tiles of 32768 were to merge"
+		text += ", ended where the player saw merges for which its boards have no room"
 	case played.Won:
 		text += fmt.Sprintf(", won after %s", noun.Count(played.WinMoves, "move"))
 	default:

@@ -140,7 +140,7 @@ func (c *policyCmd) showBoard(env *environment, solved *solve.Table) error {
 	return moveTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// play plays a random game optimally and prints its boards. Of several best moves it takes the first in the order left, right, up, down.
+// play plays a game optimally and prints its boards. New tiles are random, or those that the opponent of the table chooses. Of several best moves it takes the first in the order left, right, up, down.
 func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Table) error {
 	seed, err := env.seedOr(c.Seed)
 	if err != nil {
@@ -150,9 +150,12 @@ func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Ta
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, seed))
-	board := solved.AddRandom(0, rng)
-	if !board.AtLeast(solved.Problem().MaxExp) {
-		board = solved.AddRandom(board, rng)
+	board, err := solved.Place(0, rng)
+	if err == nil && !board.AtLeast(solved.Problem().MaxExp) {
+		board, err = solved.Place(board, rng)
+	}
+	if err != nil {
+		return err
 	}
 	score := 0
 	for number := 0; ; number++ {
@@ -173,7 +176,9 @@ func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Ta
 		}
 		score += gain
 		if !next.AtLeast(solved.Problem().MaxExp) {
-			next = solved.AddRandom(next, rng)
+			if next, err = solved.Place(next, rng); err != nil {
+				return err
+			}
 		}
 		board = next
 		if err := ctx.Err(); err != nil {

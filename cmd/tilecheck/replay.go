@@ -93,6 +93,9 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 	}
 	out.Title = fmt.Sprintf("%s on %v", header.Strategy, header.Match)
 	note := fmt.Sprintf("%s, every move and every new tile by the rules", noun.Count(len(out.Rows), "game"))
+	if header.Opponent != "" {
+		note += fmt.Sprintf(", the tiles by %s (which are not checked)", header.Opponent)
+	}
 	if header.Seeded {
 		note += fmt.Sprintf(", the tiles those of seed %d", header.Match.Seed)
 	}

@@ -39,14 +39,14 @@ func (c *strategiesCmd) setting() (strategy.Setting, error) {
 	if err != nil {
 		return strategy.Setting{}, usageError("%w", err)
 	}
-	largest := game.Value(game.MaxExponent)
+	largest := game.Value(game.MaxWideExponent)
 	if c.Max != 0 && (c.Max < 4 || c.Max > largest || bits.OnesCount(uint(c.Max)) != 1) {
 		return strategy.Setting{}, usageError("--max is %d, want 0 or a power of two from 4 to %d", c.Max, largest)
 	}
 	if c.Max == 0 {
-		return strategy.Setting{Rules: rules}, nil
+		return strategy.Setting{Rules: rules, Programs: externalPlayers{}}, nil
 	}
-	return strategy.Setting{Rules: rules, Max: bits.TrailingZeros(uint(c.Max))}, nil
+	return strategy.Setting{Rules: rules, Max: bits.TrailingZeros(uint(c.Max)), Programs: externalPlayers{}}, nil
 }
 
 // familyTable returns a table with a row for each family of strategies, also for families that cannot play the game of the setting.

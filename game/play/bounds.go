@@ -14,7 +14,7 @@ import (
 // In a game that stops at the goal, all tiles before the last move are smaller than the goal. A new 4 can be the goal itself.
 func (m Match) maxSum() int64 {
 	c := m.Shape.Cells()
-	sum := min(int64(1)<<(c+2)-4, int64(c)<<game.MaxExponent)
+	sum := min(int64(1)<<(c+2)-4, int64(c)<<game.MaxWideExponent)
 	if m.Goal > 0 && !m.PlayOn {
 		sum = min(sum, int64(c)<<(m.Goal-1)+4)
 	}
@@ -27,7 +27,7 @@ func (m Match) maxExponent() int {
 	if m.Published {
 		return m.Goal
 	}
-	most := game.MaxExponent
+	most := game.MaxWideExponent
 	if m.Goal > 0 && !m.PlayOn {
 		most = m.Goal
 	}

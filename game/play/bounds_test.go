@@ -61,7 +61,7 @@ func (w *walker) walk(t *testing.T, b game.Board, score, moves int64) {
 	}
 	w.seen[b] = [2]int64{max(score, best[0]), max(moves, best[1])}
 	w.note(b, score, moves)
-	if w.m.won(b) && !w.m.PlayOn {
+	if w.m.won(game.Wide{Low: b}) && !w.m.PlayOn {
 		return
 	}
 	legal := w.rules.Legal(b)
@@ -70,7 +70,7 @@ func (w *walker) walk(t *testing.T, b game.Board, score, moves int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.m.won(next) && !w.m.PlayOn {
+		if w.m.won(game.Wide{Low: next}) && !w.m.PlayOn {
 			w.note(next, score+int64(gained), moves+1)
 			continue
 		}
@@ -89,11 +89,11 @@ func (w *walker) note(b game.Board, score, moves int64) {
 	w.sum, w.tile, w.score, w.moves = max(w.sum, sum), max(w.tile, int64(b.Max())), max(w.score, score), max(w.moves, moves)
 }
 
-// 4x4: the largest tile there can be is 131072, of which a cell holds 32768, and the tiles sum to 262140 at most
+// 4x4: the largest tile there can be is 131072, and the tiles sum to 262140 at most
 // (https://github.com/gabrielecirulli/2048; the perfect board 131072 + 65536 + ... + 4).
 func TestBoundsOn4x4(t *testing.T) {
 	m := square(4, 0, true, 0)
-	if m.maxSum() != 262140 || m.maxExponent() != 15 {
-		t.Errorf("sum %d and 2^%d, want 262140 and 2^15", m.maxSum(), m.maxExponent())
+	if m.maxSum() != 262140 || m.maxExponent() != 17 {
+		t.Errorf("sum %d and 2^%d, want 262140 and 2^17", m.maxSum(), m.maxExponent())
 	}
 }

@@ -68,7 +68,7 @@ func (c *census) run(ctx context.Context) error {
 func (c *census) addBoard(b game.Board) status {
 	s := undecided
 	switch {
-	case c.match.won(b):
+	case c.match.won(game.Wide{Low: b}):
 		s = won
 	case c.rules.Legal(b) == 0:
 		s = lost
@@ -90,7 +90,7 @@ func (c *census) countTransitions(b game.Board) error {
 		if err != nil {
 			return err
 		}
-		if c.match.won(next) {
+		if c.match.won(game.Wide{Low: next}) {
 			c.finalStatuses[won] = true
 			c.transitions++
 			continue
@@ -177,7 +177,7 @@ func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err erro
 	for _, b := range boards {
 		legal := c.rules.Legal(b)
 		switch {
-		case c.match.won(b):
+		case c.match.won(game.Wide{Low: b}):
 			c.finalStatuses[won] = true
 			continue
 		case legal == 0:
@@ -190,7 +190,7 @@ func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err erro
 			if err != nil {
 				return nil, err
 			}
-			if c.match.won(next) {
+			if c.match.won(game.Wide{Low: next}) {
 				c.finalStatuses[won] = true
 				continue
 			}

@@ -147,6 +147,7 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	}
 	c.Sequential = !opt.All || c.End != AllPlayed
 	run.rankPlayers()
+	c.Warnings = append(c.Warnings, opt.Match.sameGames(opt.Strategies...)...)
 	c.Elapsed = time.Since(start)
 	return c, run.err
 }
@@ -207,10 +208,10 @@ func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, 
 		}
 		return errors.Join(errs...)
 	}
+	if err := r.opt.Match.prepare(ctx, r.opt.Strategies...); err != nil {
+		return competitors, closeStates, err
+	}
 	for i, s := range r.opt.Strategies {
-		if err := strategy.Prepare(ctx, s); err != nil {
-			return competitors, closeStates, err
-		}
 		e := competitor{strategy: s}
 		if r.opt.State != "" {
 			path, err := statePath(r.opt.State, r.opt.Match, s.String())

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -22,7 +23,8 @@ type Game struct {
 	WinMoves int64
 	// Acts is the number of moves at which the shield acted, 0 without a shield.
 	Acts int64
-	// Overflow says that the game ended because two tiles of 32768 would have merged, and a board cannot hold the result.
+	// Overflow says that the game ended because the player looks ahead on boards with tiles to 32768, and even a downgraded board has no room for
+	// the merges that it saw (see game.Wide.Downgraded).
 	Overflow bool
 	Time     time.Duration
 }
@@ -35,11 +37,11 @@ func (g Game) same(o Game) bool {
 
 // Frame is one position of a game: the start, or the board after a move and the new tile.
 type Frame struct {
-	Moves int64      // number of moves so far, 0 at the start
-	Dir   game.Dir   // the last move, undefined at the start
-	Moved game.Board // the board after the move, before the new tile
-	Board game.Board // the board after the new tile; equal to Moved if the move ended the game
-	Score int64      // the score so far
+	Moves int64     // number of moves so far, 0 at the start
+	Dir   game.Dir  // the last move, undefined at the start
+	Moved game.Wide // the board after the move, before the new tile
+	Board game.Wide // the board after the new tile; equal to Moved if the move ended the game
+	Score int64     // the score so far
 }
 
 // errStopped says that a game was abandoned because the run is over.
@@ -74,13 +76,32 @@ func (t *gameRunner) play(index int64, onFrame func(Frame)) (Game, error) {
 	t.choices.seek(t.match.Seed, index, playerStream)
 	t.player.Start()
 	g := Game{Index: index, Spawns: 2}
-	b := t.rules.Start(t.spawns.rng)
+	b, err := t.start()
+	if err != nil {
+		return g, fmt.Errorf("game %d: %w", index, err)
+	}
+	g, err = t.playFrom(g, b, onFrame)
+	g.Time = time.Since(start)
+	return g, err
+}
+
+// start returns the board with the first two tiles.
+func (t *gameRunner) start() (game.Wide, error) {
+	if t.match.Opponent != nil {
+		b, err := t.match.Opponent.Start(t.spawns.rng)
+		return game.Wide{Low: b}, err
+	}
+	return game.Wide{Low: t.rules.Start(t.spawns.rng)}, nil
+}
+
+// playFrom plays a game from the board b, with what is known of the game so far.
+func (t *gameRunner) playFrom(g Game, b game.Wide, onFrame func(Frame)) (Game, error) {
 	g.Won = t.match.won(b)
 	if onFrame != nil {
 		onFrame(Frame{Moved: b, Board: b})
 	}
 	for t.match.PlayOn || !g.Won {
-		legal := t.rules.Legal(b)
+		legal := t.rules.LegalWide(b)
 		if legal == 0 {
 			break
 		}
@@ -92,45 +113,86 @@ func (t *gameRunner) play(index int64, onFrame func(Frame)) (Game, error) {
 			if g.Overflow = errors.Is(err, game.ErrOverflow); g.Overflow {
 				break
 			}
-			return g, fmt.Errorf("game %d of %s: %w", index, t.spec, err)
+			if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+				return g, errStopped // an external player that was ended
+			}
+			return g, fmt.Errorf("game %d of %s: %w", g.Index, t.spec, err)
 		}
 		if t.shield != nil && t.shield.Acted() {
 			g.Acts++
 		}
-		b = t.applyMove(&g, next, score)
+		if b, err = t.applyMove(&g, next, score); err != nil {
+			return g, fmt.Errorf("game %d of %s: %w", g.Index, t.spec, err)
+		}
 		if onFrame != nil {
 			onFrame(Frame{Moves: g.Moves, Dir: dir, Moved: next, Board: b, Score: g.Score})
 		}
 	}
 	g.Max = max(g.Max, b.Max())
-	g.Time = time.Since(start)
 	return g, nil
 }
 
 // chooseMove asks the player for a move and applies it to b.
-func (t *gameRunner) chooseMove(b game.Board, legal game.Moves) (next game.Board, dir game.Dir, score int, err error) {
-	if dir, err = t.player.Choose(b, legal, t.choices.rng); err != nil {
+func (t *gameRunner) chooseMove(b game.Wide, legal game.Moves) (next game.Wide, dir game.Dir, score int, err error) {
+	if dir, err = t.ask(b, legal); err != nil {
 		return b, dir, 0, err
 	}
 	if !legal.Has(dir) {
 		return b, dir, 0, fmt.Errorf("board %v: the player moves %v, want one of %v", b, dir, legal)
 	}
-	next, score, err = t.rules.Move(b, dir)
+	next, score, err = t.rules.MoveWide(b, dir)
 	return next, dir, score, err
+}
+
+// ask returns the player's move. A player that knows tiles to 32768 sees a downgraded board if b has larger ones, or if the player saw a merge
+// for which the board has no room.
+func (t *gameRunner) ask(b game.Wide, legal game.Moves) (game.Dir, error) {
+	if wide, ok := t.player.(strategy.WidePlayer); ok {
+		return wide.ChooseWide(b, legal, t.choices.rng)
+	}
+	var dir game.Dir
+	err := downgrade(b, func(seen game.Board) (err error) {
+		dir, err = t.player.Choose(seen, legal, t.choices.rng)
+		return err
+	})
+	return dir, err
+}
+
+// downgrade calls choose with the board b or, if it does not fit or choose returns game.ErrOverflow, with downgraded boards that have more and more
+// room. The error is the last one of choose.
+func downgrade(b game.Wide, choose func(seen game.Board) error) error {
+	if seen, fits := b.Narrow(); fits {
+		if err := choose(seen); !errors.Is(err, game.ErrOverflow) {
+			return err
+		}
+	}
+	for most := min(b.Max(), game.MaxExponent+1) - 1; most > 0; most-- {
+		lower, ok := b.Downgraded(most)
+		if !ok {
+			break
+		}
+		if err := choose(lower); !errors.Is(err, game.ErrOverflow) {
+			return err
+		}
+	}
+	return game.ErrOverflow
 }
 
 // newTileMax is the exponent of the largest new tile: it can win when the goal is 4.
 const newTileMax = 2
 
 // applyMove counts a move that led to next, and adds the new tile unless the game ended with the move. It returns the new board.
-func (t *gameRunner) applyMove(g *Game, next game.Board, score int) game.Board {
+func (t *gameRunner) applyMove(g *Game, next game.Wide, score int) (game.Wide, error) {
 	g.Moves++
 	g.Score += int64(score)
 	t.checkWin(g, next)
 	if g.Won && !t.match.PlayOn {
-		return next
+		return next, nil
 	}
-	b := t.rules.AddRandom(next, t.spawns.rng)
+	b, err := t.addTile(next)
+	if err != nil {
+		return next, err
+	}
 	g.Spawns++
 	if t.match.Published { // the next move may remove the largest tile
 		g.Max = max(g.Max, b.Max())
@@ -138,10 +200,26 @@ func (t *gameRunner) applyMove(g *Game, next game.Board, score int) game.Board {
 	if t.match.Goal <= newTileMax {
 		t.checkWin(g, b)
 	}
-	return b
+	return b, nil
 }
 
-func (t *gameRunner) checkWin(g *Game, b game.Board) {
+// addTile adds the new tile that chance or the opponent chooses.
+func (t *gameRunner) addTile(b game.Wide) (game.Wide, error) {
+	if t.match.Opponent == nil {
+		return t.rules.AddRandomWide(b, t.spawns.rng), nil
+	}
+	placed := b
+	err := downgrade(b, func(seen game.Board) error {
+		with, err := t.match.Opponent.Place(seen, t.spawns.rng)
+		if err == nil {
+			placed.Low |= with ^ seen // a new tile is in a cell that is empty on both
+		}
+		return err
+	})
+	return placed, err
+}
+
+func (t *gameRunner) checkWin(g *Game, b game.Wide) {
 	if !g.Won && t.match.won(b) {
 		g.Won, g.WinMoves = true, g.Moves
 	}

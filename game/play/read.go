@@ -25,7 +25,8 @@ func (e *ReadError) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, 
 type RecordHeader struct {
 	Strategy string
 	Match    Match
-	Seeded   bool // the tiles come from Match.Seed
+	Opponent string // the spec of the opponent that placed the tiles; empty for chance. Match has no opponent
+	Seeded   bool   // the tiles come from Match.Seed
 }
 
 // ReadRecord reads a record from r and calls each with the games in the order of the file. Messages call the record file. ReadRecord checks
@@ -147,6 +148,10 @@ func (p *recordReader) header() (h RecordHeader, err error) {
 	}
 	for _, key := range []string{"strategy", "board", "max", "win", "seed"} {
 		w, err := p.next()
+		if err == nil && key == "seed" && w[0].text == "spawn" && len(w) == 2 {
+			h.Opponent = w[1].text
+			w, err = p.next()
+		}
 		if err != nil {
 			return h, p.unexpectedEnd(err, key)
 		}
@@ -156,6 +161,9 @@ func (p *recordReader) header() (h RecordHeader, err error) {
 		if err := h.setField(key, strings.TrimSpace(p.text[w[1].col-1:])); err != nil {
 			return h, p.errorAt(w[1].col, "%v", err)
 		}
+	}
+	if h.Opponent != "" {
+		h.Seeded = false // the seed does not say what an opponent chooses
 	}
 	if err := h.Match.Validate(); err != nil {
 		return h, p.errorAt(1, "%v", err)
@@ -194,12 +202,12 @@ func (h *RecordHeader) setField(key, value string) (err error) {
 
 // exponent parses the value of a tile and returns its exponent.
 func exponent(value string) (int, error) {
-	for exp := 1; exp <= game.MaxExponent; exp++ {
+	for exp := 1; exp <= game.MaxWideExponent; exp++ {
 		if strconv.Itoa(game.Value(exp)) == value {
 			return exp, nil
 		}
 	}
-	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxExponent))
+	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxWideExponent))
 }
 
 // game reads and checks one game; the error is io.EOF if there is none. It leaves spawns at any position.
@@ -298,7 +306,7 @@ func (c *gameChecker) move(w token) error {
 	}
 	if err == nil && c.spawns != nil && s.Exp > 0 {
 		moved := c.replay.board.With(s.Cell, 0)
-		if want := c.replay.rules.AddRandom(moved, c.spawns.rng); want != c.replay.board {
+		if want := c.replay.rules.AddRandomWide(moved, c.spawns.rng); want != c.replay.board {
 			err = errors.New("the new tile is not the one that the seed gives")
 		}
 	}
@@ -311,7 +319,8 @@ func (c *gameChecker) move(w token) error {
 
 // end compares the recorded result with the result of the moves.
 func (c *gameChecker) end(w []token) error {
-	if err := c.replay.end(); err != nil {
+	c.played.Transcript.Overflow = w[len(w)-1].text == overflowWord
+	if err := c.replay.end(c.played.Transcript.Overflow); err != nil {
 		return c.reader.errorAt(w[0].col, "%v", err)
 	}
 	want := tokens(endLine(c.replay.game))

@@ -17,6 +17,7 @@ import (
 //	board 4x4
 //	max 2048            or none
 //	win play on         or stop
+//	spawn worst-cell:by=solved   only if an opponent places the new tiles
 //	seed 1              or none, when the tiles do not come from a seed
 //
 // Then follow the games:
@@ -43,7 +44,7 @@ type Recorder struct{ w *bufio.Writer }
 func NewRecorder(w io.Writer, m Match, strategy string) (*Recorder, error) {
 	goal, end := matchWords(m)
 	r := &Recorder{bufio.NewWriter(w)}
-	_, err := fmt.Fprintf(r.w, "%s\nstrategy %s\nboard %v\nmax %s\nwin %s\nseed %d\n", recordFormat, strategy, m.Shape, goal, end, m.Seed)
+	_, err := fmt.Fprintf(r.w, "%s\nstrategy %s\nboard %v\nmax %s\nwin %s\n%sseed %d\n", recordFormat, strategy, m.Shape, goal, end, opponentLine(m), m.Seed)
 	return r, err
 }
 
@@ -60,6 +61,14 @@ func matchWords(m Match) (goal, end string) {
 		end = "stop, published updates"
 	}
 	return goal, end
+}
+
+// opponentLine returns the line about the opponent in headers, which is empty for chance.
+func opponentLine(m Match) string {
+	if m.Opponent == nil {
+		return ""
+	}
+	return fmt.Sprintf("spawn %v\n", m.Opponent)
 }
 
 // Write appends a game, which must have a Transcript, and flushes.
@@ -93,6 +102,9 @@ func stepText(s Step) string {
 	return text
 }
 
+// overflowWord ends the result of a game with Game.Overflow.
+const overflowWord = "overflow"
+
 // endLine returns the line with the result of a game.
 func endLine(g Game) string {
 	won := "-"
@@ -101,7 +113,7 @@ func endLine(g Game) string {
 	}
 	line := fmt.Sprintf("end score %d moves %d tiles %d largest %d won %s", g.Score, g.Moves, g.Spawns, game.Value(g.Max), won)
 	if g.Overflow {
-		line += " overflow"
+		line += " " + overflowWord
 	}
 	return line
 }

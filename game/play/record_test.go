@@ -182,14 +182,14 @@ func TestReplayShowsFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var shown []string
-	g, err := m.Replay(&Transcript{start, []Step{{game.Left, 1, 2}, {Dir: game.Left}}}, func(f Frame) {
-		shown = append(shown, fmt.Sprintf("%d %v %d %q", f.Moves, f.Dir, f.Score, m.Shape.Format(f.Board)))
+	g, err := m.Replay(&Transcript{Start: start, Steps: []Step{{game.Left, 1, 2}, {Dir: game.Left}}}, func(f Frame) {
+		shown = append(shown, fmt.Sprintf("%d %v %d %q", f.Moves, f.Dir, f.Score, m.Shape.FormatWide(f.Board)))
 	})
 	want := []string{`0 left 0 "2 2\n. .\n"`, `1 left 4 "4 4\n. .\n"`, `2 left 12 "8 .\n. .\n"`}
 	if err != nil || !slices.Equal(shown, want) || g.Score != 12 || g.Max != 3 {
 		t.Errorf("%+v %q, %v, want %q", g, shown, err, want)
 	}
-	_, err = m.Replay(&Transcript{start, []Step{{game.Up, 1, 2}}}, nil)
+	_, err = m.Replay(&Transcript{Start: start, Steps: []Step{{game.Up, 1, 2}}}, nil)
 	if e, ok := errors.AsType[*StepError](err); !ok || e.Step != 1 {
 		t.Errorf("%v, want an error at move 1", err)
 	}

@@ -81,7 +81,7 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	if err := strategy.Prepare(ctx, opt.Strategy); err != nil {
+	if err := opt.Match.prepare(ctx, opt.Strategy); err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -114,6 +114,7 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	if out.Overflows > 0 {
 		out.Warnings = append(out.Warnings, overflowWarning(out.Strategy, out.Overflows))
 	}
+	out.Warnings = append(out.Warnings, opt.Match.sameGames(opt.Strategy)...)
 	out.Elapsed = time.Since(start)
 	return out, nil
 }
@@ -153,10 +154,23 @@ func (opt *Options) schedule(e competitor, out *Outcome, failed *error) *schedul
 	}
 }
 
+// sameGames returns a warning if all games of the strategies are the same because nothing in them is drawn.
+func (m Match) sameGames(strategies ...strategy.Strategy) []string {
+	if m.Opponent == nil || !m.Opponent.Deterministic() {
+		return nil
+	}
+	for _, s := range strategies {
+		if !s.Deterministic() {
+			return nil
+		}
+	}
+	return []string{"neither player nor opponent draws a random number, so all games are the same: one would do"}
+}
+
 const progressInterval = 100 * time.Millisecond
 
 func overflowWarning(strategy string, n int64) string {
-	return fmt.Sprintf("%s: %d games ended where two tiles of 32768 were to merge, which a board cannot hold; their scores and moves are too small",
+	return fmt.Sprintf("%s: %d games ended where the player saw merges for which its boards, with tiles to 32768, have no room; their scores and moves are too small",
 		strategy, n)
 }
 

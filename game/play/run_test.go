@@ -234,7 +234,7 @@ func TestRunErrors(t *testing.T) {
 		{Options{Match: m, Strategy: good}, "0 games"},
 		{Options{Match: m, Games: 1}, "no strategy"},
 		{Options{Match: m, Strategy: good, Games: 1, Workers: -1}, "-1 workers"},
-		{Options{Match: square(4, 17, true, 0), Strategy: good, Games: 1}, "exponent 17"},
+		{Options{Match: square(4, 18, true, 0), Strategy: good, Games: 1}, "exponent 18"},
 		{Options{Match: square(5, 11, true, 0), Strategy: good, Games: 1}, "5x5"},
 		{Options{Match: m, Strategy: illegal, Games: 5}, "the player moves"},
 		{Options{Match: m, Strategy: failing, Games: 5}, "of failing: no idea"},

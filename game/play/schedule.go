@@ -87,10 +87,14 @@ func (s *schedule) start(ctx context.Context, base int64) (inorder.Worker[Played
 	return w, nil
 }
 
-// Close ends the watching of the context.
+// Close ends the watching of the context, and external players.
 func (w *worker) Close() error {
 	w.release()
-	return nil
+	var errs []error
+	for _, r := range w.runners {
+		errs = append(errs, strategy.ClosePlayer(r.player))
+	}
+	return errors.Join(errs...)
 }
 
 // Do plays n jobs and appends new games to the state files. If it is stopped, it keeps and returns the games that were finished.
@@ -136,5 +140,6 @@ func (s *schedule) playGame(t *gameRunner, index int64) (Played, error) {
 	}
 	transcript := &Transcript{}
 	g, err := t.play(index, transcript.add)
+	transcript.Overflow = g.Overflow
 	return Played{g, transcript}, err
 }

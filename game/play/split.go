@@ -94,7 +94,7 @@ func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
 		Index: index, Score: n[0], Moves: n[1], Spawns: n[2], Max: int(n[3]),
 		Won: n[4]&1 != 0, Overflow: n[4]&2 != 0, WinMoves: n[5], Acts: n[6], Time: time.Duration(n[7]),
 	}
-	if g.Max < 1 || g.Max > game.MaxExponent || n[4] > 3 || max(g.WinMoves, g.Acts) > g.Moves {
+	if g.Max < 1 || g.Max > game.MaxWideExponent || n[4] > 3 || max(g.WinMoves, g.Acts) > g.Moves {
 		return g, fmt.Errorf("game %d is none: %+v", index, g)
 	}
 	return g, nil

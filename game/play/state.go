@@ -39,8 +39,8 @@ const stateFormat = 2
 // header returns the header of a state file. Two runs with the same header play the same games.
 func header(m Match, strategy, version string) string {
 	goal, end := matchWords(m)
-	return fmt.Sprintf("tilecheck games %d\nversion %s\nstrategy %s\nboard %v\nmax %s\nwin %s\nseed %d\n\n",
-		stateFormat, version, strategy, m.Shape, goal, end, m.Seed)
+	return fmt.Sprintf("tilecheck games %d\nversion %s\nstrategy %s\nboard %v\nmax %s\nwin %s\n%sseed %d\n\n",
+		stateFormat, version, strategy, m.Shape, goal, end, opponentLine(m), m.Seed)
 }
 
 // statePath returns the path of a strategy's state file in a directory, which it creates if necessary. The name has the beginning of the strategy and

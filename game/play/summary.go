@@ -11,9 +11,9 @@ import (
 type Summary struct {
 	Won          stats.Bernoulli
 	Score, Moves stats.Moments
-	WinMoves     stats.Moments               // of the won games
-	Acts         stats.Moments               // moves at which a shield acted
-	Largest      [game.MaxExponent + 1]int64 // number of games by the exponent of their largest tile
+	WinMoves     stats.Moments                   // of the won games
+	Acts         stats.Moments                   // moves at which a shield acted
+	Largest      [game.MaxWideExponent + 1]int64 // number of games by the exponent of their largest tile
 	Overflows    int64
 	Time         time.Duration // sum of the times of all games
 }

@@ -12,6 +12,8 @@ import (
 type Transcript struct {
 	Start game.Board
 	Steps []Step
+	// Overflow is Game.Overflow: the player ended the game although moves are legal.
+	Overflow bool
 }
 
 // Step is a move and the new tile after it. Exp is 0 if there is no new tile, because the move won a game that stops there.
@@ -24,11 +26,11 @@ type Step struct {
 // add appends the step that led to a frame.
 func (t *Transcript) add(f Frame) {
 	if f.Moves == 0 {
-		t.Start = f.Board
+		t.Start = f.Board.Low
 		return
 	}
 	s := Step{Dir: f.Dir}
-	if tile := uint64(f.Board ^ f.Moved); tile != 0 {
+	if tile := uint64(f.Board.Low ^ f.Moved.Low); tile != 0 { // a new tile is a 2 or a 4
 		s.Cell = bits.TrailingZeros64(tile) / 4
 		s.Exp = f.Board.Cell(s.Cell)
 	}
@@ -65,7 +67,7 @@ func (m Match) Replay(t *Transcript, onFrame func(Frame)) (Game, error) {
 			return r.game, &StepError{i + 1, err.Error()}
 		}
 	}
-	if err := r.end(); err != nil {
+	if err := r.end(t.Overflow); err != nil {
 		return r.game, &StepError{len(t.Steps) + 1, err.Error()}
 	}
 	return r.game, nil
@@ -77,11 +79,12 @@ type replay struct {
 	rules   *game.Rules
 	onFrame func(Frame)
 	game    Game
-	board   game.Board
+	board   game.Wide
 }
 
 func (r *replay) start(b game.Board) error {
-	r.board, r.game = b, Game{Spawns: 2}
+	w := game.Wide{Low: b}
+	r.board, r.game = w, Game{Spawns: 2}
 	tiles := 0
 	for i := range game.MaxCells {
 		exp := b.Cell(i)
@@ -94,9 +97,9 @@ func (r *replay) start(b game.Board) error {
 		return &StepError{0, fmt.Sprintf("%d tiles, want 2", tiles)}
 	}
 	r.game.Max = b.Max()
-	r.checkWin(b)
+	r.checkWin(w)
 	if r.onFrame != nil {
-		r.onFrame(Frame{Moved: b, Board: b})
+		r.onFrame(Frame{Moved: w, Board: w})
 	}
 	return nil
 }
@@ -105,10 +108,10 @@ func (r *replay) step(s Step) error {
 	if r.over() {
 		return errors.New("the game ended before it")
 	}
-	if legal := r.rules.Legal(r.board); !legal.Has(s.Dir) {
+	if legal := r.rules.LegalWide(r.board); !legal.Has(s.Dir) {
 		return fmt.Errorf("%v is not legal, want one of %v", s.Dir, legal)
 	}
-	moved, score, err := r.rules.Move(r.board, s.Dir)
+	moved, score, err := r.rules.MoveWide(r.board, s.Dir)
 	if err != nil {
 		return err
 	}
@@ -148,26 +151,23 @@ func (r *replay) spawn(s Step) error {
 	return nil
 }
 
-func (r *replay) checkWin(b game.Board) {
+func (r *replay) checkWin(b game.Wide) {
 	if !r.game.Won && r.match.won(b) {
 		r.game.Won, r.game.WinMoves = true, r.game.Moves
 	}
 }
 
 // over reports whether the game has ended.
-func (r *replay) over() bool { return r.game.Won && !r.match.PlayOn || r.rules.Legal(r.board) == 0 }
+func (r *replay) over() bool { return r.game.Won && !r.match.PlayOn || r.rules.LegalWide(r.board) == 0 }
 
-// end checks that the game is over: won, lost, or at a board where a move would overflow a cell.
-func (r *replay) end() error {
+// end checks that the game is over: won, lost, or given up by its player with Game.Overflow, as the end line says.
+func (r *replay) end(overflow bool) error {
 	if r.over() {
 		return nil
 	}
-	legal := r.rules.Legal(r.board)
-	for i := range legal.Len() {
-		if _, _, err := r.rules.Move(r.board, legal.At(i)); errors.Is(err, game.ErrOverflow) {
-			r.game.Overflow = true
-			return nil
-		}
+	if r.game.Overflow = overflow && r.board.AtLeast(game.MaxExponent-1); r.game.Overflow {
+		return nil
 	}
+	legal := r.rules.LegalWide(r.board)
 	return fmt.Errorf("the record ends here, want a game that is over: %v is legal", legal)
 }

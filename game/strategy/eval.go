@@ -19,6 +19,9 @@ type evaluation interface {
 	sumOverTiles(b game.Board, fours bool, after func(next game.Board, exp int) (int64, error)) (two, four int64, err error)
 	// sumOverLastTiles is sumOverTiles with the method value as after.
 	sumOverLastTiles(b game.Board, fours bool) (two, four int64, err error)
+	// floor and replaceLost are for the search of the best move on a board after the new tile: where it begins, and what it ends with.
+	floor() int64
+	replaceLost(b game.Board, best int64) int64
 }
 
 // unit is the value 1 of an evaluation with fractions. Sums do not overflow: no value exceeds 2^51 (countEvaluation for one tile of 2^15), and a sum

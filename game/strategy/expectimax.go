@@ -7,10 +7,11 @@ import (
 	"tilecheck/game"
 )
 
-// expectimax makes the move with the largest expected value at the end of a search. It is deterministic and depends on the board only.
+// lookahead makes the move with the largest value at the end of a search: expectimax or minimax. It is deterministic and depends on the board
+// only.
 //
 // docs/strategies-search.md says which details the sources leave open, and how they are decided here.
-type expectimax struct {
+type lookahead struct {
 	spec  string
 	rules *game.Rules
 	// newValuer returns a function that returns the valuer for the moves of a board. The valuer must be called for the moves in the order of
@@ -21,13 +22,13 @@ type expectimax struct {
 // valuer returns the value of a board after a move.
 type valuer func(next game.Board) (int64, error)
 
-func (e *expectimax) String() string    { return e.spec }
-func (*expectimax) Deterministic() bool { return true }
-func (*expectimax) Memory() int         { return 1 }
-func (e *expectimax) Player() Player    { return e.player() }
-func (e *expectimax) Chooser() Chooser  { return e.player() }
+func (e *lookahead) String() string    { return e.spec }
+func (*lookahead) Deterministic() bool { return true }
+func (*lookahead) Memory() int         { return 1 }
+func (e *lookahead) Player() Player    { return e.player() }
+func (e *lookahead) Chooser() Chooser  { return e.player() }
 
-func (e *expectimax) player() deterministicPlayer {
+func (e *lookahead) player() deterministicPlayer {
 	valuerOf := e.newValuer()
 	return func(b game.Board, legal game.Moves) (game.Dir, error) {
 		return bestMove(e.rules, b, legal, valuerOf(b))
@@ -43,7 +44,7 @@ type MoveValue struct {
 // Values returns the strategy's values of the legal moves of a board. The strategy makes the first move with the largest value. ok is false
 // if the strategy does not compare values.
 func Values(s Strategy, b game.Board) (values []MoveValue, ok bool, err error) {
-	e, is := s.(*expectimax)
+	e, is := s.(*lookahead)
 	if !is {
 		return nil, false, nil
 	}

@@ -13,7 +13,7 @@ func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
 		return nil, err
 	}
 	evaluation := newCountEvaluation(rules)
-	return &expectimax{
+	return &lookahead{
 		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"), rules: rules,
 		newValuer: func() func(b game.Board) valuer {
 			s := search{rules: rules, evaluation: evaluation, table: newSearchTable()}

@@ -31,10 +31,9 @@ func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
 		return nil, err
 	}
 	d := dtuEvaluation{shape: rules.Shape(), snake: eval == "snake", emptyBonus: int64(empty), orderPenalty: int64(mono)}
-	sum := d.sum()
-	moved := newLineEvaluation(rules, sum, sum.value)
+	moved := d.evaluation(rules)
 	tiled := newTileEvaluation(rules, moved)
-	return &expectimax{
+	return &lookahead{
 		spec:  fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
 		rules: rules,
 		newValuer: func() func(b game.Board) valuer {
@@ -63,6 +62,12 @@ func adaptiveDepth(empty int) int {
 		return 4
 	}
 	return 5
+}
+
+// evaluation returns the evaluation of boards after a move.
+func (d dtuEvaluation) evaluation(rules *game.Rules) evaluation {
+	sum := d.sum()
+	return newLineEvaluation(rules, sum, sum.value)
 }
 
 func (d dtuEvaluation) sum() *lineSum {

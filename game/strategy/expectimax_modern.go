@@ -21,7 +21,7 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 		return nil, err
 	}
 	evaluation := newModernEvaluation(rules)
-	return &expectimax{
+	return &lookahead{
 		spec:  fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
 		rules: rules,
 		newValuer: func() func(b game.Board) valuer {

@@ -42,9 +42,22 @@ func families() []family {
 			source: "nneonneo/2048-ai", example: "modern", parse: parseModernAlias,
 		},
 		{
-			name: "optimal", options: "objective=win|score|moves, file=PATH",
+			name: "minimax", options: "against=worst-cell|worst-tile|worst, eval=modern|snake|diagonal|cs221, depth=1..6",
+			about:  "Minimax: the largest value depth new tiles ahead if an opponent chooses them.",
+			source: "Russell and Norvig, Artificial Intelligence, section 5.3", example: "minimax:against=worst-cell", parse: parseMinimax,
+		},
+		{
+			name: "optimal", options: "objective=win|score|moves, against=chance|worst-cell|worst-tile|worst, file=PATH",
 			about:  "Optimal play: solves the game first, or reads what tilecheck solve wrote.",
 			source: "Lees-Miller, The Mathematics of 2048", example: "optimal:objective=win", parse: parseOptimal,
+		},
+		{
+			name: "ntuple", options: "a file of tilecheck train", about: "The move that an n-tuple network values most.",
+			source: "Szubert and Jaśkowski, CIG 2014", example: "ntuple:3x3.ntuple", parse: parseNetwork,
+		},
+		{
+			name: "exec", options: "a command", about: "Another program, which reads boards and writes moves.",
+			source: "docs/play.md", example: "exec:python3 player.py", parse: parseExternal,
 		},
 		{
 			name: "shield", options: "loss=D, measure=absolute|relative, over=move|game, by=replacing|hiding, file=PATH, and at the end player=STRATEGY",

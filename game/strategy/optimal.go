@@ -17,6 +17,7 @@ type optimal struct {
 	shape     game.Shape
 	max       int // exponent of the winning tile; 0: taken from the file
 	objective solve.Objective
+	against   solve.Against
 	file      string       // path of a table; empty: prepare solves the game in memory
 	table     *solve.Table // nil before prepare
 }
@@ -24,7 +25,8 @@ type optimal struct {
 func parseOptimal(spec, args string, s Setting) (Strategy, error) {
 	o := newOptions(spec, args)
 	name := o.word("objective", solve.Win.String(), solve.Score.String(), solve.Moves.String())
-	p := &optimal{shape: s.Rules.Shape(), max: s.Max, file: o.text("file", "")}
+	against := o.againstOption(s.Against, solve.Chance, solve.WorstCell, solve.WorstTile, solve.Worst)
+	p := &optimal{shape: s.Rules.Shape(), max: s.Max, against: against, file: o.text("file", "")}
 	if err := o.done(); err != nil {
 		return nil, err
 	}
@@ -45,6 +47,9 @@ func parseOptimal(spec, args string, s Setting) (Strategy, error) {
 
 func (p *optimal) String() string {
 	text := "optimal:objective=" + p.objective.String()
+	if p.against != solve.Chance {
+		text += ",against=" + p.against.String()
+	}
 	if p.file != "" {
 		text += ",file=" + p.file
 	}
@@ -86,7 +91,7 @@ func (p *optimal) prepare(ctx context.Context) error {
 
 func (p *optimal) solve(ctx context.Context) error {
 	const memory = 2 << 30 // bytes
-	table, _, err := solve.Solve(ctx, solve.Options{Shape: p.shape, Max: game.Value(p.max), Objective: p.objective, Memory: memory})
+	table, _, err := solve.Solve(ctx, solve.Options{Shape: p.shape, Max: game.Value(p.max), Objective: p.objective, Against: p.against, Memory: memory})
 	if _, ok := errors.AsType[*solve.MemoryError](err); ok {
 		return fmt.Errorf("solve for optimal play: %w; let tilecheck solve write a file, and give optimal:file=FILE", err)
 	}
@@ -114,7 +119,7 @@ func (p *optimal) open() error {
 func (p *optimal) fits(found solve.Problem) error {
 	want := solve.Problem{
 		Shape: p.shape, MaxExp: p.max, Objective: p.objective, Discount: found.Discount,
-		Twos: game.FourOdds - 1, Total: game.FourOdds,
+		Twos: game.FourOdds - 1, Total: game.FourOdds, Against: p.against,
 	}
 	if p.max == 0 {
 		want.MaxExp = found.MaxExp

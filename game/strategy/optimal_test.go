@@ -206,7 +206,7 @@ func TestOptimalErrors(t *testing.T) {
 		{"optimal", game.Shape{Rows: 2, Cols: 2}, "a game that goes on, want a tile that ends it"},
 		{"optimal:objective=score", game.Shape{Rows: 4, Cols: 4}, "a game that goes on, want a tile that ends it"},
 		{"optimal:objective=max", game.Shape{Rows: 2, Cols: 2}, "objective is max, want win, score, moves"},
-		{"optimal:depth=1", game.Shape{Rows: 2, Cols: 2}, `unknown option "depth", want objective, file`},
+		{"optimal:depth=1", game.Shape{Rows: 2, Cols: 2}, `unknown option "depth", want objective, against, file`},
 	} {
 		_, err := strategy.Parse(c.spec, strategy.Setting{Rules: newRules(t, c.shape)})
 		if _, ok := errors.AsType[*strategy.SpecError](err); !ok || !strings.Contains(err.Error(), c.want) {

@@ -239,6 +239,9 @@ type shieldedPlayer struct {
 
 func (p *shieldedPlayer) Acted() bool { return p.acted }
 
+// Close ends the player under the shield, if it is a program.
+func (p *shieldedPlayer) Close() error { return ClosePlayer(p.Player) }
+
 func (p *shieldedPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
 	allowed, best, err := p.shield.allowedMoves(b)
 	if err != nil {

@@ -84,7 +84,7 @@ func TestList(t *testing.T) {
 			t.Errorf("entry %+v: want a new name, what it is, its source, and an example of it", e)
 		}
 		names[e.Name] = true
-		if _, err := strategy.Parse(e.Example, strategy.Setting{Rules: rules, Max: 11}); err != nil {
+		if _, err := strategy.Parse(e.Example, strategy.Setting{Rules: rules, Max: 11, Programs: struct{ strategy.Programs }{}}); err != nil {
 			t.Error(err)
 		}
 	}

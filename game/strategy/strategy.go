@@ -2,10 +2,12 @@ package strategy
 
 import (
 	"context"
+	"io"
 	"math/big"
 	"math/rand/v2"
 
 	"tilecheck/game"
+	"tilecheck/game/solve"
 )
 
 // Setting is the game for which a strategy is made.
@@ -13,6 +15,10 @@ type Setting struct {
 	Rules *game.Rules
 	// Max is the exponent of the winning tile, 11 for 2048; 0 if the game goes on until no move is legal. Most strategies ignore it.
 	Max int
+	// Against is who places the new tiles. It is the default of strategies that expect an opponent.
+	Against solve.Against
+	// Programs starts external players; nil: there are none.
+	Programs Programs
 }
 
 // Strategy is a way to play on boards of one shape. It is immutable and may be shared by goroutines; its players and choosers may not.
@@ -59,6 +65,21 @@ type Player interface {
 	// Choose returns one of the moves in legal. legal is not empty; it has all legal moves, or those that a Shield shows. A deterministic
 	// strategy does not use rng. The error is game.ErrOverflow if a merge does not fit the board.
 	Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error)
+}
+
+// ClosePlayer ends the program of an external player, or of one under a shield. For other players it does nothing.
+func ClosePlayer(p Player) error {
+	if c, ok := p.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// WidePlayer is a Player that knows tiles above 32768. Other players see a downgraded board instead.
+type WidePlayer interface {
+	Player
+	// ChooseWide is Choose on a Wide board.
+	ChooseWide(w game.Wide, legal game.Moves, rng *rand.Rand) (game.Dir, error)
 }
 
 // Chooser computes exactly how a strategy chooses its moves. It agrees with the Player: the Player makes each move with the probability that

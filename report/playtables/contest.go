@@ -143,7 +143,7 @@ func contestNotes(c *play.Contest) []string {
 	if known > 0 {
 		notes[0] += fmt.Sprintf("; %s from the state", noun.Count(known, "game"))
 	}
-	notes = append(notes, c.Warnings...)
+	notes = append(append(notes, c.Warnings...), opponentNotes(c.Match)...)
 	confidence := 100 * c.Confidence
 	pairs := fmt.Sprintf("with %g %% confidence all places and differences are right; all players met the same tiles (common random numbers)", confidence)
 	if c.By == play.ByWin {
@@ -240,7 +240,7 @@ func reachedSeries(c *play.Contest, player int) (s plot.Series, exps []int, err 
 			exps = append(exps, exp)
 		}
 	}
-	each := stats.Confidence(stats.Alpha(c.Confidence) / game.MaxExponent)
+	each := stats.Confidence(stats.Alpha(c.Confidence) / game.MaxWideExponent)
 	for exp := exps[0]; exp <= exps[len(exps)-1]; exp++ {
 		b := p.Reached(exp)
 		i, err := stats.BernoulliInterval(b, each, c.Sequential)

@@ -146,7 +146,7 @@ func rounded(x float64) string {
 
 // playNotes explain the number of games and the intervals.
 func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
-	notes := append([]string{gamesNote(out)}, out.Warnings...)
+	notes := append(append([]string{gamesNote(out)}, out.Warnings...), opponentNotes(out.Match)...)
 	confidence := 100 * estimates[0].Interval.Confidence
 	text := fmt.Sprintf("intervals: each holds with %g %% confidence; the rows of tiles reached hold together, and so do those of largest tiles (Bonferroni)", confidence)
 	if out.Sequential() {
@@ -156,6 +156,20 @@ func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
 }
 
 // gamesNote returns the note about the games: their number, seed and best results.
+// opponentNotes say what a result against the opponent of a match means.
+func opponentNotes(m play.Match) []string {
+	if m.Opponent == nil {
+		return nil
+	}
+	value, ok := m.Opponent.Guaranteed()
+	if !ok {
+		return []string{fmt.Sprintf("new tiles by %v, an opponent that looks ahead: a result against it bounds nothing, since others can be worse for the player", m.Opponent)}
+	}
+	return []string{fmt.Sprintf("new tiles by %v: the player can guarantee to win with %s (tilecheck solve), and no player wins more often against this opponent",
+		m.Opponent, Value(value))}
+}
+
+// gamesNote is the note about the number of games.
 func gamesNote(out *play.Outcome) string {
 	text := fmt.Sprintf("seed %d, %s", out.Match.Seed, noun.Count(out.Games(), "game"))
 	if out.Games() < out.Asked {

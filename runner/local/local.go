@@ -62,6 +62,11 @@ const (
 
 // Run implements runner.Commander.
 func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err error) {
+	return t.start(ctx, c, nil)
+}
+
+// start is Run with a file for the standard input; nil: nothing is read.
+func (t *Tool) start(ctx context.Context, c runner.Command, stdin *os.File) (exit runner.Exit, err error) {
 	dir := t.dir
 	if dir == "" {
 		var remove func() error
@@ -77,14 +82,15 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 			return exit, err
 		}
 	}
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if c.Limits.Time > 0 {
-		limited, cancel = context.WithTimeout(ctx, c.Limits.Time+grace)
-	}
+	limited, cancel := context.WithCancel(ctx) // when the output is refused
 	defer cancel()
+	if c.Limits.Time > 0 {
+		limited, cancel = context.WithTimeout(limited, c.Limits.Time+grace)
+		defer cancel()
+	}
 	start := time.Now()
 	out := &guard{w: c.Stdout, stop: cancel}
-	exit.Code, err = t.run(limited, dir, c, out)
+	exit.Code, err = t.run(limited, dir, c, stdin, out)
 	exit.Elapsed = time.Since(start)
 	exit.Files = collect(dir, c.Collect)
 	switch {
@@ -102,11 +108,14 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 }
 
 // run returns the exit code, of a signal 128 and its number.
-func (t *Tool) run(ctx context.Context, dir string, c runner.Command, out *guard) (int, error) {
+func (t *Tool) run(ctx context.Context, dir string, c runner.Command, stdin *os.File, out *guard) (int, error) {
 	runtime.LockOSThread() // which is not to end before the tool, see follow
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, t.path, c.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, c.Stderr
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
 	if len(t.env) > 0 {
 		cmd.Env = append(os.Environ(), t.env...)
 	}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"strings"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/ntuple"
+	"tilecheck/internal/progress"
+	"tilecheck/report/table"
+	"tilecheck/stats"
+)
+
+type trainCmd struct {
+	Output string `arg:"" help:"File to write, for the strategy ntuple:FILE." file:"out"`
+
+	sizeFlags `embed:""`
+	Tuples    string       `help:"Cells of each tuple, counted from 0 row by row: 0,1,2,3/0,1,4,5 (default: rectangles of 2x3 cells on boards of up to 9 cells, otherwise lines and squares)." placeholder:"CELLS/..."`
+	Largest   int          `help:"Largest tile that the network knows; it sees larger ones halved (default: the largest on the board, at most 32768)." placeholder:"TILE"`
+	Games     int64        `help:"Games to learn from." default:"100000" want:"[1,]" placeholder:"N"`
+	Rate      float64      `help:"Learning rate of the first game; it falls to a hundredth." default:"0.1" want:"(0,1]" placeholder:"R"`
+	Round     int          `rare:"" help:"Round the weights to multiples of 2^-BITS, for a shorter file (default: not)." default:"-1" want:"[-1,20]" placeholder:"BITS"`
+	Seed      *uint64      `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	Format    table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	timeFlag  `embed:""`
+}
+
+// Run trains a network, writes it, and prints how it played while it learned.
+func (c *trainCmd) Run(ctx context.Context, env *environment) error {
+	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
+	defer cancel()
+	if isStdout(c.Output) {
+		return usageError("the output is %s, want a file: the results go to standard output", c.Output)
+	}
+	net, err := c.network()
+	if err != nil {
+		return err
+	}
+	seed, err := env.seedOr(c.Seed)
+	if err != nil {
+		return err
+	}
+	report, done := env.progress()
+	defer done()
+	training := ntuple.Training{Games: c.Games, Rate: c.Rate, Seed: seed}
+	parts := newTrainingParts(c.Games)
+	last := time.Now()
+	training.Each = func(games int64, score int) {
+		parts.add(games, score)
+		if report != nil && games%256 == 0 && time.Since(last) > 100*time.Millisecond {
+			last = time.Now()
+			report(progress.Progress{Property: "learning", Done: games, Target: c.Games, Unit: progress.Games})
+		}
+	}
+	if err := net.Train(ctx, training); err != nil {
+		return limitError(err)
+	}
+	done()
+	if c.Round >= 0 {
+		net.Round(c.Round)
+	}
+	if err := env.writeFile(c.Output, net.Write); err != nil {
+		return err
+	}
+	out := parts.table(net, seed)
+	return out.Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// network returns the network that the flags describe.
+func (c *trainCmd) network() (*ntuple.Network, error) {
+	rows, cols, err := c.shape()
+	if err != nil {
+		return nil, err
+	}
+	shape := game.Shape{Rows: rows, Cols: cols}
+	if err := shape.Validate(); err != nil {
+		return nil, usageError("%w", err)
+	}
+	largest := min(shape.Cells()+1, game.MaxExponent)
+	if c.Largest != 0 {
+		largest = bits.TrailingZeros(uint(c.Largest))
+		if c.Largest < 4 || c.Largest != 1<<largest || largest > game.MaxExponent {
+			return nil, usageError("--largest is %d, want a power of two from 4 to %d", c.Largest, game.Value(game.MaxExponent))
+		}
+	}
+	tuples := ntuple.DefaultTuples(shape)
+	if c.Tuples != "" {
+		tuples = nil
+		for text := range strings.SplitSeq(c.Tuples, "/") {
+			tuple, err := ntuple.ParseTuple(text)
+			if err != nil {
+				return nil, usageError("--tuples: %w", err)
+			}
+			tuples = append(tuples, tuple)
+		}
+	}
+	net, err := ntuple.New(shape, largest, tuples)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return net, nil
+}
+
+// trainingParts has the scores of ten parts of a training.
+type trainingParts struct {
+	games  int64
+	scores [10]stats.Moments
+}
+
+func newTrainingParts(games int64) *trainingParts { return &trainingParts{games: games} }
+
+// add counts the score of a game, given its number from 1.
+func (p *trainingParts) add(game int64, score int) {
+	p.scores[(game-1)*int64(len(p.scores))/p.games].Add(float64(score))
+}
+
+// table returns the mean score of each part.
+func (p *trainingParts) table(net *ntuple.Network, seed uint64) *table.Table {
+	out := &table.Table{
+		Title: fmt.Sprintf("%d weights of %d tuples on %v", net.Weights(), len(net.Tuples()), net.Shape()),
+		Columns: []table.Column{
+			{Name: "games", Align: table.Right}, {Name: "mean score", Field: "mean_score", Align: table.Right}, {Name: "best score", Field: "best_score", Align: table.Right},
+		},
+		Notes: []string{fmt.Sprintf("seed %d: the same seed gives the same file", seed), "the scores are those of games while it learned"},
+	}
+	games := int64(0)
+	for _, m := range p.scores {
+		if games += m.N; m.N > 0 {
+			out.Append(games, table.Cell{Text: fmt.Sprintf("%.1f", m.Mean()), Value: m.Mean()}, int64(m.Max))
+		}
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+// Package ntuple has n-tuple networks, which value boards of 2048, the format of their files, and their training.
+//
+// A network has tables of weights. A tuple is a list of cells; the tiles in these cells select one weight of the table of the tuple. The value of a board
+// is the sum of the selected weights over all tuples and all symmetric images of the board.
+//
+// Source: Szubert and Jaśkowski, Temporal Difference Learning of N-Tuple Networks for the Game 2048 (CIG 2014).
+package ntuple
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"tilecheck/game"
+)
+
+// Limits of networks, which bound the memory that a file can ask for.
+const (
+	MaxWeights    = 1 << 26 // of all tuples, 4 bytes each
+	MaxTuples     = 64
+	MaxTupleCells = 8
+)
+
+// Network is an n-tuple network. It may be shared by goroutines unless it is trained.
+type Network struct {
+	shape  game.Shape
+	rules  *game.Rules
+	values int       // number of tiles that it knows, with the empty cell: exponents 0 to values-1
+	tuples [][]int   // cells, row-major
+	images [][]image // of each tuple, one for each symmetry
+	// weights has a table for each tuple. The weight of exponents e0, e1, ... in the cells of the tuple is at e0 + values e1 + values^2 e2 ...
+	weights [][]float32
+	note    string
+}
+
+// image is a tuple under a symmetry: the places of its cells in a Board, in bits.
+type image []uint8
+
+// New returns a network whose weights are 0. largest is the exponent of the largest tile that it knows.
+func New(shape game.Shape, largest int, tuples [][]int) (*Network, error) {
+	rules, err := game.New(shape)
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{shape: shape, rules: rules, values: largest + 1, tuples: tuples}
+	switch {
+	case largest < 1 || largest > game.MaxExponent:
+		return nil, fmt.Errorf("the largest tile is 2^%d, want 2 to %d", largest, game.Value(game.MaxExponent))
+	case len(tuples) == 0 || len(tuples) > MaxTuples:
+		return nil, fmt.Errorf("%d tuples, want 1 to %d", len(tuples), MaxTuples)
+	}
+	total := 0
+	for _, tuple := range tuples {
+		if err := n.checkTuple(tuple); err != nil {
+			return nil, err
+		}
+		size := 1
+		for range tuple {
+			size *= n.values
+			if total+size > MaxWeights {
+				return nil, fmt.Errorf("more than %d weights, want fewer tuples, cells or tiles", MaxWeights)
+			}
+		}
+		total += size
+		n.weights = append(n.weights, make([]float32, size))
+		n.images = append(n.images, n.imagesOf(tuple))
+	}
+	return n, nil
+}
+
+func (n *Network) checkTuple(tuple []int) error {
+	if len(tuple) == 0 || len(tuple) > MaxTupleCells {
+		return fmt.Errorf("tuple %v has %d cells, want 1 to %d", tuple, len(tuple), MaxTupleCells)
+	}
+	for i, cell := range tuple {
+		if cell < 0 || cell >= n.shape.Cells() {
+			return fmt.Errorf("tuple %v has cell %d, want 0 to %d", tuple, cell, n.shape.Cells()-1)
+		}
+		if slices.Contains(tuple[:i], cell) {
+			return fmt.Errorf("tuple %v has cell %d twice, want it once", tuple, cell)
+		}
+	}
+	return nil
+}
+
+// imagesOf returns the images of a tuple under all symmetries.
+func (n *Network) imagesOf(tuple []int) []image {
+	var out []image
+	for s := range game.Symmetry(n.rules.Symmetries()) {
+		one := make(image, len(tuple))
+		for i, cell := range tuple {
+			moved := n.rules.Apply(s, game.Board(0).With(cell, 1))
+			for k := range n.shape.Cells() {
+				if moved.Cell(k) == 1 {
+					one[i] = uint8(4 * k)
+				}
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// DefaultTuples returns the tuples of networks that are not told which: all rectangles of 2x3 cells on boards of up to 9 cells, otherwise all lines of
+// at most four cells and all squares of 2x2, without those that are symmetric to others.
+//
+// Source: Szubert and Jaśkowski (lines and squares).
+func DefaultTuples(shape game.Shape) [][]int {
+	rules, err := game.New(shape)
+	if err != nil {
+		return nil
+	}
+	var out [][]int
+	seen := map[game.Board]bool{}
+	add := func(rows, cols int) {
+		for row := 0; row+rows <= shape.Rows; row++ {
+			for col := 0; col+cols <= shape.Cols; col++ {
+				var tuple []int
+				var cells game.Board
+				for i := range rows * cols {
+					cell := (row+i/cols)*shape.Cols + col + i%cols
+					tuple, cells = append(tuple, cell), cells.With(cell, 1)
+				}
+				if least, _ := rules.Canonical(cells); !seen[least] {
+					seen[least] = true
+					out = append(out, tuple)
+				}
+			}
+		}
+	}
+	if shape.Cells() <= 9 {
+		add(2, 3)
+		add(3, 2)
+	}
+	if len(out) == 0 {
+		add(1, min(4, shape.Cols))
+		add(min(4, shape.Rows), 1)
+		add(2, 2)
+	}
+	return out
+}
+
+// Shape returns the shape of the boards.
+func (n *Network) Shape() game.Shape { return n.shape }
+
+// Largest returns the exponent of the largest tile that the network knows. Boards with larger ones are downgraded.
+func (n *Network) Largest() int { return n.values - 1 }
+
+// Tuples returns the tuples.
+func (n *Network) Tuples() [][]int { return n.tuples }
+
+// Weights returns the number of weights.
+func (n *Network) Weights() int {
+	total := 0
+	for _, w := range n.weights {
+		total += len(w)
+	}
+	return total
+}
+
+// Note returns what the file says about the training, one line.
+func (n *Network) Note() string { return n.note }
+
+// Value returns the expected score from b on, a board after a move and before the new tile.
+func (n *Network) Value(b game.Board) float64 {
+	b = n.known(b)
+	sum := 0.0
+	for t, images := range n.images {
+		weights := n.weights[t]
+		for _, at := range images {
+			sum += float64(weights[n.index(b, at)])
+		}
+	}
+	return sum
+}
+
+// index returns the index of the weight that the tiles of b select.
+func (n *Network) index(b game.Board, at image) int {
+	i := 0
+	for k := len(at) - 1; k >= 0; k-- {
+		i = i*n.values + int(uint64(b)>>(at[k]&63)&15)
+	}
+	return i
+}
+
+// known returns b, downgraded if it has tiles that the network does not know. If that is not possible, they count as the largest that it knows.
+func (n *Network) known(b game.Board) game.Board {
+	if n.values > game.MaxExponent || !b.AtLeast(n.values) {
+		return b
+	}
+	if lower, ok := (game.Wide{Low: b}).Downgraded(n.values - 1); ok {
+		return lower
+	}
+	for i := range n.shape.Cells() {
+		b = b.With(i, min(b.Cell(i), n.values-1))
+	}
+	return b
+}
+
+// Best returns the first move of legal with the largest sum of its score and the value of the board after it, in the order of game.Dir. The error is
+// game.ErrOverflow.
+func (n *Network) Best(rules *game.Rules, b game.Board, legal game.Moves) (best game.Dir, next game.Board, gain int, value float64, err error) {
+	var after [4]game.Board
+	_, overflow := rules.Moved(b, &after)
+	if overflow != 0 {
+		return 0, 0, 0, 0, game.ErrOverflow
+	}
+	horizontal, vertical := rules.Scores(b)
+	found := false
+	for i := range legal.Len() {
+		d := legal.At(i)
+		score := horizontal
+		if d >= game.Up {
+			score = vertical
+		}
+		if v := n.Value(after[d]); !found || float64(score)+v > float64(gain)+value {
+			found, best, next, gain, value = true, d, after[d], score, v
+		}
+	}
+	if !found {
+		return 0, 0, 0, 0, errors.New("no legal move")
+	}
+	return best, next, gain, value, nil
+}

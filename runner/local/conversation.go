@@ -1,0 +1,161 @@
+package local
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"tilecheck/runner"
+)
+
+// Conversation is a program that is asked questions, a line each on its standard input, and answers each with a line on its standard output. It must
+// not be shared by goroutines.
+type Conversation struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	in      *os.File
+	answers chan string
+	stderr  lastLine
+	over    chan struct{} // closed when the program has ended; then exit and err are set
+	exit    runner.Exit
+	err     error
+}
+
+const (
+	// maxAnswer is the length of the longest answer, in bytes.
+	maxAnswer = 1 << 16
+	// closeDelay is how long a program may take to end after its standard input was closed.
+	closeDelay = 300 * time.Millisecond
+)
+
+// Converse starts the tool for a conversation, in the current directory or the one that In gave. The program with all that it has started ends when the
+// context does, or at Close.
+func (t *Tool) Converse(ctx context.Context, args []string) (*Conversation, error) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	if t.dir == "" {
+		t = t.In(".", t.env...)
+	}
+	c := &Conversation{ctx: ctx, in: out, answers: make(chan string), over: make(chan struct{})}
+	running, cancel := context.WithCancel(ctx)
+	c.cancel = cancel
+	read, write := io.Pipe()
+	go c.readAnswers(running, read)
+	go func() {
+		defer close(c.over)
+		c.exit, c.err = t.start(running, runner.Command{Args: args, Stdout: write, Stderr: &c.stderr}, in)
+		err := errors.Join(in.Close(), write.Close())
+		if c.err == nil {
+			c.err = err
+		}
+	}()
+	return c, nil
+}
+
+// readAnswers passes the lines of the program on, until the conversation is over.
+func (c *Conversation) readAnswers(ctx context.Context, r *io.PipeReader) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxAnswer)
+	for lines.Scan() {
+		select {
+		case c.answers <- strings.TrimSuffix(lines.Text(), "\r"):
+		case <-ctx.Done():
+			r.CloseWithError(ctx.Err())
+			return
+		}
+	}
+	r.CloseWithError(fmt.Errorf("an answer is longer than %d bytes", maxAnswer))
+}
+
+// Tell writes a line that has no answer. An error is returned by the next Ask, which knows more about it.
+func (c *Conversation) Tell(line string) { io.WriteString(c.in, line+"\n") }
+
+// Ask writes a line, and returns the answer. The error is that of the context, or says what was sent and what happened: the program has ended, or has not
+// answered within the limit.
+func (c *Conversation) Ask(line string, limit time.Duration) (string, error) {
+	c.Tell(line)
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case answer := <-c.answers:
+		return answer, nil
+	case <-c.ctx.Done():
+		return "", c.ctx.Err()
+	case <-c.over:
+		return "", fmt.Errorf("sent %q: %w", line, c.ended())
+	case <-timer.C:
+		return "", fmt.Errorf("sent %q: no answer within %v%s", line, limit, c.stderr.note())
+	}
+}
+
+// ended returns the error about a program that ended before it answered.
+func (c *Conversation) ended() error {
+	switch {
+	case c.ctx.Err() != nil:
+		return c.ctx.Err()
+	case c.err != nil:
+		return c.err
+	case c.exit.Cause == runner.Refused:
+		return fmt.Errorf("an answer is longer than %d bytes", maxAnswer)
+	}
+	return fmt.Errorf("the program ended with exit code %d without an answer%s", c.exit.Code, c.stderr.note())
+}
+
+// Close closes the program's standard input, waits shortly for its end, ends it otherwise, and returns when nothing of it is left.
+func (c *Conversation) Close() error {
+	err := c.in.Close()
+	timer := time.NewTimer(closeDelay)
+	defer timer.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-c.answers: // nobody asked
+		case <-c.over:
+			waiting = false
+		case <-timer.C:
+			waiting = false
+		}
+	}
+	c.cancel()
+	<-c.over
+	return err
+}
+
+// lastLine keeps the last line that was written to it.
+type lastLine struct {
+	mutex sync.Mutex
+	text  []byte
+}
+
+func (l *lastLine) Write(b []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	const most = 4096
+	l.text = append(l.text, b...)
+	if n := len(l.text); n > most {
+		l.text = append([]byte(nil), l.text[n-most:]...)
+	}
+	return len(b), nil
+}
+
+// note returns the last line for a message; it is empty if nothing was written.
+func (l *lastLine) note() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	text := bytes.TrimSpace(l.text)
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; its last words are %q", text)
+}
