@@ -45,7 +45,7 @@ func TestDiscounted(t *testing.T) {
 				}
 				return best
 			}
-			for name, dir := range krylovDimension {
+			for name, dir := range directions {
 				discounted := func(n int, opts solve.Options) *solve.Values {
 					in.Helper()
 					values, err := solve.Discounted(in.Context(), in.g, in.reward(), factor, n, dir, opts)
