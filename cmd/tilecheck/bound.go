@@ -129,13 +129,19 @@ func (c *boundCmd) certify(ctx context.Context, env *environment, part *induced.
 	if c.Certificate == "" {
 		return nil
 	}
-	return env.writeFile(c.Certificate, func(w io.Writer) error {
-		if !strings.HasSuffix(c.Certificate, ".gz") {
-			_, err := part.Prove(ctx, w)
-			return err
+	return env.writeCertificate(c.Certificate, func(w io.Writer) error {
+		_, err := part.Prove(ctx, w)
+		return err
+	})
+}
+
+// writeCertificate writes a file, compressed if its name ends in .gz.
+func (env *environment) writeCertificate(name string, write func(w io.Writer) error) error {
+	return env.writeFile(name, func(w io.Writer) error {
+		if !strings.HasSuffix(name, ".gz") {
+			return write(w)
 		}
 		compressed := gzip.NewWriter(w)
-		_, err := part.Prove(ctx, compressed)
-		return errors.Join(err, compressed.Close())
+		return errors.Join(write(compressed), compressed.Close())
 	})
 }
