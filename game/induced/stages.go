@@ -31,7 +31,8 @@ const (
 	DefaultStageRounds = 3
 )
 
-func (o *StageOptions) validate() error {
+// Validate returns an error that says what is wrong with the options, nil if nothing is.
+func (o *StageOptions) Validate() error {
 	if err := (Options{Rules: o.Rules, Max: o.Max}).validate(); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ type stageBuilder struct {
 // the last stage to the first. Boards that a stage does not look at count as lost, so the result is a bound whatever boards are left out. Values
 // are rounded down.
 func StageBound(ctx context.Context, opt StageOptions) (*StageProof, error) {
-	if err := opt.validate(); err != nil {
+	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	opt.States = cmp.Or(opt.States, DefaultStageStates)
