@@ -28,6 +28,7 @@ type boundCmd struct {
 	Budget      time.Duration `aliases:"time" help:"Time to look for states; the machine decides how many." placeholder:"DURATION"`
 	Workers     int           `rare:"" help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
+	Stages      int           `help:"Prove by stages that collect these tiles in a row, where they are locked; without a strategy. --explore-states is of each stage (default: 200000)." placeholder:"TILE"`
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.2." placeholder:"FILE" file:"in"`
@@ -52,7 +53,7 @@ const bytesPerState = 400
 func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	err := env.refuseFlags(c.Check != "", "with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards")
+	err := env.refuseFlags(c.Check != "", "with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards", "stages")
 	switch {
 	case err != nil:
 		return err
@@ -64,8 +65,10 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 			env.name = "certify"
 		}
 		return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
+	case c.Stages != 0:
+		return c.runStages(ctx, env)
 	case c.Strategy == "":
-		return usageError("no strategy is given, want one; tilecheck certify FILE checks a certificate")
+		return usageError("no strategy is given, want one, or --stages; tilecheck certify FILE checks a certificate")
 	}
 	player, opt, err := c.options()
 	if err != nil {
@@ -129,13 +132,19 @@ func (c *boundCmd) certify(ctx context.Context, env *environment, part *induced.
 	if c.Certificate == "" {
 		return nil
 	}
-	return env.writeFile(c.Certificate, func(w io.Writer) error {
-		if !strings.HasSuffix(c.Certificate, ".gz") {
-			_, err := part.Prove(ctx, w)
-			return err
+	return env.writeCertificate(c.Certificate, func(w io.Writer) error {
+		_, err := part.Prove(ctx, w)
+		return err
+	})
+}
+
+// writeCertificate writes a file, compressed if its name ends in .gz.
+func (env *environment) writeCertificate(name string, write func(w io.Writer) error) error {
+	return env.writeFile(name, func(w io.Writer) error {
+		if !strings.HasSuffix(name, ".gz") {
+			return write(w)
 		}
 		compressed := gzip.NewWriter(w)
-		_, err := part.Prove(ctx, compressed)
-		return errors.Join(err, compressed.Close())
+		return errors.Join(write(compressed), compressed.Close())
 	})
 }

@@ -24,7 +24,7 @@ import (
 )
 
 type certifyCmd struct {
-	Files  []string     `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate and bound --certificate write them; gzip may have compressed them." file:"in"`
+	Files  []string     `arg:"" name:"certificate" help:"Certificates (- for standard input), as check, bound and solve --certificate write them; gzip may have compressed them." file:"in"`
 	Model  string       `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
 	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
@@ -110,14 +110,14 @@ func (c *certifyCmd) check(ctx context.Context, env *environment, name string, j
 		return nil, nil, err
 	}
 	defer file.Close()
-	text, ofBound, err := certificateText(file)
+	text, checkGame, err := certificateText(file)
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	case ofBound && c.Model != "":
+	case checkGame != nil && c.Model != "":
 		return nil, nil, usageError("%s is about the game 2048 and not about a model, want it without --model", name)
-	case ofBound:
-		checked, note, err := checkBound(ctx, text)
+	case checkGame != nil:
+		checked, note, err := checkGame(ctx, text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -24,7 +24,7 @@ func (p *Part) Prove(ctx context.Context, w io.Writer) (*Bound, error) {
 	b := &backward{Part: p, strategyValues: map[int][]*table[[2]Fixed]{}, optimalValues: map[int]*table[Fixed]{}}
 	var cert *certificate
 	if w != nil {
-		cert = newCertificate(w, p)
+		cert = newCertificate(w, p.survey.opt.Rules.Shape(), p.Canonical(), p.survey.opt.Max, p.survey.strategy.String())
 	}
 	const first = 2 // half of 2+2, the smallest sum
 	for half := len(p.layers) - 1; half >= first; half-- {

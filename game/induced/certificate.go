@@ -10,7 +10,6 @@ import (
 	"tilecheck/game"
 )
 
-// certificate writes the certificate of a lower bound. It is a text of lines, so that a checker can be a short program in any language.
 // certificate writes the certificate of a lower bound: text in lines, so that a checker is a short program in any language.
 //
 //	tilecheck certificate 2
@@ -34,16 +33,17 @@ type certificate struct {
 	line  []byte
 }
 
-func newCertificate(w io.Writer, p *Part) *certificate {
-	c := &certificate{sum: sha256.New(), cells: p.survey.opt.Rules.Shape().Cells()}
+// newCertificate writes the header. strategy says what the certificate was made from, for information only.
+func newCertificate(w io.Writer, shape game.Shape, canonical bool, maxExp int, strategy string) *certificate {
+	c := &certificate{sum: sha256.New(), cells: shape.Cells()}
 	c.out = bufio.NewWriter(io.MultiWriter(w, c.sum))
 	// The writer keeps write errors until finish.
 	boards := "raw"
-	if p.Canonical() {
+	if canonical {
 		boards = "canonical"
 	}
 	fmt.Fprintf(c.out, "tilecheck certificate 2\nboard %s\nboards %s\nmax %d\nscale %d\nstrategy %q\n",
-		p.survey.opt.Rules.Shape(), boards, game.Value(p.survey.opt.Max), Scale, p.survey.strategy)
+		shape, boards, game.Value(maxExp), Scale, strategy)
 	return c
 }
 

@@ -124,10 +124,16 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 			return e.temporal(path, dir)
 		}
 	}
-	if e.coalition != nil {
-		return e.gameLTL(path.X, dir)
+	if e.coalition == nil {
+		return e.ltl(path.X, dir)
 	}
-	return e.ltl(path.X, dir)
+	if only, ok := e.sides(dir).Direction(); ok && !e.opts.Scheduler { // an MDP, whose automata are smaller; strategies of a coalition are refused
+		coalition := e.coalition
+		e.coalition = nil
+		defer func() { e.coalition = coalition }()
+		return e.ltl(path.X, only)
+	}
+	return e.gameLTL(path.X, dir)
 }
 
 // indicator returns 1 in the states of a set, and 0 in the others.

@@ -19,8 +19,8 @@ type Game struct {
 // NewGame returns the game in which the owner of the given states maximizes.
 func NewGame(g *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{g, maximizer} }
 
-// direction returns the direction of the game as an MDP; false if both sides have choices.
-func (game *Game) direction() (dir Direction, ok bool) {
+// Direction returns the direction of the game as an MDP; false if both sides have choices.
+func (game *Game) Direction() (dir Direction, ok bool) {
 	var sides [2]bool
 	for s := range game.graph.NumStates() {
 		if first, end := game.graph.Choices(s); end-first > 1 {
@@ -62,7 +62,7 @@ func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction,
 // Weininger (CAV 2018) and Eisentraut, Kelmendi, Kretinsky and Weininger (2019); if it is slow, and for
 // fractions, strategy improvement, Hoffman and Karp (1966) and Condon (1992).
 func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return Until(ctx, game.graph, left, right, dir, opts)
 	}
 	opts.Epsilon = opts.epsilon()
@@ -229,7 +229,7 @@ func (game *Game) stays(c int, set *sparse.Set) bool {
 
 // Next returns bounds on the value of X set.
 func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return Next(ctx, game.graph, set, dir, opts)
 	}
 	sys, err := game.newSystem(newStepwise, nil, opts)
@@ -246,7 +246,7 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 // BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps.
 // Strategies may count steps.
 func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound Steps, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return BoundedUntil(ctx, game.graph, left, right, bound, dir, opts)
 	}
 	if bound.Low > 0 {
@@ -271,7 +271,7 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 
 // CumulReward returns bounds on the value of the expected reward of the first steps.
 func (game *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return CumulReward(ctx, game.graph, r, steps, dir, opts)
 	}
 	sys, err := game.newSystem(newStepwise, r, opts)
@@ -286,7 +286,7 @@ func (game *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, 
 // InstantReward returns bounds on the value of the expected state reward after the given number of
 // steps. Rewards of choices do not count.
 func (game *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return InstantReward(ctx, game.graph, r, steps, dir, opts)
 	}
 	sys, err := game.newSystem(newStepwise, r, opts)

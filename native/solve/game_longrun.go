@@ -24,7 +24,7 @@ const maxLongRunSteps = 1 << 20
 // Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969);
 // the MDPs are solved as by LongRun.
 func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return LongRun(ctx, game.graph, r, dir, opts)
 	}
 	opts.Within, opts.Classic = nil, false

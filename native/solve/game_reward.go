@@ -15,7 +15,7 @@ import (
 // Source: PRISM-games' R[F]; stochastic shortest path games, Patek and Bertsekas (1999); strategy
 // improvement of the minimizer from a strategy that reaches target almost surely.
 func (game *Game) ReachReward(ctx context.Context, r *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return ReachReward(ctx, game.graph, r, target, dir, opts)
 	}
 	strategy := game.firstChoices()
@@ -40,7 +40,7 @@ func (game *Game) ReachReward(ctx context.Context, r *sparse.Reward, target *spa
 //
 // Source: strategy improvement of the maximizer.
 func (game *Game) TotalReward(ctx context.Context, r *sparse.Reward, opts Options) (*Values, error) {
-	if dir, ok := game.direction(); ok {
+	if dir, ok := game.Direction(); ok {
 		return TotalReward(ctx, game.graph, r, dir, opts)
 	}
 	finite := game.finiteTotal(r)

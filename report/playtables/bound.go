@@ -33,6 +33,18 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 	return t
 }
 
+// StageBound is the table of a bound that was proven by stages.
+func StageBound(proof *induced.StageProof, elapsed time.Duration) *table.Facts {
+	t, shape := new(table.Facts), proof.Rules.Shape()
+	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
+	t.Add(table.Column{Field: "tile"}, game.Value(proof.Max), nil)
+	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: proof.Bound.String(), Value: proof.Bound.Float64()}, "certified lower bound")
+	t.Add(table.Column{Name: "stages", Field: "stages"}, proof.Stages, fmt.Sprintf("that collect tiles %d", game.Value(proof.Unit)))
+	t.Add(table.Column{Name: "boards", Field: "boards"}, proof.Boards, "in all stages")
+	addSeconds(t, elapsed)
+	return t
+}
+
 // addSeconds adds the time that the computation took.
 func addSeconds(t *table.Facts, elapsed time.Duration) {
 	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tilecheck/game"
+	"tilecheck/game/guarantee"
 	"tilecheck/game/solve"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -68,6 +69,23 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		t.Columns = slices.Insert(t.Columns, 3, table.Column{Name: "against", Field: "-"})
 		t.Rows[0] = slices.Insert(t.Rows[0], 3, table.Cell{Text: problem.Against.String()})
 	}
+	return t
+}
+
+// Guarantee is the table of the answer whether a tile is guaranteed, with the number of boards in its certificate.
+func Guarantee(problem solve.Problem, found *guarantee.Found, boards int, elapsed time.Duration) *table.Table {
+	t := &table.Table{Columns: []table.Column{
+		{Name: "board"},
+		{Name: "tile", Align: table.Right},
+		{Name: "guaranteed"},
+		{Name: "boards decided", Align: table.Right},
+		{Name: "in the certificate", Align: table.Right},
+		{Name: "seconds", Align: table.Right},
+	}}
+	t.Append(
+		problem.Shape.String(), game.Value(problem.MaxExp), table.Cell{Text: strconv.FormatBool(found.Guaranteed), Value: found.Guaranteed}, found.Decided, boards,
+		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
+	)
 	return t
 }
 

@@ -1,0 +1,242 @@
+package tiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Guarantee is the statement of a valid certificate of package game/guarantee.
+type Guarantee struct {
+	Rows, Cols int
+	Max        int  // the winning tile
+	Guaranteed bool // whether the player can make the tile whatever tiles come
+	Boards     int  // boards in the certificate
+}
+
+// CheckGuarantee reads and checks a certificate of a guaranteed tile, or of one that is not. The error names the line with the mistake, or is an
+// error of r or ctx.
+//
+// The lines list a set of boards without the winning tile; each stands for its images under the symmetries, too. If the side is the player, each board
+// has a move. It changes the board; it makes the winning tile, or every new tile, a 2 or a 4 in any empty cell, leads to a board of the set (or is
+// the winning tile). So do all first two tiles. Each new tile increases the sum of the tiles, and the sum of a board without the winning tile is bounded.
+// So whoever makes these moves makes the winning tile at last.
+//
+// If the side is the spawner, no move of a board makes the winning tile, and after each move that changes the board some new tile leads to a board of
+// the set; some first two tiles do, too. So whoever places these tiles prevents the winning tile, until no move is left.
+//
+// Sums descend, so the boards after a new tile are known when they are asked for, and the sums of the last two layers are kept only.
+func CheckGuarantee(ctx context.Context, r io.Reader) (*Guarantee, error) {
+	k := &guaranteeChecker{lines: newLines(ctx, r), sets: map[int]*table{}}
+	if err := k.run(); err != nil {
+		return nil, k.wrap(err)
+	}
+	return &k.Guarantee, nil
+}
+
+type guaranteeChecker struct {
+	*lines
+	Guarantee
+	*rules
+	maxExp board
+	sets   map[int]*table // the boards of the certificate, by the sum of their tiles
+	sum    int            // of the current layer
+	digits []board        // of the last board, row by row
+	last   board          // with its digits in the order of the text, the first one highest
+}
+
+func (k *guaranteeChecker) run() error {
+	side := ""
+	var err error
+	if err = k.header(4, "tilecheck guarantee 1 board %dx%d max %d side %s", &k.Rows, &k.Cols, &k.Max, &side); err != nil {
+		return err
+	}
+	k.Guaranteed = side == "player"
+	if !k.Guaranteed && side != "spawner" {
+		return fmt.Errorf("side %q, want player or spawner", side)
+	}
+	if k.rules, err = newRules(k.Rows, k.Cols, true); err != nil {
+		return err
+	}
+	if k.maxExp, err = exponentOf(k.Max); err != nil {
+		return err
+	}
+	k.sum = 1 << 20 // above all sums
+	for {
+		text, err := k.next()
+		if err != nil {
+			return err
+		}
+		if sum, found := strings.CutPrefix(string(text), "sum "); found {
+			if err := k.beginSum(sum); err != nil {
+				return err
+			}
+			continue
+		}
+		if number, found := strings.CutPrefix(string(text), "boards "); found {
+			if number != strconv.Itoa(k.Boards) {
+				return fmt.Errorf("found %.40q, want %d boards", text, k.Boards)
+			}
+			if err := k.checkStart(); err != nil {
+				return err
+			}
+			return k.end()
+		}
+		if err := k.checkEntry(text); err != nil {
+			return fmt.Errorf("%.40q: %w", text, err)
+		}
+	}
+}
+
+// beginSum begins the boards of a sum.
+func (k *guaranteeChecker) beginSum(text string) error {
+	sum, err := strconv.Atoi(text)
+	if err != nil || sum < 4 || sum >= k.sum {
+		return fmt.Errorf("sum %.20q, want one of at least 4 and below the one before", text)
+	}
+	k.sum, k.digits, k.last = sum, nil, 0
+	k.sets[sum] = newTable(true)
+	for other := range k.sets {
+		if other > sum+4 {
+			delete(k.sets, other) // a new tile adds 2 or 4
+		}
+	}
+	return nil
+}
+
+// readBoard reads the digits of a board. Missing ones at the beginning are those of the board before.
+func (k *guaranteeChecker) readBoard(text []byte) (board, error) {
+	missing := k.cells - len(text)
+	if missing < 0 || missing > 0 && k.digits == nil {
+		return 0, fmt.Errorf("want a board of %d tiles", k.cells)
+	}
+	if k.digits == nil {
+		k.digits = make([]board, k.cells)
+	}
+	for i, c := range text {
+		exp := digit(c)
+		if exp >= k.maxExp {
+			return 0, fmt.Errorf("tile %q, want an exponent below %d", c, k.maxExp)
+		}
+		k.digits[missing+i] = exp
+	}
+	var b, inOrder board
+	for i, exp := range k.digits {
+		b |= exp << (4 * i)
+		inOrder = inOrder<<4 | exp
+	}
+	if inOrder <= k.last {
+		return 0, errors.New("want the boards of a sum in ascending order")
+	}
+	k.last = inOrder
+	if b.sum() != k.sum {
+		return 0, fmt.Errorf("the sum of the tiles is %d, want %d", b.sum(), k.sum)
+	}
+	return b, nil
+}
+
+// checkEntry checks one board and adds it to its set.
+func (k *guaranteeChecker) checkEntry(text []byte) error {
+	set := k.sets[k.sum]
+	if set == nil {
+		return errors.New("want the sum of the tiles before the boards")
+	}
+	move := byte(0)
+	if n := len(text); k.Guaranteed && n > 0 {
+		text, move = text[:n-1], text[n-1]
+	}
+	b, err := k.readBoard(text)
+	if err != nil {
+		return err
+	}
+	if k.Guaranteed {
+		err = k.checkMove(b, move)
+	} else {
+		err = k.checkAnswers(b)
+	}
+	if err != nil {
+		return err
+	}
+	if !set.add(k.leastImage(b), 0) {
+		return errors.New("the board, or a symmetric one, was there already")
+	}
+	k.Boards++
+	return nil
+}
+
+// checkMove checks that a move of the player stays in the set whatever tile comes, or wins.
+func (k *guaranteeChecker) checkMove(b board, move byte) error {
+	if k.rules.lines[move] == nil {
+		return errors.New("want a move, L, R, U or D, behind the board")
+	}
+	after := k.slide(b, move)
+	if after == b {
+		return errors.New("the move is not legal")
+	}
+	if after.has(k.maxExp) || k.spawns(after, k.sum, true) {
+		return nil
+	}
+	return errors.New("the certificate has not all boards to which the move can lead")
+}
+
+// checkAnswers checks that after each move of the player some new tile stays in the set.
+func (k *guaranteeChecker) checkAnswers(b board) error {
+	for _, move := range []byte("LRUD") {
+		after := k.slide(b, move)
+		switch {
+		case after == b:
+		case after.has(k.maxExp):
+			return fmt.Errorf("the move %c wins", move)
+		case !k.spawns(after, k.sum, false):
+			return fmt.Errorf("the certificate has no board to which the move %c can lead", move)
+		}
+	}
+	return nil
+}
+
+// spawns reports whether all new tiles, or any, lead to boards of the set. For the player, a new tile that is the winning one counts as
+// if it did. sum is that of the tiles of the board.
+func (k *guaranteeChecker) spawns(after board, sum int, all bool) bool {
+	images := k.imagesOf(after)
+	for i := range k.cells {
+		if after.at(i) != 0 {
+			continue
+		}
+		for exp := board(1); exp <= 2; exp++ {
+			found := k.Guaranteed && exp >= k.maxExp
+			if !found && exp < k.maxExp {
+				_, found = k.sets[sum+1<<exp].get(k.least(&images, i, exp))
+			}
+			if found != all {
+				return found
+			}
+		}
+	}
+	return all
+}
+
+// checkStart checks that all first two tiles, or some, lead to boards of the set.
+func (k *guaranteeChecker) checkStart() error {
+	for i := range k.cells {
+		for exp := board(1); exp <= 2; exp++ {
+			won := exp >= k.maxExp
+			found := won
+			if !won {
+				found = k.spawns(exp<<(4*i), 1<<exp, k.Guaranteed)
+			}
+			if k.Guaranteed && !found {
+				return errors.New("the certificate has not all boards after the first two tiles")
+			}
+			if !k.Guaranteed && found && !won {
+				return nil
+			}
+		}
+	}
+	if !k.Guaranteed {
+		return errors.New("the certificate has no board after the first two tiles")
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package tiles
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math/bits"
+	"strings"
+)
+
+// lines reads the lines of a certificate. The last one has the checksum of all lines before it, which detects accidental changes.
+type lines struct {
+	ctx  context.Context
+	in   *bufio.Scanner // lines have at most bufio.MaxScanTokenSize bytes, 64 kB
+	line int            // number of the current line, from 1
+	hash hash.Hash
+}
+
+func newLines(ctx context.Context, r io.Reader) *lines {
+	return &lines{ctx: ctx, in: bufio.NewScanner(r), hash: sha256.New()}
+}
+
+// next returns the next line and adds it to the checksum. The caller must not keep it: it changes with the next call.
+func (l *lines) next() ([]byte, error) {
+	l.line++
+	if l.line%1024 == 0 && l.ctx.Err() != nil {
+		return nil, context.Cause(l.ctx)
+	}
+	if !l.in.Scan() {
+		if err := l.in.Err(); errors.Is(err, bufio.ErrTooLong) {
+			return nil, fmt.Errorf("it is longer than %d kB", bufio.MaxScanTokenSize>>10)
+		}
+		return nil, cmp.Or(l.in.Err(), io.ErrUnexpectedEOF)
+	}
+	text := l.in.Bytes()
+	l.hash.Write(text)
+	l.hash.Write([]byte{'\n'})
+	return text, nil
+}
+
+// header reads n lines, scans them, joined by blanks, by a format, and reports an error that shows the format.
+func (l *lines) header(n int, format string, to ...any) error {
+	var all []string
+	for range n {
+		text, err := l.next()
+		if err != nil {
+			return err
+		}
+		all = append(all, string(text))
+	}
+	if _, err := fmt.Sscanf(strings.Join(all, " "), format, to...); err != nil {
+		return fmt.Errorf("found %.200q, want a header such as %q", strings.Join(all, "\n"), format)
+	}
+	return nil
+}
+
+// end checks the checksum, and that nothing follows it.
+func (l *lines) end() error {
+	want := fmt.Sprintf("sha256 %x", l.hash.Sum(nil))
+	text, err := l.next()
+	if err != nil {
+		return err
+	}
+	if string(text) != want {
+		return fmt.Errorf("found %.80q, want %q: some line was changed", text, want)
+	}
+	if text, err := l.next(); !errors.Is(err, io.ErrUnexpectedEOF) {
+		return cmp.Or(err, fmt.Errorf("found %.80q, want the end of the file", text))
+	}
+	return nil
+}
+
+// wrap adds the number of the line to an error.
+func (l *lines) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("line %d: %w", l.line, err)
+}
+
+// exponentOf returns the exponent of a winning tile.
+func exponentOf(tile int) (board, error) {
+	exp := bits.TrailingZeros(uint(tile))
+	if exp < 2 || exp > 15 || tile != 1<<exp {
+		return 0, fmt.Errorf("tile %d, want a power of two from 4 to 32768", tile)
+	}
+	return board(exp), nil
+}
+
+// digit returns the exponent that a hexadecimal digit stands for, 16 if it is none.
+func digit(c byte) board {
+	switch {
+	case '0' <= c && c <= '9':
+		return board(c - '0')
+	case 'a' <= c && c <= 'f':
+		return board(c-'a') + 10
+	}
+	return 16
+}

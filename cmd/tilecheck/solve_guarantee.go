@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/guarantee"
+	"tilecheck/game/solve"
+	"tilecheck/internal/progress"
+	"tilecheck/modelgen"
+	"tilecheck/report/playtables"
+)
+
+// guarantee decides by search whether MAX is guaranteed, writes the certificate and prints the answer.
+func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.Options) error {
+	if err := env.refuseFlags(true, "with --certificate", "output", "resume", "worker", "layers", "workers", "discount"); err != nil {
+		return err
+	}
+	if opts.Against != solve.Worst || opts.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {
+		return usageError("--certificate is about tiles that are guaranteed, want --against worst, with --objective win and without --p2")
+	}
+	problem, err := opts.Problem()
+	if err != nil {
+		return err
+	}
+	rules, err := game.New(opts.Shape)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := c.start(ctx, env, &opts)
+	defer cancel()
+	search := guarantee.Options{Rules: rules, Max: problem.MaxExp}
+	if opts.Memory != 0 {
+		search.Boards = guarantee.BoardsFor(opts.Memory)
+	}
+	report, done := env.progress()
+	defer done()
+	if report != nil {
+		search.Progress = func(decided int) {
+			report(progress.Progress{Property: "searching", Done: int64(decided), Unit: progress.States})
+		}
+	}
+	start := time.Now()
+	found, err := guarantee.Search(ctx, search)
+	if err != nil {
+		if limit, reached := errors.AsType[*guarantee.LimitError](err); reached {
+			return &codedError{exitOutOfLimit, limit}
+		}
+		return limitError(err)
+	}
+	done()
+	boards := 0
+	err = env.writeCertificate(c.Certificate, func(w io.Writer) (err error) {
+		boards, err = found.WriteCertificate(ctx, w)
+		return err
+	})
+	if err != nil {
+		return limitError(err)
+	}
+	return playtables.Guarantee(problem, found, boards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+}

@@ -1,0 +1,335 @@
+package induced
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/bits"
+	"slices"
+
+	"tilecheck/game"
+)
+
+// StageOptions say how StageBound proves a lower bound.
+type StageOptions struct {
+	Rules *game.Rules
+	Max   int // exponent of the winning tile
+	Unit  int // exponent of the tiles that stages collect: below Max, by at most the number of columns
+	// States is the greatest number of boards of a stage; 0 means DefaultStageStates.
+	States int
+	// Rounds is how often boards are looked for, after the first time by the best moves of the round before; 0 means DefaultStageRounds.
+	Rounds   int
+	Progress func(PartProgress) // may be nil; a pass is a stage in a round
+}
+
+// The defaults of StageOptions.
+const (
+	DefaultStageStates = 200_000
+	DefaultStageRounds = 3
+)
+
+// Validate returns an error that says what is wrong with the options, nil if nothing is.
+func (o *StageOptions) Validate() error {
+	if err := (Options{Rules: o.Rules, Max: o.Max}).validate(); err != nil {
+		return err
+	}
+	s := o.Rules.Shape()
+	switch {
+	case s.Rows < 2 || s.Cols < 2:
+		return fmt.Errorf("board is %s, want at least two rows and two columns", s)
+	case o.Unit < 2 || o.Unit >= o.Max || o.Max-o.Unit > s.Cols:
+		return fmt.Errorf("the tiles to collect are %d, want %d to %d for %d on %s: they lie in one row",
+			game.Value(o.Unit), game.Value(max(2, o.Max-s.Cols)), game.Value(o.Max-1), game.Value(o.Max), s)
+	case o.States < 0 || o.Rounds < 0:
+		return errors.New("the number of states or rounds is negative")
+	}
+	return nil
+}
+
+// StageProof is a lower bound of the probability of winning under optimal play, with the values of the boards from which it follows.
+type StageProof struct {
+	Bound  Fixed
+	Boards int // boards with values
+	Stages int
+	*stageBuilder
+}
+
+// stage is a part of the game in which tiles are locked. A game to 2^n with the unit 2^m collects 2^(n-m) units in row 0. After k of them, row 0
+// begins with the binary digits of k, as tiles: they are locked. A stage looks only at boards on which row 0 begins with the locked tiles and all other
+// tiles are at most a unit, and ends when row 0 begins with the locked tiles of the next stage. If k is even, that takes a unit in the next
+// cell. If k is odd, that takes a unit merged with the last locked tile, which is one; if that makes two equal tiles, the next stages merge them.
+//
+// So the number of boards of a stage is that of the arrangements of small tiles on the other cells, and not that of the boards of the whole game.
+type stage struct {
+	locked      int // number of locked tiles, which are in the first cells
+	mask, tiles game.Board
+	// layers has the boards of the stage by half of the sum of their tiles, sorted. values has lower bounds of the probability to win from them.
+	layers  map[int][]game.Board
+	values  *table[Fixed]
+	entries *table[float64] // the boards in which the stage begins, with their probabilities
+	cutoff  float64
+	states  int
+}
+
+// begins reports whether row 0 begins with the locked tiles of the stage.
+func (s *stage) begins(b game.Board) bool { return b&s.mask == s.tiles }
+
+// lockedTiles returns the locked tiles of all stages.
+func lockedTiles(unit, maxExp int) (all [][]int) {
+	for k := range 1 << (maxExp - unit) {
+		var tiles []int
+		for digit := maxExp - unit - 1; digit >= 0; digit-- {
+			if k>>digit&1 != 0 {
+				tiles = append(tiles, unit+digit)
+			}
+		}
+		all = append(all, tiles)
+		if k&1 == 0 {
+			continue
+		}
+		for range bits.TrailingZeros(uint(k+1)) - 1 { // stages in which equal tiles are merged
+			n := len(tiles)
+			tiles = slices.Clone(tiles)
+			if tiles[n-1] == unit {
+				tiles[n-1]++
+			} else {
+				tiles = tiles[:n-1]
+				tiles[n-2]++
+			}
+			all = append(all, tiles)
+		}
+	}
+	return all
+}
+
+// stageBuilder looks for boards and computes their values.
+type stageBuilder struct {
+	StageOptions
+	ctx    context.Context
+	shape  game.Shape
+	stages []*stage
+	passes int
+}
+
+// StageBound proves a lower bound by stages: see stage. The value of the end of a stage is that of the board in the next one, so values are computed from
+// the last stage to the first. Boards that a stage does not look at count as lost, so the result is a bound whatever boards are left out. Values
+// are rounded down.
+func StageBound(ctx context.Context, opt StageOptions) (*StageProof, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt.States = cmp.Or(opt.States, DefaultStageStates)
+	opt.Rounds = cmp.Or(opt.Rounds, DefaultStageRounds)
+	b := &stageBuilder{StageOptions: opt, ctx: ctx, shape: opt.Rules.Shape()}
+	for _, tiles := range lockedTiles(opt.Unit, opt.Max) {
+		s := &stage{locked: len(tiles), entries: newTable[float64](0), cutoff: firstCutoff}
+		for cell, exp := range tiles {
+			s.mask |= 15 << (4 * cell)
+			s.tiles |= game.Board(exp) << (4 * cell)
+		}
+		b.stages = append(b.stages, s)
+	}
+	var best *StageProof
+	for range opt.Rounds {
+		for i := range b.stages {
+			if err := b.survey(i); err != nil {
+				return nil, err
+			}
+		}
+		for i := range slices.Backward(b.stages) {
+			if err := b.evaluate(i); err != nil {
+				return nil, err
+			}
+		}
+		if proof := b.proof(); best == nil || proof.Bound > best.Bound {
+			best = proof
+		}
+	}
+	return best, nil
+}
+
+// proof returns the bound with a copy of the stages, which the next round changes.
+func (b *stageBuilder) proof() *StageProof {
+	own := *b
+	own.stages = slices.Clone(b.stages)
+	p := &StageProof{Stages: len(b.stages), stageBuilder: &own}
+	for i, s := range b.stages {
+		saved := *s
+		own.stages[i] = &saved
+		p.Boards += s.states
+	}
+	p.Bound = b.spawnMean(0, func(first game.Board) Fixed {
+		return b.spawnMean(first, func(x game.Board) Fixed { return b.value(x, 0) })
+	})
+	return p
+}
+
+// representative returns the board under which a stage stores a board: with one locked tile at most, the board and its images that have this tile in
+// cell 0 are one.
+func (b *stageBuilder) representative(x game.Board, stage int) game.Board {
+	switch square := b.shape.Rows == b.shape.Cols; {
+	case b.stages[stage].locked == 0:
+		x, _ = b.Rules.Canonical(x)
+	case b.stages[stage].locked == 1 && square:
+		x = min(x, b.Rules.Apply(game.Transpose, x))
+	}
+	return x
+}
+
+// outcome is what a move does in a stage.
+type outcome uint8
+
+const (
+	leaves outcome = iota // to a board that no stage looks at
+	goesOn
+	ends // the next stage begins
+	wins
+)
+
+// outcomeOf classifies a board after a move.
+func (b *stageBuilder) outcomeOf(after game.Board, stage int) outcome {
+	if after.AtLeast(b.Max) {
+		return wins
+	}
+	if stage+1 < len(b.stages) && b.stages[stage].locked == 0 {
+		for _, corner := range b.corners() {
+			if int(after>>(4*corner)&15) == b.Unit && !(after &^ (15 << (4 * corner))).AtLeast(b.Unit+1) {
+				return ends
+			}
+		}
+	}
+	for i, result := range []outcome{ends, goesOn} {
+		if at := stage + 1 - i; at < len(b.stages) && b.stages[at].begins(after) && !(after &^ b.stages[at].mask).AtLeast(b.Unit+1) {
+			return result
+		}
+	}
+	return leaves
+}
+
+func (b *stageBuilder) corners() [4]int {
+	return [4]int{0, b.shape.Cols - 1, b.shape.Cells() - b.shape.Cols, b.shape.Cells() - 1}
+}
+
+// images returns the images of a board with which the stage after one that ends can begin: the board itself, but after stage 0 those with a unit in cell 0.
+func (b *stageBuilder) images(x game.Board, stage int) []game.Board {
+	if b.stages[stage].locked > 0 {
+		return []game.Board{x}
+	}
+	var all []game.Board
+	for s := range b.Rules.Symmetries() {
+		if image := b.representative(b.Rules.Apply(game.Symmetry(s), x), stage+1); b.stages[stage+1].begins(image) && !slices.Contains(all, image) {
+			all = append(all, image)
+		}
+	}
+	return all
+}
+
+// evaluate computes the values of the boards of a stage, from the greatest sums down.
+func (b *stageBuilder) evaluate(stage int) error {
+	s := b.stages[stage]
+	s.values = newTable[Fixed](s.states)
+	for _, half := range descending(s.layers) {
+		for i, board := range s.layers[half] {
+			if i%chunk == 0 && b.ctx.Err() != nil {
+				return context.Cause(b.ctx)
+			}
+			_, value := b.best(board, stage)
+			*s.values.at(board) = value
+		}
+	}
+	return nil
+}
+
+// descending returns the keys of layers, the greatest first.
+func descending[V any](layers map[int]V) []int {
+	all := slices.Sorted(maps.Keys(layers))
+	slices.Reverse(all)
+	return all
+}
+
+// best returns a move with the greatest value, and the value.
+func (b *stageBuilder) best(board game.Board, stage int) (best game.Dir, value Fixed) {
+	var next [4]game.Board
+	legal, overflow := b.Rules.Moved(board, &next)
+	for i := range legal.Len() {
+		dir := legal.At(i)
+		if overflow.Has(dir) {
+			continue
+		}
+		if v := b.moveValue(next[dir], stage); v > value || i == 0 {
+			best, value = dir, v
+		}
+	}
+	return best, value
+}
+
+// moveValue returns a lower bound of the probability to win after a move.
+func (b *stageBuilder) moveValue(after game.Board, stage int) Fixed {
+	switch b.outcomeOf(after, stage) {
+	case wins:
+		return Scale
+	case goesOn:
+		return b.spawnMean(after, func(x game.Board) Fixed { return b.value(x, stage) })
+	case ends:
+		return b.spawnMean(after, func(x game.Board) (most Fixed) {
+			for _, image := range b.images(x, stage) {
+				most = max(most, b.value(image, stage+1))
+			}
+			return most
+		})
+	}
+	return 0
+}
+
+// spawnMean returns the expected value after a new tile, rounded down.
+func (b *stageBuilder) spawnMean(after game.Board, value func(game.Board) Fixed) Fixed {
+	total, n := Fixed(0), Fixed(0)
+	for i := range b.shape.Cells() {
+		if after>>(4*i)&15 == 0 {
+			total += (game.FourOdds-1)*value(after|1<<(4*i)) + value(after|2<<(4*i))
+			n += game.FourOdds
+		}
+	}
+	return total / n
+}
+
+// value returns the value of a board of a stage; 0 if the stage does not look at it.
+func (b *stageBuilder) value(x game.Board, stage int) Fixed {
+	v, _ := b.stages[stage].values.get(b.representative(x, stage))
+	return v
+}
+
+// WriteCertificate writes the certificate of the bound, in the format of Part.Prove, with canonical boards. It leaves out boards with the value 0.
+func (p *StageProof) WriteCertificate(ctx context.Context, w io.Writer) error {
+	all := map[int][]certificateEntry{} // by half of the sum
+	for stage, s := range p.stages {
+		for half, layer := range s.layers {
+			for _, board := range layer {
+				dir, value := p.best(board, stage)
+				if value > 0 {
+					least, by := p.Rules.Canonical(board)
+					all[half] = append(all[half], certificateEntry{least, by.Dir(dir), value})
+				}
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+	}
+	c := newCertificate(w, p.shape, true, p.Max, fmt.Sprintf("stages:%d", game.Value(p.Unit)))
+	for _, half := range descending(all) {
+		entries := all[half]
+		slices.SortFunc(entries, func(x, y certificateEntry) int {
+			return cmp.Or(cmp.Compare(x.board, y.board), cmp.Compare(y.value, x.value))
+		})
+		// A board may be one of several stages. The greatest of its values is a bound.
+		entries = slices.CompactFunc(entries, func(x, y certificateEntry) bool { return x.board == y.board })
+		if err := c.write(entries); err != nil {
+			return err
+		}
+	}
+	return c.finish(p.Bound)
+}

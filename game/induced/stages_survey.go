@@ -1,0 +1,222 @@
+package induced
+
+import (
+	"context"
+	"slices"
+
+	"tilecheck/game"
+)
+
+// survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins. It lowers the cutoff as long as
+// there are not too many boards. It also finds the boards in which the next stage begins.
+func (b *stageBuilder) survey(number int) error {
+	b.passes++
+	s := b.stages[number]
+	if number == 0 {
+		s.entries = newTable[float64](0)
+		b.spawnEach(0, 1, func(first game.Board, p float64) {
+			b.spawnEach(first, p, func(x game.Board, p float64) { *s.entries.at(b.representative(x, 0)) += p })
+		})
+	}
+	var best *stagePass
+	for cutoff := s.cutoff; ; cutoff /= cutoffStep {
+		pass := &stagePass{stageBuilder: b, number: number, cutoff: cutoff, layers: map[int][]game.Board{}, ended: newTable[float64](0)}
+		complete, err := pass.run(s.entries)
+		if err != nil {
+			return err
+		}
+		if !complete {
+			if best != nil || cutoff > 1 {
+				break
+			}
+			cutoff *= cutoffStep * cutoffStep
+			continue
+		}
+		done := best != nil && float64(pass.states) < nearlyAll*float64(best.states) || cutoff < lastCutoff
+		best = pass
+		if done || float64(pass.states)*worthwhile > float64(b.States) {
+			break
+		}
+	}
+	if best == nil { // the first layer alone is too large
+		s.layers, s.states = nil, 0
+		return nil
+	}
+	s.layers, s.states, s.cutoff = best.layers, best.states, best.cutoff
+	if number+1 < len(b.stages) {
+		b.stages[number+1].entries = normalized(best.ended)
+	}
+	if b.Progress != nil {
+		b.Progress(PartProgress{Pass: b.passes, States: s.states, Limit: b.States})
+	}
+	return nil
+}
+
+// lastCutoff is the least cutoff that is tried.
+const lastCutoff = 1e-18
+
+// normalized divides probabilities by their sum.
+func normalized(t *table[float64]) *table[float64] {
+	total := 0.0
+	for _, s := range t.slots {
+		total += s.value
+	}
+	for i := range t.slots {
+		if t.slots[i].value != 0 {
+			t.slots[i].value /= total
+		}
+	}
+	return t
+}
+
+// spawnEach calls yield with each board after a new tile and its probability.
+func (b *stageBuilder) spawnEach(after game.Board, p float64, yield func(game.Board, float64)) {
+	p /= float64(game.FourOdds * b.Rules.Empties(after))
+	for i := range b.shape.Cells() {
+		if after>>(4*i)&15 == 0 {
+			yield(after|1<<(4*i), p*(game.FourOdds-1))
+			yield(after|2<<(4*i), p)
+		}
+	}
+}
+
+// stagePass is one pass of a survey.
+type stagePass struct {
+	*stageBuilder
+	number  int // of the stage
+	cutoff  float64
+	layers  map[int][]game.Board
+	states  int
+	pending []*table[float64] // visiting probabilities, by half of the sum of the tiles
+	ended   *table[float64]   // the boards in which the next stage begins
+}
+
+// run makes the pass and reports whether it was completed.
+func (p *stagePass) run(entries *table[float64]) (bool, error) {
+	for _, s := range entries.slots {
+		if s.board != 0 {
+			p.visit(s.board, s.value)
+		}
+	}
+	for half := 0; half < len(p.pending); half++ {
+		t := p.pending[half]
+		p.pending[half] = nil
+		if t == nil {
+			continue
+		}
+		var layer []game.Board
+		for _, s := range t.slots {
+			if s.board != 0 && s.value >= p.cutoff {
+				layer = append(layer, s.board)
+			}
+		}
+		slices.Sort(layer)
+		p.layers[half] = layer
+		if p.states += len(layer); p.states > p.States {
+			return false, nil
+		}
+		for i, board := range layer {
+			if i%chunk == 0 && p.ctx.Err() != nil {
+				return false, context.Cause(p.ctx)
+			}
+			prob, _ := t.get(board)
+			p.follow(board, prob)
+		}
+	}
+	return true, nil
+}
+
+// visit adds to the visiting probability of a board.
+func (p *stagePass) visit(x game.Board, prob float64) {
+	x = p.representative(x, p.number)
+	half := halfSum(x)
+	for len(p.pending) <= half {
+		p.pending = append(p.pending, nil)
+	}
+	if p.pending[half] == nil {
+		p.pending[half] = newTable[float64](0)
+	}
+	*p.pending[half].at(x) += prob
+}
+
+// follow makes the most promising move on a board.
+func (p *stagePass) follow(board game.Board, prob float64) {
+	var next [4]game.Board
+	legal, overflow := p.Rules.Moved(board, &next)
+	var best game.Board
+	result, most := leaves, -1.0
+	for i := range legal.Len() {
+		dir := legal.At(i)
+		if overflow.Has(dir) {
+			continue
+		}
+		r := p.outcomeOf(next[dir], p.number)
+		if r == leaves {
+			continue
+		}
+		if score := p.promise(next[dir], r); score > most {
+			best, result, most = next[dir], r, score
+		}
+	}
+	switch result {
+	case goesOn:
+		p.spawnEach(best, prob, p.visit)
+	case ends:
+		p.spawnEach(best, prob, func(x game.Board, q float64) { *p.ended.at(p.bestImage(x)) += q })
+	}
+}
+
+// bestImage returns the image of a board with which the next stage begins: one with the greatest value of the round before.
+func (p *stagePass) bestImage(x game.Board) (best game.Board) {
+	most := Fixed(0)
+	for i, image := range p.images(x, p.number) {
+		if v, _ := p.stages[p.number+1].values.get(image); i == 0 || v > most {
+			best, most = image, v
+		}
+	}
+	return p.representative(best, p.number+1)
+}
+
+// promise grades a move: by the values of the round before, and by a guess where they are missing.
+func (p *stagePass) promise(after game.Board, result outcome) float64 {
+	known := p.stages[p.number].values != nil
+	switch {
+	case result == wins || result == ends && !known:
+		return 2
+	case result == ends:
+		return p.moveValue(after, p.number).Float64()
+	}
+	sum := 0.0
+	p.spawnEach(after, 1, func(x game.Board, q float64) {
+		x = p.representative(x, p.number)
+		if v, found := p.stages[p.number].values.get(x); found {
+			sum += q * v.Float64()
+		} else {
+			sum += q * p.guess(x)
+		}
+	})
+	return sum
+}
+
+// guess grades a board without a value, below 1/2: for empty cells, and for large tiles along a snake that begins in cell 0.
+func (p *stagePass) guess(b game.Board) float64 {
+	empty, weighted, total := 0, 0.0, 0.0
+	for i := p.stages[p.number].locked; i < p.shape.Cells(); i++ {
+		exp := int(b >> (4 * i) & 15)
+		if exp == 0 {
+			empty++
+			continue
+		}
+		value := float64(int(1) << exp)
+		row, col := i/p.shape.Cols, i%p.shape.Cols
+		if row%2 == 1 {
+			col = p.shape.Cols - 1 - col
+		}
+		weighted += value / float64(1+row*p.shape.Cols+col)
+		total += value
+	}
+	if total == 0 {
+		return 0.5
+	}
+	return 0.2*weighted/total + 0.25*float64(empty)/float64(p.shape.Cells())
+}
