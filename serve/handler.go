@@ -75,12 +75,12 @@ const maxWaiting = 512
 type API struct {
 	Options
 	answers map[string]answer // by the names of questions
-	native *native.Engine
-	models *cache[*model]
-	tables *cache[*solvedGame]
-	texts  *cache[*texts]
-	work   chan struct{} // semaphore for the requests that compute
-	queue  chan struct{} // semaphore for the requests that compute or wait
+	native  *native.Engine
+	models  *cache[*model]
+	tables  *cache[*solvedGame]
+	texts   *cache[*texts]
+	work    chan struct{} // semaphore for the requests that compute
+	queue   chan struct{} // semaphore for the requests that compute or wait
 }
 
 // answer answers a question, an object of JSON, and sends the lines of the answer.

@@ -345,7 +345,7 @@ func (h *API) examples(ctx context.Context, _ *examplesQuestion, out *reply) (an
 	all := []text{}
 	for _, x := range []struct{ name, about string }{
 		{"die", "A fair die from a fair coin (Knuth and Yao)"},
-		{"channel", "A lossy channel that gives up after some tries (DTMC)"},
+		{"channel", "A lossy channel with open constants (DTMC)"},
 		{"robot", "A robot that chooses between a short and a safe way (MDP)"},
 		{"queue", "A queue with one server (CTMC)"},
 		{"race", "Two players and a token (SMG)"},

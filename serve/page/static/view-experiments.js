@@ -24,8 +24,8 @@ export function create() {
   const title = input(settings.title, { class: 'grow', placeholder: 'none' });
   title.addEventListener('input', () => { set({ title: title.value }); });
   const axisPlace = el('span');
-  const logX = el('input', { type: 'checkbox', checked: settings.logX, onchange: () => setLog('logX') });
-  const logY = el('input', { type: 'checkbox', checked: settings.logY, onchange: () => setLog('logY') });
+  const logX = el('input', { type: 'checkbox', checked: settings.logX, onchange: () => setLog('logX'), name: 'log-x' });
+  const logY = el('input', { type: 'checkbox', checked: settings.logY, onchange: () => setLog('logY'), name: 'log-y' });
   const intervals = choice([['bands', 'bands'], ['bars', 'bars'], ['none', 'not drawn']], settings.intervals, (v) => set({ intervals: v }));
   const note = el('div', { role: 'status' });
   const list = el('ul', { class: 'list experiments', 'aria-label': 'Experiments' });

@@ -7,7 +7,7 @@ import { choose, showDifference } from './dialog.js';
 import { PropertyTable } from './property-table.js';
 import { Editor } from './editor.js';
 
-export function create({ show, make }) {
+export function create({ show, make, tour }) {
   const about = (inProps) => (name, more) => ask(name, { ...doc.source, in_props: inProps, ...more });
   const model = new Editor('Model', (text) => { doc.model = text; doc.changed(); }, about(false));
   const props = new Editor('Properties', (text) => { doc.props = text; doc.changed(); }, about(true), true);
@@ -91,6 +91,8 @@ export function create({ show, make }) {
       where = input(doc.saved.model || (files[0]?.path.split('/')[0] || '') + '/' + doc.file, { class: 'mono', 'aria-label': 'Save as' });
       parts.push(pick, where, button('Save', () => save(), { 'aria-keyshortcuts': 'Control+S' }));
     }
+    parts.unshift(button('New', attempt(async () => { if (await leave()) { doc.open({ name: 'model.prism', model: '', props: '' }); model.area.focus(); } })));
+    parts.push(button('Tour', attempt(startTour)));
     parts.push(button('Load from this computer…', () => upload('.prism,.pm,.nm,.sm,.props,.prop,.pctl,.csl,.jani,.txt', attempt(async (name, text) => {
       if (!await leave(isProperties(name))) return;
       if (isProperties(name)) { doc.props = text; doc.changed(true); } else doc.open({ name, model: text, props: '' });
@@ -108,6 +110,9 @@ export function create({ show, make }) {
     doc.discard();
     return true;
   }
+
+  // startTour begins the tour, which opens an example.
+  async function startTour() { if (await leave()) await tour(); }
 
   function downloadTexts() {
     download(doc.file, doc.model);
@@ -228,5 +233,5 @@ export function create({ show, make }) {
   bar();
   listFiles();
   doc.diagnosed().then(shown);
-  return { element, go, save };
+  return { element, go, save, tour: startTour };
 }
