@@ -187,7 +187,7 @@ func route[Q any](h *API, name string, w weight, f func(ctx context.Context, q *
 				return nil, err
 			}
 			if w == slow {
-				leave, err := h.enter(ctx)
+				leave, err := h.enter(ctx, out)
 				if err != nil {
 					return nil, err
 				}
@@ -222,16 +222,24 @@ func (h *API) read(question io.Reader, q any) error {
 // errBusy says that too many requests are waiting.
 var errBusy = errors.New("too many requests at a time; try again soon")
 
-// enter waits until the request may compute.
-func (h *API) enter(ctx context.Context) (leave func(), err error) {
+// enter waits until the request may compute. It tells a client that has to wait.
+func (h *API) enter(ctx context.Context, out *reply) (leave func(), err error) {
 	select {
 	case h.queue <- struct{}{}:
 	default:
 		return nil, errBusy
 	}
+	leave = func() { <-h.work; <-h.queue }
 	select {
 	case h.work <- struct{}{}:
-		return func() { <-h.work; <-h.queue }, nil
+		return leave, nil
+	default:
+	}
+	out.part("waiting", true)
+	select {
+	case h.work <- struct{}{}:
+		out.part("waiting", false)
+		return leave, nil
 	case <-ctx.Done():
 		<-h.queue
 		return nil, ctx.Err()

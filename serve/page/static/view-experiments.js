@@ -75,6 +75,7 @@ export function create() {
 
   const say = (text) => clear(note, text ? el('div', { class: 'note' }, text) : null);
 
+  const numbers = new Set(); // those of the experiments that run, some of which have no results yet
   async function run() {
     current.forget();
     await doc.diagnosed();
@@ -82,7 +83,8 @@ export function create() {
     if (!p) { status.say('There is no property to check.'); return; }
     const question = { ...doc.source, select: [p.index], method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
     if (method.value) Object.assign(question, { samples: Number(samples.value), seed: 1, confidence: 0.99 });
-    const number = 1 + Math.max(0, ...experiments.map((e) => e.number));
+    const number = 1 + Math.max(0, ...experiments.map((e) => e.number), ...numbers);
+    numbers.add(number);
     const id = Math.max(Date.now(), ...experiments.map((e) => e.id + 1)); // other tabs have other ones
     let e = null;
     const add = (v) => {
@@ -101,6 +103,7 @@ export function create() {
       if (e) e.state = error?.name === 'AbortError' ? 'stopped' : error.message;
       throw error;
     } finally {
+      numbers.delete(number);
       if (e && experiments.includes(e)) kept(e);
       refresh();
     }

@@ -8,6 +8,7 @@ import { StateGraph, key, stateText, playerIcon, componentColour } from './state
 import { details, shownPredecessors } from './state-details.js';
 import { splitter } from './splitter.js';
 import { verdictText } from './property-table.js';
+import { keep, isKept, takeKept } from './kept.js';
 
 const maxStates = 300; // of a picture
 const maxListed = 12; // found states, each with a button
@@ -67,6 +68,17 @@ export function create({ show: showView, make }) {
   setSmallest(smallest.value);
 
   const again = () => { reset(); return refresh(); };
+  keep('states', () => (graph && !current.outdated ? { open, roots, chosen: chosen.state } : null));
+  // resume shows the states that were there before the page was loaded again, or the first ones.
+  const resume = attempt(async () => {
+    if (!isKept('states')) { await again(); return; }
+    await doc.diagnosed();
+    const before = takeKept('states');
+    reset();
+    if (before) ({ open, roots } = before);
+    if (before) chosen = { state: before.chosen };
+    await refresh();
+  });
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
   const states = () => graph.nodes.map((n) => n.state);
   const without = (list, state) => list.filter((s) => key(s) !== key(state));
@@ -373,5 +385,5 @@ export function create({ show: showView, make }) {
   }
   doc.addEventListener('diagnosed', listProperties);
   doc.addEventListener('picked', () => { if (element.isConnected && current.outdated) again(); });
-  return { element, why: showWhy, look, show() { listProperties(); if (current.outdated) again(); }, hide: () => { if (filled()) leaveFullScreen(); } };
+  return { element, why: showWhy, look, show() { listProperties(); if (current.outdated) resume(); }, hide: () => { if (filled()) leaveFullScreen(); } };
 }

@@ -2,10 +2,11 @@
 import { el, clear, button, field, choice, input, download, upload } from './dom.js';
 import { ask, inServer, Failure } from './api.js';
 import { doc, isProperties, stem } from './document.js';
-import { status, work, attempt, refuse, untell } from './status.js';
+import { status, work, attempt, refuse, tell, untell } from './status.js';
 import { choose, showDifference } from './dialog.js';
 import { PropertyTable } from './property-table.js';
 import { Editor } from './editor.js';
+import { keep, takeKept } from './kept.js';
 
 export function create({ show, make, tour }) {
   const about = (inProps) => (name, more) => ask(name, { ...doc.source, in_props: inProps, ...more });
@@ -201,23 +202,38 @@ export function create({ show, make, tour }) {
     const { revision } = doc;
     const byIndex = new Map(which.map((p) => [p.index, p]));
     const found = new Map(which.map((p) => [p, []]));
-    const put = (p, more) => table.put(p, { revision, verdicts: found.get(p), ...more });
-    for (const p of which) put(p, { running: true });
+    const unfinished = new Set(which);
+    const put = (p, more) => table.put(p, { revision, verdicts: found.get(p), running: unfinished.has(p), ...more });
+    for (const p of which) put(p);
     // A property has a verdict for each valuation of its constants. They are shown as they come.
     const came = (v) => { const p = byIndex.get(v.index); found.get(p).push(v); put(p); };
     const title = asked ? 'Check ' + (asked.name || asked.text) : 'Check all';
     try {
       const answer = await work(title, (signal, part) => ask('check', { ...doc.source, ...how, select: which.map((p) => p.index) },
         { signal, part: (name, v) => { if (name === 'verdict') came(v); else part(name, v); } }), asked ? 'check ' + asked.text : 'check');
+      unfinished.clear();
       for (const p of which) put(p);
       return answer;
     } catch (e) {
-      for (const p of which) if (!found.get(p).length) put(p, { error: e.name === 'AbortError' ? '' : e.message });
+      unfinished.clear();
+      for (const p of which) if (found.get(p).length) put(p); else put(p, { error: e.name === 'AbortError' ? '' : e.message });
       throw e;
     }
   }
 
   element.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); checkAll.click(); } });
+  keep('results', () => { const now = table.current(); return now.results.length || now.running.length ? now : null; });
+  // restore shows the results that were there before the page was loaded again, and offers to begin a check again that was running.
+  function restore() {
+    const before = takeKept('results');
+    if (!before) return;
+    const byText = new Map(doc.properties.map((p) => [p.text, p]));
+    for (const [text, verdicts] of before.results) if (byText.has(text)) table.put(byText.get(text), { revision: doc.revision, verdicts });
+    const ended = before.running.map((text) => byText.get(text)).filter(Boolean);
+    if (!ended.length) return;
+    tell('A check was running when the page was left. It was ended, and its results so far are in the table.', [['Check again', attempt(() => check(ended.length === 1 ? ended[0] : null))]], false);
+  }
+
   doc.addEventListener('diagnosed', ({ detail }) => shown(detail));
   doc.addEventListener('change', ({ detail }) => {
     if (detail.whole) {
@@ -232,6 +248,6 @@ export function create({ show, make, tour }) {
   props.text = doc.props;
   bar();
   listFiles();
-  doc.diagnosed().then(shown);
+  doc.diagnosed().then((d) => { shown(d); restore(); });
   return { element, go, save, tour: startTour };
 }
