@@ -41,7 +41,7 @@ func checkInEditor(api *serve.API) lsp.Check {
 		if err != nil {
 			return "", err
 		}
-		var values []string
+		var verdicts []editorVerdict
 		var failure error
 		api.Answer(ctx, "check", strings.NewReader(string(question)), func(line []byte, _ serve.Outcome) error {
 			var part struct {
@@ -52,14 +52,14 @@ func checkInEditor(api *serve.API) lsp.Check {
 				return err
 			}
 			if part.Verdict != nil {
-				values = append(values, part.Verdict.text())
+				verdicts = append(verdicts, *part.Verdict)
 			}
 			if part.Error != nil {
 				failure = errors.New(part.Error.Message)
 			}
 			return nil
 		})
-		return strings.Join(values, "; "), failure
+		return textOf(verdicts), failure
 	}
 }
 
@@ -73,18 +73,32 @@ type editorVerdict struct {
 	Expected  string
 }
 
-// text returns a value in a few words: "= 0.5", "n=2: = 0.5", "= true, want false".
+// textOf returns the values of a property in a few words. If there are several, each has the values of its constants.
+func textOf(verdicts []editorVerdict) string {
+	var texts []string
+	for i := range verdicts {
+		v := &verdicts[i]
+		text := v.text()
+		if len(verdicts) > 1 {
+			text += v.where()
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// where returns the values of the constants: " (N=3, p=0.5)".
+func (v *editorVerdict) where() string {
+	var values []string
+	for _, name := range slices.Sorted(maps.Keys(v.Constants)) {
+		values = append(values, fmt.Sprintf("%s=%v", name, v.Constants[name]))
+	}
+	return " (" + strings.Join(values, ", ") + ")"
+}
+
+// text returns a value: "= 0.5 ± 1e-9", "= true, want false".
 func (v *editorVerdict) text() string {
 	var b strings.Builder
-	for i, name := range slices.Sorted(maps.Keys(v.Constants)) {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%s=%v", name, v.Constants[name])
-	}
-	if b.Len() > 0 {
-		b.WriteString(": ")
-	}
 	switch {
 	case v.Value == nil && v.Error != nil:
 		b.WriteString(v.Error.Message)

@@ -254,11 +254,11 @@ func TestResults(t *testing.T) {
 	if len(asked) != 2 || !strings.HasPrefix(asked[0], "m.prism \"a\": P=?") || !strings.HasSuffix(asked[0], " 0 ") {
 		t.Errorf("asked %q", asked)
 	}
-	if got := titles(); got != "check, = 1/2, check, result, 0:20 = 1/2" {
+	if got := titles(); got != "check, = 1/2, check, result, 0:19 = 1/2" {
 		t.Errorf("after: %s", got)
 	}
 	c.tell("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": model, "version": 2}, "contentChanges": []any{map[string]any{"text": "dtmc module M x:[0..2]; endmodule"}}})
-	if got := titles(); got != "check, = 1/2 before a change, check, result, 0:20 = 1/2 before a change" {
+	if got := titles(); got != "check, = 1/2 before a change, check, result, 0:19 = 1/2 before a change" {
 		t.Errorf("after a change: %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -103,8 +104,12 @@ func (s *server) inlayHint(ctx context.Context, params *protocol.TextDocumentRan
 	in := rangeIn(lines, params.Range, f.utf8)
 	out := []protocol.InlayHint{}
 	for _, l := range f.Lenses(name) {
-		if text := s.resultOf(f, propertyKey{name, l.Property}); l.Command == "check" && text != "" && in.From <= l.To && l.To <= in.To {
-			out = append(out, protocol.InlayHint{Position: f.position(lines, l.To), Label: text, PaddingLeft: true})
+		end := l.To
+		if bytes.HasPrefix(f.Text(name)[end:], []byte(";")) {
+			end++
+		}
+		if text := s.resultOf(f, propertyKey{name, l.Property}); l.Command == "check" && text != "" && in.From <= end && end <= in.To {
+			out = append(out, protocol.InlayHint{Position: f.position(lines, end), Label: text, PaddingLeft: true})
 		}
 	}
 	return out, nil

@@ -4,13 +4,17 @@ import { doc } from './document.js';
 const prefix = 'kept:';
 const textKey = () => JSON.stringify([doc.file, doc.digest, doc.const, doc.picked]);
 
-// keep saves what value() returns under a name when the page is left; null is nothing.
+// keep saves what value() returns under a name when the page is left; null is nothing. Browsers end running work before pagehide, so it is done at
+// beforeunload by those that have it.
 export function keep(name, value) {
-  addEventListener('pagehide', () => {
+  let saved = false;
+  const save = () => {
     sessionStorage.removeItem(prefix + name);
     const kept = doc.digest ? value() : null;
     try { if (kept) sessionStorage.setItem(prefix + name, JSON.stringify({ of: textKey(), value: kept })); } catch { /* too large, or not allowed */ }
-  }, { capture: true }); // before the page ends its work
+  };
+  addEventListener('beforeunload', () => { save(); saved = true; });
+  addEventListener('pagehide', () => { if (!saved) save(); });
 }
 
 // isKept says whether something was kept under a name, of whatever text.

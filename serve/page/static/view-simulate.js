@@ -132,7 +132,7 @@ export function create({ show: showView, make }) {
     const [, answer] = await current.answer('Random steps', 'simulate', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1, ...asked() });
     const [first, ...rest] = answer.steps;
     await look([...path.slice(0, -1), { ...first, action: last.action, probability: last.probability }, ...rest]);
-    status.say(`${rest.length} steps, seed ${seed.value}; the path ends here: ${answer.end}.`);
+    status.say(`${rest.length} ${rest.length === 1 ? 'step' : 'steps'}, seed ${seed.value}; the path ends here: ${answer.end}.`);
   }
 
   const valueText = (v) => (v ? (v.boolean ? (v.lower === 1 ? '✓ true' : v.upper === 0 ? '✕ false' : '? open') : number(middle(v), 6)) : '');
