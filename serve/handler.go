@@ -144,6 +144,7 @@ func (h *API) routes() {
 	route(h, "find", slow, h.find)
 	route(h, "predecessors", slow, h.predecessors)
 	route(h, "components", slow, h.components)
+	route(h, "export", slow, h.export)
 	route(h, "path", slow, h.path)
 	route(h, "why", slow, h.why)
 	route(h, "step", slow, h.step)

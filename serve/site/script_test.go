@@ -350,6 +350,12 @@ var script = []struct {
 		h.push("Collapse")
 		h.sees("fewer states", `!!document.querySelector('.graph .node:not(.open)')`)
 	}},
+	{"save the states", func(h hand) {
+		h.take("select[aria-label='Save the states']", "tra")
+		if text := h.saved("model.tra"); !strings.HasPrefix(text, "7 12") {
+			h.t.Errorf("the states are %q", text)
+		}
+	}},
 	{"simulate from a state", func(h hand) {
 		h.push("Simulate from here")
 		h.sees("a path of one state", `document.querySelector('main').dataset.view === 'simulate' && document.querySelectorAll('table.path tbody tr').length === 1`)

@@ -72,7 +72,7 @@ async function askServer(name, body, part, signal) {
 
 // In the playground a worker does one thing at a time. What is quick has one, the views of states have one, what searches all states has one, and each job that may take long has its own,
 // so that none keeps the others waiting.
-const lanesOf = { graph: 'states', path: 'states', follow: 'states', find: 'search', predecessors: 'search', components: 'search', check: 'check', experiment: 'experiment', strategies: 'strategies', hints: 'hints', watch: 'watch' };
+const lanesOf = { graph: 'states', path: 'states', follow: 'states', find: 'search', predecessors: 'search', components: 'search', export: 'search', check: 'check', experiment: 'experiment', strategies: 'strategies', hints: 'hints', watch: 'watch' };
 
 let compiled;
 function program() {

@@ -1,6 +1,6 @@
 // The states of a model and what leads from one to another, expanded and collapsed by hand.
 import { el, clear, button, field, choice, input, number, toNumber, download } from './dom.js';
-import { doc } from './document.js';
+import { doc, stem } from './document.js';
 import { status, attempt } from './status.js';
 import { Current } from './current.js';
 import { Canvas, legendOf } from './graph.js';
@@ -18,6 +18,7 @@ const count = (n) => n.toLocaleString('en');
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
 const kinds = { scc: 'SCC', bscc: 'BSCC', mec: 'MEC' };
+const fileFormats = [['', 'Save the states…'], ['tra', 'Transitions (.tra)'], ['sta', 'States (.sta)'], ['lab', 'Labels (.lab)'], ['pexp', 'All of it for PRISM (.pexp)'], ['drn', 'All of it for Storm (.drn)'], ['dot', 'Graphviz (.dot)']];
 const smallestTexts = [['6', '6 px'], ['9', '9 px'], ['11', '11 px'], ['14', '14 px']];
 
 export function create({ show: showView, make }) {
@@ -51,6 +52,8 @@ export function create({ show: showView, make }) {
   const smallest = choice(smallestTexts, localStorage.getItem('smallest text') || '9', (v) => setSmallest(v), { 'aria-label': 'Smallest text' });
   const fullScreen = button('Full screen', attempt(() => toggleFullScreen()), { class: 'small', 'aria-pressed': 'false' });
 
+  const savedStates = choice(fileFormats, '', attempt((format) => saveStates(format)), { 'aria-label': 'Save the states' });
+
   const element = el('div', { class: 'explore' },
     el('div', { class: 'row' }, propertyField, field('Colour', coloured),
       el('div', { class: 'field' }, el('span', {}, 'Depth'), el('div', { class: 'joined' }, depth, button('Expand to depth', attempt(() => expandTo())))),
@@ -59,7 +62,7 @@ export function create({ show: showView, make }) {
     el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); find(false); } }, field('States with', expr, 'grow'), el('button', { type: 'submit' }, 'Find')));
   const bar = el('div', { class: 'row bar', role: 'group', 'aria-label': 'Picture' },
     button('−', () => canvas.zoom(0.8), { class: 'small', 'aria-label': 'Zoom out' }), percent, button('+', () => canvas.zoom(1.25), { class: 'small', 'aria-label': 'Zoom in' }),
-    button('Fit', () => canvas.fit(), { class: 'small' }), el('label', {}, 'Smallest text ', smallest), fullScreen, button('SVG', () => download('graph.svg', picture.text(), 'image/svg+xml'), { class: 'small' }));
+    button('Fit', () => canvas.fit(), { class: 'small' }), el('label', {}, 'Smallest text ', smallest), fullScreen, button('SVG', () => download('graph.svg', picture.text(), 'image/svg+xml'), { class: 'small' }), savedStates);
   const parts = el('div', { class: 'parts' });
   parts.append(el('div', { class: 'picture' }, bar, canvas.element), splitter(parts, 'explore', 'Size of the graph'), panel);
   const current = new Current(el('div', { class: 'content' }, why, found, players, componentLegend, parts, legend), () => again(), true);
@@ -176,6 +179,14 @@ export function create({ show: showView, make }) {
     if (!graph) return;
     if (n && chosen && key(n.state) !== key(chosen.state)) { compared = chosen; chosen = n; } else compared = n;
     redraw();
+  }
+
+  // saveStates saves all states of the model as a file in a format of PRISM, Storm or Graphviz.
+  async function saveStates(format) {
+    savedStates.value = '';
+    if (!format) return;
+    const [, { text }] = await current.answer('Save the states', 'export', 'export', { format });
+    download(`${stem(doc.file)}.${format}`, text);
   }
 
   // predecessors asks for the predecessors of a state among all states; in a large model only if all is set.
