@@ -333,8 +333,8 @@ func TestModelView(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%s: first answer %v after it was asked for, %.2f s after the page was; %d bytes loaded", p.where, time.Since(begun), since/1000, p.sent)
-		if p.sent > 6<<20 {
-			t.Errorf("%d bytes were loaded, want 6 MB at most", p.sent)
+		if p.sent > 5<<20 {
+			t.Errorf("%d bytes were loaded, want 5 MB at most", p.sent)
 		}
 		p.shoot("model")
 		p.named()
