@@ -193,6 +193,9 @@ func (h hand) take(target, value string) {
 		step := asks[float64](h.person, withElement(target, fmt.Sprintf(`e.focus(); return [...e.options].findIndex((o) => o.value === %q) - e.selectedIndex;`, value)))
 		switch {
 		case step == 0:
+			if asks[bool](h.person, withElement(target, `return e.matches('.menu');`)) {
+				h.hit(enterKey, 0)
+			}
 			return
 		case step > 0:
 			h.hit(downKey, 0)
@@ -348,11 +351,11 @@ var script = []struct {
 	}},
 	{"collapse", func(h hand) {
 		h.push("Collapse")
-		h.sees("fewer states", `!!document.querySelector('.graph .node:not(.open)')`)
+		h.sees("the state is closed", `[...document.querySelectorAll('.details button')].some((b) => b.textContent === 'Expand')`)
 	}},
 	{"save the states", func(h hand) {
 		h.take("select[aria-label='Save the states']", "tra")
-		if text := h.saved("model.tra"); !strings.HasPrefix(text, "7 12") {
+		if text := h.saved("model.tra"); !strings.Contains(text, "\n7 12\n") {
 			h.t.Errorf("the states are %q", text)
 		}
 	}},
@@ -366,7 +369,7 @@ var script = []struct {
 	}},
 	{"take steps at random", func(h hand) {
 		h.push("Random steps")
-		h.says("#status", "steps, seed 1")
+		h.says("#status", ", seed 1")
 	}},
 	{"go back in the path", func(h hand) {
 		h.push("Go back to step 1")
@@ -387,6 +390,7 @@ var script = []struct {
 		}
 	}},
 	{"show the last state in Explore", func(h hand) {
+		h.sees("what the status line says is of Simulate", `document.getElementById('status').textContent !== ''`)
 		h.push("Show in Explore")
 		h.sees("its graph", `document.querySelector('main').dataset.view === 'explore' && document.querySelectorAll('.graph .node').length > 0`)
 	}},

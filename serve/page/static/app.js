@@ -31,12 +31,15 @@ tabs.addEventListener('keydown', async (e) => {
 });
 
 let current;
+addEventListener('resize', () => document.getElementById('tab-' + current)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }));
+
 async function show(name, moved = true) {
   if (!views.some(([n]) => n === name)) name = 'model';
   if (current === name) return;
   made.get(current)?.hide?.();
   const first = !current;
   current = name;
+  if (!first) status.say(''); // what it says is of the view before
   if (moved) address(!first);
   for (const [n] of views) {
     const tab = document.getElementById('tab-' + n);

@@ -37,7 +37,7 @@ export function create() {
   let disagreements = [];
 
   const element = el('div', {},
-    el('p', { class: 'soft' }, 'A constant without a value in the text, such as const int N;, gets a range low:step:high or a list of values above. Results come as they are computed.'),
+    el('p', { class: 'soft screen' }, 'A constant without a value in the text (const int N;) gets a range low:step:high or a list of values above. Results come as they are computed.'),
     el('div', { class: 'row' }, field('Property', property, 'grow'), field('Method', method), samplesField, engines, button('Run', attempt(() => run()), { class: 'main' })));
   const current = new Current(el('div', { class: 'two' },
     el('section', { class: 'panel' }, el('h2', {}, 'Plot'),

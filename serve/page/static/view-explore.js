@@ -1,5 +1,5 @@
 // The states of a model and what leads from one to another, expanded and collapsed by hand.
-import { el, clear, button, field, choice, input, number, toNumber, download } from './dom.js';
+import { el, clear, button, field, choice, menu, input, number, toNumber, download } from './dom.js';
 import { doc, stem } from './document.js';
 import { status, attempt } from './status.js';
 import { Current } from './current.js';
@@ -18,7 +18,7 @@ const count = (n) => n.toLocaleString('en');
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
 const kinds = { scc: 'SCC', bscc: 'BSCC', mec: 'MEC' };
-const fileFormats = [['', 'Save the states…'], ['tra', 'Transitions (.tra)'], ['sta', 'States (.sta)'], ['lab', 'Labels (.lab)'], ['pexp', 'All of it for PRISM (.pexp)'], ['drn', 'All of it for Storm (.drn)'], ['dot', 'Graphviz (.dot)']];
+const fileFormats = [['tra', 'Transitions (.tra)'], ['sta', 'States (.sta)'], ['lab', 'Labels (.lab)'], ['pexp', 'All of it for PRISM (.pexp)'], ['drn', 'All of it for Storm (.drn)'], ['dot', 'Graphviz (.dot)']];
 const smallestTexts = [['6', '6 px'], ['9', '9 px'], ['11', '11 px'], ['14', '14 px']];
 
 export function create({ show: showView, make }) {
@@ -52,7 +52,7 @@ export function create({ show: showView, make }) {
   const smallest = choice(smallestTexts, localStorage.getItem('smallest text') || '9', (v) => setSmallest(v), { 'aria-label': 'Smallest text' });
   const fullScreen = button('Full screen', attempt(() => toggleFullScreen()), { class: 'small', 'aria-pressed': 'false' });
 
-  const savedStates = choice(fileFormats, '', attempt((format) => saveStates(format)), { 'aria-label': 'Save the states' });
+  const savedStates = menu('Save the states…', fileFormats, attempt((format) => saveStates(format)));
 
   const element = el('div', { class: 'explore' },
     el('div', { class: 'row' }, propertyField, field('Colour', coloured),
@@ -183,8 +183,6 @@ export function create({ show: showView, make }) {
 
   // saveStates saves all states of the model as a file in a format of PRISM, Storm or Graphviz.
   async function saveStates(format) {
-    savedStates.value = '';
-    if (!format) return;
     const [, { text }] = await current.answer('Save the states', 'export', 'export', { format });
     download(`${stem(doc.file)}.${format}`, text);
   }
@@ -296,7 +294,7 @@ export function create({ show: showView, make }) {
   function showLegend() {
     clear(players, graph.players ? el('ul', { class: 'legend', 'aria-label': 'Players' }, graph.players.map((name, i) => el('li', {}, playerIcon(i), `${name} moves`))) : null);
     clear(legend, graph.labels.length ? legendOf(graph.labels) : null,
-      el('p', { class: 'soft' }, 'Click a state, or press Enter on it, to expand it. Shift and a click compares it with the selected one. A double frame is an initial state, a dashed one has not been expanded, ★ is the best choice, a dashed thick line the likeliest path, a dotted ring a state that was found.'));
+      el('p', { class: 'soft screen' }, 'Click a state, or press Enter on it, to expand it. Shift and a click compares it with the selected one. A double frame is an initial state, a dashed one has not been expanded, ★ is the best choice, a dashed thick line the likeliest path, a dotted ring a state that was found.'));
   }
 
   // describe shows the panel of the selected state. What has the focus in it keeps it, or gives it to the heading.

@@ -1,5 +1,5 @@
 // The text of a model and its properties, what is wrong with them, and what their values are.
-import { el, clear, button, field, choice, input, download, upload } from './dom.js';
+import { el, clear, button, field, choice, menu, input, download, upload } from './dom.js';
 import { ask, inServer, Failure } from './api.js';
 import { doc, isProperties, stem } from './document.js';
 import { status, work, attempt, refuse, tell, untell } from './status.js';
@@ -78,23 +78,17 @@ export function create({ show, make, tour }) {
   let where = null; // the path to save to; null without folders
 
   function bar() {
-    const examples = choice([['', 'Open an example…'], ...doc.examples.map((x, i) => [String(i), `${x.name}: ${x.about}`])], '', attempt(async (i) => {
-      examples.value = '';
-      if (i !== '' && await leave()) doc.open(doc.examples[i]);
-    }), { 'aria-label': 'Open an example' });
-    const parts = [examples];
+    const parts = [
+      button('New', attempt(async () => { if (await leave()) { doc.open({ name: 'model.prism', model: '', props: '' }); model.area.focus(); } })),
+      menu('Open an example…', doc.examples.map((x, i) => [String(i), `${x.name}: ${x.about}`]), attempt(async (i) => { if (await leave()) doc.open(doc.examples[i]); })),
+    ];
     where = null;
     if (inServer && doc.info.folders) {
-      const pick = choice([['', 'Open a file…'], ...files.map((f) => [f.path, f.path])], '', attempt(async (path) => {
-        pick.value = '';
-        if (path && await leave(isProperties(path))) await doc.openFile(path);
-      }), { 'aria-label': 'Open a file' });
+      const pick = menu('Open a file…', files.map((f) => [f.path, f.path]), attempt(async (path) => { if (await leave(isProperties(path))) await doc.openFile(path); }));
       where = input(doc.saved.model || (files[0]?.path.split('/')[0] || '') + '/' + doc.file, { class: 'mono', 'aria-label': 'Save as' });
       parts.push(pick, where, button('Save', () => save(), { 'aria-keyshortcuts': 'Control+S' }));
     }
-    parts.unshift(button('New', attempt(async () => { if (await leave()) { doc.open({ name: 'model.prism', model: '', props: '' }); model.area.focus(); } })));
-    parts.push(button('Tour', attempt(startTour)));
-    parts.push(button('Load from this computer…', () => upload('.prism,.pm,.nm,.sm,.props,.prop,.pctl,.csl,.jani,.txt', attempt(async (name, text) => {
+    parts.push(button('Tour', attempt(startTour)), button('Load from this computer…', () => upload('.prism,.pm,.nm,.sm,.props,.prop,.pctl,.csl,.jani,.txt', attempt(async (name, text) => {
       if (!await leave(isProperties(name))) return;
       if (isProperties(name)) { doc.props = text; doc.changed(true); } else doc.open({ name, model: text, props: '' });
     }))), button('Download', downloadTexts));
