@@ -50,5 +50,9 @@ func TestTour(t *testing.T) {
 		p.sees("no offer", `document.getElementById('tour').hidden`)
 		p.press("Tour")
 		p.says("#tour", "1 of 7")
+		p.do("visit for the first time", chromedp.Evaluate[chromedp.Void](`(sessionStorage.clear(), localStorage.clear(), true)`), chromedp.Navigate("about:blank"), chromedp.Navigate(at), chromedp.WaitVisible(`body[data-ready]`))
+		p.says("#tour", "Is this your first visit?")
+		workplace{person: p}.edit(propertyText, "P=? [ F d=1 ];\n")
+		p.sees("no offer for who works", `document.getElementById('tour').hidden`)
 	})
 }

@@ -69,4 +69,5 @@ export function offerTour(start) {
   clear(place, el('span', { class: 'text' }, 'Is this your first visit? A tour shows in seven steps what one can do here.'),
     el('span', { class: 'row' }, button('Start the tour', attempt(start), { class: 'small main' }), button('No, thanks', end, { class: 'small' })));
   place.hidden = false;
+  doc.addEventListener('change', () => { place.hidden = true; }, { once: true }); // who begins to work needs none
 }
