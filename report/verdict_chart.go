@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/report/frontier"
 	"tilecheck/report/plot"
 	"tilecheck/result"
 )
@@ -128,9 +129,9 @@ func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Ch
 		for _, p := range v.Value.Points {
 			series.Points = append(series.Points, plot.Point{X: p[0], Y: p[1], Lo: p[1], Hi: p[1]})
 		}
-		f := FrontierOf(v)
+		f := frontier.Of(v)
 		if f != nil {
-			series.Areas = f.areas()
+			series.Areas = areasOf(f)
 		}
 		if len(chart.Series) == 0 && f != nil {
 			chart.X, chart.Y = f.Objectives[0], f.Objectives[1]
@@ -149,8 +150,8 @@ func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Ch
 // The axes of curves with different objectives.
 const firstObjective, secondObjective = "first objective", "second objective"
 
-// areas returns the achievable region up to the edges of the plot, and the limit of what may be achievable.
-func (f *Frontier) areas() []plot.Area {
+// areasOf returns the achievable region up to the edges of the plot, and the limit of what may be achievable.
+func areasOf(f *frontier.Frontier) []plot.Area {
 	worst := [2]float64{math.Inf(-1), math.Inf(-1)}
 	for i, direction := range f.Directions {
 		if direction == "min" {

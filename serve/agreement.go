@@ -33,7 +33,7 @@ type disagreement struct {
 const maxCompared = 2 * maxResults
 
 // agreement returns where series contradict each other. It compares results about the same property and constants of the same texts.
-func (h *handler) agreement(ctx context.Context, q *agreementQuestion, _ *reply) (any, error) {
+func (h *API) agreement(ctx context.Context, q *agreementQuestion, _ *reply) (any, error) {
 	type answer struct {
 		series  string
 		verdict *result.Verdict

@@ -35,7 +35,7 @@ type sampling struct {
 
 // check checks properties, and sends each verdict as a part named verdict: those of the embedded engine as soon as they are known, those of other
 // tools when the tool has finished. The answer has the number of results, and the certificate if that was asked for.
-func (h *handler) check(ctx context.Context, q *checkQuestion, out *reply) (any, error) {
+func (h *API) check(ctx context.Context, q *checkQuestion, out *reply) (any, error) {
 	engine, err := h.engine(q.Engine)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ const certificateFile = "certificate.txt"
 const maxResults = 10_000
 
 // job returns the job of a request, with the first values of lists of constants.
-func (q *checkQuestion) job(h *handler) (runner.Job, error) {
+func (q *checkQuestion) job(h *API) (runner.Job, error) {
 	job := h.job(&q.source)
 	for _, i := range q.Select {
 		job.Select = append(job.Select, strconv.Itoa(i+1))
@@ -123,7 +123,7 @@ type instance struct {
 
 // runs returns the plans of a request: one for each combination of values in lists of constants.
 // No two of them have the same instance.
-func (h *handler) runs(ctx context.Context, q *checkQuestion, out *reply) ([]run, error) {
+func (h *API) runs(ctx context.Context, q *checkQuestion, out *reply) ([]run, error) {
 	job, err := q.job(h)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (x *instance) consts() []string {
 	return out
 }
 
-func (h *handler) engine(name string) (runner.Engine, error) {
+func (h *API) engine(name string) (runner.Engine, error) {
 	if name == "" || name == h.native.Name() {
 		return h.native, nil
 	}

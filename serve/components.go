@@ -47,7 +47,7 @@ type partition struct {
 
 // components returns the components of the states of a picture: those of the whole state space, or of the part that is shown if
 // the space is large.
-func (h *handler) components(ctx context.Context, q *componentsQuestion, out *reply) (any, error) {
+func (h *API) components(ctx context.Context, q *componentsQuestion, out *reply) (any, error) {
 	if len(q.Shown) > MaxNodes || len(q.Open) > MaxNodes {
 		return nil, badf("%d states, want %d at most", max(len(q.Shown), len(q.Open)), MaxNodes)
 	}

@@ -21,7 +21,7 @@ type experimentQuestion struct {
 
 // experiment checks a property for every valuation of its constants, and sends each verdict as
 // soon as it is known.
-func (h *handler) experiment(ctx context.Context, q *experimentQuestion, out *reply) (any, error) {
+func (h *API) experiment(ctx context.Context, q *experimentQuestion, out *reply) (any, error) {
 	engines := q.Engines
 	if len(engines) == 0 {
 		engines = []string{""}
@@ -52,7 +52,7 @@ func (h *handler) experiment(ctx context.Context, q *experimentQuestion, out *re
 }
 
 // point checks instance i of a run, and sends its verdict.
-func (h *handler) point(ctx context.Context, engine runner.Engine, r *run, i int, out *reply) error {
+func (h *API) point(ctx context.Context, engine runner.Engine, r *run, i int, out *reply) error {
 	part, err := r.plan.Part(nil, r.instances[i].consts())
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ const (
 )
 
 // strategies plays the strategies against each other, and sends the table repeatedly.
-func (h *handler) strategies(ctx context.Context, q *strategiesQuestion, out *reply) (any, error) {
+func (h *API) strategies(ctx context.Context, q *strategiesQuestion, out *reply) (any, error) {
 	goal, err := exponent(q.Max)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func meanOf(m stats.Moments, sequential bool) span {
 type publishedQuestion struct{}
 
 // published returns the points of Figure 3.25 of the thesis.
-func (h *handler) published(context.Context, *publishedQuestion, *reply) (any, error) {
+func (h *API) published(context.Context, *publishedQuestion, *reply) (any, error) {
 	type point struct {
 		Strategy     string  `json:"strategy"`
 		Spec         string  `json:"spec"`

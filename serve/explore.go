@@ -100,7 +100,7 @@ type picture struct {
 func key(state []int32) string { return fmt.Sprint(state) }
 
 // graph returns states and their successors. The state space is built only if values are needed.
-func (h *handler) graph(ctx context.Context, q *graphQuestion, out *reply) (any, error) {
+func (h *API) graph(ctx context.Context, q *graphQuestion, out *reply) (any, error) {
 	if len(q.Open)+len(q.Shown) > MaxNodes {
 		return nil, badf("%d states, want %d at most", len(q.Open)+len(q.Shown), MaxNodes)
 	}
@@ -380,7 +380,7 @@ type likelyPath struct {
 
 // path returns the most probable path from a state that satisfies the path formula of a property
 // (or violates it, if Miss is set) under the optimal scheduler.
-func (h *handler) path(ctx context.Context, q *pathQuestion, out *reply) (any, error) {
+func (h *API) path(ctx context.Context, q *pathQuestion, out *reply) (any, error) {
 	var found *likelyPath
 	err := h.with(ctx, &q.source, func(m *model) error {
 		index := 0

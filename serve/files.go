@@ -127,7 +127,7 @@ type fileEntry struct {
 }
 
 // files lists the files that can be opened.
-func (h *handler) files(ctx context.Context, _ *filesQuestion, _ *reply) (any, error) {
+func (h *API) files(ctx context.Context, _ *filesQuestion, _ *reply) (any, error) {
 	out := struct {
 		Files []fileEntry `json:"files"`
 		More  bool        `json:"more,omitempty"`
@@ -175,7 +175,7 @@ type opened struct {
 }
 
 // open reads a file.
-func (h *handler) open(_ context.Context, q *openQuestion, _ *reply) (any, error) {
+func (h *API) open(_ context.Context, q *openQuestion, _ *reply) (any, error) {
 	in, name, err := h.Folders.find(q.Path)
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ var errChanged = errors.New("the file has changed since it was opened: open it a
 
 // save writes a file completely or not at all. It does not overwrite a version that the page has
 // not seen.
-func (h *handler) save(_ context.Context, q *saveQuestion, _ *reply) (any, error) {
+func (h *API) save(_ context.Context, q *saveQuestion, _ *reply) (any, error) {
 	in, name, err := h.Folders.find(q.Path)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type foundStates struct {
 }
 
 // find returns the states that satisfy an expression: those of a picture, and those of the state space unless it is large.
-func (h *handler) find(ctx context.Context, q *findQuestion, out *reply) (any, error) {
+func (h *API) find(ctx context.Context, q *findQuestion, out *reply) (any, error) {
 	found := foundStates{Matches: []int{}, States: [][]int32{}}
 	err := h.with(ctx, &q.source, func(m *model) error {
 		x, _, err := h.expression(ctx, &q.source, q.Expr)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -72,23 +71,41 @@ func (l Limits) complete() Limits {
 // maxWaiting is the largest number of requests that compute or wait.
 const maxWaiting = 512
 
-// handler is the API.
-type handler struct {
+// API answers the questions of the page. It is safe for concurrent use.
+type API struct {
 	Options
-	mux    *http.ServeMux
-	native *native.Engine
-	models *cache[*model]
-	tables *cache[*solvedGame]
-	texts  *cache[*texts]
-	work   chan struct{} // semaphore for the requests that compute
-	queue  chan struct{} // semaphore for the requests that compute or wait
+	answers map[string]answer // by the names of questions
+	native  *native.Engine
+	models  *cache[*model]
+	tables  *cache[*solvedGame]
+	texts   *cache[*texts]
+	work    chan struct{} // semaphore for the requests that compute
+	queue   chan struct{} // semaphore for the requests that compute or wait
 }
 
-// New returns the API, which is safe for concurrent use.
-func New(opts Options) http.Handler {
+// answer answers a question, an object of JSON, and sends the lines of the answer.
+type answer func(ctx context.Context, question io.Reader, send Send)
+
+// Send takes one line of an answer. An error means that nobody reads the lines any more.
+type Send func(line []byte, outcome Outcome) error
+
+// Outcome says what a line of an answer is.
+type Outcome int
+
+const (
+	Answered   Outcome = iota // a part of the answer, or its end
+	Failed                    // an error in the model or in its computation
+	Malformed                 // an error in the question
+	TooLarge                  // the question is larger than Limits.Body
+	Busy                      // too many questions are waiting
+	NoQuestion                // no question has that name
+)
+
+// New returns an API.
+func New(opts Options) *API {
 	opts.Limits = opts.Limits.complete()
-	h := &handler{
-		Options: opts, mux: http.NewServeMux(), native: native.New(),
+	h := &API{
+		Options: opts, answers: map[string]answer{}, native: native.New(),
 		models: newCache[*model](opts.Limits.Kept), tables: newCache[*solvedGame](opts.Limits.Kept / 4), texts: newCache[*texts](opts.Limits.Kept / 4),
 		work: make(chan struct{}, opts.Limits.Work), queue: make(chan struct{}, maxWaiting),
 	}
@@ -96,9 +113,21 @@ func New(opts Options) http.Handler {
 	return h
 }
 
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+// Answer answers the question with a name. It sends lines of JSON, each with its newline: any number of parts, then "answer" or "error".
+func (h *API) Answer(ctx context.Context, name string, question io.Reader, send Send) {
+	f := h.answers[name]
+	if f == nil {
+		out := &reply{send: send, gone: func() {}}
+		out.end(nil, errNoQuestion)
+		return
+	}
+	f(ctx, question, send)
+}
 
-func (h *handler) routes() {
+// errNoQuestion is the error for a name that no question has.
+var errNoQuestion = errors.New("there is no such question")
+
+func (h *API) routes() {
 	route(h, "info", quick, h.info)
 	route(h, "examples", quick, h.examples)
 	route(h, "generate", quick, h.generate)
@@ -115,6 +144,7 @@ func (h *handler) routes() {
 	route(h, "find", slow, h.find)
 	route(h, "predecessors", slow, h.predecessors)
 	route(h, "components", slow, h.components)
+	route(h, "export", slow, h.export)
 	route(h, "path", slow, h.path)
 	route(h, "why", slow, h.why)
 	route(h, "step", slow, h.step)
@@ -147,18 +177,18 @@ func (b badRequest) Unwrap() error { return b.error }
 func badf(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
 // route registers a kind of request. f returns the answer, and may send parts of it before.
-func route[Q any](h *handler, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
-	h.mux.HandleFunc("/api/"+name, func(rw http.ResponseWriter, r *http.Request) {
-		ctx, cancel := ending.After(r.Context(), h.Limits.Time)
+func route[Q any](h *API, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
+	h.answers[name] = func(ctx context.Context, question io.Reader, send Send) {
+		ctx, cancel := ending.After(ctx, h.Limits.Time)
 		defer cancel()
-		out := &reply{w: rw, gone: cancel}
+		out := &reply{send: send, gone: cancel}
 		answer, err := func() (any, error) {
 			q := new(Q)
-			if err := h.read(r, q); err != nil {
+			if err := h.read(question, q); err != nil {
 				return nil, err
 			}
 			if w == slow {
-				leave, err := h.enter(ctx)
+				leave, err := h.enter(ctx, out)
 				if err != nil {
 					return nil, err
 				}
@@ -167,18 +197,12 @@ func route[Q any](h *handler, name string, w weight, f func(ctx context.Context,
 			return f(ctx, q, out)
 		}()
 		out.end(answer, err)
-	})
+	}
 }
 
 // read decodes a request.
-func (h *handler) read(r *http.Request, q any) error {
-	if r.Method != http.MethodPost {
-		return badf("method %s, want POST", r.Method)
-	}
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "application/json" {
-		return badf("content of type %q, want application/json", kind)
-	}
-	body, err := limited.Read(r.Body, h.Limits.Body)
+func (h *API) read(question io.Reader, q any) error {
+	body, err := limited.Read(question, h.Limits.Body)
 	if err != nil {
 		return badRequest{err}
 	}
@@ -199,16 +223,24 @@ func (h *handler) read(r *http.Request, q any) error {
 // errBusy says that too many requests are waiting.
 var errBusy = errors.New("too many requests at a time; try again soon")
 
-// enter waits until the request may compute.
-func (h *handler) enter(ctx context.Context) (leave func(), err error) {
+// enter waits until the request may compute. It tells a client that has to wait.
+func (h *API) enter(ctx context.Context, out *reply) (leave func(), err error) {
 	select {
 	case h.queue <- struct{}{}:
 	default:
 		return nil, errBusy
 	}
+	leave = func() { <-h.work; <-h.queue }
 	select {
 	case h.work <- struct{}{}:
-		return func() { <-h.work; <-h.queue }, nil
+		return leave, nil
+	default:
+	}
+	out.part("waiting", true)
+	select {
+	case h.work <- struct{}{}:
+		out.part("waiting", false)
+		return leave, nil
 	case <-ctx.Done():
 		<-h.queue
 		return nil, ctx.Err()
@@ -218,10 +250,9 @@ func (h *handler) enter(ctx context.Context) (leave func(), err error) {
 // reply sends the answer to a request. It is safe for concurrent use.
 type reply struct {
 	mu           sync.Mutex
-	w            http.ResponseWriter
+	send         Send
 	gone         func() // cancels the request when the client no longer reads
 	lastProgress time.Time
-	sent         bool
 	done         bool
 }
 
@@ -230,12 +261,12 @@ func (o *reply) part(name string, value any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.done {
-		o.line(http.StatusOK, name, value)
+		o.line(Answered, name, value)
 	}
 }
 
 // line writes one line of the answer.
-func (o *reply) line(status int, name string, value any) {
+func (o *reply) line(outcome Outcome, name string, value any) {
 	text, err := json.Marshal(map[string]any{name: value})
 	if err != nil {
 		text, err = json.Marshal(map[string]any{"error": failure{Message: "answer: " + err.Error()}})
@@ -244,32 +275,10 @@ func (o *reply) line(status int, name string, value any) {
 		}
 		o.done = true
 	}
-	if !o.sent {
-		o.w.Header().Set("Content-Type", "application/x-ndjson")
-		o.w.Header().Set("Cache-Control", "no-store")
-		o.w.WriteHeader(status)
-		o.sent = true
-	}
-	// A client that stops reading must not block other requests. Only connections have deadlines.
-	c := http.NewResponseController(o.w)
-	_ = c.SetWriteDeadline(time.Now().Add(readingTime(len(text))))
-	_, err = o.w.Write(append(text, '\n'))
-	if err == nil {
-		err = c.Flush()
-	}
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := o.send(append(text, '\n'), outcome); err != nil {
 		o.done = true
 		o.gone()
 	}
-}
-
-// readingTime returns the time a client has to read n bytes.
-func readingTime(n int) time.Duration {
-	const (
-		least = 2 * time.Second
-		rate  = 100 << 10 // bytes per second
-	)
-	return least + time.Duration(n)*time.Second/rate
 }
 
 // progress reports progress, a few times per second.
@@ -306,9 +315,9 @@ func (o *reply) end(answer any, err error) {
 	switch {
 	case o.done:
 	case err != nil:
-		o.line(statusOf(err), "error", failureOf(err))
+		o.line(outcomeOf(err), "error", failureOf(err))
 	default:
-		o.line(http.StatusOK, "answer", answer)
+		o.line(Answered, "answer", answer)
 	}
 	o.done = true
 }
@@ -332,15 +341,17 @@ func failureOf(err error) failure {
 	return out
 }
 
-func statusOf(err error) int {
+func outcomeOf(err error) Outcome {
 	var large limited.TooLarge
 	switch {
+	case errors.Is(err, errNoQuestion):
+		return NoQuestion
 	case errors.Is(err, errBusy):
-		return http.StatusServiceUnavailable
+		return Busy
 	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge
+		return TooLarge
 	case errors.As(err, new(badRequest)):
-		return http.StatusBadRequest
+		return Malformed
 	}
-	return http.StatusUnprocessableEntity
+	return Failed
 }

@@ -33,7 +33,7 @@ type source struct {
 
 // job returns the job for a source, as the command check makes it. Constants with a list have its
 // first value.
-func (h *handler) job(s *source) runner.Job {
+func (h *API) job(s *source) runner.Job {
 	job := runner.Job{
 		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
 		PropsFile: cmp.Or(s.PropsFile, "model.props"), Properties: []byte(s.Props),
@@ -83,17 +83,17 @@ func (m *model) bytes() int64 {
 }
 
 // with calls f with the model of a source.
-func (h *handler) with(ctx context.Context, s *source, f func(*model) error) error {
+func (h *API) with(ctx context.Context, s *source, f func(*model) error) error {
 	return h.withModel(ctx, s, "states", f)
 }
 
 // withoutStates calls f with another copy of the model, whose states nobody builds: f does not wait for them.
-func (h *handler) withoutStates(ctx context.Context, s *source, f func(*model) error) error {
+func (h *API) withoutStates(ctx context.Context, s *source, f func(*model) error) error {
 	return h.withModel(ctx, s, "text", f)
 }
 
 // withModel calls f with one of the copies of the model of a source.
-func (h *handler) withModel(ctx context.Context, s *source, name string, f func(*model) error) error {
+func (h *API) withModel(ctx context.Context, s *source, name string, f func(*model) error) error {
 	text, err := json.Marshal([]string{name, s.File, s.Model, s.Const})
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (h *handler) withModel(ctx context.Context, s *source, name string, f func(
 	return h.models.use(ctx, hex.EncodeToString(sum[:]), func() (*model, error) { return h.load(ctx, s) }, f)
 }
 
-func (h *handler) load(ctx context.Context, s *source) (*model, error) {
+func (h *API) load(ctx context.Context, s *source) (*model, error) {
 	job := h.job(s)
 	job.Properties = nil
 	compiled, warnings, err := load.Model(ctx, job)
@@ -113,7 +113,7 @@ func (h *handler) load(ctx context.Context, s *source) (*model, error) {
 }
 
 // states builds the state space once.
-func (h *handler) states(ctx context.Context, m *model, out *reply) error {
+func (h *API) states(ctx context.Context, m *model, out *reply) error {
 	if m.space != nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (h *handler) states(ctx context.Context, m *model, out *reply) error {
 const builtUnasked = 50_000
 
 // statesFor builds the state space if all is set, or if it has at most builtUnasked states. It reports whether the space is there.
-func (h *handler) statesFor(ctx context.Context, m *model, all bool, out *reply) (bool, error) {
+func (h *API) statesFor(ctx context.Context, m *model, all bool, out *reply) (bool, error) {
 	if all || m.space != nil {
 		return true, h.states(ctx, m, out)
 	}
@@ -148,7 +148,7 @@ func (h *handler) statesFor(ctx context.Context, m *model, all bool, out *reply)
 }
 
 // build builds the state space, which may have at most a given number of states.
-func (h *handler) build(ctx context.Context, m *model, maxStates int, out *reply) error {
+func (h *API) build(ctx context.Context, m *model, maxStates int, out *reply) error {
 	space, err := explicit.Build(ctx, m.compiled, explicit.Options{
 		MaxStates: maxStates, MaxMemory: h.Limits.Memory, Progress: out.progress,
 	})
@@ -161,7 +161,7 @@ func (h *handler) build(ctx context.Context, m *model, maxStates int, out *reply
 }
 
 // property returns property number index of a source, or the property in text.
-func (h *handler) property(ctx context.Context, s *source, index int, text string) (*check.Property, error) {
+func (h *API) property(ctx context.Context, s *source, index int, text string) (*check.Property, error) {
 	job := h.job(s)
 	if text != "" {
 		job.Props = []string{text}
@@ -190,7 +190,7 @@ func (h *handler) property(ctx context.Context, s *source, index int, text strin
 }
 
 // valuesOf returns the values of a property in all states, and the scheduler that attains them.
-func (h *handler) valuesOf(ctx context.Context, s *source, m *model, index int, text string, out *reply) (*values, error) {
+func (h *API) valuesOf(ctx context.Context, s *source, m *model, index int, text string, out *reply) (*values, error) {
 	key := fmt.Sprintf("%d\x00%s\x00%s", index, text, s.Props)
 	if v := m.values[key]; v != nil {
 		return v, nil
@@ -252,7 +252,7 @@ func (m *model) valuation(state []int32) error {
 }
 
 // expression resolves an expression of type Bool over the variables and labels of the model.
-func (h *handler) expression(ctx context.Context, s *source, text string) (sema.Expr, *sema.Program, error) {
+func (h *API) expression(ctx context.Context, s *source, text string) (sema.Expr, *sema.Program, error) {
 	p, err := h.property(ctx, s, 0, text)
 	if err != nil {
 		return nil, nil, err

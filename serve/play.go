@@ -74,7 +74,7 @@ type position struct {
 
 // turn starts a game or makes a move. The new tile is determined by the seed and the number of the
 // move.
-func (h *handler) turn(_ context.Context, q *moveQuestion, _ *reply) (any, error) {
+func (h *API) turn(_ context.Context, q *moveQuestion, _ *reply) (any, error) {
 	rules, b, err := q.rules()
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func solvable(rows, cols, max int) bool {
 }
 
 // hints returns the value of each move.
-func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any, error) {
+func (h *API) hints(ctx context.Context, q *hintsQuestion, out *reply) (any, error) {
 	rules, w, err := q.rules()
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func moveValues(h *hints, values []strategy.MoveValue) *hints {
 }
 
 // strategy returns a strategy by its specification. The page cannot name files.
-func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, error) {
+func (h *API) strategy(spec string, s strategy.Setting) (strategy.Strategy, error) {
 	if strings.Contains(spec, "file=") || strings.Contains(spec, "ntuple:") {
 		return nil, badf("strategy %q: files are not read for a page", spec)
 	}
@@ -251,7 +251,7 @@ func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, 
 }
 
 // openedTable returns the table of a game from Options.Tables; nil if there is none.
-func (h *handler) openedTable(b *board) *solve.Table {
+func (h *API) openedTable(b *board) *solve.Table {
 	for _, t := range h.Tables {
 		p := t.Problem()
 		if p.Shape.Rows == b.Rows && p.Shape.Cols == b.Cols && game.Value(p.MaxExp) == b.Max && Winning(p) {
@@ -268,7 +268,7 @@ func Winning(p solve.Problem) bool {
 }
 
 // table calls f with the solution of a game.
-func (h *handler) table(ctx context.Context, b *board, out *reply, f func(*solve.Table) error) error {
+func (h *API) table(ctx context.Context, b *board, out *reply, f func(*solve.Table) error) error {
 	if t := h.openedTable(b); t != nil {
 		return f(t)
 	}
@@ -290,7 +290,7 @@ func (h *handler) table(ctx context.Context, b *board, out *reply, f func(*solve
 	}, func(s *solvedGame) error { return f(s.table) })
 }
 
-func (h *handler) optimal(ctx context.Context, q *hintsQuestion, b game.Board, out *reply) (any, error) {
+func (h *API) optimal(ctx context.Context, q *hintsQuestion, b game.Board, out *reply) (any, error) {
 	found := hints{Kind: "win", About: fmt.Sprintf("probability of %d with optimal play", q.Max), Moves: []hint{}}
 	err := h.table(ctx, &q.board, out, func(t *solve.Table) error {
 		v, best, ok := t.Value(b)
@@ -342,7 +342,7 @@ const maxFrames = 20_000
 var errFrameLimit = errors.New("enough")
 
 // watch plays a game with a strategy: the same game as tilecheck play.
-func (h *handler) watch(ctx context.Context, q *watchQuestion, out *reply) (any, error) {
+func (h *API) watch(ctx context.Context, q *watchQuestion, out *reply) (any, error) {
 	goal, err := exponent(q.Max)
 	if err != nil {
 		return nil, err
@@ -377,7 +377,7 @@ type replayQuestion struct {
 }
 
 // replay checks a record against the rules, and shows one of its games.
-func (h *handler) replay(ctx context.Context, q *replayQuestion, out *reply) (any, error) {
+func (h *API) replay(ctx context.Context, q *replayQuestion, out *reply) (any, error) {
 	type entry struct {
 		Index int64 `json:"index"`
 		Score int64 `json:"score"`

@@ -35,7 +35,7 @@ type incomingTransition struct {
 }
 
 // predecessors returns the states from which a state is reached in one step, unless the state space is large.
-func (h *handler) predecessors(ctx context.Context, q *predecessorsQuestion, out *reply) (any, error) {
+func (h *API) predecessors(ctx context.Context, q *predecessorsQuestion, out *reply) (any, error) {
 	found := incoming{From: []incomingTransition{}}
 	err := h.with(ctx, &q.source, func(m *model) (err error) {
 		if err := m.valuation(q.State); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,21 +19,27 @@ import (
 	"tilecheck/properties"
 )
 
-// ask asks a handler and decodes the answer; parts counts the lines before it.
+// answerTo returns the lines of the answer to a question, and what the last one is.
+func answerTo(t *testing.T, api *API, name, question string) (text string, last Outcome) {
+	api.Answer(t.Context(), name, strings.NewReader(question), func(line []byte, outcome Outcome) error {
+		text, last = text+string(line), outcome
+		return nil
+	})
+	return text, last
+}
+
+// ask asks an API and decodes the answer; parts counts the lines before it.
 func ask(t *testing.T, opts Options, name string, question, answer any) (parts map[string]int) {
 	t.Helper()
 	body, err := json.Marshal(question)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest("POST", "/api/"+name, strings.NewReader(string(body)))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	New(opts).ServeHTTP(w, r)
+	text, _ := answerTo(t, New(opts), name, string(body))
 	parts = map[string]int{}
 	var last map[string]json.RawMessage
 	var verdicts []json.RawMessage
-	for line := range strings.Lines(w.Body.String()) {
+	for line := range strings.Lines(text) {
 		last = nil
 		if err := json.Unmarshal([]byte(line), &last); err != nil {
 			t.Fatalf("%s: %v: %.200s", name, err, line)
@@ -47,7 +52,7 @@ func ask(t *testing.T, opts Options, name string, question, answer any) (parts m
 		}
 	}
 	if last["answer"] == nil {
-		t.Fatalf("%s: %.300s", name, w.Body)
+		t.Fatalf("%s: %.300s", name, text)
 	}
 	if err := json.Unmarshal(last["answer"], answer); err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -55,11 +60,11 @@ func ask(t *testing.T, opts Options, name string, question, answer any) (parts m
 	if name != "check" {
 		return parts
 	}
-	text, err := json.Marshal(map[string]any{"verdicts": verdicts})
+	all, err := json.Marshal(map[string]any{"verdicts": verdicts})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, answer); err != nil {
+	if err := json.Unmarshal(all, answer); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return parts
@@ -298,7 +303,7 @@ func TestSave(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "m.prism"), []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := New(opts).(*handler)
+	h := New(opts)
 	if _, err := h.save(t.Context(), &saveQuestion{Path: name, Text: "mine", Version: saved.Version}, nil); err == nil {
 		t.Error("a file that somebody changed was written over")
 	}
@@ -314,7 +319,7 @@ func TestSave(t *testing.T) {
 }
 
 // savedIn returns an API over a folder with one file, and the path and version of the file.
-func savedIn(t *testing.T, text string) (h *handler, dir, path, version string) {
+func savedIn(t *testing.T, text string) (h *API, dir, path, version string) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "m.prism"), []byte(text), 0o600); err != nil {
@@ -325,7 +330,7 @@ func savedIn(t *testing.T, text string) (h *handler, dir, path, version string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { folders.Close() })
-	h = New(Options{Folders: folders}).(*handler)
+	h = New(Options{Folders: folders})
 	path = filepath.Base(dir) + "/m.prism"
 	return h, dir, path, versionOf([]byte(text))
 }
@@ -368,12 +373,9 @@ func TestSaveOverOtherEncoding(t *testing.T) {
 
 // A request whose bytes are not UTF-8 is refused before the decoder replaces them.
 func TestRequestEncoding(t *testing.T) {
-	r := httptest.NewRequest("POST", "/api/save", strings.NewReader("{\"path\":\"m.prism\",\"text\":\"caf\xe9\"}"))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	New(Options{}).ServeHTTP(w, r)
-	if w.Code != 400 || !strings.Contains(w.Body.String(), "not UTF-8") {
-		t.Errorf("%d %s", w.Code, w.Body)
+	text, outcome := answerTo(t, New(Options{}), "save", "{\"path\":\"m.prism\",\"text\":\"caf\xe9\"}")
+	if outcome != Malformed || !strings.Contains(text, "not UTF-8") {
+		t.Errorf("%d %s", outcome, text)
 	}
 }
 
@@ -401,7 +403,7 @@ func TestSaveReadOnlyAndLeftover(t *testing.T) {
 
 // A shield is derived from optimal play, which a page does not compute for large boards.
 func TestNoLargeSolution(t *testing.T) {
-	h := New(Options{}).(*handler)
+	h := New(Options{})
 	for _, spec := range []string{"optimal", "shield:loss=0.1,player=random", "shield:loss=0.1,over=game,player=expectimax"} {
 		q := &watchQuestion{Strategy: spec, board: board{Rows: 4, Cols: 4, Max: 2048}}
 		if _, err := h.watch(t.Context(), q, nil); err == nil || !strings.Contains(err.Error(), "is not computed for a page") {
@@ -410,31 +412,15 @@ func TestNoLargeSolution(t *testing.T) {
 	}
 }
 
-// stuck is a connection whose client does not read: writes fail when their deadline is over.
-type stuck struct {
-	*httptest.ResponseRecorder
-	deadline time.Time
-}
-
-func (s *stuck) SetWriteDeadline(at time.Time) error { s.deadline = at; return nil }
-
-func (s *stuck) Write([]byte) (int, error) {
-	if s.deadline.IsZero() {
-		select {} // for ever
-	}
-	return 0, os.ErrDeadlineExceeded
-}
-
 // A client that stops reading ends its work, and does not keep a place of it.
 func TestSlowReader(t *testing.T) {
-	h := New(Options{Limits: Limits{Work: 1, Time: time.Minute}}).(*handler)
+	h := New(Options{Limits: Limits{Work: 1, Time: time.Minute}})
 	question := `{"model":"dtmc module m x:[0..1]; [] x<1 -> 1e-9:(x'=1)+1-1e-9:true; endmodule","props":"P=? [ F x=1 ];","method":"ci","samples":1099511627776,"select":[0]}`
-	r := httptest.NewRequest("POST", "/api/check", strings.NewReader(question))
-	r.Header.Set("Content-Type", "application/json")
+	stuck := func([]byte, Outcome) error { return os.ErrDeadlineExceeded }
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.ServeHTTP(&stuck{ResponseRecorder: httptest.NewRecorder()}, r)
+		h.Answer(t.Context(), "check", strings.NewReader(question), stuck)
 	}()
 	select {
 	case <-done:

@@ -22,7 +22,7 @@ type valued struct {
 func (v *valued) given() bool { return v.Property != nil || v.Text != "" }
 
 // withFor calls f with the model of a source. If no values are wanted, it does not wait for requests that compute with the states.
-func (h *handler) withFor(ctx context.Context, s *source, v *valued, f func(*model) error) error {
+func (h *API) withFor(ctx context.Context, s *source, v *valued, f func(*model) error) error {
 	if v.given() {
 		return h.with(ctx, s, f)
 	}
@@ -31,7 +31,7 @@ func (h *handler) withFor(ctx context.Context, s *source, v *valued, f func(*mod
 
 // pathsOf returns a picture of the model in which paths can be followed. If the request names a property, it has the value of the
 // property in every state.
-func (h *handler) pathsOf(ctx context.Context, s *source, q *valued, m *model, out *reply) (*picture, error) {
+func (h *API) pathsOf(ctx context.Context, s *source, q *valued, m *model, out *reply) (*picture, error) {
 	p, err := newPicture(m)
 	if err != nil || !q.given() {
 		return p, err
@@ -87,7 +87,7 @@ type situation struct {
 }
 
 // step describes a state and its choices.
-func (h *handler) step(ctx context.Context, q *stepQuestion, out *reply) (any, error) {
+func (h *API) step(ctx context.Context, q *stepQuestion, out *reply) (any, error) {
 	var s *situation
 	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
 		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, out)
@@ -269,7 +269,7 @@ func (f from) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 const maxSteps = 10_000
 
 // walk samples a path, as tilecheck simulate does.
-func (h *handler) walk(ctx context.Context, q *walkQuestion, reply *reply) (any, error) {
+func (h *API) walk(ctx context.Context, q *walkQuestion, reply *reply) (any, error) {
 	if q.Steps < 1 || q.Steps > maxSteps {
 		return nil, badf("%d steps, want 1 to %d", q.Steps, maxSteps)
 	}
@@ -316,7 +316,7 @@ type checkedPath struct {
 }
 
 // follow reads a path and checks each step, as tilecheck simulate --path does.
-func (h *handler) follow(ctx context.Context, q *followQuestion, reply *reply) (any, error) {
+func (h *API) follow(ctx context.Context, q *followQuestion, reply *reply) (any, error) {
 	var out checkedPath
 	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
 		if q.Start != nil {

@@ -27,7 +27,7 @@ import (
 type infoQuestion struct{}
 
 // info describes what the page can request.
-func (h *handler) info(context.Context, *infoQuestion, *reply) (any, error) {
+func (h *API) info(context.Context, *infoQuestion, *reply) (any, error) {
 	engines := []string{h.native.Name()}
 	for _, e := range h.Engines {
 		engines = append(engines, e.Name())
@@ -66,7 +66,7 @@ type text struct {
 }
 
 // generate makes a model of the game, as tilecheck gen does, with the properties of the catalogue.
-func (h *handler) generate(_ context.Context, q *generateQuestion, _ *reply) (any, error) {
+func (h *API) generate(_ context.Context, q *generateQuestion, _ *reply) (any, error) {
 	cfg := modelgen.Config{Rows: q.Rows, Cols: q.Cols, Max: q.Max}
 	var errs [2]error
 	cfg.Policy, errs[0] = modelgen.ParsePolicy(cmp.Or(q.Policy, "none"))
@@ -134,7 +134,7 @@ type diagnosis struct {
 
 // diagnose returns the problems of the texts, with the messages of the command line, and their
 // contents.
-func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
+func (h *API) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
 	d := diagnosis{Places: []result.Place{}, Properties: []propertyEntry{}, Constants: []constant{}, Outline: []outlineEntry{}}
 	found, failure := d, error(nil)
 	// After a timeout the goroutine may still write to found, which is then not used.
@@ -172,7 +172,7 @@ func (d *diagnosis) lacksValues() bool {
 }
 
 // diagnoseTexts adds the problems of the texts. JANI models are checked by the plan.
-func (h *handler) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) error {
+func (h *API) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) error {
 	if jani.Is([]byte(s.Model)) {
 		return nil
 	}
@@ -341,11 +341,11 @@ type examplesQuestion struct{}
 var exampleFiles embed.FS
 
 // examples returns example models.
-func (h *handler) examples(ctx context.Context, _ *examplesQuestion, out *reply) (any, error) {
+func (h *API) examples(ctx context.Context, _ *examplesQuestion, out *reply) (any, error) {
 	all := []text{}
 	for _, x := range []struct{ name, about string }{
 		{"die", "A fair die from a fair coin (Knuth and Yao)"},
-		{"channel", "A lossy channel that gives up after some tries (DTMC)"},
+		{"channel", "A lossy channel with open constants (DTMC)"},
 		{"robot", "A robot that chooses between a short and a safe way (MDP)"},
 		{"queue", "A queue with one server (CTMC)"},
 		{"race", "Two players and a token (SMG)"},

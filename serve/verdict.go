@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"tilecheck/report"
+	"tilecheck/report/frontier"
 	"tilecheck/report/number"
 	"tilecheck/result"
 	"tilecheck/verify/expect"
@@ -18,7 +18,7 @@ type verdict struct {
 	Full  *digits `json:"full,omitempty"`
 	Time  string  `json:"time,omitempty"`
 	// Frontier is there for a Pareto curve of two objectives.
-	Frontier *report.Frontier `json:"frontier,omitempty"`
+	Frontier *frontier.Frontier `json:"frontier,omitempty"`
 	// Expected is the value of the RESULT annotation that applies, Outcome how the verdict compares
 	// with it: PASS, FAIL, NOT TESTED or UNSUPPORTED.
 	Expected string `json:"expected,omitempty"`
@@ -39,7 +39,7 @@ const maxDigits = 17
 
 // verdict returns the verdict of instance i.
 func (r *run) verdict(i int, v *result.Verdict) verdict {
-	out := verdict{Record: result.NewRecord(v), Frontier: report.FrontierOf(v)}
+	out := verdict{Record: result.NewRecord(v), Frontier: frontier.Of(v)}
 	if v.Seconds > 0 {
 		out.Time = number.Duration(v.Seconds)
 	}

@@ -31,7 +31,7 @@ type explanation struct {
 const maxWhyPaths = 20
 
 // why explains the answer to a property by paths, as check --witness does.
-func (h *handler) why(ctx context.Context, q *whyQuestion, out *reply) (any, error) {
+func (h *API) why(ctx context.Context, q *whyQuestion, out *reply) (any, error) {
 	c := checkQuestion{source: q.source, Select: []int{q.Property}}
 	runs, err := h.runs(ctx, &c, out)
 	if err != nil {

@@ -23,7 +23,7 @@ func (t *texts) bytes() int64 {
 
 // withTexts calls f with the texts of a source. Another user with other texts under the same names
 // gets correct answers, only slower.
-func (h *handler) withTexts(ctx context.Context, s *source, f func(files *editor.Files, model, props string) error) error {
+func (h *API) withTexts(ctx context.Context, s *source, f func(files *editor.Files, model, props string) error) error {
 	job := h.job(s)
 	opts := editor.Options{Consts: job.Consts}
 	var files *editor.Files
@@ -96,7 +96,7 @@ const maxWords = 500
 
 // complete returns the words that can be inserted at a place, and the start of the word that they
 // replace.
-func (h *handler) complete(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) complete(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		From  int          `json:"from"`
 		Words []completion `json:"words"`
@@ -118,7 +118,7 @@ func (h *handler) complete(ctx context.Context, q *placeQuestion, _ *reply) (any
 }
 
 // hover describes a name in Markdown.
-func (h *handler) hover(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) hover(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Text string `json:"text"` // empty where there is no name
 	}{}
@@ -131,7 +131,7 @@ func (h *handler) hover(ctx context.Context, q *placeQuestion, _ *reply) (any, e
 }
 
 // layout returns the formatted text, as tilecheck fmt does, or its first error.
-func (h *handler) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Text  string `json:"text"`
 		Wrong string `json:"wrong,omitempty"`
@@ -150,7 +150,7 @@ func (h *handler) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, 
 
 // colours returns the coloured parts of a text between two places. Each part has three numbers:
 // its distance from the end of the previous part, its length, and its colour.
-func (h *handler) colours(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) colours(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Parts []int `json:"parts"`
 	}{Parts: []int{}}

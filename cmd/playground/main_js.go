@@ -9,9 +9,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"net/http"
+	"strings"
 	"sync"
 	"syscall/js"
 
@@ -33,11 +32,11 @@ type openRequests struct {
 }
 
 func main() {
-	handler := serve.New(serve.Options{Version: build.Version, Limits: serve.Limits{States: maxStates, Memory: maxMemory, Kept: resultMemory, Work: 1}})
+	api := serve.New(serve.Options{Version: build.Version, Limits: serve.Limits{States: maxStates, Memory: maxMemory, Kept: resultMemory, Work: 1}})
 	requests := &openRequests{cancel: map[int]context.CancelFunc{}}
 	js.Global().Set("tilecheckRequest", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		id, name, body, tell := args[0].Int(), args[1].String(), args[2].String(), args[3]
-		go requests.answer(handler, id, name, body, tell)
+		go requests.answer(api, id, name, body, tell)
 		return nil
 	}))
 	js.Global().Set("tilecheckCancel", js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -52,8 +51,8 @@ func main() {
 	select {}
 }
 
-// answer lets the handler answer a request, and calls tell with each line of the answer, and with null at its end.
-func (o *openRequests) answer(h http.Handler, id int, name, body string, tell js.Value) {
+// answer has the API answer a request, and calls tell with each line of the answer, and with null at its end.
+func (o *openRequests) answer(api *serve.API, id int, name, body string, tell js.Value) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	o.mu.Lock()
@@ -65,28 +64,8 @@ func (o *openRequests) answer(h http.Handler, id int, name, body string, tell js
 		o.mu.Unlock()
 		tell.Invoke(js.Null())
 	}()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "/api/"+name, bytes.NewReader([]byte(body)))
-	if err != nil {
-		return
-	}
-	request.Header.Set("Content-Type", "application/json")
-	h.ServeHTTP(&lines{tell: tell, header: http.Header{}}, request)
-}
-
-// lines is a response that calls tell with each text that is written. The handler writes whole lines.
-type lines struct {
-	tell   js.Value
-	header http.Header
-}
-
-// Header implements http.ResponseWriter.
-func (l *lines) Header() http.Header { return l.header }
-
-// WriteHeader implements http.ResponseWriter. It ignores the status, because the text of an error says that it is one.
-func (l *lines) WriteHeader(int) {}
-
-// Write implements http.ResponseWriter.
-func (l *lines) Write(text []byte) (int, error) {
-	l.tell.Invoke(string(text))
-	return len(text), nil
+	api.Answer(ctx, name, strings.NewReader(body), func(line []byte, _ serve.Outcome) error {
+		tell.Invoke(string(line))
+		return nil
+	})
 }

@@ -2,11 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"tilecheck/editor"
 	"tilecheck/editor/lsp"
 	"tilecheck/report/stream"
+	"tilecheck/serve"
 )
 
 // lspCmd is the language server.
@@ -20,6 +27,90 @@ type lspCmd struct {
 // Run serves one client.
 func (c *lspCmd) Run(ctx context.Context, env *environment) error {
 	opts := lsp.Options{Version: env.version(), Editor: editor.Options{Consts: c.Const, Dialect: dialect(c.Dialect)}}
+	opts.Check = checkInEditor(serve.New(serve.Options{Version: env.version()}))
 	debug.SetGCPercent(400) // each key makes trees of a text and drops them
 	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)
+}
+
+// checkInEditor returns a function that checks a property as the page does.
+func checkInEditor(api *serve.API) lsp.Check {
+	return func(ctx context.Context, q *lsp.Question) (string, error) {
+		question, err := json.Marshal(map[string]any{
+			"file": q.Model, "model": string(q.ModelText), "props_file": q.Properties, "props": string(q.PropertiesText), "const": q.Constants, "select": []int{q.Index},
+		})
+		if err != nil {
+			return "", err
+		}
+		var verdicts []editorVerdict
+		var failure error
+		api.Answer(ctx, "check", strings.NewReader(string(question)), func(line []byte, _ serve.Outcome) error {
+			var part struct {
+				Verdict *editorVerdict
+				Error   *struct{ Message string }
+			}
+			if err := json.Unmarshal(line, &part); err != nil {
+				return err
+			}
+			if part.Verdict != nil {
+				verdicts = append(verdicts, *part.Verdict)
+			}
+			if part.Error != nil {
+				failure = errors.New(part.Error.Message)
+			}
+			return nil
+		})
+		return textOf(verdicts), failure
+	}
+}
+
+// editorVerdict is what an editor shows of a verdict.
+type editorVerdict struct {
+	Constants map[string]any
+	Value     any
+	Short     *struct{ Value, Half string }
+	Error     *struct{ Message string }
+	Outcome   string
+	Expected  string
+}
+
+// textOf returns the values of a property in a few words. If there are several, each has the values of its constants.
+func textOf(verdicts []editorVerdict) string {
+	var texts []string
+	for i := range verdicts {
+		v := &verdicts[i]
+		text := v.text()
+		if len(verdicts) > 1 {
+			text += v.where()
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// where returns the values of the constants: " (N=3, p=0.5)".
+func (v *editorVerdict) where() string {
+	var values []string
+	for _, name := range slices.Sorted(maps.Keys(v.Constants)) {
+		values = append(values, fmt.Sprintf("%s=%v", name, v.Constants[name]))
+	}
+	return " (" + strings.Join(values, ", ") + ")"
+}
+
+// text returns a value: "= 0.5 ± 1e-9", "= true, want false".
+func (v *editorVerdict) text() string {
+	var b strings.Builder
+	switch {
+	case v.Value == nil && v.Error != nil:
+		b.WriteString(v.Error.Message)
+	case v.Short != nil && v.Short.Half != "":
+		b.WriteString("= " + v.Short.Value + " ± " + v.Short.Half)
+	case v.Short != nil:
+		b.WriteString("= " + v.Short.Value)
+	default:
+		fmt.Fprintf(&b, "= %v", v.Value)
+	}
+	if v.Outcome == "FAIL" {
+		b.WriteString(", want " + v.Expected)
+	}
+	return b.String()
 }

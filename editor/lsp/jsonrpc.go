@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // conn reads and writes the messages of JSON-RPC 2.0 behind the headers of the Language
@@ -20,6 +21,8 @@ type conn struct {
 	in  *bufio.Reader
 	mu  sync.Mutex // of out
 	out io.Writer
+
+	requests atomic.Int64 // the number of those that were sent
 }
 
 // The codes of errors.
@@ -125,6 +128,15 @@ func (c *conn) notify(method string, params any) error {
 		Method  string `json:"method"`
 		Params  any    `json:"params"`
 	}{"2.0", method, params})
+}
+
+// request sends a request without parameters, whose response does not matter.
+func (c *conn) request(method string) error {
+	return c.write(struct {
+		Version string `json:"jsonrpc"`
+		ID      int64  `json:"id"`
+		Method  string `json:"method"`
+	}{"2.0", c.requests.Add(1), method})
 }
 
 // reply answers a request. A nil id answers a message that could not be read.

@@ -27,12 +27,14 @@ type client struct {
 	stopping    chan error
 }
 
-func start(t *testing.T) *client {
+func start(t *testing.T) *client { return startWith(t, lsp.Options{}) }
+
+func startWith(t *testing.T, opts lsp.Options) *client {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	c := &client{t: t, diagnostics: make(chan json.RawMessage, 1000), stopping: make(chan error, 1)}
-	go func() { c.stopping <- lsp.Serve(t.Context(), toServer, fromServer, lsp.Options{}); fromServer.Close() }()
+	go func() { c.stopping <- lsp.Serve(t.Context(), toServer, fromServer, opts); fromServer.Close() }()
 	c.conn = jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(duplex{toClient, fromClient}))
 	c.conn.Go(context.Background(), func(_ context.Context, req *jsonrpc2.Request) (any, error) {
 		if req.Method() == "textDocument/publishDiagnostics" {
@@ -189,6 +191,75 @@ func TestConstants(t *testing.T) {
 	configure("")
 	if got := hover() + lens(model); strings.Contains(got, "value") || strings.Contains(got, "N=3") {
 		t.Errorf("without the setting again: %q", got)
+	}
+}
+
+// A property that the server has checked has its value in the title of its lens and in an inlay hint. After a change both say that the value is older.
+func TestResults(t *testing.T) {
+	var asked []string
+	c := startWith(t, lsp.Options{Check: func(_ context.Context, q *lsp.Question) (string, error) {
+		asked = append(asked, fmt.Sprintf("%s %s %d %s", filepath.Base(q.Model), q.PropertiesText, q.Index, q.Constants))
+		if q.Index == 1 {
+			return "", errors.New("no such states")
+		}
+		return "= 1/2", nil
+	}})
+	dir := t.TempDir()
+	model, props := uri.File(filepath.Join(dir, "m.prism")), uri.File(filepath.Join(dir, "m.props"))
+	c.open(model, "dtmc module M x:[0..1]; endmodule")
+	c.open(props, "\"a\": P=? [ F x=1 ];\nP=? [ F x=0 ];\n")
+	c.tell("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"tilecheck": map[string]any{"constants": "N=3"}}})
+	titles := func() string {
+		var lenses []struct {
+			Command struct {
+				Title string `json:"title"`
+			} `json:"command"`
+		}
+		c.call("textDocument/codeLens", at(props, 0, 0), &lenses)
+		var out []string
+		for _, l := range lenses {
+			out = append(out, l.Command.Title)
+		}
+		var hints []struct {
+			Label    string `json:"label"`
+			Position struct {
+				Line      int `json:"line"`
+				Character int `json:"character"`
+			} `json:"position"`
+		}
+		c.call("textDocument/inlayHint", map[string]any{"textDocument": map[string]any{"uri": props}, "range": map[string]any{
+			"start": map[string]any{"line": 0, "character": 0}, "end": map[string]any{"line": 9, "character": 0},
+		}}, &hints)
+		for _, h := range hints {
+			out = append(out, fmt.Sprintf("%d:%d %s", h.Position.Line, h.Position.Character, h.Label))
+		}
+		return strings.Join(out, ", ")
+	}
+	if got := titles(); got != "check, result, check, result" {
+		t.Errorf("before: %s", got)
+	}
+	run := func(property string) error {
+		_, err := c.conn.Call(t.Context(), "workspace/executeCommand", map[string]any{"command": "tilecheck.result", "arguments": []string{filepath.ToSlash(filepath.Join(dir, "m.props")), property}}, nil)
+		return err
+	}
+	if err := run("a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := run("2"); err == nil || !strings.Contains(err.Error(), "no such states") {
+		t.Errorf("an error of the check: %v", err)
+	}
+	if err := run("b"); err == nil || !strings.Contains(err.Error(), "there is no property b") {
+		t.Errorf("a property that there is not: %v", err)
+	}
+	if len(asked) != 2 || !strings.HasPrefix(asked[0], "m.prism \"a\": P=?") || !strings.HasSuffix(asked[0], " 0 ") {
+		t.Errorf("asked %q", asked)
+	}
+	if got := titles(); got != "check, = 1/2, check, result, 0:19 = 1/2" {
+		t.Errorf("after: %s", got)
+	}
+	c.tell("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": model, "version": 2}, "contentChanges": []any{map[string]any{"text": "dtmc module M x:[0..2]; endmodule"}}})
+	if got := titles(); got != "check, = 1/2 before a change, check, result, 0:19 = 1/2 before a change" {
+		t.Errorf("after a change: %s", got)
 	}
 }
 

@@ -86,6 +86,7 @@ func TestNeovim(t *testing.T) {
 	var got struct {
 		Typed, Completion, Bad                         []string
 		Fix, Hover, Renamed, Props, Formatted, Problem string
+		Result                                         string
 		Definition                                     struct{ Line, Character int }
 		Symbols                                        int
 		Stopped                                        bool
@@ -115,6 +116,9 @@ func TestNeovim(t *testing.T) {
 	}
 	if got.Formatted != renamedAndLaidOut {
 		t.Errorf("laid out\n%s\nwant\n%s", got.Formatted, renamedAndLaidOut)
+	}
+	if got.Result != "= 1" {
+		t.Errorf("the lens says %q, want the value of the property", got.Result)
 	}
 	if len(got.Bad) != 1 || !strings.HasPrefix(got.Bad[0], "1:12: ") || !strings.Contains(got.Bad[0], "y") {
 		t.Errorf("properties: %q", got.Bad)

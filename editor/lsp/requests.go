@@ -157,6 +157,7 @@ func symbolKind(k editor.Kind) protocol.SymbolKind {
 
 // codeLens answers with the commands of a file. The client runs them: tilecheck.check with the
 // model, the file and the property, and tilecheck.simulate with the file. The values of constants that the model needs are behind them.
+// The server runs resultCommand, whose title is the value once that is known.
 func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
@@ -170,7 +171,16 @@ func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentPara
 			args = append(args, consts)
 		}
 		command := protocol.Command{Title: l.Command, Command: "tilecheck." + l.Command, Arguments: args}
-		out = append(out, protocol.CodeLens{Range: f.rangeOf(lines, editor.Range{From: l.From, To: l.From}), Command: command})
+		at := f.rangeOf(lines, editor.Range{From: l.From, To: l.From})
+		out = append(out, protocol.CodeLens{Range: at, Command: command})
+		if l.Command != "check" || s.opts.Check == nil {
+			continue
+		}
+		title := s.resultOf(f, propertyKey{name, l.Property})
+		if title == "" {
+			title = "result"
+		}
+		out = append(out, protocol.CodeLens{Range: at, Command: protocol.Command{Title: title, Command: resultCommand, Arguments: []string{name, l.Property}}})
 	}
 	return out, nil
 }

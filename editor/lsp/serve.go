@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Editor  editor.Options
 	Version string // of the server
+	Check   Check  // checks a property; nil if the server does not
 }
 
 // ErrNoShutdown says that the client closed the stream without the request shutdown.
@@ -66,7 +67,7 @@ func (s *server) readAll() {
 }
 
 // receive handles a message. Changes are handled at once; requests run while further messages are
-// read, with a snapshot of the texts. Responses are ignored, because the server sends no requests.
+// read, with a snapshot of the texts. Responses are ignored, because the server's own requests have none that matter.
 func (s *server) receive(m *message, running *requests) {
 	method, known := s.methods[m.Method]
 	switch {
@@ -136,6 +137,8 @@ func (s *server) methodTable() map[string]method {
 		"textDocument/completion":           request(s.completion),
 		"textDocument/documentSymbol":       request(s.documentSymbol),
 		"textDocument/codeLens":             request(s.codeLens),
+		"textDocument/inlayHint":            request(s.inlayHint),
+		"workspace/executeCommand":          request(s.executeCommand),
 		"textDocument/codeAction":           request(s.codeAction),
 		"textDocument/formatting":           request(s.formatting),
 		"textDocument/semanticTokens/full":  request(s.semanticTokensFull),

@@ -41,6 +41,8 @@ type server struct {
 	// published has the files for which the client shows diagnostics.
 	published map[string]bool
 	stopping  bool // no new work is started
+	results   map[propertyKey]propertyResult
+	refresh   []string // the requests that have the client ask for lenses and hints again
 }
 
 // snapshot is an immutable set of texts.
@@ -79,8 +81,25 @@ func (s *server) initialize(_ context.Context, params *protocol.InitializeParams
 		s.mu.Unlock()
 		result.Capabilities.PositionEncoding = protocol.PositionEncodingUTF8
 	}
+	if s.opts.Check != nil {
+		result.Capabilities.ExecuteCommandProvider = &protocol.ExecuteCommandOptions{Commands: []string{resultCommand}}
+		result.Capabilities.InlayHintProvider = true
+		s.setRefresh(params)
+	}
 	s.configure(params.InitializationOptions)
 	return result, nil
+}
+
+// setRefresh remembers what the client asks for again when it is told to.
+func (s *server) setRefresh(params *protocol.InitializeParams) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if params.Capabilities.Workspace.CodeLens.RefreshSupport {
+		s.refresh = append(s.refresh, "workspace/codeLens/refresh")
+	}
+	if params.Capabilities.Workspace.InlayHint.RefreshSupport {
+		s.refresh = append(s.refresh, "workspace/inlayHint/refresh")
+	}
 }
 
 // didChangeConfiguration takes over the settings of the client.

@@ -23,6 +23,7 @@ const (
 	Samples    Unit = "samples"
 	States     Unit = "states"
 	Iterations Unit = "iterations"
+	Steps      Unit = "steps"
 	Percent    Unit = "percent"
 	Games      Unit = "games"
 	Shards     Unit = "shards"

@@ -47,7 +47,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		recent[i] = newValues(graph.Model, opts)
 		recent[i].set(right, 1)
 	}
-	meter := newMeter(ctx, opts, budget.Most+1)
+	meter := newStepMeter(ctx, opts, budget.Most+1)
 	numEqual := 0
 	for k := 0; k <= budget.Most; k++ {
 		values = recent[k%len(recent)]

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
@@ -208,17 +209,26 @@ type meter struct {
 	ctx           context.Context
 	report        func(progress.Progress)
 	progress      progressCount
-	workSincePoll int // since the last poll
-	polledWork    int // before the last poll
-	maxWork       int // Options.MaxWork
+	unit          progress.Unit // of Done and Total
+	workSincePoll int           // since the last poll
+	polledWork    int           // before the last poll
+	maxWork       int           // Options.MaxWork
 }
 
 func (t *meter) totalWork() float64 { return float64(t.polledWork) + float64(t.workSincePoll) }
 
 const workPerPoll = 1 << 18
 
+// newMeter returns the meter of a computation that solves states one after the other.
 func newMeter(ctx context.Context, opts Options, total int) *meter {
-	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, maxWork: opts.MaxWork}
+	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, unit: progress.States, maxWork: opts.MaxWork}
+}
+
+// newStepMeter returns the meter of a computation that takes steps.
+func newStepMeter(ctx context.Context, opts Options, total int) *meter {
+	m := newMeter(ctx, opts, total)
+	m.unit = progress.Steps
+	return m
 }
 
 // addWork adds work, measured in evaluated transitions. At regular intervals it reports progress and polls
@@ -235,11 +245,11 @@ func (t *meter) addWork(work int) error {
 	}
 	if t.report != nil {
 		t.report(progress.Progress{
-			Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States, Detail: t.progress.detail(),
+			Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: t.unit, Detail: t.progress.detail(),
 		})
 	}
 	if err := t.ctx.Err(); err != nil {
-		return fmt.Errorf("%w with %d of %s solved or steps taken, after %s", err, t.progress.Done, noun.Count(t.progress.Total, "state"), noun.Count(t.progress.Sweeps, "sweep"))
+		return fmt.Errorf("%w with %d of %s done, after %s", err, t.progress.Done, noun.Count(t.progress.Total, strings.TrimSuffix(string(t.unit), "s")), noun.Count(t.progress.Sweeps, "sweep"))
 	}
 	return nil
 }

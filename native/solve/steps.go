@@ -149,7 +149,7 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 	if sys.exact() {
 		return sys.exactSteps(ctx, opts, maybe, n)
 	}
-	meter := newMeter(ctx, opts, n)
+	meter := newStepMeter(ctx, opts, n)
 	states := make([]uint32, 0, maybe.Count())
 	for s := range maybe.All() {
 		states = append(states, uint32(s))

@@ -127,7 +127,7 @@ func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *spa
 func (uniform *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
 	const work = 1 << 32
 	limit := min(maxStableSteps, max(1<<10, work/(len(uniform.graph.Target)+1)))
-	meter := newMeter(ctx, uniform.opts, limit)
+	meter := newStepMeter(ctx, uniform.opts, limit)
 	values = slices.Clone(uniform.values.Lower)
 	next := slices.Clone(values)
 	for steps = range limit {

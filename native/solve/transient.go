@@ -368,7 +368,7 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 // weight is flatWeight before distribution.firstKept steps, and weights[k-firstKept] after k steps. It skips
 // the steps that change little.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
-	meter := newMeter(ctx, uniform.opts, distribution.last())
+	meter := newStepMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
 	for k, last := 0, false; !last; k++ {

@@ -132,7 +132,7 @@ func TestExperimentAxes(t *testing.T) {
 		p.sees("a logarithmic axis", texts(".plot .tick.x")+` === '1|2|5'`)
 		p.write(`main .panel input[type=text]`, "Sent in time")
 		p.says(".plot .title", "Sent in time")
-		p.press("Rename loss=0.2")
+		p.press("Rename the series loss=0.2")
 		p.write(`.legend input`, "a good channel")
 		p.enter()
 		p.says(".legend", "a good channel")

@@ -181,8 +181,14 @@ func TestLooks(t *testing.T) {
 		if found := asks[[]string](p, contrasts); len(found) > 1 {
 			t.Errorf("%s on paper: %s", name, strings.Join(found[1:], "; "))
 		}
-		if asks[bool](p, `document.documentElement.scrollWidth > document.documentElement.clientWidth || [...document.querySelectorAll('button')].some((b) => b.offsetParent && !b.closest('.problems, .outline, .transitions'))`) {
+		if asks[bool](p, `document.documentElement.scrollWidth > document.documentElement.clientWidth || [...document.querySelectorAll('button')].some((b) => b.offsetParent && !b.closest('.problems, .outline, .transitions, .properties th, table.path'))`) {
 			t.Errorf("%s on paper is too wide, or has buttons", name)
+		}
+		if fields := asks[string](p, `[...document.querySelectorAll('main input, #tour')].filter((e) => e.offsetParent && !e.closest('.experiments')).map((e) => e.outerHTML).join()`); fields != "" {
+			t.Errorf("%s has on paper %s", name, fields)
+		}
+		if titles := `th[aria-sort], .properties th button, table.path tbody td:first-child button`; asks[bool](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => !e.offsetParent)`, titles)) {
+			t.Errorf("%s lacks titles of columns or numbers of steps on paper", name)
 		}
 		if name == "model" && !asks[bool](p, `[...document.querySelectorAll('.code pre')].every((e) => e.offsetHeight > 50 && e.scrollHeight <= e.offsetHeight + 1)`) {
 			t.Error("the texts are not there on paper in their whole length")

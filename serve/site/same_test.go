@@ -2,7 +2,6 @@ package site_test
 
 import (
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -24,11 +23,9 @@ func TestSameInBrowser(t *testing.T) {
 	var here []any
 	begun := time.Now()
 	for _, q := range questions {
-		r := httptest.NewRequest("POST", "/api/check", strings.NewReader(q))
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		api.ServeHTTP(w, r)
-		here = append(here, answerWithVerdicts(t, w.Body.String()))
+		var lines strings.Builder
+		api.Answer(t.Context(), "check", strings.NewReader(q), func(line []byte, _ serve.Outcome) error { lines.Write(line); return nil })
+		here = append(here, answerWithVerdicts(t, lines.String()))
 	}
 	native := time.Since(begun)
 

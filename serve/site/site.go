@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"tilecheck/game/solve/draw"
+	"tilecheck/serve"
 	"tilecheck/serve/page"
 )
 
 // Options says what is served, and to whom.
 type Options struct {
-	API http.Handler
+	API *serve.API
 	// Token is required with each request, because other users of this machine can reach all of
 	// its addresses. An empty token disables the check.
 	Token string
@@ -38,7 +39,7 @@ func Serve(ctx context.Context, l net.Listener, opts Options) error {
 		opts.Body = 8 << 20
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/api/", opts.API)
+	mux.Handle("/api/", apiHandler{opts.API})
 	mux.Handle("/", &static{page: pageFiles("server"), graphviz: sync.OnceValues(graphvizModule)})
 	srv := &http.Server{
 		Handler:     newGuard(mux, l.Addr(), opts.Token, opts.Body),

@@ -39,8 +39,17 @@ type InitializeParams struct {
 		General struct {
 			PositionEncodings []string `json:"positionEncodings"`
 		} `json:"general"`
+		Workspace struct {
+			CodeLens  RefreshSupport `json:"codeLens"`
+			InlayHint RefreshSupport `json:"inlayHint"`
+		} `json:"workspace"`
 	} `json:"capabilities"`
 	InitializationOptions json.RawMessage `json:"initializationOptions"`
+}
+
+// RefreshSupport says whether the server may ask the client to ask again.
+type RefreshSupport struct {
+	RefreshSupport bool `json:"refreshSupport"`
 }
 
 // DidChangeConfigurationParams has the settings of the client.
@@ -91,6 +100,8 @@ type ServerCapabilities struct {
 	DocumentFormattingProvider bool                    `json:"documentFormattingProvider"`
 	RenameProvider             RenameOptions           `json:"renameProvider"`
 	SemanticTokensProvider     SemanticTokensOptions   `json:"semanticTokensProvider"`
+	ExecuteCommandProvider     *ExecuteCommandOptions  `json:"executeCommandProvider,omitempty"`
+	InlayHintProvider          bool                    `json:"inlayHintProvider,omitzero"`
 }
 
 // SyncIncremental asks for the changes of a document instead of its whole text.
@@ -290,6 +301,24 @@ type Command struct {
 	Title     string   `json:"title"`
 	Command   string   `json:"command"`
 	Arguments []string `json:"arguments"`
+}
+
+// ExecuteCommandOptions lists the commands that the server runs.
+type ExecuteCommandOptions struct {
+	Commands []string `json:"commands"`
+}
+
+// ExecuteCommandParams is a command with its arguments.
+type ExecuteCommandParams struct {
+	Command   string   `json:"command"`
+	Arguments []string `json:"arguments"`
+}
+
+// InlayHint is a text that is shown within a line, and is not in the file.
+type InlayHint struct {
+	Position    Position `json:"position"`
+	Label       string   `json:"label"`
+	PaddingLeft bool     `json:"paddingLeft"`
 }
 
 // CodeAction mends diagnostics.

@@ -60,6 +60,28 @@ local ok, problem = pcall(function()
   vim.lsp.buf.formatting_sync(nil, 10000)
   out.formatted = text(model)
 
+  -- Check the property by its lens, whose title is then the result.
+  vim.cmd('silent! wall')
+  vim.cmd('edit! m.props')
+  local good = vim.api.nvim_get_current_buf()
+  vim.lsp.buf_attach_client(good, client)
+  local function lens(prefix)
+    for _, l in ipairs(vim.lsp.codelens.get(good)) do
+      if l.command and l.command.title:sub(1, #prefix) == prefix then return l.command.title end
+    end
+  end
+  vim.lsp.codelens.refresh()
+  wait('a lens', function() return lens('result') end)
+  vim.ui.select = function(items, _, choose) -- a person chooses "result"
+    for i, item in ipairs(items) do
+      if (item.command or item.lens.command).title == 'result' then choose(item, i) return end
+    end
+  end
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  vim.lsp.codelens.run()
+  wait('the result', function() return lens('=') end)
+  out.result = lens('=')
+
   -- A properties file of its own, with a mistake in it.
   vim.cmd('silent! wall')
   vim.cmd('edit! bad.props')

@@ -14,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-// ask returns the answer to a question. part(name, value) gets what comes before it; a signal that is aborted ends the work.
+// ask returns the answer to a question. part(name, value) gets what comes before it, "waiting" among it if other questions are answered first; a signal that is aborted ends the work.
 export function ask(name, question = {}, { part, signal } = {}) {
   const body = JSON.stringify(question);
   return inServer ? askServer(name, body, part, signal) : askWorker(name, body, part, signal);
@@ -72,7 +72,7 @@ async function askServer(name, body, part, signal) {
 
 // In the playground a worker does one thing at a time. What is quick has one, the views of states have one, what searches all states has one, and each job that may take long has its own,
 // so that none keeps the others waiting.
-const lanesOf = { graph: 'states', path: 'states', follow: 'states', find: 'search', predecessors: 'search', components: 'search', check: 'check', experiment: 'experiment', strategies: 'strategies', hints: 'hints', watch: 'watch' };
+const lanesOf = { graph: 'states', path: 'states', follow: 'states', find: 'search', predecessors: 'search', components: 'search', export: 'search', check: 'check', experiment: 'experiment', strategies: 'strategies', hints: 'hints', watch: 'watch' };
 
 let compiled;
 function program() {
@@ -100,6 +100,7 @@ class Lane {
     if (!q) return;
     if (line !== null) { take(line, q.result, q.part); return; }
     this.open.delete(id);
+    [...this.open.values()][0]?.part?.('waiting', false); // the next one begins
     try { q.resolve(ended(q.result)); } catch (e) { q.reject(e); }
   }
 
@@ -116,6 +117,7 @@ class Lane {
     if (!this.worker) this.start();
     q.id = ++this.last;
     q.result = {};
+    if (this.open.size) q.part?.('waiting', true);
     this.open.set(q.id, q);
     this.worker.postMessage({ id: q.id, name: q.name, body: q.body });
   }

@@ -1,9 +1,10 @@
-import { el, clear } from './dom.js';
+import { el, clear, input } from './dom.js';
 import { ask, inServer, warm } from './api.js';
 import { doc } from './document.js';
 import { status, tell, attempt } from './status.js';
 import { choose } from './dialog.js';
 import { fragment, read, open } from './link.js';
+import { startTour, offerTour } from './tour.js';
 import './constants.js';
 
 const views = [
@@ -17,22 +18,28 @@ const tabs = document.getElementById('tabs');
 for (const [name, title] of views) {
   tabs.append(el('button', { type: 'button', role: 'tab', id: 'tab-' + name, 'aria-controls': 'main', onclick: () => show(name) }, title));
 }
-tabs.addEventListener('keydown', (e) => {
+tabs.addEventListener('keydown', async (e) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
   if (!step) return;
-  const at = views.findIndex(([name]) => name === current);
-  show(views[(at + step + views.length) % views.length][0]);
-  document.getElementById('tab-' + current).focus();
   e.preventDefault();
+  const at = views.findIndex(([name]) => name === current);
+  const shown = show(views[(at + step + views.length) % views.length][0]);
+  const focus = () => document.getElementById('tab-' + current).focus();
+  focus();
+  await shown;
+  focus(); // Play has taken it for its board
 });
 
 let current;
+addEventListener('resize', () => document.getElementById('tab-' + current)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }));
+
 async function show(name, moved = true) {
   if (!views.some(([n]) => n === name)) name = 'model';
   if (current === name) return;
   made.get(current)?.hide?.();
   const first = !current;
   current = name;
+  if (!first) status.say(''); // what it says is of the view before
   if (moved) address(!first);
   for (const [n] of views) {
     const tab = document.getElementById('tab-' + n);
@@ -69,7 +76,7 @@ addEventListener('popstate', attempt(async () => {
 // make returns a view, which is made when it is first wanted.
 async function make(name) {
   const { create } = await import(`./view-${name}.js`);
-  if (!made.has(name)) made.set(name, create({ show, make }));
+  if (!made.has(name)) made.set(name, create({ show, make, tour: () => startTour(show) }));
   return made.get(name);
 }
 
@@ -122,6 +129,18 @@ function help() {
   choose('Keyboard shortcuts', ['Close'], el('table', { 'aria-label': 'Keyboard shortcuts' }, shortcuts.map(([keys, what]) => el('tr', {}, el('th', { scope: 'row', class: 'mono' }, keys), el('td', {}, what)))));
 }
 document.getElementById('help').addEventListener('click', help);
+
+// share shows a link to what is open.
+async function share() {
+  const address = location.href.split('#')[0] + await fragment(current, true);
+  const link = input(address, { class: 'mono wide', readonly: true, 'aria-label': 'Link', onfocus: () => link.select() });
+  const about = /[#&](text|example)=/.test(address) ? 'This link has the model, the properties and the constants in it. Whoever opens it sees them as they are now.' : 'The model is too long for a link. Send the file instead.';
+  if (await choose(about, ['Copy', 'Close'], link) !== 'Copy') return;
+  await navigator.clipboard.writeText(address);
+  status.say('The link is copied.');
+}
+document.getElementById('link').addEventListener('click', attempt(share));
+
 addEventListener('keydown', (e) => { if (e.key === '?' && !e.ctrlKey && !e.target.closest?.('input, textarea, select')) { e.preventDefault(); help(); } });
 
 // renewed loads the page again where a newer version of it has come since the last visit, unless another page has the old one.
@@ -142,6 +161,7 @@ async function renewed() {
 async function start() {
   if (!inServer && await renewed().catch(() => false)) return;
   const asked = read(location.hash);
+  const newcomer = !location.hash && !sessionStorage.getItem('document'); // who follows a link, or comes back, is none
   try {
     await doc.begin();
     const info = await ask('info');
@@ -153,6 +173,7 @@ async function start() {
     status.error(e);
   }
   await show(asked.view);
+  if (newcomer) offerTour(async () => { await show('model'); await (await make('model')).tour(); });
   document.body.dataset.ready = 'true';
   warm();
   // The files stay for a visit without a network, where a browser lets them: not over plain HTTP from another machine.

@@ -37,6 +37,26 @@ export function choice(options, value, onchange, props = {}) {
   return s;
 }
 
+// menu is a list of which one entry is taken at a time; its first entry says what it is. Arrow keys and letters go through the closed list, and Enter takes the entry.
+export function menu(title, options, take, props = {}) {
+  let going = false; // through the list with keys
+  const taken = () => {
+    const { value } = list;
+    going = false;
+    list.value = '';
+    if (value !== '') take(value);
+  };
+  const opens = (e) => e.key === ' ' || e.key === 'F4' || e.altKey;
+  const list = choice([['', title], ...options], '', () => { if (!going) taken(); }, {
+    class: 'menu', 'aria-label': title.replace('…', ''), title: 'Enter takes the entry',
+    onkeydown: (e) => { going = e.key !== 'Enter' && !opens(e); if (e.key === 'Enter' && list.value !== '') { e.preventDefault(); taken(); } },
+    onpointerdown: () => { going = false; },
+    onblur: () => { list.value = ''; },
+    ...props,
+  });
+  return list;
+}
+
 export const input = (value, props = {}) => { const i = el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', ...props }); i.value = value; return i; };
 
 export function number(x, digits = 6) {

@@ -51,7 +51,7 @@ export class Editor {
 
   soon(f, pause = 120) { clearTimeout(this.timer); this.timer = setTimeout(f, pause); }
 
-  close() { clearTimeout(this.timer); this.words.hidden = this.tip.hidden = true; this.area.removeAttribute('aria-activedescendant'); this.chosen = -1; }
+  close() { clearTimeout(this.timer); this.wanted = null; this.words.hidden = this.tip.hidden = true; this.area.removeAttribute('aria-activedescendant'); this.chosen = -1; }
 
   // place puts something below a place of the text.
   place(box, at) {
@@ -113,10 +113,10 @@ export class Editor {
 
   async complete() {
     const at = this.area.selectionStart;
-    const text = this.area.value;
+    const wanted = this.wanted = {}; // until the editor is closed, or something else is typed
     const got = await this.ask('complete', { at }).catch(() => null);
-    if (!got || this.area.value !== text || this.area.selectionStart !== at || document.activeElement !== this.area) return;
-    const typed = text.slice(got.from, at);
+    if (!got || this.wanted !== wanted || this.area.selectionStart !== at || document.activeElement !== this.area) return;
+    const typed = this.area.value.slice(got.from, at);
     const found = got.words.filter((w) => w.text.startsWith(typed) && w.text !== typed).slice(0, 50);
     if (!found.length) { this.close(); return; }
     this.from = got.from;
@@ -229,7 +229,7 @@ export class Editor {
     if (e.ctrlKey && e.key === ' ') { e.preventDefault(); this.complete(); return; }
     if (e.ctrlKey && e.key === 'i') { e.preventDefault(); this.hover(this.area.selectionStart); return; }
     if (e.shiftKey && e.altKey && e.code === 'KeyF') { e.preventDefault(); this.layOut().catch(() => {}); return; }
-    if (e.key === 'Escape' && !(this.words.hidden && this.tip.hidden)) { e.preventDefault(); this.close(); return; }
+    if (e.key === 'Escape') { if (!(this.words.hidden && this.tip.hidden)) e.preventDefault(); this.close(); return; }
     if (!this.words.hidden) {
       const n = this.words.children.length;
       if (e.key === 'ArrowDown' || e.key === 'ArrowUp') { e.preventDefault(); this.choose((this.chosen + (e.key === 'ArrowDown' ? 1 : n - 1)) % n); return; }

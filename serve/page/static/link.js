@@ -14,11 +14,11 @@ const decode = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceA
 // exampleOf returns the example that is open as it comes with the page.
 const exampleOf = () => doc.examples.find((x) => x.name === doc.file && x.model === doc.model && x.props === doc.props);
 
-// fragment returns the fragment for a view of what is open.
-export async function fragment(view) {
+// fragment returns the fragment for a view of what is open. With whole the texts are in it even if they are in a file of the server.
+export async function fragment(view, whole = false) {
   const parts = new URLSearchParams({ view });
   const example = exampleOf();
-  if (inServer && doc.saved.model) parts.set('file', doc.saved.model);
+  if (!whole && inServer && doc.saved.model) parts.set('file', doc.saved.model);
   else if (example) parts.set('example', example.name);
   else {
     const text = new TextEncoder().encode(JSON.stringify({ file: doc.file, model: doc.model, props: doc.props }));

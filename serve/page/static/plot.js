@@ -205,7 +205,7 @@ export class Plot {
       const c = s.color ?? i;
       const { color, dashes } = look(c);
       const sample = svg('svg', { width: 34, height: 14, viewBox: '-17 -7 34 14', 'aria-hidden': 'true' }, s.hollow ? null : svg('path', { d: 'M-16 0H16', style: `stroke:${color};stroke-width:2`, 'stroke-dasharray': dashes }), mark(c, 5, s.hollow));
-      return el('li', {}, sample, this.rename ? button(s.name, (e) => this.edit(e.target, s), { class: 'quiet small name', title: 'Rename', 'aria-label': `Rename ${s.name}` }) : s.name);
+      return el('li', {}, sample, this.rename ? button(s.name, (e) => this.edit(e.target, s), { class: 'quiet small name', title: 'Rename', 'aria-label': `Rename the series ${s.name}` }) : s.name);
     });
     if (this.points().some((p) => p.disagrees)) rows.push(el('li', { class: 'disagree' }, svg('svg', { width: 36, height: 26, viewBox: '-11 -16 36 26', 'aria-hidden': 'true' }, disagreement(0, 0)), 'engines disagree here'));
     if (this.series.some((s) => s.frontier)) rows.push(el('li', { class: 'soft' }, this.series.some((s) => s.frontier?.over) ? 'Filled: achievable. Beyond the dotted line: not achievable.' : 'Filled: achievable.'));

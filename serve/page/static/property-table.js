@@ -59,6 +59,12 @@ export class PropertyTable {
 
   forget() { this.results.clear(); this.set([]); }
 
+  // current returns the results of the texts as they are now, as pairs of a property and its verdicts, and the properties whose check runs.
+  current() {
+    const now = [...this.results].filter(([, r]) => r.revision === doc.revision);
+    return { results: now.filter(([, r]) => r.verdicts?.length).map(([text, r]) => [text, r.verdicts]), running: now.filter(([, r]) => r.running).map(([text]) => text) };
+  }
+
   // put shows what is known of a property.
   put(p, result) {
     this.results.set(p.text, result);

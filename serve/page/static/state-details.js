@@ -114,7 +114,7 @@ export function details(graph, n, { compared, component, incoming, act }) {
     compared && !other ? el('p', { class: 'note' }, 'Select the state to compare this one with.') : null,
     n.player !== undefined ? el('p', { class: 'mover' }, playerIcon(n.player), ` ${graph.players[n.player]} moves.`) : null,
     facts.length ? el('p', {}, facts.join(', ')) : null,
-    n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value, 10)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in ${interval(n.value.lower, n.value.upper)}`)) : null,
+    n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value, 10)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in ${interval(n.value.lower, n.value.upper, 10)}`)) : null,
     cells ? boardElement(cells.cells, cells.cols, { mini: true }) : null,
     other ? [el('h3', {}, `Differences from ${other.text}`), differences(graph, n, other)] : null,
     el('div', { class: 'scroll' }, variables(graph, n, other)),

@@ -49,6 +49,7 @@ function listed(title, control) {
   return {
     control,
     progress(p) { far.textContent = progressText(p); },
+    wait(yes) { far.textContent = yes ? 'waits until other work is done' : ''; },
     end() { clearInterval(timer); row.remove(); },
   };
 }
@@ -68,7 +69,7 @@ export async function work(title, f, purpose = title, quiet = false) {
   const newest = () => jobs.get(purpose) === job;
   if (!quiet) status.say(title + '…');
   try {
-    const result = await f(job.control.signal, (name, value) => { if (name === 'progress') job.progress(value); });
+    const result = await f(job.control.signal, (name, value) => { if (name === 'progress') job.progress(value); else if (name === 'waiting') job.wait(value); });
     if (newest() && !quiet) status.say(title + ': done.');
     return result;
   } catch (e) {

@@ -24,8 +24,8 @@ export function create() {
   const title = input(settings.title, { class: 'grow', placeholder: 'none' });
   title.addEventListener('input', () => { set({ title: title.value }); });
   const axisPlace = el('span');
-  const logX = el('input', { type: 'checkbox', checked: settings.logX, onchange: () => setLog('logX') });
-  const logY = el('input', { type: 'checkbox', checked: settings.logY, onchange: () => setLog('logY') });
+  const logX = el('input', { type: 'checkbox', checked: settings.logX, onchange: () => setLog('logX'), name: 'log-x' });
+  const logY = el('input', { type: 'checkbox', checked: settings.logY, onchange: () => setLog('logY'), name: 'log-y' });
   const intervals = choice([['bands', 'bands'], ['bars', 'bars'], ['none', 'not drawn']], settings.intervals, (v) => set({ intervals: v }));
   const note = el('div', { role: 'status' });
   const list = el('ul', { class: 'list experiments', 'aria-label': 'Experiments' });
@@ -37,7 +37,7 @@ export function create() {
   let disagreements = [];
 
   const element = el('div', {},
-    el('p', { class: 'soft' }, 'A constant without a value in the text, such as const int N;, gets a range low:step:high or a list of values above. Results come as they are computed.'),
+    el('p', { class: 'soft screen' }, 'A constant without a value in the text (const int N;) gets a range low:step:high or a list of values above. Results come as they are computed.'),
     el('div', { class: 'row' }, field('Property', property, 'grow'), field('Method', method), samplesField, engines, button('Run', attempt(() => run()), { class: 'main' })));
   const current = new Current(el('div', { class: 'two' },
     el('section', { class: 'panel' }, el('h2', {}, 'Plot'),
@@ -75,6 +75,7 @@ export function create() {
 
   const say = (text) => clear(note, text ? el('div', { class: 'note' }, text) : null);
 
+  const numbers = new Set(); // those of the experiments that run, some of which have no results yet
   async function run() {
     current.forget();
     await doc.diagnosed();
@@ -82,7 +83,8 @@ export function create() {
     if (!p) { status.say('There is no property to check.'); return; }
     const question = { ...doc.source, select: [p.index], method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
     if (method.value) Object.assign(question, { samples: Number(samples.value), seed: 1, confidence: 0.99 });
-    const number = 1 + Math.max(0, ...experiments.map((e) => e.number));
+    const number = 1 + Math.max(0, ...experiments.map((e) => e.number), ...numbers);
+    numbers.add(number);
     const id = Math.max(Date.now(), ...experiments.map((e) => e.id + 1)); // other tabs have other ones
     let e = null;
     const add = (v) => {
@@ -101,6 +103,7 @@ export function create() {
       if (e) e.state = error?.name === 'AbortError' ? 'stopped' : error.message;
       throw error;
     } finally {
+      numbers.delete(number);
       if (e && experiments.includes(e)) kept(e);
       refresh();
     }

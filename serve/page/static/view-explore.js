@@ -1,6 +1,6 @@
 // The states of a model and what leads from one to another, expanded and collapsed by hand.
-import { el, clear, button, field, choice, input, number, toNumber, download } from './dom.js';
-import { doc } from './document.js';
+import { el, clear, button, field, choice, menu, input, number, toNumber, download } from './dom.js';
+import { doc, stem } from './document.js';
 import { status, attempt } from './status.js';
 import { Current } from './current.js';
 import { Canvas, legendOf } from './graph.js';
@@ -8,6 +8,7 @@ import { StateGraph, key, stateText, playerIcon, componentColour } from './state
 import { details, shownPredecessors } from './state-details.js';
 import { splitter } from './splitter.js';
 import { verdictText } from './property-table.js';
+import { keep, isKept, takeKept } from './kept.js';
 
 const maxStates = 300; // of a picture
 const maxListed = 12; // found states, each with a button
@@ -17,6 +18,7 @@ const count = (n) => n.toLocaleString('en');
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
 const kinds = { scc: 'SCC', bscc: 'BSCC', mec: 'MEC' };
+const fileFormats = [['tra', 'Transitions (.tra)'], ['sta', 'States (.sta)'], ['lab', 'Labels (.lab)'], ['pexp', 'All of it for PRISM (.pexp)'], ['drn', 'All of it for Storm (.drn)'], ['dot', 'Graphviz (.dot)']];
 const smallestTexts = [['6', '6 px'], ['9', '9 px'], ['11', '11 px'], ['14', '14 px']];
 
 export function create({ show: showView, make }) {
@@ -50,6 +52,8 @@ export function create({ show: showView, make }) {
   const smallest = choice(smallestTexts, localStorage.getItem('smallest text') || '9', (v) => setSmallest(v), { 'aria-label': 'Smallest text' });
   const fullScreen = button('Full screen', attempt(() => toggleFullScreen()), { class: 'small', 'aria-pressed': 'false' });
 
+  const savedStates = menu('Save the states…', fileFormats, attempt((format) => saveStates(format)));
+
   const element = el('div', { class: 'explore' },
     el('div', { class: 'row' }, propertyField, field('Colour', coloured),
       el('div', { class: 'field' }, el('span', {}, 'Depth'), el('div', { class: 'joined' }, depth, button('Expand to depth', attempt(() => expandTo())))),
@@ -58,7 +62,7 @@ export function create({ show: showView, make }) {
     el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); find(false); } }, field('States with', expr, 'grow'), el('button', { type: 'submit' }, 'Find')));
   const bar = el('div', { class: 'row bar', role: 'group', 'aria-label': 'Picture' },
     button('−', () => canvas.zoom(0.8), { class: 'small', 'aria-label': 'Zoom out' }), percent, button('+', () => canvas.zoom(1.25), { class: 'small', 'aria-label': 'Zoom in' }),
-    button('Fit', () => canvas.fit(), { class: 'small' }), el('label', {}, 'Smallest text ', smallest), fullScreen, button('SVG', () => download('graph.svg', picture.text(), 'image/svg+xml'), { class: 'small' }));
+    button('Fit', () => canvas.fit(), { class: 'small' }), el('label', {}, 'Smallest text ', smallest), fullScreen, button('SVG', () => download('graph.svg', picture.text(), 'image/svg+xml'), { class: 'small' }), savedStates);
   const parts = el('div', { class: 'parts' });
   parts.append(el('div', { class: 'picture' }, bar, canvas.element), splitter(parts, 'explore', 'Size of the graph'), panel);
   const current = new Current(el('div', { class: 'content' }, why, found, players, componentLegend, parts, legend), () => again(), true);
@@ -67,6 +71,17 @@ export function create({ show: showView, make }) {
   setSmallest(smallest.value);
 
   const again = () => { reset(); return refresh(); };
+  keep('states', () => (graph && !current.outdated ? { open, roots, chosen: chosen.state } : null));
+  // resume shows the states that were there before the page was loaded again, or the first ones.
+  const resume = attempt(async () => {
+    if (!isKept('states')) { await again(); return; }
+    await doc.diagnosed();
+    const before = takeKept('states');
+    reset();
+    if (before) ({ open, roots } = before);
+    if (before) chosen = { state: before.chosen };
+    await refresh();
+  });
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
   const states = () => graph.nodes.map((n) => n.state);
   const without = (list, state) => list.filter((s) => key(s) !== key(state));
@@ -164,6 +179,12 @@ export function create({ show: showView, make }) {
     if (!graph) return;
     if (n && chosen && key(n.state) !== key(chosen.state)) { compared = chosen; chosen = n; } else compared = n;
     redraw();
+  }
+
+  // saveStates saves all states of the model as a file in a format of PRISM, Storm or Graphviz.
+  async function saveStates(format) {
+    const [, { text }] = await current.answer('Save the states', 'export', 'export', { format });
+    download(`${stem(doc.file)}.${format}`, text);
   }
 
   // predecessors asks for the predecessors of a state among all states; in a large model only if all is set.
@@ -273,7 +294,7 @@ export function create({ show: showView, make }) {
   function showLegend() {
     clear(players, graph.players ? el('ul', { class: 'legend', 'aria-label': 'Players' }, graph.players.map((name, i) => el('li', {}, playerIcon(i), `${name} moves`))) : null);
     clear(legend, graph.labels.length ? legendOf(graph.labels) : null,
-      el('p', { class: 'soft' }, 'Click a state, or press Enter on it, to expand it. Shift and a click compares it with the selected one. A double frame is an initial state, a dashed one has not been expanded, ★ is the best choice, a dashed thick line the likeliest path, a dotted ring a state that was found.'));
+      el('p', { class: 'soft screen' }, 'Click a state, or press Enter on it, to expand it. Shift and a click compares it with the selected one. A double frame is an initial state, a dashed one has not been expanded, ★ is the best choice, a dashed thick line the likeliest path, a dotted ring a state that was found.'));
   }
 
   // describe shows the panel of the selected state. What has the focus in it keeps it, or gives it to the heading.
@@ -373,5 +394,5 @@ export function create({ show: showView, make }) {
   }
   doc.addEventListener('diagnosed', listProperties);
   doc.addEventListener('picked', () => { if (element.isConnected && current.outdated) again(); });
-  return { element, why: showWhy, look, show() { listProperties(); if (current.outdated) again(); }, hide: () => { if (filled()) leaveFullScreen(); } };
+  return { element, why: showWhy, look, show() { listProperties(); if (current.outdated) resume(); }, hide: () => { if (filled()) leaveFullScreen(); } };
 }

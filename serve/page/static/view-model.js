@@ -1,13 +1,14 @@
 // The text of a model and its properties, what is wrong with them, and what their values are.
-import { el, clear, button, field, choice, input, download, upload } from './dom.js';
+import { el, clear, button, field, choice, menu, input, download, upload } from './dom.js';
 import { ask, inServer, Failure } from './api.js';
 import { doc, isProperties, stem } from './document.js';
-import { status, work, attempt, refuse, untell } from './status.js';
+import { status, work, attempt, refuse, tell, untell } from './status.js';
 import { choose, showDifference } from './dialog.js';
 import { PropertyTable } from './property-table.js';
 import { Editor } from './editor.js';
+import { keep, takeKept } from './kept.js';
 
-export function create({ show, make }) {
+export function create({ show, make, tour }) {
   const about = (inProps) => (name, more) => ask(name, { ...doc.source, in_props: inProps, ...more });
   const model = new Editor('Model', (text) => { doc.model = text; doc.changed(); }, about(false));
   const props = new Editor('Properties', (text) => { doc.props = text; doc.changed(); }, about(true), true);
@@ -77,21 +78,17 @@ export function create({ show, make }) {
   let where = null; // the path to save to; null without folders
 
   function bar() {
-    const examples = choice([['', 'Open an example…'], ...doc.examples.map((x, i) => [String(i), `${x.name}: ${x.about}`])], '', attempt(async (i) => {
-      examples.value = '';
-      if (i !== '' && await leave()) doc.open(doc.examples[i]);
-    }), { 'aria-label': 'Open an example' });
-    const parts = [examples];
+    const parts = [
+      button('New', attempt(async () => { if (await leave()) { doc.open({ name: 'model.prism', model: '', props: '' }); model.area.focus(); } })),
+      menu('Open an example…', doc.examples.map((x, i) => [String(i), `${x.name}: ${x.about}`]), attempt(async (i) => { if (await leave()) doc.open(doc.examples[i]); })),
+    ];
     where = null;
     if (inServer && doc.info.folders) {
-      const pick = choice([['', 'Open a file…'], ...files.map((f) => [f.path, f.path])], '', attempt(async (path) => {
-        pick.value = '';
-        if (path && await leave(isProperties(path))) await doc.openFile(path);
-      }), { 'aria-label': 'Open a file' });
+      const pick = menu('Open a file…', files.map((f) => [f.path, f.path]), attempt(async (path) => { if (await leave(isProperties(path))) await doc.openFile(path); }));
       where = input(doc.saved.model || (files[0]?.path.split('/')[0] || '') + '/' + doc.file, { class: 'mono', 'aria-label': 'Save as' });
       parts.push(pick, where, button('Save', () => save(), { 'aria-keyshortcuts': 'Control+S' }));
     }
-    parts.push(button('Load from this computer…', () => upload('.prism,.pm,.nm,.sm,.props,.prop,.pctl,.csl,.jani,.txt', attempt(async (name, text) => {
+    parts.push(button('Tour', attempt(startTour)), button('Load from this computer…', () => upload('.prism,.pm,.nm,.sm,.props,.prop,.pctl,.csl,.jani,.txt', attempt(async (name, text) => {
       if (!await leave(isProperties(name))) return;
       if (isProperties(name)) { doc.props = text; doc.changed(true); } else doc.open({ name, model: text, props: '' });
     }))), button('Download', downloadTexts));
@@ -108,6 +105,9 @@ export function create({ show, make }) {
     doc.discard();
     return true;
   }
+
+  // startTour begins the tour, which opens an example.
+  async function startTour() { if (await leave()) await tour(); }
 
   function downloadTexts() {
     download(doc.file, doc.model);
@@ -196,23 +196,38 @@ export function create({ show, make }) {
     const { revision } = doc;
     const byIndex = new Map(which.map((p) => [p.index, p]));
     const found = new Map(which.map((p) => [p, []]));
-    const put = (p, more) => table.put(p, { revision, verdicts: found.get(p), ...more });
-    for (const p of which) put(p, { running: true });
+    const unfinished = new Set(which);
+    const put = (p, more) => table.put(p, { revision, verdicts: found.get(p), running: unfinished.has(p), ...more });
+    for (const p of which) put(p);
     // A property has a verdict for each valuation of its constants. They are shown as they come.
     const came = (v) => { const p = byIndex.get(v.index); found.get(p).push(v); put(p); };
     const title = asked ? 'Check ' + (asked.name || asked.text) : 'Check all';
     try {
       const answer = await work(title, (signal, part) => ask('check', { ...doc.source, ...how, select: which.map((p) => p.index) },
         { signal, part: (name, v) => { if (name === 'verdict') came(v); else part(name, v); } }), asked ? 'check ' + asked.text : 'check');
+      unfinished.clear();
       for (const p of which) put(p);
       return answer;
     } catch (e) {
-      for (const p of which) if (!found.get(p).length) put(p, { error: e.name === 'AbortError' ? '' : e.message });
+      unfinished.clear();
+      for (const p of which) if (found.get(p).length) put(p); else put(p, { error: e.name === 'AbortError' ? '' : e.message });
       throw e;
     }
   }
 
   element.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); checkAll.click(); } });
+  keep('results', () => { const now = table.current(); return now.results.length || now.running.length ? now : null; });
+  // restore shows the results that were there before the page was loaded again, and offers to begin a check again that was running.
+  function restore() {
+    const before = takeKept('results');
+    if (!before) return;
+    const byText = new Map(doc.properties.map((p) => [p.text, p]));
+    for (const [text, verdicts] of before.results) if (byText.has(text)) table.put(byText.get(text), { revision: doc.revision, verdicts });
+    const ended = before.running.map((text) => byText.get(text)).filter(Boolean);
+    if (!ended.length) return;
+    tell('A check was running when the page was left. It was ended, and its results so far are in the table.', [['Check again', attempt(() => check(ended.length === 1 ? ended[0] : null))]], false);
+  }
+
   doc.addEventListener('diagnosed', ({ detail }) => shown(detail));
   doc.addEventListener('change', ({ detail }) => {
     if (detail.whole) {
@@ -227,6 +242,6 @@ export function create({ show, make }) {
   props.text = doc.props;
   bar();
   listFiles();
-  doc.diagnosed().then(shown);
-  return { element, go, save };
+  doc.diagnosed().then((d) => { shown(d); restore(); });
+  return { element, go, save, tour: startTour };
 }

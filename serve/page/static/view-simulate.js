@@ -7,6 +7,7 @@ import { Current } from './current.js';
 import { boardOf, boardElement } from './board.js';
 import { Plot } from './plot.js';
 import { playerIcon } from './state-graph.js';
+import { keep, isKept, takeKept } from './kept.js';
 
 const shownRows = 300; // of a path, the last ones
 
@@ -52,6 +53,17 @@ export function create({ show: showView, make }) {
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
   const timed = () => here?.type === 'CTMC';
   const cell = (v, x) => (v.bool ? String(!!x) : String(x));
+
+  keep('path', () => (path.length > 1 && !current.outdated ? { text: recorded(), start: path[0].state } : null));
+  // resume shows the path that was there before the page was loaded again, or begins one.
+  async function resume() {
+    if (!isKept('path')) { await begin(); return; }
+    await doc.diagnosed();
+    const before = takeKept('path');
+    if (!before) { await begin(); return; }
+    const [, found] = await current.answer('Simulate', 'simulate', 'follow', { ...before, ...asked() });
+    await look(found.steps);
+  }
 
   async function begin() {
     later = null;
@@ -120,7 +132,7 @@ export function create({ show: showView, make }) {
     const [, answer] = await current.answer('Random steps', 'simulate', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1, ...asked() });
     const [first, ...rest] = answer.steps;
     await look([...path.slice(0, -1), { ...first, action: last.action, probability: last.probability }, ...rest]);
-    status.say(`${rest.length} steps, seed ${seed.value}; the path ends here: ${answer.end}.`);
+    status.say(`${rest.length} ${rest.length === 1 ? 'step' : 'steps'}, seed ${seed.value}; the path ends here: ${answer.end}.`);
   }
 
   const valueText = (v) => (v ? (v.boolean ? (v.lower === 1 ? '✓ true' : v.upper === 0 ? '✕ false' : '? open') : number(middle(v), 6)) : '');
@@ -273,5 +285,5 @@ export function create({ show: showView, make }) {
   doc.addEventListener('diagnosed', listProperties);
   doc.addEventListener('picked', attempt(async () => { if (element.isConnected && current.outdated) await begin(); }));
   doc.addEventListener('change', ({ detail }) => { if (detail.whole) { start.value = ''; ticked.table.clear(); ticked.plot.clear(); } });
-  return { element, values, startFrom, show: attempt(async () => { listProperties(); if (current.outdated) await begin(); }) };
+  return { element, values, startFrom, show: attempt(async () => { listProperties(); if (current.outdated) await resume(); }) };
 }

@@ -1,4 +1,5 @@
-package report
+// Package frontier prepares Pareto curves of two objectives for pictures.
+package frontier
 
 import (
 	"math"
@@ -20,8 +21,8 @@ type Frontier struct {
 	Over [][2]float64 `json:"over,omitempty"`
 }
 
-// FrontierOf returns the Pareto curve of a verdict; nil if it has none, or not one of two objectives.
-func FrontierOf(v *result.Verdict) *Frontier {
+// Of returns the Pareto curve of a verdict; nil if it has none, or not one of two objectives.
+func Of(v *result.Verdict) *Frontier {
 	if v.Err != nil || v.Value.Kind != result.Curve || len(v.Value.Points) == 0 || len(v.Value.Points[0]) != 2 {
 		return nil
 	}
