@@ -229,4 +229,4 @@ func certifyRow(name string, checked *certify.Result) []any {
 }
 
 // number returns the shortest decimal text of a float64.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func number(x float64) string { return strconv.FormatFloat(x+0, 'g', -1, 64) } // -0 + 0 is 0
