@@ -447,7 +447,7 @@ func parseFraction(text string, near float64) (*big.Rat, error) {
 }
 
 // JSONNumber is a number in JSON, which has no NaN and no infinities: they are the
-// strings "NaN", "Infinity" and "-Infinity". Every digit is kept. Zero has no sign.
+// strings "NaN", "Infinity" and "-Infinity". Every digit is kept.
 type JSONNumber float64
 
 // String returns the shortest text that reads back as x.
@@ -455,7 +455,7 @@ func (x JSONNumber) String() string {
 	if name, special := SpecialNumber(float64(x)); special {
 		return name
 	}
-	return strconv.FormatFloat(float64(x)+0, 'g', -1, 64) // -0 + 0 is 0
+	return strconv.FormatFloat(float64(x), 'g', -1, 64)
 }
 
 // SpecialNumber returns the name of a number without digits: NaN, Infinity or

@@ -34,11 +34,11 @@ type compareDocumentCmd struct {
 	Budget          time.Duration `help:"Time to spend on all rows together, divided among them." placeholder:"DURATION"`
 	RowBudget       time.Duration `aliases:"time" help:"Time to spend on each row that is not solved (default: 20s, unless there is a budget)." placeholder:"DURATION"`
 	State           string        `name:"checkpoint" aliases:"state" help:"Keep finished games: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
-	Memory          byteCount     `help:"Memory to solve in, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
-	Workers         int           `rare:"" help:"Goroutines; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Memory          byteCount     `help:"Memory to solve in, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Workers         int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
 	plotFlag        `embed:""`
-	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // maxMissingRows is the number of rows without time that an error names.

@@ -219,7 +219,8 @@ func (submitCancelCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (doctorCmd) Help() string {
-	return examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
+	return "PRISM and Storm are optional. The exit code is 0 without them, and 1 if one is not ready that a flag or the environment names.\n\n" +
+		examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
 }
 
 // Help returns the examples in the help of the command.
@@ -283,7 +284,7 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 
 // versionCmd prints what --version prints.
 type versionCmd struct {
-	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints the version.

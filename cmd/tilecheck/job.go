@@ -30,7 +30,7 @@ type jobFlags struct {
 
 // dialectFlag selects the language of models and properties.
 type dialectFlag struct {
-	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm"`
+	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm" placeholder:"DIALECT"`
 }
 
 // dialect returns the dialect with a name.

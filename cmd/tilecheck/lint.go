@@ -26,7 +26,7 @@ type lintCmd struct {
 	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	MaxStates int          `name:"explore-states" aliases:"max-states" help:"States to look at (default: 1000000)." placeholder:"N"`
 	Texts     bool         `help:"Look at the texts only, not at states."`
-	Format    table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`

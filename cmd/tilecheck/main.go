@@ -197,6 +197,7 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 		onlyFirstCommand(line),
 	)
 	if err == nil {
+		app.Model.HelpFlag.Help = "Print help."
 		app.Model.HelpFlag.Group = &kong.Group{Key: "Any command:", Title: "Any command:"}
 	}
 	return app, err

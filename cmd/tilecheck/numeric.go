@@ -23,7 +23,7 @@ type checkFlags struct {
 	numericFlags `embed:""`
 
 	Fair    bool `rare:"" help:"Only fair schedulers: they make each choice of a state infinitely often that is visited infinitely often."`
-	Beliefs int  `rare:"" help:"Beliefs of a POMDP to look into at most (default 16384)." placeholder:"N"`
+	Beliefs int  `rare:"" help:"Beliefs of a POMDP to look into at most (default: 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 }
 
