@@ -328,6 +328,11 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
 		err = errors.New(message + flagHint(ctx, node, word)) // without kong's suggestions, which begin with the same letter
 	}
+	if name, missing := strings.CutPrefix(message, `expected "<`); missing && node != nil {
+		name, _, _ = strings.Cut(name, ">")
+		err = fmt.Errorf("the argument <%s> is missing", name)
+	}
+	err = errors.New(strings.Replace(err.Error(), `,"" but got`, " but got", 1)) // the empty default
 	if word, unknown := strings.CutPrefix(message, "unexpected argument "); unknown && node == nil {
 		_, suggestion, _ := strings.Cut(err.Error(), word)
 		err = fmt.Errorf("there is no command %q%s", word, suggestion)
