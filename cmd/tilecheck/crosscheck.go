@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -59,6 +60,9 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	job, err := c.job(env)
+	if errors.Is(err, errNoProperty) {
+		return usageError("%w; --state-space compares the state spaces and needs no property", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -230,8 +234,11 @@ func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *en
 		case env.given["engine"] || tools.IsConfigured(name) || ctx.Err() != nil:
 			return nil, nil, err
 		default:
-			unavailable = append(unavailable, "not asked: "+err.Error())
+			unavailable = append(unavailable, name)
 		}
+	}
+	if len(unavailable) > 0 {
+		unavailable = []string{fmt.Sprintf("not asked: %s; tilecheck doctor says what is missing, and how to get it", strings.Join(unavailable, " and "))}
 	}
 	return out, unavailable, nil
 }

@@ -41,6 +41,9 @@ func dialect(name string) syntax.Dialect {
 	return syntax.PRISM
 }
 
+// errNoProperty is the error of a command line that has a model and nothing to check.
+var errNoProperty = errors.New("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
+
 // job reads the files of the model and the properties, and returns the job that the flags describe.
 func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
@@ -57,7 +60,7 @@ func (c *jobFlags) job(env *environment) (runner.Job, error) {
 		return job, err
 	}
 	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) && !c.mayLackProperties {
-		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
+		return job, usageError("%w", errNoProperty)
 	}
 	var err error
 	if c.PropsFile != "" {
