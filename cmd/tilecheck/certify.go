@@ -104,7 +104,7 @@ func isModel(text []byte) bool {
 
 // check checks the certificates in a file, and returns what each proves, with notes about the file. If the job has a model, it also checks
 // that they are about it.
-func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) ([]certify.Result, []string, error) {
+func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) (results []certify.Result, notes []string, err error) {
 	file, err := env.open(name)
 	if err != nil {
 		return nil, nil, err
@@ -126,8 +126,11 @@ func (c *certifyCmd) check(ctx context.Context, env *environment, name string, j
 		}
 		return []certify.Result{checked}, []string{name + ": " + note}, nil
 	}
-	results, err := c.checkModel(ctx, env, name, text, job)
-	return results, nil, err
+	results, err = c.checkModel(ctx, env, name, text, job)
+	if err == nil && c.Model == "" {
+		notes = []string{name + ": the claims are about the model in the file; --model FILE checks that it is your model"}
+	}
+	return results, notes, err
 }
 
 // checkModel checks certificates about a model.
