@@ -37,11 +37,17 @@ func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 // byteCount is an amount of memory.
 type byteCount int64
 
+// minMemory is the smallest limit of memory that is accepted: a smaller number has lost its unit.
+const minMemory = 1 << 10
+
 // UnmarshalText reads "512MB" or "4g".
 func (b *byteCount) UnmarshalText(text []byte) error {
 	n, err := units.RAMInBytes(string(text))
 	if err != nil || n <= 0 {
 		return fmt.Errorf("%q is not an amount of memory, want one such as 512MB or 4GB", text)
+	}
+	if n < minMemory {
+		return fmt.Errorf("%q is less than 1 kB, want an amount such as 512MB or 4GB", text)
 	}
 	*b = byteCount(n)
 	return nil
