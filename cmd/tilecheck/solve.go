@@ -26,7 +26,7 @@ type problemFlags struct {
 	boardFlags `embed:""`
 	Max        int      `help:"Goal: the tile that ends the game, 4 to 32768 (no default). If it cannot be reached, the game goes on until it is lost." placeholder:"TILE"`
 	Objective  string   `help:"Maximise win (the probability of MAX), score or moves." default:"win" enum:"win,score,moves" placeholder:"OBJECTIVE"`
-	Against    string   `name:"spawn" aliases:"against" help:"Who draws new tiles: chance (as in the game; default), or an opponent who chooses the cell (worst-cell), the tile (worst-tile) or both (worst), so that the value is what the player can guarantee." default:"chance" enum:"chance,worst-cell,worst-tile,worst" placeholder:"SPAWN"`
+	Against    string   `name:"spawn" aliases:"against" help:"Who draws new tiles: chance, as in the game (default), or an opponent who chooses the cell (worst-cell), the tile (worst-tile) or both (worst), so that the value is what the player can guarantee." default:"chance" enum:"chance,worst-cell,worst-tile,worst" placeholder:"SPAWN"`
 	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default: 1)." want:"(0,1]" placeholder:"G"`
 }
 
