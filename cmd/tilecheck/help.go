@@ -48,7 +48,7 @@ func (shieldCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (simulateCmd) Help() string {
-	return "The choices of an MDP are made at random, or by --scheduler; tilecheck resolve writes the chain under a scheduler as a model.\n\n" +
+	return "The choices of an MDP are made at random, or by --scheduler; resolve writes the chain under a scheduler as a model.\n\n" +
 		examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
 }
 
