@@ -104,7 +104,7 @@ func (s Spawn) String() string { return nameOf(spawnNames(), int(s), "Spawn") }
 
 // ParseKind is the inverse of Kind.String. Its error is a *FieldError.
 func ParseKind(text string) (Kind, error) {
-	i, err := parseName(kindNames(), "model", text)
+	i, err := parseName(kindNames(), "kind", text)
 	return Kind(i), err
 }
 
@@ -131,7 +131,7 @@ func parseName(names []string, field, text string) (int, error) {
 
 // FieldError says what is wrong with one field of a Config.
 type FieldError struct {
-	Field string // "model" (the Kind), "board", "max", "p2", "policy", "spawn", "updates", "observe" or "rewards", as the flags of tilecheck gen
+	Field string // "kind", "board", "max", "p2", "policy", "spawn", "updates", "observe" or "rewards", as the flags of tilecheck gen
 	Found string
 	Want  string
 }
@@ -148,7 +148,7 @@ func (c Config) Validate() error {
 		errs = append(errs, &FieldError{field, found, fmt.Sprintf(format, args...)})
 	}
 	if int(c.Kind) >= len(kindNames()) {
-		complain("model", c.Kind.String(), "%s", strings.Join(kindNames(), ", "))
+		complain("kind", c.Kind.String(), "%s", strings.Join(kindNames(), ", "))
 	}
 	if int(c.Spawn) >= len(spawnNames()) {
 		complain("spawn", c.Spawn.String(), "%s", strings.Join(spawnNames(), ", "))

@@ -49,7 +49,7 @@ func TestValidate(t *testing.T) {
 			Config{Kind: Prototype, Rows: 2, Cols: 2, Max: 8, Policy: Policy{Kind: RandomMoves}, Spawn: SpawnUniform},
 			"policy is random, want none for the prototype, which has no policy manager\nspawn is uniform, want cell for the prototype",
 		},
-		{with(func(c *Config) { c.Kind, c.Spawn = 9, 9 }), "model is Kind(9), want final, combined, prototype, dtmc, pomdp, smg\n" +
+		{with(func(c *Config) { c.Kind, c.Spawn = 9, 9 }), "kind is Kind(9), want final, combined, prototype, dtmc, pomdp, smg\n" +
 			"spawn is Spawn(9), want cell, module, uniform, worst-cell, worst-tile, worst"},
 		{with(func(c *Config) { c.Spawn = SpawnWorst }), "spawn is worst, want cell, module or uniform for a model other than smg"},
 		{with(func(c *Config) { c.Kind = SMG }), "spawn is cell, want worst-cell, worst-tile or worst for an smg"},
@@ -84,7 +84,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			Config{Kind: POMDP, Spawn: SpawnUniform, Rows: 4, Cols: 4, Max: 8, Updates: UpdatesPublished},
-			"model is pomdp, want final or dtmc for published updates",
+			"kind is pomdp, want final or dtmc for published updates",
 		},
 		{with(func(c *Config) { c.Updates = 9 }), "updates is Updates(9), want rules, published\n" +
 			"board is 2x2, want lines of four cells for published updates: 4 rows or 4 columns, and no side longer than 4"},
@@ -167,7 +167,7 @@ func TestParseNames(t *testing.T) {
 			t.Errorf("%s: %s, %v", s, got, err)
 		}
 	}
-	if _, err := ParseKind("Final"); err == nil || err.Error() != `model is "Final", want final, combined, prototype, dtmc, pomdp, smg` {
+	if _, err := ParseKind("Final"); err == nil || err.Error() != `kind is "Final", want final, combined, prototype, dtmc, pomdp, smg` {
 		t.Error(err)
 	}
 	if _, err := ParseSpawn("4"); err == nil || err.Error() != `spawn is "4", want cell, module, uniform, worst-cell, worst-tile, worst` {

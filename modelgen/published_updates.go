@@ -51,7 +51,7 @@ func (c Config) validateUpdates() []error {
 		complain("updates", c.Updates.String(), strings.Join(updatesNames(), ", "))
 	}
 	if c.Kind != Final && c.Kind != DTMC {
-		complain("model", c.Kind.String(), "final or dtmc for published updates")
+		complain("kind", c.Kind.String(), "final or dtmc for published updates")
 	}
 	if c.Table != nil {
 		complain("policy", c.policyName(), "a policy that looks at legal moves only for published updates")

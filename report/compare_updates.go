@@ -85,14 +85,19 @@ const apartMark = "*"
 func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 	v := &c.Verdict
 	cell := valueCell(v, opt)
-	if v.Err == nil && v.Value.Kind == result.Number && v.Bound != nil && v.Accuracy == result.Probable {
-		lo, hi := math.Floor(v.Bound.Lo*1000)/1000, math.Ceil(v.Bound.Hi*1000)/1000
-		cell.Text = fmt.Sprintf("%s [%s,%s]", decimals(v.Value.Num), decimals(lo), decimals(hi))
-	}
+	mark := ""
 	if c.Compatible == Incompatible {
-		cell.Text += apartMark
-		cell.Tone = table.Bad
+		mark, cell.Tone = apartMark, table.Bad
 	}
+	if (v.Err == nil || v.SampledInPart()) && v.Value.Kind == result.Number && v.Bound != nil && v.Accuracy == result.Probable {
+		lo, hi := math.Floor(v.Bound.Lo*1000)/1000, math.Ceil(v.Bound.Hi*1000)/1000
+		cell.Text = fmt.Sprintf("%s [%s,%s]%s", decimals(v.Value.Num), decimals(lo), decimals(hi), mark)
+		if v.Err != nil {
+			cell.Text += "\n" + failureText(v.Err)
+		}
+		return cell
+	}
+	cell.Text += mark
 	return cell
 }
 

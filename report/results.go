@@ -340,5 +340,5 @@ func exportedValue(v *result.Verdict) string {
 	if name, special := result.SpecialNumber(x.Num); special {
 		return name
 	}
-	return strconv.FormatFloat(x.Num, 'g', 12, 64)
+	return strconv.FormatFloat(x.Num+0, 'g', 12, 64) // -0 + 0 is 0
 }

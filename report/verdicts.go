@@ -144,7 +144,11 @@ func seedText(verdicts []result.Verdict, v *result.Verdict) string {
 	if slices.ContainsFunc(verdicts, func(w result.Verdict) bool { return w.Engine != v.Engine }) {
 		numbers += " of " + v.Engine
 	}
-	return fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *v.Seed, numbers)
+	text := fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *v.Seed, numbers)
+	if slices.ContainsFunc(verdicts, func(w result.Verdict) bool { return w.Engine == v.Engine && w.SampledInPart() }) {
+		text += ", but not those that a time limit or an interruption cut short"
+	}
+	return text
 }
 
 // seedless names the engines whose samples no seed repeats, if another engine has a seed.
@@ -231,10 +235,11 @@ func valueText(v *result.Verdict, opt table.Options) string {
 	return estimateText(x.Num, v.HalfWidth, verdictScale(v, opt), opt)
 }
 
-// estimateText returns a value with its half-width, if it has one: "0.444" or "0.444 +/- 0.041".
+// estimateText returns a value with its half-width: "0.444 +/- 0.041". Without a half-width it is "0.444", and also where all samples were
+// equal: their half-width of 0 says nothing.
 func estimateText(x float64, half *float64, s number.Scale, opt table.Options) string {
 	text := s.Format(x, 0)
-	if half != nil {
+	if half != nil && *half != 0 {
 		text += opt.PlusMinus() + s.Format(*half, 0)
 	}
 	return text

@@ -48,54 +48,56 @@ func writeWitness(w io.Writer, f table.Format, x *result.Witness, opt table.Opti
 	return writePart(w, f, x.Part, opt)
 }
 
-// witnessText describes the paths of a witness in a sentence: their number and probability, and what they show about the bound.
+// witnessText describes the paths of a witness: their number and probability, and what they show about the bound.
 func witnessText(w *result.Witness) string {
-	verb, scheduler := "holds", ""
-	if !w.Holds {
-		verb = "does not hold"
-	}
+	under := ""
 	if w.Scheduler {
-		scheduler = ", of the scheduler that attains the value"
+		under = "Under an optimal scheduler, "
+	}
+	such := "on which the formula holds"
+	if !w.Holds {
+		such = "on which the formula does not hold"
 	}
 	if w.Count == 0 {
-		return "There is no path on which the formula " + verb + scheduler + "."
+		return upperFirst(under + "there is no path " + such + ".")
 	}
 	sum := number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0)
-	if w.Wanted == "" {
-		if w.All {
-			return fmt.Sprintf("The formula %s on %s%s: with probability %s together, and there are no others.", verb, paths(w.Count), scheduler, sum)
-		}
-		return fmt.Sprintf("The formula %s with probability %s on the %s%s.", verb, sum, likeliest(w.Count), scheduler)
+	if bound, ok := strings.CutPrefix(w.Wanted, ">="); ok && sum == bound && !w.Enough && !w.Shown {
+		sum = "just under " + sum // as it is printed
 	}
-	text := fmt.Sprintf("The formula %s with probability %s on the %s%s", verb, sum, likeliest(w.Count), scheduler)
+	text := upperFirst(under + "the likeliest path " + such + " has probability " + sum + ".")
+	if w.Count > 1 {
+		text = upperFirst(under + fmt.Sprintf("the %d likeliest paths %s have probability %s together.", w.Count, such, sum))
+	}
+	wanted := wantedText(w.Wanted)
 	switch {
+	case w.Wanted == "" && w.All:
+		return text + " There are no other such paths."
+	case w.Wanted == "":
+		return text
+	case w.Shown && w.Count == 1:
+		return text + " This is " + wanted + ", which decides the property."
 	case w.Shown:
-		text += ", which is " + w.Wanted + " and decides the property; no smaller set of paths does."
+		return text + " This is " + wanted + ", which decides the property; fewer paths do not."
 	case w.Enough:
-		text += ", which is " + w.Wanted + ". Other schedulers do not come closer to the bound."
+		return text + " This is " + wanted + ". Other schedulers do not come closer to the bound."
 	case w.All:
-		text += ": there are no others, and that is not " + w.Wanted + "."
+		return text + " There are no other such paths, and this is not " + wanted + "."
 	default:
-		text += ": that many are not " + w.Wanted + " yet, and it was given up."
+		return text + " This is not " + wanted + ", but the search for more paths was given up."
 	}
-	return text
 }
 
-// paths returns "one path" or "5 paths".
-func paths(n int) string {
-	if n == 1 {
-		return "one path"
+// wantedText is what the paths of a witness are to have together, in words: "more than 1/2" for ">1/2".
+func wantedText(wanted string) string {
+	if bound, ok := strings.CutPrefix(wanted, ">="); ok {
+		return "at least " + bound
 	}
-	return strconv.Itoa(n) + " paths"
+	return "more than " + strings.TrimPrefix(wanted, ">")
 }
 
-// likeliest returns "likeliest path" or "5 likeliest paths".
-func likeliest(n int) string {
-	if n == 1 {
-		return "likeliest path"
-	}
-	return strconv.Itoa(n) + " likeliest paths"
-}
+// upperFirst returns a sentence of ASCII with a capital letter.
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // writePaths prints paths as tables of states.
 func writePaths(w io.Writer, f table.Format, x *result.Witness, opt table.Options) error {
@@ -105,10 +107,13 @@ func writePaths(w io.Writer, f table.Format, x *result.Witness, opt table.Option
 		p := &x.Paths[i]
 		sum += float64(p.Probability)
 		text := number.Of(float64(p.Probability), 0).Format(float64(p.Probability), 0)
-		if p.Fraction != "" && len(p.Fraction) <= number.MaxFraction {
+		if p.Fraction != "" && p.Fraction != text && len(p.Fraction) <= number.MaxFraction {
 			text = p.Fraction + " = " + text
 		}
-		fmt.Fprintf(w, "\nPath %d of %d: probability %s, sum %s, steps %d\n", i+1, x.Count, text, number.Of(sum, 0).Format(sum, 0), len(p.Steps)-1)
+		if i > 0 {
+			text += ", with the paths above " + number.Of(sum, 0).Format(sum, 0)
+		}
+		fmt.Fprintf(w, "\nPath %d of %d: %s, probability %s\n", i+1, x.Count, noun.Count(len(p.Steps)-1, "step"), text)
 		if f == table.Markdown {
 			fmt.Fprintln(w)
 		}
@@ -251,9 +256,9 @@ func likeliestPath(v *result.Verdict) string {
 	w := &v.Witnesses[0]
 	p := &w.Paths[0]
 	what := map[bool]string{true: "holds", false: "does not hold"}[w.Holds]
-	first := fmt.Sprintf("the formula %s on the likeliest path, with probability %s", what, number.Of(float64(p.Probability), 0).Format(float64(p.Probability), 0))
+	first := fmt.Sprintf("the formula %s on the likeliest path, which has probability %s", what, number.Of(float64(p.Probability), 0).Format(float64(p.Probability), 0))
 	if w.Enough && w.Count > 1 {
-		first += fmt.Sprintf("; on %s with %s, which is %s", noun.Count(w.Count, "path"), number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0), w.Wanted)
+		first += fmt.Sprintf("; %d paths have %s together, which is %s", w.Count, number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0), wantedText(w.Wanted))
 	}
 	steps := p.Steps[1:]
 	var names []string

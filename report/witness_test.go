@@ -34,8 +34,8 @@ func TestWitness(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"with probability 0.75 on the 2 likeliest paths, which is >1/2 and decides the property",
-		"Path 1 of 2: probability 1/2 = 0.5, sum 0.5, steps 1", "2 2 / . .", "4 . / . .", "in every state: fixed=true",
+		"The 2 likeliest paths on which the formula holds have probability 0.75 together. This is more than 1/2, which decides the property; fewer paths do not.",
+		"Path 1 of 2: 1 step, probability 1/2 = 0.5", "2 2 / . .", "4 . / . .", "in every state: fixed=true",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
@@ -62,7 +62,7 @@ func TestWitness(t *testing.T) {
 		}
 	}
 	long.Steps = long.Steps[:2]
-	want := "the formula holds on the likeliest path, with probability 0.5; on 2 paths with 0.75, which is >1/2\nsteps 1: [left]\nto v_0=4,v_1=0,v_2=0,v_3=0,phase=1,fixed=true"
+	want := "the formula holds on the likeliest path, which has probability 0.5; 2 paths have 0.75 together, which is more than 1/2\nsteps 1: [left]\nto v_0=4,v_1=0,v_2=0,v_3=0,phase=1,fixed=true"
 	if got := likeliestPath(&v); got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}

@@ -301,7 +301,7 @@ func (v *Value) Text() string {
 		return "[" + JSONNumber(v.Num).String() + "," + JSONNumber(v.Hi).String() + "]"
 	case Integer: // without an exponent
 		if _, special := SpecialNumber(v.Num); !special {
-			return strconv.FormatFloat(v.Num, 'f', -1, 64)
+			return strconv.FormatFloat(v.Num+0, 'f', -1, 64) // -0 + 0 is 0
 		}
 	}
 	return JSONNumber(v.Num).String()

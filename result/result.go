@@ -122,6 +122,12 @@ type Verdict struct {
 	Err       *Failure // nil unless there is no value
 }
 
+// SampledInPart reports whether a limit or an interruption ended the sampling, and the verdict has the estimate and the interval of the samples
+// until then. Such an interval holds for any number of samples.
+func (v *Verdict) SampledInPart() bool {
+	return v.Err != nil && (v.Err.Class == Timeout || v.Err.Class == Interrupted) && v.Samples > 0 && v.Bound != nil && v.Value.Kind == Number
+}
+
 // Listing is the values of a formula in the states of a filter.
 type Listing struct {
 	// Zeros says that zeros and false are among the values, as printall has it.

@@ -220,7 +220,11 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 		return nil, err
 	}
 	if failure == nil && len(p.Tasks) == 0 {
-		return nil, planError(result.Constants, errors.New("no properties to check"))
+		err := errors.New("no properties to check")
+		if job.PropsFile != "" {
+			err = fmt.Errorf("%s: %w", job.PropsFile, err)
+		}
+		return nil, planError(result.Constants, err)
 	}
 	return p, failure
 }

@@ -53,6 +53,9 @@ func (f *Folders) add(p string) error {
 		return err
 	}
 	info, err := os.Stat(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: no such file or folder", p)
+	}
 	if err != nil {
 		return err
 	}

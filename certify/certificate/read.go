@@ -397,10 +397,10 @@ func readRanks(m *umb.Member, n int) ([]uint32, error) {
 // finish checks that nothing is missing and completes the model.
 func (r *reader) finish() (*File, error) {
 	if r.umb == nil {
-		return nil, fmt.Errorf("there is no %s: it is no certificate", umb.IndexFile)
+		return nil, fmt.Errorf("it is no certificate: it has no %s", umb.IndexFile)
 	}
 	if r.index == nil {
-		return nil, fmt.Errorf("there is no %s: it is no certificate", indexFile)
+		return nil, fmt.Errorf("it is no certificate: it has no %s", indexFile)
 	}
 	if missing := slices.Sorted(maps.Keys(r.declared)); len(missing) > 0 {
 		return nil, fmt.Errorf("there is no %s", missing[0])

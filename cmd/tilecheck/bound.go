@@ -26,13 +26,13 @@ type boundCmd struct {
 	States      int           `name:"explore-states" aliases:"states" help:"States to look at (default: 1000000)." placeholder:"N" xor:"size"`
 	Memory      byteCount     `help:"As many states as fit this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
 	Budget      time.Duration `aliases:"time" help:"Time to look for states; the machine decides how many." placeholder:"DURATION"`
-	Workers     int           `rare:"" help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Workers     int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
 	Stages      int           `help:"Prove by stages that collect these tiles in a row, where they are locked; without a strategy. --explore-states is of each stage (default: 200000)." placeholder:"TILE"`
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
-	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.2." placeholder:"FILE" file:"in"`
-	Format      table.Format  `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.1." placeholder:"FILE" file:"in"`
+	Format      table.Format  `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

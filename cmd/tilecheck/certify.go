@@ -30,7 +30,7 @@ type certifyCmd struct {
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	States int          `name:"max-states" rare:"" help:"Give up a certificate with more states (default: no limit)." placeholder:"N"`
 	Memory byteCount    `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
-	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`
@@ -104,7 +104,7 @@ func isModel(text []byte) bool {
 
 // check checks the certificates in a file, and returns what each proves, with notes about the file. If the job has a model, it also checks
 // that they are about it.
-func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) ([]certify.Result, []string, error) {
+func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) (results []certify.Result, notes []string, err error) {
 	file, err := env.open(name)
 	if err != nil {
 		return nil, nil, err
@@ -126,8 +126,11 @@ func (c *certifyCmd) check(ctx context.Context, env *environment, name string, j
 		}
 		return []certify.Result{checked}, []string{name + ": " + note}, nil
 	}
-	results, err := c.checkModel(ctx, env, name, text, job)
-	return results, nil, err
+	results, err = c.checkModel(ctx, env, name, text, job)
+	if err == nil && c.Model == "" {
+		notes = []string{name + ": the claims are about the model in the file; --model FILE checks that it is your model"}
+	}
+	return results, notes, err
 }
 
 // checkModel checks certificates about a model.
@@ -229,4 +232,4 @@ func certifyRow(name string, checked *certify.Result) []any {
 }
 
 // number returns the shortest decimal text of a float64.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func number(x float64) string { return strconv.FormatFloat(x+0, 'g', -1, 64) } // -0 + 0 is 0

@@ -33,7 +33,7 @@ type checkCmd struct {
 	workersFlag     `embed:""`
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
-	Timeout         time.Duration `help:"Time limit (none); prints what is finished." placeholder:"DURATION"`
+	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
@@ -47,7 +47,7 @@ type checkCmd struct {
 	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that break it by themselves."`
 	ExportSubsystem string       `rare:"" help:"With --subsystem: write a model with these commands only; it is checked again." placeholder:"FILE" file:"out"`
 	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`
-	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	certificateWritten *atomic.Bool // the certificates
 	subsystem          []byte       // the text of a part of the model

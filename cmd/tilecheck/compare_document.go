@@ -12,6 +12,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/game/solve"
+	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
 	"tilecheck/native"
 	"tilecheck/report/playtables"
@@ -33,12 +34,15 @@ type compareDocumentCmd struct {
 	Budget          time.Duration `help:"Time to spend on all rows together, divided among them." placeholder:"DURATION"`
 	RowBudget       time.Duration `aliases:"time" help:"Time to spend on each row that is not solved (default: 20s, unless there is a budget)." placeholder:"DURATION"`
 	State           string        `name:"checkpoint" aliases:"state" help:"Keep finished games: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
-	Memory          byteCount     `help:"Memory to solve in, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
-	Workers         int           `rare:"" help:"Goroutines; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Memory          byteCount     `help:"Memory to solve in, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Workers         int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
 	plotFlag        `embed:""`
-	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
+
+// maxMissingRows is the number of rows without time that an error names.
+const maxMissingRows = 5
 
 // defaultRowBudget makes a whole document take some minutes.
 const defaultRowBudget = 20 * time.Second
@@ -75,23 +79,36 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	if len(results) < len(opt.Rows) || results[len(results)-1].End == play.Interrupted {
-		return exitStatus(exitCodeOfGames(ctx, play.Interrupted))
-	}
-	return documentStatus(document, results)
+	return documentStatus(ctx, document, opt.Rows, results)
 }
 
 // documentStatus returns an error with the exit code of a document. A number that was not reproduced, without a note that expects this, is a
-// failed expectation. It is a limit if nothing was compared, or if a row finished no game in its time.
-func documentStatus(document play.Document, results []play.RowResult) error {
+// failed expectation. If the run was interrupted, or a row got no time, the error names the rows that are missing. It is a limit if
+// nothing was compared.
+func documentStatus(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
 	tally := play.Count(document, results)
 	if len(tally.Unexpected) > 0 {
 		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
 	}
-	for _, r := range results {
-		if r.Row.Strategy != "" && r.Games == 0 {
-			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --row-budget or --budget", r.Row.Table, r.Row.Name)}
+	var missing []string
+	for i := range rows {
+		if i >= len(results) || results[i].Empty() {
+			missing = append(missing, rows[i].Table+", "+rows[i].Name)
 		}
+	}
+	if interrupted := len(results) < len(rows) || results[len(results)-1].End == play.Interrupted; interrupted || len(missing) > 0 {
+		code, flags := exitOutOfLimit, "--row-budget or --budget"
+		if interrupted {
+			code, flags = exitCodeOfGames(ctx, play.Interrupted), "--timeout"
+		}
+		if len(missing) == 0 {
+			return exitStatus(code)
+		}
+		named := strings.Join(missing[:min(len(missing), maxMissingRows)], "; ")
+		if more := len(missing) - maxMissingRows; more > 0 {
+			named += fmt.Sprintf("; and %d more", more)
+		}
+		return &codedError{code: code, err: fmt.Errorf("the time was up: %d of %s %s missing, want more time with %s: %s", len(missing), noun.Count(len(rows), "row"), noun.Verb(len(missing), "is", "are"), flags, named)}
 	}
 	if tally.Compatible+tally.Incompatible == 0 {
 		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --row-budget or --budget")}

@@ -26,17 +26,17 @@ type compareModelsCmd struct {
 
 	Max         []int `help:"Goals: tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
 	boardFlags  `embed:""`
-	Spawn       string   `rare:"" help:"Who draws the cell of a new tile: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
+	Spawn       string   `rare:"" help:"Who draws the cell of a new tile: the scheduler, as in the thesis (cell, the default), or chance, as in the game, for exact values (uniform or module)." default:"cell" placeholder:"SPAWN"`
 	Updates     []string `help:"Moves of the models: rules, published: those with the two faults that give Table 3.6, or both (default: both where that table has a number)." placeholder:"UPDATES"`
 	Property    string   `name:"prop" aliases:"property" help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
-	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; each gets a column." default:"native" placeholder:"ENGINE"`
+	Engine      []string `aliases:"engines" help:"Engines: native, prism, prism-games, storm; each gets a column." default:"native" placeholder:"ENGINE"`
 	engineFlags `embed:""`
 	methodFlag  `embed:""`
 
 	workersFlag   `embed:""`
-	Timeout       time.Duration `help:"Time limit; prints what is finished (default: none)." placeholder:"DURATION"`
+	Timeout       time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	plotFlag      `embed:""`
-	Format        table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format        table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
 	splitFlags    `embed:""`
 	numericFlags  `embed:"" group:"State space (--method states):"`

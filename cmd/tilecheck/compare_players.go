@@ -28,12 +28,12 @@ type comparePlayersCmd struct {
 	budgetFlag      `embed:""`
 	moveTimeFlag    `embed:""`
 	State           string `name:"checkpoint" aliases:"state" help:"Keep finished games in a file for each strategy: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
-	Workers         int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Workers         int    `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
 	splitFlags      `embed:""`
 	plotFlag        `embed:""`
 	shieldFlags     `embed:""`
-	Format          table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run lets the strategies play and prints which is better.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tilecheck/cmd/tilecheck/toolbox"
@@ -33,15 +35,15 @@ type crosscheckCmd struct {
 	Precision   float64       `name:"sample-tolerance" aliases:"precision" help:"Largest difference of sampled values that agree." default:"0.02" placeholder:"W"`
 	Samples     int64         `rare:"" help:"Paths that are sampled first." default:"1000" placeholder:"N"`
 	MaxSamples  int64         `help:"Paths after which a comparison stays undecided." default:"1000000" placeholder:"N"`
-	MaxPath     int64         `rare:"" help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
+	MaxPath     int64         `rare:"" help:"Steps after which a path that has not decided the property is given up." default:"10000" placeholder:"N"`
 	Seed        *uint64       `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	MaxStates   int           `name:"explore-states" aliases:"max-states" rare:"" help:"States that the strict check of the model looks at (default: 1000000)." placeholder:"N"`
 	Memory      byteCount     `help:"Memory limit of one run of a tool, such as 4GB (default: none)." placeholder:"SIZE"`
 	NoDeadlocks bool          `rare:"" help:"A model with a deadlock is invalid."`
-	Timeout     time.Duration `help:"Time limit; prints what is finished (default: none)." placeholder:"DURATION"`
+	Timeout     time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	splitFlags  `embed:""`
 
-	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run asks every engine and prints which answers agree.
@@ -59,6 +61,9 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	job, err := c.job(env)
+	if errors.Is(err, errNoProperty) {
+		return usageError("%w; --state-space compares the state spaces and needs no property", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -230,8 +235,11 @@ func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *en
 		case env.given["engine"] || tools.IsConfigured(name) || ctx.Err() != nil:
 			return nil, nil, err
 		default:
-			unavailable = append(unavailable, "not asked: "+err.Error())
+			unavailable = append(unavailable, name)
 		}
+	}
+	if len(unavailable) > 0 {
+		unavailable = []string{fmt.Sprintf("not asked: %s; tilecheck doctor says what is missing, and how to get it", strings.Join(unavailable, " and "))}
 	}
 	return out, unavailable, nil
 }

@@ -26,7 +26,7 @@ type distributionCmd struct {
 	Zeros   bool         `help:"List also states that have no probability."`
 	Output  string       `short:"o" help:"Write the numbers to a file, as PRISM's -exportsteadystate and -exporttransient; of several times to as many, with the time before the extension. - is standard output." placeholder:"FILE" file:"some"`
 	Matlab  bool         `rare:"" help:"With --output: MATLAB code of a vector."`
-	Format  table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format  table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

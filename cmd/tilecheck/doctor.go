@@ -20,12 +20,11 @@ import (
 // doctorCmd lists what the engines need, whether it is available, and what to do if not.
 type doctorCmd struct {
 	toolPlaces `embed:""`
-	Format     table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run prints one row for each thing that an engine may need, and a command to try next. A missing
-// tool is an error only if a flag or the environment names it, because the embedded engine needs
-// none.
+// Run prints one row for each thing that an engine may need, and a command to try next. The exit code is 1 only if a
+// tool is missing that a flag or the environment names, because the embedded engine needs none.
 func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	out := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
 	out.Append("native engine", "ready", "tilecheck "+env.version())
@@ -45,20 +44,19 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	if checks.requiredMissing {
-		return exitStatus(exitCannotRun)
+	if len(checks.namedFailed) > 0 {
+		return fmt.Errorf("a flag or the environment names what is not ready: %s", strings.Join(checks.namedFailed, ", "))
 	}
 	return nil
 }
 
 // checkup is the state of a run of doctor.
 type checkup struct {
-	cmd        *doctorCmd
-	env        *environment
-	table      *table.Table
-	readyTools []string
-	// requiredMissing says that something that the user named is missing.
-	requiredMissing bool
+	cmd         *doctorCmd
+	env         *environment
+	table       *table.Table
+	readyTools  []string
+	namedFailed []string // what the user named and is not ready
 }
 
 // addReady records that a tool is ready.
@@ -71,7 +69,9 @@ func (c *checkup) addReady(tool string) {
 // addFailed adds a row for something that is not ready. named says that the user named it.
 func (c *checkup) addFailed(item, state string, err error, named bool) {
 	c.table.Append(item, state, err.Error())
-	c.requiredMissing = c.requiredMissing || named
+	if named {
+		c.namedFailed = append(c.namedFailed, item)
+	}
 }
 
 // nextCommand returns the note that suggests a command.

@@ -25,9 +25,9 @@ type exportStrategyCmd struct {
 	Strategy   string `arg:"" help:"Strategy, such as pref:left,up,down,right; tilecheck strategies lists them."`
 	boardFlags `embed:""`
 	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
-	Spawn      string `help:"How the cell of a new tile is drawn: uniform or module (both are the game), or cell (by a scheduler)." default:"uniform" placeholder:"SPAWN"`
+	Spawn      string `help:"Who draws the cell of a new tile: chance, as in the game, for exact values (uniform, the default, or module), or the scheduler, as in the thesis (cell, the default of gen and compare)." default:"uniform" placeholder:"SPAWN"`
 	Output     string `short:"o" help:"Model to write (default: standard output, nothing with --explicit)." placeholder:"FILE" file:"out"`
-	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
+	Dialect    string `help:"Language of the model: prism or storm." default:"prism" enum:"prism,storm" placeholder:"DIALECT"`
 	Explicit   string `help:"Also write the chain as PREFIX.tra, .sta and .lab for PRISM, and as PREFIX.drn for Storm." placeholder:"PREFIX" file:"some"`
 	Fractions  bool   `name:"exact" aliases:"fractions" help:"Fractions in the files of --explicit, for check --exact, prism -exact and storm --exact."`
 	MaxStates  int    `help:"Give up a chain with more states (default: 10000000)." placeholder:"N"`

@@ -12,8 +12,8 @@ import (
 // sizeFlags choose the size of a board. --size is short for equal --rows and --cols.
 type sizeFlags struct {
 	Size int `help:"Rows and columns of a square board (default: 4)." placeholder:"N"`
-	Rows int `help:"Rows, 1 to 6." placeholder:"R"`
-	Cols int `help:"Columns, 1 to 6." placeholder:"C"`
+	Rows int `help:"Rows of the board, 1 to 6 (default: --size)." placeholder:"R"`
+	Cols int `help:"Columns of the board, 1 to 6 (default: --size)." placeholder:"C"`
 }
 
 // boardFlags choose a board, and its new tiles.
@@ -47,13 +47,13 @@ func (f sizeFlags) shape() (rows, cols int, err error) {
 type genCmd struct {
 	boardFlags `embed:""`
 	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
-	Model      string `name:"kind" aliases:"model" help:"Which model: final, combined or prototype (the thesis's), dtmc (with a policy), pomdp, or smg (the mover against who places the tiles)." default:"final" placeholder:"KIND"`
+	Model      string `name:"kind" aliases:"model" help:"Kind of model: final, combined or prototype (the thesis's), dtmc (with a policy), pomdp, or smg (the mover against who places the tiles)." default:"final" placeholder:"KIND"`
 	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
-	Spawn      string `help:"Who draws the cell of a new tile. cell (default, as in the thesis): the scheduler; for sampling. uniform, or module with draws: chance; for exact values, which are those of the game. For an smg: worst-cell, worst-tile or worst, what the spawner chooses (default: worst-cell)." placeholder:"SPAWN"`
+	Spawn      string `help:"Who draws the cell of a new tile: the scheduler, as in the thesis (cell, the default), or chance, as in the game, for exact values (uniform, the default of dtmc and pomdp, or module). Of an smg, what the spawner chooses: worst-cell (default), worst-tile or worst." placeholder:"SPAWN"`
 	updateFlag `embed:""`
 	Observe    string `help:"What the player of a pomdp sees: all, none, max, row:R, cells:0,3 or mask:10/01 (default: all)." placeholder:"WHAT"`
 	Rewards    bool   `help:"Add the reward structures moves and score."`
-	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
+	Dialect    string `help:"Language of the model: prism or storm." default:"prism" enum:"prism,storm" placeholder:"DIALECT"`
 	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
 }
 

@@ -48,7 +48,8 @@ func (shieldCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (simulateCmd) Help() string {
-	return examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
+	return "The choices of an MDP are made at random, or by --scheduler; resolve writes the chain under a scheduler as a model.\n\n" +
+		examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
 }
 
 // Help returns the examples in the help of the command.
@@ -149,7 +150,7 @@ func (distributionCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (resolveCmd) Help() string {
-	return "The scheduler is a file of check --export-scheduler, a file with modules that make the choices, or, for models of 2048, a policy such as random.\n\n" +
+	return "The scheduler is a file of check --export-scheduler, a file with modules that make the choices, or, for models of 2048, a policy such as random. simulate --scheduler draws a path without the chain.\n\n" +
 		examples("tilecheck resolve game.prism --policy random", "tilecheck resolve game.prism --uniform")
 }
 
@@ -223,7 +224,8 @@ func (submitCancelCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (doctorCmd) Help() string {
-	return examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
+	return "PRISM and Storm are optional. The exit code is 0 without them, and 1 if one is not ready that a flag or the environment names.\n\n" +
+		examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
 }
 
 // Help returns the examples in the help of the command.
@@ -287,7 +289,7 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 
 // versionCmd prints what --version prints.
 type versionCmd struct {
-	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints the version.

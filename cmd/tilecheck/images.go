@@ -25,7 +25,7 @@ type imageCmd struct {
 }
 
 type imageListCmd struct {
-	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run lists images.

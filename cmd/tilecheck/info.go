@@ -18,7 +18,7 @@ import (
 
 type infoCmd struct {
 	spaceFlags `embed:""`
-	Format     table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -72,8 +72,22 @@ func declarations(facts *table.Facts, space *explicit.Space) {
 	for i, player := range program.Players {
 		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+ownsText(program, player))
 	}
-	facts.Add(table.Column{Name: "labels"}, len(program.Labels), nil)
-	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), nil)
+	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(l sema.LabelDef) string { return l.Name }))
+	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(r sema.RewardStruct) string { return r.Name }))
+}
+
+// namesText lists names; nil if there are none. A reward structure may have no name.
+func namesText[T any](list []T, name func(T) string) any {
+	var names []string
+	for _, x := range list {
+		if n := name(x); n != "" {
+			names = append(names, n)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return strings.Join(names, ", ")
 }
 
 // ownsText lists the modules and the actions of a player.

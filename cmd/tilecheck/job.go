@@ -30,7 +30,7 @@ type jobFlags struct {
 
 // dialectFlag selects the language of models and properties.
 type dialectFlag struct {
-	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm"`
+	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm" placeholder:"DIALECT"`
 }
 
 // dialect returns the dialect with a name.
@@ -40,6 +40,9 @@ func dialect(name string) syntax.Dialect {
 	}
 	return syntax.PRISM
 }
+
+// errNoProperty is the error of a command line that has a model and nothing to check.
+var errNoProperty = errors.New("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
 
 // job reads the files of the model and the properties, and returns the job that the flags describe.
 func (c *jobFlags) job(env *environment) (runner.Job, error) {
@@ -57,7 +60,7 @@ func (c *jobFlags) job(env *environment) (runner.Job, error) {
 		return job, err
 	}
 	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) && !c.mayLackProperties {
-		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
+		return job, usageError("%w", errNoProperty)
 	}
 	var err error
 	if c.PropsFile != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type lintCmd struct {
 	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	MaxStates int          `name:"explore-states" aliases:"max-states" help:"States to look at (default: 1000000)." placeholder:"N"`
 	Texts     bool         `help:"Look at the texts only, not at states."`
-	Format    table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`
@@ -66,6 +67,9 @@ func (c *lintCmd) Run(ctx context.Context, env *environment) error {
 	}
 	if results.models == 0 && len(failed) == 0 {
 		return usageError("there is no model, want one beside the properties")
+	}
+	if len(failed) == 0 && len(results.findings) == 0 {
+		results.notes = append([]string{"no warnings"}, results.notes...)
 	}
 	env.beginsPrinting()
 	err = c.write(env, &results)
@@ -258,6 +262,14 @@ func (c *lintCmd) write(env *environment, results *lintResult) error {
 	out.Notes = results.notes
 	if results.silenced > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("warnings that comments silence: %d", results.silenced))
+	}
+	if len(out.Rows) == 0 && !c.Format.Machine() {
+		var text bytes.Buffer
+		for _, note := range out.Notes {
+			table.Paragraph(&text, note, env.reportOptions().Width)
+		}
+		_, err := env.stdout.Write(text.Bytes())
+		return err
 	}
 	return out.DropEmpty().Write(env.stdout, c.Format, env.reportOptions())
 }

@@ -26,6 +26,7 @@ import (
 	"tilecheck/internal/memory"
 	_ "tilecheck/internal/memory/startup" // before the Go runtime starts
 	"tilecheck/modelgen"
+	"tilecheck/prism/syntax"
 	"tilecheck/report/table"
 	"tilecheck/verify/experiment"
 )
@@ -198,6 +199,7 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 		onlyFirstCommand(line),
 	)
 	if err == nil {
+		app.Model.HelpFlag.Help = "Print help."
 		app.Model.HelpFlag.Group = &kong.Group{Key: "Any command:", Title: "Any command:"}
 	}
 	return app, err
@@ -324,13 +326,95 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	if word, known := foreignSwitch(args, message); known != nil {
 		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, known.Explain())
 	}
-	if strings.HasPrefix(message, "unknown flag") && !strings.HasPrefix(err.Error(), message) {
-		err = errors.New(message) // without kong's suggestions, which begin with the same letter
+	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
+		err = errors.New(message + flagHint(ctx, node, word)) // without kong's suggestions, which begin with the same letter
+	}
+	if name, missing := strings.CutPrefix(message, `expected "<`); missing && node != nil {
+		name, _, _ = strings.Cut(name, ">")
+		err = fmt.Errorf("the argument <%s> is missing", name)
+	}
+	err = errors.New(strings.Replace(err.Error(), `,"" but got`, " but got", 1)) // the empty default
+	if word, unknown := strings.CutPrefix(message, "unexpected argument "); unknown && node == nil {
+		_, suggestion, _ := strings.Cut(err.Error(), word)
+		err = fmt.Errorf("there is no command %q%s", word, suggestion)
 	}
 	if node == nil {
 		return usageError("%w (see tilecheck --help)", err)
 	}
 	return usageError("%w (see %s --help)", err, node.FullPath())
+}
+
+// maxCommandsOfFlag is the number of commands that flagHint names.
+const maxCommandsOfFlag = 3
+
+// flagHint returns the hint for an unknown flag of a command: the flag of the command with a similar name, or the few other
+// commands that have the flag. node is nil if there is no command.
+func flagHint(ctx context.Context, node *kong.Node, word string) string {
+	name, long := strings.CutPrefix(word, "--")
+	if !long {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, "=")
+	has := func(n *kong.Node, name string) bool { return slices.Contains(flagNames(n), name) }
+	if node != nil {
+		if name == "scheduler" && has(node, "prop") {
+			return "; the model under a scheduler is: tilecheck resolve MODEL --scheduler FILE -o chain.prism"
+		}
+		for _, other := range similarFlags(name) {
+			if has(node, other) {
+				return "; did you mean --" + other + "?"
+			}
+		}
+		if near := syntax.Nearest(name, slices.Values(flagNames(node))); near != "" {
+			return "; did you mean --" + near + "?"
+		}
+	}
+	app, err := newApp(ctx, &cli{}, &environment{system: system{stdout: io.Discard, stderr: io.Discard}}, func(int) {})
+	if err != nil {
+		return ""
+	}
+	var commands []string
+	for _, leaf := range app.Model.Leaves(true) {
+		if has(leaf, name) {
+			commands = append(commands, nameOf(leaf))
+		}
+	}
+	if len(commands) == 0 || len(commands) > maxCommandsOfFlag {
+		return ""
+	}
+	return "; it is a flag of " + strings.Join(commands, ", ")
+}
+
+// similarFlags returns the flags of other commands that mean about the same as a flag.
+func similarFlags(name string) []string {
+	switch name {
+	case "samples", "games", "max-samples", "n":
+		return []string{"samples", "games", "max-samples"}
+	case "property", "props", "formula":
+		return []string{"prop"}
+	case "out", "file":
+		return []string{"output"}
+	case "limit", "time-limit", "time":
+		return []string{"timeout"}
+	case "threads", "cores", "parallel":
+		return []string{"workers", "jobs"}
+	case "tolerance", "precision":
+		return []string{"epsilon"}
+	case "constants", "define":
+		return []string{"const"}
+	}
+	return nil
+}
+
+// flagNames returns the names of the flags of a command that its help describes.
+func flagNames(node *kong.Node) []string {
+	var names []string
+	for _, flags := range node.AllFlags(true) {
+		for _, flag := range flags {
+			names = append(names, flag.Name)
+		}
+	}
+	return names
 }
 
 // foreignSwitch returns the switch of PRISM or Storm that made a command line unreadable, and its word; nil if there is none. It is the unknown

@@ -23,7 +23,7 @@ type checkFlags struct {
 	numericFlags `embed:""`
 
 	Fair    bool `rare:"" help:"Only fair schedulers: they make each choice of a state infinitely often that is visited infinitely often."`
-	Beliefs int  `rare:"" help:"Beliefs of a POMDP to look into at most (default 16384)." placeholder:"N"`
+	Beliefs int  `rare:"" help:"Beliefs of a POMDP to look into at most (default: 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 }
 
@@ -37,11 +37,17 @@ func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 // byteCount is an amount of memory.
 type byteCount int64
 
+// minMemory is the smallest limit of memory that is accepted: a smaller number has lost its unit.
+const minMemory = 1 << 10
+
 // UnmarshalText reads "512MB" or "4g".
 func (b *byteCount) UnmarshalText(text []byte) error {
 	n, err := units.RAMInBytes(string(text))
 	if err != nil || n <= 0 {
 		return fmt.Errorf("%q is not an amount of memory, want one such as 512MB or 4GB", text)
+	}
+	if n < minMemory {
+		return fmt.Errorf("%q is less than 1 kB, want an amount such as 512MB or 4GB", text)
 	}
 	*b = byteCount(n)
 	return nil

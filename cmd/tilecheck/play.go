@@ -96,7 +96,7 @@ type playCmd struct {
 	updateFlag      `embed:""`
 	Games           int64   `help:"Games to play." default:"1000" placeholder:"N"`
 	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers         int     `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Workers         int     `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	confidenceFlags `embed:""`
 	budgetFlag      `embed:""`
 	moveTimeFlag    `embed:""`
@@ -113,7 +113,7 @@ type playCmd struct {
 
 	Plot      string       `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE" file:"out"`
 	PlotScore string       `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`
-	Format    table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag   `embed:""`
 	splitFlags `embed:""`

@@ -23,11 +23,11 @@ type policyCmd struct {
 	solveFlags   `embed:""`
 	Board        string       `help:"Print the value of a board and its moves: '2 . / 4 8'." placeholder:"BOARD"`
 	Play         bool         `help:"Play a game, and print its boards."`
-	Seed         *uint64      `help:"Seed of the random tiles (default: drawn, and printed)." placeholder:"N"`
+	Seed         *uint64      `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	SVG          string       `name:"svg" help:"Draw the game, if it is small." placeholder:"FILE" file:"out"`
 	DOT          string       `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE" file:"out"`
 	Optimal      bool         `help:"Draw the best moves only."`
-	Format       table.Format `help:"Output format of --board: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format       table.Format `help:"With --board: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run shows, plays or draws optimal play, as the flags ask.

@@ -35,7 +35,7 @@ type reduceCmd struct {
 	MaxStates int           `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory    byteCount     `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Timeout   time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	Format    table.Format  `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format  `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run writes the quotient, and prints the sizes of the model and of the quotients for each property.

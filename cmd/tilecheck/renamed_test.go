@@ -36,6 +36,7 @@ func TestRenamedFlags(t *testing.T) {
 		{"serve", "--table=file", "--solved=file"},
 		{"shield m.prism true --threshold=0.1", "--states=5", "--list=5"},
 		{"simulate m.prism", "--board", "--as-board"},
+		{"solve --max 16", "--against=worst", "--spawn=worst"},
 		{"solve", "--out=file", "--output=file"},
 		{"submit kubernetes", "--time=5", "--time-limit=5"},
 		{"submit slurm", "--time=5", "--time-limit=5"},

@@ -29,7 +29,7 @@ type resolveCmd struct {
 
 	Scheduler string   `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
 	Uniform   bool     `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
-	Player    []string `help:"Of a game, make the choices of these players only, as the scheduler says; an MDP of the others is left." placeholder:"NAME,..."`
+	Player    []string `help:"Of a game, make the choices of these players only, as the scheduler says; an MDP of the others is left." placeholder:"NAME"`
 	Policy    string   `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
@@ -124,6 +124,9 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	after, err := c.buildSpace(ctx, text)
+	if err != nil && c.Policy != "" && noSuchFile(c.Policy) {
+		return fmt.Errorf("%s is no model of tilecheck gen, which --policy %s makes the moves of; want --scheduler or --uniform for it", c.ModelFile, c.Policy)
+	}
 	if err != nil {
 		return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 	}
@@ -146,7 +149,7 @@ func (c *resolveCmd) checkFlags() error {
 		ways++
 	}
 	if ways != 1 || c.Uniform && c.Policy != "" {
-		return usageError("found %d of --scheduler, --uniform and --policy, want one, or --uniform beside --scheduler", ways)
+		return usageError("want one of --scheduler FILE (check --export-scheduler FILE.json writes one), --uniform and --policy, found %d", ways)
 	}
 	return nil
 }

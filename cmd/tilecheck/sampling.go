@@ -36,7 +36,7 @@ func (m *method) UnmarshalText(text []byte) error {
 
 // workersFlag is the number of goroutines, for both methods.
 type workersFlag struct {
-	Workers int `rare:"" help:"Goroutines that draw samples or build the state space; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Workers int `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 }
 
 // samplingFlags are PRISM's -sim switches under shorter names. Fields are
@@ -46,7 +46,7 @@ type samplingFlags struct {
 	Samples         *int64 `help:"Number of paths (default: 1000, or what --width needs)." placeholder:"N"`
 	confidenceFlags `embed:""`
 	Width           *float64 `help:"Half-width of the interval, such as 0.01; with ci and aci PRISM's, which is nominal (default: that of --samples)." placeholder:"W"`
-	MaxPath         int64    `rare:"" help:"Steps after which a path is given up that has not decided the property." default:"10000" placeholder:"N"`
+	MaxPath         int64    `rare:"" help:"Steps after which a path that has not decided the property is given up." default:"10000" placeholder:"N"`
 	MaxReward       float64  `rare:"" help:"Upper bound of the reward of a path: with it, rewards get a sound interval." placeholder:"R"`
 	Seed            *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 }

@@ -30,7 +30,7 @@ type serveCmd struct {
 
 	MaxStates   int       `help:"Give up a state space with more states (default: 20000000)." default:"20000000" placeholder:"N"`
 	Memory      byteCount `help:"Memory of the states of one model, such as 4GB." default:"4GB" placeholder:"SIZE"`
-	Engine      []string  `help:"Engines that experiments may ask besides ours: prism, storm." placeholder:"NAME"`
+	Engine      []string  `help:"Engines that experiments may ask besides native: prism, prism-games, storm." placeholder:"NAME"`
 	engineFlags `embed:""`
 }
 

@@ -28,7 +28,7 @@ type simulateCmd struct {
 	Path        string  `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
 	Scheduler   string  `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
 	Interactive bool    `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
-	Seed        *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Seed        *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 
 	Vars        []string `help:"Variables to show (default: all)." placeholder:"NAME"`
 	Changes     bool     `help:"Only states in which a shown variable changes."`
@@ -38,7 +38,7 @@ type simulateCmd struct {
 
 	Board  bool         `name:"as-board" aliases:"board" help:"Draw the variables v_0, v_1, ... as a board of 2048."`
 	Cols   int          `help:"Columns of the board (default: those of a generated model, otherwise a square board)." placeholder:"C"`
-	Format table.Format `help:"Output format: table, json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"table (default), json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`

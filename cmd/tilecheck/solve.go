@@ -25,9 +25,9 @@ import (
 type problemFlags struct {
 	boardFlags `embed:""`
 	Max        int      `help:"Goal: the tile that ends the game, 4 to 32768 (no default). If it cannot be reached, the game goes on until it is lost." placeholder:"TILE"`
-	Objective  string   `help:"Maximise win (the probability of MAX), score or moves." default:"win" enum:"win,score,moves"`
-	Against    string   `help:"Who places the new tiles: chance (the game), or an opponent who chooses the cell (worst-cell), the tile (worst-tile) or both (worst); then the value is what the player can guarantee." default:"chance" enum:"chance,worst-cell,worst-tile,worst"`
-	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." want:"(0,1]" placeholder:"G"`
+	Objective  string   `help:"Maximise win (the probability of MAX), score or moves." default:"win" enum:"win,score,moves" placeholder:"OBJECTIVE"`
+	Against    string   `name:"spawn" aliases:"against" help:"Who draws new tiles: chance, as in the game (default), or an opponent who chooses the cell (worst-cell), the tile (worst-tile) or both (worst), so that the value is what the player can guarantee." default:"chance" enum:"chance,worst-cell,worst-tile,worst" placeholder:"SPAWN"`
+	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default: 1)." want:"(0,1]" placeholder:"G"`
 }
 
 // given reports whether the command line has any of the flags.
@@ -50,7 +50,7 @@ func (f problemFlags) options() (solve.Options, error) {
 		return opts, usageError("%w", err)
 	}
 	if opts.Against, err = solve.ParseAgainst(f.Against); err != nil {
-		return opts, usageError("--against: %w", err)
+		return opts, usageError("--spawn: %w", err)
 	}
 	p2, ok := new(big.Rat).SetString(f.P2)
 	if !ok {
@@ -71,8 +71,8 @@ const minCollected = 64 << 20
 
 // solveFlags are the resources of the solver.
 type solveFlags struct {
-	Memory  byteCount     `help:"Use the disk beyond, such as 1GB (default: three quarters of what is free, then give up)." placeholder:"SIZE"`
-	Workers int           `rare:"" help:"Goroutines; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Memory  byteCount     `help:"Use the disk beyond, such as 1GB (default: 3/4 of what is free, then give up)." placeholder:"SIZE"`
+	Workers int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
@@ -84,7 +84,7 @@ type solveCmd struct {
 	Worker       string       `rare:"" help:"Be process I of N that solve one game together, all with the same --output on a shared disk." placeholder:"I/N"`
 	Certificate  string       `help:"Prove by search that the player can, or cannot, make MAX whatever tiles come, and write the proof for tilecheck certify; .gz compresses. Wants --against worst." placeholder:"FILE" file:"out"`
 	Layers       bool         `help:"Print the number of positions of each sum of tiles."`
-	Format       table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format       table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run solves the game and prints its value.

@@ -78,8 +78,8 @@ type submitSlurmCmd struct {
 	Partition   string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
 	Account     string    `help:"Account." placeholder:"NAME"`
 	Time        string    `name:"time-limit" aliases:"time" help:"Time limit of a task, as sbatch --time takes it: 30 (minutes), 2:00:00 (default: that of the cluster)." placeholder:"TIME"`
-	Memory      byteCount `help:"Memory of a task, such as 4GB." placeholder:"SIZE"`
-	CPUs        int       `name:"cpus" help:"Processors of a task." want:"[1,1024]" placeholder:"N"`
+	Memory      byteCount `help:"Memory of a task, such as 4GB (default: that of the cluster)." placeholder:"SIZE"`
+	CPUs        int       `name:"cpus" help:"Processors of a task (default: that of the cluster)." want:"[1,1024]" placeholder:"N"`
 	Sbatch      []string  `help:"One more option of sbatch: --sbatch=--qos=short; repeatable." sep:"none" placeholder:"OPTION"`
 	Tasks       int       `help:"Tasks of the array, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
 	DryRun      bool      `help:"Print the batch script, and do nothing."`

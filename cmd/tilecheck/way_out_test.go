@@ -48,7 +48,7 @@ label "goal" = s=1;
 		{"check " + model + ` --prop P=?[F"gaol"]`, exitCannotRun, `undeclared label "gaol"; did you mean "goal"?`},
 		{"check " + model + " --prop P=?[F(goal)]", exitCannotRun, `undeclared identifier "goal"; there is a label "goal", want it in quotes`},
 		{"check " + model + ` --prop P=?[F"s"]`, exitCannotRun, `undeclared label "s"; there is a variable s, want it without quotes`},
-		{"check " + model + ` --prop P=?[F"elsewhere"]`, exitCannotRun, "undeclared label \"elsewhere\"\n"},
+		{"check " + model + ` --prop P=?[F"elsewhere"]`, exitCannotRun, `undeclared label "elsewhere"; declared: "goal"`},
 		{"export-strategy random --size 4 --max 2048 --timeout 50ms", exitOutOfLimit, "time limit of 50ms reached after "},
 		// Properties are known by the name of their file, in every command, and checked.
 		{"lint " + model + " " + one, exitOK, ""},

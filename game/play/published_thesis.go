@@ -42,13 +42,14 @@ func ThesisRow(p modelgen.Published) PublishedRow {
 	}
 }
 
-// JudgeVerdict compares the verdict of a model with a published share, that of games which drew their moves. Samples are compared by counts,
-// of which sequential says that they decided themselves how many they are. Their number is no obstacle to what a state space says. Confidence is
-// that of our interval, level that of the test.
+// JudgeVerdict compares the verdict of a model with a published share, that of games which drew their moves. Samples are compared by counts.
+// sequential says that the number of samples was decided while sampling; it always was if a time limit ended the sampling. A verdict of the
+// state space has no number of samples. confidence is that of our interval, level that of the test.
 func JudgeVerdict(row *PublishedRow, p *Published, v *result.Verdict, confidence, level float64, sequential bool) (Judgement, error) {
 	j := Judgement{Value: math.NaN(), Games: v.Samples, Theirs: row.Games}
+	sequential = sequential || v.Err != nil
 	switch {
-	case v.Err != nil:
+	case v.Err != nil && !v.SampledInPart():
 		j.Remark = v.Err.Message
 		return j, nil
 	case v.Value.Kind == result.NoValue:

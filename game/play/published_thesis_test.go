@@ -34,6 +34,8 @@ func TestJudgeVerdict(t *testing.T) {
 			Property: "Pmin=? [ F fail ]", Value: result.Value{Kind: result.Number, Num: x}, Accuracy: a, Resolution: r, Samples: samples,
 		}
 	}
+	cutShort := number(0.5, result.Probable, result.Uniform, 1000)
+	cutShort.Bound, cutShort.Err = &result.Interval{Lo: 0.4, Hi: 0.6}, &result.Failure{Class: result.Timeout, Message: "time limit reached after 1000 samples"}
 	row := ThesisRow(modelgen.Published{Strategy: "opposite", Max: 128, Loss: 0.722, Reproducible: true})
 	for _, test := range []struct {
 		name   string
@@ -48,6 +50,7 @@ func TestJudgeVerdict(t *testing.T) {
 		{"exact, far", number(0.5, result.Exact, result.Uniform, 0), Incompatible, false},
 		{"a minimum", number(0.722, result.Exact, result.Minimum, 0), NotCompared, true},
 		{"nothing", result.Verdict{}, NotCompared, false},
+		{"cut short by a limit", cutShort, Incompatible, false},
 		{"an error", result.Verdict{Err: &result.Failure{Message: "the time was up"}}, NotCompared, true},
 	} {
 		j, err := JudgeVerdict(&row, &row.Values[0], &test.v, 0.99, stats.CompareConfidence, false)

@@ -45,6 +45,9 @@ type RowResult struct {
 	Warnings   []string
 }
 
+// Empty reports whether the time of a row was up before it had a game, a sample or a solution.
+func (r *RowResult) Empty() bool { return r.End != AllPlayed && r.Games == 0 }
+
 // Repeat plays, samples or solves every row. Rows with the same strategy and match share their games. When ctx ends, Repeat returns the rows
 // that are finished; the last may have fewer games.
 //

@@ -75,7 +75,11 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	modelType := space.Program().Type
 	switch {
 	case modelType != syntax.DTMC && modelType != syntax.CTMC:
-		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", modelType)}
+		message := fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", modelType)
+		if modelType == syntax.MDP {
+			message += ", such as the chain under a scheduler, which resolve writes"
+		}
+		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
 	case !exact && space.Unfit() != nil:
 		return fmt.Errorf("%w; fractions (--exact) have no such limits", space.Unfit())
 	case exact && m.Kind == sparse.CTMC && len(times) > 0:

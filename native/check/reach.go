@@ -59,7 +59,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	case wanted.choices == nil:
 		return nil, verdict, noScheduler(property, op.X, "a scheduler that counts so many steps is too large")
 	case wanted.reach == nil:
-		return nil, verdict, noScheduler(property, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
+		return nil, verdict, noScheduler(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
 	}
 	model, err := c.fractions(ctx)
 	if err != nil {

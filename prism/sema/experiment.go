@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -157,19 +158,53 @@ func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (
 	if props != nil {
 		constants = append(constants, props.consts...)
 	}
-	ranges, err := experiment.typedRanges(constants, defs, props.constantsOfProperties(selected))
+	ranges, err := typedRanges(constants, defs, props.constantsOfProperties(selected))
 	if err != nil {
 		return nil, &DefinitionError{err}
 	}
-	if experiment.model, err = rangesOf(undefinedConstants(m.consts), ranges); err != nil {
-		return nil, err
-	}
+	var missing []*constant
+	experiment.model = rangesOf(undefinedConstants(m.consts), ranges, &missing)
 	for _, i := range props.selectedProperties(selected) {
-		if experiment.props[i], err = rangesOf(undefinedConstants(props.usedConstants(props.props[i].expr)), ranges); err != nil {
-			return nil, err
+		experiment.props[i] = rangesOf(undefinedConstants(props.usedConstants(props.props[i].expr)), ranges, &missing)
+	}
+	undeclared := undeclaredDefinitions(constants, defs)
+	if len(missing) > 0 {
+		message := mustDefine(missing)
+		for _, name := range undeclared {
+			message += "; " + undeclaredText(name, missing)
 		}
+		return nil, syntax.ErrorList{{File: missing[0].file, Pos: missing[0].decl.Name.Pos(), Msg: message}}
+	}
+	for _, name := range undeclared {
+		experiment.Warnings = append(experiment.Warnings, errors.New(undeclaredText(name, nil)))
 	}
 	return experiment, nil
+}
+
+// undeclaredDefinitions returns the names that definitions give a value to and no constant has.
+func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
+	var names []string
+	for _, def := range defs {
+		if !slices.ContainsFunc(constants, func(c *constant) bool { return c.name == def.Name }) {
+			names = append(names, def.Name)
+		}
+	}
+	return names
+}
+
+// undeclaredText says that a definition is of no constant, and suggests the constant without a value that has the most similar name.
+func undeclaredText(name string, missing []*constant) string {
+	text := fmt.Sprintf("constant %q is not declared, so its definition is not used", name)
+	names := namesOf(missing, func(c *constant) string { return c.name })
+	for _, other := range names {
+		if strings.EqualFold(name, other) {
+			return text + fmt.Sprintf("; did you mean %q?", other)
+		}
+	}
+	if near := syntax.Nearest(name, slices.Values(names)); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return text
 }
 
 // selectedProperties returns the indices of the selected properties, all if selected is nil.
@@ -208,7 +243,7 @@ func undefinedConstants(constants []*constant) []*constant {
 
 // typedRanges parses the definitions of undefined constants according to their types. Constants of
 // the properties file that are not in used are skipped.
-func (x *Experiment) typedRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
+func typedRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
 	for _, constant := range constants {
 		byName[constant.name] = constant
@@ -218,7 +253,6 @@ func (x *Experiment) typedRanges(constants []*constant, defs []ConstDef, used ma
 		constant := byName[def.Name]
 		switch {
 		case constant == nil:
-			x.Warnings = append(x.Warnings, fmt.Errorf("constant %q is not declared; its definition is not used", def.Name))
 			continue
 		case constant.decl.Value != nil && constant.fromProperties:
 			return nil, fmt.Errorf("constant %q has already been defined", def.Name)
@@ -239,21 +273,17 @@ func (x *Experiment) typedRanges(constants []*constant, defs []ConstDef, used ma
 	return ranges, nil
 }
 
-// rangesOf returns the range of each constant. It is an error if some have none.
-func rangesOf(constants []*constant, ranges map[*constant]constRange) ([]constRange, error) {
+// rangesOf returns the range of each constant, and appends those without one to missing.
+func rangesOf(constants []*constant, ranges map[*constant]constRange, missing *[]*constant) []constRange {
 	var found []constRange
-	var missing []*constant
 	for _, constant := range constants {
 		if valueRange, ok := ranges[constant]; ok {
 			found = append(found, valueRange)
-		} else {
-			missing = append(missing, constant)
+		} else if !slices.Contains(*missing, constant) {
+			*missing = append(*missing, constant)
 		}
 	}
-	if len(missing) > 0 {
-		return nil, syntax.ErrorList{{File: missing[0].file, Pos: missing[0].decl.Name.Pos(), Msg: mustDefine(missing)}}
-	}
-	return found, nil
+	return found
 }
 
 // Models returns the valuations of the model constants; the first constant varies slowest. If

@@ -121,11 +121,12 @@ func TestExperimentErrors(t *testing.T) {
 		consts string
 		want   string
 	}{
-		{nil, "", `m.prism:1:16: undefined constants "N" and "p" must be defined: add --const N=...,p=...`},
-		{nil, "p=1", `m.prism:1:16: undefined constant "N" must be defined: add --const N=...`},
+		{nil, "", `m.prism:1:16: undefined constants "N", "p", "T", "b" and "q" must be defined: add --const N=...,p=...,T=...,b=...,q=...`},
+		{[]int{2}, "p=1", `m.prism:1:16: undefined constant "N" must be defined: add --const N=...`},
+		{[]int{2}, "n=1,elsewhere=2", `m.prism:1:16: undefined constants "N" and "p" must be defined: add --const N=...,p=...; constant "n" is not declared, so its definition is not used; did you mean "N"?; constant "elsewhere" is not declared, so its definition is not used`},
 		{[]int{2}, "N=1,p=1", ""},
 		{[]int{0}, "N=1,p=1,T=1,q=bad,b=1:2", ""}, // not needed
-		{nil, "N=1,p=1", `p.props:1:11: undefined constant "T" must be defined: add --const T=...`},
+		{[]int{0}, "N=1,p=1", `p.props:1:11: undefined constant "T" must be defined: add --const T=...`},
 		{[]int{1}, "N=1,p=1,T=1", `p.props:1:25: undefined constants "b" and "q" must be defined: add --const b=...,q=...`},
 		{nil, "K=1", `constant "K" has already been defined in the model`},
 		{nil, "D=1", `constant "D" has already been defined`},

@@ -35,7 +35,7 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		constant := m.names[name].constant
 		if constant == nil {
-			program.Warnings = append(program.Warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model; its value is not used", name)})
+			program.Warnings = append(program.Warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model, so its value is not used", name)})
 			continue
 		}
 		folder.giveConstant(constant, consts[name])

@@ -283,7 +283,7 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr,
 				return i
 			}
 		}
-		r.semanticError(operator, "R operator reward struct index %q does not exist", quoted.Name)
+		r.semanticError(operator, "R operator reward struct index %q does not exist%s", quoted.Name, nearestOrAll(quoted.Name, namesOf(r.model.rewards, func(s RewardStruct) string { return s.Name })))
 		return -1
 	}
 	if resolved == nil {

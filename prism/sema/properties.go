@@ -241,7 +241,7 @@ func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (wa
 		if constant := ps.names[name].constant; constant != nil {
 			folder.giveConstant(constant, consts[name])
 		} else if ps.model.names[name].constant == nil {
-			warnings = append(warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared; its value is not used", name)})
+			warnings = append(warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared, so its value is not used", name)})
 		}
 	}
 	return warnings

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"tilecheck/prism/syntax"
 )
@@ -236,7 +238,7 @@ func (r *resolver) suggestName(name string) string {
 	if r.props != nil {
 		tables = append(tables, r.props.names)
 	}
-	return nearest(name, "", tables...)
+	return nearest(name, tables...)
 }
 
 // suggestLabel returns a hint for an undeclared label: a variable, constant or formula of that
@@ -245,19 +247,38 @@ func (r *resolver) suggestLabel(name string) string {
 	if meaning, ok := r.props.names.lookup(r.model.names, name); ok {
 		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(meaning.kind), meaning.kind, name)
 	}
-	return nearest(name, `"`, r.model.quoted, r.props.quoted)
+	labels := slices.Collect(maps.Keys(r.model.quoted))
+	return nearestOrAll(name, slices.AppendSeq(labels, maps.Keys(r.props.quoted)))
+}
+
+// maxNamesInHint is the number of names that nearestOrAll lists.
+const maxNamesInHint = 6
+
+// nearestOrAll returns a hint for an undeclared name in quotes: the most similar one of the declared names, or all of them if
+// they are few.
+func nearestOrAll(name string, declared []string) string {
+	declared = slices.DeleteFunc(declared, func(other string) bool { return other == "" })
+	slices.Sort(declared)
+	declared = slices.Compact(declared)
+	if near := syntax.Nearest(name, slices.Values(declared)); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	if len(declared) == 0 || len(declared) > maxNamesInHint {
+		return ""
+	}
+	return "; declared: " + strings.Join(namesOf(declared, strconv.Quote), ", ")
 }
 
 // nearest returns the hint "did you mean ...?" with the most similar name in the tables, if one is
 // similar enough.
-func nearest(name, quotes string, tables ...table) string {
+func nearest(name string, tables ...table) string {
 	var names []string
 	for _, t := range tables {
 		names = slices.AppendSeq(names, maps.Keys(t))
 	}
 	slices.Sort(names)
 	if near := syntax.Nearest(name, slices.Values(names)); near != "" {
-		return "; did you mean " + quotes + near + quotes + "?"
+		return "; did you mean " + near + "?"
 	}
 	return ""
 }

@@ -105,11 +105,15 @@ func (s Scale) Interval(lo, hi float64) string {
 	return "[" + low.Format(lo, -1) + ", " + high.Format(hi, +1) + "]"
 }
 
-// digits returns a number with the digits of the scale.
+// digits returns a number with the digits of the scale. A number that rounds to 0 has no sign.
 func (s Scale) digits(x float64) string {
 	switch {
 	case !s.sci:
-		return strconv.FormatFloat(x, 'f', s.place, 64)
+		text := strconv.FormatFloat(x, 'f', s.place, 64)
+		if positive, negative := strings.CutPrefix(text, "-"); negative && strings.Trim(positive, "0.") == "" {
+			return positive
+		}
+		return text
 	case x == 0:
 		return "0"
 	}

@@ -16,9 +16,9 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 	number := func(x induced.Fixed) table.Cell { return table.Cell{Text: x.String(), Value: x.Float64()} }
 	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
 	t.Add(table.Column{Field: "tile"}, game.Value(opt.Max), nil)
-	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
-	t.Add(table.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards")
-	t.Add(table.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
+	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "by the best moves on these boards; --certificate writes the proof")
+	t.Add(table.Column{Name: "the strategy itself wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards; not certified")
+	t.Add(table.Column{Name: "the strategy itself wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
 	t.Add(table.Column{Field: "strategy"}, strategy, nil)
 	t.Add(table.Column{Field: "strategy_boards"}, boards, nil)
 	t.Add(table.Column{Name: "states"}, part.States(), "of the part with the greatest bound")

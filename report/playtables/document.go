@@ -178,7 +178,7 @@ func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []s
 
 // jointNote says whether the mean scores of a table agree with ours together.
 func jointNote(d play.Document, j play.Joint) string {
-	text := fmt.Sprintf("%s: the %d mean scores together are %.1f standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, j.Deviation, rounded(j.PValue))
+	text := fmt.Sprintf("%s: the %d mean scores together are %s standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, strconv.FormatFloat(math.Round(j.Deviation*10)/10+0, 'f', 1, 64), rounded(j.PValue))
 	if j.Verdict == play.Incompatible {
 		return text + play.NotMet(d.Together[j.Table])
 	}

@@ -137,7 +137,7 @@ func quantityText(e play.Estimate) string {
 
 // rounded writes a number without an interval with at most four digits.
 func rounded(x float64) string {
-	text := strconv.FormatFloat(x, 'g', 4, 64)
+	text := strconv.FormatFloat(x+0, 'g', 4, 64) // -0 + 0 is 0
 	if strings.Contains(text, "e") && x >= 1 && x < 1e15 {
 		text = strconv.FormatFloat(x, 'f', 0, 64)
 	}

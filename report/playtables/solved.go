@@ -51,7 +51,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		{Name: "afterstates", Align: table.Right},
 		{Name: "layers", Align: table.Right},
 		{Name: "seconds", Align: table.Right},
-		{Field: "against"},
+		{Field: "spawn"},
 	}}
 	var interval, lower, upper, relative any
 	accuracy := result.Float
@@ -66,7 +66,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, problem.Against.String(),
 	)
 	if problem.Against != solve.Chance {
-		t.Columns = slices.Insert(t.Columns, 3, table.Column{Name: "against", Field: "-"})
+		t.Columns = slices.Insert(t.Columns, 3, table.Column{Name: "spawn", Field: "-"})
 		t.Rows[0] = slices.Insert(t.Rows[0], 3, table.Cell{Text: problem.Against.String()})
 	}
 	return t

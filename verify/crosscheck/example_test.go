@@ -55,7 +55,7 @@ func ExampleAgainst() {
 		fmt.Println(err)
 	}
 	// Output:
-	// property       native die.prism  native wrong.prism  status    basis   reason
+	// property       native die.prism  native wrong.prism  outcome   basis   reason
 	// -------------  ----------------  ------------------  --------  ------  ----------------------------------------------------------
 	// P=? [ F s=1 ]  1/6               1/5                 disagree  proven  fractions differ: native die.prism 1/6, native wrong.prism
 	//                                                                        1/5

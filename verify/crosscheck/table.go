@@ -21,7 +21,7 @@ func (r *Report) Table() *table.Table {
 	for _, engine := range r.Engines {
 		out.Columns = append(out.Columns, table.Column{Name: engine, Min: 24}) // no float64 is longer, and numbers are not broken
 	}
-	out.Columns = append(out.Columns, table.Column{Name: "status"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
+	out.Columns = append(out.Columns, table.Column{Name: "outcome"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		values := []any{row.Property}

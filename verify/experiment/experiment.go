@@ -226,6 +226,9 @@ const publishedPath = 1_000_000
 // plan returns the plan that checks cells of one strategy in one model, the model of the largest MAX. Until a game reaches a smaller tile, it is
 // the same game as in the model of that tile, so losing before has the same probability in both models.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	largest := slices.MaxFunc(cells, func(first, second cell) int { return cmp.Compare(first.max, second.max) })
 	model, err := modelgen.Build(largest.config)
 	if err != nil {
@@ -255,9 +258,13 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	return runner.NewPlan(ctx, job)
 }
 
-// checkCells checks cells of one strategy with one engine, and returns a verdict for each cell.
+// checkCells checks cells of one strategy with one engine, and returns a verdict for each cell. If ctx ends before the model is read, the
+// verdicts say so.
 func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner.Engine, progress func(runner.Progress)) ([]result.Verdict, error) {
 	plan, err := e.plan(ctx, cells)
+	if failure := result.Ended(err); failure != nil {
+		return slices.Repeat([]result.Verdict{{Property: strings.Join(e.Job.Props, "; "), Engine: engine.Name(), Err: failure}}, len(cells)), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +334,7 @@ func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.Compa
 	row.Published = &report.Published{Value: published.Loss, HalfWidth: &published.HalfWidth}
 	thesisRow := play.ThesisRow(published)
 	judgement, err := play.JudgeVerdict(&thesisRow, &thesisRow.Values[0], &verdict, stats.DefaultConfidence, e.level(), e.sequential())
-	if err != nil || verdict.Err != nil {
+	if err != nil || verdict.Err != nil && !verdict.SampledInPart() {
 		return row, err
 	}
 	if judgement.Remark != "" {

@@ -44,6 +44,21 @@ func thesis(t *testing.T) *Experiment {
 	return e
 }
 
+// A run whose context has ended has a verdict for every cell, which says so.
+func TestRunEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, err := thesis(t).Run(ctx, []runner.Engine{native.New()})
+	if err != nil || len(out.Verdicts) != 4 {
+		t.Fatalf("found %+v, %v, want four verdicts", out, err)
+	}
+	for _, v := range out.Verdicts {
+		if v.Err == nil || v.Err.Class != result.Interrupted || v.Engine != native.Name {
+			t.Errorf("found %+v, want an interrupted verdict of %s", v, native.Name)
+		}
+	}
+}
+
 // Two engines about four models: the cells are in the order of the options, the published numbers beside them are judged, and so is whether
 // the engines agree.
 func TestRun(t *testing.T) {

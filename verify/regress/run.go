@@ -245,7 +245,7 @@ func (r *suiteRun) notes(units []*testRun) []string {
 			r.statisticalCount, r.opt.Seed, r.opt.Flakes, r.opt.Flakes/float64(r.statisticalCount)))
 	}
 	for _, name := range r.unusedConstants {
-		out = append(out, fmt.Sprintf("constant %q is not declared in any test; its definition is not used", name))
+		out = append(out, fmt.Sprintf("constant %q is not declared in any test, so its definition is not used", name))
 	}
 	for _, run := range units {
 		for _, note := range run.notes {

@@ -185,7 +185,7 @@ func (g *graph) label(b game.Board, value float64) string {
 }
 
 // number prints a number for people: at most four digits.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 4, 64) } // -0 + 0 is 0
 
 func id(b game.Board) string { return fmt.Sprintf("b%x", uint64(b)) }
 

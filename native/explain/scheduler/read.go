@@ -138,6 +138,9 @@ var errSteps = errors.New("found a list of a scheduler with memory, which does n
 
 // formatError says that a line is not one of PRISM's.
 func (r *reader) formatError(line string) error {
+	if strings.HasPrefix(line, "# Transitions") || strings.HasPrefix(line, "# Reward") {
+		return errors.New("found the induced chain of a scheduler, want its choices: check --export-scheduler FILE.json writes them")
+	}
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
