@@ -70,6 +70,7 @@ export function create({ show: showView, make }) {
   element.append(current.element);
   setSmallest(smallest.value);
 
+  const say = (text) => { if (element.isConnected) status.say(text); }; // of the view that is shown only
   const again = () => { reset(); return refresh(); };
   keep('states', () => (graph && !current.outdated ? { open, roots, chosen: chosen.state } : null));
   // resume shows the states that were there before the page was loaded again, or the first ones.
@@ -108,13 +109,13 @@ export function create({ show: showView, make }) {
     chosen = again(chosen) || graph.nodes[0];
     compared = again(compared) || compared;
     offerKinds();
-    status.say(`Drawing ${plural(graph.nodes.length, 'state')}…`);
+    say(`Drawing ${plural(graph.nodes.length, 'state')}…`);
     await picture.set(answer, marks());
     if (graph !== answer) return; // something else was asked for meanwhile
     current.done(of);
     showLegend();
     describe();
-    status.say(`${plural(graph.nodes.length, 'state')} shown${total ? ` of ${count(total)}` : ''}${graph.more ? `: a picture has ${maxStates} at most` : ''}.`);
+    say(`${plural(graph.nodes.length, 'state')} shown${total ? ` of ${count(total)}` : ''}${graph.more ? `: a picture has ${maxStates} at most` : ''}.`);
     if (search) mark();
     if (coloured.value) colour(components?.answer.whole || false);
   });
@@ -171,7 +172,7 @@ export function create({ show: showView, make }) {
     if (!graph) return;
     await refresh({ depth: wanted, from: chosen.state });
     const reached = graph.depth || 0;
-    status.say(`${plural(graph.nodes.length, 'state')} shown. ${reached < wanted ? `The picture is full: a picture has ${maxStates} states at most. From ${chosen.text} it has all states of depth ${reached}` : `All states of depth ${wanted} from ${chosen.text}`}.`);
+    say(`${plural(graph.nodes.length, 'state')} shown. ${reached < wanted ? `The picture is full: a picture has ${maxStates} states at most. From ${chosen.text} it has all states of depth ${reached}` : `All states of depth ${wanted} from ${chosen.text}`}.`);
   }
 
   // compare marks a state to be compared with the one that is selected; null ends that.
@@ -194,7 +195,7 @@ export function create({ show: showView, make }) {
     if (answer.whole) total = answer.of;
     incoming = { key: key(n.state), answer };
     describe();
-    status.say(answer.whole ? `${plural(answer.count, 'predecessor')} among all ${count(answer.of)} states.` : 'The model is large: only the predecessors in the picture are listed.');
+    say(answer.whole ? `${plural(answer.count, 'predecessor')} among all ${count(answer.of)} states.` : 'The model is large: only the predecessors in the picture are listed.');
   }
 
   // incomingOf says what is known of the predecessors of a state.
@@ -352,7 +353,7 @@ export function create({ show: showView, make }) {
     if (property.value === '') { status.error({ message: 'choose a property with P first' }); return; }
     const [, answer] = await current.answer(miss ? 'Likeliest path to failure' : 'Likeliest path to the goal', 'explore', 'path', { ...asked(), miss });
     await showPath(answer.states, answer.states);
-    status.say(`The likeliest path ${miss ? 'to failure' : 'to the goal'} has ${answer.states.length - 1} steps and probability ${answer.fraction ? answer.fraction + ' = ' : ''}${number(answer.probability)}.`);
+    say(`The likeliest path ${miss ? 'to failure' : 'to the goal'} has ${answer.states.length - 1} steps and probability ${answer.fraction ? answer.fraction + ' = ' : ''}${number(answer.probability)}.`);
   }
 
   // showPath shows states instead of those before, and marks a path.

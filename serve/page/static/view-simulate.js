@@ -50,6 +50,7 @@ export function create({ show: showView, make }) {
     el('section', { class: 'panel' }, el('div', { class: 'head' }, el('h2', {}, 'Plot'), axisPlace), plotTicks, plot.element)), attempt(() => begin()), true);
   element.append(current.element);
 
+  const say = (text) => { if (element.isConnected) status.say(text); }; // of the view that is shown only
   const asked = () => (property.value === '' ? {} : { property: Number(property.value) });
   const timed = () => here?.type === 'CTMC';
   const cell = (v, x) => (v.bool ? String(!!x) : String(x));
@@ -106,7 +107,7 @@ export function create({ show: showView, make }) {
     if (later && path.length >= later.length) later = null;
     current.done(of);
     show();
-    status.say(`Step ${path.length - 1}: ${here.text}`);
+    say(`Step ${path.length - 1}: ${here.text}`);
   }
 
   // goBack ends the path at a step.
@@ -132,7 +133,7 @@ export function create({ show: showView, make }) {
     const [, answer] = await current.answer('Random steps', 'simulate', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1, ...asked() });
     const [first, ...rest] = answer.steps;
     await look([...path.slice(0, -1), { ...first, action: last.action, probability: last.probability }, ...rest]);
-    status.say(`${rest.length} ${rest.length === 1 ? 'step' : 'steps'}, seed ${seed.value}; the path ends here: ${answer.end}.`);
+    say(`${rest.length} ${rest.length === 1 ? 'step' : 'steps'}, seed ${seed.value}; the path ends here: ${answer.end}.`);
   }
 
   const valueText = (v) => (v ? (v.boolean ? (v.lower === 1 ? '✓ true' : v.upper === 0 ? '✕ false' : '? open') : number(middle(v), 6)) : '');
@@ -252,7 +253,7 @@ export function create({ show: showView, make }) {
     const [, found] = await current.answer('Load ' + name, 'simulate', 'follow', { name, text, ...asked() });
     later = null;
     await look(found.steps);
-    status.say(`A path of ${path.length - 1} steps, each of them checked; its probability is ${found.probability}.`);
+    say(`A path of ${path.length - 1} steps, each of them checked; its probability is ${found.probability}.`);
   });
 
   // revalue shows the values of the chosen property on the path.
