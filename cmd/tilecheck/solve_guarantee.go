@@ -20,7 +20,7 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 		return err
 	}
 	if opts.Against != solve.Worst || opts.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {
-		return usageError("--certificate is about tiles that are guaranteed, want --against worst, with --objective win and without --p2")
+		return usageError("--certificate is about tiles that are guaranteed, want --spawn worst, with --objective win and without --p2")
 	}
 	problem, err := opts.Problem()
 	if err != nil {
