@@ -62,24 +62,30 @@ type drnReward struct {
 
 // evaluateRewards evaluates all reward structures of the program.
 func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
-	var out []*drnReward
+	var rewards []*drnReward
 	for i := range w.program.Rewards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		reward, err := w.space.Reward(i)
+		reward, err := w.evaluateReward(i)
 		if err != nil {
 			return nil, err
 		}
-		named := *reward
-		named.Name = w.program.Rewards[i].Name
-		withTransitions := &drnReward{Reward: &named}
-		if withTransitions.transitions.Values, withTransitions.transitions.Rats, err = w.space.TransitionRewards(i); err != nil {
-			return nil, err
-		}
-		out = append(out, withTransitions)
+		rewards = append(rewards, reward)
 	}
-	return out, nil
+	return rewards, nil
+}
+
+// evaluateReward evaluates a reward structure, and gives it the name that it has in the program.
+func (w *Writer) evaluateReward(index int) (*drnReward, error) {
+	reward, err := w.space.Reward(index)
+	if err != nil {
+		return nil, err
+	}
+	named := *reward
+	named.Name = w.program.Rewards[index].Name
+	values, rats, err := w.space.TransitionRewards(index)
+	return &drnReward{Reward: &named, transitions: explicit.TransitionReward{Values: values, Rats: rats}}, err
 }
 
 // checkDRNNames returns an error for a name that a reader of the DRN format would read differently.
@@ -159,16 +165,7 @@ func (p *drnPrinter) state(position, state int) error {
 		p.writeNumber(p.exitRate(state))
 	}
 	p.rewardTuple(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
-	for _, label := range p.labels {
-		if !label.States.Has(state) {
-			continue
-		}
-		if strings.Contains(label.Name, " ") {
-			p.write(` "` + label.Name + `"`)
-		} else {
-			p.write(" " + label.Name)
-		}
-	}
+	p.stateLabels(state)
 	p.endLine()
 	if !p.opts.NoValuations {
 		p.valuationComment(state)
@@ -180,15 +177,33 @@ func (p *drnPrinter) state(position, state int) error {
 	return nil
 }
 
+// stateLabels writes the labels of a state; a label with blanks is quoted.
+func (p *drnPrinter) stateLabels(state int) {
+	for _, label := range p.labels {
+		if !label.States.Has(state) {
+			continue
+		}
+		name := label.Name
+		if strings.Contains(name, " ") {
+			name = `"` + name + `"`
+		}
+		p.write(" " + name)
+	}
+}
+
 // rewardTuple writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
 func (p *drnPrinter) rewardTuple(value func(*drnReward) number) {
+	if len(p.rewards) == 0 {
+		return
+	}
+	p.write(" [")
 	for i, reward := range p.rewards {
-		p.write([]string{" [", ", "}[min(i, 1)])
+		if i > 0 {
+			p.write(", ")
+		}
 		p.writeNumber(value(reward))
 	}
-	if len(p.rewards) > 0 {
-		p.write("]")
-	}
+	p.write("]")
 }
 
 // valuationComment writes the valuation of a state as Storm does: "//[s=0	& !b]".
@@ -238,8 +253,8 @@ func (p *drnPrinter) rowAction(choice int) string {
 	}
 	first, end := p.model.Row(choice)
 	name := p.actionName(first)
-	for target := first + 1; target < end; target++ {
-		if p.actionName(target) != name {
+	for transition := first + 1; transition < end; transition++ {
+		if p.actionName(transition) != name {
 			return "0"
 		}
 	}
@@ -257,30 +272,37 @@ func (p *drnPrinter) choiceReward(structure *drnReward, state, choice int) numbe
 		return reward
 	}
 	rate := p.exitRate(state)
-	if reward.rat != nil {
+	switch {
+	case reward.rat != nil:
 		return number{rat: new(big.Rat).Quo(reward.rat, rate.rat)}
-	}
-	if math.IsInf(reward.float, 0) && structure.transitions.Values != nil { // the reward per unit of time overflows
-		reward.float = 0
-		first, end := p.model.Row(choice)
-		for target := first; target < end; target++ {
-			reward.float += p.model.Prob(target) / rate.float * structure.transitions.Values[target]
-		}
-		return reward
+	case math.IsInf(reward.float, 0) && structure.transitions.Values != nil: // the reward per unit of time overflows
+		return number{float: p.meanReward(structure.transitions.Values, choice, rate.float)}
 	}
 	return number{float: reward.float / rate.float}
+}
+
+// meanReward returns the mean of the rewards of the transitions of a choice, weighted with their probabilities.
+func (p *drnPrinter) meanReward(rewards []float64, choice int, exitRate float64) float64 {
+	mean := 0.0
+	first, end := p.model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		mean += p.model.Prob(transition) / exitRate * rewards[transition]
+	}
+	return mean
 }
 
 // commonReward returns the reward of the transitions of a row of a Markov chain if all have the
 // same reward. Computing their mean would round it.
 func (p *drnPrinter) commonReward(structure *drnReward, choice int) (number, bool) {
-	if structure.transitions.Values == nil {
+	rewards := structure.transitions
+	if rewards.Values == nil {
 		return number{}, false
 	}
 	first, end := p.model.Row(choice)
-	common := rewardAt(structure.transitions.Values, structure.transitions.Rats, first)
-	for target := first + 1; target < end; target++ {
-		if other := rewardAt(structure.transitions.Values, structure.transitions.Rats, target); common.float != other.float || compareRats(common.rat, other.rat) != 0 {
+	common := rewardAt(rewards.Values, rewards.Rats, first)
+	for transition := first + 1; transition < end; transition++ {
+		other := rewardAt(rewards.Values, rewards.Rats, transition)
+		if common.float != other.float || compareRats(common.rat, other.rat) != 0 {
 			return number{}, false
 		}
 	}
@@ -308,7 +330,8 @@ func (p *drnPrinter) exitRate(state int) number {
 	if p.model.Exact() {
 		total.rat = new(big.Rat)
 	}
-	for p.transitions = p.sortedTransitions(p.transitions, state); len(p.transitions) > 0; {
+	p.transitions = p.sortedTransitions(p.transitions, state)
+	for len(p.transitions) > 0 {
 		numSameTarget := p.numSameTarget()
 		rate := p.sum(p.transitions[:numSameTarget])
 		p.transitions = p.transitions[numSameTarget:]
@@ -324,14 +347,14 @@ func (p *drnPrinter) exitRate(state int) number {
 func (p *drnPrinter) sum(transitions []int) number {
 	if p.model.Exact() {
 		sum := new(big.Rat)
-		for _, target := range transitions {
-			sum.Add(sum, p.model.Rat(target))
+		for _, transition := range transitions {
+			sum.Add(sum, p.model.Rat(transition))
 		}
 		return number{rat: sum}
 	}
 	sum := 0.0
-	for _, target := range transitions {
-		sum += p.model.Prob(target)
+	for _, transition := range transitions {
+		sum += p.model.Prob(transition)
 	}
 	return number{float: sum}
 }
