@@ -62,30 +62,24 @@ type drnReward struct {
 
 // evaluateRewards evaluates all reward structures of the program.
 func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
-	var rewards []*drnReward
+	var out []*drnReward
 	for i := range w.program.Rewards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		reward, err := w.evaluateReward(i)
+		reward, err := w.space.Reward(i)
 		if err != nil {
 			return nil, err
 		}
-		rewards = append(rewards, reward)
+		named := *reward
+		named.Name = w.program.Rewards[i].Name
+		withTransitions := &drnReward{Reward: &named}
+		if withTransitions.transitions.Values, withTransitions.transitions.Rats, err = w.space.TransitionRewards(i); err != nil {
+			return nil, err
+		}
+		out = append(out, withTransitions)
 	}
-	return rewards, nil
-}
-
-// evaluateReward evaluates a reward structure, and gives it the name that it has in the program.
-func (w *Writer) evaluateReward(index int) (*drnReward, error) {
-	reward, err := w.space.Reward(index)
-	if err != nil {
-		return nil, err
-	}
-	named := *reward
-	named.Name = w.program.Rewards[index].Name
-	values, rats, err := w.space.TransitionRewards(index)
-	return &drnReward{Reward: &named, transitions: explicit.TransitionReward{Values: values, Rats: rats}}, err
+	return out, nil
 }
 
 // checkDRNNames returns an error for a name that a reader of the DRN format would read differently.

@@ -110,14 +110,14 @@ func (file *drnFile) readEmptyLabels(text string) {
 
 // readType sets the type of the model from the value of @type.
 func (file *drnFile) readType(name string) {
-	modelType := syntax.TypeNone
+	typ := syntax.TypeNone
 	switch strings.ToUpper(name) {
 	case "DTMC":
-		modelType = syntax.DTMC
+		typ = syntax.DTMC
 	case "MDP":
-		modelType = syntax.MDP
+		typ = syntax.MDP
 	case "CTMC":
-		modelType = syntax.CTMC
+		typ = syntax.CTMC
 	default:
 		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
 		return
@@ -125,10 +125,10 @@ func (file *drnFile) readType(name string) {
 	switch {
 	case file.modelType != syntax.TypeNone:
 		file.preambleLines.errorAt(0, "found a second @type, wanted one")
-	case file.opts.Type != syntax.TypeNone && file.opts.Type != modelType:
-		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", modelType, file.opts.Type)
+	case file.opts.Type != syntax.TypeNone && file.opts.Type != typ:
+		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", typ, file.opts.Type)
 	}
-	file.modelType = modelType
+	file.modelType = typ
 }
 
 // checkValueType checks that the value of @value_type is supported.
@@ -552,28 +552,21 @@ func (file *drnFile) declaredSets() (declaredSets, error) {
 // of the action.
 func (file *drnFile) addRewards(imported *explicit.Imported) {
 	for structure, name := range file.rewardNames {
-		var stateColumn *rewardColumn
+		var stateColumn, transitionColumn *rewardColumn
 		if structure < len(file.stateRewards) {
 			stateColumn = file.stateRewards[structure]
 		}
-		transitionColumn := file.transitionRewards(structure, imported.Model.NumTransitions())
+		for transition, rewards := range file.rowRewards {
+			if len(rewards) == 0 {
+				continue
+			}
+			if transitionColumn == nil {
+				transitionColumn = newColumn(imported.Model.NumTransitions(), file.exact)
+			}
+			transitionColumn.set(transition, rewards[structure])
+		}
 		reward, transitionRewards := rewardStructure(imported.Model, name, stateColumn, transitionColumn)
 		imported.Model.Rewards = append(imported.Model.Rewards, reward)
 		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
 	}
-}
-
-// transitionRewards returns the rewards of all transitions for one structure; nil if no action has rewards.
-func (file *drnFile) transitionRewards(structure, numTransitions int) *rewardColumn {
-	var column *rewardColumn
-	for transition, rewards := range file.rowRewards {
-		if len(rewards) == 0 {
-			continue
-		}
-		if column == nil {
-			column = newColumn(numTransitions, file.exact)
-		}
-		column.set(transition, rewards[structure])
-	}
-	return column
 }

@@ -504,14 +504,14 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 }
 
 // transitionReward returns a function that returns the reward of a transition of a choice.
-func (w *Writer) transitionReward(index int) (func(choice, transition int) number, error) {
+func (w *Writer) transitionReward(index int) (func(c, target int) number, error) {
 	if w.nondeterministic() {
 		reward, err := w.space.Reward(index)
 		if err != nil {
 			return nil, err
 		}
-		return func(choice, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, choice) }, nil
+		return func(c, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, c) }, nil
 	}
 	values, rats, err := w.space.TransitionRewards(index)
-	return func(_, transition int) number { return rewardAt(values, rats, transition) }, err
+	return func(_, target int) number { return rewardAt(values, rats, target) }, err
 }

@@ -39,16 +39,16 @@ func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndCo
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		components := m.Components(live, allowed)
-		if !m.removeLeaving(components.ID, live, allowed) {
-			return newEndComponents(components, allowed), nil
+		comps := m.Components(live, allowed)
+		if !m.removeLeaving(comps.ID, live, allowed) {
+			return newEndComponents(comps, allowed), nil
 		}
 	}
 }
 
 // removeLeaving removes choices that leave the component of their state from allowed, and states without
 // allowed choices from live. It reports whether it removed anything. id has the component of each state. A
-// second pass, in the opposite direction, removes long chains of states at once.
+// pass in each direction removes long chains of states at once.
 func (m *Model) removeLeaving(id []uint32, live, allowed *Set) bool {
 	changed := false
 	n := m.NumStates()
@@ -61,23 +61,21 @@ func (m *Model) removeLeaving(id []uint32, live, allowed *Set) bool {
 	return changed
 }
 
-// removeLeavingChoices removes the choices of state s that leave its component and, if none remains, the state. It
-// reports whether it removed anything of a live state.
+// removeLeavingChoices does the step of removeLeaving for state s.
 func (m *Model) removeLeavingChoices(s int, id []uint32, live, allowed *Set) bool {
 	first, end := m.Choices(s)
-	changed, canStay := false, false
+	changed, staying := false, false
 	for c := first; c < end; c++ {
-		if !allowed.Has(c) {
-			continue
+		switch {
+		case !allowed.Has(c):
+		case live.Has(s) && m.staysInComponent(c, id, id[s]):
+			staying = true
+		default:
+			allowed.Remove(c)
+			changed = changed || live.Has(s)
 		}
-		if live.Has(s) && m.staysInComponent(c, id, id[s]) {
-			canStay = true
-			continue
-		}
-		allowed.Remove(c)
-		changed = changed || live.Has(s)
 	}
-	if !canStay && live.Has(s) {
+	if !staying && live.Has(s) {
 		live.Remove(s)
 		id[s] = None
 		changed = true
