@@ -74,10 +74,22 @@ type partialStates struct {
 // check implements instance. If the first states determine the answer, it returns that answer, and otherwise it checks the whole
 // model. An MDP of at most wholeStates states is always explored completely, so that the verdict has the sizes of the model.
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	checked := &property.Instance
 	if partial.partOptions.stage > 0 {
-		return partial.checkStages(ctx, property)
+		if stages := partial.first.Stages(ctx, checked); stages != nil {
+			opts := partial.build
+			opts.Part = partial.partOptions.stage
+			verdict, ok, err := stages.Sum(ctx, opts)
+			switch {
+			case err != nil:
+				return result.Verdict{Err: failure(err, result.Build, partial.file, syntax.Pos{})}
+			case ok:
+				return verdict
+			}
+		}
+		return partial.checkAll(ctx, property)
 	}
-	verdict, ok := partial.first.FromPart(ctx, &property.Instance)
+	verdict, ok := partial.first.FromPart(ctx, checked)
 	if !ok {
 		return partial.checkAll(ctx, property)
 	}
@@ -92,24 +104,6 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 		return verdict
 	}
 	return partial.checkExplored(ctx, property)
-}
-
-// checkStages sums up probabilities stage by stage. If that does not determine the answer, it checks the whole model.
-func (partial *partialStates) checkStages(ctx context.Context, property *checkedProperty) result.Verdict {
-	stages := partial.first.Stages(ctx, &property.Instance)
-	if stages == nil {
-		return partial.checkAll(ctx, property)
-	}
-	opts := partial.build
-	opts.Part = partial.partOptions.stage
-	verdict, ok, err := stages.Sum(ctx, opts)
-	switch {
-	case err != nil:
-		return result.Verdict{Err: failure(err, result.Build, partial.file, syntax.Pos{})}
-	case ok:
-		return verdict
-	}
-	return partial.checkAll(ctx, property)
 }
 
 // checkAll checks a property on the whole model.
