@@ -333,17 +333,14 @@ func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
 	return true
 }
 
-// visitsRecurringSets reports whether the states include one of each set that must be visited infinitely often.
+// visitsRecurringSets reports whether the states include a member of each set that must be visited infinitely often.
 func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
 	for i, objective := range m.objectives {
 		if satisfied>>i&1 == 0 || objective.form != recurring {
 			continue
 		}
-		met := false
-		for _, s := range states {
-			met = met || objective.set.Has(int(m.states[s].state))
-		}
-		if !met {
+		isMember := func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) }
+		if !slices.ContainsFunc(states, isMember) {
 			return false
 		}
 	}

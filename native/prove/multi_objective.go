@@ -384,33 +384,38 @@ func (search *weightSearch) lowerLimit(i int) *big.Rat {
 func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	one := big.NewRat(1, 1)
-	var sumRow []solve.Term
+	var sum []solve.Term
 	for j, point := range search.points {
 		gain := new(big.Rat)
 		if query >= 0 {
 			gain = point[query]
 		}
 		program.Objective = append(program.Objective, gain)
-		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one})
+		sum = append(sum, solve.Term{Var: j, Coeff: one})
 	}
-	program.Row(one, sumRow...)
+	program.Row(one, sum...)
 	for i := range search.Several.Objectives {
-		if i == query {
-			continue
+		if i != query {
+			search.addBound(program, i)
 		}
-		var row []solve.Term
-		for j, point := range search.points {
-			if point[i].Sign() != 0 {
-				row = append(row, solve.Term{Var: j, Coeff: point[i]})
-			}
-		}
-		program.Row(search.lowerLimit(i), append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
 	_, solution, err := program.Maximize(search.ctx)
 	if err != nil {
 		return nil, err
 	}
 	return solution[:len(search.points)], nil
+}
+
+// addBound adds the row that bounds an objective from below: the value of the mixture, minus a slack, is the limit.
+func (search *weightSearch) addBound(program *solve.LinearProgram, objective int) {
+	var row []solve.Term
+	for j, point := range search.points {
+		if point[objective].Sign() != 0 {
+			row = append(row, solve.Term{Var: j, Coeff: point[objective]})
+		}
+	}
+	slack := solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)}
+	program.Row(search.lowerLimit(objective), append(row, slack)...)
 }
 
 // separatingWeights solves the dual program: it returns the weights for which the points exceed the bounds by

@@ -74,29 +74,52 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 // rankState ranks a state if its usable choices lead to ranked states: all of them with allChoices, otherwise
 // one. It reports whether it did.
 func rankState(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
-	best := uint32(unranked)
+	var nearest uint32
 	if allChoices {
-		best = 0
+		nearest = farthestChoice(graph, rank, s, usable)
+	} else {
+		nearest = nearestChoice(graph, rank, s, usable)
 	}
-	first, end := graph.Choices(s)
-	for c := first; c < end; c++ {
-		nearest := uint32(unranked)
-		row, rowEnd := graph.Row(c)
-		for _, target := range graph.Target[row:rowEnd] {
-			nearest = min(nearest, rank[target])
-		}
-		switch {
-		case !allChoices && nearest < best && usable(s, c):
-			best = nearest
-		case allChoices && nearest > best && (usable == nil || usable(s, c)):
-			best = nearest
-		}
-	}
-	if best == unranked {
+	if nearest == unranked {
 		return false
 	}
-	rank[s] = best + 1
+	rank[s] = nearest + 1
 	return true
+}
+
+// nearestChoice returns the least rank of a successor of a usable choice.
+func nearestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+	least := uint32(unranked)
+	first, end := graph.Choices(s)
+	for c := first; c < end; c++ {
+		if nearest := leastRank(graph, rank, c); nearest < least && usable(s, c) {
+			least = nearest
+		}
+	}
+	return least
+}
+
+// farthestChoice returns the greatest value, over the usable choices, of the least rank of a successor. usable is nil if all
+// choices are.
+func farthestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+	greatest := uint32(0)
+	first, end := graph.Choices(s)
+	for c := first; c < end; c++ {
+		if nearest := leastRank(graph, rank, c); nearest > greatest && (usable == nil || usable(s, c)) {
+			greatest = nearest
+		}
+	}
+	return greatest
+}
+
+// leastRank returns the least rank of a successor of a choice.
+func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
+	least := uint32(unranked)
+	first, end := graph.Row(c)
+	for _, target := range graph.Target[first:end] {
+		least = min(least, rank[target])
+	}
+	return least
 }
 
 // rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive

@@ -67,8 +67,18 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 
 // checkComplete returns an error if the file lacks a part that every model of its type has.
 func (file *umbFile) checkComplete() error {
-	if name := file.missingPart(); name != "" {
-		return fmt.Errorf("the file %s is missing or empty", name)
+	for _, part := range []struct {
+		name   string
+		absent bool
+	}{
+		{umb.Targets, file.targets == nil},
+		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.There()},
+		{umb.ExitRates, file.modelType == syntax.CTMC && !file.exitRate.There()},
+		{umb.Initial, file.initial == nil || file.initial.Empty()},
+	} {
+		if part.absent {
+			return fmt.Errorf("the file %s is missing or empty", part.name)
+		}
 	}
 	system := &file.index.System
 	if uint64(file.initial.Count()) != system.InitialStates {
@@ -80,35 +90,14 @@ func (file *umbFile) checkComplete() error {
 	if file.choiceRows == nil && file.numBranches != file.numChoices {
 		return fmt.Errorf("the file %s is missing, and choices have other numbers of branches than one", umb.ChoiceRows)
 	}
-	if !file.hasChoices() && !isIdentity(file.stateChoices) {
-		return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of %s", umb.StateChoices, noun.WithArticle(file.modelType.String()))
-	}
-	return nil
-}
-
-// missingPart returns the name of a part without which there is no model, or "" if the file has all of them.
-func (file *umbFile) missingPart() string {
-	switch {
-	case file.targets == nil:
-		return umb.Targets
-	case file.modelType != syntax.LTS && !file.probability.There():
-		return umb.Probabilities
-	case file.modelType == syntax.CTMC && !file.exitRate.There():
-		return umb.ExitRates
-	case file.initial == nil || file.initial.Empty():
-		return umb.Initial
-	}
-	return ""
-}
-
-// isIdentity reports whether offset i is i, for all i.
-func isIdentity(offsets []uint32) bool {
-	for i, offset := range offsets {
-		if offset != uint32(i) {
-			return false
+	if !file.hasChoices() && file.stateChoices != nil {
+		for i, offset := range file.stateChoices {
+			if offset != uint32(i) {
+				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of %s", umb.StateChoices, noun.WithArticle(file.modelType.String()))
+			}
 		}
 	}
-	return true
+	return nil
 }
 
 // umbBuilder builds a model from the columns of a UMB file. UMB calls a transition a branch.
