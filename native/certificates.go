@@ -109,38 +109,55 @@ const maxWidth = 1e-3
 // adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two answers contradict
 // each other, or if the proven interval is wider than maxWidth. A proven interval that is wider than epsilon causes a warning.
 func adoptProof(verdict *result.Verdict, proven *certify.Result, epsilon float64) error {
-	wrong := errors.New("the certificate proves something else; this is a bug: please report it")
-	value := verdict.Value
-	if !proven.Number {
-		if value.Kind != result.Boolean || value.Bool != proven.Holds {
-			return wrong
+	if contradicts(verdict, proven) {
+		return errors.New("the certificate proves something else; this is a bug: please report it")
+	}
+	if proven.Number && verdict.Value.Kind != result.Range {
+		if err := checkWidth(verdict, relativeWidth(proven.Lower, proven.Upper), epsilon); err != nil {
+			return err
 		}
-		verdict.Accuracy = result.Proven
+	}
+	verdict.Accuracy = result.Proven
+	if !proven.Number {
 		return nil
 	}
 	bound := interval.Between(proven.Lower, proven.Upper)
-	if value.Kind == result.Boolean || verdict.Bound != nil && (verdict.Bound.Lo > bound.Hi || verdict.Bound.Hi < bound.Lo) {
-		return wrong
-	}
-	width := relativeWidth(proven.Lower, proven.Upper)
-	if verdict.Value.Kind != result.Range && width > epsilon {
-		message := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
-		if width > maxWidth {
-			return errors.New(message)
-		}
-		verdict.Warnings = append(slices.Clip(verdict.Warnings), message)
-	}
-	verdict.Accuracy = result.Proven
 	verdict.Bound = &bound
 	verdict.BoundMethod = ""
-	if value.Kind != result.Range {
-		verdict.Value.Num = min(max(value.Num, bound.Lo), bound.Hi)
-		verdict.Value.Rat = nil
-		if proven.Lower != nil && proven.Upper != nil && proven.Lower.Cmp(proven.Upper) == 0 {
-			verdict.Value.Rat = new(big.Rat).Set(proven.Lower)
-			verdict.Value.Num, _ = proven.Lower.Float64()
-		}
+	if verdict.Value.Kind == result.Range {
+		return nil
 	}
+	verdict.Value.Num = min(max(verdict.Value.Num, bound.Lo), bound.Hi)
+	verdict.Value.Rat = nil
+	if proven.Lower != nil && proven.Upper != nil && proven.Lower.Cmp(proven.Upper) == 0 {
+		verdict.Value.Rat = new(big.Rat).Set(proven.Lower)
+		verdict.Value.Num, _ = proven.Lower.Float64()
+	}
+	return nil
+}
+
+// contradicts reports whether the answers of a verdict and of a certificate cannot both be true.
+func contradicts(verdict *result.Verdict, proven *certify.Result) bool {
+	isBoolean := verdict.Value.Kind == result.Boolean
+	if !proven.Number {
+		return !isBoolean || verdict.Value.Bool != proven.Holds
+	}
+	bound := interval.Between(proven.Lower, proven.Upper)
+	areDisjoint := verdict.Bound != nil && (verdict.Bound.Lo > bound.Hi || verdict.Bound.Hi < bound.Lo)
+	return isBoolean || areDisjoint
+}
+
+// checkWidth adds a warning to a verdict if the width of the proven interval exceeds epsilon, and returns an error if it
+// exceeds maxWidth.
+func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
+	if !(width > epsilon) {
+		return nil
+	}
+	message := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
+	if width > maxWidth {
+		return errors.New(message)
+	}
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), message)
 	return nil
 }
 
@@ -169,14 +186,8 @@ func (c *certificates) write(ctx context.Context, target *runner.CertificateFile
 	}
 	claims := prove.Only(&c.prover.File, c.claims...)
 	if c.recheck {
-		results, err := certify.Check(ctx, claims)
-		if err != nil {
+		if err := checkClaims(ctx, claims); err != nil {
 			return err
-		}
-		for i := range results {
-			if results[i].Err != nil {
-				return fmt.Errorf("%s: %w", results[i].Property, results[i].Err)
-			}
 		}
 	}
 	writer, err := files.NewWriter(c.space, files.Options{})
@@ -193,4 +204,18 @@ func (c *certificates) write(ctx context.Context, target *runner.CertificateFile
 		}
 		return compressed.Close()
 	})
+}
+
+// checkClaims returns an error for the first claim that the checker rejects.
+func checkClaims(ctx context.Context, claims *certificate.File) error {
+	results, err := certify.Check(ctx, claims)
+	if err != nil {
+		return err
+	}
+	for i := range results {
+		if results[i].Err != nil {
+			return fmt.Errorf("%s: %w", results[i].Property, results[i].Err)
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,15 +28,8 @@ import (
 // to the verdict of the property.
 func (model *exploredModel) writeDecisionTree(ctx context.Context, property *check.Property, best *check.Scheduler, verdict *result.Verdict) error {
 	extension := filepath.Ext(model.export.file)
-	switch {
-	case !scheduler.Scheduler(best.Choices).Memoryless():
-		return fmt.Errorf("the best scheduler counts steps, which a tree does not")
-	case len(best.Space.Model().Initial) > 1:
-		return fmt.Errorf("found %s, want one for a tree whose value is known", noun.Count(len(best.Space.Model().Initial), "initial state"))
-	case extension == ".prism" && model.tree == nil:
-		return fmt.Errorf("the states are not those of a model text, want a tree as text or .dot")
-	case extension == ".prism" && composed(model.tree):
-		return fmt.Errorf("found a system block, to which no module can be added; want a tree as text or .dot")
+	if err := model.checkTreeExport(best, extension); err != nil {
+		return err
 	}
 	allowed, err := model.nearlyOptimal(ctx, property, best)
 	if err != nil {
@@ -45,22 +39,35 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 	if verdict.Bound != nil && verdict.Value.Rat == nil && !math.IsInf(verdict.Bound.Lo, 0) {
 		slack = 4 * (verdict.Bound.Hi - verdict.Bound.Lo)
 	}
-	foundTree, err := tree.Find(ctx, &tree.Task{
-		Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack,
-		Judge: func(ctx context.Context, restricted *explicit.Space) (float64, error) {
-			ofTree := check.New(restricted.Compiled(), restricted, model.opt).Check(ctx, property)
-			if ofTree.Err != nil {
-				return 0, ofTree.Err
-			}
-			return loss(verdict, &ofTree), nil
-		},
-	})
+	judge := func(ctx context.Context, restricted *explicit.Space) (float64, error) {
+		treeVerdict := check.New(restricted.Compiled(), restricted, model.opt).Check(ctx, property)
+		if treeVerdict.Err != nil {
+			return 0, treeVerdict.Err
+		}
+		return loss(verdict, &treeVerdict), nil
+	}
+	found, err := tree.Find(ctx, &tree.Task{Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack, Judge: judge})
 	if err != nil {
 		return err
 	}
-	header := model.treeHead(property, foundTree, verdict)
+	header := model.treeHead(property, found, verdict)
 	verdict.Warnings = append(verdict.Warnings, header[1:]...)
-	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, foundTree) })
+	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, found) })
+}
+
+// checkTreeExport returns an error if a scheduler cannot be written as a tree to a file with the given extension.
+func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension string) error {
+	switch initial := best.Space.Model().Initial; {
+	case !scheduler.Scheduler(best.Choices).Memoryless():
+		return errors.New("the best scheduler counts steps, which a tree does not")
+	case len(initial) > 1:
+		return fmt.Errorf("found %s, want one for a tree whose value is known", noun.Count(len(initial), "initial state"))
+	case extension == ".prism" && model.tree == nil:
+		return errors.New("the states are not those of a model text, want a tree as text or .dot")
+	case extension == ".prism" && composed(model.tree):
+		return errors.New("found a system block, to which no module can be added; want a tree as text or .dot")
+	}
+	return nil
 }
 
 // treeHead returns a description of a tree in one line, followed by warnings.
@@ -135,14 +142,11 @@ func loss(best, other *result.Verdict) float64 {
 	if !bestKnown || !otherKnown {
 		return math.Inf(1)
 	}
-	difference := new(big.Rat)
+	greatestLoss := new(big.Rat).Sub(bestHigh, otherLow)
 	if best.Resolution == result.Minimum {
-		difference.Sub(otherHigh, bestLow)
-	} else {
-		difference.Sub(bestHigh, otherLow)
+		greatestLoss.Sub(otherHigh, bestLow)
 	}
-	upper := interval.Around(difference).Hi
-	return max(0, upper)
+	return max(0, interval.Around(greatestLoss).Hi)
 }
 
 // exactBounds returns the bounds of a verdict's value as fractions. ok is false if a bound is infinite or unknown.

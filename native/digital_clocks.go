@@ -55,17 +55,7 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 func (t *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	translated, err := digital.Translate(property.Program, &property.Property)
 	if err != nil {
-		failure := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: property.File, Pos: property.Pos}
-		if translationError, ok := errors.AsType[*digital.Error](err); ok {
-			failure.Pos = translationError.Pos
-			if translationError.Always {
-				failure.Class = result.TypeError
-			}
-			if translationError.File != "" {
-				failure.File = translationError.File
-			}
-		}
-		return result.Verdict{Err: failure}
+		return result.Verdict{Err: translationFailure(err, property)}
 	}
 	space := t.spaces[translated.Key]
 	if space == nil {
@@ -85,6 +75,23 @@ func (t *timedStates) check(ctx context.Context, property *checkedProperty) resu
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), space.warning)
 	}
 	return verdict
+}
+
+// translationFailure classifies an error of the translation to an MDP.
+func translationFailure(err error, property *checkedProperty) *result.Failure {
+	failure := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: property.File, Pos: property.Pos}
+	translationError, ok := errors.AsType[*digital.Error](err)
+	if !ok {
+		return failure
+	}
+	failure.Pos = translationError.Pos
+	if translationError.Always {
+		failure.Class = result.TypeError
+	}
+	if translationError.File != "" {
+		failure.File = translationError.File
+	}
+	return failure
 }
 
 // build explores the MDP of a translated program. A deadlock of the MDP is an error, because it is a timelock of the automaton. A

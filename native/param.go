@@ -39,16 +39,11 @@ type openModel struct {
 // job has a setting that is not supported for parameters.
 func (r *run) parametric(method method) error {
 	statesMethod, ok := method.(*statesMethod)
-	job := &r.plan.Job
-	switch {
-	case !ok:
+	if !ok {
 		return errors.New("functions of parameters are not sampled, want method exact")
-	case job.States != nil:
-		return errors.New("states that were read from files have no parameters")
-	case job.Scheduler != nil || job.Witness != nil || job.Certificate != nil || statesMethod.proven || statesMethod.reduce || job.Numeric.Fair:
-		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
-	case job.Numeric.Accuracy == result.Float:
-		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
+	}
+	if err := statesMethod.checkParametricJob(&r.plan.Job); err != nil {
+		return err
 	}
 	exact := *statesMethod
 	exact.build.Exact = true
@@ -69,6 +64,20 @@ func (r *run) parametric(method method) error {
 		return model.pointModel.space.Program(), model, nil
 	}
 	return r.checkPlan()
+}
+
+// checkParametricJob returns an error if a job has a setting that is not supported for parameters.
+func (method *statesMethod) checkParametricJob(job *runner.Job) error {
+	wantsScheduler := job.Scheduler != nil || job.Witness != nil || job.Numeric.Fair
+	switch {
+	case job.States != nil:
+		return errors.New("states that were read from files have no parameters")
+	case wantsScheduler || job.Certificate != nil || method.proven || method.reduce:
+		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
+	case job.Numeric.Accuracy == result.Float:
+		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
+	}
+	return nil
 }
 
 // maxPoints is the number of points that are tried. At a suitable point, every weight and reward that is not zero
@@ -292,26 +301,26 @@ func (open *openModel) confirm(function *piecewise, value result.Value) error {
 	for _, param := range open.params {
 		point = append(point, param.At)
 	}
-	var best *big.Rat
-	for _, candidate := range function.functions() {
-		candidateValue, ok := candidate.At(point)
-		if !ok {
-			continue // the function has a pole at the point
-		}
-		better := best == nil
-		if !better && function.least {
-			better = candidateValue.Cmp(best) < 0
-		} else if !better {
-			better = candidateValue.Cmp(best) > 0
-		}
-		if better {
-			best = candidateValue
-		}
-	}
+	best := function.at(point)
 	if best == nil || value.Rat == nil || value.Rat.Cmp(best) != 0 {
 		return fmt.Errorf("the function %s is not the value %v at %s; this is a bug: please report it", function, value.Num, pointText(open.params))
 	}
 	return nil
+}
+
+// at returns the least or greatest value of the pieces at a point; nil if all of them have a pole there.
+func (function *piecewise) at(point []*big.Rat) *big.Rat {
+	var best *big.Rat
+	for _, piece := range function.functions() {
+		value, ok := piece.At(point)
+		if !ok {
+			continue // a pole
+		}
+		if best == nil || function.least && value.Cmp(best) < 0 || !function.least && value.Cmp(best) > 0 {
+			best = value
+		}
+	}
+	return best
 }
 
 // openProperty is a property to evaluate as a function of the parameters of an open model.
@@ -430,22 +439,31 @@ func combine(op syntax.Op, left, right *piecewise, refuse func(string) error) (*
 			if len(left.pieces) > 1 {
 				piece = leftPiece
 			}
-			switch {
-			case op == syntax.OpAdd:
-				piece.Value = leftPiece.Value.Add(rightPiece.Value)
-			case op == syntax.OpSub:
-				piece.Value = leftPiece.Value.Sub(rightPiece.Value)
-			case op == syntax.OpMul:
-				piece.Value = leftPiece.Value.Mul(rightPiece.Value)
-			case op == syntax.OpDiv && !rightPiece.Value.IsZero():
-				piece.Value = leftPiece.Value.Quo(rightPiece.Value)
-			default:
+			value, ok := applyOp(op, leftPiece.Value, rightPiece.Value)
+			if !ok {
 				return nil, refuse("this formula")
 			}
+			piece.Value = value
 			result.pieces = append(result.pieces, piece)
 		}
 	}
 	return result, nil
+}
+
+// applyOp returns the sum, difference, product or quotient of two functions. It returns false for another operator, and for a
+// division by zero.
+func applyOp(op syntax.Op, left, right *ratfunc.Func) (*ratfunc.Func, bool) {
+	switch {
+	case op == syntax.OpAdd:
+		return left.Add(right), true
+	case op == syntax.OpSub:
+		return left.Sub(right), true
+	case op == syntax.OpMul:
+		return left.Mul(right), true
+	case op == syntax.OpDiv && !right.IsZero():
+		return left.Quo(right), true
+	}
+	return nil, false
 }
 
 // bestOverSchedulers returns the smallest or largest value that a scheduler of an MDP attains, whichever the formula asks for.
@@ -474,41 +492,56 @@ func (o *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	if !path.Operator || path.Negated {
 		return nil, o.refuse(formula.X, "this path formula")
 	}
-	left := sparse.FullSet(o.pointModel.space.Model().NumStates())
-	var err error
-	if path.Left != nil {
-		if left, err = o.states(path.Left); err != nil {
-			return nil, err
+	left, right, negated, err := o.untilOperands(path)
+	if err != nil {
+		return nil, err
+	}
+	if o.program.Type == syntax.MDP {
+		if path.Bound != nil || path.Op == syntax.Next {
+			if _, _, _, err := o.steps(path.Bound); err != nil {
+				return nil, err
+			}
+			return nil, o.refuse(formula.X, "X or a bound of an MDP")
 		}
-	}
-	right, err := o.states(path.Right)
-	if err != nil {
-		return nil, err
-	}
-	left, right, negated := check.Sets.AsUntil(path.Op, left, right)
-	low, high, bounded, err := o.steps(path.Bound)
-	if err != nil {
-		return nil, err
-	}
-	var value *ratfunc.Func
-	switch next := path.Op == syntax.Next; {
-	case o.program.Type == syntax.MDP && (bounded || next):
-		return nil, o.refuse(formula.X, "X or a bound of an MDP")
-	case o.program.Type == syntax.MDP:
 		return o.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, negated)
-	case next && bounded:
-		return nil, o.refuse(formula.X, "a bound of X")
-	case next:
-		value, err = o.chain.BoundedUntil(o.ctx, left, right, 1, 1)
-	case bounded:
-		value, err = o.chain.BoundedUntil(o.ctx, left, right, low, high)
-	default:
-		value, err = o.chain.Until(o.ctx, left, right)
 	}
+	value, err := o.chainProbability(formula, left, right)
 	if err != nil || !negated {
 		return single(value, err)
 	}
 	return single(o.chain.One().Sub(value), nil)
+}
+
+// untilOperands returns the operands of a temporal operator, rewritten to an until formula that may be negated.
+func (o *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, negated bool, err error) {
+	left = sparse.FullSet(o.pointModel.space.Model().NumStates())
+	if path.Left != nil {
+		if left, err = o.states(path.Left); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	if right, err = o.states(path.Right); err != nil {
+		return nil, nil, false, err
+	}
+	left, right, negated = check.Sets.AsUntil(path.Op, left, right)
+	return left, right, negated, nil
+}
+
+// chainProbability returns the probability of an until formula, or of X, in a Markov chain.
+func (o *openProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
+	low, high, bounded, err := o.steps(formula.Path.Bound)
+	if err != nil {
+		return nil, err
+	}
+	switch next := formula.Path.Op == syntax.Next; {
+	case next && bounded:
+		return nil, o.refuse(formula.X, "a bound of X")
+	case next:
+		return o.chain.BoundedUntil(o.ctx, left, right, 1, 1)
+	case bounded:
+		return o.chain.BoundedUntil(o.ctx, left, right, low, high)
+	}
+	return o.chain.Until(o.ctx, left, right)
 }
 
 // steps returns the bounds on the number of steps. bounded is false if there is no bound. A bound on time and a bound without an

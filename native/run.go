@@ -121,55 +121,69 @@ func (r *run) checkPlan() error {
 // checkInstances checks every instance of the model and writes its certificates.
 func (r *run) checkInstances() error {
 	certificate := r.plan.Job.Certificate
-	if certificate != nil {
-		count := 0
-		for range r.plan.Models() {
-			count++
-		}
-		if count != 1 {
-			return fmt.Errorf("certificates are written of one model, found %d valuations of its constants", count)
-		}
+	if numModels := countModels(r.plan); certificate != nil && numModels != 1 {
+		return fmt.Errorf("certificates are written of one model, found %d valuations of its constants", numModels)
 	}
 	for model := range r.plan.Models() {
-		instance := r.checkInstance(model)
-		if model, ok := instance.(*exploredModel); ok && certificate != nil && r.ctx.Err() == nil {
-			if err := model.proofs.write(r.ctx, certificate); err != nil {
-				return fmt.Errorf("write certificates: %w", err)
-			}
+		explored, ok := r.checkInstance(model).(*exploredModel)
+		if !ok || certificate == nil || r.ctx.Err() != nil {
+			continue
+		}
+		if err := explored.proofs.write(r.ctx, certificate); err != nil {
+			return fmt.Errorf("write certificates: %w", err)
 		}
 	}
 	return nil
+}
+
+// countModels returns the number of valuations of the constants of a plan's model.
+func countModels(plan *runner.Plan) int {
+	count := 0
+	for range plan.Models() {
+		count++
+	}
+	return count
 }
 
 // checkInstance builds the model under one valuation of its constants, and checks every property on it. If a property runs out of
 // memory, it is checked once more on a new instance. checkInstance returns the last instance.
 func (r *run) checkInstance(model sema.Valuation) instance {
 	program, instance, err := r.build(model)
-	unused := true
+	addBuildError := func(task *runner.Task, constants []result.Constant) {
+		r.add(task, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
+	}
+	used := false
 	for _, task := range r.plan.Tasks {
 		for property, constants := range valuations(task, model) {
-			switch {
-			case task.Rejected != nil:
+			if task.Rejected != nil {
 				r.add(task, constants, result.Verdict{Err: failure(task.Rejected, task.Class, task.Source.File, task.Pos)})
-			case err != nil:
-				r.add(task, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
-			default:
-				verdict := r.checkProperty(task, program, instance, property, constants)
-				if !unused && verdict.Err != nil && verdict.Err.Class == result.Memory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil {
-					// The instance keeps memory for properties that were checked before, so the check is repeated on a new one.
-					instance = nil
-					if program, instance, err = r.build(model); err != nil {
-						r.add(task, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
-						continue
-					}
-					verdict = r.checkProperty(task, program, instance, property, constants)
-				}
-				unused = false
-				r.add(task, constants, verdict)
+				continue
 			}
+			if err != nil {
+				addBuildError(task, constants)
+				continue
+			}
+			verdict := r.checkProperty(task, program, instance, property, constants)
+			if used && r.mayRepeat(&verdict) {
+				// The instance keeps memory for properties that were checked before, so the check is repeated on a new one.
+				instance = nil
+				if program, instance, err = r.build(model); err != nil {
+					addBuildError(task, constants)
+					continue
+				}
+				verdict = r.checkProperty(task, program, instance, property, constants)
+			}
+			used = true
+			r.add(task, constants, verdict)
 		}
 	}
 	return instance
+}
+
+// mayRepeat reports whether a check that ran out of memory may succeed on a new instance. Certificates need the old one.
+func (r *run) mayRepeat(verdict *result.Verdict) bool {
+	outOfMemory := verdict.Err != nil && verdict.Err.Class == result.Memory
+	return outOfMemory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil
 }
 
 // valuations yields the valuations of the constants of a task's property, each with all constants of the verdict. A rejected task

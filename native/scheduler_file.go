@@ -41,18 +41,27 @@ func (model *exploredModel) checkAndExport(ctx context.Context, property *check.
 		return withoutScheduler(property, verdict, err)
 	}
 	found, verdict, err := model.checker.Scheduler(ctx, property)
-	if err == nil && found.Controller != nil {
-		err = model.export.Write(model.export.file, func(w io.Writer) error {
-			return scheduler.WriteController(ctx, w, found.Space, found.Controller, model.export.format, model.export.opt)
-		})
-	} else if err == nil && model.export.format == scheduler.Tree {
-		err = model.writeDecisionTree(ctx, property, found, &verdict)
-	} else if err == nil {
-		err = model.export.Write(model.export.file, func(w io.Writer) error {
-			return scheduler.Write(ctx, w, found.Space, found.Choices, model.export.format, model.export.opt)
-		})
+	if err == nil {
+		err = model.writeScheduler(ctx, property, found, &verdict)
 	}
 	return withoutScheduler(property, verdict, err)
+}
+
+// writeScheduler writes a scheduler in the format of the export: as a controller if it is one, otherwise as a tree or a list. Warnings
+// about a tree are added to the verdict.
+func (model *exploredModel) writeScheduler(ctx context.Context, property *check.Property, found *check.Scheduler, verdict *result.Verdict) error {
+	export := model.export
+	switch {
+	case found.Controller != nil:
+		return export.Write(export.file, func(w io.Writer) error {
+			return scheduler.WriteController(ctx, w, found.Space, found.Controller, export.format, export.opt)
+		})
+	case export.format == scheduler.Tree:
+		return model.writeDecisionTree(ctx, property, found, verdict)
+	}
+	return export.Write(export.file, func(w io.Writer) error {
+		return scheduler.Write(ctx, w, found.Space, found.Choices, export.format, export.opt)
+	})
 }
 
 // withoutScheduler adds an error to a verdict: its scheduler was not found or not written.

@@ -126,7 +126,7 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 		found.SumFraction = "" // the sum is only a lower bound, because paths are missing
 	}
 	if question.bound != nil {
-		found.Wanted = map[bool]string{true: ">=", false: ">"}[question.orEqual] + question.bound.RatString()
+		found.Wanted = question.comparison()
 		found.Enough, found.Shown = set.Enough, set.Enough && question.provesAnswer
 	}
 	describer := &describer{chain: chain, model: reach.Space.Model(), reach: reach}
@@ -137,6 +137,14 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 		found.Columns = model.generated.Columns(reach.Space.Program())
 	}
 	return found, chain, err
+}
+
+// comparison returns the text of the bound that the paths must reach or exceed, such as >=1/2.
+func (q *question) comparison() string {
+	if q.orEqual {
+		return ">=" + q.bound.RatString()
+	}
+	return ">" + q.bound.RatString()
 }
 
 // addSubsystem finds a critical subsystem, first of states, then of commands, and adds it to the witness. If the job wants the model

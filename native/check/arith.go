@@ -42,19 +42,34 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 	case syntax.OpMul:
 		return hull(left, right, product), true
 	case syntax.OpDiv:
-		if right.lo > 0 || right.hi < 0 {
-			return hull(left, right, divided), true
-		}
-		if right.isPoint() && (left.isPoint() || left.lo > 0 || left.hi < 0) { // by zero
-			return point(left.lo / right.lo), true
-		}
+		return divide(left, right)
 	case syntax.OpPow:
-		if n := right.lo; right.isPoint() && n == math.Trunc(n) && n >= 0 && n <= maxPower {
-			return power(left, int(n)), true
-		}
-		if left.isPoint() && right.isPoint() {
-			return about(sema.Pow(left.lo, right.lo)), true
-		}
+		return raise(left, right)
+	}
+	return number{}, false
+}
+
+// divide returns the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0, unless the
+// divisor is 0 and the sign of the dividend is known.
+func divide(left, right number) (out number, ok bool) {
+	if right.lo > 0 || right.hi < 0 {
+		return hull(left, right, divided), true
+	}
+	if right.isPoint() && (left.isPoint() || left.lo > 0 || left.hi < 0) {
+		return point(left.lo / right.lo), true
+	}
+	return number{}, false
+}
+
+// raise returns a power of finite numbers. ok is false if the exponent is not a small natural number, unless both numbers
+// are points.
+func raise(base, exponent number) (out number, ok bool) {
+	isNatural := exponent.isPoint() && exponent.lo == math.Trunc(exponent.lo) && exponent.lo >= 0
+	if isNatural && exponent.lo <= maxPower {
+		return power(base, int(exponent.lo)), true
+	}
+	if base.isPoint() && exponent.isPoint() {
+		return about(sema.Pow(base.lo, exponent.lo)), true
 	}
 	return number{}, false
 }
@@ -63,29 +78,10 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 // unknown.
 func special(operator syntax.Op, left, right number) (out number, ok bool) {
 	if left.isPoint() && right.isPoint() {
-		switch operator {
-		case syntax.OpAdd:
-			return point(left.lo + right.lo), true
-		case syntax.OpMul:
-			return point(left.lo * right.lo), true
-		case syntax.OpDiv:
-			return point(left.lo / right.lo), true
-		case syntax.OpPow:
-			return point(sema.Pow(left.lo, right.lo)), true
-		}
-		return number{}, false
+		return specialPoints(operator, left.lo, right.lo)
 	}
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN()), operator != syntax.OpPow
-	}
-	sign := func(left number) float64 { // 0 if the sign is unknown
-		switch {
-		case left.lo > 0 || left.lo == 0 && left.above:
-			return 1
-		case left.hi < 0 || left.hi == 0 && left.below:
-			return -1
-		}
-		return 0
 	}
 	switch {
 	case operator == syntax.OpAdd && left.infinite():
@@ -95,10 +91,36 @@ func special(operator syntax.Op, left, right number) (out number, ok bool) {
 	case operator == syntax.OpDiv && right.infinite():
 		return point(0), true
 	case operator == syntax.OpMul || operator == syntax.OpDiv:
-		product := sign(left) * sign(right)
-		return point(product * math.Inf(1)), product != 0
+		sign := left.knownSign() * right.knownSign()
+		return point(sign * math.Inf(1)), sign != 0
 	}
 	return number{}, false
+}
+
+// specialPoints is special for operands that are points.
+func specialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
+	switch operator {
+	case syntax.OpAdd:
+		return point(left + right), true
+	case syntax.OpMul:
+		return point(left * right), true
+	case syntax.OpDiv:
+		return point(left / right), true
+	case syntax.OpPow:
+		return point(sema.Pow(left, right)), true
+	}
+	return number{}, false
+}
+
+// knownSign returns 1 or -1 if all values within the bounds have this sign, otherwise 0.
+func (n number) knownSign() float64 {
+	switch {
+	case n.lo > 0 || n.lo == 0 && n.above:
+		return 1
+	case n.hi < 0 || n.hi == 0 && n.below:
+		return -1
+	}
+	return 0
 }
 
 // maxPower is the greatest exponent of a power that is computed by multiplications.
@@ -235,13 +257,13 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 		return operator == syntax.OpEq && bothNaN || operator == syntax.OpNe && !bothNaN, true
 	}
 	haveFractions := left.rat != nil && right.rat != nil
-	if !haveFractions { // bounds with a common end decide some comparisons, although the order is unknown
-		switch {
-		case (operator == syntax.OpLe || operator == syntax.OpGt) && left.hi <= right.lo:
-			return operator == syntax.OpLe, true
-		case (operator == syntax.OpGe || operator == syntax.OpLt) && left.lo >= right.hi:
-			return operator == syntax.OpGe, true
-		}
+	atMost, atLeast := left.hi <= right.lo, left.lo >= right.hi
+	switch { // bounds with a common end decide some comparisons, although the order is unknown
+	case haveFractions:
+	case atMost && (operator == syntax.OpLe || operator == syntax.OpGt):
+		return operator == syntax.OpLe, true
+	case atLeast && (operator == syntax.OpGe || operator == syntax.OpLt):
+		return operator == syntax.OpGe, true
 	}
 	sign, ok := order(left, right)
 	if !ok {

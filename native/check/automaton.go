@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"tilecheck/native/solve/belief"
+	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -63,29 +64,39 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 }
 
 // automaton returns the strategy of a belief search with the names of observations and actions.
-func (c *Checker) automaton(property *Property, b *beliefs) *Automaton {
-	space, observations := c.exact.space, c.exact.observations
-	m := space.Model()
-	out := &Automaton{Property: property.Text, States: b.chain}
-	for _, o := range space.Program().Observables {
-		out.Observables = append(out.Observables, o.Name)
+func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
+	program, observations := c.exact.space.Program(), c.exact.observations
+	result := &Automaton{Property: property.Text, States: search.chain}
+	for _, observable := range program.Observables {
+		result.Observables = append(result.Observables, observable.Name)
 	}
-	firstState := map[uint32]int{} // the first state with each observation
+	firstState := map[uint32]int{} // by observation
 	for s := len(observations.ByState) - 1; s >= 0; s-- {
 		firstState[observations.ByState[s]] = s
 	}
-	for _, n := range b.strategy.Nodes {
-		node := AutomatonNode{Observation: observations.Texts[n.Observation], Any: n.Action == belief.Any, Next: []AutomatonBranch{}}
-		if !node.Any && m.Actions != nil {
-			first, _ := m.Choices(firstState[n.Observation])
-			if action := m.Actions[first+n.Action]; action != sparse.NoAction {
-				node.Action = space.Program().Actions[action-1]
-			}
+	for _, node := range search.strategy.Nodes {
+		named := AutomatonNode{Observation: observations.Texts[node.Observation], Any: node.Action == belief.Any, Next: []AutomatonBranch{}}
+		if !named.Any {
+			named.Action = actionName(c.exact.space, firstState[node.Observation], node.Action)
 		}
-		for _, next := range n.Next {
-			node.Next = append(node.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
+		for _, next := range node.Next {
+			named.Next = append(named.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
 		}
-		out.Nodes = append(out.Nodes, node)
+		result.Nodes = append(result.Nodes, named)
 	}
-	return out
+	return result
+}
+
+// actionName returns the name of the action of choice k of a state; "" if it has none.
+func actionName(space *explicit.Space, state, k int) string {
+	model := space.Model()
+	if model.Actions == nil {
+		return ""
+	}
+	first, _ := model.Choices(state)
+	action := model.Actions[first+k]
+	if action == sparse.NoAction {
+		return ""
+	}
+	return space.Program().Actions[action-1]
 }

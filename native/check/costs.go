@@ -244,21 +244,27 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if model.Kind == sparse.MDP {
-				budget.Cost[c] = int(bound.after(0, s, c))
-				continue
-			}
-			firstTransition, endTransition := model.Row(c)
-			for transition := firstTransition; transition < endTransition; transition++ {
-				price := int(bound.after(0, s, transition))
-				if transition > firstTransition && price != budget.Cost[c] {
-					return budget, false
-				}
-				budget.Cost[c] = price
+			if budget.Cost[c], ok = bound.choiceCost(model, s, c); !ok {
+				return budget, false
 			}
 		}
 	}
 	return budget, true
+}
+
+// choiceCost returns the cost of a choice. It returns false if transitions of a Markov chain have different costs.
+func (c *cost) choiceCost(model *sparse.Model, s, choice int) (int, bool) {
+	if model.Kind == sparse.MDP {
+		return int(c.after(0, s, choice)), true
+	}
+	first, end := model.Row(choice)
+	price := int(c.after(0, s, first))
+	for transition := first + 1; transition < end; transition++ {
+		if int(c.after(0, s, transition)) != price {
+			return 0, false
+		}
+	}
+	return price, true
 }
 
 // maxUnits is the greatest number of units that are counted.
@@ -429,21 +435,10 @@ func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal
 	return begin, goal, nil
 }
 
-// index returns the number of the state of the product for a state of the model and the costs so far.
+// index returns the number of the state of the product for a state of the model and the costs so far. All states in which
+// the formula is decided are the same one, whatever the costs.
 func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
-	within, possible := true, builder.left.Has(int(s)) // possible: the formula may still become true
-	for i, c := range builder.costs {
-		count := int(spent[i])
-		within = within && count >= c.low && (c.high < 0 || count <= c.high)
-		possible = possible && (c.high < 0 || count <= c.high)
-	}
-	decided := uint32(0)
-	switch {
-	case within && builder.right.Has(int(s)):
-		decided = reached
-	case !possible:
-		decided = failed
-	}
+	decided := builder.decide(s, spent)
 	clear(builder.packed)
 	builder.packed[0] = uint64(s)
 	for position, count := range spent {
@@ -453,6 +448,23 @@ func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
 		builder.packed[(position+1)/2] |= uint64(count) << (32 * ((position + 1) % 2))
 	}
 	return uint32(builder.states.Add(builder.packed))
+}
+
+// decide returns reached if the formula holds in a state with the costs so far, failed if it can no longer hold, otherwise 0.
+func (builder *costProductBuilder) decide(s uint32, spent []uint32) uint32 {
+	withinLower, withinUpper := true, true
+	for i, c := range builder.costs {
+		count := int(spent[i])
+		withinLower = withinLower && count >= c.low
+		withinUpper = withinUpper && (c.high < 0 || count <= c.high)
+	}
+	switch {
+	case withinLower && withinUpper && builder.right.Has(int(s)):
+		return reached
+	case !withinUpper || !builder.left.Has(int(s)):
+		return failed
+	}
+	return 0
 }
 
 // value returns number k of a state of the product: 0 is the state of the model, the others are the costs.

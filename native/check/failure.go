@@ -37,44 +37,44 @@ func (x *untimed) Error() string { return x.why.Error() }
 // Failure returns an error of this package, or of a package that it uses, as a classified failure. An error
 // without a position gets the given file and position.
 func Failure(err error, file string, at syntax.Pos) *result.Failure {
-	if f, ok := errors.AsType[*result.Failure](err); ok {
-		return f
+	if known, ok := errors.AsType[*result.Failure](err); ok {
+		return known
 	}
-	f := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: at}
-	if e, ok := errors.AsType[*explicit.RangeError](err); ok {
-		f.Class = result.Unsupported
-		if e.Pos.IsValid() {
-			f.File, f.Pos = e.File, e.Pos
-		}
-	} else if e, ok := errors.AsType[*compile.StateError](err); ok {
-		f.Class, f.Message = result.Model, e.Msg+" in state "+e.State
-		if e.Undecided {
-			f.Class = result.Unsupported
-		}
-		if e.Pos.IsValid() {
-			f.File, f.Pos = e.File, e.Pos
-		}
-	} else if e, ok := errors.AsType[*compile.UnsupportedError](err); ok {
-		f.Class, f.Message = result.Unsupported, e.Msg
-		if e.Pos.IsValid() {
-			f.File, f.Pos = e.File, e.Pos
-		}
-	} else if e, ok := errors.AsType[*undecided](err); ok {
-		f.Class, f.Pos = result.NonConverge, e.pos
-	} else if e, ok := errors.AsType[*inexact](err); ok {
-		f.Class, f.Pos = result.Unsupported, e.pos
-	} else if e, ok := errors.AsType[*untimed](err); ok {
-		f.Class, f.Pos = result.Unsupported, e.pos
-	} else if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
-		f.Class, f.Message = result.TypeError, evalError.Msg
-		if evalError.Undecided {
-			f.Class = result.Unsupported
-		}
-		if evalError.Pos.IsValid() {
-			f.Pos = evalError.Pos
+	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: at}
+	setPosition := func(file string, pos syntax.Pos) {
+		if pos.IsValid() {
+			failure.File, failure.Pos = file, pos
 		}
 	}
-	return classify(f, err)
+	if cause, ok := errors.AsType[*explicit.RangeError](err); ok {
+		failure.Class = result.Unsupported
+		setPosition(cause.File, cause.Pos)
+	} else if cause, ok := errors.AsType[*compile.StateError](err); ok {
+		failure.Class, failure.Message = modelClass(cause.Undecided, result.Model), cause.Msg+" in state "+cause.State
+		setPosition(cause.File, cause.Pos)
+	} else if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
+		failure.Class, failure.Message = result.Unsupported, cause.Msg
+		setPosition(cause.File, cause.Pos)
+	} else if cause, ok := errors.AsType[*undecided](err); ok {
+		failure.Class, failure.Pos = result.NonConverge, cause.pos
+	} else if cause, ok := errors.AsType[*inexact](err); ok {
+		failure.Class, failure.Pos = result.Unsupported, cause.pos
+	} else if cause, ok := errors.AsType[*untimed](err); ok {
+		failure.Class, failure.Pos = result.Unsupported, cause.pos
+	} else if cause, ok := errors.AsType[*sema.EvalError](err); ok {
+		failure.Class, failure.Message = modelClass(cause.Undecided, result.TypeError), cause.Msg
+		setPosition(file, cause.Pos)
+	}
+	return classify(failure, err)
+}
+
+// modelClass returns the class of an error of evaluation: the given one, or Unsupported if the engine cannot decide whether the
+// model is wrong.
+func modelClass(undecided bool, class result.Class) result.Class {
+	if undecided {
+		return result.Unsupported
+	}
+	return class
 }
 
 // classify sets the class of an error about deadlocks or memory. An error of the context replaces f.

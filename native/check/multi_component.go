@@ -43,35 +43,41 @@ func (m *multi) openObjectives(satisfied, state uint32) []int {
 // newAcceptingComponent builds the accepting component of an end component.
 func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	b := &acceptingComponentBuilder{multi: m, open: m.openObjectives(satisfied, members[0])}
-	var starts []componentNode
-	var owner []int // the member of each start, as an index
-	for member, s := range members {
-		jumps, err := b.jumps(s)
-		if err != nil {
-			return nil, err
-		}
-		for _, list := range jumps {
-			starts = append(starts, componentNode{s, b.parts.numberOf(list)})
-			owner = append(owner, member)
-		}
+	starts, owner, err := b.startNodes(members)
+	if err != nil {
+		return nil, err
 	}
 	product, err := sparse.NewProduct(b.ctx, b.product.Model, b, starts, choices, maxProduct)
 	if err != nil {
 		return nil, b.productError(err)
 	}
-	component := &acceptingComponent{Graph: sparse.NewGraph(product.Model), nodes: product.Pairs, choice: product.Choice, startNode: make([]uint32, len(members))}
+	component := &acceptingComponent{Graph: sparse.NewGraph(product.Model), nodes: product.Pairs, choice: product.Choice}
 	if err := b.findGoodNodes(component, satisfied); err != nil {
 		return nil, err
 	}
-	for member := range component.startNode {
-		component.startNode[member] = sparse.None
-	}
+	component.startNode = slices.Repeat([]uint32{sparse.None}, len(members))
 	for i, n := range product.Start {
 		if member := owner[i]; component.startNode[member] == sparse.None && component.sureNodes.Has(int(n)) {
 			component.startNode[member] = n
 		}
 	}
 	return component, nil
+}
+
+// startNodes returns a node for each member and each combination of jumps from it. owner has the index of the member for each
+// node.
+func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, owner []int, err error) {
+	for member, s := range members {
+		jumps, err := builder.jumps(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, list := range jumps {
+			starts = append(starts, componentNode{s, builder.parts.numberOf(list)})
+			owner = append(owner, member)
+		}
+	}
+	return starts, owner, nil
 }
 
 // acceptingComponentBuilder builds an accepting component. It is the sparse.Memory of the product of multi.product with the

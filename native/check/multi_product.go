@@ -79,24 +79,25 @@ func (m *multi) remember(next memory, state uint32) (memory, error) {
 		if objective.form != until || next.untilStatus(i) != open {
 			continue
 		}
-		if objective.right.Has(int(state)) {
+		switch {
+		case objective.right.Has(int(state)):
 			next.status |= holds << (2 * i)
-		} else if !objective.left.Has(int(state)) {
+		case !objective.left.Has(int(state)):
 			next.status |= fails << (2 * i)
 		}
 	}
-	if len(m.column) == 0 {
+	if len(m.column) == 0 { // no automata
 		return next, nil
 	}
-	list := slices.Clone(m.lists.entries[next.list])
+	autoStates := slices.Clone(m.lists.entries[next.list])
 	for i, column := range m.column {
-		autoState, err := m.objectives[i].reader.step(list[column], state)
+		autoState, err := m.objectives[i].reader.step(autoStates[column], state)
 		if err != nil {
 			return next, m.large(err)
 		}
-		list[column] = autoState
+		autoStates[column] = autoState
 	}
-	next.list = m.lists.numberOf(list)
+	next.list = m.lists.numberOf(autoStates)
 	return next, nil
 }
 
@@ -173,22 +174,26 @@ func (o *objective) earned(x memory) bool {
 
 // choicesWithoutReward returns the choices of the product that have no reward of a maximised objective, or of a minimised one.
 func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
-	out := sparse.FullSet(m.product.NumChoices())
+	choices := sparse.FullSet(m.product.NumChoices())
 	for _, objective := range m.objectives {
-		if objective.form != rewards || objective.steps >= 0 || objective.great != maximised {
-			continue
+		if objective.form == rewards && objective.steps < 0 && objective.great == maximised {
+			m.removeRewarded(choices, objective.reward)
 		}
-		for s, x := range m.states {
-			first, end := m.product.Choices(s)
-			for c := first; c < end; c++ {
-				original := m.choice[c]
-				if original != sparse.None && objective.reward.OfChoice(int(x.state), int(original)) > 0 {
-					out.Remove(c)
-				}
+	}
+	return choices
+}
+
+// removeRewarded removes the choices of the product that have a reward.
+func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
+	for s, node := range m.states {
+		first, end := m.product.Choices(s)
+		for c := first; c < end; c++ {
+			original := m.choice[c]
+			if original != sparse.None && reward.OfChoice(int(node.state), int(original)) > 0 {
+				choices.Remove(c)
 			}
 		}
 	}
-	return out
 }
 
 // findEnds finds the states where paths may end, with the sets of objectives that are satisfied there, and adds the end state.
@@ -257,32 +262,40 @@ func (m *multi) addEnd() {
 // surelySatisfied returns the states in end components of the given choices within which a scheduler satisfies a set of
 // objectives with probability one.
 func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
-	ends, err := m.satisfyingComponents(satisfied, choices)
+	components, err := m.satisfyingComponents(satisfied, choices)
 	if err != nil {
 		return nil, err
 	}
 	satisfying := sparse.NewSet(m.product.NumStates())
-	for i := range ends.Num() {
-		members := ends.Members(i)
-		switch {
-		case !m.visitsRecurringSets(satisfied, members):
-		case len(m.openObjectives(satisfied, members[0])) == 0:
-			for _, s := range members {
-				satisfying.Add(int(s))
-			}
-		default:
-			component, err := m.newAcceptingComponent(satisfied, members, ends.Choices)
-			if err != nil {
+	for i := range components.Num() {
+		members := components.Members(i)
+		if m.visitsRecurringSets(satisfied, members) {
+			if err := m.addSatisfying(satisfying, satisfied, members, components.Choices); err != nil {
 				return nil, err
-			}
-			for index, s := range members {
-				if component.startNode[index] != sparse.None {
-					satisfying.Add(int(s))
-				}
 			}
 		}
 	}
 	return satisfying, nil
+}
+
+// addSatisfying adds the members of an end component from which a scheduler can stay in it and satisfy the open objectives.
+func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members []uint32, choices *sparse.Set) error {
+	if len(m.openObjectives(satisfied, members[0])) == 0 {
+		for _, s := range members {
+			satisfying.Add(int(s))
+		}
+		return nil
+	}
+	component, err := m.newAcceptingComponent(satisfied, members, choices)
+	if err != nil {
+		return err
+	}
+	for index, s := range members {
+		if component.startNode[index] != sparse.None {
+			satisfying.Add(int(s))
+		}
+	}
+	return nil
 }
 
 // satisfyingComponents returns the maximal end components, of the given choices, that can satisfy a set of objectives. satisfied
@@ -291,39 +304,43 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, node := range m.states {
-		allowedHere := true
-		for i, objective := range m.objectives {
-			if satisfied>>i&1 == 0 {
-				continue
-			}
-			switch objective.form {
-			case until:
-				untilHolds := node.untilStatus(i) == holds
-				allowedHere = allowedHere && untilHolds != objective.negated
-			case lasting:
-				allowedHere = allowedHere && objective.set.Has(int(node.state))
-			case linear:
-				allowedHere = allowedHere && objective.reader.auto.CanStay(m.automaton(node, i))
-			}
-		}
-		if allowedHere {
+		if m.canSatisfy(node, satisfied) {
 			allowed.Add(s)
 		}
 	}
 	return m.product.EndComponents(m.ctx, allowed, choices)
 }
 
-// visitsRecurringSets reports whether the states include one of each set that must be visited infinitely often.
+// canSatisfy reports whether a path that stays in a state of the product could satisfy a set of objectives.
+func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
+	for i, objective := range m.objectives {
+		if satisfied>>i&1 == 0 {
+			continue
+		}
+		ok := true
+		switch objective.form {
+		case until:
+			ok = (node.untilStatus(i) == holds) != objective.negated
+		case lasting:
+			ok = objective.set.Has(int(node.state))
+		case linear:
+			ok = objective.reader.auto.CanStay(m.automaton(node, i))
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// visitsRecurringSets reports whether the states include a member of each set that must be visited infinitely often.
 func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
 	for i, objective := range m.objectives {
 		if satisfied>>i&1 == 0 || objective.form != recurring {
 			continue
 		}
-		met := false
-		for _, s := range states {
-			met = met || objective.set.Has(int(m.states[s].state))
-		}
-		if !met {
+		isMember := func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) }
+		if !slices.ContainsFunc(states, isMember) {
 			return false
 		}
 	}

@@ -43,14 +43,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (verdict resul
 		}
 	}
 	for !s.rest.Empty() {
-		var given []number
-		for i := range s.rest.All() {
-			given = append(given, s.mass[i])
-		}
-		s.space, err = s.space.ExploreFurther(ctx, s.rest, build)
-		if err == nil {
-			err = s.followPart(ctx, given)
-		}
+		err := s.nextStage(ctx, build)
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
 			return verdict, false, fmt.Errorf("%w, after stages of %s", cmp.Or(err, ctx.Err()), noun.Count(s.states, "state"))
@@ -69,6 +62,20 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (verdict resul
 	err = s.checker.conclude(s.property, s.space, answer, &verdict, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
 	verdict.Seconds = time.Since(s.start).Seconds()
 	return verdict, answer.width <= s.checker.opts.epsilon(), err
+}
+
+// nextStage explores from the remaining states, with the probabilities that they have, and follows the probabilities
+// through the new states.
+func (s *Stages) nextStage(ctx context.Context, build explicit.Options) error {
+	var given []number
+	for i := range s.rest.All() {
+		given = append(given, s.mass[i])
+	}
+	var err error
+	if s.space, err = s.space.ExploreFurther(ctx, s.rest, build); err != nil {
+		return err
+	}
+	return s.followPart(ctx, given)
 }
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each

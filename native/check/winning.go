@@ -82,28 +82,26 @@ func (a *abstraction) winning(product *productModel, q quantifier) (*sparse.Set,
 	if err != nil {
 		return nil, err
 	}
-	out := sparse.NewSet(product.NumStates())
+	winning := sparse.NewSet(product.NumStates())
 	var jumps []productState
 	var from []uint32 // the state of the product from which each jump starts
-	for _, set := range sets {
-		for _, i := range set {
-			s := product.pairs[i]
-			if product.auto.Accepting(s.auto) {
-				out.Add(int(i))
-				continue
-			}
-			targets, err := product.auto.Jumps(s.auto)
-			if err != nil {
-				return nil, err
-			}
-			for _, target := range targets {
-				jumps = append(jumps, productState{s.state, target})
-				from = append(from, i)
-			}
+	for _, i := range slices.Concat(sets...) {
+		pair := product.pairs[i]
+		if product.auto.Accepting(pair.auto) {
+			winning.Add(int(i))
+			continue
+		}
+		targets, err := product.auto.Jumps(pair.auto)
+		if err != nil {
+			return nil, err
+		}
+		for _, target := range targets {
+			jumps = append(jumps, productState{pair.state, target})
+			from = append(from, i)
 		}
 	}
 	if len(jumps) == 0 {
-		return out, nil
+		return winning, nil
 	}
 	good, err := a.repeating(product, q, jumps)
 	if err != nil {
@@ -111,10 +109,10 @@ func (a *abstraction) winning(product *productModel, q quantifier) (*sparse.Set,
 	}
 	for k, i := range from {
 		if good[k] {
-			out.Add(int(i))
+			winning.Add(int(i))
 		}
 	}
-	return out, nil
+	return winning, nil
 }
 
 // repeating reports, for each jump, whether the product with the accepting part of the automaton, from there on,

@@ -78,11 +78,20 @@ func (t *translation) positiveFormula(automaton *certificate.Automaton, path *lo
 		return nil, err
 	}
 	right, err := t.pathFormula(automaton, binary.Y)
-	op, ok := map[syntax.Op]string{syntax.OpAnd: "&", syntax.OpOr: "|", syntax.OpImplies: "=>"}[binary.Op]
-	if !ok {
-		op = "<=>"
+	return &certificate.Formula{Op: booleanOp(binary.Op), X: left, Y: right}, err
+}
+
+// booleanOp returns the Boolean operator of a certificate that corresponds to an operator; = is an equivalence.
+func booleanOp(op syntax.Op) string {
+	switch op {
+	case syntax.OpAnd:
+		return "&"
+	case syntax.OpOr:
+		return "|"
+	case syntax.OpImplies:
+		return "=>"
 	}
-	return &certificate.Formula{Op: op, X: left, Y: right}, err
+	return "<=>"
 }
 
 // maxPropositions is the number of propositions that a letter has bits for.
@@ -201,24 +210,26 @@ func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 // removeTransientJumps deletes the jumps from automaton states that lie on no cycle. An accepting run visits
 // some state infinitely often and can jump there, so the automaton accepts the same words.
 func removeTransientJumps(automaton *certificate.Automaton) {
-	for start := range automaton.Next {
-		if len(automaton.Jumps[start]) == 0 {
-			continue
-		}
-		reachable := make([]bool, len(automaton.Next))
-		queue := []uint32{uint32(start)}
-		for ; len(queue) > 0 && !reachable[start]; queue = queue[1:] {
-			for _, next := range automaton.Next[queue[0]] {
-				if !reachable[next] {
-					reachable[next] = true
-					queue = append(queue, next)
-				}
-			}
-		}
-		if !reachable[start] {
-			automaton.Jumps[start] = nil
+	for state := range automaton.Next {
+		if len(automaton.Jumps[state]) > 0 && !isOnCycle(automaton, state) {
+			automaton.Jumps[state] = nil
 		}
 	}
+}
+
+// isOnCycle reports whether an automaton state can reach itself, by a breadth-first search.
+func isOnCycle(automaton *certificate.Automaton, state int) bool {
+	reachable := make([]bool, len(automaton.Next))
+	queue := []uint32{uint32(state)}
+	for ; len(queue) > 0 && !reachable[state]; queue = queue[1:] {
+		for _, next := range automaton.Next[queue[0]] {
+			if !reachable[next] {
+				reachable[next] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	return reachable[state]
 }
 
 // automatonFormula converts a formula of a certificate to a formula of package automata.

@@ -29,19 +29,25 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 	if err != nil {
 		return nil, err
 	}
-	minBias := new(big.Rat)
+	proof.setBoundColumns(values)
+	column := proof.shiftedBias(bias)
+	proof.LowerBias, proof.UpperBias = column, column
+	return values, nil
+}
+
+// shiftedBias returns the column of a bias from which its minimum, if negative, is subtracted.
+func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
+	least := new(big.Rat)
 	for _, stateBias := range bias {
-		if stateBias.Cmp(minBias) < 0 {
-			minBias = stateBias
+		if stateBias.Cmp(least) < 0 {
+			least = stateBias
 		}
 	}
-	biasColumn := &certificate.Values{Rats: make([]*big.Rat, len(bias))}
+	column := &certificate.Values{Rats: make([]*big.Rat, len(bias))}
 	for k, s := range proof.orderedStates() {
-		biasColumn.Rats[k] = new(big.Rat).Sub(bias[s], minBias)
+		column.Rats[k] = new(big.Rat).Sub(bias[s], least)
 	}
-	proof.setBoundColumns(values)
-	proof.LowerBias, proof.UpperBias = biasColumn, biasColumn
-	return values, nil
+	return column
 }
 
 // gainAndBias returns the gain g and a bias h of a Markov chain, which solve g + h = r + P h. The bias is 0
@@ -59,18 +65,18 @@ func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward
 	for i := range components.Num() {
 		references.Add(int(components.Members(i)[0]))
 	}
-	rewardUntilReference, err := solve.ReachReward(proof.ctx, graph, reward, references, solve.Max, proof.options())
+	expectedReward, err := solve.ReachReward(proof.ctx, graph, reward, references, solve.Max, proof.options())
 	if err != nil {
 		return nil, nil, err
 	}
 	gain := &sparse.Reward{State: values.Lower, StateRat: values.Exact}
-	gainUntilReference, err := solve.ReachReward(proof.ctx, graph, gain, references, solve.Max, proof.options())
+	expectedGain, err := solve.ReachReward(proof.ctx, graph, gain, references, solve.Max, proof.options())
 	if err != nil {
 		return nil, nil, err
 	}
 	bias = make([]*big.Rat, graph.NumStates())
 	for s := range bias {
-		bias[s] = new(big.Rat).Sub(rewardUntilReference.Exact[s], gainUntilReference.Exact[s])
+		bias[s] = new(big.Rat).Sub(expectedReward.Exact[s], expectedGain.Exact[s])
 	}
 	return values, bias, nil
 }
@@ -90,38 +96,43 @@ func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Re
 		choice[s], _ = graph.Choices(s)
 	}
 	for range maxImprovements {
-		chain, earned, err := proof.inducedChain(graph, reward, choice)
+		chain, inducedReward, err := proof.inducedChain(graph, reward, choice)
 		if err != nil {
 			return nil, nil, err
 		}
-		if values, bias, err = proof.gainAndBias(chain, earned); err != nil {
+		if values, bias, err = proof.gainAndBias(chain, inducedReward); err != nil {
 			return nil, nil, err
 		}
 		if proof.improve(graph, reward, choice, values.Exact, bias) {
 			continue
 		}
-		multiple := new(big.Rat)
-		for s := range choice {
-			first, end := graph.Choices(s)
-			for c := first; c < end; c++ {
-				gainLoss := proof.advantage(values.Exact[s], proof.expectedNext(graph, c, values.Exact))
-				if gainLoss.Sign() <= 0 {
-					continue
-				}
-				gainAndBias := new(big.Rat).Add(values.Exact[s], bias[s])
-				biasExcess := proof.advantage(proof.rewardAndNext(graph, reward, s, c, bias), gainAndBias)
-				needed := biasExcess.Quo(biasExcess, gainLoss)
-				if needed.Cmp(multiple) > 0 {
-					multiple = needed
-				}
-			}
-		}
+		multiple := proof.gainMultiple(graph, reward, values.Exact, bias)
 		for s := range bias {
 			bias[s].Add(bias[s], new(big.Rat).Mul(multiple, values.Exact[s]))
 		}
 		return values, bias, proof.ctx.Err()
 	}
 	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
+}
+
+// gainMultiple returns the multiple of the gain that policyIteration adds to the bias: the greatest ratio, over
+// all choices that lose gain, of the bias that a choice wins to the gain that it loses.
+func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
+	multiple := new(big.Rat)
+	for s := range gain {
+		first, end := graph.Choices(s)
+		for c := first; c < end; c++ {
+			lostGain := proof.advantage(gain[s], proof.expectedNext(graph, c, gain))
+			if lostGain.Sign() <= 0 {
+				continue
+			}
+			wonBias := proof.advantage(proof.rewardAndNext(graph, reward, s, c, bias), new(big.Rat).Add(gain[s], bias[s]))
+			if ratio := wonBias.Quo(wonBias, lostGain); ratio.Cmp(multiple) > 0 {
+				multiple = ratio
+			}
+		}
+	}
+	return multiple
 }
 
 // advantage returns left-right for a maximum and right-left for a minimum: it is positive if left is better.
@@ -152,34 +163,41 @@ func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Rewa
 // improve is the improvement step of policy iteration: it switches to choices with a better gain or, if there
 // are none, with an equal gain and a better bias. It reports whether a choice changed.
 func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
+	return proof.improveGain(graph, choice, gain) || proof.improveBias(graph, reward, choice, gain, bias)
+}
+
+// improveGain switches to the choices with the best gain of the next state, and reports whether a choice changed.
+func (proof *vectorProof) improveGain(graph *sparse.Graph, choice []int, gain []*big.Rat) bool {
 	changed := false
-	for _, compareBias := range []bool{false, true} {
-		for s := range choice {
-			best := gain[s]
-			if compareBias {
-				best = new(big.Rat).Add(gain[s], bias[s])
+	for s := range choice {
+		best := gain[s]
+		first, end := graph.Choices(s)
+		for c := first; c < end; c++ {
+			if candidate := proof.expectedNext(graph, c, gain); proof.advantage(candidate, best).Sign() > 0 {
+				choice[s], best, changed = c, candidate, true
 			}
-			first, end := graph.Choices(s)
-			for c := first; c < end; c++ {
-				candidate := proof.expectedNext(graph, c, gain)
-				if compareBias {
-					if candidate.Cmp(gain[s]) != 0 {
-						continue
-					}
-					candidate = proof.rewardAndNext(graph, reward, s, c, bias)
-				}
-				if proof.advantage(candidate, best).Sign() > 0 {
-					choice[s] = c
-					best = candidate
-					changed = true
-				}
-			}
-		}
-		if changed {
-			return true
 		}
 	}
-	return false
+	return changed
+}
+
+// improveBias switches to the choices with the best bias among those that keep the gain, and reports whether a
+// choice changed.
+func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
+	changed := false
+	for s := range choice {
+		best := new(big.Rat).Add(gain[s], bias[s])
+		first, end := graph.Choices(s)
+		for c := first; c < end; c++ {
+			if proof.expectedNext(graph, c, gain).Cmp(gain[s]) != 0 {
+				continue
+			}
+			if candidate := proof.rewardAndNext(graph, reward, s, c, bias); proof.advantage(candidate, best).Sign() > 0 {
+				choice[s], best, changed = c, candidate, true
+			}
+		}
+	}
+	return changed
 }
 
 // inducedChain returns the Markov chain that a scheduler with one choice per state induces in an MDP, and the

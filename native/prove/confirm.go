@@ -32,18 +32,18 @@ type confirmation struct {
 	atomicSets map[int]certificate.Bits
 }
 
-// checkClaim checks that some property of the model has the text of a claim and translates to this claim.
+// checkClaim checks that a property of the model has the text of a claim and translates to this claim.
 func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
 	err := fmt.Errorf("the model has no property %q", claim.Property)
 	for _, property := range properties {
 		if property.Text != claim.Property {
 			continue
 		}
-		added, unsupported := c.skeleton.Add(property)
+		translated, unsupported := c.skeleton.Add(property)
 		if unsupported != nil {
 			return unsupported
 		}
-		if err = c.sameClaim(claim, &c.skeleton.Claims[added]); err == nil {
+		if err = c.sameClaim(claim, &c.skeleton.Claims[translated]); err == nil {
 			return nil
 		}
 	}
@@ -52,22 +52,24 @@ func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Proper
 
 // sameClaim returns an error unless a claim of the certificate equals a translated claim.
 func (c *confirmation) sameClaim(own, translated *certificate.Claim) error {
-	mismatch := errors.New("the claim differs from its property")
-	if own.Complement != translated.Complement || own.Of != translated.Of || (own.Vector < 0) != (translated.Vector < 0) {
-		return mismatch
-	}
-	same, err := c.sameSet(own.Over, translated.Over)
-	if same && err == nil {
-		if own.Vector < 0 {
-			same, err = c.sameSet(own.Set, translated.Set)
-		} else {
-			same, err = c.sameVector(own.Vector, translated.Vector)
-		}
-	}
+	same, err := c.equalClaims(own, translated)
 	if err == nil && !same {
-		err = mismatch
+		return errors.New("the claim differs from its property")
 	}
 	return err
+}
+
+func (c *confirmation) equalClaims(own, translated *certificate.Claim) (bool, error) {
+	if own.Complement != translated.Complement || own.Of != translated.Of || (own.Vector < 0) != (translated.Vector < 0) {
+		return false, nil
+	}
+	if same, err := c.sameSet(own.Over, translated.Over); !same || err != nil {
+		return false, err
+	}
+	if own.Vector < 0 {
+		return c.sameSet(own.Set, translated.Set)
+	}
+	return c.sameVector(own.Vector, translated.Vector)
 }
 
 // sameSet reports whether set i of the certificate is set j of the translation.
@@ -78,12 +80,8 @@ func (c *confirmation) sameSet(i, j int) (bool, error) {
 	}
 	switch own.Kind {
 	case certificate.Atomic:
-		bits, err := c.atomicSet(j)
-		if err != nil || own.Text != translated.Text {
+		if same, err := c.sameAtomicSet(own, j); !same || err != nil {
 			return false, err
-		}
-		if !slices.Equal(own.Bits, bits) {
-			return false, fmt.Errorf("the model has other states of %s", own.Text)
 		}
 	case certificate.Bound:
 		if own.Relation != translated.Relation || own.Threshold.Cmp(translated.Threshold) != 0 {
@@ -95,10 +93,28 @@ func (c *confirmation) sameSet(i, j int) (bool, error) {
 			return false, err
 		}
 	}
-	for k := range own.Sets {
-		if same, err := c.sameSet(own.Sets[k], translated.Sets[k]); !same || err != nil {
+	return c.sameSets(own.Sets, translated.Sets)
+}
+
+// sameSets compares sets of the certificate with as many sets of the translation.
+func (c *confirmation) sameSets(own, translated []int) (bool, error) {
+	for k := range own {
+		if same, err := c.sameSet(own[k], translated[k]); !same || err != nil {
 			return false, err
 		}
+	}
+	return true, nil
+}
+
+// sameAtomicSet compares an atomic set of the certificate with set j of the translation. If they have the same
+// expression, but other states, it returns an error.
+func (c *confirmation) sameAtomicSet(own *certificate.Set, j int) (bool, error) {
+	bits, err := c.atomicSet(j)
+	if err != nil || own.Text != c.skeleton.Sets[j].Text {
+		return false, err
+	}
+	if !slices.Equal(own.Bits, bits) {
+		return false, fmt.Errorf("the model has other states of %s", own.Text)
 	}
 	return true, nil
 }
@@ -107,21 +123,11 @@ func (c *confirmation) sameSet(i, j int) (bool, error) {
 func (c *confirmation) sameVector(i, j int) (bool, error) {
 	own, translated := &c.file.Vectors[i], &c.skeleton.Vectors[j]
 	ownSets, translatedSets := own.Sets(), translated.Sets()
-	sameOptimum := c.file.Model.Kind != certificate.MDP || own.Max == translated.Max
-	sameBounds := own.From == translated.From && own.To == translated.To && sameTime(own.Timed, translated.Timed)
-	if own.Kind != translated.Kind || own.Paths != translated.Paths || len(ownSets) != len(translatedSets) || !sameOptimum || !sameBounds {
+	if !c.sameFields(own, translated) || len(ownSets) != len(translatedSets) {
 		return false, nil
 	}
-	switch own.Kind {
-	case certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
-		if own.Reward != translated.Reward {
-			return false, nil
-		}
-	}
-	for k := range ownSets {
-		if same, err := c.sameSet(ownSets[k], translatedSets[k]); !same || err != nil {
-			return false, err
-		}
+	if same, err := c.sameSets(ownSets, translatedSets); !same || err != nil {
+		return false, err
 	}
 	if own.Several != nil {
 		return slices.EqualFunc(own.Several.Objectives, translated.Several.Objectives, sameObjective), nil
@@ -130,6 +136,25 @@ func (c *confirmation) sameVector(i, j int) (bool, error) {
 		return translated.Automaton == nil, nil
 	}
 	return sameAutomaton(own.Automaton, translated.Automaton, own.Kind == certificate.CoSafe)
+}
+
+// sameFields compares the fields of two vectors that refer to no set. In a model without choices Max is not used,
+// and in a probability Reward is not.
+func (c *confirmation) sameFields(own, translated *certificate.Vector) bool {
+	if own.Kind != translated.Kind || own.Paths != translated.Paths {
+		return false
+	}
+	if c.file.Model.Kind == certificate.MDP && own.Max != translated.Max {
+		return false
+	}
+	if own.From != translated.From || own.To != translated.To || !sameTime(own.Timed, translated.Timed) {
+		return false
+	}
+	switch own.Kind {
+	case certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
+		return own.Reward == translated.Reward
+	}
+	return true
 }
 
 // sameAutomaton rebuilds the translated automaton for the letters of the certificate's automaton, and reports

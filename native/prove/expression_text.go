@@ -10,6 +10,7 @@ import (
 // expressionText returns an expression over the variables in PRISM's syntax, with all parentheses. It is the
 // Text of an atomic set.
 func expressionText(program *sema.Program, expr sema.Expr) string {
+	text := func(operand sema.Expr) string { return expressionText(program, operand) }
 	switch e := expr.(type) {
 	case *sema.Const:
 		if e.Val.Rat != nil && !e.Val.Rat.IsInt() {
@@ -21,15 +22,15 @@ func expressionText(program *sema.Program, expr sema.Expr) string {
 	case *sema.Label:
 		return strconv.Quote(e.Name)
 	case *sema.Unary:
-		return e.Op.String() + expressionText(program, e.X)
+		return e.Op.String() + text(e.X)
 	case *sema.Binary:
-		return "(" + expressionText(program, e.X) + e.Op.String() + expressionText(program, e.Y) + ")"
+		return "(" + text(e.X) + e.Op.String() + text(e.Y) + ")"
 	case *sema.Cond:
-		return "(" + expressionText(program, e.Condition) + "?" + expressionText(program, e.Then) + ":" + expressionText(program, e.Else) + ")"
+		return "(" + text(e.Condition) + "?" + text(e.Then) + ":" + text(e.Else) + ")"
 	case *sema.Call:
 		var args []string
 		for _, argument := range e.Args {
-			args = append(args, expressionText(program, argument))
+			args = append(args, text(argument))
 		}
 		return e.Func.String() + "(" + strings.Join(args, ",") + ")"
 	}

@@ -134,14 +134,23 @@ func (p *Prover) loadReward(index int) (*sparse.Reward, error) {
 		if reward.StateRat != nil {
 			exported.State = append(exported.State, p.numbers.indexOf(reward.StateRat[s]))
 		}
-		first, end := p.graph.Choices(s)
-		for c := first; c < end && reward.ChoiceRat != nil; c++ {
-			choiceReward := reward.ChoiceRat[c]
-			if p.graph.Kind == sparse.CTMC && choiceReward != nil { // the mean reward of the sojourn; ChoiceRat is per unit of time
-				choiceReward = new(big.Rat).Quo(choiceReward, p.exitRate(s))
-			}
-			exported.Choice = append(exported.Choice, p.numbers.indexOf(choiceReward))
+		if reward.ChoiceRat != nil {
+			exported.Choice = p.appendChoiceRewards(exported.Choice, reward, s)
 		}
 	}
 	return reward, nil
+}
+
+// appendChoiceRewards appends the index of the reward of each choice of a state. In a CTMC the reward of a choice
+// is per unit of time, and the certificate has the mean reward of the sojourn.
+func (p *Prover) appendChoiceRewards(indices []uint32, reward *sparse.Reward, s int) []uint32 {
+	first, end := p.graph.Choices(s)
+	for c := first; c < end; c++ {
+		choiceReward := reward.ChoiceRat[c]
+		if p.graph.Kind == sparse.CTMC && choiceReward != nil {
+			choiceReward = new(big.Rat).Quo(choiceReward, p.exitRate(s))
+		}
+		indices = append(indices, p.numbers.indexOf(choiceReward))
+	}
+	return indices
 }

@@ -20,14 +20,13 @@ import (
 
 // multiObjective translates multi(...), in which at most one objective has no bound.
 func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
-	several := &certificate.Several{}
-	complement := false
-	queries := 0
 	if t.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
 		return vectorValue{}, t.unsupported(formula.X, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
 	}
-	for _, arg := range formula.Objectives {
-		objective, negated, err := t.objective(arg)
+	several := &certificate.Several{}
+	queries, complement := 0, false
+	for _, operand := range formula.Objectives {
+		objective, negated, err := t.objective(operand)
 		if err != nil {
 			return vectorValue{}, err
 		}
@@ -224,13 +223,17 @@ func (search *weightSearch) exactOptions() solve.Options {
 // without costs gets one more choice, its last, that leads to the end state: it stands for staying in the
 // component forever.
 func (search *weightSearch) withEndState() *sparse.Graph {
-	model, endState := search.product.Model, uint32(search.product.NumStates())
+	model := search.product.Model
+	endState := model.NumStates()
 	builder := sparse.NewBuilder(sparse.MDP)
-	one := big.NewRat(1, 1)
+	addChoiceToEnd := func() {
+		builder.Choice(sparse.NoAction)
+		builder.AddRat(endState, big.NewRat(1, 1), sparse.NoAction)
+	}
 	for s := range model.NumStates() {
 		builder.State()
-		first, endChoice := model.Choices(s)
-		for c := first; c < endChoice; c++ {
+		first, end := model.Choices(s)
+		for c := first; c < end; c++ {
 			builder.Choice(sparse.NoAction)
 			row, rowEnd := model.Row(c)
 			for i := row; i < rowEnd; i++ {
@@ -238,13 +241,11 @@ func (search *weightSearch) withEndState() *sparse.Graph {
 			}
 		}
 		if search.endComponents.ID[s] != sparse.None {
-			builder.Choice(sparse.NoAction)
-			builder.AddRat(int(endState), one, sparse.NoAction)
+			addChoiceToEnd()
 		}
 	}
 	builder.State()
-	builder.Choice(sparse.NoAction)
-	builder.AddRat(int(endState), one, sparse.NoAction)
+	addChoiceToEnd()
 	result, err := builder.Finish()
 	if err != nil {
 		return nil
@@ -306,13 +307,11 @@ func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error
 		if feasible && search.Several.Query() == nil {
 			return nil, shares, nil
 		}
-		before := search.bestWeightedSum(weights)
-		numPoints := len(search.points)
-		if err := search.addScheduler(weights); err != nil {
+		improved, err := search.improveForWeights(weights)
+		if err != nil {
 			return nil, nil, err
 		}
-		after := search.bestWeightedSum(weights)
-		if numPoints > 0 && after.Cmp(before) <= 0 {
+		if !improved {
 			return weights, shares, nil
 		}
 		if len(search.points) > maxImprovements {
@@ -321,8 +320,19 @@ func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error
 	}
 }
 
-// bestWeightedSum returns the greatest weighted sum of a known point, or nil if there is none.
-func (search *weightSearch) bestWeightedSum(weights []*big.Rat) (best *big.Rat) {
+// improveForWeights adds a scheduler that is optimal for the weights. It reports whether this scheduler is better
+// than all known ones.
+func (search *weightSearch) improveForWeights(weights []*big.Rat) (bool, error) {
+	before := search.bestWeightedSum(weights)
+	if err := search.addScheduler(weights); err != nil {
+		return false, err
+	}
+	return before == nil || search.bestWeightedSum(weights).Cmp(before) > 0, nil
+}
+
+// bestWeightedSum returns the greatest weighted sum of a known point, or nil if there is no point.
+func (search *weightSearch) bestWeightedSum(weights []*big.Rat) *big.Rat {
+	var best *big.Rat
 	for _, point := range search.points {
 		sum := new(big.Rat)
 		for i, weight := range weights {
@@ -374,33 +384,38 @@ func (search *weightSearch) lowerLimit(i int) *big.Rat {
 func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	one := big.NewRat(1, 1)
-	var sumRow []solve.Term
+	var sum []solve.Term
 	for j, point := range search.points {
 		gain := new(big.Rat)
 		if query >= 0 {
 			gain = point[query]
 		}
 		program.Objective = append(program.Objective, gain)
-		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one})
+		sum = append(sum, solve.Term{Var: j, Coeff: one})
 	}
-	program.Row(one, sumRow...)
+	program.Row(one, sum...)
 	for i := range search.Several.Objectives {
-		if i == query {
-			continue
+		if i != query {
+			search.addBound(program, i)
 		}
-		var row []solve.Term
-		for j, point := range search.points {
-			if point[i].Sign() != 0 {
-				row = append(row, solve.Term{Var: j, Coeff: point[i]})
-			}
-		}
-		program.Row(search.lowerLimit(i), append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
 	_, solution, err := program.Maximize(search.ctx)
 	if err != nil {
 		return nil, err
 	}
 	return solution[:len(search.points)], nil
+}
+
+// addBound adds the row that bounds an objective from below: the value of the mixture, minus a slack, is the limit.
+func (search *weightSearch) addBound(program *solve.LinearProgram, objective int) {
+	var row []solve.Term
+	for j, point := range search.points {
+		if point[objective].Sign() != 0 {
+			row = append(row, solve.Term{Var: j, Coeff: point[objective]})
+		}
+	}
+	slack := solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)}
+	program.Row(search.lowerLimit(objective), append(row, slack)...)
 }
 
 // separatingWeights solves the dual program: it returns the weights for which the points exceed the bounds by
@@ -456,32 +471,31 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	graph, model := search.graph, search.product.Model
 	costs := make([]*big.Rat, graph.NumChoices())
+	for c := range costs {
+		costs[c] = new(big.Rat)
+	}
 	for s := range model.NumStates() {
-		firstChoice, endChoice := graph.Choices(s)
-		first, end := model.Choices(s)
-		for c := firstChoice; c < endChoice; c++ {
-			costs[c] = new(big.Rat)
-			productChoice := first + c - firstChoice
-			for i := range search.product.Rewards {
+		first, end := graph.Choices(s)
+		productFirst, productEnd := model.Choices(s)
+		for c := first; c < end; c++ {
+			productChoice := productFirst + c - first
+			for i, weight := range weights {
 				cost := new(big.Rat)
 				if maxValue := search.maxValues[i]; maxValue != nil {
 					cost.Set(maxValue[s])
 				}
-				if productChoice < end { // otherwise it leads to the end state
+				if productChoice < productEnd { // otherwise it leads to the end state
 					search.addChoiceCost(cost, i, productChoice)
 				}
-				costs[c].Add(costs[c], cost.Mul(cost, weights[i]))
+				costs[c].Add(costs[c], cost.Mul(cost, weight))
 			}
 		}
 	}
-	ownIndex := make([]uint32, len(costs))
-	for c := range costs {
-		ownIndex[c] = uint32(c)
-		if costs[c] == nil {
-			costs[c] = new(big.Rat)
-		}
+	indices := make([]uint32, len(costs)) // each choice has a cost of its own
+	for c := range indices {
+		indices[c] = uint32(c)
 	}
-	return sparseReward(certificate.NewRewards(ownIndex, costs))
+	return sparseReward(certificate.NewRewards(indices, costs))
 }
 
 // addChoiceCost turns cost into the cost of a choice of the product for one objective. For a maximised
@@ -520,37 +534,52 @@ func (search *weightSearch) addScheduler(weights []*big.Rat) error {
 	if err != nil {
 		return err
 	}
+	scheduler := search.productScheduler(values.Scheduler)
+	point, columns, err := search.evaluateScheduler(search.ctx, scheduler)
+	if err != nil {
+		return err
+	}
+	search.points = append(search.points, point)
+	search.schedulers = append(search.schedulers, scheduler)
+	search.objectiveValues = append(search.objectiveValues, columns)
+	return nil
+}
+
+// productScheduler translates a scheduler of the graph with the end state to the product: for each state, the
+// number of its choice. If the scheduler goes to the end state, the translated one stays in the end component.
+func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 	model := search.product.Model
 	scheduler := make([]uint32, model.NumStates())
-	stay := make(map[uint32]bool) // end components in which the scheduler stays from some state
+	staying := make(map[uint32]bool) // end components from which the scheduler goes to the end state
 	for s := range scheduler {
-		first, end := search.graph.Choices(s)
-		if c := values.Scheduler[s]; c != sparse.None {
-			scheduler[s] = c - uint32(first)
+		if choices[s] == sparse.None {
+			continue
 		}
-		ownFirst, ownEnd := model.Choices(s)
-		numOwn := ownEnd - ownFirst
-		if int(scheduler[s]) == numOwn && end-first > numOwn { // the choice that leads to the end state
-			stay[search.endComponents.ID[s]] = true
+		first, _ := search.graph.Choices(s)
+		scheduler[s] = choices[s] - uint32(first)
+		productFirst, productEnd := model.Choices(s)
+		if int(scheduler[s]) == productEnd-productFirst { // the choice that leads to the end state
+			staying[search.endComponents.ID[s]] = true
 		}
 	}
 	for s := range scheduler {
-		if id := search.endComponents.ID[s]; id != sparse.None && stay[id] {
-			first, end := model.Choices(s)
-			for c := first; c < end; c++ {
-				if search.endComponents.Choices.Has(c) {
-					scheduler[s] = uint32(c - first)
-				}
-			}
+		if id := search.endComponents.ID[s]; id != sparse.None && staying[id] {
+			scheduler[s] = search.stayingChoice(s, scheduler[s])
 		}
 	}
-	point, columns, err := search.evaluateScheduler(search.ctx, scheduler)
-	if err == nil {
-		search.points = append(search.points, point)
-		search.schedulers = append(search.schedulers, scheduler)
-		search.objectiveValues = append(search.objectiveValues, columns)
+	return scheduler
+}
+
+// stayingChoice returns the number of the last choice of a state that stays in its end component, or the given
+// number if there is none.
+func (search *weightSearch) stayingChoice(s int, number uint32) uint32 {
+	first, end := search.product.Model.Choices(s)
+	for c := first; c < end; c++ {
+		if search.endComponents.Choices.Has(c) {
+			number = uint32(c - first)
+		}
 	}
-	return err
+	return number
 }
 
 // evaluateScheduler computes the value of each objective under a scheduler. point has the values in the
@@ -612,24 +641,13 @@ func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if err != nil {
 		return err
 	}
-	n := search.product.NumStates()
-	column, shift, factor := make([]*big.Rat, n), new(big.Rat), new(big.Rat)
-	for i, objective := range search.Several.Objectives {
-		if !objective.Great && weights[i].Cmp(factor) > 0 {
-			factor = weights[i]
-		}
-	}
+	column, shift := make([]*big.Rat, search.product.NumStates()), new(big.Rat)
 	for s := range column {
 		column[s] = new(big.Rat)
 		if values.Exact[s] == nil {
 			continue
 		}
-		for i, maxValues := range search.maxValues {
-			if maxValues != nil {
-				column[s].Add(column[s], new(big.Rat).Mul(weights[i], maxValues[s]))
-			}
-		}
-		column[s].Sub(column[s], values.Exact[s])
+		column[s].Sub(search.greatestSum(weights, s), values.Exact[s])
 		if negated := new(big.Rat).Neg(column[s]); negated.Cmp(shift) > 0 {
 			shift = negated
 		}
@@ -641,7 +659,29 @@ func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	}
 	search.Several.Weights = weights
 	search.Several.Shift = shift
-	search.Several.Factor = factor
+	search.Several.Factor = search.greatestMinimisedWeight(weights)
 	search.Vector.Upper = &certificate.Values{Rats: column}
 	return nil
+}
+
+// greatestSum returns the weighted sum of the maxima of the maximised objectives in a state.
+func (search *weightSearch) greatestSum(weights []*big.Rat, s int) *big.Rat {
+	sum := new(big.Rat)
+	for i, maxValues := range search.maxValues {
+		if maxValues != nil {
+			sum.Add(sum, new(big.Rat).Mul(weights[i], maxValues[s]))
+		}
+	}
+	return sum
+}
+
+// greatestMinimisedWeight returns the greatest weight of a minimised objective; 0 if there is none.
+func (search *weightSearch) greatestMinimisedWeight(weights []*big.Rat) *big.Rat {
+	greatest := new(big.Rat)
+	for i, objective := range search.Several.Objectives {
+		if !objective.Great && weights[i].Cmp(greatest) > 0 {
+			greatest = weights[i]
+		}
+	}
+	return greatest
 }

@@ -42,19 +42,24 @@ func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	if proof.Kind != certificate.CoSafe {
 		proof.Layer = product.losingLayers(proof.Upper)
 	}
+	return proof.stateValues(values), nil
+}
+
+// stateValues returns the value of each state: the value of its initial pair, which has the index of the state in
+// the order of the certificate.
+func (proof *vectorProof) stateValues(pairs *solve.Values) *solve.Values {
 	n := proof.graph.NumStates()
-	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: values.Converged}
-	if values.Exact != nil {
+	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: pairs.Converged}
+	if pairs.Exact != nil {
 		result.Exact = make([]*big.Rat, n)
 	}
-	for k, s := range proof.orderedStates() { // pair k is the initial pair of the k-th state
-		result.Lower[s] = values.Lower[k]
-		result.Upper[s] = values.Upper[k]
-		if values.Exact != nil {
-			result.Exact[s] = values.Exact[k]
+	for k, s := range proof.orderedStates() {
+		result.Lower[s], result.Upper[s] = pairs.Lower[k], pairs.Upper[k]
+		if pairs.Exact != nil {
+			result.Exact[s] = pairs.Exact[k]
 		}
 	}
-	return result, nil
+	return result
 }
 
 // automatonProduct returns the product of the model with the automaton of the vector. The first call builds
@@ -63,35 +68,45 @@ func (proof *vectorProof) automatonProduct() (*product, error) {
 	if p := proof.products[proof.index]; p != nil {
 		return p, nil
 	}
-	automaton := proof.Automaton
-	letter := make([]uint64, proof.graph.NumStates()) // of each state: the propositions that hold, as bits
+	sets, err := proof.setLetters()
+	if err != nil {
+		return nil, err
+	}
+	p, err := buildProduct(proof, sets, proof.Kind == certificate.CoSafe)
+	if errors.Is(err, automata.ErrTooLarge) {
+		return nil, errors.New("the automaton of the path formula is too large for a certificate")
+	}
+	if err != nil {
+		return nil, err
+	}
+	proof.products[proof.index] = p
+	return p, nil
+}
+
+// setLetters sets the letters of the automaton: the combinations of its propositions that hold in some state, one
+// bit for each proposition. It returns the set of states of each proposition.
+func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
+	letterOf := make([]uint64, proof.graph.NumStates()) // in the order of the certificate
 	var sets []certificate.Bits
-	for i, j := range automaton.Sets {
+	for i, j := range proof.Automaton.Sets {
 		set, err := proof.decidedSet(proof.ctx, j, proof.effort)
 		if err != nil {
 			return nil, err
 		}
 		for s := range set.All() {
-			letter[proof.indexOf(uint32(s))] |= 1 << i
+			letterOf[proof.indexOf(uint32(s))] |= 1 << i
 		}
 		sets = append(sets, proof.bits(set))
 	}
-	automaton.Letters = nil
+	proof.Automaton.Letters = nil
 	known := map[uint64]bool{}
-	for _, l := range letter {
-		if !known[l] {
-			known[l] = true
-			automaton.Letters = append(automaton.Letters, l)
+	for _, letter := range letterOf {
+		if !known[letter] {
+			known[letter] = true
+			proof.Automaton.Letters = append(proof.Automaton.Letters, letter)
 		}
 	}
-	p, err := buildProduct(proof, sets, proof.Kind == certificate.CoSafe)
-	if errors.Is(err, automata.ErrTooLarge) {
-		err = errors.New("the automaton of the path formula is too large for a certificate")
-	}
-	if err == nil {
-		proof.products[proof.index] = p
-	}
-	return p, err
+	return sets, nil
 }
 
 // buildProduct builds the automaton of a vector, over the letters that states have, and its products with the model.
@@ -164,31 +179,45 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 // accepting run again and again (a Büchi condition). The rank is the distance to an accepting transition
 // within that set.
 func (p *product) winningRanks() []uint32 {
-	graph := p.graph
-	inside := sparse.FullSet(graph.NumStates())
+	inside := sparse.FullSet(p.graph.NumStates())
 	for {
-		staying := graph.ChoicesWithin(inside)
-		accepting := sparse.NewSet(graph.NumStates())
-		for i, automatonState := range p.runs.Auto {
-			first, end := graph.Choices(i)
-			for c := first; c < end && p.pairs.Accepts(automatonState); c++ {
-				if inside.Has(i) && staying.Has(c) {
-					accepting.Add(i)
-				}
-			}
-		}
-		rank := rankByDistance(graph, accepting, inside, func(_, c int) bool { return staying.Has(c) })
-		before := inside.Count()
-		inside = sparse.NewSet(len(rank))
-		for i, stateRank := range rank {
-			if stateRank != unranked {
-				inside.Add(i)
-			}
-		}
-		if inside.Count() == before {
+		staying := p.graph.ChoicesWithin(inside)
+		accepting := p.acceptingRuns(inside, staying)
+		rank := rankByDistance(p.graph, accepting, inside, func(_, c int) bool { return staying.Has(c) })
+		ranked := rankedStates(rank)
+		if ranked.Count() == inside.Count() {
 			return rank
 		}
+		inside = ranked
 	}
+}
+
+// acceptingRuns returns the runs of a set that are accepting and have one of the given choices.
+func (p *product) acceptingRuns(inside, choices *sparse.Set) *sparse.Set {
+	accepting := sparse.NewSet(p.graph.NumStates())
+	for i := range inside.All() {
+		if !p.pairs.Accepts(p.runs.Auto[i]) {
+			continue
+		}
+		first, end := p.graph.Choices(i)
+		for c := first; c < end; c++ {
+			if choices.Has(c) {
+				accepting.Add(i)
+			}
+		}
+	}
+	return accepting
+}
+
+// rankedStates returns the states that have a rank.
+func rankedStates(rank []uint32) *sparse.Set {
+	ranked := sparse.NewSet(len(rank))
+	for s, stateRank := range rank {
+		if stateRank != unranked {
+			ranked.Add(s)
+		}
+	}
+	return ranked
 }
 
 // losingLayers sorts the runs whose pair has an upper bound below 1 into layers, which prove that no
@@ -222,13 +251,15 @@ func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 // sparseReward converts rewards of choices to package sparse, as fractions and as the nearest float64.
 func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
 	result := &sparse.Reward{Choice: make([]float64, len(rewards.Of)), ChoiceRat: make([]*big.Rat, len(rewards.Of)), Err: 0x1p-52}
-	for c, rewardIndex := range rewards.Of {
-		if fraction := rewards.Rats[rewardIndex]; fraction.Sign() > 0 {
-			result.ChoiceRat[c] = fraction
-			result.Choice[c], _ = fraction.Float64()
-			if !sparse.InRange(result.Choice[c]) {
-				result.Err = math.Inf(1)
-			}
+	for c, index := range rewards.Of {
+		reward := rewards.Rats[index]
+		if reward.Sign() <= 0 {
+			continue
+		}
+		result.ChoiceRat[c] = reward
+		result.Choice[c], _ = reward.Float64()
+		if !sparse.InRange(result.Choice[c]) {
+			result.Err = math.Inf(1)
 		}
 	}
 	return result

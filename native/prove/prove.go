@@ -67,13 +67,19 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if space.Model().Intervals() {
 		return nil, errors.New("certificates have no intervals")
 	}
-	prover := &Prover{
-		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
-		rewards: make(map[int]*sparse.Reward), memberships: make(map[int]membership), computed: make(map[int]*bounds), exponents: make(map[int]int),
-		products: make(map[int]*product),
-	}
 	if opts.Reward == nil {
-		prover.opts.Reward = space.Reward
+		opts.Reward = space.Reward
+	}
+	prover := &Prover{
+		Skeleton:    NewSkeleton(),
+		space:       space,
+		graph:       sparse.NewGraph(space.Model()),
+		opts:        opts,
+		rewards:     make(map[int]*sparse.Reward),
+		memberships: make(map[int]membership),
+		computed:    make(map[int]*bounds),
+		exponents:   make(map[int]int),
+		products:    make(map[int]*product),
 	}
 	if opts.Ordered {
 		prover.order = space.Order()
@@ -129,16 +135,35 @@ func (p *Prover) Add(ctx context.Context, property *Property) (int, error) {
 		return 0, err
 	}
 	claim := &p.Claims[claimIndex]
-	if guess := property.Guess; claim.Vector >= 0 && guess > 0 && !math.IsInf(guess, 1) && p.exponents[claim.Vector] == 0 {
-		_, exp := math.Frexp(max(guess, 1))
-		p.exponents[claim.Vector] = exp + 2
+	p.guessExponent(claim, property.Guess)
+	if err := p.proveNarrowly(ctx, claim); err != nil {
+		p.Claims = p.Claims[:claimIndex]
+		return 0, err
 	}
+	return claimIndex, nil
+}
+
+// guessExponent sets the exponent of the vector of a claim from the approximate value of the property.
+func (p *Prover) guessExponent(claim *certificate.Claim, guess float64) {
+	if claim.Vector < 0 || p.exponents[claim.Vector] != 0 || !(guess > 0) || math.IsInf(guess, 1) {
+		return
+	}
+	_, exponent := math.Frexp(max(guess, 1))
+	p.exponents[claim.Vector] = exponent + 2
+}
+
+// proveNarrowly proves a claim with ever greater efforts, and keeps the proof with the narrowest interval. The
+// error comes from the context, or from the last effort if all of them fail.
+func (p *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
 	var bestProof *Prover // the narrowest proof so far, still too wide
 	bestWidth := math.Inf(1)
-	for effort := p.firstEffort(); ; {
-		width, err := p.proveClaim(ctx, claim, effort)
+	effort, more := p.firstEffort(), true
+	var err error
+	for more {
+		var width float64
+		width, err = p.proveClaim(ctx, claim, effort)
 		if err == nil && width <= p.opts.epsilon() {
-			return claimIndex, nil
+			return nil
 		}
 		p.narrowEpsilon = p.opts.epsilon() / 16
 		if err == nil && (bestProof == nil || width < bestWidth) {
@@ -146,21 +171,18 @@ func (p *Prover) Add(ctx context.Context, property *Property) (int, error) {
 			p.narrowEpsilon = min(p.narrowEpsilon, p.opts.epsilon()*p.opts.epsilon()/width/4)
 		}
 		if ctx.Err() != nil {
-			bestProof, err = nil, ctx.Err()
-		} else if next, more := p.nextEffort(effort); more {
-			effort = next
-			continue
+			return ctx.Err()
 		}
-		if bestProof != nil {
-			p.Vectors = bestProof.Vectors
-			p.Sets = bestProof.Sets
-			p.computed = bestProof.computed
-			p.memberships = bestProof.memberships
-			return claimIndex, nil
-		}
-		p.Claims = p.Claims[:claimIndex]
-		return 0, err
+		effort, more = p.nextEffort(effort)
 	}
+	if bestProof == nil {
+		return err
+	}
+	p.Vectors = bestProof.Vectors
+	p.Sets = bestProof.Sets
+	p.computed = bestProof.computed
+	p.memberships = bestProof.memberships
+	return nil
 }
 
 // snapshot returns a copy of the proofs so far, to which Add can return.
@@ -272,7 +294,7 @@ func (p *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e eff
 }
 
 // firstState returns the set that contains only the first of the given states in PRISM's order. If the
-// certificate has another order, the claim becomes one about this single state.
+// certificate has another order, it changes the claim to one about this single state.
 func (p *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
 	first := -1
 	for s := range states.All() {
@@ -285,8 +307,9 @@ func (p *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *spars
 		single.Add(first)
 	}
 	if p.order == nil {
+		text := fmt.Sprint("the first of set ", claim.Over)
 		claim.Of = ""
-		claim.Over = p.setIndex(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", claim.Over), Bits: p.bits(single)})
+		claim.Over = p.setIndex(certificate.Set{Kind: certificate.Atomic, Text: text, Bits: p.bits(single)})
 		p.memberships[claim.Over] = exactMembership(single)
 	}
 	return single
@@ -453,43 +476,45 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 // extremalStates decides which of the given states have the least value, or the greatest one. A state whose
 // bounds overlap with those of a better one stays undecided.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
-	// order compares the upper bound of s, for the least value, with the lower bound of other.
-	order := func(s, other int, farBounds, nearBounds []float64) int {
-		switch {
-		case b.Exact != nil && b.Exact[s] != nil && b.Exact[other] != nil:
-			return b.Exact[s].Cmp(b.Exact[other])
-		case b.Exact != nil:
-			farBounds = nearBounds
-		}
-		return cmp.Compare(farBounds[s], nearBounds[other])
-	}
+	// For the least value, the near bound of a state is its lower bound.
 	nearBounds, farBounds, better := b.Lower, b.Upper, -1
 	if greatest {
 		nearBounds, farBounds, better = farBounds, nearBounds, 1
 	}
-	first, second, worst := -1, -1, -1
+	first, second, worst := -1, -1, -1 // by the near bounds the best two states, by the far bounds the best state
 	for s := range states.All() {
-		if worst < 0 || order(s, worst, farBounds, farBounds) == better {
+		if worst < 0 || b.compare(s, farBounds, worst, farBounds) == better {
 			worst = s
 		}
-		if first < 0 || order(s, first, nearBounds, nearBounds) == better {
+		if first < 0 || b.compare(s, nearBounds, first, nearBounds) == better {
 			first, second = s, first
-		} else if second < 0 || order(s, second, nearBounds, nearBounds) == better {
+		} else if second < 0 || b.compare(s, nearBounds, second, nearBounds) == better {
 			second = s
 		}
 	}
 	result := exactMembership(sparse.NewSet(states.Len()))
 	for s := range states.All() {
-		best := first
-		if s == first {
-			best = second
-		}
-		if order(worst, s, farBounds, nearBounds) != better {
+		if b.compare(worst, farBounds, s, nearBounds) != better {
 			result.outside.Remove(s)
 		}
-		if best < 0 || order(best, s, nearBounds, farBounds) != better {
+		rival := first
+		if s == first {
+			rival = second
+		}
+		if rival < 0 || b.compare(rival, nearBounds, s, farBounds) != better {
 			result.inside.Add(s)
 		}
 	}
 	return result
+}
+
+// compare compares two states by their exact values if both have one, otherwise by the given bounds.
+func (b *bounds) compare(s int, bound []float64, other int, otherBound []float64) int {
+	if b.Exact == nil {
+		return cmp.Compare(bound[s], otherBound[other])
+	}
+	if b.Exact[s] != nil && b.Exact[other] != nil {
+		return b.Exact[s].Cmp(b.Exact[other])
+	}
+	return cmp.Compare(otherBound[s], otherBound[other]) // an infinite value has equal bounds
 }

@@ -27,9 +27,14 @@ func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, usable fun
 	}
 	unrankedStates := within.Minus(targets)
 	rankInSweeps(graph, rank, unrankedStates, false, usable)
-	if unrankedStates.Empty() {
-		return rank
+	if !unrankedStates.Empty() {
+		rankBackwards(graph, rank, within, usable)
 	}
+	return rank
+}
+
+// rankBackwards ranks the remaining states of a set by a backward search from the ranked states.
+func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usable func(s, c int) bool) {
 	var queue []uint32
 	for s, stateRank := range rank {
 		if stateRank != unranked {
@@ -44,13 +49,12 @@ func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, usable fun
 			}
 		}
 	}
-	return rank
 }
 
-// rankInSweeps ranks states by passes over all states in alternating order, and removes them from
-// unrankedStates. It stops when a pass ranks less than half of the remaining states. In models whose states
-// were numbered breadth-first this is faster than a backward search. With allChoices every usable choice must
-// lead to a smaller rank, otherwise one.
+// rankInSweeps ranks states by sweeps over all states in alternating order, and removes them from
+// unrankedStates. It stops when a sweep ranks less than half of the remaining states. In models whose states
+// were numbered breadth-first this is faster than a backward search. With allChoices, every usable choice of a
+// state must lead to a smaller rank; without, one of them.
 func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, usable func(s, c int) bool) {
 	previous, remaining := math.MaxInt, unrankedStates.Count()
 	for backwards := true; remaining > 0 && remaining <= previous/2; backwards = !backwards {
@@ -70,29 +74,52 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 // rankState ranks a state if its usable choices lead to ranked states: all of them with allChoices, otherwise
 // one. It reports whether it did.
 func rankState(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
-	best := uint32(unranked)
+	var nearest uint32
 	if allChoices {
-		best = 0
+		nearest = farthestChoice(graph, rank, s, usable)
+	} else {
+		nearest = nearestChoice(graph, rank, s, usable)
 	}
-	first, end := graph.Choices(s)
-	for c := first; c < end; c++ {
-		nearest := uint32(unranked)
-		row, rowEnd := graph.Row(c)
-		for _, target := range graph.Target[row:rowEnd] {
-			nearest = min(nearest, rank[target])
-		}
-		switch {
-		case !allChoices && nearest < best && usable(s, c):
-			best = nearest
-		case allChoices && nearest > best && (usable == nil || usable(s, c)):
-			best = nearest
-		}
-	}
-	if best == unranked {
+	if nearest == unranked {
 		return false
 	}
-	rank[s] = best + 1
+	rank[s] = nearest + 1
 	return true
+}
+
+// nearestChoice returns the least rank of a successor of a usable choice.
+func nearestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+	least := uint32(unranked)
+	first, end := graph.Choices(s)
+	for c := first; c < end; c++ {
+		if nearest := leastRank(graph, rank, c); nearest < least && usable(s, c) {
+			least = nearest
+		}
+	}
+	return least
+}
+
+// farthestChoice returns the greatest value, over the usable choices, of the least rank of a successor. usable is nil if all
+// choices are.
+func farthestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+	greatest := uint32(0)
+	first, end := graph.Choices(s)
+	for c := first; c < end; c++ {
+		if nearest := leastRank(graph, rank, c); nearest > greatest && (usable == nil || usable(s, c)) {
+			greatest = nearest
+		}
+	}
+	return greatest
+}
+
+// leastRank returns the least rank of a successor of a choice.
+func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
+	least := uint32(unranked)
+	first, end := graph.Row(c)
+	for _, target := range graph.Target[first:end] {
+		least = min(least, rank[target])
+	}
+	return least
 }
 
 // rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive
@@ -119,18 +146,19 @@ func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, usable fun
 	return attractor.rank
 }
 
-// attractor is a backward search for the states from which every scheduler reaches ranked states with positive probability.
+// attractor is a backward search for the states from which every scheduler reaches ranked states with positive
+// probability.
 type attractor struct {
 	graph     *sparse.Graph
 	rank      []uint32
 	remaining []uint32    // for each state, the number of choices without a ranked successor
-	satisfied *sparse.Set // choices with a ranked successor, or that do not count
+	satisfied *sparse.Set // choices that have a ranked successor, or need none
 	queue     []uint32
 	greatest  uint32 // the greatest rank so far
 }
 
-// newAttractor starts without ranked states. Only usable choices need a ranked successor; usable is nil if
-// all do.
+// newAttractor returns an attractor without ranked states. Only usable choices need a ranked successor; if usable
+// is nil, all choices do.
 func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
 	result := &attractor{
 		graph: graph, rank: newRanks(graph.NumStates()),
@@ -174,8 +202,8 @@ func (a *attractor) add(s int, rank uint32) {
 // that were added since the last call.
 func (a *attractor) extend(within *sparse.Set) {
 	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
-		settled := a.queue[0]
-		for _, c := range a.graph.Into(int(settled)) {
+		ranked := a.queue[0]
+		for _, c := range a.graph.Into(int(ranked)) {
 			if a.satisfied.Has(int(c)) {
 				continue
 			}
@@ -183,7 +211,7 @@ func (a *attractor) extend(within *sparse.Set) {
 			s := a.graph.Owner(c)
 			a.remaining[s]--
 			if a.remaining[s] == 0 && a.rank[s] == unranked && within.Has(s) {
-				a.add(s, a.rank[settled]+1)
+				a.add(s, a.rank[ranked]+1)
 			}
 		}
 	}
@@ -212,22 +240,21 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 // successor: every such choice stays in the set.
 func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
-	for s := range candidates.All() {
-		if a.rank[s] == unranked {
-			trap.Add(s)
-		}
-	}
-	var queue []uint32
+	var outside []uint32 // unranked states outside the trap, whose predecessors are not yet removed
 	for s, stateRank := range a.rank {
-		if stateRank == unranked && !trap.Has(s) {
-			queue = append(queue, uint32(s))
+		switch {
+		case stateRank != unranked:
+		case candidates.Has(s):
+			trap.Add(s)
+		default:
+			outside = append(outside, uint32(s))
 		}
 	}
-	for ; len(queue) > 0; queue = queue[1:] {
-		for _, c := range a.graph.Into(int(queue[0])) {
+	for ; len(outside) > 0; outside = outside[1:] {
+		for _, c := range a.graph.Into(int(outside[0])) {
 			if s := a.graph.Owner(c); trap.Has(s) && !a.satisfied.Has(int(c)) {
 				trap.Remove(s)
-				queue = append(queue, uint32(s))
+				outside = append(outside, uint32(s))
 			}
 		}
 	}
@@ -249,12 +276,12 @@ func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
 		queue = append(queue, uint32(s))
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		settled := queue[0]
-		for _, c := range graph.Into(int(settled)) {
+		ranked := queue[0]
+		for _, c := range graph.Into(int(ranked)) {
 			s := graph.Owner(c)
 			remaining[s]--
 			if remaining[s] == 0 && rank[s] == unranked && left.Has(s) {
-				rank[s] = rank[settled] + 1
+				rank[s] = rank[ranked] + 1
 				queue = append(queue, uint32(s))
 			}
 		}

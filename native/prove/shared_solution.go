@@ -31,15 +31,7 @@ func (p *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.D
 // The greatest expected reward is not known in advance, so the grid is chosen for the greatest reward of one
 // step. It returns nil if the solution cannot be used for a certificate.
 func (p *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
-	exponent := 0
-	for _, rewards := range [][]float64{reward.State, reward.Choice} {
-		for _, value := range rewards {
-			if value > math.Ldexp(1, exponent) {
-				exponent = math.Ilogb(value) + 1
-			}
-		}
-	}
-	grid := math.Ldexp(1, exponent-p.firstEffort().gridBits())
+	grid := math.Ldexp(1, rewardExponent(reward)-p.firstEffort().gridBits())
 	solution := &sharedSolution{reward: reward, left: target, right: target, direction: dir, grid: grid}
 	if p.findShared(solution) != nil || grid > 1 || math.IsInf(reward.Err, 1) {
 		return nil, nil
@@ -48,11 +40,26 @@ func (p *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target 
 	return p.recordShared(solution)(solve.ReachReward(ctx, p.graph, reward, target, dir, opts))
 }
 
-// findShared returns the kept solution of the same question; nil if there is none.
+// rewardExponent returns the least exponent of a power of two, at least 0, that no reward of a state or choice
+// exceeds.
+func rewardExponent(reward *sparse.Reward) int {
+	exponent := 0
+	for _, rewards := range [][]float64{reward.State, reward.Choice} {
+		for _, value := range rewards {
+			if value > math.Ldexp(1, exponent) {
+				exponent = math.Ilogb(value) + 1
+			}
+		}
+	}
+	return exponent
+}
+
+// findShared returns the shared solution of the same question, or nil if there is none.
 func (p *Prover) findShared(wanted *sharedSolution) *sharedSolution {
 	for _, shared := range p.shared {
 		sameDirection := shared.direction == wanted.direction || p.graph.Kind != sparse.MDP // a chain has no choices
-		if shared.reward == wanted.reward && sameDirection && shared.left.Equal(wanted.left) && shared.right.Equal(wanted.right) {
+		sameSets := shared.left.Equal(wanted.left) && shared.right.Equal(wanted.right)
+		if shared.reward == wanted.reward && sameDirection && sameSets {
 			return shared
 		}
 	}

@@ -83,7 +83,7 @@ func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) er
 		duration = proof.Timed.To
 	}
 	mean, _ := new(big.Rat).Mul(proof.Timed.Rate, duration).Float64()
-	steps := mean + 12*math.Sqrt(mean) + 60
+	steps := mean + 12*math.Sqrt(mean) + 60 // the terms of the Poisson distribution that the checker sums up
 	_, exponent := math.Frexp(greatest)
 	scale := 60 - exponent
 	switch {
@@ -94,12 +94,16 @@ func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) er
 	default:
 		proof.Timed.Scale = longScale
 	}
-	widening := math.Ldexp(8*steps*max(1, greatest), -int(proof.Timed.Scale))
+	widen(values, math.Ldexp(8*steps*max(1, greatest), -int(proof.Timed.Scale)))
+	return nil
+}
+
+// widen moves both bounds of each value outwards, unless they are equal.
+func widen(values *solve.Values, amount float64) {
 	for s := range values.Lower {
 		if values.Lower[s] != values.Upper[s] {
-			values.Lower[s] = max(values.Lower[s]-widening, 0)
-			values.Upper[s] += widening
+			values.Lower[s] = max(values.Lower[s]-amount, 0)
+			values.Upper[s] += amount
 		}
 	}
-	return nil
 }

@@ -83,21 +83,22 @@ func setKey(s *certificate.Set) string {
 	return fmt.Sprint("set ", s.Kind, s.Sets, s.Vector, s.Relation, s.Threshold, s.Text)
 }
 
-// vectorKey returns a string that is equal for equal vectors only.
+// vectorKey returns a string that is equal for equal vectors only. The formula of an automaton and its sets
+// determine the automaton.
 func vectorKey(vector *certificate.Vector) string {
-	time := ""
+	var time, formula, sets string
 	if vector.Timed != nil {
 		time = fmt.Sprint(vector.Timed.From, vector.Timed.To)
 	}
-	path := []byte(nil)
 	if vector.Several != nil {
-		path, _ = json.Marshal(vector.Several.Objectives)
+		text, _ := json.Marshal(vector.Several.Objectives)
+		formula = string(text)
 	}
 	if vector.Automaton != nil {
-		path, _ = json.Marshal(vector.Automaton.Formula) // it determines the automaton
-		time = fmt.Sprint(vector.Automaton.Sets)
+		text, _ := json.Marshal(vector.Automaton.Formula)
+		formula, sets = string(text), fmt.Sprint(vector.Automaton.Sets)
 	}
-	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right, vector.Reward, vector.From, vector.To, time, string(path))
+	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right, vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula)
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.
@@ -239,11 +240,7 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 		isMax := t.isMaximum(t.direction(formula.Threshold))
 		return vectorValue{vector: t.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
 	case logic.Strategy:
-		defer func(some bool, coalition int) { t.someScheduler, t.coalition = some, coalition }(t.someScheduler, t.coalition)
-		if err := t.beginStrategy(formula); err != nil {
-			return vectorValue{}, err
-		}
-		return t.value(formula.Operand)
+		return t.strategyValue(formula)
 	case logic.Filter:
 		return vectorValue{}, t.unsupported(expr, "a filter in a formula")
 	case logic.Objectives:
@@ -253,6 +250,16 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 		return vectorValue{}, t.unsupported(expr, "an expression without operators")
 	}
 	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
+}
+
+// strategyValue translates the operand of <<...>> or [[...]].
+func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
+	outerSome, outerCoalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = outerSome, outerCoalition }()
+	if err := t.beginStrategy(formula); err != nil {
+		return vectorValue{}, err
+	}
+	return t.value(formula.Operand)
 }
 
 func (t *translation) direction(x sema.Threshold) solve.Direction {
@@ -326,22 +333,23 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	return 0, t.unsupported(expr, "a filter in a formula")
 }
 
-// beginStrategy makes <<...>> or [[...]] apply to its operand. In a game it must hold an operator P with an until formula without
-// bounds: there are no other certificates.
-func (t *translation) beginStrategy(f *logic.Formula) error {
-	t.someScheduler = f.Some
+// beginStrategy makes <<...>> or [[...]] apply to its operand. In a game the operand must be an operator P with an
+// until formula without bounds: there are no other certificates.
+func (t *translation) beginStrategy(formula *logic.Formula) error {
+	t.someScheduler = formula.Some
 	if t.property.Program.Type != syntax.SMG {
 		return nil
 	}
-	operand := logic.Of(f.Operand)
-	if f.Box || operand.Kind != logic.Probability || operand.Path.Form != logic.Until || operand.Path.Bound != nil {
-		return t.unsupported(f.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
+	operand := logic.Of(formula.Operand)
+	isUntil := operand.Kind == logic.Probability && operand.Path.Form == logic.Until && operand.Path.Bound == nil
+	if formula.Box || !isUntil {
+		return t.unsupported(formula.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
 	}
 	t.someScheduler = true
 	var players []int
 	var names []string
 	for i, player := range t.property.Program.Players {
-		if f.AllPlayers || slices.Contains(f.Players, i) {
+		if formula.AllPlayers || slices.Contains(formula.Players, i) {
 			players, names = append(players, i), append(names, player.Name)
 		}
 	}
@@ -351,18 +359,18 @@ func (t *translation) beginStrategy(f *logic.Formula) error {
 }
 
 // atomicStates returns the states of an atomic set.
-func (k *Skeleton) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
-	players, ok := k.Coalitions[set]
+func (skeleton *Skeleton) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
+	players, ok := skeleton.Coalitions[set]
 	if !ok {
-		return space.States(k.Atoms[set])
+		return space.States(skeleton.Atoms[set])
 	}
-	out := sparse.NewSet(space.Model().NumStates())
+	states := sparse.NewSet(space.Model().NumStates())
 	for s, player := range space.Model().Player {
 		if slices.Contains(players, int(player)) {
-			out.Add(s)
+			states.Add(s)
 		}
 	}
-	return out, nil
+	return states, nil
 }
 
 // atomicSet returns the index of the set of states in which an expression holds.
@@ -408,24 +416,36 @@ func (t *translation) booleanOperator(binary *sema.Binary) (int, error) {
 
 // thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it.
 func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
-	enclosed, err := sema.Enclose(formula.Bound, nil)
-	switch {
-	case err != nil:
+	bound, err := sema.Enclose(formula.Bound, nil)
+	if err != nil {
 		return 0, err
-	case !enclosed.Exact || enclosed.Rat == nil:
+	}
+	if !bound.Exact || bound.Rat == nil {
 		return 0, t.unsupported(formula.Bound, "a bound that is not a fraction")
 	}
 	value, err := t.value(formula.X)
 	if err != nil {
 		return 0, err
 	}
-	relation, threshold := formula.Rel, enclosed.Rat
+	relation, threshold := formula.Rel, bound.Rat
 	if value.complement { // 1-v >= b where v <= 1-b
-		mirrored := map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpGt: syntax.OpLt, syntax.OpLe: syntax.OpGe, syntax.OpGe: syntax.OpLe}
-		relation = mirrored[relation]
+		relation = mirror(relation)
 		threshold = new(big.Rat).Sub(big.NewRat(1, 1), threshold)
 	}
 	return t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
+}
+
+// mirror returns the comparison with exchanged sides: <= for >=.
+func mirror(relation syntax.Op) syntax.Op {
+	switch relation {
+	case syntax.OpLt:
+		return syntax.OpGt
+	case syntax.OpGt:
+		return syntax.OpLt
+	case syntax.OpLe:
+		return syntax.OpGe
+	}
+	return syntax.OpLe
 }
 
 // pathProbability translates a path formula.
@@ -442,12 +462,7 @@ func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (ve
 func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	switch {
 	case path.Form == logic.InitialState:
-		set, err := t.stateFormula(path.Right)
-		vector := certificate.Vector{Kind: certificate.Steps, Max: t.isMaximum(dir), Right: set, Reward: -1}
-		if t.property.Program.Type == syntax.CTMC {
-			vector.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
-		}
-		return vectorValue{vector: t.vectorIndex(vector)}, err
+		return t.initialStateProbability(path, dir)
 	case path.Form == logic.LateWeakUntil:
 		return vectorValue{}, t.unsupported(path.X, "a weak until (W) with a lower bound")
 	case path.Form == logic.Until || path.Form == logic.Next:
@@ -462,6 +477,17 @@ func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direct
 		}
 	}
 	return t.pathAutomaton(path.X, dir)
+}
+
+// initialStateProbability translates P of a state formula, which holds if the first state of the path satisfies it:
+// an until formula of 0 steps, or of time 0.
+func (t *translation) initialStateProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	set, err := t.stateFormula(path.Right)
+	vector := certificate.Vector{Kind: certificate.Steps, Max: t.isMaximum(dir), Right: set, Reward: -1}
+	if t.property.Program.Type == syntax.CTMC {
+		vector.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
+	}
+	return vectorValue{vector: t.vectorIndex(vector)}, err
 }
 
 func opposite(dir solve.Direction) solve.Direction {
@@ -598,22 +624,33 @@ func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
 	return t.not(i), err
 }
 
-// quantifyPositive translates E (or A, if forall is true) of a path formula that has no outer negation, and returns the number of the
-// set of states that satisfy it. The simplest rule that applies is used; an automaton is the last resort.
+// quantifyPositive translates E (or A, if forall is true) of a path formula without its outer negation. It returns
+// the number of the set of states that satisfy it. It uses the simplest rule that applies, and an automaton only if
+// there is no other.
 func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return t.stateFormula(path.Right)
 	}
-	if binary, ok := path.X.(*sema.Binary); ok {
-		oneState := logic.IsState(binary.X) || logic.IsState(binary.Y)
-		if binary.Op == syntax.OpAnd && (forall || oneState) || binary.Op == syntax.OpOr && (!forall || oneState) {
-			return t.quantifyOperands(forall, binary)
-		}
+	if binary, ok := path.X.(*sema.Binary); ok && distributes(forall, binary) {
+		return t.quantifyOperands(forall, binary)
 	}
 	if path.Operator && path.Bound == nil && logic.IsState(path.Left) {
 		return t.quantifyTemporal(forall, path)
 	}
 	return t.quantifyAutomaton(forall, path.X)
+}
+
+// distributes reports whether a quantifier distributes over the operands of & or |: A over &, E over |, and both if one
+// operand is a state formula.
+func distributes(forall bool, binary *sema.Binary) bool {
+	hasStateFormula := logic.IsState(binary.X) || logic.IsState(binary.Y)
+	switch binary.Op {
+	case syntax.OpAnd:
+		return forall || hasStateFormula
+	case syntax.OpOr:
+		return !forall || hasStateFormula
+	}
+	return false
 }
 
 // quantifyOperands distributes the quantifier over the operands of & or |.
@@ -636,13 +673,9 @@ func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, e
 // right operand is a path formula, it is quantified in turn, where that is equivalent; otherwise the formula
 // needs an automaton.
 func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, error) {
-	translateRight := t.stateFormula // translates the second operand
+	translateRight := t.stateFormula
 	if !logic.IsState(path.Right) {
-		// To quantify the operand by itself is equivalent for X, for E of F and U, and for A of G.
-		equivalent := path.Op == syntax.Next ||
-			!forall && (path.Op == syntax.Future || path.Op == syntax.Until) ||
-			forall && path.Op == syntax.Globally
-		if !equivalent {
+		if !quantifiesOperand(forall, path.Op) {
 			return t.quantifyAutomaton(forall, path.X)
 		}
 		translateRight = func(operand sema.Expr) (int, error) { return t.quantifyPath(forall, logic.PathOf(operand)) }
@@ -651,14 +684,16 @@ func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	set := certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
-	if forall != negated {
-		set.Kind = certificate.ForallUntil
-	}
+	var set certificate.Set
 	if path.Op == syntax.Next {
 		set = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
 		if forall {
 			set.Kind = certificate.ForallNext
+		}
+	} else {
+		set = certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
+		if forall != negated {
+			set.Kind = certificate.ForallUntil
 		}
 	}
 	index := t.setIndex(set)
@@ -666,6 +701,20 @@ func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, erro
 		index = t.not(index)
 	}
 	return index, nil
+}
+
+// quantifiesOperand reports whether E (or A, if forall is true) of a temporal operator is equivalent to quantifying its
+// right operand, too: both of X, E of F and U, and A of G.
+func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
+	switch op {
+	case syntax.Next:
+		return true
+	case syntax.Future, syntax.Until:
+		return !forall
+	case syntax.Globally:
+		return forall
+	}
+	return false
 }
 
 // oneStepLater translates X of a path formula that is already a vector: it shifts the step bounds by one.

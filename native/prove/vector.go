@@ -190,16 +190,9 @@ func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) 
 	if proof.Maximizer != 0 {
 		return proof.gameUntil(left, right)
 	}
-	var values *solve.Values
-	shared := proof.findShared(&sharedSolution{left: left, right: right, direction: proof.direction()})
-	if shared != nil && proof.effort == proof.firstEffort() {
-		values = shared.values
-	} else {
-		var err error
-		values, err = solve.Until(proof.ctx, proof.graph, left, right, proof.direction(), proof.options())
-		if err != nil {
-			return nil, err
-		}
+	values, err := proof.solveUntil(left, right)
+	if err != nil {
+		return nil, err
 	}
 	proof.setBoundColumns(values)
 	positive := proof.positiveStates(values).Minus(right)
@@ -207,22 +200,32 @@ func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) 
 	return values, nil
 }
 
-// gameUntil is until for a stochastic game. Bounds of the game are inductive as those of an MDP: no step raises an upper bound, or
-// lowers a lower one.
-func (w *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) {
-	maximizer, err := w.decidedSet(w.ctx, w.Maximizer, w.effort)
+// solveUntil returns the bounds of an until probability. With the first effort it reuses a shared solution.
+func (proof *vectorProof) solveUntil(left, right *sparse.Set) (*solve.Values, error) {
+	if proof.effort == proof.firstEffort() {
+		if shared := proof.findShared(&sharedSolution{left: left, right: right, direction: proof.direction()}); shared != nil {
+			return shared.values, nil
+		}
+	}
+	return solve.Until(proof.ctx, proof.graph, left, right, proof.direction(), proof.options())
+}
+
+// gameUntil is until for a stochastic game. Bounds of a game are inductive like those of an MDP: one step cannot
+// raise an upper bound or lower a lower bound.
+func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) {
+	maximizer, err := proof.decidedSet(proof.ctx, proof.Maximizer, proof.effort)
 	if err != nil {
 		return nil, err
 	}
-	values, err := solve.NewGame(w.graph, maximizer).Until(w.ctx, left, right, w.options())
+	values, err := solve.NewGame(proof.graph, maximizer).Until(proof.ctx, left, right, proof.options())
 	if err != nil {
 		return nil, err
 	}
-	w.setBoundColumns(values)
-	positive := w.positiveStates(values).Minus(right)
-	equations := w.lowerEquations(values)
-	ranks := rankGame(w.graph, positive, maximizer, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
-	w.Rank = w.rankColumn(ranks, positive)
+	proof.setBoundColumns(values)
+	positive := proof.positiveStates(values).Minus(right)
+	equations := proof.lowerEquations(values)
+	ranks := rankGame(proof.graph, positive, maximizer, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	proof.Rank = proof.rankColumn(ranks, positive)
 	return values, nil
 }
 
@@ -231,21 +234,30 @@ func (w *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) 
 // a minimum every choice does. If a reward structure is given, a choice with a reward needs no smaller rank.
 func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
 	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
+	satisfies := func(s, c int) bool { return equations.compareChoice(s, c) >= 0 }
 	targets := states.Complement()
 	if !proof.Max {
 		return rankAllChoices(proof.graph, targets, states, func(s, c int) bool { return !earns(s, c) })
 	}
 	if rewards != nil {
 		for s := range states.All() {
-			first, end := proof.graph.Choices(s)
-			for c := first; c < end && !targets.Has(s); c++ {
-				if earns(s, c) && equations.compareChoice(s, c) >= 0 {
-					targets.Add(s)
-				}
+			if hasChoice(proof.graph, s, func(c int) bool { return earns(s, c) && satisfies(s, c) }) {
+				targets.Add(s)
 			}
 		}
 	}
-	return rankByDistance(proof.graph, targets, states, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	return rankByDistance(proof.graph, targets, states, satisfies)
+}
+
+// hasChoice reports whether a choice of a state satisfies a condition.
+func hasChoice(graph *sparse.Graph, s int, condition func(c int) bool) bool {
+	first, end := graph.Choices(s)
+	for c := first; c < end; c++ {
+		if condition(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // earnsReward reports whether the reward of state s or choice c is positive.
@@ -255,28 +267,32 @@ func earnsReward(reward *sparse.Reward, s, c int) bool {
 
 // positiveStates returns the states whose lower bound is positive and finite.
 func (proof *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
-	positiveStates := sparse.NewSet(proof.graph.NumStates())
+	states := sparse.NewSet(proof.graph.NumStates())
 	for s, value := range values.Lower {
 		positive := value > 0 && !math.IsInf(value, 1)
 		if values.Exact != nil {
 			positive = values.Exact[s] != nil && values.Exact[s].Sign() > 0
 		}
 		if positive {
-			positiveStates.Add(s)
+			states.Add(s)
 		}
 	}
-	return positiveStates
+	return states
 }
 
 // infiniteStates returns the states with an infinite value.
 func infiniteStates(values *solve.Values) *sparse.Set {
-	infinite := sparse.NewSet(len(values.Lower))
+	states := sparse.NewSet(len(values.Lower))
 	for s, value := range values.Lower {
-		if values.Exact == nil && math.IsInf(value, 1) || values.Exact != nil && values.Exact[s] == nil {
-			infinite.Add(s)
+		infinite := math.IsInf(value, 1)
+		if values.Exact != nil {
+			infinite = values.Exact[s] == nil
+		}
+		if infinite {
+			states.Add(s)
 		}
 	}
-	return infinite
+	return states
 }
 
 // solveOnGrid solves a reward on a grid that fits the greatest value, or without a grid if the effort needs
@@ -309,8 +325,9 @@ func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.O
 // solveOnEstimatedGrid chooses the grid by the greatest value, from an earlier solution or one without a
 // grid. If the values turn out to be greater than estimated, it estimates again.
 func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
+	const attempts = 3
 	exponent, known := proof.exponents[proof.index]
-	for range 3 {
+	for range attempts {
 		if !known {
 			values, err := solveWith(solve.Options{Epsilon: proof.opts.Epsilon})
 			if err != nil {
@@ -326,7 +343,8 @@ func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*s
 		if err != nil {
 			return nil, err
 		}
-		if greatestExponent(values) <= exponent+fineGrid.gridBits()-proof.effort.gridBits() {
+		greatestOnGrid := exponent + fineGrid.gridBits() - proof.effort.gridBits()
+		if greatestExponent(values) <= greatestOnGrid {
 			proof.exponents[proof.index] = exponent
 			return values, nil
 		}
@@ -353,11 +371,9 @@ func greatestExponent(values *solve.Values) int {
 // reachReward computes the bounds of a reachability reward, and the ranks and layers of rule 2 of package
 // certify.
 func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error) {
-	graph := proof.graph
-	solveWith := func(opts solve.Options) (*solve.Values, error) {
-		return solve.ReachReward(proof.ctx, graph, proof.rewardStructure, target, proof.direction(), opts)
-	}
-	values, err := proof.solveOnGrid(target, solveWith)
+	values, err := proof.solveOnGrid(target, func(opts solve.Options) (*solve.Values, error) {
+		return solve.ReachReward(proof.ctx, proof.graph, proof.rewardStructure, target, proof.direction(), opts)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -365,29 +381,42 @@ func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error)
 	infinite := infiniteStates(values)
 	finite := infinite.Complement().Minus(target)
 	if proof.Max {
-		proof.Rank = proof.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
-		if !infinite.Empty() {
-			avoid := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
-			proof.Layer = proof.rankColumn(rankByDistance(graph, avoid, infinite, func(int, int) bool { return true }), infinite)
-		}
-		return values, nil
+		proof.rankMaxReachReward(target, finite, infinite)
+	} else {
+		proof.rankMinReachReward(target, finite, infinite, proof.upperEquations(values))
 	}
-	upper := proof.upperEquations(values)
+	return values, nil
+}
+
+// rankMaxReachReward ranks the finite states, from which every scheduler reaches the target, and layers the infinite
+// states by their distance to states that can avoid the target.
+func (proof *vectorProof) rankMaxReachReward(target, finite, infinite *sparse.Set) {
+	graph := proof.graph
+	proof.Rank = proof.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
+	if infinite.Empty() {
+		return
+	}
+	avoiding := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
+	distance := rankByDistance(graph, avoiding, infinite, func(int, int) bool { return true })
+	proof.Layer = proof.rankColumn(distance, infinite)
+}
+
+// rankMinReachReward ranks the finite states by their distance to the target along optimal choices, and layers the
+// infinite states, from which no scheduler reaches the target almost surely.
+func (proof *vectorProof) rankMinReachReward(target, finite, infinite *sparse.Set, upper *bellmanEquations) {
+	graph := proof.graph
 	isOptimal := func(s, c int) bool { return graph.First == nil || upper.compareChoice(s, c) <= 0 }
 	proof.Rank = proof.rankColumn(rankByDistance(graph, target, finite, isOptimal), finite)
 	if !infinite.Empty() {
 		proof.Layer = proof.rankColumn(trapLayers(graph, infinite.Complement()), infinite)
 	}
-	return values, nil
 }
 
 // totalReward computes the bounds of a total reward, and the ranks and layers of rule 3 of package certify.
 func (proof *vectorProof) totalReward() (*solve.Values, error) {
-	graph := proof.graph
-	solveWith := func(opts solve.Options) (*solve.Values, error) {
-		return solve.TotalReward(proof.ctx, graph, proof.rewardStructure, proof.direction(), opts)
-	}
-	values, err := proof.solveOnGrid(nil, solveWith)
+	values, err := proof.solveOnGrid(nil, func(opts solve.Options) (*solve.Values, error) {
+		return solve.TotalReward(proof.ctx, proof.graph, proof.rewardStructure, proof.direction(), opts)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -397,27 +426,32 @@ func (proof *vectorProof) totalReward() (*solve.Values, error) {
 
 // rankTotalReward computes the ranks of a finite lower bound, and the ranks and layers of the states with an
 // infinite value.
-func (proof *vectorProof) rankTotalReward(values *solve.Values) (err error) {
-	graph := proof.graph
+func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 	positive, infinite := proof.positiveStates(values), infiniteStates(values)
 	rank := proof.progressRanks(positive, proof.lowerEquations(values), proof.rewardStructure)
-	inside, layer := rank, rank
-	if proof.Max {
-		if inside, layer, err = proof.recurringRewardRanks(infinite); err != nil {
-			return err
-		}
-	} else {
-		layer = trapLayers(graph, infinite.Complement())
-		inside = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, c int) bool {
-			return !earnsReward(proof.rewardStructure, s, c) && staysInLayer(graph, c, layer)
-		})
+	infiniteRank, layer, err := proof.infiniteRewardRanks(infinite)
+	if err != nil {
+		return err
 	}
 	for s := range infinite.All() {
-		rank[s] = inside[s]
+		rank[s] = infiniteRank[s]
 	}
 	proof.Rank = proof.rankColumn(rank, positive.Union(infinite))
 	proof.Layer = proof.rankColumn(layer, infinite)
 	return nil
+}
+
+// infiniteRewardRanks returns ranks and layers that prove that the total reward of the given states is infinite.
+func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
+	if proof.Max {
+		return proof.recurringRewardRanks(infinite)
+	}
+	graph := proof.graph
+	layer = trapLayers(graph, infinite.Complement())
+	rank = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, c int) bool {
+		return !earnsReward(proof.rewardStructure, s, c) && staysInLayer(graph, c, layer)
+	})
+	return rank, layer, nil
 }
 
 // staysInLayer reports whether all successors of a choice are in the layer of its state.
@@ -440,55 +474,52 @@ func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, laye
 		return nil, nil, err
 	}
 	earning := sparse.NewSet(graph.NumStates())
-	for _, s := range components.States {
-		first, end := graph.Choices(int(s))
-		for c := first; c < end; c++ {
-			if components.Choices.Has(c) && earnsReward(proof.rewardStructure, int(s), c) {
-				earning.Add(int(s))
-			}
+	for _, state := range components.States {
+		s := int(state)
+		if hasChoice(graph, s, func(c int) bool { return components.Choices.Has(c) && earnsReward(proof.rewardStructure, s, c) }) {
+			earning.Add(s)
 		}
 	}
 	rank = rankByDistance(graph, earning, infinite, func(_, c int) bool { return components.Choices.Has(c) })
-	core := sparse.NewSet(graph.NumStates())
+	recurring := sparse.NewSet(graph.NumStates())
 	for s := range infinite.All() {
 		if rank[s] != unranked {
-			core.Add(s)
+			recurring.Add(s)
 		}
 	}
-	return rank, rankByDistance(graph, core, infinite, func(int, int) bool { return true }), nil
+	layer = rankByDistance(graph, recurring, infinite, func(int, int) bool { return true })
+	return rank, layer, nil
 }
 
 // setBoundColumns stores values as the columns Lower and Upper of the vector.
 func (proof *vectorProof) setBoundColumns(values *solve.Values) {
 	if values.Exact != nil {
-		column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
-		infinite := infiniteStates(values)
-		for k, s := range proof.orderedStates() {
-			column.Rats[k] = values.Exact[s]
-			if column.Rats[k] == nil {
-				column.Rats[k] = new(big.Rat)
-			}
-		}
-		if !infinite.Empty() {
-			column.Infinite = proof.bits(infinite)
-		}
+		column := proof.fractionColumn(values)
 		proof.Lower, proof.Upper = column, column
 		return
 	}
 	proof.Lower, proof.Upper = proof.boundColumn(values.Lower), proof.boundColumn(values.Upper)
 }
 
+// fractionColumn converts exact values to a column. An infinite value is 0 there, and in the set Infinite.
+func (proof *vectorProof) fractionColumn(values *solve.Values) *certificate.Values {
+	column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
+	for k, s := range proof.orderedStates() {
+		column.Rats[k] = values.Exact[s]
+		if column.Rats[k] == nil {
+			column.Rats[k] = new(big.Rat)
+		}
+	}
+	if infinite := infiniteStates(values); !infinite.Empty() {
+		column.Infinite = proof.bits(infinite)
+	}
+	return column
+}
+
 // boundColumn converts bounds to a column: float64 numbers, or multiples of the grid.
 func (proof *vectorProof) boundColumn(values []float64) *certificate.Values {
 	if proof.effort.withoutGrid() {
-		if proof.order == nil {
-			return certificate.FromDoubles(values)
-		}
-		ordered := make([]float64, len(values))
-		for index, s := range proof.orderedStates() {
-			ordered[index] = values[s]
-		}
-		return certificate.FromDoubles(ordered)
+		return certificate.FromDoubles(proof.inOrder(values))
 	}
 	column := &certificate.Values{Fixed: make([]uint64, len(values)), Scale: uint(-math.Ilogb(proof.grid))}
 	for index, s := range proof.orderedStates() {
@@ -502,6 +533,18 @@ func (proof *vectorProof) boundColumn(values []float64) *certificate.Values {
 		column.Infinite.Add(index)
 	}
 	return column
+}
+
+// inOrder returns the values of the states in the order of the certificate.
+func (proof *vectorProof) inOrder(values []float64) []float64 {
+	if proof.order == nil {
+		return values
+	}
+	ordered := make([]float64, len(values))
+	for index, s := range proof.orderedStates() {
+		ordered[index] = values[s]
+	}
+	return ordered
 }
 
 // rankColumn converts the ranks of some states to a column; it returns nil if there are no such states.
@@ -543,7 +586,7 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 		return e.compareExactly(s, c)
 	}
 	bound, sum := e.bound[s], e.reward.OfChoice(s, c)
-	withoutReward := sum == 0
+	hasReward := sum != 0
 	minTarget, maxTarget := math.Inf(1), 0.0
 	for i := first; i < end; i++ {
 		targetBound := e.bound[e.graph.Target[i]]
@@ -554,9 +597,9 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 	switch {
 	case math.IsInf(maxTarget, 1):
 		return 1
-	case withoutReward && minTarget == maxTarget: // the probabilities sum to 1
+	case !hasReward && minTarget == maxTarget: // the probabilities sum to 1
 		return cmp.Compare(minTarget, bound)
-	case withoutReward && minTarget >= bound:
+	case !hasReward && minTarget >= bound:
 		return 1
 	case sum < 0x1p-960: // products may be subnormal
 	case sum-absErr > bound:

@@ -133,7 +133,7 @@ func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	return c.setValue(ctx)
 }
 
-// property is what the stopping rule needs to know.
+// property returns the properties of an objective on which the stopping rule depends.
 func (o *Objective) property() stats.Property {
 	p := stats.Property{Reward: o.Reward}
 	if !o.Query() {
@@ -198,13 +198,13 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 func (c *checker) reportProgress() {
 	now := time.Now()
 	statistics := c.stats()
-	if c.opts.Progress == nil || now.Sub(c.lastProgress) < 100*time.Millisecond || statistics.Count() == 0 {
+	if c.opts.Progress == nil || statistics.Count() == 0 || now.Sub(c.lastProgress) < 100*time.Millisecond {
 		return
 	}
 	c.lastProgress = now
-	target, _ := c.plan.Samples()
-	rate := float64(statistics.Count()) / now.Sub(c.start).Seconds()
-	update := progress.Progress{Done: statistics.Count(), Target: target, Unit: progress.Samples, Estimate: statistics.Mean(), Rate: rate}
+	update := progress.Progress{Done: statistics.Count(), Unit: progress.Samples, Estimate: statistics.Mean()}
+	update.Target, _ = c.plan.Samples()
+	update.Rate = float64(statistics.Count()) / now.Sub(c.start).Seconds()
 	outcome, _ := c.plan.Outcome(statistics)
 	if !math.IsInf(outcome.Width, 0) && !math.IsNaN(outcome.Width) {
 		update.HalfWidth = outcome.Width
@@ -221,15 +221,22 @@ func (c *checker) setSampleFields() {
 	if statistics.Count() > 0 {
 		c.result.Estimate = statistics.Mean()
 	}
-	c.result.Resolution = result.NoNondet
-	if c.result.Nondet > 0 || c.result.Overlap > 0 || c.failed != nil && c.failed.Nondet > 0 {
-		c.result.Resolution = result.Uniform
-	}
-	if statistics.Count() == 0 && c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC {
-		c.result.Resolution = result.ResolutionUnknown
-	}
+	c.result.Resolution = c.resolution()
 	c.warnParameters()
 	c.warnResolution()
+}
+
+// resolution returns how the samples resolved nondeterminism.
+func (c *checker) resolution() result.Resolution {
+	isChain := c.property.Program.Type == syntax.DTMC || c.property.Program.Type == syntax.CTMC
+	metChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || c.failed != nil && c.failed.Nondet > 0
+	switch {
+	case c.stats().Count() == 0 && !isChain:
+		return result.ResolutionUnknown
+	case metChoices:
+		return result.Uniform
+	}
+	return result.NoNondet
 }
 
 // setValue sets the value, the accuracy and the bound of the verdict from the samples. The error says that
@@ -255,16 +262,20 @@ func (c *checker) setValue(ctx context.Context) error {
 		c.setEstimate(outcome)
 		return err
 	}
-	switch outcome.Decision {
-	case stats.Holds, stats.Fails:
-		c.result.Value = result.Value{Kind: result.Boolean, Bool: outcome.Decision == stats.Holds}
-		c.warnDecision(outcome, sound)
-	default:
-		if err == nil {
-			err = c.tooImprecise(outcome)
-		}
+	if !c.setDecision(outcome, sound) && err == nil {
+		return c.tooImprecise(outcome)
 	}
 	return err
+}
+
+// setDecision sets the truth value of a bounded property, and reports whether the samples decide it.
+func (c *checker) setDecision(outcome stats.Outcome, sound stats.Interval) bool {
+	if outcome.Decision != stats.Holds && outcome.Decision != stats.Fails {
+		return false
+	}
+	c.result.Value = result.Value{Kind: result.Boolean, Bool: outcome.Decision == stats.Holds}
+	c.warnDecision(outcome, sound)
+	return true
 }
 
 // setEstimate sets the value of a query to the estimate.
@@ -276,22 +287,11 @@ func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.warnEstimate(outcome)
 }
 
-// soundInterval computes a confidence interval and, if it is sound, sets the bound of the verdict. After an
-// interruption it uses a sequential interval, because an interruption cuts off long paths, so the number of
-// samples depends on them.
+// soundInterval computes a confidence interval and, if it is sound, sets the bound of the verdict.
 func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
-	var interval stats.Interval
-	var err error
+	// An interruption cuts off long paths, so the number of samples depends on them.
 	sequential := c.plan.Sequential() || interrupted
-	if c.objective.Reward {
-		var bounds *stats.Bounds
-		if c.opts.MaxReward > 0 {
-			bounds = &stats.Bounds{Lo: 0, Hi: c.opts.MaxReward}
-		}
-		interval, err = stats.RewardInterval(c.rewards, bounds, c.plan.Confidence(), sequential)
-	} else {
-		interval, err = stats.BernoulliInterval(c.successes, c.plan.Confidence(), sequential)
-	}
+	interval, err := c.confidenceInterval(sequential)
 	switch {
 	case err != nil:
 		c.warn("no sound interval: %v", err)
@@ -300,6 +300,19 @@ func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) s
 		c.result.BoundMethod = interval.Method.String()
 	}
 	return interval
+}
+
+// confidenceInterval returns a confidence interval for the mean of the samples. A sequential interval is valid
+// for any number of samples, however it came about.
+func (c *checker) confidenceInterval(sequential bool) (stats.Interval, error) {
+	if !c.objective.Reward {
+		return stats.BernoulliInterval(c.successes, c.plan.Confidence(), sequential)
+	}
+	var bounds *stats.Bounds
+	if c.opts.MaxReward > 0 {
+		bounds = &stats.Bounds{Lo: 0, Hi: c.opts.MaxReward}
+	}
+	return stats.RewardInterval(c.rewards, bounds, c.plan.Confidence(), sequential)
 }
 
 func methodName(m stats.Method) string {

@@ -18,14 +18,7 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 		return failure
 	}
 	if cause, ok := errors.AsType[*compile.StateError](err); ok {
-		failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
-		if cause.Undecided {
-			failure.Class = result.Unsupported
-		}
-		if !cause.Pos.IsValid() { // see objectiveBuilder.stateFormula
-			failure.File, failure.Pos = file, pos
-		}
-		return failure
+		return stateFailure(cause, file, pos)
 	}
 	if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		return &result.Failure{Class: result.Unsupported, Message: cause.Msg, File: cause.File, Pos: cause.Pos}
@@ -36,6 +29,19 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: pos}
 	if cause, ok := errors.AsType[*stats.Error](err); ok {
 		failure.Class = statsClass(cause.Code)
+	}
+	return failure
+}
+
+// stateFailure classifies an error in a state of the model. The error has no position if the expression comes
+// from a property: see objectiveBuilder.stateFormula.
+func stateFailure(cause *compile.StateError, file string, pos syntax.Pos) *result.Failure {
+	failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
+	if cause.Undecided {
+		failure.Class = result.Unsupported
+	}
+	if !cause.Pos.IsValid() {
+		failure.File, failure.Pos = file, pos
 	}
 	return failure
 }
@@ -53,21 +59,16 @@ func statsClass(code stats.Code) result.Class {
 	return result.Other
 }
 
-// failedPathError returns the error of a property if one of its paths has no outcome: it was not decided, it
-// deadlocked, or it could not be evaluated.
+// failedPathError returns the error of a property if one of its paths has no outcome: the path was not decided,
+// reached a deadlock, or could not be evaluated.
 func (c *checker) failedPathError() error {
-	outcome := c.failed
 	sample := fmt.Sprintf("sample %d of seed %d", c.result.Samples, c.opts.Seed)
 	if n := c.result.Samples; n > 0 {
 		sample += fmt.Sprintf("; %s had finished with mean %v", noun.Count(n, "sample"), c.result.Estimate)
 	}
+	outcome := c.failed
 	if outcome.Status == compile.Undecided {
-		failure := &result.Failure{Class: result.PathLength, File: c.property.File, Pos: c.property.Pos}
-		failure.Message = fmt.Sprintf("a path was not decided after %s (%s): want more with --max-path (PRISM: -simpathlen)", noun.Count(outcome.Steps, "step"), sample)
-		if outcome.Steps < c.opts.MaxPath {
-			failure.Message = fmt.Sprintf("a path is in a deadlock after %s and never reaches the target of the reward (%s)", noun.Count(outcome.Steps, "step"), sample)
-		}
-		return failure
+		return &result.Failure{Class: result.PathLength, File: c.property.File, Pos: c.property.Pos, Message: c.undecidedMessage(outcome.Steps, sample)}
 	}
 	failure := Failure(outcome.Err, c.property.File, c.property.Pos)
 	if outcome.Status == compile.Deadlocked {
@@ -75,6 +76,14 @@ func (c *checker) failedPathError() error {
 	}
 	failure.Message += " (" + sample + ")"
 	return failure
+}
+
+// undecidedMessage says why a path of the given number of steps was not decided.
+func (c *checker) undecidedMessage(steps int64, sample string) string {
+	if steps < c.opts.MaxPath {
+		return fmt.Sprintf("a path is in a deadlock after %s and never reaches the target of the reward (%s)", noun.Count(steps, "step"), sample)
+	}
+	return fmt.Sprintf("a path was not decided after %s (%s): want more with --max-path (PRISM: -simpathlen)", noun.Count(steps, "step"), sample)
 }
 
 // interruptedError returns the error of a check whose context ended. It says how many samples were drawn.

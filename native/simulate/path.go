@@ -74,8 +74,8 @@ const (
 	AtLoop                    // the last step was a deterministic self-loop, which would repeat for ever
 	AtLimit                   // PathOptions.MaxSteps before what was asked for
 	AtError                   // Path.Err
-	AtRequest                 // the same, because the context ended
-	AtRecord                  // of PathOptions.Record
+	AtRequest                 // the context ended, or the caller stopped the iteration
+	AtRecord                  // the steps of PathOptions.Record have ended
 )
 
 // String returns a short description.
@@ -133,32 +133,41 @@ func Walk(ctx context.Context, source Source, opts PathOptions) *Path {
 // of steps.
 func (p *Path) Visits() iter.Seq[*Visit] {
 	return func(yield func(*Visit) bool) {
-		drawer, err := newPathDrawer(p.ctx, p.source, p.opts)
-		if err == nil {
-			p.End, err = drawer.drawPath(yield)
-			p.Probability.Copy(&drawer.recordProbability)
-			p.MeanTimes = drawer.usesMeanTimes
-		}
-		if err == nil {
-			return
-		}
-		p.End = AtError
-		p.Err = Failure(err, p.source.Program().File, syntax.Pos{})
-		if p.ctx.Err() != nil && errors.Is(err, p.ctx.Err()) {
-			p.End = AtRequest
+		if err := p.draw(yield); err != nil {
+			p.setError(err)
 		}
 	}
 }
 
+// draw draws the path and yields its states.
+func (p *Path) draw(yield func(*Visit) bool) error {
+	drawer, err := newPathDrawer(p.ctx, p.source, p.opts)
+	if err != nil {
+		return err
+	}
+	p.End, err = drawer.drawPath(yield)
+	p.Probability.Copy(&drawer.recordProbability)
+	p.MeanTimes = drawer.usesMeanTimes
+	return err
+}
+
+// setError sets the end of a path that could not go on. An error of the context means that the caller ended it.
+func (p *Path) setError(err error) {
+	p.End = AtError
+	if p.ctx.Err() != nil && errors.Is(err, p.ctx.Err()) {
+		p.End = AtRequest
+	}
+	p.Err = Failure(err, p.source.Program().File, syntax.Pos{})
+}
+
 // pathDrawer draws a path, or replays the steps of a record.
 type pathDrawer struct {
-	ctx          context.Context
-	source       Source
-	opts         PathOptions
-	initialState []int32
-	// recordProbability is the probability of the steps, and mean Path.MeanTimes.
-	recordProbability big.Float
-	usesMeanTimes     bool
+	ctx               context.Context
+	source            Source
+	opts              PathOptions
+	initialState      []int32
+	recordProbability big.Float // Path.Probability
+	usesMeanTimes     bool      // Path.MeanTimes
 }
 
 // newPathDrawer selects the initial state: the only one, or the first state of the record.
@@ -188,7 +197,8 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 
 func (drawer *pathDrawer) continuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
-// drawPath draws the path. A state is yielded when the step that leaves it is known.
+// drawPath draws the path and yields its states. It yields a state when the step that leaves it is known, or
+// when the path ends there.
 func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	rng := drawer.random()
 	rewards, err := drawer.stateRewards(drawer.initialState)
@@ -197,47 +207,58 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	}
 	current, next := &Visit{State: slices.Clone(drawer.initialState), Rewards: rewards}, &Visit{}
 	for elapsed := 0.0; ; current, next = next, current {
-		if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
+		choices, end, err := drawer.expand(current, elapsed)
+		if choices == nil {
 			yield(current)
-			return AtRequest, drawer.ctx.Err()
+			return end, err
 		}
-		choices, err := drawer.source.Expand(current.State)
-		if err != nil {
-			yield(current)
-			return AtError, err
-		}
-		recorded := drawer.opts.Record != nil && current.Number < drawer.opts.Record.Steps()
-		if end, ok := drawer.isComplete(current.Number, elapsed, choices); ok && !recorded {
-			yield(current)
-			return end, nil
-		}
-		looping := drawer.loops(current.State, choices)
+		endsInLoop := drawer.endsInLoop(current, choices)
 		if err := drawer.takeStep(current, next, choices, rng); err != nil {
-			current.Out = nil
 			yield(current)
 			return AtError, err
 		}
 		if !yield(current) {
 			return AtRequest, nil
 		}
-		elapsed += drawer.duration(current.Out)
-		if looping && !recorded && !drawer.opts.NoLoopCheck {
+		if endsInLoop {
 			yield(next)
 			return AtLoop, nil
 		}
+		elapsed += drawer.duration(current.Out)
 	}
 }
 
+// expand returns the choices of the current state. If the path ends there, it returns nil and the reason.
+func (drawer *pathDrawer) expand(current *Visit, elapsed float64) (*compile.Choices, PathEnd, error) {
+	if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
+		return nil, AtRequest, drawer.ctx.Err()
+	}
+	choices, err := drawer.source.Expand(current.State)
+	if err != nil {
+		return nil, AtError, err
+	}
+	end, complete := drawer.isComplete(current.Number, elapsed, choices)
+	if complete && !drawer.hasRecordedStep(current) {
+		return nil, end, nil
+	}
+	return choices, end, nil
+}
+
+// hasRecordedStep reports whether the record has the step that leaves the current state.
+func (drawer *pathDrawer) hasRecordedStep(current *Visit) bool {
+	return drawer.opts.Record != nil && current.Number < drawer.opts.Record.Steps()
+}
+
 // random returns the random numbers of the path.
-func (w *pathDrawer) random() *rand.Rand {
+func (drawer *pathDrawer) random() *rand.Rand {
 	var key [32]byte
-	for i, word := range compile.NewStream(w.opts.Seed, w.opts.Index) {
+	for i, word := range compile.NewStream(drawer.opts.Seed, drawer.opts.Index) {
 		binary.LittleEndian.PutUint64(key[8*i:], word)
 	}
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// duration is what a step counts for PathOptions.Time.
+// duration returns the time of a step that counts towards PathOptions.Time.
 func (drawer *pathDrawer) duration(step *Step) float64 {
 	if drawer.continuous() {
 		return step.Time
@@ -263,54 +284,66 @@ func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *comp
 	return AtLength, steps >= drawer.opts.Steps
 }
 
-// loops reports whether the only thing the state can do is to stay as it is,
-// for ever and, outside a CTMC, without anybody noticing.
-func (drawer *pathDrawer) loops(state []int32, choices *compile.Choices) bool {
-	return !drawer.continuous() && len(choices.List) == 1 && len(choices.List[0].Transitions) == 1 &&
-		slices.Equal(choices.List[0].Transitions[0].Target, state)
+// endsInLoop reports whether the path ends because the only transition of the current state leads back to it.
+// In a CTMC time passes in such a state, so the path goes on.
+func (drawer *pathDrawer) endsInLoop(current *Visit, choices *compile.Choices) bool {
+	if drawer.opts.NoLoopCheck || drawer.continuous() || drawer.hasRecordedStep(current) {
+		return false
+	}
+	return len(choices.List) == 1 && len(choices.List[0].Transitions) == 1 &&
+		slices.Equal(choices.List[0].Transitions[0].Target, current.State)
 }
 
 // takeStep takes the next step from the record, or draws it. It stores the step in current.Out, and the state
 // after the step in next.
 func (drawer *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
-	var step *Step
-	var transition int
-	if drawer.opts.Record != nil && current.Number < drawer.opts.Record.Steps() {
-		var err error
-		if step, transition, err = drawer.recordedStep(current, choices); err != nil {
-			return err
-		}
-	} else {
-		step, transition = drawer.randomStep(choices, rng)
+	step, transition, err := drawer.selectStep(current, choices, rng)
+	if err != nil {
+		return err
 	}
-	taken := &choices.List[step.Choice].Transitions[transition]
 	if drawer.opts.Record != nil {
-		probability := step.Probability
-		if drawer.continuous() {
-			probability /= exitRateOf(choices)
-		}
-		drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
+		drawer.multiplyProbability(step, choices)
 	}
 	if drawer.opts.Rewards {
-		var err error
 		if step.Rewards, err = drawer.source.StepRewards(step.Choice, transition); err != nil {
 			return err
 		}
 	}
-	rewards, err := drawer.stateRewards(taken.Target)
+	target := choices.List[step.Choice].Transitions[transition].Target
+	rewards, err := drawer.stateRewards(target)
 	if err != nil {
 		return err
 	}
 	current.Out = step
-	state := append(next.State[:0], taken.Target...)
+	state := append(next.State[:0], target...)
 	*next = Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: state, Rewards: rewards, In: step}
 	return nil
 }
 
-// randomStep draws a choice and a transition: in a CTMC by a race of exponential distributions, otherwise by
-// the Chooser, or uniformly without one.
-func (drawer *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (step *Step, transition int) {
-	step = &Step{Choices: len(choices.List)}
+// selectStep returns the recorded step that leaves the current state, or draws one. The second result is the
+// index of the transition within the choice.
+func (drawer *pathDrawer) selectStep(current *Visit, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
+	if drawer.hasRecordedStep(current) {
+		return drawer.recordedStep(current, choices)
+	}
+	step, transition := drawer.randomStep(choices, rng)
+	return step, transition, nil
+}
+
+// multiplyProbability multiplies the probability of the path by the probability of a step.
+func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choices) {
+	probability := step.Probability
+	if drawer.continuous() {
+		probability /= exitRate(choices)
+	}
+	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
+}
+
+// randomStep draws a choice and a transition of it. In a CTMC the transitions race; in other models the
+// Chooser selects the choice, or all choices are equally likely.
+func (drawer *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (*Step, int) {
+	step := &Step{Choices: len(choices.List)}
+	var transition int
 	switch {
 	case drawer.continuous():
 		step.Choice, transition, step.Time = sampleRace(choices, rng)
@@ -355,11 +388,11 @@ func sampleTransition(transitions []compile.Transition, random float64) int {
 	return len(transitions) - 1
 }
 
-// exitRateOf returns the exit rate of a state of a CTMC: the sum of the rates of all its transitions.
-func exitRateOf(choices *compile.Choices) float64 {
+// exitRate returns the exit rate of a state of a CTMC: the sum of the rates of all its transitions.
+func exitRate(choices *compile.Choices) float64 {
 	sum := 0.0
-	for _, c := range choices.List {
-		for _, transition := range c.Transitions {
+	for _, choice := range choices.List {
+		for _, transition := range choice.Transitions {
 			sum += transition.Weight
 		}
 	}
@@ -368,20 +401,21 @@ func exitRateOf(choices *compile.Choices) float64 {
 
 // sampleRace draws a transition with probability proportional to its rate, and the time until it fires.
 func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
-	exitRate := exitRateOf(choices)
-	random := rng.Float64() * exitRate
-	sojourn = rng.ExpFloat64() / exitRate
-	for i, c := range choices.List {
+	rate := exitRate(choices)
+	random := rng.Float64() * rate
+	sojourn = rng.ExpFloat64() / rate
+	last := len(choices.List) - 1
+	for i := range last {
 		rate := 0.0
-		for _, t := range c.Transitions {
-			rate += t.Weight
+		for _, transition := range choices.List[i].Transitions {
+			rate += transition.Weight
 		}
-		if random < rate || i == len(choices.List)-1 {
-			return i, sampleTransition(c.Transitions, random), sojourn
+		if random < rate {
+			return i, sampleTransition(choices.List[i].Transitions, random), sojourn
 		}
 		random -= rate
 	}
-	return 0, 0, sojourn // unreachable: every state has a choice
+	return last, sampleTransition(choices.List[last].Transitions, random), sojourn
 }
 
 // ActionText returns the action of a step as PRISM writes it: "[a]", or the name of the module for an

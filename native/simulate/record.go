@@ -45,9 +45,7 @@ const maxRecord = 50_000_000
 func ReadPath(ctx context.Context, file string, text []byte, program *sema.Program) (*Record, error) {
 	reader := &recordReader{file: file, program: program, columns: make(map[string]int)}
 	record := &Record{File: file}
-	for rest, hasMore := text, true; hasMore; {
-		var line []byte
-		line, rest, hasMore = bytes.Cut(rest, []byte("\n"))
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
 		reader.line++
 		if reader.line&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -56,22 +54,8 @@ func ReadPath(ctx context.Context, file string, text []byte, program *sema.Progr
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if reader.separator == "" {
-			if err := reader.readHeading(string(line)); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		next, err := reader.readRow(string(line), len(record.rows))
-		if err != nil {
+		if err := reader.readLine(record, string(line)); err != nil {
 			return nil, err
-		}
-		if next.action == "null" { // PRISM writes this last row if a path up to a time ends in a deadlock
-			continue
-		}
-		record.rows = append(record.rows, next)
-		if len(record.rows)*max(1, len(next.state)) > maxRecord {
-			return nil, reader.formatError(1, "the path has more than %d values", maxRecord)
 		}
 	}
 	if len(record.rows) == 0 {
@@ -82,16 +66,36 @@ func ReadPath(ctx context.Context, file string, text []byte, program *sema.Progr
 
 // recordReader reads a record line by line.
 type recordReader struct {
-	file       string
-	program    *sema.Program
-	line       int32
-	separator  string
-	columns    map[string]int
-	numColumns int
-	slots      []int // of each variable: its column
-	lastTime   float64
+	file            string
+	program         *sema.Program
+	line            int32
+	separator       string
+	columns         map[string]int
+	numColumns      int
+	variableColumns []int // by variable: the index of its column
+	lastTime        float64
 }
 
+// readLine reads a line that is not blank: the first is the heading, each other adds a row to the record.
+func (p *recordReader) readLine(record *Record, line string) error {
+	if p.separator == "" {
+		return p.readHeading(line)
+	}
+	next, err := p.readRow(line, len(record.rows))
+	if err != nil {
+		return err
+	}
+	if next.action == "null" { // PRISM writes this last row if a path up to a time ends in a deadlock
+		return nil
+	}
+	record.rows = append(record.rows, next)
+	if len(record.rows)*max(1, len(next.state)) > maxRecord {
+		return p.formatError(1, "the path has more than %d values", maxRecord)
+	}
+	return nil
+}
+
+// formatError returns an error at a column of the current line.
 func (p *recordReader) formatError(col int, format string, args ...any) error {
 	return recordError(p.file, p.line, int32(col), format, args...)
 }
@@ -102,37 +106,35 @@ func recordError(file string, line, col int32, format string, args ...any) error
 	}
 }
 
-// splitColumns returns the trimmed text of each column of a line, and the position at which each begins.
-func (p *recordReader) splitColumns(line string) (text []string, columns []int) {
-	for column := 1; ; {
-		part, rest, more := strings.Cut(line, p.separator)
+// splitColumns returns the trimmed text of each column of a line, and the position at which each text begins.
+func (p *recordReader) splitColumns(line string) (texts []string, positions []int) {
+	position := 1
+	for part := range strings.SplitSeq(line, p.separator) {
 		if p.separator != " " || part != "" { // several blanks separate like one
 			trimmed := strings.TrimLeft(part, " ")
-			text = append(text, strings.TrimRight(trimmed, " "))
-			columns = append(columns, column+len(part)-len(trimmed))
+			texts = append(texts, strings.TrimRight(trimmed, " "))
+			positions = append(positions, position+len(part)-len(trimmed))
 		}
-		if !more {
-			return text, columns
-		}
-		column += len(part) + 1
-		line = rest
+		position += len(part) + len(p.separator)
 	}
+	return texts, positions
 }
 
 // readHeading reads the heading: it detects the separator, and finds the column of each variable.
 func (p *recordReader) readHeading(line string) error {
-	p.separator = " "
-	for _, separator := range []string{",", "\t"} {
-		if strings.Contains(line, separator) {
-			p.separator = separator
-			break
-		}
+	switch {
+	case strings.Contains(line, ","):
+		p.separator = ","
+	case strings.Contains(line, "\t"):
+		p.separator = "\t"
+	default:
+		p.separator = " "
 	}
-	names, columns := p.splitColumns(line)
+	names, positions := p.splitColumns(line)
 	p.numColumns = len(names)
 	for i, name := range names {
 		if _, duplicate := p.columns[name]; duplicate {
-			return p.formatError(columns[i], "found a second column %q", name)
+			return p.formatError(positions[i], "found a second column %q", name)
 		}
 		p.columns[name] = i
 	}
@@ -141,7 +143,7 @@ func (p *recordReader) readHeading(line string) error {
 		if !ok {
 			return p.formatError(1, "found no column %q, want one for each variable of %s", variable.Name, p.program.File)
 		}
-		p.slots = append(p.slots, i)
+		p.variableColumns = append(p.variableColumns, i)
 	}
 	return nil
 }
@@ -149,52 +151,66 @@ func (p *recordReader) readHeading(line string) error {
 // readRow reads the row of state number, and checks the columns of the step number, the probability and the
 // time.
 func (p *recordReader) readRow(line string, number int) (row, error) {
-	texts, columns := p.splitColumns(line)
+	texts, positions := p.splitColumns(line)
 	if len(texts) != p.numColumns {
 		return row{}, p.formatError(1, "found %d columns, want %d, as in the heading", len(texts), p.numColumns)
 	}
-	result := row{line: p.line, column: int32(columns[0]), probability: math.NaN(), time: math.NaN(), state: make([]int32, len(p.slots))}
-	for slot, i := range p.slots {
+	result := row{line: p.line, column: int32(positions[0]), probability: math.NaN(), time: math.NaN()}
+	if len(p.variableColumns) > 0 {
+		result.column = int32(positions[p.variableColumns[0]])
+	}
+	var err error
+	if result.state, err = p.parseState(texts, positions); err != nil {
+		return result, err
+	}
+	if i, ok := p.columns["action"]; ok && texts[i] != "?" && number > 0 {
+		result.action = texts[i]
+	}
+	if result.action == "null" {
+		return result, nil
+	}
+	if i, ok := p.columns["step"]; ok && texts[i] != strconv.Itoa(number) {
+		return result, p.formatError(positions[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], number)
+	}
+	if i, ok := p.columns["probability"]; ok && (texts[i] != "-" || number > 0) {
+		if result.probability, err = p.parseNumber("probability", texts[i], positions[i], 0); err != nil {
+			return result, err
+		}
+	}
+	if i, ok := p.columns["time"]; ok && p.program.Type == syntax.CTMC && (texts[i] != "-" || number > 0) {
+		if result.time, err = p.parseNumber("time", texts[i], positions[i], p.lastTime); err != nil {
+			return result, err
+		}
+		p.lastTime = result.time
+	}
+	return result, nil
+}
+
+// parseState returns the values of the variables in a row.
+func (p *recordReader) parseState(texts []string, positions []int) ([]int32, error) {
+	state := make([]int32, len(p.variableColumns))
+	for slot, i := range p.variableColumns {
 		variable := &p.program.Vars[slot]
 		value, ok := valueOf(variable.Type, texts[i])
 		if !ok {
-			return result, p.formatError(columns[i], "found %q for %s, want %s", texts[i], variable.Name, map[bool]string{true: "true or false", false: "an integer"}[variable.Type == sema.Bool])
+			wanted := "an integer"
+			if variable.Type == sema.Bool {
+				wanted = "true or false"
+			}
+			return nil, p.formatError(positions[i], "found %q for %s, want %s", texts[i], variable.Name, wanted)
 		}
-		result.state[slot] = value
+		state[slot] = value
 	}
-	if len(p.slots) > 0 {
-		result.column = int32(columns[p.slots[0]])
+	return state, nil
+}
+
+// parseNumber parses the text of a column, a finite number of at least minimum.
+func (p *recordReader) parseNumber(column, text string, position int, minimum float64) (float64, error) {
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(value >= minimum) || math.IsInf(value, 1) {
+		return 0, p.formatError(position, "found %q for the %s, want a number of at least %s", text, column, strconv.FormatFloat(minimum, 'g', -1, 64))
 	}
-	if i, ok := p.columns["action"]; ok && texts[i] != "?" && number > 0 {
-		if result.action = texts[i]; result.action == "null" {
-			return result, nil
-		}
-	}
-	if i, ok := p.columns["step"]; ok && texts[i] != strconv.Itoa(number) {
-		return result, p.formatError(columns[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], number)
-	}
-	parseColumn := func(column string, least float64) (float64, error) {
-		i, ok := p.columns[column]
-		if !ok || texts[i] == "-" && number == 0 {
-			return math.NaN(), nil
-		}
-		value, err := strconv.ParseFloat(texts[i], 64)
-		if err != nil || !(value >= least) || math.IsInf(value, 1) {
-			return 0, p.formatError(columns[i], "found %q for the %s, want a number of at least %s", texts[i], column, strconv.FormatFloat(least, 'g', -1, 64))
-		}
-		return value, nil
-	}
-	var err error
-	if result.probability, err = parseColumn("probability", 0); err != nil {
-		return result, err
-	}
-	if p.program.Type == syntax.CTMC {
-		result.time, err = parseColumn("time", p.lastTime)
-		if err == nil && result.time == result.time {
-			p.lastTime = result.time
-		}
-	}
-	return result, err
+	return value, nil
 }
 
 // valueOf returns the value of the given type that a text stands for; it is the inverse of value.
@@ -226,70 +242,114 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 	return nil, recordError(r.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
 }
 
-// recordedStep returns the step that the record has. If several transitions fit, it prefers one with the
-// recorded probability. In a Markov chain the probability of the step is the sum over all commands that make
-// it.
-func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (step *Step, transition int, err error) {
-	program, recorded := drawer.source.Program(), &drawer.opts.Record.rows[current.Number+1]
-	step = &Step{Choices: len(choices.List), Choice: -1}
-	hasProbability := !math.IsNaN(recorded.probability)
-	equalsRecord := func(p float64) bool { // in a CTMC the record may have the rate, or the probability in the race
-		return hasProbability && (written(p, recorded.probability) || drawer.continuous() && written(p/exitRateOf(choices), recorded.probability))
+// recordedStep returns the step of the record that leaves the current state, and the index of its transition.
+// In a Markov chain the probability of the step is the sum over all commands that make it, unless the record
+// has the probability of a single one.
+func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (*Step, int, error) {
+	recorded := &drawer.opts.Record.rows[current.Number+1]
+	candidates, others := drawer.matchingSteps(recorded, choices)
+	wrong := func(format string, args ...any) error {
+		return recordError(drawer.opts.Record.File, recorded.line, recorded.column, format, args...)
 	}
-	sum := 0.0          // of the probabilities of all candidates
-	exactMatch := false // whether a candidate has the recorded probability
-	var others []string
-	for i := range choices.List {
-		for transitionIndex, t := range choices.List[i].Transitions {
-			candidate := Step{Probability: drawer.probability(choices, t.Weight)}
-			candidate.Action, candidate.Module = drawer.source.Action(i, transitionIndex)
-			action := ActionText(program, &candidate)
-			if !slices.Equal(t.Target, recorded.state) || recorded.action != "" && recorded.action != action {
-				if text := action + " to " + compile.StateText(program, t.Target); len(others) < 4 && !slices.Contains(others, text) {
-					others = append(others, text)
-				}
-				continue
-			}
-			sum += candidate.Probability
-			if step.Choice < 0 || !exactMatch && (equalsRecord(candidate.Probability) || step.Probability < recorded.probability) {
-				step.Choice = i
-				step.Action = candidate.Action
-				step.Module = candidate.Module
-				step.Probability = candidate.Probability
-				transition = transitionIndex
-			}
-			exactMatch = exactMatch || equalsRecord(candidate.Probability)
+	if len(candidates) == 0 {
+		from := compile.StateText(drawer.source.Program(), current.State)
+		if len(choices.List) == 0 {
+			return nil, 0, wrong("found %s after %s, which is a deadlock", drawer.describe(recorded), from)
 		}
+		return nil, 0, wrong("found %s, which is not a step from %s, want %s", drawer.describe(recorded), from, strings.Join(others, " or "))
 	}
-	found := compile.StateText(program, recorded.state)
-	if recorded.action != "" {
-		found = recorded.action + " to " + found
-	}
-	chain := program.Type == syntax.DTMC || program.Type == syntax.CTMC
-	if chain && !exactMatch {
-		step.Probability = sum
-	}
-	wrong := func(format string, args ...any) (*Step, int, error) {
-		return nil, 0, recordError(drawer.opts.Record.File, recorded.line, recorded.column, format, args...)
-	}
-	switch {
-	case step.Choices == 0:
-		return wrong("found %s after %s, which is a deadlock", found, compile.StateText(program, current.State))
-	case step.Choice < 0:
-		return wrong("found %s, which is not a step from %s, want %s", found, compile.StateText(program, current.State), strings.Join(others, " or "))
-	case hasProbability && !equalsRecord(step.Probability) && recorded.probability > step.Probability: // a smaller one may be PRISM's, of one of several updates
-		return wrong("found %s with %s, want %s", found, number(recorded.probability), number(step.Probability))
+	step, transition := drawer.selectCandidate(candidates, recorded, choices)
+	// A smaller probability may be PRISM's, of one of several updates.
+	if recorded.probability > step.Probability && !drawer.equalsRecord(step.Probability, recorded, choices) {
+		return nil, 0, wrong("found %s with %s, want %s", drawer.describe(recorded), number(recorded.probability), number(step.Probability))
 	}
 	if drawer.continuous() {
-		if math.IsNaN(recorded.time) {
-			step.Time = 1 / exitRateOf(choices)
-			drawer.usesMeanTimes = true
-		} else {
-			step.Time = max(0, recorded.time-current.Time)
-		}
+		step.Time = drawer.recordedSojourn(current, recorded, choices)
 	}
 	return step, transition, nil
 }
 
-// written reports whether a probability is the one that was written down, with all or some of its digits.
-func written(p, as float64) bool { return math.Abs(p-as) <= 1e-9*p }
+// candidateStep is a step that fits a row of a record, with the index of its transition.
+type candidateStep struct {
+	Step
+	transition int
+}
+
+// matchingSteps returns the steps with the action and the target of a row. It also describes up to four other steps.
+func (drawer *pathDrawer) matchingSteps(recorded *row, choices *compile.Choices) (matching []candidateStep, others []string) {
+	const maxOthers = 4
+	program := drawer.source.Program()
+	for i := range choices.List {
+		for j, transition := range choices.List[i].Transitions {
+			step := Step{Choice: i, Choices: len(choices.List), Probability: drawer.probability(choices, transition.Weight)}
+			step.Action, step.Module = drawer.source.Action(i, j)
+			action := ActionText(program, &step)
+			if slices.Equal(transition.Target, recorded.state) && (recorded.action == "" || recorded.action == action) {
+				matching = append(matching, candidateStep{step, j})
+				continue
+			}
+			if len(others) == maxOthers {
+				continue
+			}
+			if text := action + " to " + compile.StateText(program, transition.Target); !slices.Contains(others, text) {
+				others = append(others, text)
+			}
+		}
+	}
+	return matching, others
+}
+
+// selectCandidate returns the first candidate with the recorded probability. If there is none, it returns the
+// first one that is at least as probable as recorded, otherwise the last one. In a Markov chain its probability
+// is then the sum over all candidates.
+func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recorded *row, choices *compile.Choices) (*Step, int) {
+	sum := 0.0
+	selected := &candidates[0]
+	for i := range candidates {
+		candidate := &candidates[i]
+		if drawer.equalsRecord(candidate.Probability, recorded, choices) {
+			return &candidate.Step, candidate.transition
+		}
+		sum += candidate.Probability
+		if selected.Probability < recorded.probability {
+			selected = candidate
+		}
+	}
+	if kind := drawer.source.Program().Type; kind == syntax.DTMC || kind == syntax.CTMC {
+		selected.Probability = sum
+	}
+	return &selected.Step, selected.transition
+}
+
+// equalsRecord reports whether a probability is the recorded one. A row of a CTMC may have the rate of the
+// step, or its probability in the race.
+func (drawer *pathDrawer) equalsRecord(probability float64, recorded *row, choices *compile.Choices) bool {
+	if equalsWritten(probability, recorded.probability) {
+		return true
+	}
+	return drawer.continuous() && equalsWritten(probability/exitRate(choices), recorded.probability)
+}
+
+// recordedSojourn returns the time that the record spends in the current state, or the mean if it has no time.
+func (drawer *pathDrawer) recordedSojourn(current *Visit, recorded *row, choices *compile.Choices) float64 {
+	if math.IsNaN(recorded.time) {
+		drawer.usesMeanTimes = true
+		return 1 / exitRate(choices)
+	}
+	return max(0, recorded.time-current.Time)
+}
+
+// describe returns the action and the target of a row.
+func (drawer *pathDrawer) describe(recorded *row) string {
+	target := compile.StateText(drawer.source.Program(), recorded.state)
+	if recorded.action == "" {
+		return target
+	}
+	return recorded.action + " to " + target
+}
+
+// equalsWritten reports whether a probability equals a number that was written with all or some of its digits.
+// It is false if the number is NaN.
+func equalsWritten(probability, written float64) bool {
+	return math.Abs(probability-written) <= 1e-9*probability
+}

@@ -42,12 +42,17 @@ func (m *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error
 		return nil, err
 	}
 	initial, err := m.InitialStates(ctx)
-	for i := 0; rewards && err == nil && i < len(m.Program().Rewards); i++ {
-		var r *compile.Rewards
-		r, err = m.Rewards(i)
-		m.rewards = append(m.rewards, r)
+	if err != nil || !rewards {
+		return initial, err
 	}
-	return initial, err
+	for i := range m.Program().Rewards {
+		structure, err := m.Rewards(i)
+		if err != nil {
+			return nil, err
+		}
+		m.rewards = append(m.rewards, structure)
+	}
+	return initial, nil
 }
 
 func (m *modelSource) Expand(state []int32) (choices *compile.Choices, err error) {
@@ -70,7 +75,7 @@ func (m *modelSource) StateRewards(state []int32) ([]float64, error) {
 	return m.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
-// earnedRewards evaluates every reward structure by the given function.
+// earnedRewards returns the result of the given function for every reward structure.
 func (m *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
 	earned := make([]float64, len(m.rewards))
 	for i, rewards := range m.rewards {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -43,48 +42,68 @@ func (c *checker) summed() bool {
 func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
 	return c.opts.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
 		s.first, s.end = piece.First, piece.End
-		data := func() ([]byte, error) { return json.Marshal(c.summary()) }
-		if !c.summed() {
-			log := newLog(c.objective.Reward)
-			data = log.bytes
-			s.countOutcome = func(outcome *compile.Outcome) bool {
-				log.add(outcome)
-				c.countOutcome(outcome)
-				return c.failed == nil
-			}
+		if c.summed() {
+			piece.Data, err = c.recordSummary(ctx, s)
+		} else {
+			piece.Data, err = c.recordLog(ctx, s)
 		}
-		if err := s.run(ctx); err != nil {
-			return err
-		}
-		if n := c.stats().Count(); n > 0 {
-			mean := c.stats().Mean()
-			if !math.IsInf(mean, 0) && !math.IsNaN(mean) {
-				piece.Mean = &mean
-			}
-		}
-		piece.Data, err = data()
+		piece.Mean = c.finiteMean()
 		return err
 	})
 }
 
+// recordSummary draws samples and returns their summary.
+func (c *checker) recordSummary(ctx context.Context, s *sampler) ([]byte, error) {
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	return json.Marshal(c.summary())
+}
+
+// recordLog draws samples and returns a log of all outcomes.
+func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
+	log := newLog(c.objective.Reward)
+	s.countOutcome = func(outcome *compile.Outcome) bool {
+		log.add(outcome)
+		c.countOutcome(outcome)
+		return c.failed == nil
+	}
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	return log.bytes()
+}
+
+// finiteMean returns the mean of the samples so far, or nil if it does not exist or is not finite.
+func (c *checker) finiteMean() *float64 {
+	if c.stats().Count() == 0 {
+		return nil
+	}
+	mean := c.stats().Mean()
+	if math.IsInf(mean, 0) || math.IsNaN(mean) {
+		return nil
+	}
+	return &mean
+}
+
 // replayPiece counts the recorded samples of a piece, and reports whether more are needed.
 func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
-	if c.summed() {
-		var sum pieceSummary
-		err := piece.Decode(&sum)
-		if err == nil {
-			err = sum.validate(piece.End - piece.First)
-		}
+	samples := piece.End - piece.First
+	if !c.summed() {
+		data, err := piece.Load()
 		if err != nil {
 			return false, err
 		}
-		return c.addSummary(&sum), nil
+		return readLog(data, samples, c.objective.Reward, c.countOutcome)
 	}
-	data, err := piece.Load()
-	if err != nil {
+	var sum pieceSummary
+	if err := piece.Decode(&sum); err != nil {
 		return false, err
 	}
-	return readLog(data, piece.End-piece.First, c.objective.Reward, c.countOutcome)
+	if err := sum.validate(samples); err != nil {
+		return false, err
+	}
+	return c.addSummary(&sum), nil
 }
 
 // pieceSummary is the sum of samples, and the outcome that ended them, if there is one.
@@ -139,14 +158,7 @@ func (c *checker) summary() *pieceSummary {
 // validate returns an error unless a summary is consistent with the number of samples of its piece. A failed
 // path ends a piece early.
 func (s *pieceSummary) validate(expected int64) error {
-	isCount := func(n int64) bool { return n >= 0 && n <= s.Samples }
-	validSamples := s.Samples == expected
-	if s.Failed != nil {
-		validSamples = s.Samples >= 0 && s.Samples < expected
-	}
-	validCounts := isCount(s.Successes) && isCount(s.Nondet) && isCount(s.Overlap)
-	validSteps := s.MinSteps >= 0 && s.MinSteps <= s.MaxSteps && s.MaxSteps <= s.Steps && (s.Samples > 0 || s.Steps == 0)
-	if !validSamples || !validCounts || !validSteps {
+	if !s.hasValidSamples(expected) || !s.hasValidCounts() || !s.hasValidSteps() {
 		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *s)
 	}
 	if s.Failed == nil {
@@ -154,6 +166,29 @@ func (s *pieceSummary) validate(expected int64) error {
 	}
 	_, err := s.Failed.outcome()
 	return err
+}
+
+func (s *pieceSummary) hasValidSamples(expected int64) bool {
+	if s.Failed != nil {
+		return s.Samples >= 0 && s.Samples < expected
+	}
+	return s.Samples == expected
+}
+
+func (s *pieceSummary) hasValidCounts() bool {
+	for _, n := range []int64{s.Successes, s.Nondet, s.Overlap} {
+		if n < 0 || n > s.Samples {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *pieceSummary) hasValidSteps() bool {
+	if s.Samples == 0 && s.Steps != 0 {
+		return false
+	}
+	return 0 <= s.MinSteps && s.MinSteps <= s.MaxSteps && s.MaxSteps <= s.Steps
 }
 
 // addSummary adds the counts of a summary, and reports whether more samples are needed.
@@ -205,6 +240,24 @@ func newLog(reward bool) *sampleLog {
 
 // add appends the outcome of a sample to the log. The first error stays in the log.
 func (l *sampleLog) add(outcome *compile.Outcome) {
+	if l.err != nil {
+		return
+	}
+	if outcome.Status == compile.True || outcome.Status == compile.False {
+		l.entry = l.appendOutcome(l.entry[:0], outcome)
+	} else {
+		text, err := json.Marshal(failedPathOf(outcome))
+		if err != nil {
+			l.err = err
+			return
+		}
+		l.entry = append(append(l.entry[:0], isFailedPath), text...)
+	}
+	_, l.err = l.compressed.Write(l.entry)
+}
+
+// appendOutcome appends the encoding of an outcome with a value: the flags, the number of steps and the reward.
+func (l *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) []byte {
 	flags := byte(0)
 	if outcome.Status == compile.True {
 		flags |= isTrue
@@ -215,21 +268,12 @@ func (l *sampleLog) add(outcome *compile.Outcome) {
 	if outcome.Overlap > 0 {
 		flags |= metOverlap
 	}
-	l.entry = l.entry[:0]
-	if outcome.Status != compile.True && outcome.Status != compile.False {
-		text, err := json.Marshal(failedPathOf(outcome))
-		l.err = errors.Join(l.err, err)
-		l.entry = append(l.entry, isFailedPath)
-		l.entry = append(l.entry, text...)
-	} else {
-		l.entry = binary.AppendUvarint(append(l.entry, flags), uint64(outcome.Steps))
-		if l.reward {
-			l.entry = binary.LittleEndian.AppendUint64(l.entry, math.Float64bits(outcome.Reward))
-		}
+	entry = append(entry, flags)
+	entry = binary.AppendUvarint(entry, uint64(outcome.Steps))
+	if l.reward {
+		entry = binary.LittleEndian.AppendUint64(entry, math.Float64bits(outcome.Reward))
 	}
-	if l.err == nil {
-		_, l.err = l.compressed.Write(l.entry)
-	}
+	return entry
 }
 
 func (l *sampleLog) bytes() ([]byte, error) {
@@ -275,16 +319,7 @@ func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
 	if err != nil || flags >= isFailedPath || steps > math.MaxInt64 {
 		return nil, fmt.Errorf("found an invalid sample: flags %d, %d steps, %w", flags, steps, err)
 	}
-	outcome := &compile.Outcome{Status: compile.False, Steps: int64(steps)}
-	if flags&isTrue != 0 {
-		outcome.Status = compile.True
-	}
-	if flags&metChoice != 0 {
-		outcome.Nondet = 1
-	}
-	if flags&metOverlap != 0 {
-		outcome.Overlap = 1
-	}
+	outcome := newOutcome(flags, int64(steps))
 	if reward {
 		var bits [8]byte
 		if _, err := io.ReadFull(reader, bits[:]); err != nil {
@@ -295,18 +330,33 @@ func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
 	return outcome, nil
 }
 
-// missingSamples returns the error of a split check that lacks samples: some parts are absent, or the plan
-// needs more samples, which it then asks the ledger for. err is the error of the plan.
-func (c *checker) missingSamples(err error) error {
-	split := c.opts.Split
-	if parts := split.Absent(); len(parts) > 0 {
-		failure := &result.Failure{Class: result.Interrupted, File: c.property.File, Pos: c.property.Pos}
-		failure.Message = fmt.Sprintf("%s: found %d samples", shard.Missing(parts), c.result.Samples)
-		if n, fixed := c.plan.Samples(); fixed {
-			failure.Message += fmt.Sprintf(" of %d", n)
-		}
-		return failure
+// newOutcome returns the outcome with the given flags of a sampleLog.
+func newOutcome(flags byte, steps int64) *compile.Outcome {
+	outcome := &compile.Outcome{Status: compile.False, Steps: steps}
+	if flags&isTrue != 0 {
+		outcome.Status = compile.True
 	}
-	split.Want(c.stream(), c.plan.Forecast(c.stats()))
-	return err
+	if flags&metChoice != 0 {
+		outcome.Nondet = 1
+	}
+	if flags&metOverlap != 0 {
+		outcome.Overlap = 1
+	}
+	return outcome
+}
+
+// missingSamples returns the error of a split check that lacks samples. If no part is absent, the plan needs more
+// samples, and missingSamples asks the ledger for them and returns the error of the plan.
+func (c *checker) missingSamples(planError error) error {
+	split := c.opts.Split
+	parts := split.Absent()
+	if len(parts) == 0 {
+		split.Want(c.stream(), c.plan.Forecast(c.stats()))
+		return planError
+	}
+	message := fmt.Sprintf("%s: found %d samples", shard.Missing(parts), c.result.Samples)
+	if n, fixed := c.plan.Samples(); fixed {
+		message += fmt.Sprintf(" of %d", n)
+	}
+	return &result.Failure{Class: result.Interrupted, File: c.property.File, Pos: c.property.Pos, Message: message}
 }

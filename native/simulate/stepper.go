@@ -48,24 +48,36 @@ func (s *Stepper) Options() ([]Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	program := s.drawer.source.Program()
 	var options []Option
 	for i := range choices.List {
-		choice := &choices.List[i]
-		var modules []string
-		for _, command := range choice.Commands {
-			modules = append(modules, program.Modules[command.Module].Name)
-		}
-		for j, transition := range choice.Transitions {
-			step := Step{Choice: i, Choices: len(choices.List), Probability: s.drawer.probability(choices, transition.Weight)}
-			step.Action, step.Module = s.drawer.source.Action(i, j)
-			options = append(options, Option{
-				Action: ActionText(program, &step), Modules: modules, Probability: step.Probability,
-				Target: slices.Clone(transition.Target), step: step, transition: j,
-			})
+		modules := s.moduleNames(&choices.List[i])
+		for j := range choices.List[i].Transitions {
+			option := s.option(choices, i, j)
+			option.Modules = modules
+			options = append(options, option)
 		}
 	}
 	return options, nil
+}
+
+// moduleNames returns the names of the modules whose commands make a choice.
+func (s *Stepper) moduleNames(choice *compile.Choice) []string {
+	var names []string
+	for _, command := range choice.Commands {
+		names = append(names, s.drawer.source.Program().Modules[command.Module].Name)
+	}
+	return names
+}
+
+// option returns a transition of a choice as an Option without modules.
+func (s *Stepper) option(choices *compile.Choices, choice, transition int) Option {
+	t := &choices.List[choice].Transitions[transition]
+	step := Step{Choice: choice, Choices: len(choices.List), Probability: s.drawer.probability(choices, t.Weight)}
+	step.Action, step.Module = s.drawer.source.Action(choice, transition)
+	return Option{
+		Action: ActionText(s.drawer.source.Program(), &step), Probability: step.Probability,
+		Target: slices.Clone(t.Target), step: step, transition: transition,
+	}
 }
 
 // Take adds the step of an option of the current state. In a CTMC the time of the step is drawn.
@@ -76,13 +88,13 @@ func (s *Stepper) Take(option *Option) error {
 		if err != nil {
 			return err
 		}
-		step.Time = s.rng.ExpFloat64() / exitRateOf(choices)
+		step.Time = s.rng.ExpFloat64() / exitRate(choices)
 	}
 	s.add(&step, option.Target)
 	return nil
 }
 
-// Random adds a step that is drawn, and reports whether there was one: a deadlock has none.
+// Random draws a step and adds it. It reports false in a deadlock, which has no step.
 func (s *Stepper) Random() (bool, error) {
 	choices, err := s.expand()
 	if err != nil || choices.Deadlock() {
@@ -93,7 +105,8 @@ func (s *Stepper) Random() (bool, error) {
 	return true, nil
 }
 
-// JumpTo goes back to the state with a number, or draws steps until it is reached. It stops at a deadlock.
+// JumpTo makes the state with a number the current one: it goes back, or draws steps until the path has that
+// state. It stops at a deadlock.
 func (s *Stepper) JumpTo(number int) error {
 	if number < len(s.visits) {
 		s.visits = s.visits[:number+1]

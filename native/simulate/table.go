@@ -43,15 +43,17 @@ func VarSlots(program *sema.Program, names []string) ([]int, error) {
 //
 // Source: PRISM's PathToText; reference, section 5.7.
 func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
-	opts.Rewards = opts.Rewards && path.opts.Rewards
 	program := path.source.Program()
+	opts.Rewards = opts.Rewards && path.opts.Rewards
+	if opts.Separator == "" {
+		opts.Separator = " "
+	}
+	if opts.Vars == nil {
+		for slot := range program.Vars {
+			opts.Vars = append(opts.Vars, slot)
+		}
+	}
 	t := &table{writer: bufio.NewWriter(w), program: program, opts: opts}
-	if t.opts.Separator == "" {
-		t.opts.Separator = " "
-	}
-	for slot := 0; opts.Vars == nil && slot < len(program.Vars); slot++ {
-		t.opts.Vars = append(t.opts.Vars, slot)
-	}
 	for visit := range path.Visits() {
 		if err := t.writeVisit(visit); err != nil {
 			return err
@@ -114,7 +116,15 @@ func (t *table) writeHeading() error {
 	for _, slot := range t.opts.Vars {
 		t.writeCell(t.program.Vars[slot].Name)
 	}
-	for i := 0; t.opts.Rewards && i < len(t.program.Rewards); i++ {
+	if t.opts.Rewards {
+		t.writeRewardNames()
+	}
+	return t.endLine()
+}
+
+// writeRewardNames writes the names of the columns of each reward structure, numbered if there are several.
+func (t *table) writeRewardNames() {
+	for i := range t.program.Rewards {
 		number := ""
 		if len(t.program.Rewards) > 1 {
 			number = strconv.Itoa(i + 1)
@@ -122,7 +132,6 @@ func (t *table) writeHeading() error {
 		t.writeCell("state_reward" + number)
 		t.writeCell("transition_reward" + number)
 	}
-	return t.endLine()
 }
 
 // writeRow writes the columns of one state.

@@ -53,19 +53,26 @@ func extremumNoun(e syntax.Extremum) string {
 // warnEstimate warns where PRISM's half-width is less reliable than it seems. The texts have no numbers, so
 // several verdicts can share them.
 func (c *checker) warnEstimate(outcome stats.Outcome) {
-	if outcome.N > 1 && c.stats().Variance() == 0 && outcome.Method != stats.APMC && !c.plan.Valid() {
-		if c.result.Bound != nil {
-			c.warn("all samples are equal, so PRISM's half-width 0 says nothing: use the interval")
-		} else {
-			c.warn("all samples are equal, so PRISM's half-width 0 says nothing")
-		}
-	}
+	c.warnZeroWidth(outcome)
 	if outcome.Confidence != c.result.Confidence {
 		c.warn("the half-width %v has the nominal confidence %v, which was computed from the samples", outcome.Width, outcome.Confidence)
 	}
 	if c.objective.Reward && c.result.Bound == nil {
 		c.warn("the half-width of a reward is nominal: without a maximum reward there is no sound interval")
 	}
+}
+
+// warnZeroWidth warns that PRISM's half-width is 0 because all samples are equal.
+func (c *checker) warnZeroWidth(outcome stats.Outcome) {
+	usesVariance := outcome.Method != stats.APMC && !c.plan.Valid()
+	if !usesVariance || outcome.N <= 1 || c.stats().Variance() != 0 {
+		return
+	}
+	if c.result.Bound == nil {
+		c.warn("all samples are equal, so PRISM's half-width 0 says nothing")
+		return
+	}
+	c.warn("all samples are equal, so PRISM's half-width 0 says nothing: use the interval")
 }
 
 // warnDecision warns about the reliability of a decision by sampling.

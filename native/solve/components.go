@@ -106,24 +106,29 @@ func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set
 		return 1
 	}
 	depth := make([]int32, components.Num())
-	maxDepth := int32(1)
-	for i := range components.Num() {
-		var ownDepth int32
-		for _, s := range components.Members(i) {
-			first, end := sys.graph.Choices(int(s))
-			for _, target := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
-				if id := components.ID[target]; id != sparse.None && id < uint32(i) {
-					ownDepth = max(ownDepth, depth[id])
-				}
+	greatest := int32(1)
+	for i := range components.Num() { // transitions lead to smaller components
+		depth[i] = sys.successorDepth(components, i, depth)
+		if cyclic.Has(i) {
+			depth[i]++
+		}
+		greatest = max(greatest, depth[i])
+	}
+	return int(greatest)
+}
+
+// successorDepth returns the greatest depth of a component that a transition from component i leads to.
+func (sys *system) successorDepth(components *sparse.Components, i int, depth []int32) int32 {
+	greatest := int32(0)
+	for _, s := range components.Members(i) {
+		first, end := sys.graph.Choices(int(s))
+		for _, target := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
+			if id := components.ID[target]; id != sparse.None && id < uint32(i) {
+				greatest = max(greatest, depth[id])
 			}
 		}
-		if cyclic.Has(i) {
-			ownDepth++
-		}
-		depth[i] = ownDepth
-		maxDepth = max(maxDepth, ownDepth)
 	}
-	return int(maxDepth)
+	return greatest
 }
 
 // unknownIndex maps states to unknowns of a local system. Its memory is reused for all components.

@@ -145,6 +145,18 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	for _, s := range set {
 		bounds.inside.Add(int(s))
 	}
+	exit := bounds.bestExit(set)
+	for _, s := range set {
+		bounds.inside.Remove(int(s))
+		if bounds.sys.values.Upper[s] > exit {
+			bounds.sys.values.Upper[s], changed = exit, true
+		}
+	}
+	return changed
+}
+
+// bestExit returns the greatest upper bound of a choice of the maximizer that can leave the set bounds.inside, at most 1.
+func (bounds *deflation) bestExit(set []uint32) float64 {
 	exit := 0.0
 	for _, s := range set {
 		if !bounds.game.maximizer.Has(int(s)) {
@@ -157,14 +169,7 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 			}
 		}
 	}
-	exit = min(exit, 1)
-	for _, s := range set {
-		bounds.inside.Remove(int(s))
-		if bounds.sys.values.Upper[s] > exit {
-			bounds.sys.values.Upper[s], changed = exit, true
-		}
-	}
-	return changed
+	return min(exit, 1)
 }
 
 // part is a component as a model of its own: the choices that stay in it.
@@ -176,7 +181,7 @@ type part struct {
 
 // newPart returns the part of the members; nil if no choice stays in it.
 func (bounds *deflation) newPart(members []uint32) *part {
-	g := bounds.sys.graph
+	graph := bounds.sys.graph
 	number := make(map[uint32]uint32, len(members))
 	for i, s := range members {
 		number[s] = uint32(i)
@@ -184,20 +189,9 @@ func (bounds *deflation) newPart(members []uint32) *part {
 	p := &part{members: members, model: &sparse.Model{Kind: sparse.MDP}}
 	for _, s := range members {
 		p.model.First = append(p.model.First, uint32(len(p.origin)))
-		first, end := g.Choices(int(s))
+		first, end := graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			at := len(p.model.Target)
-			for _, target := range g.Target[g.Start[c]:g.Start[c+1]] {
-				k, in := number[target]
-				if !in {
-					p.model.Target = p.model.Target[:at]
-					break
-				}
-				p.model.Target = append(p.model.Target, k)
-			}
-			if len(p.model.Target) > at {
-				p.model.Start, p.origin = append(p.model.Start, uint32(at)), append(p.origin, uint32(c))
-			}
+			p.addChoice(graph, c, number)
 		}
 	}
 	p.model.First = append(p.model.First, uint32(len(p.origin)))
@@ -206,6 +200,20 @@ func (bounds *deflation) newPart(members []uint32) *part {
 		return nil
 	}
 	return p
+}
+
+// addChoice adds a choice of the graph if all its targets are members. number has the number of each member in the part.
+func (p *part) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
+	start := len(p.model.Target)
+	for _, target := range graph.Target[graph.Start[c]:graph.Start[c+1]] {
+		k, isMember := number[target]
+		if !isMember {
+			p.model.Target = p.model.Target[:start]
+			return
+		}
+		p.model.Target = append(p.model.Target, k)
+	}
+	p.model.Start, p.origin = append(p.model.Start, uint32(start)), append(p.origin, uint32(c))
 }
 
 // findEndComponents finds the end components of the part if the minimizer makes only choices that are

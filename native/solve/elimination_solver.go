@@ -262,14 +262,7 @@ func (local *localSystem) properScheduler() []uint32 {
 	exits := make([]bool, n)
 	var queue []uint32
 	for k := range n {
-		scheduler[k] = sparse.None
-		exits[k] = local.choiceStart[k] == local.choiceStart[k+1]
-		for j := local.choiceStart[k]; j < local.choiceStart[k+1] && !exits[k]; j++ {
-			if local.exitWeight[j] > 0 {
-				scheduler[k], exits[k] = j, true
-			}
-		}
-		if exits[k] {
+		if scheduler[k], exits[k] = local.exitChoice(k); exits[k] {
 			queue = append(queue, uint32(k))
 		}
 	}
@@ -282,6 +275,18 @@ func (local *localSystem) properScheduler() []uint32 {
 		}
 	}
 	return scheduler
+}
+
+// exitChoice returns the first choice of an unknown with a positive exit weight, and whether the unknown exits: an unknown
+// without choices exits, too.
+func (local *localSystem) exitChoice(k int) (choice uint32, exits bool) {
+	first, end := local.choiceStart[k], local.choiceStart[k+1]
+	for j := first; j < end; j++ {
+		if local.exitWeight[j] > 0 {
+			return j, true
+		}
+	}
+	return sparse.None, first == end
 }
 
 // columnIndex lists, for each unknown, the choices that have a term in it. owner is the unknown of each
@@ -386,21 +391,24 @@ func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func
 		threshold = 1e-9
 	}
 	changed := false
-	for k := range elim.choice {
+	for k, current := range elim.choice {
 		value := values[k]
-		current := elim.choice[k]
 		for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
 			if j == current {
 				continue
 			}
-			old := elim.choice[k]
-			elim.choice[k] = j
+			best := elim.choice[k]
+			elim.choice[k] = j // rhs depends on the choice
 			newValue := rhs(k) + elim.equations.sumTerms(j, values)
-			if minimize && newValue < value*(1-threshold) || !minimize && newValue > value*(1+threshold) {
-				value = newValue
-				continue
+			isBetter := newValue > value*(1+threshold)
+			if minimize {
+				isBetter = newValue < value*(1-threshold)
 			}
-			elim.choice[k] = old
+			if isBetter {
+				value = newValue
+			} else {
+				elim.choice[k] = best
+			}
 		}
 		changed = changed || elim.choice[k] != current
 	}

@@ -138,15 +138,7 @@ func (game *Game) certain(ctx context.Context, left, right *sparse.Set, strategy
 	all := sparse.FullSet(game.graph.NumStates())
 	reach := game.attract(attractor{left: left, right: right, inside: all})
 	zero = reach.Complement()
-	for s := range zero.Minus(game.maximizer).All() {
-		first, end := game.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if game.stays(c, zero) {
-				strategy[s] = uint32(c)
-				break
-			}
-		}
-	}
+	game.chooseFirst(zero, strategy, func(c int) bool { return game.stays(c, zero) })
 	for one = reach; ; {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -156,17 +148,23 @@ func (game *Game) certain(ctx context.Context, left, right *sparse.Set, strategy
 			game.attract(attractor{left: left, right: right, inside: one, strategy: strategy})
 			return zero, one, nil
 		}
-		missed := one.Minus(next)
-		for s := range missed.Minus(game.maximizer).All() {
-			first, end := game.graph.Choices(s)
-			for c := first; c < end; c++ {
-				if !game.stays(c, one) || game.stays(c, missed) {
-					strategy[s] = uint32(c)
-					break
-				}
+		missed, before := one.Minus(next), one
+		game.chooseFirst(missed, strategy, func(c int) bool { return !game.stays(c, before) || game.stays(c, missed) })
+		one = next
+	}
+}
+
+// chooseFirst writes the first choice that satisfies a condition to the strategy, in each state of a set that belongs to the
+// minimizer and has such a choice.
+func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(c int) bool) {
+	for s := range states.Minus(game.maximizer).All() {
+		first, end := game.graph.Choices(s)
+		for c := first; c < end; c++ {
+			if condition(c) {
+				strategy[s] = uint32(c)
+				break
 			}
 		}
-		one = next
 	}
 }
 

@@ -89,30 +89,30 @@ type accumulation struct {
 func (x *accumulation) narrow(out *Values, finite *sparse.Set) error {
 	limit := 1.0
 	for s := range finite.All() {
-		if u := x.total.Upper[s]; !math.IsInf(u, 1) {
-			limit = max(limit, 2*u)
+		if total := x.total.Upper[s]; !math.IsInf(total, 1) {
+			limit = max(limit, 2*total)
 		}
 		out.Upper[s] = math.Inf(1)
 	}
 	for ; ; limit *= 2 {
-		p, err := x.product(finite, new(big.Rat).SetFloat64(limit))
+		product, err := x.product(finite, new(big.Rat).SetFloat64(limit))
 		if err != nil {
 			return err
 		}
-		least, err := p.solve(x.least)
+		least, err := product.solve(x.least)
 		if err != nil {
 			return err
 		}
-		greatest, err := p.solve(x.greatest)
+		greatest, err := product.solve(x.greatest)
 		if err != nil {
 			return err
 		}
 		for s := range finite.All() {
-			i := p.start[s]
-			out.Lower[s], out.Upper[s] = max(out.Lower[s], least.Lower[i]), min(out.Upper[s], greatest.Upper[i])
+			start := product.start[s]
+			out.Lower[s], out.Upper[s] = max(out.Lower[s], least.Lower[start]), min(out.Upper[s], greatest.Upper[start])
 		}
 		out.Converged = !out.wide(finite, x.opts.epsilon())
-		if out.Converged || len(p.pairs) > maxAccumulated {
+		if out.Converged || len(product.pairs) > maxAccumulated {
 			return nil
 		}
 	}
@@ -164,41 +164,53 @@ func (x *accumulation) exact(out *Values, finite *sparse.Set) error {
 // from which a*p(s) + q(s) is the value: beyond it, the loss of a*p by any other choice is not less than
 // its gain of q.
 func (x *accumulation) largeReward(finite *sparse.Set) (q []*big.Rat, limit *big.Rat, err error) {
-	g, p := x.game.graph, x.reach.Exact
-	optimal := sparse.NewSet(g.NumChoices())
-	for s := range g.NumStates() {
-		first, end := g.Choices(s)
-		for c := first; c < end; c++ {
-			if x.ends.Has(s) || meanRat(g, c, p).Cmp(p[s]) == 0 {
-				optimal.Add(c)
-			}
-		}
-	}
-	m := *g.Model
-	m.Rewards = []sparse.Reward{x.weighted()}
-	restricted := m.Restrict(optimal)
+	optimal := x.optimalChoices()
+	model := *x.game.graph.Model
+	model.Rewards = []sparse.Reward{x.weighted()}
+	restricted := model.Restrict(optimal)
 	total, err := NewGame(sparse.NewGraph(restricted), x.game.maximizer).UntilReached(x.ctx, &restricted.Rewards[0], x.ends, x.opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	q, limit = total.Exact, new(big.Rat)
+	limit = new(big.Rat)
 	for s := range finite.Minus(x.ends).All() {
-		first, end := g.Choices(s)
+		first, end := x.game.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !x.choices.Has(c) || optimal.Has(c) {
 				continue
 			}
-			// After the choice the value is (a+r)*mean(p) + mean(q), instead of a*p + q.
-			mean := meanRat(g, c, p)
-			gain := x.reward.OfChoiceRat(s, c)
-			gain.Mul(gain, mean).Add(gain, meanRat(g, c, q)).Sub(gain, q[s])
-			loss := new(big.Rat).Sub(p[s], mean)
-			if gain.Quo(gain, loss).Cmp(limit) > 0 {
-				limit = gain
+			if choiceLimit := x.choiceLimit(s, c, total.Exact); choiceLimit.Cmp(limit) > 0 {
+				limit = choiceLimit
 			}
 		}
 	}
-	return q, limit, nil
+	return total.Exact, limit, nil
+}
+
+// optimalChoices returns the choices that keep p constant on average, and all choices of end states.
+func (x *accumulation) optimalChoices() *sparse.Set {
+	graph, p := x.game.graph, x.reach.Exact
+	optimal := sparse.NewSet(graph.NumChoices())
+	for s := range graph.NumStates() {
+		first, end := graph.Choices(s)
+		for c := first; c < end; c++ {
+			if x.ends.Has(s) || meanRat(graph, c, p).Cmp(p[s]) == 0 {
+				optimal.Add(c)
+			}
+		}
+	}
+	return optimal
+}
+
+// choiceLimit returns the accumulated reward from which a choice that loses p is not better than an optimal one. After the
+// choice the value is (a+r)*mean(p) + mean(q), instead of a*p + q.
+func (x *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
+	graph, p := x.game.graph, x.reach.Exact
+	mean := meanRat(graph, c, p)
+	gain := x.reward.OfChoiceRat(s, c)
+	gain.Mul(gain, mean).Add(gain, meanRat(graph, c, q)).Sub(gain, q[s])
+	loss := new(big.Rat).Sub(p[s], mean)
+	return gain.Quo(gain, loss)
 }
 
 // meanRat returns the expected value after a choice.

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -112,19 +113,7 @@ func (x *parityImprovement) run() (*Values, error) {
 // evaluate computes the values of the strategy: one minus the probability that the minimizer reaches an
 // end component with an odd priority in which it can stay.
 func (x *parityImprovement) evaluate() error {
-	g := x.game.graph
-	choices := sparse.NewSet(g.NumChoices())
-	for s := range g.NumStates() {
-		first, end := g.Choices(s)
-		if x.game.maximizer.Has(s) {
-			first = int(x.strategy[s])
-			end = first + 1
-		}
-		for c := first; c < end; c++ {
-			choices.Add(c)
-		}
-	}
-	mdp := sparse.NewGraph(g.Model.Restrict(choices))
+	mdp := sparse.NewGraph(x.game.graph.Model.Restrict(x.strategyChoices()))
 	odd, err := oddEnds(x.ctx, mdp.Model, x.priority)
 	if err != nil {
 		return err
@@ -133,46 +122,71 @@ func (x *parityImprovement) evaluate() error {
 	if !opts.Exact {
 		opts.Epsilon = max(opts.epsilon()/1000, 1e-14) // the value is one minus the probability
 	}
-	v, err := Until(x.ctx, mdp, sparse.FullSet(g.NumStates()), odd, Max, opts)
+	values, err := Until(x.ctx, mdp, sparse.FullSet(mdp.NumStates()), odd, Max, opts)
 	if err != nil {
 		return err
 	}
-	for s := range v.Lower {
-		if v.Exact != nil {
-			v.assign(s, new(big.Rat).Sub(big.NewRat(1, 1), v.Exact[s]))
+	for s := range values.Lower {
+		if values.Exact != nil {
+			values.assign(s, new(big.Rat).Sub(big.NewRat(1, 1), values.Exact[s]))
 			continue
 		}
-		v.Lower[s], v.Upper[s] = oneMinus(v.Upper[s], math.Inf(-1)), oneMinus(v.Lower[s], math.Inf(1))
+		values.Lower[s], values.Upper[s] = oneMinus(values.Upper[s], math.Inf(-1)), oneMinus(values.Lower[s], math.Inf(1))
 	}
-	x.values = v
+	x.values = values
 	return nil
 }
 
-// oddEnds returns the states of the end components whose least priority is odd.
-func oddEnds(ctx context.Context, m *sparse.Model, priority []int) (*sparse.Set, error) {
-	out := sparse.NewSet(m.NumStates())
-	for states := sparse.FullSet(m.NumStates()); !states.Empty(); {
-		ends, err := m.EndComponents(ctx, states, nil)
+// strategyChoices returns the choices of the strategy, and all choices of the minimizer.
+func (x *parityImprovement) strategyChoices() *sparse.Set {
+	graph := x.game.graph
+	choices := sparse.NewSet(graph.NumChoices())
+	for s := range graph.NumStates() {
+		if x.game.maximizer.Has(s) {
+			choices.Add(int(x.strategy[s]))
+			continue
+		}
+		first, end := graph.Choices(s)
+		for c := first; c < end; c++ {
+			choices.Add(c)
+		}
+	}
+	return choices
+}
+
+// oddEnds returns the states of the end components whose least priority is odd. Below an end component whose least priority is
+// even it looks for smaller ones, without the states of that priority.
+func oddEnds(ctx context.Context, model *sparse.Model, priority []int) (*sparse.Set, error) {
+	odd := sparse.NewSet(model.NumStates())
+	for states := sparse.FullSet(model.NumStates()); !states.Empty(); {
+		components, err := model.EndComponents(ctx, states, nil)
 		if err != nil {
 			return nil, err
 		}
-		states = sparse.NewSet(m.NumStates()) // those of end components without an even least priority
-		for i := range ends.Num() {
-			least := math.MaxInt
-			for _, s := range ends.Members(i) {
-				least = min(least, priority[s])
-			}
-			for _, s := range ends.Members(i) {
+		states = sparse.NewSet(model.NumStates())
+		for i := range components.Num() {
+			members := components.Members(i)
+			least := leastPriority(members, priority)
+			for _, s := range members {
 				switch {
 				case least%2 == 1:
-					out.Add(int(s))
+					odd.Add(int(s))
 				case priority[s] > least:
 					states.Add(int(s))
 				}
 			}
 		}
 	}
-	return out, nil
+	return odd, nil
+}
+
+// leastPriority returns the least priority of some states.
+func leastPriority(states []uint32, priority []int) int {
+	least := math.MaxInt
+	for _, s := range states {
+		least = min(least, priority[s])
+	}
+	return least
 }
 
 // improve changes the strategy to a better one. It reports whether it found one.
@@ -229,37 +243,42 @@ func (x *parityImprovement) mean(c int) float64 {
 	return sum
 }
 
-// classes returns the states with equal values below 1.
+// classes returns the states with equal values below 1, class by class.
 func (x *parityImprovement) classes() [][]uint32 {
-	v := x.values
-	compare := func(a, b uint32) int {
-		if v.Exact != nil {
-			return v.Exact[a].Cmp(v.Exact[b])
-		}
-		switch d := v.Lower[a] - v.Lower[b]; {
-		case d > 0:
-			return 1
-		case d < 0:
-			return -1
-		}
-		return 0
-	}
 	var order []uint32
-	for s := range v.Lower {
-		if v.Lower[s] < 1 || v.Exact != nil && !v.Exact[s].IsInt() {
+	for s, lower := range x.values.Lower {
+		if lower < 1 || x.values.Exact != nil && !x.values.Exact[s].IsInt() {
 			order = append(order, uint32(s))
 		}
 	}
-	slices.SortStableFunc(order, compare)
-	var out [][]uint32
+	slices.SortStableFunc(order, x.compareValues)
+	var classes [][]uint32
 	for i, s := range order {
-		if i > 0 && (v.Exact != nil && compare(order[i-1], s) == 0 || v.Exact == nil && v.Lower[s]-v.Lower[order[i-1]] <= tolerance) {
-			out[len(out)-1] = append(out[len(out)-1], s)
+		if i > 0 && x.equalValues(order[i-1], s) {
+			last := len(classes) - 1
+			classes[last] = append(classes[last], s)
 			continue
 		}
-		out = append(out, []uint32{s})
+		classes = append(classes, []uint32{s})
 	}
-	return out
+	return classes
+}
+
+// compareValues compares the values of two states.
+func (x *parityImprovement) compareValues(a, b uint32) int {
+	if x.values.Exact != nil {
+		return x.values.Exact[a].Cmp(x.values.Exact[b])
+	}
+	return cmp.Compare(x.values.Lower[a], x.values.Lower[b])
+}
+
+// equalValues reports whether the values of two states are equal; without exact values, up to a tolerance. The value of b must
+// not be less than that of a.
+func (x *parityImprovement) equalValues(a, b uint32) bool {
+	if x.values.Exact != nil {
+		return x.values.Exact[a].Cmp(x.values.Exact[b]) == 0
+	}
+	return x.values.Lower[b]-x.values.Lower[a] <= tolerance
 }
 
 // win changes the strategy in the states of a class from which the maximizer can win almost surely, unless
@@ -358,7 +377,8 @@ func (q *almostSure) step() *sparse.Set {
 	return out
 }
 
-// won does the step for a state.
+// won reports whether the maximizer wins from a state in one step of the fixed-point iteration: by some choice, or in a state of the
+// minimizer by all choices. It writes the choice to the strategy, unless the state was won for an odd priority before.
 func (q *almostSure) won(s int) bool {
 	first, end := q.game.graph.Choices(s)
 	if !q.game.maximizer.Has(s) {
@@ -373,13 +393,20 @@ func (q *almostSure) won(s int) bool {
 		if !q.choices.Has(c) || !q.wonChoice(c) {
 			continue
 		}
-		for p := 1; p < len(q.variables); p += 2 {
-			if q.variables[p].Has(s) {
-				return true
-			}
+		if !q.wonForOdd(s) {
+			q.strategy[s] = uint32(c)
 		}
-		q.strategy[s] = uint32(c)
 		return true
+	}
+	return false
+}
+
+// wonForOdd reports whether a state is in the variable of an odd priority.
+func (q *almostSure) wonForOdd(s int) bool {
+	for priority := 1; priority < len(q.variables); priority += 2 {
+		if q.variables[priority].Has(s) {
+			return true
+		}
 	}
 	return false
 }

@@ -189,16 +189,7 @@ func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 // without reward. Only the choices that leave the component remain for this unknown.
 func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := iv.graph.Model
-	zeroReward := sparse.NewSet(model.NumChoices())
-	for s := range iv.maybe.All() {
-		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if (iv.choices == nil || iv.choices.Has(c)) && iv.reward.OfChoice(s, c) == 0 {
-				zeroReward.Add(c)
-			}
-		}
-	}
-	components, err := model.EndComponents(ctx, iv.maybe, zeroReward)
+	components, err := model.EndComponents(ctx, iv.maybe, iv.zeroRewardChoices())
 	if err != nil || components.Num() == 0 {
 		return err
 	}
@@ -219,6 +210,21 @@ func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	}
 	iv.choices = iv.choices.Minus(components.Choices)
 	return nil
+}
+
+// zeroRewardChoices returns the choices of the maybe states that have no reward.
+func (iv *intervalSystem) zeroRewardChoices() *sparse.Set {
+	choices := sparse.NewSet(iv.graph.NumChoices())
+	for s := range iv.maybe.All() {
+		first, end := iv.graph.Choices(s)
+		for c := first; c < end; c++ {
+			isAllowed := iv.choices == nil || iv.choices.Has(c)
+			if isAllowed && iv.reward.OfChoice(s, c) == 0 {
+				choices.Add(c)
+			}
+		}
+	}
+	return choices
 }
 
 // forEachChoice calls visit for the allowed choices of the unknown that state s represents.

@@ -97,22 +97,40 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 				continue
 			}
 			iv.forEachChoice(s, func(member, c int) {
-				first, end := iv.graph.Row(c)
-				for i := first; i < end && !proper.Has(int(s)); i++ {
-					if target := iv.representativeOf(iv.graph.Target[i]); proper.Has(int(target)) || !iv.maybe.Has(int(target)) {
-						proper.Add(int(s))
-						strategies[s] = &strategyPair{member, c, iv.distribution(c)}
-						changed = true
-					}
+				if !proper.Has(int(s)) && iv.comesNearer(c, proper) {
+					proper.Add(int(s))
+					strategies[s] = &strategyPair{member, c, iv.distribution(c)}
+					changed = true
 				}
 			})
 		}
 	}
 }
 
+// comesNearer reports whether a choice has a target that is proper, or outside the maybe states.
+func (iv *intervalSystem) comesNearer(c int, proper *sparse.Set) bool {
+	first, end := iv.graph.Row(c)
+	for _, target := range iv.graph.Target[first:end] {
+		unknown := int(iv.representativeOf(target))
+		if proper.Has(unknown) || !iv.maybe.Has(unknown) {
+			return true
+		}
+	}
+	return false
+}
+
 // improve switches nature to better distributions under the current choices. If there are none, it switches
 // the scheduler to better choices. It reports whether anything changed.
-func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
+func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (bool, error) {
+	better, err := iv.improveNature(unknowns, strategies)
+	if better || err != nil {
+		return better, err
+	}
+	return iv.improveScheduler(unknowns, strategies)
+}
+
+// improveNature switches nature to better distributions under the current choices, and reports whether any changed.
+func (iv *intervalSystem) improveNature(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
 	for _, s := range unknowns {
 		current := strategies[s]
 		distribution := iv.distribution(current.choice)
@@ -123,9 +141,11 @@ func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*stra
 			return false, err
 		}
 	}
-	if better {
-		return true, nil
-	}
+	return better, nil
+}
+
+// improveScheduler switches the scheduler to better choices, and reports whether any changed.
+func (iv *intervalSystem) improveScheduler(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
 	wantedOrder := 1
 	if iv.dir.Scheduler() == Min {
 		wantedOrder = -1

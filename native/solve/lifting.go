@@ -40,17 +40,7 @@ type smallRow struct {
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
 	for k, row := range rows {
-		coefSum := new(big.Int)
-		for _, coefficient := range row.coefficient {
-			coefSum.Add(coefSum, coefficient)
-		}
-		if max(row.scale.BitLen(), coefSum.BitLen()) > 62 {
-			continue
-		}
-		lift.smallRows[k].scale = row.scale.Uint64()
-		for _, coefficient := range row.coefficient {
-			lift.smallRows[k].coefficient = append(lift.smallRows[k].coefficient, coefficient.Uint64())
-		}
+		lift.smallRows[k] = newSmallRow(row)
 	}
 	var err error
 	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].column }, math.Inf(1))
@@ -74,6 +64,22 @@ func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 			return lift, err
 		}
 	}
+}
+
+// newSmallRow returns a row with coefficients of 64 bits. It is empty if the scale or the sum of the coefficients is too large.
+func newSmallRow(row *exactRow) smallRow {
+	sum := new(big.Int)
+	for _, coefficient := range row.coefficient {
+		sum.Add(sum, coefficient)
+	}
+	if max(row.scale.BitLen(), sum.BitLen()) > 62 {
+		return smallRow{}
+	}
+	small := smallRow{scale: row.scale.Uint64()}
+	for _, coefficient := range row.coefficient {
+		small.coefficient = append(small.coefficient, coefficient.Uint64())
+	}
+	return small
 }
 
 // setPrime prepares Montgomery arithmetic modulo p: residues are held as products with 2^64.

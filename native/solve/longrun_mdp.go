@@ -90,15 +90,7 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 // precompute finds the MECs whose gain is 0 (or 1, for the reward of a set of states) by graph analysis
 // alone.
 func (mec *mecGain) precompute(ctx context.Context, goalStates *sparse.Set) error {
-	zeroReward, rewarded := sparse.NewSet(mec.rewardSystem.graph.NumChoices()), sparse.NewSet(mec.mecs.Num())
-	for c := range mec.mecs.Choices.All() {
-		s := mec.rewardSystem.graph.Owner(uint32(c))
-		if mec.rewardSystem.reward.OfChoice(s, c) == 0 {
-			zeroReward.Add(c)
-		} else {
-			rewarded.Add(int(mec.mecs.ID[s]))
-		}
-	}
+	zeroReward, rewarded := mec.zeroRewardChoices()
 	if mec.rewardSystem.minimize {
 		if err := mec.setMECsContaining(ctx, zeroReward, 0); err != nil {
 			return err
@@ -116,11 +108,26 @@ func (mec *mecGain) precompute(ctx context.Context, goalStates *sparse.Set) erro
 		return mec.setMECsContaining(ctx, mec.mecs.Choices.Minus(zeroReward), 1)
 	}
 	for i := range mec.mecs.Num() {
-		if !slices.ContainsFunc(mec.mecs.Members(i), func(s uint32) bool { return !goalStates.Has(int(s)) }) {
+		isOutside := func(s uint32) bool { return !goalStates.Has(int(s)) }
+		if !slices.ContainsFunc(mec.mecs.Members(i), isOutside) {
 			mec.setGain(i, 1)
 		}
 	}
 	return nil
+}
+
+// zeroRewardChoices returns the choices of MECs without reward, and the MECs that have a choice with a reward.
+func (mec *mecGain) zeroRewardChoices() (zeroReward, rewarded *sparse.Set) {
+	zeroReward, rewarded = sparse.NewSet(mec.rewardSystem.graph.NumChoices()), sparse.NewSet(mec.mecs.Num())
+	for c := range mec.mecs.Choices.All() {
+		s := mec.rewardSystem.graph.Owner(uint32(c))
+		if mec.rewardSystem.reward.OfChoice(s, c) == 0 {
+			zeroReward.Add(c)
+		} else {
+			rewarded.Add(int(mec.mecs.ID[s]))
+		}
+	}
+	return zeroReward, rewarded
 }
 
 // setMECsContaining sets the gain of every MEC that contains an end component made of the given choices only,
@@ -192,7 +199,7 @@ func (mec *mecGain) converged(lower, upper float64) bool {
 func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float64, err error) {
 	bounds := &gainInterval{0, math.Inf(1)}
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
-	for sweeps := firstSweeps; ; sweeps *= 4 {
+	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
 		if err := mec.valueIteration(members, bounds, sweeps-sweepsDone); err != nil {
 			return 0, 0, err
@@ -205,12 +212,10 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float
 				return 0, 0, err
 			}
 		}
-		// Further sweeps would take long, or could only change rounding errors.
 		width := bounds.upper - bounds.lower
-		if !eliminable && (width <= 10*mec.opts.epsilon()*bounds.upper || width <= 4*stepErr) {
-			break
-		}
-		if mec.converged(bounds.lower, bounds.upper) || sweepsDone == limit {
+		nearlyConverged := width <= 10*mec.opts.epsilon()*bounds.upper // further sweeps would take long
+		onlyRounding := width <= 4*stepErr                             // further sweeps could only change rounding errors
+		if mec.converged(bounds.lower, bounds.upper) || !eliminable && (nearlyConverged || onlyRounding) {
 			break
 		}
 	}
@@ -412,21 +417,38 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 // if gainOfClass returns nil.
 func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
-	class := classes[0]
+	best := classes[0]
 	if len(classes) > 1 {
-		var best *big.Rat
-		for _, other := range classes {
-			gain, err := gainOfClass(other)
-			if gain == nil || err != nil {
-				return sparse.None, err
-			}
-			if best == nil || gain.Cmp(best) != 0 && (gain.Cmp(best) < 0) == mec.rewardSystem.minimize {
-				class, best = other, gain
-			}
+		if best, err = mec.bestClass(classes, gainOfClass); best == nil || err != nil {
+			return sparse.None, err
 		}
-		mec.reachClass(members, class)
+		mec.reachClass(members, best)
 	}
-	return class[len(class)-1], nil
+	return best[len(best)-1], nil
+}
+
+// bestClass returns the recurrent class with the best gain; nil if gainOfClass returns nil.
+func (mec *mecGain) bestClass(classes [][]uint32, gainOfClass func(class []uint32) (*big.Rat, error)) ([]uint32, error) {
+	var best []uint32
+	var bestGain *big.Rat
+	for _, class := range classes {
+		gain, err := gainOfClass(class)
+		if gain == nil || err != nil {
+			return nil, err
+		}
+		if best == nil || mec.isBetter(gain, bestGain) {
+			best, bestGain = class, gain
+		}
+	}
+	return best, nil
+}
+
+// isBetter reports whether a gain is less than another one if the gain is minimized, otherwise whether it is greater.
+func (mec *mecGain) isBetter(gain, other *big.Rat) bool {
+	if mec.rewardSystem.minimize {
+		return gain.Cmp(other) < 0
+	}
+	return gain.Cmp(other) > 0
 }
 
 // reachClass sets the choices of all other members such that they reach the class with probability one.
@@ -619,24 +641,30 @@ func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 			values.Exact[s] = solved.Exact[quotientState]
 		}
 	}
-	if values.Scheduler == nil {
-		return
+	if values.Scheduler != nil {
+		quotient.writeScheduler(values.Scheduler, solved.Scheduler, mec)
 	}
+}
+
+// writeScheduler translates a scheduler of the quotient. In a MEC that it leaves, all states approach the exit; in one where it
+// stays, they have the choices of mec.
+func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
 	exits := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {
 		original := uint32(sparse.None)
-		if choice := solved.Scheduler[quotientState]; choice != sparse.None {
+		if choice := solved[quotientState]; choice != sparse.None {
 			original = quotient.originalChoice[choice]
 		}
+		inMEC := quotient.mecs.ID[s] != sparse.None
 		switch {
 		case original != sparse.None && quotient.original.Owner(original) == s:
-			values.Scheduler[s] = original
-			if quotient.mecs.ID[s] != sparse.None {
+			scheduler[s] = original
+			if inMEC {
 				exits.Add(s)
 			}
-		case original == sparse.None && quotient.mecs.ID[s] != sparse.None:
-			values.Scheduler[s] = mec.stayChoice[s]
+		case original == sparse.None && inMEC:
+			scheduler[s] = mec.stayChoice[s]
 		}
 	}
-	quotient.original.Approach(quotient.mecs.Choices, exits, values.Scheduler)
+	quotient.original.Approach(quotient.mecs.Choices, exits, scheduler)
 }

@@ -291,42 +291,51 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 func (transient *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstKept, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
-	work := 0
+	workPerStep := 0
 	for _, row := range transient.rows {
-		work += len(row) * columns * 4
+		workPerStep += len(row) * columns * 4
 	}
-	for k := 0; ; k++ {
+	lastKept := firstKept + len(weights) - 1
+	for k := 0; k <= lastKept; k++ {
+		if k > 0 {
+			transient.step(values, next, columns)
+			values, next = next, values
+			if err := transient.meter.addWork(workPerStep); err != nil {
+				return nil, err
+			}
+		}
 		if k >= firstKept {
-			weight := weights[k-firstKept]
-			for i, value := range values {
-				if value.hi > 0 {
-					sum[i] = sum[i].add(weight.mul(value))
-				}
-			}
-			if k-firstKept == len(weights)-1 {
-				break
-			}
-		}
-		for s, row := range transient.rows {
-			for c := range columns {
-				value := doubleWord{}
-				for _, transition := range row {
-					if targetValue := values[transition.target*columns+c]; targetValue.hi > 0 {
-						value = value.add(transition.prob.mul(targetValue))
-					}
-				}
-				next[s*columns+c] = value.flush()
-			}
-		}
-		values, next = next, values
-		if err := transient.meter.addWork(work); err != nil {
-			return nil, err
+			addWeighted(sum, weights[k-firstKept], values)
 		}
 	}
 	for i := range sum {
 		sum[i] = sum[i].flush()
 	}
 	return sum, nil
+}
+
+// step computes the values of all columns after one more step.
+func (transient *preciseTransient) step(values, next []doubleWord, columns int) {
+	for s, row := range transient.rows {
+		for column := range columns {
+			value := doubleWord{}
+			for _, transition := range row {
+				if targetValue := values[transition.target*columns+column]; targetValue.hi > 0 {
+					value = value.add(transition.prob.mul(targetValue))
+				}
+			}
+			next[s*columns+column] = value.flush()
+		}
+	}
+}
+
+// addWeighted adds the positive values times a weight to a sum.
+func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
+	for i, value := range values {
+		if value.hi > 0 {
+			sum[i] = sum[i].add(weight.mul(value))
+		}
+	}
 }
 
 // squareMatrix evolves the values by the matrix of a slice of time, squared until it covers all the

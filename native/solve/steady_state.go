@@ -61,22 +61,11 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 	if len(bottom) == 1 {
 		return []enclosure{{1, 1, big.NewRat(1, 1)}}, nil
 	}
-	recurrent := sparse.NewSet(solver.graph.NumStates())
-	for _, component := range bottom {
-		for _, s := range components.Members(component) {
-			recurrent.Add(int(s))
-		}
-	}
-	var transient []uint32
 	initial := make(map[uint32]*big.Rat)
 	for _, s := range solver.graph.Initial {
 		initial[s] = big.NewRat(1, int64(len(solver.graph.Initial)))
 	}
-	for _, s := range slices.Backward(components.States) { // predecessors first
-		if !recurrent.Has(int(s)) {
-			transient = append(transient, s)
-		}
-	}
+	transient := solver.transientStates(components, bottom)
 	visits, err := solver.expectedVisits(transient, initial)
 	if err != nil {
 		return nil, err
@@ -92,10 +81,28 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 		for _, s := range components.Members(component) {
 			terms += solver.addInflow(&probs[i], s, initial[s], visitsOf)
 		}
-		probs[i].lower = solver.system.rounding.down(probs[i].lower, solver.system.rounding.sumErr(2*terms))
-		probs[i].upper = min(solver.system.rounding.up(probs[i].upper, solver.system.rounding.sumErr(2*terms)), 1)
+		sumErr := solver.system.rounding.sumErr(2 * terms)
+		probs[i].lower = solver.system.rounding.down(probs[i].lower, sumErr)
+		probs[i].upper = min(solver.system.rounding.up(probs[i].upper, sumErr), 1)
 	}
 	return probs, nil
+}
+
+// transientStates returns the states outside the BSCCs, predecessors first.
+func (solver *steadyStateSolver) transientStates(components *sparse.Components, bottom []int) []uint32 {
+	recurrent := sparse.NewSet(solver.graph.NumStates())
+	for _, component := range bottom {
+		for _, s := range components.Members(component) {
+			recurrent.Add(int(s))
+		}
+	}
+	var transient []uint32
+	for _, s := range slices.Backward(components.States) {
+		if !recurrent.Has(int(s)) {
+			transient = append(transient, s)
+		}
+	}
+	return transient
 }
 
 // addInflow adds to total the probability that the chain begins in s, and the expected number of transitions

@@ -152,22 +152,22 @@ func (p *periodChange) extrapolate() (ok bool, err error) {
 	return ok && err == nil && p.write(upper, lower), err
 }
 
-// choose chooses choices that are optimal in all periods. It reports whether there are such choices, as far as one step
-// from the first and one step from the last values show.
+// choose sets a choice of each state that is optimal in all periods. It reports whether there are such choices; it checks that
+// they are optimal, up to a small loss, for the first and for the last values.
 //
-// They are optimal for values in the middle between these. A choice that is optimal for both is optimal there, and
-// the only one if it is the only one for either.
+// It takes the choices that are optimal for values in the middle between the first and the last ones. If the only optimal choice
+// of a state is the same for the first and the last values, this is the one.
 func (p *periodChange) choose() bool {
 	sum := sumOfPowers(p.ratio, p.periods)
 	middle := p.equations(p.estimate(sum / 2))
 	choices := make([]uint32, p.system.graph.NumStates())
-	several := false
+	isChain := true
 	for _, s := range p.states {
 		first, end := p.system.graph.Choices(int(s))
-		several = several || end > first+1
+		isChain = isChain && end == first+1
 		choices[s] = middle.stepOptimum(int(s)).choice
 	}
-	if !several {
+	if isChain {
 		return true
 	}
 	p.choices = choices

@@ -222,37 +222,44 @@ func (improvement *strategyImprovement) respond(side Direction, strategy []uint3
 	sys := *improvement.sys
 	sys.values = values
 	for s := range sys.maybe.All() {
-		least := sys.minimizes(s)
-		bestChoice, bestValue := uint32(sparse.None), 0.0
-		first, end := sys.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if !sys.usable(c) {
-				continue
-			}
-			candidate := sys.evaluateChoice(s, c)
-			if !candidate.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
-				continue // it only loops, and never reaches the target or earns without end
-			}
-			middle := candidate.lower/2 + candidate.upper/2
-			if bestChoice == sparse.None || (middle < bestValue) == least && middle != bestValue {
-				bestChoice, bestValue = uint32(c), middle
-			}
-		}
-		if bestChoice == sparse.None || bestChoice == strategy[s] {
+		best, bestValue := sys.bestResponse(s, side)
+		if best == sparse.None || best == strategy[s] {
 			continue
 		}
 		if improvement.game.side(s) != side {
-			strategy[s] = bestChoice
+			strategy[s] = best
 			continue
 		}
 		current := values.Lower[s]/2 + values.Upper[s]/2
 		isBetter := bestValue > current*(1+1e-12)
-		if least {
+		if sys.minimizes(s) {
 			isBetter = bestValue < current*(1-1e-12)
 		}
 		if isBetter {
-			strategy[s], changed = bestChoice, true
+			strategy[s], changed = best, true
 		}
 	}
 	return changed
+}
+
+// bestResponse returns the best choice of a state, and the midpoint of its bounds; sparse.None if no choice is usable. For values
+// that a strategy of a side has, it leaves out choices that only loop, and never reach the target or earn without end.
+func (sys *system) bestResponse(s int, side Direction) (best uint32, bestValue float64) {
+	best = sparse.None
+	least := sys.minimizes(s)
+	first, end := sys.graph.Choices(s)
+	for c := first; c < end; c++ {
+		if !sys.usable(c) {
+			continue
+		}
+		candidate := sys.evaluateChoice(s, c)
+		if !candidate.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
+			continue
+		}
+		value := candidate.lower/2 + candidate.upper/2
+		if best == sparse.None || least && value < bestValue || !least && value > bestValue {
+			best, bestValue = uint32(c), value
+		}
+	}
+	return best, bestValue
 }

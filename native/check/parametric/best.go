@@ -80,28 +80,18 @@ type mdpSolver struct {
 
 // checkPositiveWeights returns an error if a weight or reward may be zero or negative in the region.
 func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
-	seen := map[string]bool{}
-	check := func(function *ratfunc.Func, what string) error {
-		if _, constant := function.Constant(); constant || seen[function.String()] {
-			return nil
-		}
-		seen[function.String()] = true
-		if function.Positive(low, high) {
-			return nil
-		}
-		return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", what, function)
-	}
+	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
 	for row := range solver.rows {
 		if err := solver.ctx.Err(); err != nil {
 			return err
 		}
 		for _, transition := range solver.rows[row] {
-			if err := check(transition.prob, "probability"); err != nil {
+			if err := checker.check(transition.prob, "probability"); err != nil {
 				return err
 			}
 		}
-		if solver.question.Rewards != nil && !solver.question.Rewards[row].IsZero() {
-			if err := check(solver.question.Rewards[row], "reward"); err != nil {
+		if rewards := solver.question.Rewards; rewards != nil && !rewards[row].IsZero() {
+			if err := checker.check(rewards[row], "reward"); err != nil {
 				return err
 			}
 		}
@@ -109,40 +99,67 @@ func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	return nil
 }
 
+// positivityChecker checks that functions are positive on a box, each once.
+type positivityChecker struct {
+	low, high []*big.Rat
+	checked   map[string]bool // by the text of the function
+}
+
+// check returns an error if a function is not known to be positive. noun names it in the error.
+func (c *positivityChecker) check(function *ratfunc.Func, noun string) error {
+	if _, constant := function.Constant(); constant || c.checked[function.String()] {
+		return nil
+	}
+	c.checked[function.String()] = true
+	if function.Positive(c.low, c.high) {
+		return nil
+	}
+	return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", noun, function)
+}
+
 // instantiate returns the MDP and its rewards at a point. Its choices are the rows of the chain.
 func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
-	m := sparse.NewBuilder(sparse.MDP)
-	reward := &sparse.Reward{}
+	builder := sparse.NewBuilder(sparse.MDP)
 	for s := range len(solver.first) - 1 {
 		if err := solver.ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		m.State()
+		builder.State()
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
-			m.Choice(sparse.NoAction)
+			builder.Choice(sparse.NoAction)
 			for _, transition := range solver.rows[row] {
-				v, ok := transition.prob.At(point)
-				if !ok || v.Sign() <= 0 {
+				prob, ok := transition.prob.At(point)
+				if !ok || prob.Sign() <= 0 {
 					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", transition.prob)
 				}
-				m.AddRat(transition.target, v, sparse.NoAction)
-			}
-			if solver.question.Rewards != nil {
-				v, ok := solver.question.Rewards[row].At(point)
-				if !ok {
-					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", solver.question.Rewards[row])
-				}
-				near, _ := v.Float64()
-				reward.Choice = append(reward.Choice, near)
-				reward.ChoiceRat = append(reward.ChoiceRat, v)
+				builder.AddRat(transition.target, prob, sparse.NoAction)
 			}
 		}
 	}
-	model, err := m.Finish()
+	reward, err := solver.instantiateRewards(point)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := builder.Finish()
 	if err != nil {
 		return nil, nil, err
 	}
 	return sparse.NewGraph(model), reward, nil
+}
+
+// instantiateRewards returns the rewards of the choices at a point.
+func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, error) {
+	reward := &sparse.Reward{}
+	for _, function := range solver.question.Rewards {
+		value, ok := function.At(point)
+		if !ok {
+			return nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", function)
+		}
+		nearest, _ := value.Float64()
+		reward.Choice = append(reward.Choice, nearest)
+		reward.ChoiceRat = append(reward.ChoiceRat, value)
+	}
+	return reward, nil
 }
 
 // analyzeGraph sets the states whose value depends on the parameters (open), the choices that they may use
@@ -175,25 +192,28 @@ func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (infinite bool, err e
 
 // reachableOpen returns the open states that are reachable from the initial state through open states.
 func (solver *mdpSolver) reachableOpen() *sparse.Set {
-	out := sparse.NewSet(len(solver.first) - 1)
-	if !solver.open.Has(solver.initial) {
-		return out
+	reachable := sparse.NewSet(len(solver.first) - 1)
+	var stack []int
+	visit := func(s int) {
+		if solver.open.Has(s) && !reachable.Has(s) {
+			reachable.Add(s)
+			stack = append(stack, s)
+		}
 	}
-	out.Add(solver.initial)
-	stack := []int{solver.initial}
+	visit(solver.initial)
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
+			if !solver.allowed.Has(row) {
+				continue
+			}
 			for _, transition := range solver.rows[row] {
-				if solver.allowed.Has(row) && solver.open.Has(transition.target) && !out.Has(transition.target) {
-					out.Add(transition.target)
-					stack = append(stack, transition.target)
-				}
+				visit(transition.target)
 			}
 		}
 	}
-	return out
+	return reachable
 }
 
 // closedValue returns the value of a state that is not open: 0 or 1.

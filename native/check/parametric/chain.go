@@ -114,25 +114,19 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 // checkParameters returns an error if parameters occur in guards, updates or initial states, where they
 // would change the state space.
 func (c *Chain) checkParameters() error {
-	check := func(expr sema.Expr, what string) error {
-		if expr == nil || !sema.Parametric(expr) {
-			return nil
-		}
-		return &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + what + ", want it in probabilities, rates and rewards only"}
-	}
 	var errs syntax.ErrorList
-	collect := func(err error) {
-		if syntaxError, ok := errors.AsType[*syntax.Error](err); ok {
-			errs = append(errs, syntaxError)
+	check := func(expr sema.Expr, noun string) {
+		if expr != nil && sema.Parametric(expr) {
+			errs = append(errs, &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + noun + ", want it in probabilities, rates and rewards only"})
 		}
 	}
-	collect(check(c.program.Init, "the initial states"))
+	check(c.program.Init, "the initial states")
 	for _, module := range c.program.Modules {
 		for _, command := range module.Commands {
-			collect(check(command.Guard, "a guard"))
+			check(command.Guard, "a guard")
 			for _, update := range command.Updates {
 				for _, assignment := range update.Assigns {
-					collect(check(assignment.Value, "an update"))
+					check(assignment.Value, "an update")
 				}
 			}
 		}
@@ -180,28 +174,36 @@ func (c *Chain) expand(x compile.Expander, s int, state []int32) error {
 	}
 	total := c.evaluator.ring.Integer(0)
 	for i := range choices.List {
-		choice := &choices.List[i]
-		var weights [][]*ratfunc.Func
-		sum := c.one
-		for _, ref := range choice.Commands {
-			cmdWeights, cmdSum, err := c.commandWeights(state, &c.program.Modules[ref.Module].Commands[ref.Command])
-			if err != nil {
-				return err
-			}
-			weights = append(weights, cmdWeights)
-			sum = sum.Mul(cmdSum)
-		}
-		row := c.newRow(s)
-		if err := c.addTransitions(x, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
+		sum, err := c.addChoice(x, s, &choices.List[i], state)
+		if err != nil {
 			return err
 		}
-		c.actionProbs[row] = append(c.actionProbs[row], actionProb{choice.Action, sum})
 		total = total.Add(sum)
 	}
 	if c.first == nil {
 		c.normalise(s, total)
 	}
 	return nil
+}
+
+// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights.
+func (c *Chain) addChoice(x compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
+	var weights [][]*ratfunc.Func // of the updates of each command
+	sum := c.one
+	for _, ref := range choice.Commands {
+		commandWeights, commandSum, err := c.commandWeights(state, &c.program.Modules[ref.Module].Commands[ref.Command])
+		if err != nil {
+			return nil, err
+		}
+		weights = append(weights, commandWeights)
+		sum = sum.Mul(commandSum)
+	}
+	row := c.newRow(s)
+	if err := c.addTransitions(x, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
+		return nil, err
+	}
+	c.actionProbs[row] = append(c.actionProbs[row], actionProb{choice.Action, sum})
+	return sum, nil
 }
 
 // normalise divides a row by its sum: the number of commands in a DTMC, and the exit rate in a CTMC.
@@ -255,40 +257,50 @@ func (c *Chain) addTransitions(x compile.Expander, row int, choice *compile.Choi
 
 // commandWeights returns the weights of a command's updates, and their sum, which must be 1 in discrete
 // time.
-func (c *Chain) commandWeights(state []int32, cmd *sema.Command) ([]*ratfunc.Func, *ratfunc.Func, error) {
-	weights, known := c.constantWeights[cmd]
+func (c *Chain) commandWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, *ratfunc.Func, error) {
+	weights, known := c.constantWeights[command]
 	if !known {
-		constant := true
-		for _, u := range cmd.Updates {
-			w, err := c.evaluator.eval(u.Prob, state)
-			if err != nil {
-				return nil, nil, err
-			}
-			pos := cmd.Pos
-			if u.Prob != nil {
-				pos = u.Prob.Pos()
-			}
-			if err := c.checkPositive(w, pos, "probability or rate"); err != nil {
-				return nil, nil, err
-			}
-			weights = append(weights, w)
-			constant = constant && (u.Prob == nil || !mentionsVariable(u.Prob))
-		}
-		if constant {
-			c.constantWeights[cmd] = weights
+		var err error
+		if weights, err = c.evaluateWeights(state, command); err != nil {
+			return nil, nil, err
 		}
 	}
 	sum := c.evaluator.ring.Integer(0)
-	for _, w := range weights {
-		sum = sum.Add(w)
+	for _, weight := range weights {
+		sum = sum.Add(weight)
 	}
 	if c.sojournTimes == nil && !sum.Equal(c.one) {
-		return nil, nil, &compile.StateError{File: c.program.File, Pos: cmd.Pos, State: c.space.Compiled().StateText(state), Msg: fmt.Sprintf("probabilities sum to %s, want 1 for all values of the parameters", sum)}
+		return nil, nil, &compile.StateError{File: c.program.File, Pos: command.Pos, State: c.space.Compiled().StateText(state), Msg: fmt.Sprintf("probabilities sum to %s, want 1 for all values of the parameters", sum)}
 	}
 	if sum.IsZero() {
-		return nil, nil, &compile.StateError{File: c.program.File, Pos: cmd.Pos, State: c.space.Compiled().StateText(state), Msg: "rate of every update is zero"}
+		return nil, nil, &compile.StateError{File: c.program.File, Pos: command.Pos, State: c.space.Compiled().StateText(state), Msg: "rate of every update is zero"}
 	}
 	return weights, sum, nil
+}
+
+// evaluateWeights evaluates the weights of a command's updates. Weights that do not depend on the state are cached.
+func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, error) {
+	var weights []*ratfunc.Func
+	constant := true
+	for _, update := range command.Updates {
+		weight, err := c.evaluator.eval(update.Prob, state)
+		if err != nil {
+			return nil, err
+		}
+		pos := command.Pos
+		if update.Prob != nil {
+			pos = update.Prob.Pos()
+		}
+		if err := c.checkPositive(weight, pos, "probability or rate"); err != nil {
+			return nil, err
+		}
+		weights = append(weights, weight)
+		constant = constant && (update.Prob == nil || !mentionsVariable(update.Prob))
+	}
+	if constant {
+		c.constantWeights[command] = weights
+	}
+	return weights, nil
 }
 
 // mentionsVariable reports whether a variable occurs in an expression.
@@ -368,41 +380,55 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
 	stateReward = c.evaluator.ring.Integer(0)
 	transitionReward = stateReward
-	for _, item := range c.program.Rewards[index].Items {
-		if sema.Parametric(item.Guard) {
-			return nil, nil, evalError(item.Guard, "found a parameter in the guard of a reward, want it in the reward")
-		}
-		holds, _, err := sema.EvalExact(item.Guard, state)
+	items := c.program.Rewards[index].Items
+	for i := range items {
+		item := &items[i]
+		holds, err := guardHolds(item, state)
 		if err != nil {
 			return nil, nil, err
 		}
-		if !holds.Bool {
+		if !holds {
 			continue
 		}
 		prob := c.one
 		if item.Transition {
-			prob = c.evaluator.ring.Integer(0)
-			for _, m := range c.actionProbs[row] {
-				if m.action == item.Action {
-					prob = prob.Add(m.prob)
-				}
-			}
-			if prob.IsZero() {
-				continue
-			}
+			prob = c.actionProbability(row, item.Action)
 		}
-		function, err := c.evaluator.eval(item.Value, state)
-		if err == nil {
-			err = c.checkPositive(function, item.Value.Pos(), "reward")
+		if prob.IsZero() {
+			continue
 		}
+		reward, err := c.evaluator.eval(item.Value, state)
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := c.checkPositive(reward, item.Value.Pos(), "reward"); err != nil {
+			return nil, nil, err
+		}
 		if item.Transition {
-			transitionReward = transitionReward.Add(function.Mul(prob))
+			transitionReward = transitionReward.Add(reward.Mul(prob))
 		} else {
-			stateReward = stateReward.Add(function)
+			stateReward = stateReward.Add(reward)
 		}
 	}
 	return stateReward, transitionReward, nil
+}
+
+// guardHolds reports whether the guard of a reward holds in a state. A parameter in the guard is an error.
+func guardHolds(item *sema.RewardItem, state []int32) (bool, error) {
+	if sema.Parametric(item.Guard) {
+		return false, evalError(item.Guard, "found a parameter in the guard of a reward, want it in the reward")
+	}
+	holds, _, err := sema.EvalExact(item.Guard, state)
+	return holds.Bool, err
+}
+
+// actionProbability returns the probability or rate with which a row makes an action.
+func (c *Chain) actionProbability(row, action int) *ratfunc.Func {
+	sum := c.evaluator.ring.Integer(0)
+	for _, entry := range c.actionProbs[row] {
+		if entry.action == action {
+			sum = sum.Add(entry.prob)
+		}
+	}
+	return sum
 }

@@ -16,7 +16,6 @@ const maxPieces = 1000
 
 // sweep returns the pieces of the value as a function of one parameter, from low to high.
 func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
-	var out []Piece
 	if low.Cmp(high) == 0 {
 		scheduler, err := solver.optimalAt([]*big.Rat{low})
 		if err != nil {
@@ -24,26 +23,30 @@ func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 		}
 		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[solver.initial]}}, nil
 	}
-	from := ratfunc.At(low)
-	for {
+	var pieces []Piece
+	for from := ratfunc.At(low); ; {
 		scheduler, end, err := solver.optimalAfter(from, high)
 		if err != nil {
 			return nil, err
 		}
-		value := scheduler.values[solver.initial]
-		if len(out) > 0 && out[len(out)-1].Value.Equal(value) {
-			out[len(out)-1].High = end
-		} else {
-			out = append(out, Piece{from, end, value})
+		pieces = appendPiece(pieces, Piece{from, end, scheduler.values[solver.initial]})
+		if end.Fraction() && end.Low.Cmp(high) == 0 {
+			return pieces, nil
 		}
-		switch {
-		case end.Fraction() && end.Low.Cmp(high) == 0:
-			return out, nil
-		case len(out) > maxPieces:
+		if len(pieces) > maxPieces {
 			return nil, fmt.Errorf("more than %d schedulers are optimal somewhere: want a smaller range of the parameter", maxPieces)
 		}
 		from = end
 	}
+}
+
+// appendPiece appends a piece, or extends the last one if both have the same function.
+func appendPiece(pieces []Piece, next Piece) []Piece {
+	if last := len(pieces) - 1; last >= 0 && pieces[last].Value.Equal(next.Value) {
+		pieces[last].High = next.High
+		return pieces
+	}
+	return append(pieces, next)
 }
 
 // optimalAfter returns a scheduler that is optimal immediately to the right of a point, and the end of the

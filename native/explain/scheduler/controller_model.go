@@ -54,24 +54,8 @@ type moduleWriter struct {
 
 // module writes the module: the variables of all modules, the memory, and a command for each node.
 func (r *moduleWriter) module(ctx context.Context) error {
-	maxMemory := uint32(1) // a variable has at least two values
-	for _, node := range r.controller.Nodes {
-		maxMemory = max(maxMemory, node.Memory)
-	}
-	initial := r.controller.Start[0]
-	state := r.space.State(nil, int(r.controller.Nodes[initial].State))
 	r.text.WriteString("module scheduled\n")
-	for i, variable := range r.space.Program().Vars {
-		kind := "int"
-		switch {
-		case variable.Type == sema.Bool:
-			kind = "bool"
-		case variable.Bounded:
-			kind = fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
-		}
-		fmt.Fprintf(&r.text, "  %s : %s init %s;\n", variable.Name, kind, literal(&variable, state[i]))
-	}
-	fmt.Fprintf(&r.text, "  %s : [0..%d] init %d;\n\n", r.memory, maxMemory, r.controller.Nodes[initial].Memory)
+	r.variables()
 	for _, action := range r.space.Program().Actions { // rewards may refer to actions that no node has
 		fmt.Fprintf(&r.text, "  [%s] false -> true;\n", action)
 	}
@@ -87,6 +71,27 @@ func (r *moduleWriter) module(ctx context.Context) error {
 	return nil
 }
 
+// variables writes the declarations of the variables of the model, and of the memory.
+func (r *moduleWriter) variables() {
+	initial := &r.controller.Nodes[r.controller.Start[0]]
+	state := r.space.State(nil, int(initial.State))
+	for i, variable := range r.space.Program().Vars {
+		kind := "int"
+		switch {
+		case variable.Type == sema.Bool:
+			kind = "bool"
+		case variable.Bounded:
+			kind = fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
+		}
+		fmt.Fprintf(&r.text, "  %s : %s init %s;\n", variable.Name, kind, literal(&variable, state[i]))
+	}
+	maxMemory := uint32(1) // a variable has at least two values
+	for _, node := range r.controller.Nodes {
+		maxMemory = max(maxMemory, node.Memory)
+	}
+	fmt.Fprintf(&r.text, "  %s : [0..%d] init %d;\n\n", r.memory, maxMemory, initial.Memory)
+}
+
 // command writes the command of node i. A deadlock has none.
 func (r *moduleWriter) command(i int) error {
 	node := &r.controller.Nodes[i]
@@ -98,21 +103,23 @@ func (r *moduleWriter) command(i int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&r.text, "  [%s] %s ->", name, strings.Join(r.nodeTexts(node, "%s=%s"), " & "))
+	var updates []string
 	first, end := r.chain.Row(i)
 	for transition := first; transition < end; transition++ {
-		prob := strconv.FormatFloat(r.chain.Prob(transition), 'g', -1, 64)
-		if r.chain.Rats != nil {
-			prob = fractionText(r.chain.Rat(transition))
-		}
-		if transition > first {
-			r.text.WriteString(" +")
-		}
 		target := &r.controller.Nodes[r.chain.Target[transition]]
-		fmt.Fprintf(&r.text, " %s:%s", prob, strings.Join(r.nodeTexts(target, "(%s'=%s)"), "&"))
+		updates = append(updates, r.probability(transition)+":"+strings.Join(r.nodeTexts(target, "(%s'=%s)"), "&"))
 	}
-	r.text.WriteString(";\n")
+	guard := strings.Join(r.nodeTexts(node, "%s=%s"), " & ")
+	fmt.Fprintf(&r.text, "  [%s] %s -> %s;\n", name, guard, strings.Join(updates, " + "))
 	return nil
+}
+
+// probability returns the text of the probability of a transition.
+func (r *moduleWriter) probability(transition int) string {
+	if r.chain.Rats != nil {
+		return fractionText(r.chain.Rat(transition))
+	}
+	return strconv.FormatFloat(r.chain.Prob(transition), 'g', -1, 64)
 }
 
 // fractionText returns a fraction in PRISM's language. The language has integers of 32 bits; greater integers are written as

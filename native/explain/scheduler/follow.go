@@ -60,15 +60,7 @@ func (f *Follower) Choose(random float64) int {
 	first, end := model.Choices(int(f.state))
 	switch {
 	case f.controller != nil:
-		moves := f.controller.Nodes[f.node].Moves
-		for i := range moves {
-			f.move = &moves[i]
-			probability, _ := f.move.Probability().Float64()
-			random -= probability
-			if random < 0 {
-				break
-			}
-		}
+		f.move = drawMove(f.controller.Nodes[f.node].Moves, random)
 		return int(f.move.Choice) - first
 	case f.scheduler != nil:
 		return choiceOrFirst(model, f.scheduler.Row(0), int(f.state)) - first
@@ -80,6 +72,19 @@ func (f *Follower) Choose(random float64) int {
 		}
 	}
 	return permitted[int(random*float64(len(permitted)))]
+}
+
+// drawMove returns the first move whose cumulative probability exceeds random, or the last move if rounding makes the
+// sum too small.
+func drawMove(moves []sparse.Move, random float64) *sparse.Move {
+	for i := range moves {
+		probability, _ := moves[i].Probability().Float64()
+		random -= probability
+		if random < 0 {
+			return &moves[i]
+		}
+	}
+	return &moves[len(moves)-1]
 }
 
 // Take follows a transition of the choice that was drawn last.

@@ -73,20 +73,12 @@ func (f Format) Defaults() Options { return Options{States: true, Reachable: f =
 // extension decides: .tra, .dot or .json; otherwise the type is actions.
 func ParseTarget(arg string) (file string, format Format, opts Options, err error) {
 	file, list := splitOptions(arg)
-	format = formatOf(file)
 	var words []string
 	if list != "" {
 		words = strings.Split(list, ",")
 	}
-	for _, word := range words {
-		key, value, _ := parseOption(word)
-		if key != "type" {
-			continue
-		}
-		format, err = ParseFormat(value)
-		if err != nil {
-			return "", 0, Options{}, err
-		}
+	if format, err = selectFormat(file, words); err != nil {
+		return "", 0, Options{}, err
 	}
 	opts = format.Defaults()
 	for _, word := range words {
@@ -98,6 +90,22 @@ func ParseTarget(arg string) (file string, format Format, opts Options, err erro
 		return "", 0, Options{}, fmt.Errorf("scheduler option loss is for type=tree, found type=%v", format)
 	}
 	return file, format, opts, nil
+}
+
+// selectFormat returns the format that the last option type names, or without one the format of the file's extension.
+func selectFormat(file string, words []string) (Format, error) {
+	format := formatOf(file)
+	for _, word := range words {
+		key, value, _ := parseOption(word)
+		if key != "type" {
+			continue
+		}
+		var err error
+		if format, err = ParseFormat(value); err != nil {
+			return 0, err
+		}
+	}
+	return format, nil
 }
 
 // splitOptions splits a file name from its options. In C:\x the colon belongs to the file name.

@@ -227,37 +227,43 @@ func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 // addRow adds the transitions of state i of the induced model, sorted by target.
 func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 	choice := int(b.induced.Choice[i])
-	step := uint32(0)
-	if b.induced.Step != nil {
-		step = b.nextStep(b.induced.Step[i])
-	}
 	action := sparse.NoAction
 	if b.model.Actions != nil {
 		action = b.model.Actions[choice]
 	}
 	builder.State()
-	transitionAction := action
 	if restrict { // in an MDP choices have the actions
 		builder.Choice(action)
-		transitionAction = sparse.NoAction
+		action = sparse.NoAction
 	}
-	type transition struct {
-		target uint32
-		index  int // in the original model
-	}
-	var row []transition
-	first, end := b.model.Row(choice)
-	for index := first; index < end; index++ {
-		row = append(row, transition{b.numberOf(step, b.model.Target[index]), index})
-	}
-	slices.SortFunc(row, func(entry, next transition) int { return int(entry.target) - int(next.target) })
-	for _, entry := range row {
+	for _, next := range b.sortedRow(i) {
 		if b.model.Exact() {
-			builder.AddRat(int(entry.target), b.model.Rat(entry.index), transitionAction)
+			builder.AddRat(int(next.target), b.model.Rat(next.index), action)
 		} else {
-			builder.AddAction(int(entry.target), b.model.Prob(entry.index), transitionAction)
+			builder.AddAction(int(next.target), b.model.Prob(next.index), action)
 		}
 	}
+}
+
+// inducedTransition is a transition of the induced model: its target, and its index in the original model.
+type inducedTransition struct {
+	target uint32
+	index  int
+}
+
+// sortedRow returns the transitions of state i of the induced model, sorted by target.
+func (b *inducer) sortedRow(i int) []inducedTransition {
+	step := uint32(0)
+	if b.induced.Step != nil {
+		step = b.nextStep(b.induced.Step[i])
+	}
+	var row []inducedTransition
+	first, end := b.model.Row(int(b.induced.Choice[i]))
+	for index := first; index < end; index++ {
+		row = append(row, inducedTransition{b.numberOf(step, b.model.Target[index]), index})
+	}
+	slices.SortFunc(row, func(a, b inducedTransition) int { return int(a.target) - int(b.target) })
+	return row
 }
 
 // copyMarks translates the initial states and the deadlocks of the original model to the induced one.

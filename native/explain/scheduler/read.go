@@ -186,37 +186,48 @@ func parseValue(word string) (int32, error) {
 
 // readJSON reads Storm's format.
 func (r *reader) readJSON(ctx context.Context, file string, text []byte) error {
-	var states []struct {
-		Choice json.RawMessage            `json:"c"`
-		Memory *int                       `json:"m"`
-		State  map[string]json.RawMessage `json:"s"`
-	}
-	if err := json.Unmarshal(text, &states); err != nil {
+	var entries []jsonEntry
+	if err := json.Unmarshal(text, &entries); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	for number, entry := range states {
+	for number := range entries {
 		if number%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if entry.Memory != nil {
-			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, number)
-		}
-		var choices []readChoice
-		if json.Unmarshal(entry.Choice, &choices) != nil {
-			continue // "undefined": any choice
-		}
-		actions, err := r.actionsOf(choices)
-		if err != nil {
+		if err := r.readEntry(&entries[number]); err != nil {
 			return fmt.Errorf("%s: entry %d: %w", file, number, err)
 		}
-		valuation, err := r.valuationOf(entry.State)
-		if err != nil {
-			return fmt.Errorf("%s: entry %d: %w", file, number, err)
-		}
-		for _, action := range actions {
-			if err := r.setChoiceOfValuation(valuation, action); err != nil {
-				return fmt.Errorf("%s: entry %d: %w", file, number, err)
-			}
+	}
+	return nil
+}
+
+// jsonEntry is the choice of a state in Storm's format.
+type jsonEntry struct {
+	Choice json.RawMessage            `json:"c"`
+	Memory *int                       `json:"m"`
+	State  map[string]json.RawMessage `json:"s"`
+}
+
+// readEntry sets the choice of the state of an entry.
+func (r *reader) readEntry(entry *jsonEntry) error {
+	if entry.Memory != nil {
+		return errors.New("found a scheduler with a memory, want one without")
+	}
+	var choices []readChoice
+	if json.Unmarshal(entry.Choice, &choices) != nil {
+		return nil // "undefined": any choice
+	}
+	actions, err := r.actionsOf(choices)
+	if err != nil {
+		return err
+	}
+	valuation, err := r.valuationOf(entry.State)
+	if err != nil {
+		return err
+	}
+	for _, action := range actions {
+		if err := r.setChoiceOfValuation(valuation, action); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -63,39 +63,47 @@ type controllerMove struct {
 
 // read reads the entries of a file.
 func (r *controllerReader) read(text []byte) error {
-	var states []struct {
-		Choice json.RawMessage            `json:"c"`
-		Memory int                        `json:"m"`
-		State  map[string]json.RawMessage `json:"s"`
-	}
-	if err := json.Unmarshal(text, &states); err != nil {
+	var entries []controllerEntry
+	if err := json.Unmarshal(text, &entries); err != nil {
 		return err
 	}
-	for number, entry := range states {
+	for number := range entries {
 		if number%statesPerPoll == 0 && r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
-		valuation, err := r.valuationOf(entry.State)
-		if err != nil {
-			return fmt.Errorf("entry %d: %w", number, err)
-		}
-		stateNumber, reachable := r.space.Find(valuation)
-		if !reachable {
-			continue
-		}
-		if entry.Memory < 0 || entry.Memory > maxMemory {
-			return fmt.Errorf("entry %d: found the memory %d, want 0 to %d", number, entry.Memory, maxMemory)
-		}
-		key := memoryState{stateNumber, entry.Memory}
-		if r.entries[key] != nil {
-			return fmt.Errorf("entry %d: state %s has two entries with memory %d", number, r.stateText(stateNumber), entry.Memory)
-		}
-		r.entries[key], err = r.readMoves(stateNumber, entry.Choice)
-		if err != nil {
+		if err := r.readEntry(&entries[number]); err != nil {
 			return fmt.Errorf("entry %d: %w", number, err)
 		}
 	}
 	return nil
+}
+
+// controllerEntry has the choices of a state and a memory in Storm's format.
+type controllerEntry struct {
+	Choice json.RawMessage            `json:"c"`
+	Memory int                        `json:"m"`
+	State  map[string]json.RawMessage `json:"s"`
+}
+
+// readEntry reads the moves of an entry, unless its state is not reachable.
+func (r *controllerReader) readEntry(entry *controllerEntry) error {
+	valuation, err := r.valuationOf(entry.State)
+	if err != nil {
+		return err
+	}
+	state, reachable := r.space.Find(valuation)
+	if !reachable {
+		return nil
+	}
+	if entry.Memory < 0 || entry.Memory > maxMemory {
+		return fmt.Errorf("found the memory %d, want 0 to %d", entry.Memory, maxMemory)
+	}
+	key := memoryState{state, entry.Memory}
+	if r.entries[key] != nil {
+		return fmt.Errorf("state %s has two entries with memory %d", r.stateText(state), entry.Memory)
+	}
+	r.entries[key], err = r.readMoves(state, entry.Choice)
+	return err
 }
 
 // memoryChoice is a choice of an entry with its probability, and the memory after each successor.
@@ -197,36 +205,44 @@ func (r *controllerReader) choiceOf(s, index int, labels []string) (int, error) 
 // controller returns the controller, with a node for each reachable pair of a state and a memory.
 func (r *controllerReader) controller() (*sparse.Controller, error) {
 	result := &sparse.Controller{}
-	model := r.space.Model()
-	for _, s := range model.Initial {
+	for _, s := range r.space.Model().Initial {
 		result.Start = append(result.Start, r.nodeOf(memoryState{int(s), 0}))
 	}
-	for i := 0; i < len(r.nodes); i++ { // nodeOf appends to r.nodes
+	for i := 0; i < len(r.nodes); i++ { // newNode appends to r.nodes
 		if i%statesPerPoll == 0 && r.ctx.Err() != nil {
 			return nil, r.ctx.Err()
 		}
-		pair := r.nodes[i]
-		moves := r.entries[pair]
-		if moves == nil {
-			first, _ := model.Choices(pair.state)
-			moves = []controllerMove{{choice: first}}
-		}
-		node := sparse.Node{State: uint32(pair.state), Memory: uint32(max(pair.memory, 0))}
-		for _, move := range moves {
-			node.Moves = append(node.Moves, r.sparseMove(move))
-		}
-		result.Nodes = append(result.Nodes, node)
+		result.Nodes = append(result.Nodes, r.newNode(r.nodes[i]))
 	}
-	largest := uint32(0)
-	for _, node := range result.Nodes {
-		largest = max(largest, node.Memory)
+	r.setUnknownMemory(result)
+	return result, nil
+}
+
+// newNode returns the node of a pair. Without an entry in the file it has the first choice of the state.
+func (r *controllerReader) newNode(pair memoryState) sparse.Node {
+	moves := r.entries[pair]
+	if moves == nil {
+		first, _ := r.space.Model().Choices(pair.state)
+		moves = []controllerMove{{choice: first}}
+	}
+	node := sparse.Node{State: uint32(pair.state), Memory: uint32(max(pair.memory, 0))}
+	for _, move := range moves {
+		node.Moves = append(node.Moves, r.sparseMove(move))
+	}
+	return node
+}
+
+// setUnknownMemory gives the nodes whose memory the file does not say a memory that no other node has.
+func (r *controllerReader) setUnknownMemory(controller *sparse.Controller) {
+	greatest := uint32(0)
+	for _, node := range controller.Nodes {
+		greatest = max(greatest, node.Memory)
 	}
 	for i, pair := range r.nodes {
 		if pair.memory == unknownMemory {
-			result.Nodes[i].Memory = largest + 1
+			controller.Nodes[i].Memory = greatest + 1
 		}
 	}
-	return result, nil
 }
 
 // sparseMove returns a move with its next node for each transition.

@@ -201,30 +201,35 @@ func withPrefix(prefix, text string) string {
 // writeDot writes the induced model in the DOT language, as PRISM does. In an MDP an additional point stands for
 // the choice of each state.
 func (w *writer) writeDot(induced *Induced) error {
-	model := induced.Model
 	w.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
-	for state := range model.NumStates() {
+	for state := range induced.Model.NumStates() {
 		if err := w.poll(state); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
-		from, label := strconv.Itoa(state), withPrefix(":", w.choiceAction(induced, state))
-		if model.Kind == sparse.MDP {
-			from = fmt.Sprintf("n%d_0", state)
-			fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, from, label)
-			fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", from)
-			label = ""
-		}
-		first, end := model.Row(state)
-		for transition := first; transition < end; transition++ {
-			if induced.Choice == nil {
-				label = withPrefix(":", w.transitionAction(induced, state, transition))
-			}
-			fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, model.Target[transition], formatNumber(model.Prob(transition)), label)
-		}
+		w.writeDotState(induced, state)
 	}
 	w.WriteString("}\n")
 	return nil
+}
+
+// writeDotState writes a state with its transitions.
+func (w *writer) writeDotState(induced *Induced, state int) {
+	model := induced.Model
+	fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
+	from, label := strconv.Itoa(state), withPrefix(":", w.choiceAction(induced, state))
+	if model.Kind == sparse.MDP {
+		from = fmt.Sprintf("n%d_0", state)
+		fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, from, label)
+		fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", from)
+		label = ""
+	}
+	first, end := model.Row(state)
+	for transition := first; transition < end; transition++ {
+		if induced.Choice == nil {
+			label = withPrefix(":", w.transitionAction(induced, state, transition))
+		}
+		fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, model.Target[transition], formatNumber(model.Prob(transition)), label)
+	}
 }
 
 // dotSublabel returns the second line of a state's box: its valuation and, if the scheduler counts steps,

@@ -63,20 +63,25 @@ func (w *writer) writeControllerList(controller *sparse.Controller, indices bool
 		node := &controller.Nodes[number]
 		line := w.beginLine(rank[node.State], int(node.State), indices)
 		line = fmt.Appendf(line, ",%d=", node.Memory)
-		for index, move := range node.Moves {
-			if index > 0 {
-				line = append(line, '+')
-			}
-			if move.Prob != nil && len(node.Moves) > 1 {
-				approximate, _ := move.Prob.Float64()
-				line = fmt.Appendf(line, "%s:", formatNumber(approximate))
-			}
-			line = w.appendChoice(line, int(node.State), int(move.Choice), indices)
-		}
-		w.line = append(line, '\n')
+		w.line = append(w.appendMoves(line, node, indices), '\n')
 		w.Write(w.line)
 	}
 	return nil
+}
+
+// appendMoves appends the choices of a node, with their probabilities if there are several: 0.5:a+0.5:b.
+func (w *writer) appendMoves(line []byte, node *sparse.Node, indices bool) []byte {
+	for i, move := range node.Moves {
+		if i > 0 {
+			line = append(line, '+')
+		}
+		if move.Prob != nil && len(node.Moves) > 1 {
+			probability, _ := move.Prob.Float64()
+			line = fmt.Appendf(line, "%s:", formatNumber(probability))
+		}
+		line = w.appendChoice(line, int(node.State), int(move.Choice), indices)
+	}
+	return line
 }
 
 // writeControllerChain writes the induced model, whose states are the nodes.

@@ -27,23 +27,12 @@ type jsonChoice struct {
 // format of Storm's --exportscheduler.
 func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	writer := bufio.NewWriter(w)
-	model := shield.Space.Model()
 	separator := "[\n    "
-	for s := range model.NumStates() {
+	for s := range shield.Space.Model().NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		entry := jsonState{State: shield.variables(s)}
-		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if shield.Allowed.Has(c) {
-				entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: shield.labels(c)})
-			}
-		}
-		for i := range entry.Choices {
-			entry.Choices[i].Prob = 1 / float64(len(entry.Choices))
-		}
-		text, err := json.MarshalIndent(entry, "    ", "    ")
+		text, err := json.MarshalIndent(shield.jsonState(s), "    ", "    ")
 		if err != nil {
 			return err
 		}
@@ -53,6 +42,21 @@ func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	}
 	writer.WriteString("\n]\n")
 	return writer.Flush()
+}
+
+// jsonState returns the entry of a state: its allowed choices, which are equally likely.
+func (shield *Shield) jsonState(s int) jsonState {
+	entry := jsonState{State: shield.variables(s)}
+	first, end := shield.Space.Model().Choices(s)
+	for c := first; c < end; c++ {
+		if shield.Allowed.Has(c) {
+			entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: shield.labels(c)})
+		}
+	}
+	for i := range entry.Choices {
+		entry.Choices[i].Prob = 1 / float64(len(entry.Choices))
+	}
+	return entry
 }
 
 // labels returns a list with the action of a choice; an empty list if the choice has no action.

@@ -60,12 +60,7 @@ type guardBuilder struct {
 // allows only one of them.
 func (g *guardBuilder) collect(ctx context.Context) error {
 	shield := g.shield
-	model := shield.Space.Model()
-	initial := sparse.NewSet(model.NumStates())
-	for _, s := range model.Initial {
-		initial.Add(int(s))
-	}
-	states := reachableFrom(shield.restricted(), initial)
+	states := shield.reachableStates()
 	var mixed error // an action of which only some choices are allowed in a state
 	err := shield.Space.Commands(ctx, func(s, choice int, command *compile.Choice, _ []int) {
 		if mixed != nil || !states.Has(s) {
@@ -76,23 +71,40 @@ func (g *guardBuilder) collect(ctx context.Context) error {
 			g.commands[command.Commands[0]] = append(g.commands[command.Commands[0]], current)
 			return
 		}
-		samples := g.actions[command.Action]
-		if n := len(samples); n > 0 && slices.Equal(samples[n-1].state, current.state) {
-			if samples[n-1].allowed != current.allowed {
-				mixed = fmt.Errorf("in state %s only some choices of action %s are allowed, and a module cannot distinguish them: want a file .json or files of states (.all, .umb)",
-					shield.Space.Compiled().StateText(current.state), shield.Space.Program().Actions[command.Action])
-			}
-			return
-		}
-		g.actions[command.Action] = append(samples, current)
+		mixed = g.addActionSample(command.Action, current)
 	})
 	return cmp.Or(mixed, err)
+}
+
+// addActionSample records whether an action is allowed in a state, unless the last sample of the action is the same.
+// It is an error if the last sample has the same state, and allows the action where this one does not, or vice versa.
+func (g *guardBuilder) addActionSample(action int, current sample) error {
+	samples := g.actions[action]
+	last := len(samples) - 1
+	if last < 0 || !slices.Equal(samples[last].state, current.state) {
+		g.actions[action] = append(samples, current)
+		return nil
+	}
+	if samples[last].allowed == current.allowed {
+		return nil
+	}
+	return fmt.Errorf("in state %s only some choices of action %s are allowed, and a module cannot distinguish them: want a file .json or files of states (.all, .umb)",
+		g.shield.Space.Compiled().StateText(current.state), g.shield.Space.Program().Actions[action])
+}
+
+// reachableStates returns the states that are reachable by the allowed choices.
+func (shield *Shield) reachableStates() *sparse.Set {
+	model := shield.Space.Model()
+	initial := sparse.NewSet(model.NumStates())
+	for _, s := range model.Initial {
+		initial.Add(int(s))
+	}
+	return reachableFrom(shield.restricted(), initial)
 }
 
 // strengthenGuards adds conditions to the guards of commands without an action that are not always
 // allowed.
 func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
-	program := g.shield.Space.Program()
 	module := -1
 	for i, item := range model.Items {
 		switch item.(type) {
@@ -101,36 +113,52 @@ func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model
 		default:
 			continue
 		}
-		var strengthened *syntax.Module // a copy of the module, made for its first command that changes
-		for index := range program.Modules[module].Commands {
-			samples := g.commands[compile.CommandRef{Module: module, Command: index}]
-			if !slices.ContainsFunc(samples, sample.forbidden) {
-				continue
-			}
-			original, ok := item.(*syntax.Module)
-			isBase := slices.ContainsFunc(program.Modules, func(other sema.Module) bool { return other.Base == program.Modules[module].Name })
-			if !ok || isBase {
-				return fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[module].Name)
-			}
-			if strengthened == nil {
-				moduleCopy := *original
-				moduleCopy.Commands = slices.Clone(original.Commands)
-				strengthened = &moduleCopy
-			}
-			command := *original.Commands[index]
-			text := "(" + syntax.ExprString(command.Guard) + ") & (" + separatingExpr(ctx, program.Vars, samples) + ")"
-			guard, err := syntax.ParseExpr("", []byte(text))
-			if err != nil {
-				return err
-			}
-			command.Guard = guard
-			strengthened.Commands[index] = &command
+		strengthened, err := g.strengthenModule(ctx, item, module)
+		if err != nil {
+			return err
 		}
-		if strengthened != nil {
-			model.Items[i] = strengthened
-		}
+		model.Items[i] = strengthened
 	}
 	return nil
+}
+
+// strengthenModule returns a module with stronger guards, or the item itself if all its commands are always allowed.
+func (g *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, module int) (syntax.Item, error) {
+	program := g.shield.Space.Program()
+	var strengthened *syntax.Module // a copy of the module, made for its first command that changes
+	for index := range program.Modules[module].Commands {
+		samples := g.commands[compile.CommandRef{Module: module, Command: index}]
+		if !slices.ContainsFunc(samples, sample.forbidden) {
+			continue
+		}
+		original, ok := item.(*syntax.Module)
+		if !ok || g.isBase(module) {
+			return nil, fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[module].Name)
+		}
+		if strengthened == nil {
+			moduleCopy := *original
+			moduleCopy.Commands = slices.Clone(original.Commands)
+			strengthened = &moduleCopy
+		}
+		command := *original.Commands[index]
+		text := "(" + syntax.ExprString(command.Guard) + ") & (" + separatingExpr(ctx, program.Vars, samples) + ")"
+		guard, err := syntax.ParseExpr("", []byte(text))
+		if err != nil {
+			return nil, err
+		}
+		command.Guard = guard
+		strengthened.Commands[index] = &command
+	}
+	if strengthened == nil {
+		return item, nil
+	}
+	return strengthened, nil
+}
+
+// isBase reports whether another module is a renamed copy of the given one.
+func (g *guardBuilder) isBase(module int) bool {
+	modules := g.shield.Space.Program().Modules
+	return slices.ContainsFunc(modules, func(other sema.Module) bool { return other.Base == modules[module].Name })
 }
 
 // moduleText returns the text of the additional module; empty if it is not needed.
@@ -172,24 +200,16 @@ func (s sample) forbidden() bool { return !s.allowed }
 //
 // Source: the Gini impurity of Breiman, Friedman, Olshen and Stone (1984).
 func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample) string {
-	allowed := 0
-	for _, s := range samples {
-		if s.allowed {
-			allowed++
-		}
-	}
-	switch allowed {
-	case 0:
+	hasAllowed := slices.ContainsFunc(samples, func(s sample) bool { return s.allowed })
+	hasForbidden := slices.ContainsFunc(samples, sample.forbidden)
+	switch {
+	case !hasAllowed:
 		return "false"
-	case len(samples):
-		return "true"
-	}
-	if ctx.Err() != nil {
+	case !hasForbidden || ctx.Err() != nil:
 		return "true"
 	}
 	variable, threshold := bestSplit(len(vars), samples)
-	low := make([]sample, 0, len(samples))
-	var high []sample
+	var low, high []sample
 	for _, s := range samples {
 		if s.state[variable] <= threshold {
 			low = append(low, s)

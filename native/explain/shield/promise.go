@@ -62,7 +62,7 @@ func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	model := shield.Space.Model()
 	original := make([]uint32, model.NumStates())
-	kept := uint32(0) // the number of choice c in the restricted model
+	restrictedNumber := uint32(0) // of the next allowed choice
 	for s := range original {
 		original[s] = sparse.None
 		first, end := model.Choices(s)
@@ -70,10 +70,10 @@ func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 			if !shield.Allowed.Has(c) {
 				continue
 			}
-			if original[s] == sparse.None || choices[s] == kept {
+			if original[s] == sparse.None || choices[s] == restrictedNumber {
 				original[s] = uint32(c)
 			}
-			kept++
+			restrictedNumber++
 		}
 	}
 	return original
@@ -135,27 +135,13 @@ func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
 	for s := range model.NumStates() {
 		builder.State()
-		first, end := model.Choices(s)
-		from, to := int(model.Start[first]), int(model.Start[end])
-		if !exact {
-			for transition := from; transition < to; transition++ {
-				builder.Add(int(model.Target[transition]), model.Prob(transition)/float64(end-first))
-			}
+		if exact {
+			addUniformRow(builder, model, s)
 			continue
 		}
-		var order []uint32
-		sums := map[uint32]*big.Rat{}
-		for transition := from; transition < to; transition++ {
-			target := model.Target[transition]
-			if sums[target] == nil {
-				sums[target] = new(big.Rat)
-				order = append(order, target)
-			}
-			sums[target].Add(sums[target], model.Rat(transition))
-		}
-		share := big.NewRat(1, int64(end-first))
-		for _, target := range order {
-			builder.AddRat(int(target), sums[target].Mul(sums[target], share), sparse.NoAction)
+		first, end := model.Choices(s)
+		for transition := int(model.Start[first]); transition < int(model.Start[end]); transition++ {
+			builder.Add(int(model.Target[transition]), model.Prob(transition)/float64(end-first))
 		}
 	}
 	chain, err := builder.Finish()
@@ -167,6 +153,25 @@ func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 		chain.Err = model.Err + 0x1p-51 // rounding of the quotients
 	}
 	return chain, nil
+}
+
+// addUniformRow adds the transitions of a state with exact probabilities, in the order in which targets first occur.
+func addUniformRow(builder *sparse.Builder, model *sparse.Model, s int) {
+	first, end := model.Choices(s)
+	var targets []uint32
+	sums := map[uint32]*big.Rat{}
+	for transition := int(model.Start[first]); transition < int(model.Start[end]); transition++ {
+		target := model.Target[transition]
+		if sums[target] == nil {
+			sums[target] = new(big.Rat)
+			targets = append(targets, target)
+		}
+		sums[target].Add(sums[target], model.Rat(transition))
+	}
+	choiceProb := big.NewRat(1, int64(end-first))
+	for _, target := range targets {
+		builder.AddRat(int(target), sums[target].Mul(sums[target], choiceProb), sparse.NoAction)
+	}
 }
 
 // Figures say how permissive a shield is. They count only states that are reachable under the shield.
@@ -181,31 +186,32 @@ type Figures struct {
 // Figures counts the reachable states and the choices that are allowed in them.
 func (shield *Shield) Figures() Figures {
 	var figures Figures
-	model := shield.Space.Model()
-	initial := sparse.NewSet(model.NumStates())
-	for _, s := range model.Initial {
-		initial.Add(int(s))
-	}
-	for s := range reachableFrom(shield.restricted(), initial).All() {
+	for s := range shield.reachableStates().All() {
 		figures.States++
-		first, end := model.Choices(s)
+		first, end := shield.Space.Model().Choices(s)
 		if end-first < 2 || shield.isDecided(s) {
 			continue
 		}
-		allowed := 0
-		for c := first; c < end; c++ {
-			if shield.Allowed.Has(c) {
-				allowed++
-			}
-		}
+		numAllowed := shield.countAllowed(first, end)
 		figures.Deciding++
 		figures.Choices += end - first
-		figures.Allowed += allowed
-		if allowed < end-first {
+		figures.Allowed += numAllowed
+		if numAllowed < end-first {
 			figures.Restricted++
 		}
 	}
 	return figures
+}
+
+// countAllowed returns the number of allowed choices from first to end-1.
+func (shield *Shield) countAllowed(first, end int) int {
+	count := 0
+	for c := first; c < end; c++ {
+		if shield.Allowed.Has(c) {
+			count++
+		}
+	}
+	return count
 }
 
 // reachableFrom returns the states that are reachable from a set.

@@ -122,27 +122,32 @@ func New(ctx context.Context, question *Question, opts *Options) (*Shield, error
 	shield := &Shield{Question: question, graph: sparse.NewGraph(model), relative: opts.Relative}
 	inFloatRange := model.Err < 1e-12
 	if !opts.Exact && !opts.Total && inFloatRange {
-		if err := shield.computeValues(ctx, false); err != nil {
-			return nil, err
-		}
-		decided, err := shield.allowByBounds(ctx, opts.Threshold)
+		decided, err := shield.tryFloats(ctx, opts.Threshold)
 		if err != nil {
 			return nil, err
 		}
 		if decided {
-			shield.Loss = opts.Threshold
 			return shield, nil
 		}
 	}
 	if err := shield.computeValues(ctx, true); err != nil {
 		return nil, err
 	}
-	if !opts.Total {
-		shield.Loss = opts.Threshold
-		shield.Allowed = shield.choicesWithinLoss(ctx, shield.Loss)
-		return shield, ctx.Err()
+	if opts.Total {
+		return shield, shield.allowByTotalLoss(ctx, opts.Threshold)
 	}
-	return shield, shield.allowByTotalLoss(ctx, opts.Threshold)
+	shield.Loss = opts.Threshold
+	shield.Allowed = shield.choicesWithinLoss(ctx, shield.Loss)
+	return shield, ctx.Err()
+}
+
+// tryFloats decides which choices are allowed by floating-point bounds. It reports whether these decide every choice.
+func (shield *Shield) tryFloats(ctx context.Context, threshold *big.Rat) (bool, error) {
+	if err := shield.computeValues(ctx, false); err != nil {
+		return false, err
+	}
+	shield.Loss = threshold
+	return shield.allowByBounds(ctx, threshold)
 }
 
 // FromAllowed returns a Shield with the given allowed choices, which must contain at least one of each state. It has
@@ -206,29 +211,33 @@ func roundUp(value float64) float64 { return min(max(0, interval.Above(value)), 
 // outwards. In states where the formula is decided, every choice has the value of the state.
 func (shield *Shield) computeChoiceBounds() {
 	model := shield.Space.Model()
-	shield.choiceValue = &values{lower: make([]float64, model.NumChoices()), upper: make([]float64, model.NumChoices())}
+	lower, upper := make([]float64, model.NumChoices()), make([]float64, model.NumChoices())
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if shield.isDecided(s) {
-				shield.choiceValue.lower[c] = shield.stateValue.lower[s]
-				shield.choiceValue.upper[c] = shield.stateValue.upper[s]
-				continue
+				lower[c], upper[c] = shield.stateValue.lower[s], shield.stateValue.upper[s]
+			} else {
+				lower[c], upper[c] = shield.expectedBounds(c)
 			}
-			low, high := 0.0, 0.0
-			firstTransition, endTransition := model.Row(c)
-			for transition := firstTransition; transition < endTransition; transition++ {
-				weight := model.Prob(transition)
-				low += float64(weight * shield.stateValue.lower[model.Target[transition]])
-				high += float64(weight * shield.stateValue.upper[model.Target[transition]])
-			}
-			// All terms are nonnegative. The relative error of a sum is at most that of a weight, plus a unit
-			// roundoff for each product and each addition.
-			relErr := model.Err + float64(endTransition-firstTransition+3)*0x1p-53
-			shield.choiceValue.lower[c] = roundDown(low * (1 - relErr))
-			shield.choiceValue.upper[c] = roundUp(high * (1 + relErr))
 		}
 	}
+	shield.choiceValue = &values{lower: lower, upper: upper}
+}
+
+// expectedBounds returns the expected lower and upper bound of the successors of a choice, rounded outwards.
+func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
+	model := shield.Space.Model()
+	first, end := model.Row(c)
+	for transition := first; transition < end; transition++ {
+		weight, target := model.Prob(transition), model.Target[transition]
+		lower += float64(weight * shield.stateValue.lower[target])
+		upper += float64(weight * shield.stateValue.upper[target])
+	}
+	// All terms are nonnegative. The relative error of a sum is at most that of a weight, plus a unit
+	// roundoff for each product and each addition.
+	relErr := model.Err + float64(end-first+3)*0x1p-53
+	return roundDown(lower * (1 - relErr)), roundUp(upper * (1 + relErr))
 }
 
 // allowByBounds allows the choices whose loss is certainly within the threshold, by floating-point bounds. It decides
@@ -238,17 +247,12 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 	model := shield.Space.Model()
 	shield.Allowed = sparse.NewSet(model.NumChoices())
 	undecided, states := sparse.NewSet(model.NumChoices()), sparse.NewSet(model.NumStates())
-	nearThreshold, _ := threshold.Float64()
 	for s := range model.NumStates() {
 		if s&0xffff == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		first, end := model.Choices(s)
-		thresholdLow, thresholdHigh := nearThreshold*(1-0x1p-50), nearThreshold*(1+0x1p-50)
-		if shield.relative {
-			thresholdLow *= shield.stateValue.lower[s]
-			thresholdHigh *= shield.stateValue.upper[s]
-		}
+		thresholdLow, thresholdHigh := shield.thresholdBounds(threshold, s)
 		for c := first; c < end; c++ {
 			lossLow, lossHigh := shield.lossBounds(s, c)
 			switch {
@@ -269,6 +273,18 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 		return false, nil
 	}
 	return true, shield.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
+}
+
+// thresholdBounds returns bounds on the loss that is allowed in a state: the threshold, or its product with the value
+// of the state.
+func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high float64) {
+	nearest, _ := threshold.Float64()
+	low, high = nearest*(1-0x1p-50), nearest*(1+0x1p-50)
+	if shield.relative {
+		low *= shield.stateValue.lower[s]
+		high *= shield.stateValue.upper[s]
+	}
+	return low, high
 }
 
 // lossBounds returns bounds on the absolute loss of choice c of state s: the difference between the best value of the
@@ -383,38 +399,27 @@ func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 // choicesWithinLoss returns the choices whose loss is at most the threshold. The result is incomplete if
 // the context has ended.
 func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *sparse.Set {
-	m := shield.Space.Model()
-	out := sparse.NewSet(m.NumChoices())
-	for s := range m.NumStates() {
+	model := shield.Space.Model()
+	choices := sparse.NewSet(model.NumChoices())
+	for s := range model.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			break
 		}
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if atMost(shield.lossOf(s, shield.choiceValue.exact[c]), threshold) {
-				out.Add(c)
+				choices.Add(c)
 			}
 		}
 	}
-	return out
+	return choices
 }
 
 // allowByTotalLoss finds, by binary search, the greatest loss of one choice for which the worst allowed scheduler
 // loses at most the threshold from any initial state, and allows the choices with at most this loss. If there is
 // no such loss, it allows only a best scheduler.
 func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
-	var losses []*big.Rat
-	m := shield.Space.Model()
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		for c := first; c < end; c++ {
-			if loss := shield.lossOf(s, shield.choiceValue.exact[c]); loss != nil {
-				losses = append(losses, loss)
-			}
-		}
-	}
-	slices.SortFunc(losses, (*big.Rat).Cmp)
-	losses = slices.CompactFunc(losses, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+	losses := shield.distinctLosses()
 	var searchErr error
 	numAllowed := sort.Search(len(losses), func(k int) bool {
 		if searchErr != nil {
@@ -435,6 +440,22 @@ func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) 
 	shield.Loss = losses[numAllowed-1]
 	shield.Allowed = shield.choicesWithinLoss(ctx, shield.Loss)
 	return ctx.Err()
+}
+
+// distinctLosses returns the finite losses of all choices in increasing order, each once.
+func (shield *Shield) distinctLosses() []*big.Rat {
+	var losses []*big.Rat
+	model := shield.Space.Model()
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
+		for c := first; c < end; c++ {
+			if loss := shield.lossOf(s, shield.choiceValue.exact[c]); loss != nil {
+				losses = append(losses, loss)
+			}
+		}
+	}
+	slices.SortFunc(losses, (*big.Rat).Cmp)
+	return slices.CompactFunc(losses, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
 }
 
 // bestScheduler returns the choices of a best scheduler; in states where it allows any choice, all choices.

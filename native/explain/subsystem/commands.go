@@ -107,7 +107,7 @@ func (use *commandUse) restrictsChain() bool {
 	return use.question.Space.Model().Kind != sparse.MDP || use.question.Formula.Violating
 }
 
-// collect records the commands of every choice or transition.
+// collect records the commands of every choice of an MDP, or of every step of a Markov chain.
 func (use *commandUse) collect(ctx context.Context) error {
 	model := use.question.Space.Model()
 	if model.Kind == sparse.MDP {
@@ -125,14 +125,19 @@ func (use *commandUse) collect(ctx context.Context) error {
 			return
 		}
 		for _, target := range targets {
-			key := uint64(s)<<32 | uint64(target)
-			for _, command := range commands {
-				if !slices.Contains(use.stepCommands[key], command) {
-					use.stepCommands[key] = append(use.stepCommands[key], command)
-				}
-			}
+			use.addStepCommands(s, target, commands)
 		}
 	})
+}
+
+// addStepCommands adds commands to those that make the step from a state to a target, each once.
+func (use *commandUse) addStepCommands(s, target int, commands []int) {
+	key := uint64(s)<<32 | uint64(target)
+	for _, command := range commands {
+		if !slices.Contains(use.stepCommands[key], command) {
+			use.stepCommands[key] = append(use.stepCommands[key], command)
+		}
+	}
 }
 
 // commandSets returns sets of commands that cause the transition between two nodes of the chain. The transition is
@@ -150,31 +155,32 @@ func (use *commandUse) commandSets(from, to uint32) [][]int {
 // pathScores returns it: lower scores belong to more probable paths.
 func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 	chain := use.question.Chain
-	best := make([]float64, use.numbering.Len())
-	for i := range best {
-		best[i] = math.Inf(1)
-	}
+	best := slices.Repeat([]float64{math.Inf(1)}, use.numbering.Len())
 	scores := pathScores(chain.Model, chain.Target)
 	for node, s := range chain.State {
 		if !states.Has(int(s)) || chain.Target.Has(node) {
 			continue
 		}
 		first, end := chain.Model.Row(node)
-		for i := first; i < end; i++ {
-			target := chain.Model.Target[i]
+		for _, target := range chain.Model.Target[first:end] {
 			if !states.Has(int(chain.State[target])) {
 				continue
 			}
-			sets := use.commandSets(uint32(node), target)
-			if len(sets) == 0 {
-				continue
-			}
-			for _, command := range sets[0] {
-				best[command] = min(best[command], max(scores[node], scores[target]))
+			score := max(scores[node], scores[target])
+			for _, command := range use.firstCommandSet(uint32(node), target) {
+				best[command] = min(best[command], score)
 			}
 		}
 	}
 	return best
+}
+
+// firstCommandSet returns the first set of commands that can make a step; nil if there is none.
+func (use *commandUse) firstCommandSet(node, target uint32) []int {
+	if sets := use.commandSets(node, target); len(sets) > 0 {
+		return sets[0]
+	}
+	return nil
 }
 
 // sufficient decides whether the bound is still violated if only the kept commands remain: in the chain of the question

@@ -51,8 +51,8 @@ const (
 // exact values if these do not decide and there are at most exactLimit states; size is the number of states.
 // If the result is sufficient, the fraction is a lower bound on the value.
 func (q *Question) compareWithBound(state, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {
-	bounds, err := value(solve.Options{Epsilon: 1e-10})
-	if err == nil {
+	bounds, boundsErr := value(solve.Options{Epsilon: 1e-10})
+	if boundsErr == nil {
 		lower, upper := new(big.Rat).SetFloat64(bounds.Lower[state]), new(big.Rat).SetFloat64(bounds.Upper[state])
 		if q.violates(lower) {
 			return sufficient, lower, nil
@@ -62,14 +62,14 @@ func (q *Question) compareWithBound(state, size int, value func(solve.Options) (
 		}
 	}
 	if size > exactLimit {
-		return unknown, nil, err
+		return unknown, nil, boundsErr
 	}
 	values, err := value(solve.Options{Exact: true})
 	if err != nil {
 		return unknown, nil, err
 	}
-	if q.violates(values.Exact[state]) {
-		return sufficient, values.Exact[state], nil
+	if exact := values.Exact[state]; q.violates(exact) {
+		return sufficient, exact, nil
 	}
 	return insufficient, nil, nil
 }

@@ -101,65 +101,53 @@ func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, ke
 // target through it; infinity if there is none. It is only used for ordering, so it needs no error bounds.
 func pathScores(model *sparse.Model, target *sparse.Set) []float64 {
 	numNodes := model.NumStates()
-	forward := shortestDistances(numNodes, []int{0}, func(node int, visit func(target int, length float64)) {
-		if target.Has(node) {
-			return
-		}
-		first, end := model.Row(node)
-		for transition := first; transition < end; transition++ {
-			visit(int(model.Target[transition]), -math.Log(model.Prob(transition)))
-		}
-	})
-	type arc struct {
-		from   int32
-		length float64
-	}
-	incoming := make([][]arc, numNodes)
+	outgoing, incoming := make([][]arc, numNodes), make([][]arc, numNodes)
 	for node := range numNodes {
 		if target.Has(node) {
 			continue
 		}
 		first, end := model.Row(node)
 		for transition := first; transition < end; transition++ {
-			incoming[model.Target[transition]] = append(incoming[model.Target[transition]], arc{int32(node), -math.Log(model.Prob(transition))})
+			next, length := int(model.Target[transition]), -math.Log(model.Prob(transition))
+			outgoing[node] = append(outgoing[node], arc{next, length})
+			incoming[next] = append(incoming[next], arc{node, length})
 		}
 	}
-	backward := shortestDistances(numNodes, slices.Collect(target.All()), func(node int, visit func(target int, length float64)) {
-		for _, step := range incoming[node] {
-			visit(int(step.from), step.length)
-		}
-	})
-	for node := range forward {
-		forward[node] += backward[node]
+	scores := shortestDistances([]int{0}, outgoing)
+	for node, distance := range shortestDistances(slices.Collect(target.All()), incoming) {
+		scores[node] += distance
 	}
-	return forward
+	return scores
 }
 
-// shortestDistances returns the distance of each of n nodes from the nearest node of from, by Dijkstra's
-// algorithm (1959). successors calls visit for each arc from node v. Negative lengths, which come from rounding,
+// arc leads to a node, or comes from it; its length is the negative logarithm of a probability.
+type arc struct {
+	node   int
+	length float64
+}
+
+// shortestDistances returns the distance of each node from the nearest node of from, by Dijkstra's
+// algorithm (1959). arcs has the arcs that begin at each node. Negative lengths, which come from rounding,
 // count as zero.
-func shortestDistances(n int, from []int, successors func(node int, visit func(target int, length float64))) []float64 {
-	distances := make([]float64, n)
-	for i := range distances {
-		distances[i] = math.Inf(1)
-	}
-	q := &nodeQueue{}
+func shortestDistances(from []int, arcs [][]arc) []float64 {
+	distances := slices.Repeat([]float64{math.Inf(1)}, len(arcs))
+	queue := &nodeQueue{}
 	for _, node := range from {
 		distances[node] = 0
-		heap.Push(q, queuedNode{node, 0})
+		heap.Push(queue, queuedNode{node, 0})
 	}
-	for q.Len() > 0 {
-		nearest := heap.Pop(q).(queuedNode)
+	for queue.Len() > 0 {
+		nearest := heap.Pop(queue).(queuedNode)
 		if nearest.distance > distances[nearest.node] {
 			continue
 		}
-		successors(nearest.node, func(target int, length float64) {
-			distance := nearest.distance + max(length, 0)
-			if distance < distances[target] {
-				distances[target] = distance
-				heap.Push(q, queuedNode{target, distance})
+		for _, step := range arcs[nearest.node] {
+			distance := nearest.distance + max(step.length, 0)
+			if distance < distances[step.node] {
+				distances[step.node] = distance
+				heap.Push(queue, queuedNode{step.node, distance})
 			}
-		})
+		}
 	}
 	return distances
 }

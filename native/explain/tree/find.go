@@ -72,29 +72,35 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 	judged := 0
 	for _, tolerance := range growTolerances(task) {
 		if tolerance == nil && best != nil {
-			break
+			break // the tree with the scheduler's choices is the last resort
 		}
 		search := newTreeSearch(ctx, task, tolerance)
-		if err := search.growUntilClosed(ctx); err != nil {
-			return nil, err
-		}
-		loss, err := search.judge(ctx)
-		if err != nil {
+		if err := search.growAndJudge(ctx); err != nil {
 			return nil, err
 		}
 		judged += search.found.Judged
-		search.found.Loss = loss
-		search.found.Grown = search.found.Root.Leaves()
-		if loss <= search.allowedLoss() && (best == nil || search.found.Grown < best.found.Grown) {
+		isAllowed := search.found.Loss <= search.allowedLoss()
+		if isAllowed && (best == nil || search.found.Grown < best.found.Grown) {
 			best = search
 		}
 		if tolerance == nil && best == nil {
-			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", loss, search.allowedLoss())
+			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", search.found.Loss, search.allowedLoss())
 		}
 	}
 	best.found.Judged = judged
 	err := best.prune(ctx)
 	return best.found, err
+}
+
+// growAndJudge learns a tree, and sets its loss and its number of leaves.
+func (f *treeSearch) growAndJudge(ctx context.Context) error {
+	if err := f.growUntilClosed(ctx); err != nil {
+		return err
+	}
+	var err error
+	f.found.Loss, err = f.judge(ctx)
+	f.found.Grown = f.found.Root.Leaves()
+	return err
 }
 
 // allowedLoss returns the greatest loss of value that a tree may have.
@@ -170,20 +176,30 @@ func (f *treeSearch) mustDecide(state int) bool {
 func (f *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
 	first, end := f.model.Choices(s)
 	modules := f.moduleChoices(s)
+	var earlier []Decision // of the choices before, all with index 0
 	for c := first; c < end; c++ {
 		decision := Decision{Action: f.actionOf(c), Module: -1}
 		if modules != nil {
 			decision.Module = modules[c-first].Module
 		}
-		for earlier := first; earlier < c; earlier++ {
-			if f.actionOf(earlier) == decision.Action && (modules == nil || modules[earlier-first].Module == decision.Module) {
-				decision.Index++
-			}
-		}
+		index := countEqual(earlier, decision)
+		earlier = append(earlier, decision)
+		decision.Index = index
 		if !visit(c, decision) {
 			return
 		}
 	}
+}
+
+// countEqual returns how many of the decisions equal the given one.
+func countEqual(decisions []Decision, wanted Decision) int {
+	count := 0
+	for _, decision := range decisions {
+		if decision == wanted {
+			count++
+		}
+	}
+	return count
 }
 
 // moduleChoices returns the choices of a state as the program has them, with their modules. It returns
@@ -266,14 +282,9 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		changed := false
-		for s := range reached.All() {
-			if !f.seen.Has(s) {
-				changed = changed || f.mustDecide(s)
-				if err := f.addExample(s); err != nil {
-					return err
-				}
-			}
+		changed, err := f.addExamples(reached)
+		if err != nil {
+			return err
 		}
 		if !changed {
 			if f.found.Root == nil {
@@ -286,6 +297,19 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// addExamples makes the states of a set examples, unless they are. It reports whether the tree must decide in a new
+// example.
+func (f *treeSearch) addExamples(states *sparse.Set) (bool, error) {
+	changed := false
+	for s := range states.Minus(f.seen).All() {
+		changed = changed || f.mustDecide(s)
+		if err := f.addExample(s); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
 }
 
 // choicesToFollow returns the choices of a state whose successors growUntilClosed visits, as a range: from <= c < to.
@@ -340,14 +364,13 @@ func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, t
 func (f *treeSearch) judge(ctx context.Context) (float64, error) {
 	f.found.Judged++
 	kept := sparse.NewSet(f.model.NumChoices())
-	decided := 0
+	numDecided := 0
 	reached, err := f.reachable(ctx, func(s int) (from, to int) {
-		first, end := f.model.Choices(s)
 		if !f.mustDecide(s) {
-			return first, end
+			return f.model.Choices(s)
 		}
+		numDecided++
 		c := f.choiceOf(s, f.decide(f.Space.State(f.values, s)))
-		decided++
 		if c >= 0 {
 			kept.Add(c)
 		}
@@ -365,7 +388,7 @@ func (f *treeSearch) judge(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	f.found.States = decided
+	f.found.States = numDecided
 	return f.Judge(ctx, restricted)
 }
 
@@ -384,19 +407,35 @@ func (f *treeSearch) prune(ctx context.Context) error {
 	for i := range examples {
 		examples[i] = i
 	}
-	states := f.found.States // where the last accepted tree decides
-	defer func() { f.found.States = states }()
-	// accept judges the current tree, and reports whether its loss is allowed.
+	accepted := f.found.States // in which the last accepted tree decides
+	defer func() { f.found.States = accepted }()
 	accept := func() (bool, error) {
-		loss, err := f.judge(ctx)
-		withinLoss := loss <= f.allowedLoss() // false for NaN
-		if err != nil || !withinLoss {
-			return false, err
+		ok, err := f.acceptTree(ctx)
+		if ok {
+			accepted = f.found.States
 		}
-		f.found.Loss = loss
-		states = f.found.States
-		return true, nil
+		return ok, err
 	}
+	if err := f.pruneUniformly(examples, accept); err != nil {
+		return err
+	}
+	return f.pruneGreedily(ctx, branch{f.found.Root, examples}, accept)
+}
+
+// acceptTree judges the current tree, and reports whether its loss is allowed. If so, it becomes the loss of the result.
+func (f *treeSearch) acceptTree(ctx context.Context) (bool, error) {
+	loss, err := f.judge(ctx)
+	isAllowed := loss <= f.allowedLoss() // false for NaN
+	if err != nil || !isAllowed {
+		return false, err
+	}
+	f.found.Loss = loss
+	return true, nil
+}
+
+// pruneUniformly replaces the branches with at most some number of exceptions by leaves. It finds the greatest number
+// that is accepted by binary search.
+func (f *treeSearch) pruneUniformly(examples []int, accept func() (bool, error)) error {
 	fullTree := f.found.Root
 	for accepted, rejected := 0, len(examples); rejected-accepted > 1; {
 		exceptions := accepted + (rejected-accepted)/2
@@ -413,7 +452,7 @@ func (f *treeSearch) prune(ctx context.Context) error {
 			f.found.Root = previous
 		}
 	}
-	return f.pruneGreedily(ctx, branch{f.found.Root, examples}, accept)
+	return nil
 }
 
 // collapseBranches returns a tree in which a branch is replaced by a leaf if its most frequent decision is
@@ -441,37 +480,45 @@ func (f *treeSearch) collapseBranches(branch branch, exceptions int) *Node {
 func (f *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
 	maxJudged := min(max(trialWork/f.model.NumTransitions(), minTrials), maxTrials) + f.found.Judged
 	queue := []branch{root}
-	for len(queue) > 0 {
+	for len(queue) > 0 && !f.found.Stopped {
 		slices.SortStableFunc(queue, func(a, b branch) int { return len(b.examples) - len(a.examples) })
-		b := queue[0]
+		largest := queue[0]
 		queue = queue[1:]
-		if b.node.Leaf() {
+		if largest.node.Leaf() {
 			continue
 		}
-		replaced := false
-		for _, decision := range f.frequentDecisions(b.examples) {
-			if f.found.Judged >= maxJudged {
-				f.found.Stopped = true
-				return nil
-			}
-			old := *b.node
-			*b.node = Node{Decision: decision}
-			var err error
-			replaced, err = accept()
-			if replaced {
-				break
-			}
-			*b.node = old
-			if err != nil {
-				return err
-			}
+		replaced, err := f.replaceByLeaf(largest, maxJudged, accept)
+		if err != nil {
+			return err
 		}
 		if !replaced {
-			yes, no := f.split(b)
+			yes, no := f.split(largest)
 			queue = append(queue, yes, no)
 		}
 	}
 	return nil
+}
+
+// replaceByLeaf replaces a branch by the first accepted leaf, and reports whether there is one. It sets Stopped if the
+// limit of judged trees is reached.
+func (f *treeSearch) replaceByLeaf(b branch, maxJudged int, accept func() (bool, error)) (bool, error) {
+	for _, decision := range f.frequentDecisions(b.examples) {
+		if f.found.Judged >= maxJudged {
+			f.found.Stopped = true
+			return false, nil
+		}
+		old := *b.node
+		*b.node = Node{Decision: decision}
+		accepted, err := accept()
+		if accepted {
+			return true, nil
+		}
+		*b.node = old
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // branch is a subtree with the indexes of the examples that reach it.

@@ -50,9 +50,9 @@ func candidateTests(vars []sema.Variable) []Test {
 	if len(vars) > maxPairedVars {
 		return tests
 	}
-	for i, left := range vars {
-		for j, right := range vars {
-			if left.Type != sema.Int || right.Type != sema.Int || i == j || left.Low > right.High || right.Low > left.High {
+	for i := range vars {
+		for j := range vars {
+			if i == j || !areComparable(&vars[i], &vars[j]) {
 				continue
 			}
 			tests = append(tests, Test{Var: i, Other: j})
@@ -62,6 +62,12 @@ func candidateTests(vars []sema.Variable) []Test {
 		}
 	}
 	return tests
+}
+
+// areComparable reports whether two variables are integers whose ranges overlap.
+func areComparable(left, right *sema.Variable) bool {
+	areIntegers := left.Type == sema.Int && right.Type == sema.Int
+	return areIntegers && left.Low <= right.High && right.Low <= left.High
 }
 
 // learner grows a decision tree.
@@ -78,17 +84,17 @@ func (l *learner) grow(examples []int) (*Node, error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err
 	}
-	labels, first := l.assignLabels(examples)
-	if !slices.ContainsFunc(labels, func(d int) bool { return d != first }) {
-		return &Node{Decision: first}, nil
+	labels, majority := l.assignLabels(examples)
+	if !slices.ContainsFunc(labels, func(label int) bool { return label != majority }) {
+		return &Node{Decision: majority}, nil
 	}
 	best := l.bestTest(examples, labels)
 	var yes, no []int
-	for _, i := range examples {
-		if best.Holds(l.examples[i].Values) {
-			yes = append(yes, i)
+	for _, example := range examples {
+		if best.Holds(l.examples[example].Values) {
+			yes = append(yes, example)
 		} else {
-			no = append(no, i)
+			no = append(no, example)
 		}
 	}
 	yesTree, err := l.grow(yes)
@@ -99,44 +105,48 @@ func (l *learner) grow(examples []int) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Node{Test: best, Decision: first, Yes: yesTree, No: noTree}, nil
+	return &Node{Test: best, Decision: majority, Yes: yesTree, No: noTree}, nil
 }
 
 // assignLabels gives every example one of its allowed decisions, as its label. It repeatedly finds the
-// decision that most examples without a label allow, and gives it to these examples. first is the decision of
+// decision that most examples without a label allow, and gives it to these examples. majority is the decision of
 // the first round.
-func (l *learner) assignLabels(examples []int) (labels []int, first int) {
-	labels = make([]int, len(examples))
-	for position := range labels {
-		labels[position] = -1
-	}
-	first = -1
+func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
+	labels = slices.Repeat([]int{-1}, len(examples))
+	majority = -1
 	for unlabelled := len(examples); unlabelled > 0; {
-		count := make([]int, l.decisions)
-		for position, example := range examples {
-			if labels[position] < 0 {
-				for _, decision := range l.examples[example].Allowed {
-					count[decision]++
-				}
-			}
-		}
-		majority := 0
-		for decision, votes := range count {
-			if votes > count[majority] {
-				majority = decision
-			}
-		}
-		if first < 0 {
-			first = majority
+		decision := l.mostAllowed(examples, labels)
+		if majority < 0 {
+			majority = decision
 		}
 		for position, example := range examples {
-			if labels[position] < 0 && slices.Contains(l.examples[example].Allowed, majority) {
-				labels[position] = majority
+			if labels[position] < 0 && slices.Contains(l.examples[example].Allowed, decision) {
+				labels[position] = decision
 				unlabelled--
 			}
 		}
 	}
-	return labels, first
+	return labels, majority
+}
+
+// mostAllowed returns the decision that most examples without a label allow.
+func (l *learner) mostAllowed(examples, labels []int) int {
+	count := make([]int, l.decisions)
+	for position, example := range examples {
+		if labels[position] >= 0 {
+			continue
+		}
+		for _, decision := range l.examples[example].Allowed {
+			count[decision]++
+		}
+	}
+	best := 0
+	for decision := range count {
+		if count[decision] > count[best] {
+			best = decision
+		}
+	}
+	return best
 }
 
 // bestTest returns the test that separates the labels best: the labels of the examples that satisfy it and of the
@@ -186,11 +196,31 @@ func (l *learner) bestTest(examples, labels []int) Test {
 	return best
 }
 
-// considerThresholds considers the tests v<=value and v=value for all values value that variable v has in the examples.
+// considerThresholds considers the tests v<=value and v=value for all values that variable v has in the examples.
 func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(t Test, yes []int, atMost int)) {
+	labelCounts := l.countLabels(variable, examples, labels)
+	values := slices.Sorted(maps.Keys(labelCounts))
+	below := make([]int, l.decisions) // the labels of the examples with at most the value
+	numBelow := 0
+	for position, value := range values {
+		numEqual := 0
+		for decision, count := range labelCounts[value] {
+			below[decision] += count
+			numEqual += count
+		}
+		numBelow += numEqual
+		consider(Test{Var: variable, Other: -1, Value: value}, below, numBelow)
+		if position > 0 && position < len(values)-1 {
+			consider(Test{Var: variable, Other: -1, Value: value, Equal: true}, labelCounts[value], numEqual)
+		}
+	}
+}
+
+// countLabels returns, for each value of a variable, how many examples with this value have each label.
+func (l *learner) countLabels(variable int, examples, labels []int) map[int32][]int {
 	countsOf := map[int32][]int{}
 	column := l.columns[variable]
-	var counts []int
+	var counts []int // of lastValue: most neighbours have the same value
 	var lastValue int32
 	for position, example := range examples {
 		if value := column[example]; counts == nil || value != lastValue {
@@ -203,21 +233,7 @@ func (l *learner) considerThresholds(variable int, examples, labels []int, consi
 		}
 		counts[labels[position]]++
 	}
-	values := slices.Sorted(maps.Keys(countsOf))
-	below := make([]int, l.decisions) // the labels of examples with values up to value
-	atMost := 0
-	for position, value := range values {
-		valueTotal := 0
-		for decision, count := range countsOf[value] {
-			below[decision] += count
-			valueTotal += count
-		}
-		atMost += valueTotal
-		consider(Test{Var: variable, Other: -1, Value: value}, below, atMost)
-		if position > 0 && position < len(values)-1 {
-			consider(Test{Var: variable, Other: -1, Value: value, Equal: true}, countsOf[value], valueTotal)
-		}
-	}
+	return countsOf
 }
 
 // entropy returns the entropy of n labels in bits, multiplied by n. count has the number of labels of each kind.

@@ -18,18 +18,13 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 			return nil
 		}
 	}
-	optimal := sparse.NewSet(model.NumChoices())
 	loss := make([]float64, model.NumChoices())
+	optimal := sparse.NewSet(model.NumChoices())
 	for s := range midpoint {
+		width := upper[s] - lower[s]
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			value := reward.OfChoice(s, c)
-			from, to := model.Row(c)
-			for transition := from; transition < to; transition++ {
-				value += model.Prob(transition) * midpoint[model.Target[transition]]
-			}
-			width := upper[s] - lower[s]
-			loss[c] = math.Abs(value-midpoint[s]) - width
+			loss[c] = math.Abs(backup(model, reward, midpoint, s, c)-midpoint[s]) - width
 			if loss[c] <= 1e-9*max(1e-9, math.Abs(midpoint[s])) {
 				loss[c] = 0
 				optimal.Add(c)
@@ -38,17 +33,29 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 	}
 	distance := distances(model, choices, optimal)
 	return func(state, choice int, tolerance float64) bool {
-		if loss[choice] > tolerance {
-			return false
-		}
-		firstTransition, endTransition := model.Row(choice)
-		for _, target := range model.Target[firstTransition:endTransition] {
-			if distance[target] < distance[state] {
-				return true
-			}
-		}
-		return false
+		return loss[choice] <= tolerance && comesNearer(model, distance, state, choice)
 	}
+}
+
+// backup returns the value of a choice for the given values of its successors.
+func backup(model *sparse.Model, reward *sparse.Reward, values []float64, s, c int) float64 {
+	value := reward.OfChoice(s, c)
+	first, end := model.Row(c)
+	for transition := first; transition < end; transition++ {
+		value += model.Prob(transition) * values[model.Target[transition]]
+	}
+	return value
+}
+
+// comesNearer reports whether a successor of a choice has a smaller distance than its state.
+func comesNearer(model *sparse.Model, distance []int, state, choice int) bool {
+	first, end := model.Row(choice)
+	for _, target := range model.Target[first:end] {
+		if distance[target] < distance[state] {
+			return true
+		}
+	}
+	return false
 }
 
 // distances returns, for each state, the smallest number of steps to a state in which the scheduler leaves the choice open

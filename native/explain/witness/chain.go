@@ -74,14 +74,7 @@ func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices
 	if !model.Exact() || model.Intervals() {
 		return nil, errInexact
 	}
-	builder := &unrolling{model: model, formula: formula, choices: choices, nodeNumbers: map[uint64]uint32{}}
-	builder.currentRow = &chainRow{model: model, sums: map[uint32]*big.Rat{}}
-	builder.builder = sparse.NewBuilder(sparse.DTMC)
-	builder.Chain = &Chain{}
-	builder.maxStep = max(formula.Low, len(choices)-1, 0)
-	if formula.High >= 0 {
-		builder.maxStep = formula.High
-	}
+	builder := newUnrolling(model, formula, choices)
 	if _, err := builder.nodeOf(from, 0); err != nil {
 		return nil, err
 	}
@@ -98,6 +91,20 @@ func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices
 	}
 	builder.setTarget()
 	return builder.Chain, nil
+}
+
+// newUnrolling returns an unrolling without nodes. It counts steps up to the last one that the formula or the scheduler
+// distinguishes.
+func newUnrolling(model *sparse.Model, formula *PathFormula, choices [][]uint32) *unrolling {
+	maxStep := max(formula.Low, len(choices)-1, 0)
+	if formula.High >= 0 {
+		maxStep = formula.High
+	}
+	return &unrolling{
+		Chain: &Chain{}, model: model, formula: formula, choices: choices, maxStep: maxStep,
+		nodeNumbers: map[uint64]uint32{}, builder: sparse.NewBuilder(sparse.DTMC),
+		currentRow: &chainRow{model: model, sums: map[uint32]*big.Rat{}},
+	}
 }
 
 // nodeOf returns the node of a state after some steps, and adds it if it is new.

@@ -215,7 +215,7 @@ func (p *Paths) path(entry pathEntry) *Path {
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
 func (p *Paths) findNth(node uint32, n int) error {
-	if len(p.paths[node]) >= n || len(p.paths[node]) < n-1 {
+	if len(p.paths[node]) != n-1 { // known already, or there are not so many
 		return nil
 	}
 	if err := p.poll(); err != nil {
@@ -227,19 +227,28 @@ func (p *Paths) findNth(node uint32, n int) error {
 		p.initCandidates(node, last.previous)
 	}
 	if last.previous != none {
-		rank := int(last.rank) + 1
-		if err := p.findNth(last.previous, rank+1); err != nil {
+		if err := p.replaceCandidate(candidates, last); err != nil {
 			return err
-		}
-		if len(p.paths[last.previous]) > rank {
-			extended := p.appendStep(p.paths[last.previous][rank], last.previous, uint32(rank), candidates.lastWeight)
-			heap.Push(candidates, candidate{extended, candidates.lastWeight})
 		}
 	}
 	if candidates.Len() > 0 {
 		next := heap.Pop(candidates).(candidate)
 		candidates.lastWeight = next.weight
 		p.paths[node] = append(p.paths[node], next.pathEntry)
+	}
+	return nil
+}
+
+// replaceCandidate adds the candidate that follows a used path: the next path to the same predecessor, if there is one,
+// with the same last step.
+func (p *Paths) replaceCandidate(candidates *candidateHeap, used pathEntry) error {
+	rank := int(used.rank) + 1
+	if err := p.findNth(used.previous, rank+1); err != nil {
+		return err
+	}
+	if known := p.paths[used.previous]; len(known) > rank {
+		extended := p.appendStep(known[rank], used.previous, uint32(rank), candidates.lastWeight)
+		heap.Push(candidates, candidate{extended, candidates.lastWeight})
 	}
 	return nil
 }

@@ -92,15 +92,15 @@ func coprimeBase(integers []*big.Int) []*big.Int {
 	for len(pending) > 0 {
 		integer := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		i := slices.IndexFunc(bases, func(b *big.Int) bool { return new(big.Int).GCD(nil, nil, b, integer).Cmp(one) > 0 })
+		i := slices.IndexFunc(bases, func(base *big.Int) bool { return gcd(base, integer).Cmp(one) > 0 })
 		if i < 0 {
 			bases = append(bases, integer)
 			continue
 		}
 		base := bases[i]
-		gcd := new(big.Int).GCD(nil, nil, base, integer)
 		bases = slices.Delete(bases, i, i+1)
-		for _, factor := range []*big.Int{new(big.Int).Quo(base, gcd), new(big.Int).Quo(integer, gcd), gcd} {
+		common := gcd(base, integer)
+		for _, factor := range []*big.Int{new(big.Int).Quo(base, common), new(big.Int).Quo(integer, common), common} {
 			if factor.Cmp(one) > 0 {
 				pending = append(pending, factor)
 			}
@@ -110,20 +110,16 @@ func coprimeBase(integers []*big.Int) []*big.Int {
 	return bases
 }
 
+func gcd(a, b *big.Int) *big.Int { return new(big.Int).GCD(nil, nil, a, b) }
+
 var one = big.NewInt(1)
 
 // factorize writes a weight as powers of the bases.
 func (p *products) factorize(weight *big.Rat) []power {
-	var powers []power
-	if p.baseIndex != nil { // numerator and denominator are bases
-		if i, ok := p.baseIndex[weight.Num().String()]; ok {
-			powers = append(powers, power{i, 1})
-		}
-		if i, ok := p.baseIndex[weight.Denom().String()]; ok {
-			powers = mergePowers(powers, []power{{i, 1}}, -1)
-		}
-		return powers
+	if p.baseIndex != nil {
+		return p.lookUpBases(weight)
 	}
+	var powers []power
 	numerator := new(big.Int).Set(weight.Num())
 	denominator := new(big.Int).Set(weight.Denom())
 	for i, base := range p.bases {
@@ -134,6 +130,18 @@ func (p *products) factorize(weight *big.Rat) []power {
 		if exponent != 0 {
 			powers = append(powers, power{int32(i), exponent})
 		}
+	}
+	return powers
+}
+
+// lookUpBases is factorize if the numerators and denominators of all weights, except 1, are bases.
+func (p *products) lookUpBases(weight *big.Rat) []power {
+	var powers []power
+	if i, ok := p.baseIndex[weight.Num().String()]; ok {
+		powers = append(powers, power{i, 1})
+	}
+	if i, ok := p.baseIndex[weight.Denom().String()]; ok {
+		powers = mergePowers(powers, []power{{i, 1}}, -1)
 	}
 	return powers
 }

@@ -67,12 +67,7 @@ func (b *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
 func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
 	total, _ := new(big.Float).SetInt(b.total).Float64()
 	if math.IsInf(total, 1) {
-		exact := b.expectation(func(s uint32) *big.Rat { return finiteOrZero(value(s)) })
-		sum, _ = exact.Float64()
-		for _, s := range b.states {
-			sum = max(sum, infinityOrZero(value(s)))
-		}
-		return sum, 0x1p-52
+		return b.roundedExpectation(value)
 	}
 	for i, s := range b.states {
 		weight, _ := new(big.Float).SetInt(b.weights[i]).Float64()
@@ -81,18 +76,17 @@ func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr flo
 	return sum / total, float64(len(b.states)+6) * 0x1p-53
 }
 
-func finiteOrZero(value float64) *big.Rat {
-	if math.IsInf(value, 0) {
-		return new(big.Rat)
+// roundedExpectation is expectationFloat for weights that exceed the range of float64: it rounds the exact
+// expectation.
+func (b *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr float64) {
+	for _, s := range b.states {
+		if math.IsInf(value(s), 1) {
+			return math.Inf(1), 0
+		}
 	}
-	return new(big.Rat).SetFloat64(value)
-}
-
-func infinityOrZero(value float64) float64 {
-	if math.IsInf(value, 1) {
-		return value
-	}
-	return 0
+	exact := b.expectation(func(s uint32) *big.Rat { return new(big.Rat).SetFloat64(value(s)) })
+	sum, _ = exact.Float64()
+	return sum, 0x1p-52
 }
 
 // outcome is a belief after a step. Its probability is weight divided by outcomes.total.
@@ -101,8 +95,8 @@ type outcome struct {
 	weight *big.Int
 }
 
-// outcomes are the results of an action: beliefs, one for each observation, and the weights with which
-// the goal is reached, or missed for good.
+// outcomes are the results of an action: a belief for each next observation, and the weights of the
+// transitions into the target (goal) and into states that cannot reach it (fail).
 type outcomes struct {
 	continuing []outcome // by observation
 	goal, fail *big.Int
@@ -112,8 +106,8 @@ type outcomes struct {
 // updater computes the beliefs after a step. It is not safe for concurrent use.
 type updater struct {
 	*pomdp
-	weightOf []big.Int // by state: zero except for those in touched
-	touched  []uint32
+	weightOf []big.Int // by state; zero outside step
+	touched  []uint32  // the states whose weight is positive
 }
 
 func newUpdater(g *pomdp) *updater {
@@ -122,53 +116,57 @@ func newUpdater(g *pomdp) *updater {
 
 // step returns the outcomes of an action in a belief: the weights of reaching the target and of failing, and
 // the next belief for each observation.
-func (t *updater) step(b *belief, action int) outcomes {
-	result := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(t.scale, b.total)}
+func (u *updater) step(b *belief, action int) outcomes {
+	result := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(u.scale, b.total)}
 	weight := new(big.Int)
 	for i, s := range b.states {
-		first, end := t.model.Row(t.choiceOf(s, action))
+		first, end := u.model.Row(u.choiceOf(s, action))
 		for j := first; j < end; j++ {
-			weight.Mul(b.weights[i], t.scaledWeights[t.model.Weight[j]])
-			switch target := t.model.Target[j]; {
-			case t.Target.Has(int(target)):
+			weight.Mul(b.weights[i], u.scaledWeights[u.model.Weight[j]])
+			switch target := u.model.Target[j]; {
+			case u.Target.Has(int(target)):
 				result.goal.Add(result.goal, weight)
-			case t.terminal.Has(int(target)):
+			case u.terminal.Has(int(target)):
 				result.fail.Add(result.fail, weight)
 			default:
-				if t.weightOf[target].Sign() == 0 {
-					t.touched = append(t.touched, target)
+				if u.weightOf[target].Sign() == 0 {
+					u.touched = append(u.touched, target)
 				}
-				t.weightOf[target].Add(&t.weightOf[target], weight)
+				u.weightOf[target].Add(&u.weightOf[target], weight)
 			}
 		}
 	}
-	result.continuing = t.splitByObservation()
+	result.continuing = u.splitByObservation()
 	return result
 }
 
-// splitByObservation returns a belief for each observation of the touched states, and resets their weights to
-// zero.
-func (t *updater) splitByObservation() []outcome {
-	slices.SortFunc(t.touched, func(s1, s2 uint32) int {
-		return cmp.Or(cmp.Compare(t.Observation[s1], t.Observation[s2]), cmp.Compare(s1, s2))
+// splitByObservation returns the outcome of each observation of the touched states, and resets the weights of
+// these states to zero.
+func (u *updater) splitByObservation() []outcome {
+	slices.SortFunc(u.touched, func(s1, s2 uint32) int {
+		return cmp.Or(cmp.Compare(u.Observation[s1], u.Observation[s2]), cmp.Compare(s1, s2))
 	})
-	var results []outcome
-	for first := 0; first < len(t.touched); {
-		observation, end := t.Observation[t.touched[first]], first
-		for end < len(t.touched) && t.Observation[t.touched[end]] == observation {
+	var outcomes []outcome
+	for first := 0; first < len(u.touched); {
+		observation, end := u.Observation[u.touched[first]], first
+		for end < len(u.touched) && u.Observation[u.touched[end]] == observation {
 			end++
 		}
-		states := slices.Clone(t.touched[first:end])
-		weights := make([]*big.Int, len(states))
-		sum := new(big.Int)
-		for i, s := range states {
-			weights[i] = new(big.Int).Set(&t.weightOf[s])
-			sum.Add(sum, weights[i])
-			t.weightOf[s].SetInt64(0)
-		}
-		results = append(results, outcome{newBelief(states, weights), sum})
+		outcomes = append(outcomes, u.takeOutcome(slices.Clone(u.touched[first:end])))
 		first = end
 	}
-	t.touched = t.touched[:0]
-	return results
+	u.touched = u.touched[:0]
+	return outcomes
+}
+
+// takeOutcome returns the outcome that leads to the given states, and resets their weights to zero.
+func (u *updater) takeOutcome(states []uint32) outcome {
+	weights := make([]*big.Int, len(states))
+	sum := new(big.Int)
+	for i, s := range states {
+		weights[i] = new(big.Int).Set(&u.weightOf[s])
+		sum.Add(sum, weights[i])
+		u.weightOf[s].SetInt64(0)
+	}
+	return outcome{newBelief(states, weights), sum}
 }

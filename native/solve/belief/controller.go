@@ -61,60 +61,80 @@ var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
 // inducedChain returns the Markov chain of a controller that starts in a state, with at most limit
 // states. Terminal states are absorbing.
 func (g *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
-	out := &Chain{}
-	type pair struct {
-		state uint32
-		node  int
-	}
-	number := map[pair]int{}
-	visit := func(s uint32, n int) (int, error) {
-		if g.terminal.Has(int(s)) {
-			n = 0
-		}
-		if n < 0 {
-			return 0, fmt.Errorf("the strategy has no action for observation %d", g.Observation[s])
-		}
-		i, known := number[pair{s, n}]
-		if !known {
-			i = len(out.State)
-			number[pair{s, n}] = i
-			out.State = append(out.State, s)
-			out.Node = append(out.Node, n)
-		}
-		return i, nil
-	}
-	if _, err := visit(start, 0); err != nil {
+	builder := &chainBuilder{pomdp: g, controller: controller, number: map[chainState]int{}, chain: &Chain{}, model: sparse.NewBuilder(sparse.DTMC)}
+	if _, err := builder.stateNumber(start, 0); err != nil {
 		return nil, err
 	}
-	builder := sparse.NewBuilder(sparse.DTMC)
-	for i := 0; i < len(out.State); i++ {
+	for i := 0; i < len(builder.chain.State); i++ {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if len(out.State) > limit {
+		if len(builder.chain.State) > limit {
 			return nil, errTooLarge
 		}
-		builder.State()
-		s, n := out.State[i], out.Node[i]
-		if g.terminal.Has(int(s)) {
-			builder.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
-			continue
-		}
-		for _, t := range g.transitions(s, controller.Nodes[n].Action) {
-			to, err := visit(t.target, controller.Nodes[n].next(g.Observation[t.target]))
-			if err != nil {
-				return nil, err
-			}
-			builder.AddRat(to, t.prob, sparse.NoAction)
+		if err := builder.addTransitions(i); err != nil {
+			return nil, err
 		}
 	}
-	model, err := builder.Finish()
+	model, err := builder.model.Finish()
 	if err != nil {
 		return nil, err
 	}
 	model.Initial = []uint32{0}
-	out.Model = model
-	return out, nil
+	builder.chain.Model = model
+	return builder.chain, nil
+}
+
+// chainBuilder builds the Markov chain that a controller induces.
+type chainBuilder struct {
+	*pomdp
+	controller *Controller
+	number     map[chainState]int
+	chain      *Chain
+	model      *sparse.Builder
+}
+
+// chainState is a state of the POMDP with a node of the controller.
+type chainState struct {
+	state uint32
+	node  int
+}
+
+// stateNumber returns the number of a state of the chain, and adds the state if it is new. A terminal state is in
+// the chain once, with node 0.
+func (b *chainBuilder) stateNumber(s uint32, node int) (int, error) {
+	if b.terminal.Has(int(s)) {
+		node = 0
+	}
+	if node < 0 {
+		return 0, fmt.Errorf("the strategy has no action for observation %d", b.Observation[s])
+	}
+	number, known := b.number[chainState{s, node}]
+	if !known {
+		number = len(b.chain.State)
+		b.number[chainState{s, node}] = number
+		b.chain.State = append(b.chain.State, s)
+		b.chain.Node = append(b.chain.Node, node)
+	}
+	return number, nil
+}
+
+// addTransitions adds the transitions of state i of the chain.
+func (b *chainBuilder) addTransitions(i int) error {
+	b.model.State()
+	s, node := b.chain.State[i], &b.controller.Nodes[b.chain.Node[i]]
+	if b.terminal.Has(int(s)) {
+		b.model.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+		return nil
+	}
+	for _, t := range b.transitions(s, node.Action) {
+		target, err := b.stateNumber(t.target, node.next(b.Observation[t.target]))
+		if err != nil {
+			return err
+		}
+		b.model.AddRat(target, t.prob, sparse.NoAction)
+	}
+	return nil
 }
 
 type transition struct {
@@ -126,53 +146,65 @@ type transition struct {
 // actions are equally likely.
 func (g *pomdp) transitions(s uint32, action int) []transition {
 	var all []transition
-	firstAction, numActions := action, 1
-	if action == Any {
-		firstAction, numActions = 0, g.numActions(s)
-	}
-	for number := firstAction; number < firstAction+numActions; number++ {
-		first, end := g.model.Row(g.choiceOf(s, number))
+	choices := g.choicesOf(s, action)
+	for _, choice := range choices {
+		first, end := g.model.Row(choice)
 		for i := first; i < end; i++ {
 			prob := g.model.Rat(i)
-			if numActions > 1 {
-				prob = new(big.Rat).Mul(prob, big.NewRat(1, int64(numActions)))
+			if len(choices) > 1 {
+				prob = new(big.Rat).Mul(prob, big.NewRat(1, int64(len(choices))))
 			}
 			all = append(all, transition{g.model.Target[i], prob})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b transition) int { return int(a.target) - int(b.target) })
-	merged := all[:0]
-	for _, entry := range all {
-		if last := len(merged); last > 0 && merged[last-1].target == entry.target {
-			merged[last-1].prob = new(big.Rat).Add(merged[last-1].prob, entry.prob)
+	return mergeTargets(all)
+}
+
+// choicesOf returns the choice of an action in a state, or for Any all its choices in the order of the actions.
+func (g *pomdp) choicesOf(s uint32, action int) []int {
+	if action != Any {
+		return []int{g.choiceOf(s, action)}
+	}
+	choices := make([]int, g.numActions(s))
+	for k := range choices {
+		choices[k] = g.choiceOf(s, k)
+	}
+	return choices
+}
+
+// mergeTargets sorts transitions by target, and replaces those with the same target by one with the sum of
+// their probabilities.
+func mergeTargets(transitions []transition) []transition {
+	slices.SortStableFunc(transitions, func(a, b transition) int { return int(a.target) - int(b.target) })
+	merged := transitions[:0]
+	for _, next := range transitions {
+		if last := len(merged) - 1; last >= 0 && merged[last].target == next.target {
+			merged[last].prob = new(big.Rat).Add(merged[last].prob, next.prob)
 			continue
 		}
-		merged = append(merged, entry)
+		merged = append(merged, next)
 	}
 	return merged
 }
 
-// possibleObservations returns the observations that can follow an action in some of the states, in increasing order.
+// possibleObservations returns the observations that can follow an action in some of the states, in increasing
+// order. Terminal states are left out.
 func (g *pomdp) possibleObservations(states []uint32, action int) []uint32 {
-	seen := map[uint32]bool{}
+	observations := map[uint32]bool{}
 	for _, s := range states {
 		if g.terminal.Has(int(s)) {
 			continue
 		}
-		first, numActions := action, 1
-		if action == Any {
-			first, numActions = 0, g.numActions(s)
-		}
-		for k := first; k < first+numActions; k++ {
-			row, rowEnd := g.model.Row(g.choiceOf(s, k))
-			for _, t := range g.model.Target[row:rowEnd] {
-				if !g.terminal.Has(int(t)) {
-					seen[g.Observation[t]] = true
+		for _, choice := range g.choicesOf(s, action) {
+			first, end := g.model.Row(choice)
+			for _, target := range g.model.Target[first:end] {
+				if !g.terminal.Has(int(target)) {
+					observations[g.Observation[target]] = true
 				}
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return slices.Sorted(maps.Keys(observations))
 }
 
 // chainReward returns the state rewards of the Markov chain that a controller induces.
@@ -203,15 +235,12 @@ func toFloat(value *big.Rat) float64 {
 
 // expectedReward returns the reward of an action in a state. For Any it is the mean over all actions.
 func (g *pomdp) expectedReward(s uint32, action int) *big.Rat {
-	if action != Any {
-		return g.rewardOf(s, g.choiceOf(s, action))
-	}
 	sum := new(big.Rat)
-	numActions := g.numActions(s)
-	for k := range numActions {
-		sum.Add(sum, g.rewardOf(s, g.choiceOf(s, k)))
+	choices := g.choicesOf(s, action)
+	for _, choice := range choices {
+		sum.Add(sum, g.rewardOf(s, choice))
 	}
-	return sum.Quo(sum, big.NewRat(int64(numActions), 1))
+	return sum.Quo(sum, big.NewRat(int64(len(choices)), 1))
 }
 
 // evaluate solves the Markov chain that a controller induces from the start state. limit is the greatest
@@ -221,6 +250,12 @@ func (g *pomdp) evaluate(ctx context.Context, controller *Controller, start uint
 	if err != nil {
 		return nil, nil, err
 	}
+	values, err := g.solveChain(ctx, chain, g.chainReward(controller, chain), opts)
+	return values, chain, err
+}
+
+// solveChain solves the problem in an induced chain; reward is nil for a probability.
+func (g *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
 	n := len(chain.State)
 	left, target := sparse.NewSet(n), sparse.NewSet(n)
 	for i, s := range chain.State {
@@ -232,11 +267,8 @@ func (g *pomdp) evaluate(ctx context.Context, controller *Controller, start uint
 		}
 	}
 	graph := sparse.NewGraph(chain.Model)
-	var values *solve.Values
-	if g.Reward != nil {
-		values, err = solve.ReachReward(ctx, graph, g.chainReward(controller, chain), target, g.Direction, opts)
-	} else {
-		values, err = solve.Until(ctx, graph, left, target, g.Direction, opts)
+	if reward != nil {
+		return solve.ReachReward(ctx, graph, reward, target, g.Direction, opts)
 	}
-	return values, chain, err
+	return solve.Until(ctx, graph, left, target, g.Direction, opts)
 }

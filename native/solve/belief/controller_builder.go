@@ -13,17 +13,17 @@ type controllerBuilder struct {
 	queue      []controllerState
 }
 
-// controllerState is a node of the exploration, or with node -1 a memoryless strategy of the pool with
-// an observation.
+// controllerState is a node of the exploration or, if node is -1, a memoryless strategy of the pool in the states
+// with an observation.
 type controllerState struct {
 	node, strategy int
 	observation    uint32
 }
 
 // controller returns the controller that follows a scheduler of the finite MDP; choice has the choice of each
-// of its states. After a belief that was cut off it follows the best strategy of the pool. If grid points
-// replace a belief, it continues in the grid point of greatest weight; observations that are impossible there
-// lead to the fallback strategy.
+// state. In a belief that was cut off the controller goes on with the best strategy of the pool. If grid points
+// replace a belief, it goes on from the grid point of greatest weight; for an observation that is impossible
+// there it follows the fallback strategy.
 func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimistic bool) *Controller {
 	builder := &controllerBuilder{exploration: search, model: mdp, choice: choice, optimistic: optimistic, nodeOf: map[controllerState]int{}}
 	if len(search.nodes) > 0 && search.nodes[0].belief != nil {
@@ -31,7 +31,7 @@ func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimisti
 	}
 	builder.nodeFor(controllerState{node: 0})
 	for i := 0; i < len(builder.queue); i++ {
-		builder.addNode(i)
+		builder.controller.Nodes = append(builder.controller.Nodes, builder.newNode(builder.queue[i]))
 	}
 	return &builder.controller
 }
@@ -51,36 +51,34 @@ func (builder *controllerBuilder) nodeFor(state controllerState) int {
 	return number
 }
 
-// addNode builds controller node i: its action, and the next node for each possible observation.
-func (builder *controllerBuilder) addNode(i int) {
-	state := builder.queue[i]
-	result := Node{Observation: state.observation}
-	var known []successor
-	fallback := state.strategy
-	if state.node >= 0 {
-		fallback = builder.fallback
-	}
+// newNode returns the controller node of a state: its action, and the next node for each possible observation.
+func (builder *controllerBuilder) newNode(state controllerState) Node {
 	if state.node < 0 {
-		result.Action = builder.pool.strategies[state.strategy][state.observation]
-	} else {
-		explored := &builder.nodes[state.node]
-		result.Observation = explored.observation
-		if choice := builder.choice[firstNode+state.node]; int(choice) < builder.model.graph.NumChoices() {
-			first, _ := builder.model.graph.Choices(firstNode + state.node)
-			result.Action = int(choice) - first
-		}
-		known = explored.actions[result.Action].successors
+		action := builder.pool.strategies[state.strategy][state.observation]
+		return builder.withEdges(Node{Observation: state.observation, Action: action}, nil, state.strategy)
 	}
-	for _, observation := range builder.observationsAfter(result.Observation, result.Action) {
+	explored := &builder.nodes[state.node]
+	result := Node{Observation: explored.observation}
+	if choice := builder.choice[firstNode+state.node]; int(choice) < builder.model.graph.NumChoices() {
+		first, _ := builder.model.graph.Choices(firstNode + state.node)
+		result.Action = int(choice) - first
+	}
+	return builder.withEdges(result, explored.actions[result.Action].successors, builder.fallback)
+}
+
+// withEdges adds an edge to a node for each possible observation. An observation of a successor leads to the
+// state that continues after it; any other observation leads to the fallback strategy.
+func (builder *controllerBuilder) withEdges(node Node, successors []successor, fallback int) Node {
+	for _, observation := range builder.observationsAfter(node.Observation, node.Action) {
 		next := controllerState{-1, fallback, observation}
-		for j := range known {
-			if known[j].observation == observation {
-				next = builder.stateAfter(&known[j])
+		for i := range successors {
+			if successors[i].observation == observation {
+				next = builder.stateAfter(&successors[i])
 			}
 		}
-		result.Next = append(result.Next, Edge{observation, builder.nodeFor(next)})
+		node.Next = append(node.Next, Edge{observation, builder.nodeFor(next)})
 	}
-	builder.controller.Nodes = append(builder.controller.Nodes, result)
+	return node
 }
 
 // stateAfter returns the controller state that continues after a successor belief.

@@ -89,16 +89,17 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 			return err
 		}
 		current := search.nodes[i].belief
-		switch {
-		case current == nil:
-		case search.numEdges > maxEdges:
+		if current == nil {
+			continue
+		}
+		if search.numEdges > maxEdges {
 			search.partial = true
 			search.nodes[i].belief = nil
 			search.nodes[i].cutoff = search.cutoffOf(current)
-		default:
-			actions := search.expand(current) // may reallocate search.nodes
-			search.nodes[i].actions = actions
+			continue
 		}
+		actions := search.expand(current) // may reallocate search.nodes
+		search.nodes[i].actions = actions
 	}
 	return nil
 }
@@ -110,29 +111,31 @@ func (search *exploration) addNode(b *belief, onGrid bool) int {
 	if i, known := search.nodeIndex[key]; known {
 		return i
 	}
-	withinLimit := search.exactNodes < search.maxExactNodes
-	if onGrid {
-		withinLimit = search.gridNodes < search.maxGridNodes
-	}
 	added := node{belief: b, observation: search.Observation[b.states[0]]}
-	switch {
-	case !withinLimit: // there may be many such beliefs: store neither belief nor key
+	if search.countExpansion(onGrid) {
+		search.nodeIndex[key] = len(search.nodes)
+	} else { // there may be many such beliefs: store neither belief nor key
 		search.partial = true
 		added.belief, added.cutoff = nil, search.cutoffOf(b)
-	case onGrid:
-		search.gridNodes++
-	default:
-		search.exactNodes++
-	}
-	if withinLimit {
-		search.nodeIndex[key] = len(search.nodes)
 	}
 	search.nodes = append(search.nodes, added)
 	return len(search.nodes) - 1
 }
 
-// expand computes the result of every action in a belief: the probabilities to reach the goal and to fail, the expected reward,
-// and the beliefs that may follow, with a cutoff value for a belief that is not explored.
+// countExpansion counts a belief that will be expanded. It reports false if the limit is reached.
+func (search *exploration) countExpansion(onGrid bool) bool {
+	count, limit := &search.exactNodes, search.maxExactNodes
+	if onGrid {
+		count, limit = &search.gridNodes, search.maxGridNodes
+	}
+	if *count >= limit {
+		return false
+	}
+	*count++
+	return true
+}
+
+// expand computes the result of every action in a belief.
 func (search *exploration) expand(current *belief) []actionResult {
 	results := make([]actionResult, search.numActions(current.states[0]))
 	for action := range results {
@@ -140,15 +143,8 @@ func (search *exploration) expand(current *belief) []actionResult {
 		result := &results[action]
 		result.goal = new(big.Rat).SetFrac(outcomes.goal, outcomes.total)
 		result.fail = new(big.Rat).SetFrac(outcomes.fail, outcomes.total)
-		for _, outcome := range outcomes.continuing {
-			next := successor{
-				prob:            new(big.Rat).SetFrac(outcome.weight, outcomes.total),
-				observation:     search.Observation[outcome.next.states[0]],
-				representatives: search.represent(outcome.next),
-			}
-			if next.replaced() {
-				next.cutoff = search.cutoffOf(outcome.next)
-			}
+		for i := range outcomes.continuing {
+			next := search.newSuccessor(&outcomes.continuing[i], outcomes.total)
 			result.successors = append(result.successors, next)
 			search.numEdges += len(next.representatives)
 		}
@@ -159,14 +155,27 @@ func (search *exploration) expand(current *belief) []actionResult {
 	return results
 }
 
+// newSuccessor returns the successor for an outcome, whose probability is its weight divided by total.
+func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) successor {
+	next := successor{
+		prob:            new(big.Rat).SetFrac(outcome.weight, total),
+		observation:     search.Observation[outcome.next.states[0]],
+		representatives: search.represent(outcome.next),
+	}
+	if next.replaced() {
+		next.cutoff = search.cutoffOf(outcome.next)
+	}
+	return next
+}
+
 // represent returns the nodes that stand for a belief: its own node, or the grid points around it with their
 // weights.
 func (search *exploration) represent(b *belief) []weightedNode {
-	i, known := search.nodeIndex[b.key()]
-	if known {
+	if i, known := search.nodeIndex[b.key()]; known {
 		return []weightedNode{{node: i}}
 	}
-	if search.resolution == 0 || search.exactNodes < search.maxExactNodes && b.total.BitLen() <= maxBeliefBits {
+	expandExactly := search.exactNodes < search.maxExactNodes && b.total.BitLen() <= maxBeliefBits
+	if search.resolution == 0 || expandExactly {
 		return []weightedNode{{node: search.addNode(b, false)}}
 	}
 	corners := b.triangulate(search.resolution)
@@ -194,23 +203,15 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// finiteMDP builds the MDP of the explored beliefs. The optimistic one replaces beliefs by grid points, and
-// cuts off by optimistic bounds. The pessimistic one cuts off at both by pessimistic bounds.
+// finiteMDP builds the MDP of the explored beliefs. In the optimistic one, grid points replace beliefs, and beliefs
+// that were cut off have their optimistic bounds. In the pessimistic one, both have their pessimistic bounds.
 func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
 	writer := &mdpWriter{exploration: search, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
 		writer.writeAbsorbing(nil)
 	}
 	for i := range search.nodes {
-		writer.builder.State()
-		node := &search.nodes[i]
-		if node.belief == nil {
-			writer.writeCutoff(node.cutoff)
-			continue
-		}
-		for k := range node.actions {
-			writer.writeAction(&node.actions[k])
-		}
+		writer.writeNode(&search.nodes[i])
 	}
 	model, err := writer.builder.Finish()
 	if err != nil {
@@ -230,18 +231,20 @@ func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error)
 // mdpWriter writes the choices of a finiteMDP.
 type mdpWriter struct {
 	*exploration
-	optimistic, exact bool
-	builder           *sparse.Builder
-	states            int
-	rewards           []float64
-	rewardRats        []*big.Rat
+	optimistic bool
+	exact      bool // the transitions have exact probabilities
+	builder    *sparse.Builder
+	states     int
+	rewards    []float64
+	rewardRats []*big.Rat
 }
 
-func (writer *mdpWriter) cutoffValue(x cutoff) float64 {
+// cutoffValue returns the bound of a cutoff that the MDP uses.
+func (writer *mdpWriter) cutoffValue(end cutoff) float64 {
 	if writer.optimistic {
-		return x.optimistic
+		return end.optimistic
 	}
-	return x.pessimistic
+	return end.pessimistic
 }
 
 // writeAbsorbing writes an absorbing state, goal or failed.
@@ -273,18 +276,50 @@ func (writer *mdpWriter) writeTransition(to int, prob *big.Rat) {
 	writer.builder.Add(to, toFloat(prob))
 }
 
-// writeAction writes the choice of an action. Successors that were cut off contribute their bounds.
-func (writer *mdpWriter) writeAction(result *actionResult) {
-	goalProb, failProb := new(big.Rat).Set(result.goal), new(big.Rat).Set(result.fail)
-	var reward *big.Rat
-	if result.reward != nil {
-		reward = new(big.Rat).Set(result.reward)
+// writeNode writes the state of a node with the choices of all actions, or the bound of a belief that was cut off.
+func (writer *mdpWriter) writeNode(node *node) {
+	writer.builder.State()
+	if node.belief == nil {
+		result := writer.newAction()
+		writer.addCutoff(result, node.cutoff, big.NewRat(1, 1))
+		writer.writeAction(result)
+		return
 	}
-	var successors []weightedNode
-	for i := range result.successors {
-		successor := &result.successors[i]
+	for i := range node.actions {
+		writer.writeAction(writer.abstractAction(&node.actions[i]))
+	}
+}
+
+// mdpAction is a choice of a finiteMDP: its reward, and the probabilities to reach the goal, to fail, and to reach
+// each node.
+type mdpAction struct {
+	reward     *big.Rat // nil for a probability
+	goal, fail *big.Rat
+	nodes      []weightedNode
+}
+
+// newAction returns a choice without transitions.
+func (writer *mdpWriter) newAction() *mdpAction {
+	result := &mdpAction{goal: new(big.Rat), fail: new(big.Rat)}
+	if writer.Reward != nil {
+		result.reward = new(big.Rat)
+	}
+	return result
+}
+
+// abstractAction returns the choice for the result of an action. Successors that grid points replace contribute
+// the grid points in the optimistic MDP, their bounds in the pessimistic one.
+func (writer *mdpWriter) abstractAction(action *actionResult) *mdpAction {
+	result := writer.newAction()
+	result.goal.Set(action.goal)
+	result.fail.Set(action.fail)
+	if action.reward != nil {
+		result.reward.Set(action.reward)
+	}
+	for i := range action.successors {
+		successor := &action.successors[i]
 		if !writer.optimistic && successor.replaced() {
-			writer.addCutoffValue(writer.cutoffValue(successor.cutoff), successor.prob, goalProb, failProb, reward)
+			writer.addCutoff(result, successor.cutoff, successor.prob)
 			continue
 		}
 		for _, part := range successor.representatives {
@@ -292,45 +327,37 @@ func (writer *mdpWriter) writeAction(result *actionResult) {
 			if part.weight != nil {
 				share = new(big.Rat).Mul(share, part.weight)
 			}
-			successors = append(successors, weightedNode{part.node, share})
+			result.nodes = append(result.nodes, weightedNode{part.node, share})
 		}
 	}
-	writer.writeChoice(reward)
-	writer.writeTransition(goal, goalProb)
-	writer.writeTransition(failed, failProb)
-	for _, part := range successors {
-		writer.writeTransition(firstNode+part.node, part.weight)
+	return result
+}
+
+// writeAction writes a choice with its reward and transitions.
+func (writer *mdpWriter) writeAction(action *mdpAction) {
+	writer.writeChoice(action.reward)
+	writer.writeTransition(goal, action.goal)
+	writer.writeTransition(failed, action.fail)
+	for _, next := range action.nodes {
+		writer.writeTransition(firstNode+next.node, next.weight)
 	}
 }
 
-// writeCutoff writes the only choice of a belief that was cut off: it leads to goal and failed with the
-// probabilities of its bound.
-func (writer *mdpWriter) writeCutoff(end cutoff) {
-	goalProb, failProb := new(big.Rat), new(big.Rat)
-	var reward *big.Rat
-	if writer.Reward != nil {
-		reward = new(big.Rat)
-	}
-	writer.addCutoffValue(writer.cutoffValue(end), big.NewRat(1, 1), goalProb, failProb, reward)
-	writer.writeChoice(reward)
-	writer.writeTransition(goal, goalProb)
-	writer.writeTransition(failed, failProb)
-}
-
-// addCutoffValue adds the bound on the value of a belief that is reached with probability prob. A bound on a
-// probability becomes transitions to goal and failed. A bound on a reward becomes a reward and a transition
+// addCutoff adds the bound on the value of a belief, which the action reaches with probability prob. A bound on
+// a probability becomes transitions to goal and failed. A bound on a reward becomes a reward and a transition
 // to goal, or, if it is infinite, a transition to failed.
-func (writer *mdpWriter) addCutoffValue(value float64, prob, goalProb, failProb, reward *big.Rat) {
+func (writer *mdpWriter) addCutoff(action *mdpAction, end cutoff, prob *big.Rat) {
+	value := writer.cutoffValue(end)
 	switch {
 	case writer.Reward == nil:
 		goalShare := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value))
-		goalProb.Add(goalProb, goalShare)
-		failProb.Add(failProb, goalShare.Sub(prob, goalShare))
+		action.goal.Add(action.goal, goalShare)
+		action.fail.Add(action.fail, goalShare.Sub(prob, goalShare))
 	case math.IsInf(value, 1):
-		failProb.Add(failProb, prob)
+		action.fail.Add(action.fail, prob)
 	default:
-		goalProb.Add(goalProb, prob)
-		reward.Add(reward, new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value)))
+		action.goal.Add(action.goal, prob)
+		action.reward.Add(action.reward, new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value)))
 	}
 }
 

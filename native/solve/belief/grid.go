@@ -18,40 +18,44 @@ type gridCorner struct {
 // Source: Lovejoy, Computationally feasible bounds for partially observed Markov decision processes,
 // Operations Research 39 (1991), section 2.
 func (b *belief) triangulate(resolution int) []gridCorner {
-	n := len(b.states)
-	resolutionInt := big.NewInt(int64(resolution))
-	// Let x[i] be resolution times the probability of states i and later. floor is its integer part, and
-	// fractional its fractional part times the total.
-	floor, fractional := make([]*big.Int, n), make([]*big.Int, n)
-	sum := new(big.Int)
-	for i := n - 1; i >= 0; i-- {
-		sum.Add(sum, b.weights[i])
-		floor[i], fractional[i] = new(big.Int).QuoRem(new(big.Int).Mul(sum, resolutionInt), b.total, new(big.Int))
-	}
-	order := make([]int, 0, n) // positions with a fractional part, greatest first
-	for i := range n {
-		if fractional[i].Sign() > 0 {
+	corner, fractions := b.cumulativeWeights(resolution)
+	// The first corner is the integer part of the cumulative weights. Each next corner has one coordinate more
+	// rounded up, in the order of decreasing fractional parts.
+	order := make([]int, 0, len(fractions))
+	for i := range fractions {
+		if fractions[i].Sign() > 0 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return fractional[j].Cmp(fractional[i]) })
+	slices.SortStableFunc(order, func(i, j int) int { return fractions[j].Cmp(fractions[i]) })
 	var corners []gridCorner
-	previous := b.total
-	for k := 0; ; k++ {
-		next := new(big.Int)
-		if k < len(order) {
-			next = fractional[order[k]]
+	addCorner := func(greater, smaller *big.Int) { // the weight of a corner is the difference of two fractional parts
+		if share := new(big.Int).Sub(greater, smaller); share.Sign() > 0 {
+			corners = append(corners, gridCorner{b.gridPoint(corner), new(big.Rat).SetFrac(share, b.total)})
 		}
-		if share := new(big.Int).Sub(previous, next); share.Sign() > 0 {
-			corners = append(corners, gridCorner{b.gridPoint(floor), new(big.Rat).SetFrac(share, b.total)})
-		}
-		if k == len(order) {
-			return corners
-		}
-		i := order[k]
-		floor[i] = new(big.Int).Add(floor[i], big.NewInt(1))
-		previous = next
 	}
+	previous := b.total
+	for _, i := range order {
+		addCorner(previous, fractions[i])
+		corner[i] = new(big.Int).Add(corner[i], big.NewInt(1))
+		previous = fractions[i]
+	}
+	addCorner(previous, new(big.Int))
+	return corners
+}
+
+// cumulativeWeights returns for each i the product of resolution and the probability of states i and later: its
+// integer part, and its fractional part times the total weight.
+func (b *belief) cumulativeWeights(resolution int) (integers, fractions []*big.Int) {
+	n := len(b.states)
+	integers, fractions = make([]*big.Int, n), make([]*big.Int, n)
+	factor := big.NewInt(int64(resolution))
+	sum := new(big.Int)
+	for i := n - 1; i >= 0; i-- {
+		sum.Add(sum, b.weights[i])
+		integers[i], fractions[i] = new(big.Int).QuoRem(new(big.Int).Mul(sum, factor), b.total, new(big.Int))
+	}
+	return integers, fractions
 }
 
 // gridPoint returns the grid point with the given cumulative weights: sums[i] is the weight of states i and

@@ -3,6 +3,7 @@ package belief
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tilecheck/native/solve"
 )
@@ -28,25 +29,22 @@ func newInformedBound(ctx context.Context, g *pomdp, opts solve.Options) (*infor
 	if err != nil {
 		return nil, err
 	}
-	informed := &informedBound{g, make([]float64, g.model.NumChoices())}
-	mdpValues := values.Upper
-	if g.Direction == solve.Min {
-		mdpValues = values.Lower
-	}
+	bound := &informedBound{g, make([]float64, g.model.NumChoices())}
+	mdpValues := g.optimistic(values)
 	for s := range g.model.NumStates() {
-		for k := range g.numActions(uint32(s)) {
-			informed.actionValue[informed.index(s, k)] = informed.backupFullyObserved(s, k, func(to uint32) float64 { return mdpValues[to] })
+		for action := range g.numActions(uint32(s)) {
+			bound.actionValue[bound.index(s, action)] = bound.backupFullyObserved(s, action, mdpValues)
 		}
 	}
 	for range informedRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !informed.improve() {
+		if !bound.improve() {
 			break
 		}
 	}
-	return informed, nil
+	return bound, nil
 }
 
 func (bound *informedBound) index(s, k int) int {
@@ -56,13 +54,13 @@ func (bound *informedBound) index(s, k int) int {
 
 // backupFullyObserved returns the value of an action in a state, for given values of the next states, rounded
 // optimistically.
-func (bound *informedBound) backupFullyObserved(s, action int, value func(uint32) float64) float64 {
+func (bound *informedBound) backupFullyObserved(s, action int, values []float64) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
 	sum := 0.0
 	for j := first; j < end; j++ {
 		if target := bound.model.Target[j]; !bound.terminal.Has(int(target)) {
-			sum += bound.model.Prob(j) * value(target)
+			sum += bound.model.Prob(j) * values[target]
 		}
 	}
 	return bound.addImmediate(s, choice, sum)
@@ -72,18 +70,18 @@ func (bound *informedBound) backupFullyObserved(s, action int, value func(uint32
 // reach the target. The sum is rounded optimistically.
 func (bound *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
 	first, end := bound.model.Row(choice)
-	value := laterValue
+	relErr := float64(end-first+8) * 0x1p-53
 	if bound.Reward != nil {
 		reward, _ := bound.rewardOf(uint32(s), choice).Float64()
-		value += reward
-	} else {
-		for j := first; j < end; j++ {
-			if bound.Target.Has(int(bound.model.Target[j])) {
-				value += bound.model.Prob(j)
-			}
+		return bound.roundOptimistic(laterValue+reward, relErr)
+	}
+	value := laterValue
+	for j := first; j < end; j++ {
+		if bound.Target.Has(int(bound.model.Target[j])) {
+			value += bound.model.Prob(j)
 		}
 	}
-	return bound.roundOptimistic(value, float64(end-first+8)*0x1p-53)
+	return bound.roundOptimistic(value, relErr)
 }
 
 // roundOptimistic moves a value by a relative error to the player's advantage: down for the minimum, up for
@@ -101,18 +99,22 @@ func (g *pomdp) roundOptimistic(value, relErr float64) float64 {
 
 // improve applies one round of the fast informed bound, and reports whether a value changed noticeably.
 func (bound *informedBound) improve() bool {
+	const noticeable = 1e-9 // relative
 	changed := false
-	next := make([]float64, len(bound.actionValue))
+	next := slices.Clone(bound.actionValue)
 	for s := range bound.model.NumStates() {
+		if bound.terminal.Has(s) {
+			continue
+		}
 		for action := range bound.numActions(uint32(s)) {
 			i := bound.index(s, action)
-			next[i] = bound.actionValue[i]
-			if bound.terminal.Has(s) {
+			oldValue, value := bound.actionValue[i], bound.informedBackup(s, action)
+			if !bound.better(oldValue, value) { // the bound is not tighter
 				continue
 			}
-			if value := bound.informedBackup(s, action); bound.better(bound.actionValue[i], value) {
-				changed = changed || math.Abs(value-bound.actionValue[i]) > 1e-9*math.Abs(value)
-				next[i] = value
+			next[i] = value
+			if math.Abs(value-oldValue) > noticeable*math.Abs(value) {
+				changed = true
 			}
 		}
 	}
@@ -134,19 +136,25 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 			continue
 		}
 		seen[observation] = true
-		var actionValues []float64
-		for nextAction := range bound.numActions(target) {
-			sum := 0.0
-			for i := j; i < end; i++ {
-				if sameObservation := bound.model.Target[i]; bound.Observation[sameObservation] == observation {
-					sum += bound.model.Prob(i) * bound.actionValue[bound.index(int(sameObservation), nextAction)]
-				}
-			}
-			actionValues = append(actionValues, sum)
-		}
-		laterValue += bound.bestOf(actionValues...)
+		laterValue += bound.bestNextValue(j, end, observation)
 	}
 	return bound.addImmediate(s, choice, laterValue)
+}
+
+// bestNextValue returns the value of the best next action for a player who sees the given observation. The
+// transitions from first to end-1 include all that lead to the observation.
+func (bound *informedBound) bestNextValue(first, end int, observation uint32) float64 {
+	actionValues := make([]float64, bound.numActions(bound.model.Target[first]))
+	for j := first; j < end; j++ {
+		target := bound.model.Target[j]
+		if bound.Observation[target] != observation {
+			continue
+		}
+		for action := range actionValues {
+			actionValues[action] += bound.model.Prob(j) * bound.actionValue[bound.index(int(target), action)]
+		}
+	}
+	return bound.bestOf(actionValues...)
 }
 
 // bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded outwards. For a maximum

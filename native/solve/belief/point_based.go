@@ -47,19 +47,19 @@ type floatBelief struct {
 // newPointBased prepares point-based value iteration. It starts without vectors: the values of the strategies
 // in the pool are the first lower bounds.
 func newPointBased(informed *informedBound, p *pool) *pointBased {
-	vectors := &pointBased{
+	search := &pointBased{
 		pomdp: informed.pomdp, informed: informed, pool: p,
 		rng: rand.New(rand.NewPCG(1, 1)), knownObservations: map[[2]int][]uint32{},
 	}
-	numObservations := vectors.numObservations()
-	vectors.statesOf = make([][]uint32, numObservations)
-	vectors.byObservation = make([][]int, numObservations)
-	vectors.indexInObservation = make([]int32, len(vectors.Observation))
-	for s, observation := range vectors.Observation {
-		vectors.indexInObservation[s] = int32(len(vectors.statesOf[observation]))
-		vectors.statesOf[observation] = append(vectors.statesOf[observation], uint32(s))
+	numObservations := search.numObservations()
+	search.statesOf = make([][]uint32, numObservations)
+	search.byObservation = make([][]int, numObservations)
+	search.indexInObservation = make([]int32, len(search.Observation))
+	for s, observation := range search.Observation {
+		search.indexInObservation[s] = int32(len(search.statesOf[observation]))
+		search.statesOf[observation] = append(search.statesOf[observation], uint32(s))
 	}
-	return vectors
+	return search
 }
 
 // strategyNode returns the node number of strategy i of the pool. It is its own inverse.
@@ -73,16 +73,12 @@ const maxVectors = 512
 //
 // Source: Smith and Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
 func (search *pointBased) improve(ctx context.Context, start uint32, moves int) error {
-	const maxLength, maxWork = 1000, 1 << 31
-	for search.work = 0; moves > 0 && search.work < maxWork; {
-		var path []floatBelief
-		current := floatBelief{[]uint32{start}, []float64{1}}
-		for len(path) < maxLength && len(current.states) > 0 && !search.cannotImprove(current) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			path = append(path, current)
-			current = search.sample(search.step(current, search.chooseAction(current)))
+	const maxWork = 1 << 31
+	search.work = 0
+	for moves > 0 && search.work < maxWork {
+		path, err := search.simulatePath(ctx, start)
+		if err != nil {
+			return err
 		}
 		for _, belief := range slices.Backward(path) {
 			if err := ctx.Err(); err != nil {
@@ -93,6 +89,22 @@ func (search *pointBased) improve(ctx context.Context, start uint32, moves int) 
 		moves -= len(path) + 1
 	}
 	return nil
+}
+
+// simulatePath returns the beliefs of a random path. The path ends in a terminal state, in a belief whose value
+// cannot improve, or at a maximal length.
+func (search *pointBased) simulatePath(ctx context.Context, start uint32) ([]floatBelief, error) {
+	const maxLength = 1000
+	var path []floatBelief
+	current := floatBelief{[]uint32{start}, []float64{1}}
+	for len(path) < maxLength && len(current.states) > 0 && !search.cannotImprove(current) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		path = append(path, current)
+		current = search.sample(search.step(current, search.chooseAction(current)))
+	}
+	return path, nil
 }
 
 // cannotImprove reports whether no action can improve the value of a belief: its minimum is already 0, or the
@@ -115,23 +127,27 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 // chooseAction returns the action of a simulated move: a random one, the action of the best vector, or the
 // best action by the informed bound.
 func (search *pointBased) chooseAction(belief floatBelief) int {
-	numActions := search.numActions(belief.states[0])
 	switch random := search.rng.Float64(); {
 	case random < 0.15:
-		return search.rng.IntN(numActions)
+		return search.rng.IntN(search.numActions(belief.states[0]))
 	case random < 0.6:
 		if i, _ := search.bestContinuation(belief); i >= 0 {
 			return search.vectors[i].action
 		}
 	}
+	return search.bestInformedAction(belief)
+}
+
+// bestInformedAction returns the best action for a belief by the informed bound.
+func (search *pointBased) bestInformedAction(belief floatBelief) int {
 	best, bestValue := 0, 0.0
-	for action := range numActions {
-		sum := 0.0
+	for action := range search.numActions(belief.states[0]) {
+		value := 0.0
 		for i, s := range belief.states {
-			sum += belief.weight[i] * search.informed.actionValue[search.informed.index(int(s), action)]
+			value += belief.weight[i] * search.informed.actionValue[search.informed.index(int(s), action)]
 		}
-		if action == 0 || search.better(sum, bestValue) {
-			best, bestValue = action, sum
+		if action == 0 || search.better(value, bestValue) {
+			best, bestValue = action, value
 		}
 	}
 	return best
@@ -140,34 +156,41 @@ func (search *pointBased) chooseAction(belief floatBelief) int {
 // step returns the beliefs after an action, one for each observation. They are not normalized: the weights of
 // each sum to the probability of its observation.
 func (search *pointBased) step(belief floatBelief, action int) []floatBelief {
-	type share struct {
-		state  uint32
-		weight float64
-	}
-	var shares []share
+	var reached []weightedState
 	for i, s := range belief.states {
 		first, end := search.model.Row(search.choiceOf(s, action))
 		for j := first; j < end; j++ {
 			if target := search.model.Target[j]; !search.terminal.Has(int(target)) {
-				shares = append(shares, share{target, belief.weight[i] * search.model.Weights[search.model.Weight[j]]})
+				reached = append(reached, weightedState{target, belief.weight[i] * search.model.Weights[search.model.Weight[j]]})
 			}
 		}
 	}
-	slices.SortStableFunc(shares, func(a, b share) int {
+	return search.splitByObservation(reached)
+}
+
+// weightedState is a state with the probability that a step leads to it.
+type weightedState struct {
+	state  uint32
+	weight float64
+}
+
+// splitByObservation returns a belief for each observation of the reached states. Equal states are merged.
+func (search *pointBased) splitByObservation(reached []weightedState) []floatBelief {
+	slices.SortStableFunc(reached, func(a, b weightedState) int {
 		return cmp.Or(cmp.Compare(search.Observation[a.state], search.Observation[b.state]), cmp.Compare(a.state, b.state))
 	})
 	var beliefs []floatBelief
-	for i, current := range shares {
-		if i == 0 || search.Observation[current.state] != search.Observation[shares[i-1].state] {
+	for i, current := range reached {
+		if i == 0 || search.Observation[current.state] != search.Observation[reached[i-1].state] {
 			beliefs = append(beliefs, floatBelief{})
 		}
-		last := &beliefs[len(beliefs)-1]
-		if length := len(last.states); length > 0 && last.states[length-1] == current.state {
-			last.weight[length-1] += current.weight
+		belief := &beliefs[len(beliefs)-1]
+		if last := len(belief.states) - 1; last >= 0 && belief.states[last] == current.state {
+			belief.weight[last] += current.weight
 			continue
 		}
-		last.states = append(last.states, current.state)
-		last.weight = append(last.weight, current.weight)
+		belief.states = append(belief.states, current.state)
+		belief.weight = append(belief.weight, current.weight)
 	}
 	return beliefs
 }
@@ -177,39 +200,41 @@ func (search *pointBased) step(belief floatBelief, action int) []floatBelief {
 func (search *pointBased) sample(beliefs []floatBelief) floatBelief {
 	random := search.rng.Float64()
 	for _, belief := range beliefs {
-		sum := 0.0
+		probability := 0.0
 		for _, weight := range belief.weight {
-			sum += weight
+			probability += weight
 		}
-		random -= sum
-		if random < 0 && sum > 0 {
-			for i := range belief.weight {
-				belief.weight[i] /= sum
-			}
-			return belief
+		random -= probability
+		if random >= 0 || probability <= 0 {
+			continue
 		}
+		for i := range belief.weight {
+			belief.weight[i] /= probability
+		}
+		return belief
 	}
 	return floatBelief{}
 }
 
 // bestContinuation returns the vector, or the strategy of the pool, with the best value for a belief, and
 // this value.
-func (search *pointBased) bestContinuation(belief floatBelief) (node int, bestValue float64) {
-	search.work += len(belief.states) * (len(search.pool.values) + len(search.byObservation[search.Observation[belief.states[0]]]))
+func (search *pointBased) bestContinuation(belief floatBelief) (best int, bestValue float64) {
+	vectors := search.byObservation[search.Observation[belief.states[0]]]
+	search.work += len(belief.states) * (len(search.pool.values) + len(vectors))
 	for i, values := range search.pool.values {
 		value := belief.expectation(func(s uint32) float64 { return values[s] })
 		if i == 0 || search.better(value, bestValue) {
-			node, bestValue = strategyNode(i), value
+			best, bestValue = strategyNode(i), value
 		}
 	}
-	for _, i := range search.byObservation[search.Observation[belief.states[0]]] {
+	for _, i := range vectors {
 		values := search.vectors[i].values
 		value := belief.expectation(func(s uint32) float64 { return values[search.indexInObservation[s]] })
 		if search.better(value, bestValue) {
-			node, bestValue = i, value
+			best, bestValue = i, value
 		}
 	}
-	return node, bestValue
+	return best, bestValue
 }
 
 // expectation returns the sum of the values of the states, weighted by the belief.
@@ -226,39 +251,54 @@ func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 // backup adds the alpha vector of the best action for a belief, if it improves the value of the belief.
 func (search *pointBased) backup(belief floatBelief) {
 	observation := search.Observation[belief.states[0]]
-	_, oldValue := search.bestContinuation(belief)
-	bestAction, bestValue := -1, oldValue
-	var next []Edge
-	for action := range search.numActions(belief.states[0]) {
-		sum := belief.expectation(func(s uint32) float64 { return search.immediateValue(s, action) })
-		var edges []Edge
-		for _, after := range search.step(belief, action) {
-			node, value := search.bestContinuation(after)
-			sum += value
-			edges = append(edges, Edge{search.Observation[after.states[0]], node})
-		}
-		if search.better(sum, bestValue) && (bestAction >= 0 || !search.better(oldValue+search.margin(oldValue), sum)) {
-			bestAction, bestValue, next = action, sum, edges
-		}
-	}
-	if bestAction < 0 || len(search.byObservation[observation]) >= maxVectors {
+	action, edges := search.improvingAction(belief)
+	if action < 0 || len(search.byObservation[observation]) >= maxVectors {
 		return
 	}
-	added := alphaVector{observation: observation, action: bestAction, next: search.completeEdges(observation, bestAction, next)}
+	added := alphaVector{observation: observation, action: action, next: search.completeEdges(observation, action, edges)}
 	for _, s := range search.statesOf[observation] {
 		added.values = append(added.values, search.valueIn(&added, s))
 	}
 	// Dominated vectors leave byObservation. They stay in search.vectors, since other vectors may continue with them.
-	kept := slices.DeleteFunc(search.byObservation[observation], func(i int) bool {
-		for j, value := range search.vectors[i].values {
-			if search.better(value, added.values[j]) {
-				return false
-			}
-		}
-		return true
-	})
+	kept := slices.DeleteFunc(search.byObservation[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
 	search.byObservation[observation] = append(kept, len(search.vectors))
 	search.vectors = append(search.vectors, added)
+}
+
+// improvingAction returns the best action for a belief, and the best vector or strategy after each observation.
+// It returns -1 if no action improves the value of the belief noticeably.
+func (search *pointBased) improvingAction(belief floatBelief) (best int, bestEdges []Edge) {
+	_, oldValue := search.bestContinuation(belief)
+	best, bestValue := -1, oldValue
+	for action := range search.numActions(belief.states[0]) {
+		value, edges := search.backupAction(belief, action)
+		improves := !search.better(oldValue+search.margin(oldValue), value)
+		if improves && search.better(value, bestValue) {
+			best, bestValue, bestEdges = action, value, edges
+		}
+	}
+	return best, bestEdges
+}
+
+// backupAction returns the value of an action for a belief, and the best vector or strategy after each observation.
+func (search *pointBased) backupAction(belief floatBelief, action int) (value float64, edges []Edge) {
+	value = belief.expectation(func(s uint32) float64 { return search.immediateValue(s, action) })
+	for _, next := range search.step(belief, action) {
+		node, nextValue := search.bestContinuation(next)
+		value += nextValue
+		edges = append(edges, Edge{search.Observation[next.states[0]], node})
+	}
+	return value, edges
+}
+
+// dominates reports whether a vector is at least as good as another one in all states with their observation.
+func (search *pointBased) dominates(vector, other *alphaVector) bool {
+	for i, value := range other.values {
+		if search.better(value, vector.values[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // margin is the least improvement that counts.
@@ -315,23 +355,30 @@ func (search *pointBased) valueAfter(next []Edge, target uint32) float64 {
 func (search *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
 	var edges []Edge
 	for _, possible := range search.observationsAfter(observation, action) {
-		if i := slices.IndexFunc(next, func(edge Edge) bool { return edge.Observation == possible }); i >= 0 {
+		i := slices.IndexFunc(next, func(edge Edge) bool { return edge.Observation == possible })
+		if i >= 0 {
 			edges = append(edges, next[i])
-			continue
+		} else {
+			edges = append(edges, Edge{possible, strategyNode(search.bestUniformStrategy(possible))})
 		}
-		best, bestValue := 0, 0.0
-		for i, value := range search.pool.values {
-			sum := 0.0
-			for _, s := range search.statesOf[possible] {
-				sum += value[s]
-			}
-			if i == 0 || search.better(sum, bestValue) {
-				best, bestValue = i, sum
-			}
-		}
-		edges = append(edges, Edge{possible, strategyNode(best)})
 	}
 	return edges
+}
+
+// bestUniformStrategy returns the strategy of the pool that is best if all states with an observation are equally
+// likely.
+func (search *pointBased) bestUniformStrategy(observation uint32) int {
+	best, bestSum := 0, 0.0
+	for i, values := range search.pool.values {
+		sum := 0.0
+		for _, s := range search.statesOf[observation] {
+			sum += values[s]
+		}
+		if i == 0 || search.better(sum, bestSum) {
+			best, bestSum = i, sum
+		}
+	}
+	return best
 }
 
 // observationsAfter returns the observations that can follow an action, in increasing order.
@@ -348,41 +395,42 @@ func (search *pointBased) observationsAfter(observation uint32, action int) []ui
 // controller returns the controller that starts with the best vector for a state. It is finite, since vectors
 // are followed by older ones.
 func (search *pointBased) controller(start uint32) *Controller {
-	type position struct {
-		node        int // a vector or strategy: see strategyNode
-		observation uint32
-	}
-	number := map[position]int{}
-	var queue []position
-	numberOf := func(p position) int {
-		n, known := number[p]
-		if !known {
-			n = len(queue)
-			number[p] = n
-			queue = append(queue, p)
-		}
-		return n
-	}
 	best, _ := search.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
-	numberOf(position{best, search.Observation[start]})
+	queue := []vectorNode{{best, search.Observation[start]}}
+	number := map[vectorNode]int{queue[0]: 0}
 	controller := &Controller{}
 	for i := 0; i < len(queue); i++ {
-		current := queue[i]
-		result := Node{Observation: current.observation}
-		var next []Edge
-		if current.node >= 0 {
-			result.Action = search.vectors[current.node].action
-			next = search.vectors[current.node].next
-		} else {
-			result.Action = search.pool.strategies[strategyNode(current.node)][current.observation]
-			for _, observation := range search.observationsAfter(current.observation, result.Action) {
-				next = append(next, Edge{observation, current.node})
-			}
-		}
+		action, next := search.continuation(queue[i])
+		node := Node{Observation: queue[i].observation, Action: action}
 		for _, edge := range next {
-			result.Next = append(result.Next, Edge{edge.Observation, numberOf(position{edge.Node, edge.Observation})})
+			target := vectorNode{edge.Node, edge.Observation}
+			if _, known := number[target]; !known {
+				number[target] = len(queue)
+				queue = append(queue, target)
+			}
+			node.Next = append(node.Next, Edge{edge.Observation, number[target]})
 		}
-		controller.Nodes = append(controller.Nodes, result)
+		controller.Nodes = append(controller.Nodes, node)
 	}
 	return controller
+}
+
+// vectorNode is a node of the controller: a vector or a strategy of the pool (see strategyNode), in the states with an
+// observation.
+type vectorNode struct {
+	node        int
+	observation uint32
+}
+
+// continuation returns the action of a node, and the vector or strategy that follows each observation.
+func (search *pointBased) continuation(current vectorNode) (action int, next []Edge) {
+	if current.node >= 0 {
+		vector := &search.vectors[current.node]
+		return vector.action, vector.next
+	}
+	action = search.pool.strategies[strategyNode(current.node)][current.observation]
+	for _, observation := range search.observationsAfter(current.observation, action) {
+		next = append(next, Edge{observation, current.node})
+	}
+	return action, next
 }

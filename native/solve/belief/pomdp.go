@@ -31,13 +31,13 @@ var errProblem = errors.New("want an MDP with exact weights, and the direction M
 // Observable reports whether a set of states is a union of observations: states with the same observation are
 // all in it, or all outside.
 func Observable(set *sparse.Set, observation []uint32) bool {
-	containsObservation := map[uint32]bool{}
-	for s, stateObservation := range observation {
-		contains := set.Has(s)
-		if earlier, known := containsObservation[stateObservation]; known && earlier != contains {
+	contained := map[uint32]bool{} // by observation: whether its states are in the set
+	for s, o := range observation {
+		earlier, known := contained[o]
+		if known && earlier != set.Has(s) {
 			return false
 		}
-		containsObservation[stateObservation] = contains
+		contained[o] = set.Has(s)
 	}
 	return true
 }
@@ -64,26 +64,34 @@ func newPOMDP(problem Problem) (*pomdp, error) {
 	if model.Kind != sparse.MDP || !model.Exact() || problem.Direction > solve.Min {
 		return nil, errProblem
 	}
-	result := &pomdp{Problem: problem, model: model, scale: big.NewInt(1)}
+	result := &pomdp{Problem: problem, model: model, terminal: problem.Target}
+	if problem.Reward == nil {
+		result.terminal = problem.Left.Complement().Union(problem.Target)
+	}
 	var err error
 	if result.choice, err = model.MatchActions(problem.Observation); err != nil {
 		return nil, err
 	}
-	for _, weight := range model.Rats {
-		denominator := weight.Denom()
-		gcd := new(big.Int).GCD(nil, nil, result.scale, denominator)
-		result.scale.Mul(result.scale, new(big.Int).Quo(denominator, gcd))
-		if result.scale.BitLen() > maxScale {
-			return nil, fmt.Errorf("the probabilities have a common denominator of more than %d bits", maxScale)
-		}
+	if result.scale, err = commonDenominator(model.Rats); err != nil {
+		return nil, err
 	}
 	for _, weight := range model.Rats {
 		scaled := new(big.Int).Mul(result.scale, weight.Num())
 		result.scaledWeights = append(result.scaledWeights, scaled.Quo(scaled, weight.Denom()))
 	}
-	result.terminal = problem.Target
-	if problem.Reward == nil {
-		result.terminal = problem.Left.Complement().Union(problem.Target)
+	return result, nil
+}
+
+// commonDenominator returns the least common denominator of the probabilities. The error says that it is too large.
+func commonDenominator(probabilities []*big.Rat) (*big.Int, error) {
+	result := big.NewInt(1)
+	for _, probability := range probabilities {
+		denominator := probability.Denom()
+		gcd := new(big.Int).GCD(nil, nil, result, denominator)
+		result.Mul(result, new(big.Int).Quo(denominator, gcd))
+		if result.BitLen() > maxScale {
+			return nil, fmt.Errorf("the probabilities have a common denominator of more than %d bits", maxScale)
+		}
 	}
 	return result, nil
 }

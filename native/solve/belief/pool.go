@@ -3,6 +3,7 @@ package belief
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
@@ -55,7 +56,7 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 // greedyStrategy returns the memoryless strategy that is best for the informed bound if all states with the
 // same observation are equally likely.
 func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
-	sums := make([][]float64, numObservations)
+	sums := make([][]float64, numObservations) // by observation and action
 	for s, observation := range bound.Observation {
 		if sums[observation] == nil {
 			sums[observation] = make([]float64, bound.numActions(uint32(s)))
@@ -66,13 +67,20 @@ func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	}
 	strategy := make(memoryless, numObservations)
 	for observation, actionSums := range sums {
-		for action := range actionSums {
-			if bound.better(actionSums[action], actionSums[strategy[observation]]) {
-				strategy[observation] = action
-			}
-		}
+		strategy[observation] = bound.bestIndex(actionSums)
 	}
 	return strategy
+}
+
+// bestIndex returns the index of the first best value, or 0 if there are no values.
+func (g *pomdp) bestIndex(values []float64) int {
+	best := 0
+	for i := range values {
+		if g.better(values[i], values[best]) {
+			best = i
+		}
+	}
+	return best
 }
 
 // add evaluates a strategy and adds it to the pool.
@@ -139,31 +147,28 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 	if p.model.NumStates() > pooledStates {
 		return nil
 	}
-	best, tries := p.values[len(p.values)-1][start], 0
+	tries := 0
 	for changed := true; changed; {
 		changed = false
 		for observation, s := range p.stateOfObservation() {
+			if p.terminal.Has(int(s)) {
+				continue
+			}
 			for action := range p.numActions(s) {
-				if p.terminal.Has(int(s)) || action == current[observation] {
+				if action == current[observation] {
 					continue
 				}
-				tries++
-				if tries > maxTries {
+				if tries++; tries > maxTries {
 					return nil
 				}
-				changedStrategy := append(memoryless(nil), current...)
-				changedStrategy[observation] = action
-				values, err := p.evaluateStrategy(ctx, changedStrategy, opts)
+				candidate := slices.Clone(current)
+				candidate[observation] = action
+				improved, err := p.addIfBetter(ctx, candidate, start, opts)
 				if err != nil {
 					return err
 				}
-				newBest := values[start]
-				if p.better(newBest, best) && math.Abs(newBest-best) > 1e-9*math.Abs(newBest) {
-					p.strategies = append(p.strategies, changedStrategy)
-					p.values = append(p.values, values)
-					current = changedStrategy
-					best = newBest
-					changed = true
+				if improved {
+					current, changed = candidate, true
 				}
 			}
 		}
@@ -171,13 +176,30 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 	return nil
 }
 
+// addIfBetter adds a strategy to the pool, and reports true, if its value in the start state is noticeably better
+// than the value of the strategy that was added last.
+func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint32, opts solve.Options) (bool, error) {
+	const noticeable = 1e-9 // relative
+	values, err := p.evaluateStrategy(ctx, strategy, opts)
+	if err != nil {
+		return false, err
+	}
+	oldValue, value := p.values[len(p.values)-1][start], values[start]
+	if !p.better(value, oldValue) || math.Abs(value-oldValue) <= noticeable*math.Abs(value) {
+		return false, nil
+	}
+	p.strategies = append(p.strategies, strategy)
+	p.values = append(p.values, values)
+	return true, nil
+}
+
 // stateOfObservation returns the first state with each observation.
 func (g *pomdp) stateOfObservation() []uint32 {
-	out := make([]uint32, g.numObservations())
+	first := make([]uint32, g.numObservations())
 	for s := len(g.Observation) - 1; s >= 0; s-- {
-		out[g.Observation[s]] = uint32(s)
+		first[g.Observation[s]] = uint32(s)
 	}
-	return out
+	return first
 }
 
 // bestStrategy returns the best pessimistic bound of a strategy of the pool for a belief, and the number of

@@ -116,25 +116,40 @@ func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 	}
 	beliefs, resolution := min(firstBeliefs, r.opts.Beliefs), firstResolution
 	for {
-		if r.opts.Progress != nil {
-			r.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(r.opts.Beliefs), Unit: progress.States})
-		}
-		boundsSoFar := *r.bounds()
+		r.reportProgress(beliefs)
 		explored := &exploration{
 			updater: newUpdater(r.pomdp), informed: r.informed, pool: r.pool,
 			maxExactNodes: beliefs, maxGridNodes: beliefs, resolution: resolution,
 		}
-		if err := explored.explore(ctx, point(r.start)); err != nil {
-			return nil, soFar(boundsSoFar, err)
-		}
-		if err := r.refine(ctx, explored); err != nil {
-			return nil, soFar(boundsSoFar, err)
+		if err := r.exploreAndRefine(ctx, explored); err != nil {
+			return nil, err
 		}
 		if !explored.partial || r.converged() || beliefs == r.opts.Beliefs {
 			return r.bounds(), nil
 		}
 		beliefs, resolution = min(beliefs*growth, r.opts.Beliefs), resolution*2
 	}
+}
+
+// reportProgress reports the number of beliefs that the next exploration may expand.
+func (r *refinement) reportProgress(beliefs int) {
+	if r.opts.Progress != nil {
+		r.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(r.opts.Beliefs), Unit: progress.States})
+	}
+}
+
+// exploreAndRefine explores beliefs up to the limits of the exploration, and improves both bounds. An error has
+// the bounds that were known before.
+func (r *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
+	known := *r.bounds()
+	err := explored.explore(ctx, point(r.start))
+	if err == nil {
+		err = r.refine(ctx, explored)
+	}
+	if err != nil {
+		return soFar(known, err)
+	}
+	return nil
 }
 
 // soFar adds the bounds known so far to an error.
@@ -151,7 +166,12 @@ func (r *refinement) tryMemoryless(ctx context.Context) error {
 
 // converged reports whether the bounds are as narrow as wanted.
 func (r *refinement) converged() bool {
-	return r.optimisticBound == r.pessimisticBound || math.Abs(r.optimisticBound-r.pessimisticBound) <= r.opts.Epsilon*max(r.optimisticBound, r.pessimisticBound) && !math.IsInf(max(r.optimisticBound, r.pessimisticBound), 1)
+	if r.optimisticBound == r.pessimisticBound {
+		return true
+	}
+	greatest := max(r.optimisticBound, r.pessimisticBound)
+	width := math.Abs(r.optimisticBound - r.pessimisticBound)
+	return width <= r.opts.Epsilon*greatest && !math.IsInf(greatest, 1)
 }
 
 func (r *refinement) bounds() *Bounds {
@@ -163,8 +183,8 @@ func (r *refinement) bounds() *Bounds {
 	return &r.result
 }
 
-// refine improves both bounds by an exploration: the optimistic one by the optimistic MDP, the pessimistic
-// one by the controllers of both MDPs and of point-based value iteration.
+// refine improves both bounds by an exploration. It uses the optimistic MDP for the optimistic bound, and the
+// controllers of both MDPs and of point-based value iteration for the pessimistic one.
 func (r *refinement) refine(ctx context.Context, explored *exploration) error {
 	r.result.Beliefs = explored.exactNodes + explored.gridNodes
 	r.result.Resolution = 0
@@ -172,39 +192,53 @@ func (r *refinement) refine(ctx context.Context, explored *exploration) error {
 		r.result.Resolution = explored.resolution
 	}
 	r.result.Complete = !explored.partial
-	opts := r.solveOptions
-	opts.Scheduler = true
-	optimistic, err := explored.finiteMDP(true, false)
-	if err != nil {
-		return err
-	}
-	values, err := explored.solveMDP(ctx, optimistic, opts)
-	if err != nil {
-		return err
-	}
-	if bound := r.optimistic(values)[firstNode]; r.better(r.optimisticBound, bound) {
-		r.optimisticBound = bound
-	}
-	if err := r.tryController(ctx, explored.controller(optimistic, values.Scheduler, true)); err != nil {
+	if err := r.refineOptimistic(ctx, explored); err != nil {
 		return err
 	}
 	if !explored.partial {
 		return r.solveExactly(ctx, explored)
 	}
-	pessimistic, err := explored.finiteMDP(false, false)
-	if err != nil {
-		return err
-	}
-	if values, err = explored.solveMDP(ctx, pessimistic, opts); err != nil {
-		return err
-	}
-	if err := r.tryController(ctx, explored.controller(pessimistic, values.Scheduler, false)); err != nil {
+	if err := r.refinePessimistic(ctx, explored); err != nil {
 		return err
 	}
 	if err := r.vectors.improve(ctx, r.start, movesPerBelief*explored.maxExactNodes); err != nil {
 		return err
 	}
 	return r.tryController(ctx, r.vectors.controller(r.start))
+}
+
+// refineOptimistic improves the optimistic bound by the optimistic MDP, and tries the controller of its best
+// scheduler.
+func (r *refinement) refineOptimistic(ctx context.Context, explored *exploration) error {
+	mdp, values, err := r.solveAbstraction(ctx, explored, true)
+	if err != nil {
+		return err
+	}
+	if bound := r.optimistic(values)[firstNode]; r.better(r.optimisticBound, bound) {
+		r.optimisticBound = bound
+	}
+	return r.tryController(ctx, explored.controller(mdp, values.Scheduler, true))
+}
+
+// refinePessimistic tries the controller of the best scheduler of the pessimistic MDP.
+func (r *refinement) refinePessimistic(ctx context.Context, explored *exploration) error {
+	mdp, values, err := r.solveAbstraction(ctx, explored, false)
+	if err != nil {
+		return err
+	}
+	return r.tryController(ctx, explored.controller(mdp, values.Scheduler, false))
+}
+
+// solveAbstraction builds the optimistic or the pessimistic MDP and solves it with a scheduler.
+func (r *refinement) solveAbstraction(ctx context.Context, explored *exploration, optimistic bool) (*finiteMDP, *solve.Values, error) {
+	mdp, err := explored.finiteMDP(optimistic, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts := r.solveOptions
+	opts.Scheduler = true
+	values, err := explored.solveMDP(ctx, mdp, opts)
+	return mdp, values, err
 }
 
 // tryController evaluates a controller, and keeps it if it gives the best pessimistic bound so far.

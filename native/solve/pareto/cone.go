@@ -14,7 +14,7 @@ import (
 type cone struct {
 	numConstraints int
 	rays           []*ray
-	// norm returns what a new ray is divided by, unless it is zero.
+	// norm returns the number by which a new ray is divided, unless the number is zero.
 	norm func(at []*big.Rat) *big.Rat
 }
 
@@ -25,7 +25,7 @@ type ray struct {
 }
 
 // outerCone returns the cone of the intersection of half-spaces, the outer approximation of the achievable
-// points. The first half-spaces must be those of each single objective: they have one vertex, and are
+// points. The first half-spaces must be those of each single objective: their intersection has one vertex and is
 // unbounded downwards.
 func outerCone(planes []halfSpace, objectives int) *cone {
 	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[objectives] }
@@ -50,7 +50,7 @@ func (half halfSpace) constraint() []*big.Rat {
 }
 
 // innerCone returns the dual cone of the known points: each ray is a half-space that contains all points, as
-// its weights and its bound. One of the rays has weights 0 and means nothing.
+// its weights and its bound. One ray has weights 0, and no half-space belongs to it.
 func innerCone(points [][]*big.Rat, objectives int) *cone {
 	weightSum := func(vector []*big.Rat) *big.Rat {
 		sum := new(big.Rat)
@@ -98,24 +98,22 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 		switch values[current].Sign() {
 		case 1:
 			removed = append(removed, current)
-			continue
 		case 0:
 			current.tight.SetBit(current.tight, c.numConstraints, 1)
+			kept = append(kept, current)
+		case -1:
+			kept = append(kept, current)
 		}
-		kept = append(kept, current)
 	}
 	var added []*ray
 	for _, outside := range removed {
 		for _, inside := range kept {
-			if values[inside].Sign() == 0 {
-				continue
-			}
 			common := new(big.Int).And(outside.tight, inside.tight)
-			if !c.spanEdge(common) {
+			if values[inside].Sign() == 0 || !c.spanEdge(common) {
 				continue
 			}
-			common.SetBit(common, c.numConstraints, 1)
-			added = append(added, &ray{c.intersection(outside, inside, values[outside], values[inside]), common})
+			vector := c.intersection(outside, inside, values[outside], values[inside])
+			added = append(added, &ray{vector, common.SetBit(common, c.numConstraints, 1)})
 		}
 	}
 	c.numConstraints++
@@ -125,14 +123,14 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 // spanEdge reports whether two rays span an edge of the cone: no third ray satisfies all their common tight
 // constraints with equality.
 func (c *cone) spanEdge(common *big.Int) bool {
-	count := 0
-	both := new(big.Int)
+	satisfying := 0
+	intersection := new(big.Int)
 	for _, ray := range c.rays {
-		if both.And(common, ray.tight).Cmp(common) == 0 {
-			count++
+		if intersection.And(common, ray.tight).Cmp(common) == 0 {
+			satisfying++
 		}
 	}
-	return count == 2
+	return satisfying == 2
 }
 
 // intersection returns the point of the edge between two rays at which a constraint is zero. firstValue > 0

@@ -58,10 +58,8 @@ const maxQueries = 10_000
 // limit. The coefficients of objective must not be negative. The relative difference of the bounds is at most
 // width, unless the bounds of the oracle are wider.
 func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
-	for i := len(c.halfSpaces); i < c.objectives; i++ { // first the maximum of each objective
-		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
-			return nil, err
-		}
+	if err := c.querySingleObjectives(ctx); err != nil {
+		return nil, err
 	}
 	for range maxQueries {
 		upper, err := c.outerOptimum(ctx, objective, limits)
@@ -69,23 +67,35 @@ func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, widt
 			return &Best{}, err
 		}
 		point, coefficients, err := c.innerOptimum(ctx, objective, limits)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case point != nil && withinWidth(dot(objective, point), upper, width):
+		}
+		if point != nil && withinWidth(dot(objective, point), upper, width) {
 			return &Best{point, coefficients, upper}, nil
 		}
-		progress, err := c.refine(ctx, objective, limits, point != nil, upper)
-		switch {
-		case err != nil:
+		improved, err := c.refine(ctx, objective, limits, point != nil, upper)
+		if err != nil {
 			return nil, err
-		case !progress && point == nil:
+		}
+		if improved {
+			continue
+		}
+		if point == nil {
 			return nil, ErrOpen
-		case !progress:
-			return &Best{point, coefficients, upper}, nil
 		}
+		return &Best{point, coefficients, upper}, nil
 	}
 	return nil, ErrOpen
+}
+
+// querySingleObjectives asks the oracle for the maximum of each objective, unless it has been asked before.
+func (c *Curve) querySingleObjectives(ctx context.Context) error {
+	for i := len(c.halfSpaces); i < c.objectives; i++ {
+		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // withinWidth reports whether upper - lower is at most width times the greater absolute value.
@@ -94,11 +104,20 @@ func withinWidth(lower, upper *big.Rat, width float64) bool {
 	if difference.Sign() <= 0 {
 		return true
 	}
-	magnitude := new(big.Rat).Abs(upper)
-	if lowerMagnitude := new(big.Rat).Abs(lower); lowerMagnitude.Cmp(magnitude) > 0 {
-		magnitude = lowerMagnitude
+	tolerance := maxAbs([]*big.Rat{lower, upper})
+	tolerance.Mul(tolerance, new(big.Rat).SetFloat64(width))
+	return difference.Cmp(tolerance) <= 0
+}
+
+// maxAbs returns the greatest absolute value.
+func maxAbs(values []*big.Rat) *big.Rat {
+	greatest := new(big.Rat)
+	for _, value := range values {
+		if abs := new(big.Rat).Abs(value); abs.Cmp(greatest) > 0 {
+			greatest = abs
+		}
 	}
-	return difference.Cmp(magnitude.Mul(magnitude, new(big.Rat).SetFloat64(width))) <= 0
+	return greatest
 }
 
 func unitVector(n, i int) []*big.Rat {
@@ -136,32 +155,26 @@ func (c *Curve) query(ctx context.Context, weights []*big.Rat) (*Answer, error) 
 }
 
 // outerOptimum maximizes the objective over the intersection of all half-spaces, which contains the
-// achievable points, by linear programming. It returns nil if no point of it satisfies the limits. The
-// variables are the distance of each coordinate from its own maximum, and the slack of each inequality.
+// achievable points, by linear programming. It returns nil if no point of the intersection satisfies the limits.
+// The variables are the distances of the coordinates from their own maxima, and the slack of each inequality.
 func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
 	program := &solve.LinearProgram{}
-	idealPoint := make([]*big.Rat, c.objectives)
-	idealGain := new(big.Rat)
-	for i := range idealPoint {
-		idealPoint[i] = c.halfSpaces[i].bound
-		idealGain.Add(idealGain, new(big.Rat).Mul(objective[i], idealPoint[i]))
+	ideal := make([]*big.Rat, c.objectives) // the maximum of each coordinate
+	for i := range ideal {
+		ideal[i] = c.halfSpaces[i].bound
 		program.Objective = append(program.Objective, new(big.Rat).Neg(objective[i]))
 	}
 	for i, limit := range limits {
-		if limit == nil {
-			continue
+		if limit != nil {
+			slack := solve.Term{Var: program.Variable(), Coeff: one()}
+			program.Row(new(big.Rat).Sub(ideal[i], limit), solve.Term{Var: i, Coeff: one()}, slack)
 		}
-		program.Row(new(big.Rat).Sub(idealPoint[i], limit), solve.Term{Var: i, Coeff: one()}, solve.Term{Var: program.Variable(), Coeff: one()})
 	}
 	for _, plane := range c.halfSpaces[c.objectives:] {
-		var row []solve.Term
-		for i, weight := range plane.weights {
-			if weight.Sign() > 0 {
-				row = append(row, solve.Term{Var: i, Coeff: weight})
-			}
-		}
-		slack := dot(plane.weights, idealPoint)
-		program.Row(slack.Sub(slack, plane.bound), append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
+		row := terms(plane.weights)
+		excess := dot(plane.weights, ideal)
+		row = append(row, solve.Term{Var: program.Variable(), Coeff: minusOne()})
+		program.Row(excess.Sub(excess, plane.bound), row...)
 	}
 	best, _, err := program.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
@@ -170,8 +183,21 @@ func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 	if err != nil {
 		return nil, err
 	}
-	return best.Add(best, idealGain), nil
+	return best.Add(best, dot(objective, ideal)), nil
 }
+
+// terms returns the terms of a row whose variables 0, 1, ... have the given coefficients.
+func terms(coefficients []*big.Rat) []solve.Term {
+	var row []solve.Term
+	for i, coefficient := range coefficients {
+		if coefficient.Sign() != 0 {
+			row = append(row, solve.Term{Var: i, Coeff: coefficient})
+		}
+	}
+	return row
+}
+
+func minusOne() *big.Rat { return big.NewRat(-1, 1) }
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
@@ -180,40 +206,49 @@ func one() *big.Rat { return big.NewRat(1, 1) }
 // if no combination satisfies the limits.
 func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
-	var sumRow []solve.Term
+	var sum []solve.Term
 	for j, known := range c.points {
 		program.Objective = append(program.Objective, dot(objective, known))
-		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one()})
+		sum = append(sum, solve.Term{Var: j, Coeff: one()})
 	}
-	program.Row(one(), sumRow...)
+	program.Row(one(), sum...)
 	for i, limit := range limits {
-		if limit == nil {
-			continue
+		if limit != nil {
+			row := terms(c.coordinates(i))
+			row = append(row, solve.Term{Var: program.Variable(), Coeff: minusOne()})
+			program.Row(limit, row...)
 		}
-		var row []solve.Term
-		for j, known := range c.points {
-			if known[i].Sign() != 0 {
-				row = append(row, solve.Term{Var: j, Coeff: known[i]})
-			}
-		}
-		program.Row(limit, append(row, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
-	_, coefficients, err = program.Maximize(ctx)
+	_, solution, err := program.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	coefficients = coefficients[:len(c.points)]
-	point = zeros(c.objectives)
-	term := new(big.Rat)
+	coefficients = solution[:len(c.points)]
+	return c.combine(coefficients, c.points), coefficients, nil
+}
+
+// coordinates returns coordinate i of each known point.
+func (c *Curve) coordinates(i int) []*big.Rat {
+	values := make([]*big.Rat, len(c.points))
 	for j, known := range c.points {
-		for i := range point {
-			point[i].Add(point[i], term.Mul(coefficients[j], known[i]))
+		values[j] = known[i]
+	}
+	return values
+}
+
+// combine returns the linear combination of some vectors with the given coefficients.
+func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
+	sum := zeros(c.objectives)
+	term := new(big.Rat)
+	for j, vector := range vectors {
+		for i := range sum {
+			sum[i].Add(sum[i], term.Mul(coefficients[j], vector[i]))
 		}
 	}
-	return point, coefficients, nil
+	return sum
 }
 
 // refine queries the oracle in the direction of a hyperplane that separates the known points from the outer
@@ -242,55 +277,48 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 // the greatest margin, and the margin; nil if there are none. The variables of the linear program are
 // the weight of the objective (if feasible), those of the limited coordinates, and the margin.
 func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
-	type side struct {
-		normal []*big.Rat
-		target *big.Rat
-	}
-	var sides []side
+	var normals [][]*big.Rat // the directions that the weights combine
+	var targets []*big.Rat   // the value of the target in each direction
 	if feasible {
-		sides = append(sides, side{objective, upper})
+		normals, targets = append(normals, objective), append(targets, upper)
 	}
-	for i, t := range limits {
-		if t != nil {
-			sides = append(sides, side{unitVector(c.objectives, i), t})
+	for i, limit := range limits {
+		if limit != nil {
+			normals, targets = append(normals, unitVector(c.objectives, i)), append(targets, limit)
 		}
 	}
-	program := &solve.LinearProgram{}
-	var simplexRow []solve.Term
-	for range sides {
-		simplexRow = append(simplexRow, solve.Term{Var: program.Variable(), Coeff: one()})
+	best, solution, err := c.separate(ctx, normals, targets)
+	if best == nil || best.Sign() == 0 {
+		return nil, nil, err
 	}
-	program.Row(one(), simplexRow...)
+	return c.combine(solution, normals), best, nil
+}
+
+// separate returns the greatest margin by which a convex combination of the targets exceeds the same combination
+// of the normals at all known points, and the solution of the linear program, which begins with the coefficients. The
+// margin is nil if there is none.
+func (c *Curve) separate(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
+	program := &solve.LinearProgram{}
+	var sum []solve.Term
+	for range normals {
+		sum = append(sum, solve.Term{Var: program.Variable(), Coeff: one()})
+	}
+	program.Row(one(), sum...)
 	distance := program.Variable()
 	program.Objective[distance] = one()
-	for _, values := range c.points {
-		var row []solve.Term
-		for k, s := range sides {
-			d := dot(s.normal, values)
-			if d.Sub(s.target, d); d.Sign() != 0 {
-				row = append(row, solve.Term{Var: k, Coeff: d})
-			}
+	for _, point := range c.points {
+		excess := make([]*big.Rat, len(normals))
+		for k, normal := range normals {
+			excess[k] = new(big.Rat).Sub(targets[k], dot(normal, point))
 		}
-		row = append(row, solve.Term{Var: distance, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)})
+		row := append(terms(excess), solve.Term{Var: distance, Coeff: minusOne()}, solve.Term{Var: program.Variable(), Coeff: minusOne()})
 		program.Row(new(big.Rat), row...)
 	}
-	best, solution, err := program.Maximize(ctx)
-	switch {
-	case errors.Is(err, solve.ErrInfeasible):
-		return nil, nil, nil
-	case err != nil:
-		return nil, nil, err
-	case best.Sign() == 0:
+	margin, solution, err = program.Maximize(ctx)
+	if errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, nil
 	}
-	weights = zeros(c.objectives)
-	term := new(big.Rat)
-	for k, s := range sides {
-		for i := range weights {
-			weights[i].Add(weights[i], term.Mul(solution[k], s.normal[i]))
-		}
-	}
-	return weights, best, nil
+	return margin, solution, err
 }
 
 // greatestKnownValue returns the greatest value of weights·x over the known points.

@@ -23,10 +23,8 @@ const maxVertices = 2_000
 // The distance from a convex set is a convex function, so no achievable point is farther away than the
 // farthest vertex.
 func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
-	for i := len(c.halfSpaces); i < c.objectives; i++ { // first the maximum of each objective
-		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
-			return nil, err
-		}
+	if err := c.querySingleObjectives(ctx); err != nil {
+		return nil, err
 	}
 	approx := &approximations{
 		objectives: c.objectives, outer: outerCone(c.halfSpaces, c.objectives),
@@ -37,20 +35,9 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 		if vertex == nil || len(approx.outer.rays)+len(approx.inner.rays) > maxVertices {
 			break
 		}
-		weights := c.roundWeights(distance.facet.vector[:c.objectives])
-		oldBest := c.greatestKnownValue(weights)
-		answer, err := c.query(ctx, weights)
-		if err != nil {
+		if err := c.queryVertex(ctx, approx, vertex, distance); err != nil {
 			return nil, err
 		}
-		constraint := c.halfSpaces[len(c.halfSpaces)-1].constraint()
-		switch {
-		case dot(constraint, vertex.vector).Sign() > 0:
-			approx.outer.addConstraint(constraint)
-		case dot(weights, answer.Point).Cmp(oldBest) <= 0:
-			distance.noProgress = true // the bounds of the oracle are too wide
-		}
-		approx.inner.addConstraint(pointConstraint(answer.Point))
 	}
 	surface := &Surface{Points: approx.extremePoints(c.points), Beyond: new(big.Rat)}
 	for _, ray := range approx.outer.rays {
@@ -60,6 +47,26 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 		}
 	}
 	return surface, ctx.Err()
+}
+
+// queryVertex queries the oracle in the direction of the facet that is nearest to a vertex, and improves both
+// approximations by the answer. If the answer does not help, it marks the vertex.
+func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
+	weights := c.roundWeights(distance.facet.vector[:c.objectives])
+	oldBest := c.greatestKnownValue(weights)
+	answer, err := c.query(ctx, weights)
+	if err != nil {
+		return err
+	}
+	constraint := c.halfSpaces[len(c.halfSpaces)-1].constraint()
+	switch {
+	case dot(constraint, vertex.vector).Sign() > 0:
+		approx.outer.addConstraint(constraint)
+	case dot(weights, answer.Point).Cmp(oldBest) <= 0:
+		distance.noProgress = true // the bounds of the oracle are too wide
+	}
+	approx.inner.addConstraint(pointConstraint(answer.Point))
+	return nil
 }
 
 // approximations are the outer and the inner approximation, as cones.
@@ -85,14 +92,12 @@ func (s *approximations) farthest(width float64) (vertex *ray, farthest *vertexD
 		if vertexDist == nil || vertexDist.noProgress {
 			continue
 		}
-		magnitude := new(big.Rat)
-		for _, coordinate := range candidate.vector[:s.objectives] {
-			if abs := new(big.Rat).Abs(coordinate); abs.Cmp(magnitude) > 0 {
-				magnitude = abs
-			}
+		tolerance := maxAbs(candidate.vector[:s.objectives])
+		tolerance.Mul(tolerance, new(big.Rat).SetFloat64(width))
+		if vertexDist.distance.Cmp(tolerance) <= 0 {
+			continue
 		}
-		tolerance := magnitude.Mul(magnitude, new(big.Rat).SetFloat64(width))
-		if vertexDist.distance.Cmp(tolerance) > 0 && (farthest == nil || vertexDist.distance.Cmp(farthest.distance) > 0) {
+		if farthest == nil || vertexDist.distance.Cmp(farthest.distance) > 0 {
 			vertex, farthest = candidate, vertexDist
 		}
 	}
@@ -130,19 +135,8 @@ func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 // returns the first.
 func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 	facets := make([]*big.Int, len(points))
-	weighted := make([][]bool, len(points))
 	for j, point := range points {
-		facets[j], weighted[j] = new(big.Int), make([]bool, s.objectives)
-		constraint := pointConstraint(point)
-		for k, facet := range s.inner.rays {
-			if dot(constraint, facet.vector).Sign() != 0 {
-				continue
-			}
-			facets[j].SetBit(facets[j], k, 1)
-			for i, weight := range facet.vector[:s.objectives] {
-				weighted[j][i] = weighted[j][i] || weight.Sign() > 0
-			}
-		}
+		facets[j] = s.facetsThrough(point)
 	}
 	var extreme [][]*big.Rat
 	for j, point := range points {
@@ -151,12 +145,40 @@ func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 			samePoint := facets[j].Cmp(facets[k]) == 0
 			return k != j && isOnFacets && (!samePoint || k < j)
 		}
-		if slices.Contains(weighted[j], false) || slices.ContainsFunc(indices(points), dominated) {
-			continue
+		if s.weightsAllObjectives(facets[j]) && !slices.ContainsFunc(indices(points), dominated) {
+			extreme = append(extreme, point)
 		}
-		extreme = append(extreme, point)
 	}
 	return extreme
+}
+
+// facetsThrough returns the set of the facets of the inner approximation that contain a point.
+func (s *approximations) facetsThrough(point []*big.Rat) *big.Int {
+	facets := new(big.Int)
+	constraint := pointConstraint(point)
+	for k, facet := range s.inner.rays {
+		if dot(constraint, facet.vector).Sign() == 0 {
+			facets.SetBit(facets, k, 1)
+		}
+	}
+	return facets
+}
+
+// weightsAllObjectives reports whether each objective has a positive weight in some facet of the set.
+func (s *approximations) weightsAllObjectives(facets *big.Int) bool {
+	for i := range s.objectives {
+		hasWeight := false
+		for k, facet := range s.inner.rays {
+			if facets.Bit(k) == 1 && facet.vector[i].Sign() > 0 {
+				hasWeight = true
+				break
+			}
+		}
+		if !hasWeight {
+			return false
+		}
+	}
+	return true
 }
 
 func indices[T any](list []T) []int {

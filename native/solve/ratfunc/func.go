@@ -20,7 +20,7 @@ func NewRing(names []string) *Ring {
 // Func is a rational function. It is immutable and safe for concurrent use.
 type Func struct {
 	ring                   *Ring
-	numerator, denominator polynomial // the leading coefficient of den is positive
+	numerator, denominator polynomial // the leading coefficient of the denominator is positive
 }
 
 // Number returns a constant function.
@@ -46,8 +46,7 @@ func (r *Ring) Var(i int) *Func {
 // IsZero reports whether the function is the constant 0.
 func (f *Func) IsZero() bool { return len(f.numerator) == 0 }
 
-// Constant returns the value of a function without parameters. ok is false if the function depends on a
-// parameter.
+// Constant returns the value of a constant function. It returns false if the function depends on a parameter.
 func (f *Func) Constant() (*big.Rat, bool) {
 	switch {
 	case f.IsZero():
@@ -83,15 +82,15 @@ func (f *Func) Add(other *Func) *Func {
 	// A common factor of the sum and its denominator divides the gcd of both denominators.
 	commonDivisor := gcd(f.denominator, other.denominator)
 	fFactor, _ := f.denominator.quo(commonDivisor)
-	gFactor, _ := other.denominator.quo(commonDivisor)
-	numerator := f.numerator.mul(gFactor).add(other.numerator.mul(fFactor), one, f.ring.unitMonomial)
+	otherFactor, _ := other.denominator.quo(commonDivisor)
+	numerator := f.numerator.mul(otherFactor).add(other.numerator.mul(fFactor), one, f.ring.unitMonomial)
 	if len(numerator) == 0 {
 		return f.ring.Integer(0)
 	}
 	remaining := gcd(numerator, commonDivisor)
 	numerator, _ = numerator.quo(remaining)
 	commonDivisor, _ = commonDivisor.quo(remaining)
-	return &Func{f.ring, numerator, commonDivisor.mul(fFactor).mul(gFactor)}
+	return &Func{f.ring, numerator, commonDivisor.mul(fFactor).mul(otherFactor)}
 }
 
 // Sub returns f - g.
@@ -130,14 +129,8 @@ func (f *Func) Pow(n int) (*Func, bool) {
 	if n < 0 {
 		f, n = f.ring.Integer(1).Quo(f), -n
 	}
-	for _, p := range []polynomial{f.numerator, f.denominator} {
-		for _, t := range p {
-			for i := range t.monomial.vars() {
-				if uint64(t.monomial.exponent(i))*uint64(n) > maxExponent {
-					return nil, false
-				}
-			}
-		}
+	if max(f.numerator.maxExponent(), f.denominator.maxExponent())*uint64(n) > maxExponent {
+		return nil, false
 	}
 	power := f.ring.Integer(1)
 	for ; n > 0; n >>= 1 {
@@ -149,6 +142,17 @@ func (f *Func) Pow(n int) (*Func, bool) {
 		}
 	}
 	return power, true
+}
+
+// maxExponent returns the greatest exponent of a parameter.
+func (p polynomial) maxExponent() uint64 {
+	greatest := uint32(0)
+	for _, t := range p {
+		for i := range t.monomial.vars() {
+			greatest = max(greatest, t.monomial.exponent(i))
+		}
+	}
+	return uint64(greatest)
 }
 
 // Equal reports whether two functions are equal.
@@ -185,32 +189,38 @@ func parenthesize(s string) string {
 
 // writePolynomial returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
 func (f *Func) writePolynomial(p polynomial) string {
+	if len(p) == 0 {
+		return "0"
+	}
 	var text strings.Builder
 	for i, t := range p {
-		var factors []string
-		for j, name := range f.ring.names {
-			switch exponent := t.monomial.exponent(j); {
-			case exponent == 1:
-				factors = append(factors, name)
-			case exponent > 1:
-				factors = append(factors, fmt.Sprintf("%s^%d", name, exponent))
-			}
-		}
-		magnitude := new(big.Int).Abs(t.coefficient)
-		negative := t.coefficient.Sign() < 0
-		if len(factors) == 0 || magnitude.Cmp(one) != 0 || negative && i == 0 {
-			factors = append([]string{magnitude.String()}, factors...)
-		}
 		switch {
-		case negative:
+		case t.coefficient.Sign() < 0:
 			text.WriteString("-")
 		case i > 0:
 			text.WriteString("+")
 		}
+		factors := f.parameterPowers(t.monomial)
+		magnitude := new(big.Int).Abs(t.coefficient)
+		startsNegative := i == 0 && t.coefficient.Sign() < 0 // written as -1*p
+		if len(factors) == 0 || magnitude.Cmp(one) != 0 || startsNegative {
+			factors = append([]string{magnitude.String()}, factors...)
+		}
 		text.WriteString(strings.Join(factors, "*"))
 	}
-	if len(p) == 0 {
-		return "0"
-	}
 	return text.String()
+}
+
+// parameterPowers returns the texts of the powers in a monomial, such as p^2 and q.
+func (f *Func) parameterPowers(m monomial) []string {
+	var powers []string
+	for i, name := range f.ring.names {
+		switch exponent := m.exponent(i); {
+		case exponent == 1:
+			powers = append(powers, name)
+		case exponent > 1:
+			powers = append(powers, fmt.Sprintf("%s^%d", name, exponent))
+		}
+	}
+	return powers
 }

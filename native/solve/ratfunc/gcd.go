@@ -44,38 +44,56 @@ const maxBits = 400_000
 //
 // Source: Char, Geddes and Gonnet, GCDHEU (1989).
 func heuristicGCD(p, q polynomial) (polynomial, bool) {
+	const attempts = 6
 	parameter, degree := mainParameter(p, q)
 	if parameter < 0 {
 		pAbs, qAbs := new(big.Int).Abs(p[0].coefficient), new(big.Int).Abs(q[0].coefficient)
 		return polynomial{{oneMonomial(p), new(big.Int).GCD(nil, nil, pAbs, qAbs)}}, true
 	}
-	contentGCD := new(big.Int).GCD(nil, nil, p.content().coefficient, q.content().coefficient)
-	reduced := func(dst, coefficient *big.Int) *big.Int { return dst.Quo(coefficient, contentGCD) }
-	p, q = p.mapCoefs(reduced), q.mapCoefs(reduced)
+	content := new(big.Int).GCD(nil, nil, p.content().coefficient, q.content().coefficient)
+	p, q = p.divideCoefs(content), q.divideCoefs(content)
+	point := evaluationPoint(p, q)
+	for range attempts {
+		if point.BitLen()*int(degree+1) > maxBits {
+			return nil, false
+		}
+		if divisor, ok := divisorFromPoint(p, q, parameter, point); ok {
+			return divisor.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Mul(coefficient, content) }), true
+		}
+		// The ratio of two large primes changes the point to one without small common factors.
+		point.Mul(point, big.NewInt(73794)).Quo(point, big.NewInt(27011))
+	}
+	return nil, false
+}
+
+// evaluationPoint returns the first integer at which heuristicGCD evaluates: more than twice the lesser norm.
+func evaluationPoint(p, q polynomial) *big.Int {
 	point := p.norm()
 	if qNorm := q.norm(); qNorm.Cmp(point) < 0 {
 		point = qNorm
 	}
-	point.Lsh(point, 1).Add(point, big.NewInt(29))
-	for range 6 {
-		if point.BitLen()*int(degree+1) > maxBits {
-			return nil, false
-		}
-		pAtPoint, qAtPoint := p.substitute(parameter, point), q.substitute(parameter, point)
-		if len(pAtPoint) > 0 && len(qAtPoint) > 0 {
-			if divisor, ok := heuristicGCD(pAtPoint, qAtPoint); ok {
-				divisor = interpolate(divisor, parameter, point)
-				content := divisor.content().coefficient
-				divisor = positiveLeading(divisor.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Quo(coefficient, content) }))
-				if divides(divisor, p) && divides(divisor, q) {
-					return divisor.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Mul(coefficient, contentGCD) }), true
-				}
-			}
-		}
-		// Try another integer without small common factors.
-		point.Mul(point, big.NewInt(73794)).Quo(point, big.NewInt(27011))
+	return point.Add(point.Lsh(point, 1), big.NewInt(29))
+}
+
+// divisorFromPoint interpolates a common divisor of p and q from the values for parameter = point. It returns
+// false if the interpolated polynomial does not divide both.
+func divisorFromPoint(p, q polynomial, parameter int, point *big.Int) (polynomial, bool) {
+	pAtPoint, qAtPoint := p.substitute(parameter, point), q.substitute(parameter, point)
+	if len(pAtPoint) == 0 || len(qAtPoint) == 0 {
+		return nil, false
 	}
-	return nil, false
+	divisorAtPoint, ok := heuristicGCD(pAtPoint, qAtPoint)
+	if !ok {
+		return nil, false
+	}
+	divisor := interpolate(divisorAtPoint, parameter, point)
+	divisor = positiveLeading(divisor.divideCoefs(divisor.content().coefficient))
+	return divisor, divides(divisor, p) && divides(divisor, q)
+}
+
+// divideCoefs divides all coefficients by a common divisor.
+func (p polynomial) divideCoefs(divisor *big.Int) polynomial {
+	return p.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Quo(coefficient, divisor) })
 }
 
 func divides(d, p polynomial) bool {
@@ -85,19 +103,22 @@ func divides(d, p polynomial) bool {
 
 // mainParameter returns the first parameter that occurs in p or q, and its greatest exponent. The index is -1
 // if both are constant.
-func mainParameter(p, q polynomial) (index int, degree uint32) {
+func mainParameter(p, q polynomial) (int, uint32) {
 	for i := range p[0].monomial.vars() {
-		for _, summand := range p {
-			degree = max(degree, summand.monomial.exponent(i))
-		}
-		for _, summand := range q {
-			degree = max(degree, summand.monomial.exponent(i))
-		}
-		if degree > 0 {
+		if degree := max(p.degree(i), q.degree(i)); degree > 0 {
 			return i, degree
 		}
 	}
 	return -1, 0
+}
+
+// degree returns the greatest exponent of a parameter.
+func (p polynomial) degree(parameter int) uint32 {
+	greatest := uint32(0)
+	for _, t := range p {
+		greatest = max(greatest, t.monomial.exponent(parameter))
+	}
+	return greatest
 }
 
 // norm returns the greatest absolute value of a coefficient.

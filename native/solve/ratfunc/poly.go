@@ -99,41 +99,41 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns left + factor · factorMonomial · right. It merges the terms of both, whose monomials decrease.
-func (left polynomial) add(right polynomial, factor *big.Int, factorMonomial monomial) polynomial {
-	sum := make(polynomial, 0, len(left)+len(right))
-	for _, otherTerm := range right {
+// add returns p + factor · factorMonomial · other. It merges the terms of both, whose monomials decrease.
+func (p polynomial) add(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
+	sum := make(polynomial, 0, len(p)+len(other))
+	for _, otherTerm := range other {
 		product, _ := otherTerm.monomial.combine(factorMonomial, plus)
-		for len(left) > 0 && left[0].monomial > product {
-			sum = append(sum, left[0])
-			left = left[1:]
+		for len(p) > 0 && p[0].monomial > product {
+			sum = append(sum, p[0])
+			p = p[1:]
 		}
 		coefficient := new(big.Int).Mul(otherTerm.coefficient, factor)
-		if len(left) > 0 && left[0].monomial == product {
-			coefficient.Add(coefficient, left[0].coefficient)
-			left = left[1:]
+		if len(p) > 0 && p[0].monomial == product {
+			coefficient.Add(coefficient, p[0].coefficient)
+			p = p[1:]
 		}
 		if coefficient.Sign() != 0 {
 			sum = append(sum, term{product, coefficient})
 		}
 	}
-	return append(sum, left...)
+	return append(sum, p...)
 }
 
 // mul returns the product of two polynomials.
-func (left polynomial) mul(right polynomial) polynomial {
-	if left.isOne() {
-		return right
+func (p polynomial) mul(other polynomial) polynomial {
+	if p.isOne() {
+		return other
 	}
-	if right.isOne() {
-		return left
+	if other.isOne() {
+		return p
 	}
 	builder := polynomialBuilder{}
-	var product big.Int
-	for _, leftTerm := range left {
-		for _, rightTerm := range right {
-			productMonomial, _ := leftTerm.monomial.combine(rightTerm.monomial, plus)
-			builder.add(productMonomial, product.Mul(leftTerm.coefficient, rightTerm.coefficient))
+	var coefficient big.Int
+	for _, left := range p {
+		for _, right := range other {
+			product, _ := left.monomial.combine(right.monomial, plus)
+			builder.add(product, coefficient.Mul(left.coefficient, right.coefficient))
 		}
 	}
 	return builder.polynomial()
@@ -160,13 +160,14 @@ func (p polynomial) quo(divisor polynomial) (polynomial, bool) {
 	}
 	var quotient polynomial
 	for len(p) > 0 {
-		quotientMonomial, ok := p[0].monomial.combine(divisor[0].monomial, minus)
-		coefficient, remainder := new(big.Int).QuoRem(p[0].coefficient, divisor[0].coefficient, new(big.Int))
+		leading, divisorLeading := p[0], divisor[0]
+		monomial, ok := leading.monomial.combine(divisorLeading.monomial, minus)
+		coefficient, remainder := new(big.Int).QuoRem(leading.coefficient, divisorLeading.coefficient, new(big.Int))
 		if !ok || remainder.Sign() != 0 {
 			return nil, false
 		}
-		quotient = append(quotient, term{quotientMonomial, coefficient})
-		p = p.add(divisor, new(big.Int).Neg(coefficient), quotientMonomial)
+		quotient = append(quotient, term{monomial, coefficient})
+		p = p.add(divisor, new(big.Int).Neg(coefficient), monomial)
 	}
 	return quotient, true
 }
@@ -200,13 +201,18 @@ func (p polynomial) evaluate(point []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for _, t := range p {
 		product := new(big.Rat).SetInt(t.coefficient)
-		for i := range point {
-			exponent := big.NewInt(int64(t.monomial.exponent(i)))
-			numerator := new(big.Int).Exp(point[i].Num(), exponent, nil)
-			denominator := new(big.Int).Exp(point[i].Denom(), exponent, nil)
-			product.Mul(product, new(big.Rat).SetFrac(numerator, denominator))
+		for i, value := range point {
+			product.Mul(product, power(value, t.monomial.exponent(i)))
 		}
 		sum.Add(sum, product)
 	}
 	return sum
+}
+
+// power returns a fraction to the power of an exponent.
+func power(base *big.Rat, exponent uint32) *big.Rat {
+	n := big.NewInt(int64(exponent))
+	numerator := new(big.Int).Exp(base.Num(), n, nil)
+	denominator := new(big.Int).Exp(base.Denom(), n, nil)
+	return new(big.Rat).SetFrac(numerator, denominator)
 }

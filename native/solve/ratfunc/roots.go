@@ -15,16 +15,16 @@ func (f *Func) Univariate() (num, den Univariate) {
 
 // univariate returns the coefficients of a polynomial with one parameter, by exponent.
 func (p polynomial) univariate() Univariate {
-	var result Univariate
-	for _, t := range p { // the first term has the greatest exponent
-		exponent := t.monomial.exponent(0)
-		if result == nil {
-			result = make(Univariate, exponent+1)
-			for i := range result {
-				result[i] = new(big.Int)
-			}
-		}
-		result[exponent] = t.coefficient
+	if len(p) == 0 {
+		return nil
+	}
+	degree := p[0].monomial.exponent(0) // the first term has the greatest exponent
+	result := make(Univariate, degree+1)
+	for i := range result {
+		result[i] = new(big.Int)
+	}
+	for _, t := range p {
+		result[t.monomial.exponent(0)] = t.coefficient
 	}
 	return result
 }
@@ -61,52 +61,44 @@ func primitivePart(p Univariate) Univariate {
 
 // pseudoRemainder returns the remainder of the division of p by the divisor, times a positive number.
 func (p Univariate) pseudoRemainder(divisor Univariate) Univariate {
-	p = append(Univariate(nil), p...)
-	leading := divisor[len(divisor)-1]
-	leadingAbs := new(big.Int).Abs(leading)
 	for len(p) >= len(divisor) {
-		factor := new(big.Int).Set(p[len(p)-1])
-		if leading.Sign() < 0 {
-			factor.Neg(factor)
-		}
-		shift := len(p) - len(divisor)
-		for i := range p {
-			p[i] = new(big.Int).Mul(p[i], leadingAbs)
-			if i >= shift {
-				p[i].Sub(p[i], new(big.Int).Mul(factor, divisor[i-shift]))
-			}
-		}
-		p = primitivePart(p[:len(p)-1])
+		remainder, _ := p.cancelLeading(divisor)
+		p = primitivePart(remainder)
 	}
 	return primitivePart(p)
+}
+
+// cancelLeading performs one step of a pseudo-division, for which p must have at least the degree of the
+// divisor. With L the absolute value of the leading coefficient of the divisor, and k the difference of the
+// degrees, it returns L·p - factor·x^k·divisor, without the leading term, which is 0.
+func (p Univariate) cancelLeading(divisor Univariate) (remainder Univariate, factor *big.Int) {
+	divisorLeading := divisor[len(divisor)-1]
+	scale := new(big.Int).Abs(divisorLeading)
+	factor = new(big.Int).Set(p[len(p)-1])
+	if divisorLeading.Sign() < 0 {
+		factor.Neg(factor)
+	}
+	remainder = make(Univariate, len(p)-1)
+	for i := range remainder {
+		remainder[i] = new(big.Int).Mul(p[i], scale)
+	}
+	shift := len(p) - len(divisor)
+	for i, coefficient := range divisor[:len(divisor)-1] {
+		remainder[shift+i].Sub(remainder[shift+i], new(big.Int).Mul(factor, coefficient))
+	}
+	return remainder, factor
 }
 
 // pseudoQuotient returns the quotient of a division without remainder, times a number. The number is positive
 // if the leading coefficients have the same sign.
 func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
 	quotient := make(Univariate, len(p)-len(divisor)+1)
-	leading := divisor[len(divisor)-1]
-	leadingAbs := new(big.Int).Abs(leading)
-	p = append(Univariate(nil), p...)
-	for len(p) >= len(divisor) {
-		shift := len(p) - len(divisor)
-		factor := new(big.Int).Set(p[len(p)-1])
-		if leading.Sign() < 0 {
-			factor.Neg(factor)
+	scale := new(big.Int).Abs(divisor[len(divisor)-1])
+	for shift := len(quotient) - 1; shift >= 0; shift-- {
+		for i := shift + 1; i < len(quotient); i++ {
+			quotient[i] = new(big.Int).Mul(quotient[i], scale)
 		}
-		for i := range quotient {
-			if quotient[i] != nil {
-				quotient[i] = new(big.Int).Mul(quotient[i], leadingAbs)
-			}
-		}
-		quotient[shift] = factor
-		for i := range p {
-			p[i] = new(big.Int).Mul(p[i], leadingAbs)
-			if i >= shift {
-				p[i].Sub(p[i], new(big.Int).Mul(factor, divisor[i-shift]))
-			}
-		}
-		p = p[:len(p)-1]
+		p, quotient[shift] = p.cancelLeading(divisor)
 	}
 	return primitivePart(quotient)
 }
@@ -140,16 +132,16 @@ func (p Univariate) gcd(q Univariate) Univariate {
 // Source: Yun, On square-free decomposition algorithms (1976), in its simplest form.
 func (p Univariate) OddSquareFree() Univariate {
 	odd := Univariate{big.NewInt(1)}
-	for i := 1; p.degree() > 0; i++ {
-		// Factors of multiplicity i are in the square-free part of p, but no longer in repeated.
+	for multiplicity := 1; p.degree() > 0; multiplicity++ {
+		// simple has each root of p once; repeated has the roots of multiplicity two or more, once less than p.
 		repeated := p.gcd(p.derivative())
 		simple := p.pseudoQuotient(repeated)
-		factorI := simple
+		onlyOnce := simple
 		if repeated.degree() > 0 {
-			factorI = simple.pseudoQuotient(simple.gcd(repeated))
+			onlyOnce = simple.pseudoQuotient(simple.gcd(repeated))
 		}
-		if i%2 == 1 {
-			odd = odd.Times(factorI)
+		if multiplicity%2 == 1 {
+			odd = odd.Times(onlyOnce)
 		}
 		p = repeated
 	}
@@ -201,12 +193,13 @@ func (s *Sturm) signChanges(point *big.Rat) int {
 	changes, last := 0, 0
 	for _, p := range s.chain {
 		sign := p.Sign(point)
-		if sign != 0 && last != 0 && sign != last {
+		if sign == 0 {
+			continue
+		}
+		if last != 0 && sign != last {
 			changes++
 		}
-		if sign != 0 {
-			last = sign
-		}
+		last = sign
 	}
 	return changes
 }
@@ -348,8 +341,7 @@ func (r Root) Equal(other Root) bool {
 // greater than root.
 func (s *Sturm) CountAfter(root Root, high *big.Rat) int {
 	for !root.Fraction() {
-		inside := s.Count(root.Low, root.High)
-		if root.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && root.isRootOf(s)) {
+		if root.High.Cmp(high) < 0 && s.hasNoOtherRoot(root) {
 			count := s.Count(root.High, high)
 			if s.P.Sign(root.High) == 0 {
 				count++
@@ -359,6 +351,12 @@ func (s *Sturm) CountAfter(root Root, high *big.Rat) int {
 		root = root.Narrow()
 	}
 	return s.Count(root.Low, high)
+}
+
+// hasNoOtherRoot reports whether s has no root inside the interval of root, except root itself.
+func (s *Sturm) hasNoOtherRoot(root Root) bool {
+	inside := s.Count(root.Low, root.High)
+	return inside == 0 || inside == 1 && root.isRootOf(s)
 }
 
 // isRootOf reports whether r is a root of s, which has one root in the interval of r.

@@ -1,20 +1,16 @@
 package ratfunc
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // Positive reports whether a function is defined and positive on the box from low to high. For one parameter
 // the answer is exact. For several parameters, false may also mean that the proof by Bernstein coefficients
 // failed.
 func (f *Func) Positive(low, high []*big.Rat) bool {
 	if len(low) == 1 {
-		middle := midpoint(low[0], high[0])
-		numerator, denominator := f.Univariate()
-		p := numerator.Times(denominator) // it has the sign of the function
-		if p.Sign(middle) <= 0 {
-			return false
-		}
-		squareFree := p.pseudoQuotient(p.gcd(p.derivative()))
-		return NewSturm(squareFree).Count(low[0], high[0]) == 0
+		return f.positiveBetween(low[0], high[0])
 	}
 	numerator, denominator := f.numerator, f.denominator
 	if form, ok := bernstein(denominator, low, high); ok && form.allOfSign(-1) {
@@ -26,6 +22,18 @@ func (f *Func) Positive(low, high []*big.Rat) bool {
 		}
 	}
 	return true
+}
+
+// positiveBetween reports whether a function of one parameter is positive between low and high: it is positive
+// in the middle, and neither numerator nor denominator has a root.
+func (f *Func) positiveBetween(low, high *big.Rat) bool {
+	numerator, denominator := f.Univariate()
+	product := numerator.Times(denominator) // it has the sign of the function
+	if product.Sign(midpoint(low, high)) <= 0 {
+		return false
+	}
+	squareFree := product.pseudoQuotient(product.gcd(product.derivative()))
+	return NewSturm(squareFree).Count(low, high) == 0
 }
 
 // maxSubdivisionCoefs limits the coefficients of all parts of a subdivided box.
@@ -48,20 +56,27 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 			coefficient.Neg(coefficient)
 		}
 	}
-	boxes := []*bernsteinForm{form}
-	for cut := 0; len(boxes) > 0; cut++ {
-		var undecided []*bernsteinForm
-		for _, box := range boxes {
-			switch {
-			case box.negativeAtCorner():
+	return form.notNegative()
+}
+
+// notNegative reports whether the polynomial is at least 0 on its box. It halves the boxes along one parameter
+// after the other, until their Bernstein coefficients decide.
+func (form *bernsteinForm) notNegative() bool {
+	undecided := []*bernsteinForm{form}
+	for cut := 0; len(undecided) > 0; cut++ {
+		var halves []*bernsteinForm
+		for _, box := range undecided {
+			if box.negativeAtCorner() {
 				return false
-			case !box.noneOfSign(-1):
-				leftHalf, rightHalf := box.subdivide(cut % len(low))
-				undecided = append(undecided, leftHalf, rightHalf)
 			}
+			if box.noneOfSign(-1) {
+				continue
+			}
+			left, right := box.subdivide(cut % len(form.degree))
+			halves = append(halves, left, right)
 		}
-		boxes = undecided
-		if len(boxes)*len(form.coefficients) > maxSubdivisionCoefs {
+		undecided = halves
+		if len(undecided)*len(form.coefficients) > maxSubdivisionCoefs {
 			return false
 		}
 	}
@@ -87,9 +102,7 @@ func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
 	form := &bernsteinForm{degree: make([]int, len(low))}
 	size := 1
 	for i := range low {
-		for _, term := range p {
-			form.degree[i] = max(form.degree[i], int(term.monomial.exponent(i)))
-		}
+		form.degree[i] = int(p.degree(i))
 		if form.degree[i] >= maxCoefs || size*(form.degree[i]+1) > maxCoefs {
 			return nil, false
 		}
@@ -100,37 +113,43 @@ func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
 		form.coefficients[i] = new(big.Rat)
 	}
 	for _, term := range p {
-		index := 0
-		for i := range low {
-			index = index*(form.degree[i]+1) + int(term.monomial.exponent(i))
-		}
-		form.coefficients[index].SetInt(term.coefficient)
+		form.coefficients[form.index(term.monomial)].SetInt(term.coefficient)
 	}
 	for i := range low {
-		form.alongAxis(i, func(coefficients []*big.Rat) {
-			substituteLinear(coefficients, low[i], new(big.Rat).Sub(high[i], low[i]))
+		width := new(big.Rat).Sub(high[i], low[i])
+		form.alongAxis(i, func(row []*big.Rat) {
+			substituteLinear(row, low[i], width)
+			powersToBernstein(row)
 		})
-		form.alongAxis(i, powersToBernstein)
 	}
 	return form, true
 }
 
+// index returns the position of the coefficient with the exponents of a monomial.
+func (form *bernsteinForm) index(m monomial) int {
+	index := 0
+	for i, degree := range form.degree {
+		index = index*(degree+1) + int(m.exponent(i))
+	}
+	return index
+}
+
 // alongAxis calls handle for each row of coefficients that differ in the exponent of parameter i only.
-func (form *bernsteinForm) alongAxis(i int, handle func(coefficients []*big.Rat)) {
+func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	stride := 1
 	for _, degree := range form.degree[i+1:] {
 		stride *= degree + 1
 	}
-	n := form.degree[i] + 1
-	coefficients := make([]*big.Rat, n)
+	length := form.degree[i] + 1
+	row := make([]*big.Rat, length)
 	for first := range form.coefficients {
-		if first/stride%n != 0 {
+		if first/stride%length != 0 {
 			continue
 		}
-		for k := range coefficients {
-			coefficients[k] = form.coefficients[first+k*stride]
+		for k := range row {
+			row[k] = form.coefficients[first+k*stride]
 		}
-		handle(coefficients)
+		handle(row)
 	}
 }
 
@@ -181,42 +200,53 @@ func (form *bernsteinForm) allOfSign(sign int) bool {
 // negativeAtCorner reports whether the polynomial is negative at a corner of the box, where it equals a
 // Bernstein coefficient.
 func (form *bernsteinForm) negativeAtCorner() bool {
-	for corner := range 1 << len(form.degree) {
-		index := 0
-		for i, degree := range form.degree {
-			index *= degree + 1
-			if corner>>i&1 == 1 {
-				index += degree
-			}
-		}
-		if form.coefficients[index].Sign() < 0 {
+	for corner := range 1 << len(form.degree) { // bit i selects the high end of parameter i
+		if form.coefficients[form.cornerIndex(corner)].Sign() < 0 {
 			return true
 		}
 	}
 	return false
 }
 
+// cornerIndex returns the position of the coefficient that belongs to a corner.
+func (form *bernsteinForm) cornerIndex(corner int) int {
+	index := 0
+	for i, degree := range form.degree {
+		index *= degree + 1
+		if corner>>i&1 == 1 {
+			index += degree
+		}
+	}
+	return index
+}
+
 // subdivide returns the Bernstein forms on the two halves of the box along one parameter, by de Casteljau's
 // algorithm.
-func (form *bernsteinForm) subdivide(parameter int) (*bernsteinForm, *bernsteinForm) {
-	left := &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
-	right := &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
-	for k, coefficient := range form.coefficients {
-		left.coefficients[k], right.coefficients[k] = new(big.Rat), new(big.Rat).Set(coefficient)
+func (form *bernsteinForm) subdivide(parameter int) (left, right *bernsteinForm) {
+	left = &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
+	right = &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
+	for i, coefficient := range form.coefficients {
+		left.coefficients[i], right.coefficients[i] = new(big.Rat), new(big.Rat).Set(coefficient)
 	}
-	var leftRows [][]*big.Rat // in the order of the rows of right
-	left.alongAxis(parameter, func(row []*big.Rat) { leftRows = append(leftRows, append([]*big.Rat(nil), row...)) })
-	half := big.NewRat(1, 2)
-	right.alongAxis(parameter, func(rightCoefs []*big.Rat) {
-		leftCoefs := leftRows[0]
-		leftRows = leftRows[1:]
-		for r := range rightCoefs {
-			leftCoefs[r].Set(rightCoefs[0])
-			for k := 0; k+r+1 < len(rightCoefs); k++ {
-				rightCoefs[k].Add(rightCoefs[k], rightCoefs[k+1])
-				rightCoefs[k].Mul(rightCoefs[k], half)
-			}
-		}
+	var leftRows [][]*big.Rat
+	left.alongAxis(parameter, func(row []*big.Rat) { leftRows = append(leftRows, slices.Clone(row)) })
+	rows := 0
+	right.alongAxis(parameter, func(row []*big.Rat) { // alongAxis visits the rows of both halves in the same order
+		halveRow(leftRows[rows], row)
+		rows++
 	})
 	return left, right
+}
+
+// halveRow applies de Casteljau's algorithm to a row of Bernstein coefficients: it stores the coefficients on the
+// left half of the interval in left, and replaces the row by those on the right half.
+func halveRow(left, row []*big.Rat) {
+	half := big.NewRat(1, 2)
+	for i := range row {
+		left[i].Set(row[0])
+		for k := 0; k+i+1 < len(row); k++ {
+			row[k].Add(row[k], row[k+1])
+			row[k].Mul(row[k], half)
+		}
+	}
 }

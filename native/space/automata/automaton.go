@@ -57,9 +57,9 @@ type Automaton struct {
 	jumps          map[int][]int
 }
 
-// state is a state of the initial part, with the formula that remains to be satisfied, or of the
-// accepting part, with an invariant in formula, and a list of goals of which one is current.
-// goalFormula is what remains of the current goal.
+// state is a state of the initial or of the accepting part. In the initial part, formula remains to be satisfied, and
+// the other fields are zero. In the accepting part, formula is an invariant, goalIndex is the current goal of the list,
+// and goalFormula remains to be satisfied for this goal.
 type state struct {
 	formula     ref
 	goalList    int
@@ -104,16 +104,16 @@ func (a *Automaton) addState(s state) (int, error) {
 	if err := a.bdd.err(); err != nil {
 		return 0, err
 	}
-	q, ok := a.stateNumber[s]
-	if !ok {
-		if len(a.states) >= a.limits.states() {
-			return 0, ErrTooLarge
-		}
-		q = len(a.states)
-		a.states = append(a.states, s)
-		a.stateNumber[s] = q
+	if number, known := a.stateNumber[s]; known {
+		return number, nil
 	}
-	return q, nil
+	number := len(a.states)
+	if number >= a.limits.states() {
+		return 0, ErrTooLarge
+	}
+	a.states = append(a.states, s)
+	a.stateNumber[s] = number
+	return number, nil
 }
 
 // Initial returns the state before the first letter.
@@ -125,20 +125,20 @@ func (a *Automaton) NumStates() int { return len(a.states) }
 // Step returns the state after a letter. A letter is a set of propositions as bits: bit i says that
 // proposition i holds.
 func (a *Automaton) Step(q int, letter uint64) (int, error) {
-	s := a.states[q]
-	s.formula = a.bdd.progress(s.formula, letter)
-	s.allGoalsMet = false
-	switch {
-	case s.goalList == 0:
-	case s.formula == falseRef:
-		s = state{formula: falseRef}
-	default:
-		s.goalFormula = a.bdd.progress(s.goalFormula, letter)
-		if s.goalFormula == trueRef {
-			a.nextGoal(&s)
+	next := a.states[q]
+	next.formula = a.bdd.progress(next.formula, letter)
+	next.allGoalsMet = false
+	inAcceptingPart := next.goalList > 0
+	if inAcceptingPart && next.formula == falseRef {
+		return a.addState(state{formula: falseRef})
+	}
+	if inAcceptingPart {
+		next.goalFormula = a.bdd.progress(next.goalFormula, letter)
+		if next.goalFormula == trueRef {
+			a.nextGoal(&next)
 		}
 	}
-	return a.addState(s)
+	return a.addState(next)
 }
 
 // nextGoal makes the next goal of the list the current one. The first follows the last.
@@ -202,12 +202,7 @@ func (a *Automaton) Jumps(from int) ([]int, error) {
 	}
 	var successors []int
 	for _, target := range targets {
-		next := state{formula: target.invariant}
-		if len(target.goals) > 0 {
-			next.goalList = a.goalListOf(target.goals)
-			next.goalFormula = target.goals[0]
-		}
-		successor, err := a.addState(next)
+		successor, err := a.addState(a.acceptingState(target))
 		if err != nil {
 			return nil, err
 		}
@@ -215,6 +210,14 @@ func (a *Automaton) Jumps(from int) ([]int, error) {
 	}
 	a.jumps[from] = successors
 	return successors, nil
+}
+
+// acceptingState returns the state of the accepting part to which a jump leads.
+func (a *Automaton) acceptingState(target jumpTarget) state {
+	if len(target.goals) == 0 {
+		return state{formula: target.invariant}
+	}
+	return state{formula: target.invariant, goalList: a.goalListOf(target.goals), goalFormula: target.goals[0]}
 }
 
 // goalListOf returns the number of a list of goals, and adds it if it is new.

@@ -80,24 +80,25 @@ func (diagram *bdd) err() error {
 	return nil
 }
 
-// makeNode returns the formula `if atom v then hi else lo`. It adds a node unless there is one already.
+// makeNode returns the formula `if atom then high else low`. It adds a node unless there is one already.
 func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if low == high {
 		return low
 	}
 	key := [3]int32{atom, int32(low), int32(high)}
-	result, ok := diagram.uniqueNodes[key]
-	if !ok {
-		if len(diagram.nodes) >= diagram.maxNodes {
-			diagram.exceeded = true
-		}
-		if diagram.exceeded {
-			return falseRef
-		}
-		result = ref(len(diagram.nodes))
-		diagram.nodes = append(diagram.nodes, node{atom, low, high, diagram.atoms[atom].operators | diagram.nodes[low].operators | diagram.nodes[high].operators})
-		diagram.uniqueNodes[key] = result
+	if result, known := diagram.uniqueNodes[key]; known {
+		return result
 	}
+	if len(diagram.nodes) >= diagram.maxNodes {
+		diagram.exceeded = true
+	}
+	if diagram.exceeded {
+		return falseRef
+	}
+	result := ref(len(diagram.nodes))
+	operators := diagram.atoms[atom].operators | diagram.nodes[low].operators | diagram.nodes[high].operators
+	diagram.nodes = append(diagram.nodes, node{atom, low, high, operators})
+	diagram.uniqueNodes[key] = result
 	return result
 }
 
@@ -126,6 +127,7 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	if result, ok := diagram.iteCache[key]; ok {
 		return result
 	}
+	// Split on the first atom of the three formulas (Shannon expansion).
 	atom := min(diagram.nodes[condition].atom, diagram.nodes[then].atom, diagram.nodes[otherwise].atom)
 	low := diagram.ite(diagram.cofactor(condition, atom, false), diagram.cofactor(then, atom, false), diagram.cofactor(otherwise, atom, false))
 	high := diagram.ite(diagram.cofactor(condition, atom, true), diagram.cofactor(then, atom, true), diagram.cofactor(otherwise, atom, true))
@@ -153,11 +155,10 @@ func (diagram *bdd) or(formula, other ref) ref { return diagram.ite(formula, tru
 // implies reports whether formula implies other, as Boolean combinations of atoms.
 func (diagram *bdd) implies(formula, other ref) bool { return diagram.and(formula, other) == formula }
 
-// support returns the numbers of the atoms of formula, in increasing order.
+// support returns the numbers of the atoms of a formula, in increasing order.
 func (diagram *bdd) support(formula ref) []int32 {
-	var out []int32
 	seen := map[ref]bool{falseRef: true, trueRef: true}
-	found := make([]bool, len(diagram.atoms))
+	occurs := make([]bool, len(diagram.atoms))
 	var visit func(formula ref)
 	visit = func(formula ref) {
 		if seen[formula] {
@@ -165,58 +166,61 @@ func (diagram *bdd) support(formula ref) []int32 {
 		}
 		seen[formula] = true
 		n := diagram.nodes[formula]
-		found[n.atom] = true
+		occurs[n.atom] = true
 		visit(n.low)
 		visit(n.high)
 	}
 	visit(formula)
-	for v, ok := range found {
+	var atoms []int32
+	for number, ok := range occurs {
 		if ok {
-			out = append(out, int32(v))
+			atoms = append(atoms, int32(number))
 		}
 	}
-	return out
+	return atoms
 }
 
-// atom returns the formula that consists of an atom. If the atom is new, it adds it, with its operators and
-// whether it is stable.
+// atom returns the formula that consists of an atom, and adds the atom if it is new.
 func (diagram *bdd) atom(current atom) ref {
-	variable, ok := diagram.atomNumber[current]
-	if !ok {
-		if len(diagram.atoms) >= diagram.maxNodes {
-			diagram.exceeded = true
-		}
-		if diagram.exceeded {
-			return falseRef
-		}
-		variable = int32(len(diagram.atoms))
-		diagram.atomNumber[current] = variable
-		current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
-		switch current.op {
-		case Until:
-			current.operators |= hasUntil
-			current.stable = current.left == trueRef && diagram.atomsPersist(current.right, WeakUntil)
-		case WeakUntil:
-			current.operators |= hasWeak
-			current.stable = current.right == falseRef && diagram.atomsPersist(current.left, Until)
-		}
-		diagram.atoms = append(diagram.atoms, current)
+	if number, known := diagram.atomNumber[current]; known {
+		return diagram.literal(number)
 	}
-	return diagram.literal(variable)
+	if len(diagram.atoms) >= diagram.maxNodes {
+		diagram.exceeded = true
+	}
+	if diagram.exceeded {
+		return falseRef
+	}
+	number := int32(len(diagram.atoms))
+	diagram.atomNumber[current] = number
+	diagram.setDerivedFields(&current)
+	diagram.atoms = append(diagram.atoms, current)
+	return diagram.literal(number)
 }
 
-// atomsPersist reports whether every atom of formula is stable, or has the form G x (if op is WeakUntil) or F x
-// (if op is Until). If so, F formula (or G formula, respectively) is stable: a positive combination of formulas G x stays
-// true once it is true, and one of formulas F x stays false once it is false.
+// setDerivedFields sets the operators of an atom, and whether it is stable.
+func (diagram *bdd) setDerivedFields(current *atom) {
+	current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
+	switch current.op {
+	case Until:
+		current.operators |= hasUntil
+		current.stable = current.left == trueRef && diagram.atomsPersist(current.right, WeakUntil)
+	case WeakUntil:
+		current.operators |= hasWeak
+		current.stable = current.right == falseRef && diagram.atomsPersist(current.left, Until)
+	}
+}
+
+// atomsPersist reports whether every atom of a formula is stable, or has the form G x (if op is WeakUntil) or F x
+// (if op is Until). If so, F of the formula (or G, respectively) is stable: a positive combination of formulas G x
+// stays true once it is true, and one of formulas F x stays false once it is false.
 func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
-	for _, variable := range diagram.support(formula) {
-		current := diagram.atoms[variable]
-		if current.stable {
-			continue
-		}
-		globally := current.op == WeakUntil && current.right == falseRef
-		finally := current.op == Until && current.left == trueRef
-		if current.op != op || !globally && !finally {
+	for _, number := range diagram.support(formula) {
+		current := diagram.atoms[number]
+		isGlobally := current.op == WeakUntil && current.right == falseRef
+		isFinally := current.op == Until && current.left == trueRef
+		persists := current.op == op && (isGlobally || isFinally)
+		if !current.stable && !persists {
 			return false
 		}
 	}

@@ -82,23 +82,30 @@ func (b *builder) temporal(formula *Formula, negated bool) (ref, error) {
 			return falseRef, err
 		}
 	}
-	until := formula.Op == Finally || formula.Op == Until
 	switch formula.Op {
-	case Finally, Globally: // F right is true U right, G right is false R right
-		left = constant((formula.Op == Finally) != negated)
-	case Until, Release:
 	case Next, WeakUntil:
 		if formula.Bound != nil {
 			return falseRef, fmt.Errorf("found a bound of the operator %v, which cannot have one", formula.Op)
 		}
 		return b.nextOrWeak(formula.Op, left, right, negated), nil
-	default:
-		return falseRef, fmt.Errorf("found operator number %d, wanted a temporal operator", formula.Op)
+	case Finally: // F right is true U right
+		return b.untilOrRelease(!negated, constant(!negated), right, formula.Bound)
+	case Globally: // G right is false R right
+		return b.untilOrRelease(negated, constant(negated), right, formula.Bound)
+	case Until:
+		return b.untilOrRelease(!negated, left, right, formula.Bound)
+	case Release:
+		return b.untilOrRelease(negated, left, right, formula.Bound)
 	}
-	if formula.Bound != nil {
-		return b.bounded(until != negated, left, right, *formula.Bound)
+	return falseRef, fmt.Errorf("found operator number %d, wanted a temporal operator", formula.Op)
+}
+
+// untilOrRelease returns left U right if until is true, otherwise left R right, with a bound unless it is nil.
+func (b *builder) untilOrRelease(until bool, left, right ref, bound *Bound) (ref, error) {
+	if bound != nil {
+		return b.bounded(until, left, right, *bound)
 	}
-	return b.unbounded(until != negated, left, right), nil
+	return b.unbounded(until, left, right), nil
 }
 
 // nextOrWeak translates an operator X or W, or its negation, for operands that are negated already.
@@ -138,16 +145,15 @@ func (b *builder) bounded(until bool, left, right ref, bound Bound) (ref, error)
 	if !until {
 		disjunction, conjunction = conjunction, disjunction
 	}
-	out, steps := right, bound.High
+	unfolded, steps := right, bound.High
 	if bound.High == Unbounded {
-		out = b.unbounded(until, left, right)
-		steps = bound.Low
+		unfolded, steps = b.unbounded(until, left, right), bound.Low
 	}
 	for step := steps; step > 0 && !b.exceeded; step-- {
-		out = conjunction(left, b.nextStep(out))
+		unfolded = conjunction(left, b.nextStep(unfolded))
 		if step > bound.Low {
-			out = disjunction(right, out)
+			unfolded = disjunction(right, unfolded)
 		}
 	}
-	return out, b.err()
+	return unfolded, b.err()
 }

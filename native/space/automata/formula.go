@@ -2,7 +2,6 @@ package automata
 
 import (
 	"fmt"
-	"strings"
 )
 
 // Op is the outermost operator of a formula.
@@ -68,24 +67,28 @@ func Constant(value bool) *Formula {
 
 // String returns the formula in PRISM's syntax, with propositions p0, p1, ….
 func (f *Formula) String() string {
-	bound := ""
-	if b := f.Bound; b != nil {
-		bound = fmt.Sprintf("[%d,%d]", b.Low, b.High)
-		if b.High == Unbounded {
-			bound = fmt.Sprintf(">=%d", b.Low)
-		}
-	}
 	switch {
 	case f.Op == Prop:
 		return fmt.Sprintf("p%d", f.Prop)
-	case f.Op < Prop:
+	case f.Op < Prop: // true and false
 		return f.Op.String()
 	case f.Op == Not:
 		return "!" + f.X.String()
-	case f.Op < And:
-		return strings.Join([]string{"(", f.Op.String(), bound, " ", f.X.String(), ")"}, "")
+	case f.Op < And: // X, F and G
+		return fmt.Sprintf("(%v%v %v)", f.Op, f.Bound, f.X)
 	}
-	return strings.Join([]string{"(", f.X.String(), " ", f.Op.String(), bound, " ", f.Y.String(), ")"}, "")
+	return fmt.Sprintf("(%v %v%v %v)", f.X, f.Op, f.Bound, f.Y)
+}
+
+// String returns the bound in PRISM's syntax; it is empty for a nil Bound.
+func (b *Bound) String() string {
+	switch {
+	case b == nil:
+		return ""
+	case b.High == Unbounded:
+		return fmt.Sprintf(">=%d", b.Low)
+	}
+	return fmt.Sprintf("[%d,%d]", b.Low, b.High)
 }
 
 // CoSafe reports whether a formula is syntactically co-safe: its negation normal form has no G, W and
@@ -103,14 +106,12 @@ func coSafe(formula *Formula, negated bool) bool {
 		return coSafe(formula.X, !negated) && coSafe(formula.Y, negated)
 	case Iff:
 		return coSafe(formula.X, true) && coSafe(formula.X, false) && coSafe(formula.Y, true) && coSafe(formula.Y, false)
-	case Finally, Until:
-		if negated && !formula.bounded() {
-			return false
-		}
-	case Globally, WeakUntil, Release:
-		if !negated && !formula.bounded() {
-			return false
-		}
+	}
+	// The negation of an eventuality is an invariant, and vice versa. An invariant without a bound is not co-safe.
+	isEventuality := formula.Op == Finally || formula.Op == Until
+	isInvariant := formula.Op == Globally || formula.Op == WeakUntil || formula.Op == Release
+	if (isEventuality && negated || isInvariant && !negated) && !formula.bounded() {
+		return false
 	}
 	return coSafe(formula.X, negated) && (formula.Y == nil || coSafe(formula.Y, negated))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxPropsHOA limits the propositions of an automaton in this format: n propositions have 2^n letters.
@@ -18,56 +19,70 @@ func (a *Automaton) WriteHOA(w io.Writer, names []string) error {
 	if len(names) > maxPropsHOA {
 		return ErrTooLarge
 	}
-	edges, err := a.transitions(1 << len(names))
+	transitions, err := a.transitions(1 << len(names))
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "HOA: v1\nStates: %d\nStart: 0\nAP: %d", len(edges), len(names))
-	for _, n := range names {
-		fmt.Fprint(out, " ", strconv.Quote(n))
+	fmt.Fprintf(out, "HOA: v1\nStates: %d\nStart: 0\nAP: %d", len(transitions), len(names))
+	for _, name := range names {
+		fmt.Fprint(out, " ", strconv.Quote(name))
 	}
 	fmt.Fprint(out, "\nacc-name: Buchi\nAcceptance: 1 Inf(0)\nproperties: trans-labels explicit-labels state-acc\n--BODY--\n")
-	for q, successors := range edges {
-		fmt.Fprintf(out, "State: %d", q)
-		if a.Accepting(q) {
-			fmt.Fprint(out, " {0}")
-		}
-		fmt.Fprintln(out)
-		for letter, targets := range successors {
-			for _, target := range targets {
-				fmt.Fprintf(out, "[%s] %d\n", label(uint64(letter), len(names)), target)
-			}
-		}
+	for q, successors := range transitions {
+		a.writeState(out, q, successors, len(names))
 	}
 	fmt.Fprintln(out, "--END--")
 	return out.Flush()
 }
 
-// transitions returns the successors of every state for each letter, except Rejected ones. A transition may
-// begin with a jump. All reachable states are explored.
+// writeState writes a state with its successors for each letter, a set of props propositions.
+func (a *Automaton) writeState(out *bufio.Writer, q int, successors [][]int, props int) {
+	fmt.Fprintf(out, "State: %d", q)
+	if a.Accepting(q) {
+		fmt.Fprint(out, " {0}")
+	}
+	fmt.Fprintln(out)
+	for letter, targets := range successors {
+		for _, target := range targets {
+			fmt.Fprintf(out, "[%s] %d\n", label(uint64(letter), props), target)
+		}
+	}
+}
+
+// transitions returns the successors of every reachable state for each letter, except Rejected ones.
 func (a *Automaton) transitions(letters int) ([][][]int, error) {
-	var out [][][]int
+	var all [][][]int
 	for q := 0; q < a.NumStates(); q++ {
-		jumps, err := a.Jumps(q)
+		successors := make([][]int, letters)
+		for letter := range successors {
+			var err error
+			if successors[letter], err = a.successors(q, uint64(letter)); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, successors)
+	}
+	return all, nil
+}
+
+// successors returns the states after a letter, except Rejected ones. The run may jump before it reads the letter.
+func (a *Automaton) successors(q int, letter uint64) ([]int, error) {
+	jumps, err := a.Jumps(q)
+	if err != nil {
+		return nil, err
+	}
+	var targets []int
+	for _, from := range append([]int{q}, jumps...) {
+		target, err := a.Step(from, letter)
 		if err != nil {
 			return nil, err
 		}
-		successors := make([][]int, letters)
-		for letter := range successors {
-			for _, from := range append([]int{q}, jumps...) {
-				to, err := a.Step(from, uint64(letter))
-				if err != nil {
-					return nil, err
-				}
-				if a.Class(to) != Rejected && !slices.Contains(successors[letter], to) {
-					successors[letter] = append(successors[letter], to)
-				}
-			}
+		if a.Class(target) != Rejected && !slices.Contains(targets, target) {
+			targets = append(targets, target)
 		}
-		out = append(out, successors)
 	}
-	return out, nil
+	return targets, nil
 }
 
 // label returns a letter in HOA's syntax: the conjunction of a literal for each of props propositions.
@@ -75,15 +90,13 @@ func label(letter uint64, props int) string {
 	if props == 0 {
 		return "t"
 	}
-	text := ""
+	var literals []string
 	for i := range props {
-		if i > 0 {
-			text += "&"
-		}
+		literal := strconv.Itoa(i)
 		if letter>>i&1 == 0 {
-			text += "!"
+			literal = "!" + literal
 		}
-		text += strconv.Itoa(i)
+		literals = append(literals, literal)
 	}
-	return text
+	return strings.Join(literals, "&")
 }

@@ -12,7 +12,7 @@ type jumpTarget struct {
 // maxGuesses limits the guesses that are checked for one state.
 const maxGuesses = 1 << 17
 
-// jumpTargets returns the guesses that a jump from a state with the remaining formula formula can make. It leaves
+// jumpTargets returns the guesses that a jump can make from a state in which formula remains to be satisfied. It leaves
 // out a guess that demands more than another one. The error is ErrTooLarge.
 //
 // Theorem: a sequence satisfies formula if and only if, for the set X of the eventualities (U) in formula that hold
@@ -63,45 +63,46 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 
 // subset returns elements[i] for each bit i that is set in mask.
 func subset(elements []int32, mask int) []int32 {
-	var out []int32
-	for i, variable := range elements {
+	var selected []int32
+	for i, element := range elements {
 		if mask>>i&1 == 1 {
-			out = append(out, variable)
+			selected = append(selected, element)
 		}
 	}
-	return out
+	return selected
 }
 
-// candidateEventualities returns the eventualities of formula that a guess has to decide: the stable ones outside
+// candidateEventualities returns the eventualities of a formula that a guess has to decide: the stable ones outside
 // every temporal operator, and those nested in an invariant. They are the candidates for X in jumpTargets.
 func (diagram *bdd) candidateEventualities(formula ref) []int32 {
 	found := map[int32]bool{}
-	for _, variable := range diagram.support(formula) {
-		if current := diagram.atoms[variable]; current.op == Until && current.stable {
-			found[variable] = true
+	for _, number := range diagram.support(formula) {
+		if current := diagram.atoms[number]; current.op == Until && current.stable {
+			found[number] = true
 		}
 	}
-	for variable := range diagram.nestedAtoms(formula) {
-		if current := diagram.atoms[variable]; current.op == WeakUntil {
-			for u := range diagram.nestedAtoms(current.left, current.right) {
-				if diagram.atoms[u].op == Until {
-					found[u] = true
-				}
-			}
+	for number := range diagram.nestedAtoms(formula) {
+		if current := diagram.atoms[number]; current.op == WeakUntil {
+			diagram.addNested(found, Until, current)
 		}
 	}
 	return sortedMembers(found)
 }
 
+// addNested adds the atoms with an operator that are nested in an atom to a set.
+func (diagram *bdd) addNested(found map[int32]bool, op Op, outer atom) {
+	for number := range diagram.nestedAtoms(outer.left, outer.right) {
+		if diagram.atoms[number].op == op {
+			found[number] = true
+		}
+	}
+}
+
 // innerInvariants returns the invariants that are nested in the given eventualities.
 func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
 	found := map[int32]bool{}
-	for _, u := range eventualities {
-		for variable := range diagram.nestedAtoms(diagram.atoms[u].left, diagram.atoms[u].right) {
-			if diagram.atoms[variable].op == WeakUntil {
-				found[variable] = true
-			}
-		}
+	for _, eventuality := range eventualities {
+		diagram.addNested(found, WeakUntil, diagram.atoms[eventuality])
 	}
 	return sortedMembers(found)
 }
@@ -113,10 +114,10 @@ func (diagram *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
 	for len(pending) > 0 {
 		formula := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		for _, variable := range diagram.support(formula) {
-			if !found[variable] {
-				found[variable] = true
-				pending = append(pending, diagram.atoms[variable].left, diagram.atoms[variable].right)
+		for _, number := range diagram.support(formula) {
+			if !found[number] {
+				found[number] = true
+				pending = append(pending, diagram.atoms[number].left, diagram.atoms[number].right)
 			}
 		}
 	}
@@ -136,24 +137,24 @@ func sortedMembers(set map[int32]bool) []int32 {
 // checkGuess returns the jump target of a guess, and false if its conditions cannot hold. weak has the
 // guessed eventualities; remainder is the formula that it has weakened.
 func (diagram *bdd) checkGuess(weak *weakening, remainder ref, invariants []int32) (jumpTarget, bool) {
-	out := jumpTarget{invariant: remainder}
-	for _, variable := range invariants {
-		current := diagram.atoms[variable]
-		out.invariant = diagram.and(out.invariant, diagram.globally(diagram.or(weak.apply(current.left), weak.apply(current.right))))
+	target := jumpTarget{invariant: remainder}
+	for _, invariant := range invariants {
+		current := diagram.atoms[invariant]
+		target.invariant = diagram.and(target.invariant, diagram.globally(diagram.or(weak.apply(current.left), weak.apply(current.right))))
 	}
 	strong := &strengthening{diagram: diagram, invariants: invariants, results: map[ref]ref{}}
-	for _, u := range weak.eventualities {
-		goal := diagram.until(trueRef, strong.apply(diagram.atoms[u].right))
+	for _, eventuality := range weak.eventualities {
+		goal := diagram.until(trueRef, strong.apply(diagram.atoms[eventuality].right))
 		if goal == falseRef {
-			return out, false
+			return target, false
 		}
 		if goal != trueRef {
-			out.goals = append(out.goals, goal)
+			target.goals = append(target.goals, goal)
 		}
 	}
-	slices.Sort(out.goals)
-	out.goals = slices.Compact(out.goals)
-	return out, out.invariant != falseRef
+	slices.Sort(target.goals)
+	target.goals = slices.Compact(target.goals)
+	return target, target.invariant != falseRef
 }
 
 // insertMinimal adds a target to a list, unless another target demands less. It removes the targets that

@@ -79,27 +79,28 @@ func (p *Parity) after(initial int, runs []int) (int, error) {
 	case Rejected:
 		return p.addState(parityState{initial: initial, priority: 1})
 	}
-	s := parityState{initial: initial, priority: 2*len(runs) + 1}
+	next := parityState{initial: initial, priority: 2*len(runs) + 1}
 	for i, run := range runs {
-		switch {
-		case p.automaton.Class(run) == Rejected || p.follows(s.runs, run):
-			s.priority = min(s.priority, 2*i+1)
+		ended := p.automaton.Class(run) == Rejected || p.follows(next.runs, run)
+		if ended {
+			next.priority = min(next.priority, 2*i+1)
 			continue
-		case p.automaton.Accepting(run):
-			s.priority = min(s.priority, 2*i+2)
 		}
-		s.runs = append(s.runs, run)
+		if p.automaton.Accepting(run) {
+			next.priority = min(next.priority, 2*i+2)
+		}
+		next.runs = append(next.runs, run)
 	}
 	jumps, err := p.automaton.Jumps(initial)
 	if err != nil {
 		return 0, err
 	}
 	for _, run := range jumps {
-		if !p.follows(s.runs, run) {
-			s.runs = append(s.runs, run)
+		if !p.follows(next.runs, run) {
+			next.runs = append(next.runs, run)
 		}
 	}
-	return p.addState(s)
+	return p.addState(next)
 }
 
 // follows reports whether one of the runs has the same future as another run.
@@ -115,14 +116,14 @@ func (p *Parity) follows(runs []int, other int) bool {
 // addState returns the number of a state, and adds it if it is new.
 func (p *Parity) addState(s parityState) (int, error) {
 	key := fmt.Sprint(s)
-	q, ok := p.number[key]
-	if !ok {
-		if len(p.states) >= p.automaton.limits.states() {
-			return 0, ErrTooLarge
-		}
-		q = len(p.states)
-		p.states = append(p.states, s)
-		p.number[key] = q
+	if number, known := p.number[key]; known {
+		return number, nil
 	}
-	return q, nil
+	number := len(p.states)
+	if number >= p.automaton.limits.states() {
+		return 0, ErrTooLarge
+	}
+	p.states = append(p.states, s)
+	p.number[key] = number
+	return number, nil
 }

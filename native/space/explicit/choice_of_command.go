@@ -38,20 +38,13 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 		}
 		for index := range choices.List {
 			enabled := &choices.List[index]
-			targets = targets[:0]
-			for _, transition := range enabled.Transitions {
-				number, ok := s.Find(transition.Target)
-				if !ok {
-					return errUnknownTarget
-				}
-				targets = append(targets, number)
+			var ok bool
+			if targets, ok = s.findTargets(targets, enabled); !ok {
+				return errUnknownTarget
 			}
-			choice := state
-			if model.Kind == sparse.MDP {
-				choice = s.findChoice(state, enabled, targets)
-				if choice < 0 {
-					return errUnknownTarget
-				}
+			choice := s.findChoice(state, enabled, targets)
+			if choice < 0 {
+				return errUnknownTarget
 			}
 			visit(state, choice, enabled, targets)
 		}
@@ -59,10 +52,27 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 	return nil
 }
 
-// findChoice returns the choice of a state of an MDP that has the action, the targets and, up to
-// rounding, the weights of an enabled choice; -1 if there is none.
+// findTargets returns the numbers of the states that a choice leads to, in dst. It returns false if one is not in the space.
+func (s *Space) findTargets(dst []int, enabled *compile.Choice) ([]int, bool) {
+	dst = dst[:0]
+	for _, transition := range enabled.Transitions {
+		number, ok := s.Find(transition.Target)
+		if !ok {
+			return dst, false
+		}
+		dst = append(dst, number)
+	}
+	return dst, true
+}
+
+// findChoice returns the choice of a state that has the action, the targets and, up to
+// rounding, the weights of an enabled choice; -1 if there is none. In a Markov chain it returns the state, whose
+// enabled choices are merged.
 func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
 	model := s.Model()
+	if model.Kind != sparse.MDP {
+		return state
+	}
 	first, end := model.Choices(state)
 	for choice := first; choice < end; choice++ {
 		sameAction := model.Actions == nil || model.Actions[choice] == actionOf(enabled.Action)

@@ -50,27 +50,7 @@ const (
 // findDependencies finds the variables on which the weights of the commands depend. It returns
 // false if these variables have too many valuations to cache a list of weights for each.
 func (cache *weightCache) findDependencies(program *sema.Program, commands []compile.CommandRef) bool {
-	var order []int // slots in order of first use
-	tests := make(map[int][]sema.Expr)
-	for _, ref := range commands {
-		command := &program.Modules[ref.Module].Commands[ref.Command]
-		for i := range command.Updates {
-			if command.Updates[i].Prob == nil {
-				continue
-			}
-			sema.Inspect(command.Updates[i].Prob, func(expr sema.Expr) bool {
-				slot, ok := testedVariable(expr)
-				if !ok { // look at the operands
-					return true
-				}
-				if tests[slot] == nil {
-					order = append(order, slot)
-				}
-				tests[slot] = append(tests[slot], expr)
-				return false
-			})
-		}
-	}
+	order, tests := weightTests(program, commands)
 	numKeys := int64(1)
 	for _, slot := range order {
 		variable := &program.Vars[slot]
@@ -82,6 +62,31 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 		cache.dependencies, numKeys = append(cache.dependencies, added), numKeys*classes
 	}
 	return true
+}
+
+// weightTests returns, for each variable that occurs in a weight of the commands, the subexpressions that test it. order
+// has these variables in order of first use.
+func weightTests(program *sema.Program, commands []compile.CommandRef) (order []int, tests map[int][]sema.Expr) {
+	tests = make(map[int][]sema.Expr)
+	collect := func(expr sema.Expr) bool {
+		slot, ok := testedVariable(expr)
+		if !ok { // look at the operands
+			return true
+		}
+		if tests[slot] == nil {
+			order = append(order, slot)
+		}
+		tests[slot] = append(tests[slot], expr)
+		return false
+	}
+	for _, ref := range commands {
+		for _, update := range program.Modules[ref.Module].Commands[ref.Command].Updates {
+			if update.Prob != nil {
+				sema.Inspect(update.Prob, collect)
+			}
+		}
+	}
+	return order, tests
 }
 
 // testedVariable reports whether expr is a variable, or a Boolean expression with exactly one
@@ -108,29 +113,37 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/n {
 		return n
 	}
-	classes, classOfResults := make([]int64, n), make(map[string]int64)
+	classes, classOf := make([]int64, n), make(map[string]int64) // classOf is by the results of the tests
 	results := make([]byte, len(tests))
 	for i := range classes {
 		state[d.slot] = d.low + int32(i)
-		for k, expr := range tests {
-			value, _, err := sema.EvalExact(expr, state)
-			if _, isVar := expr.(*sema.Var); isVar || err != nil {
-				return n
-			}
-			results[k] = 0
-			if value.Bool {
-				results[k] = 1
-			}
+		if !evaluateTests(results, tests, state) {
+			return n
 		}
-		class, ok := classOfResults[string(results)]
+		class, ok := classOf[string(results)]
 		if !ok {
-			class = int64(len(classOfResults))
-			classOfResults[string(results)] = class
+			class = int64(len(classOf))
+			classOf[string(results)] = class
 		}
 		classes[i] = class
 	}
 	d.classes = classes
-	return int64(len(classOfResults))
+	return int64(len(classOf))
+}
+
+// evaluateTests stores the result of each test in a state, as 0 or 1. It returns false if a test is a variable or fails.
+func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
+	for k, expr := range tests {
+		value, _, err := sema.EvalExact(expr, state)
+		if _, isVar := expr.(*sema.Var); isVar || err != nil {
+			return false
+		}
+		results[k] = 0
+		if value.Bool {
+			results[k] = 1
+		}
+	}
+	return true
 }
 
 // key encodes the classes of the current values of all dependencies in mixed radix.
@@ -218,14 +231,9 @@ func (worker *exactWorker) cachedWeights(index int) []*big.Rat {
 // an omitted alternative is not zero, or after an error, the list is empty, and the interpreter
 // must expand the state.
 func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
-	interpreter := worker.interpreter
-	var factors [][]*big.Rat
-	for _, ref := range move.Commands {
-		weights, err := interpreter.commandWeights(worker.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
-		if err != nil {
-			return []*big.Rat{}
-		}
-		factors = append(factors, weights)
+	factors, err := worker.commandFactors(move.Commands)
+	if err != nil {
+		return []*big.Rat{}
 	}
 	weights := make([]*big.Rat, 0, len(move.Alternatives))
 	updates := make([]int, len(factors))
@@ -234,13 +242,14 @@ func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 		for i, update := range updates[1:] {
 			product = new(big.Rat).Mul(product, factors[i+1][update])
 		}
-		// written says that the compiled model writes this combination of updates as a transition.
-		switch isWritten := len(weights) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(weights)]); {
-		case product.Sign() == 0 && isWritten:
+		// isAlternative says that the compiled model has a transition for this combination of updates.
+		isAlternative := len(weights) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(weights)])
+		switch isZero := product.Sign() == 0; {
+		case isAlternative && isZero:
 			weights = append(weights, nil)
-		case isWritten:
+		case isAlternative:
 			weights = append(weights, product)
-		case product.Sign() != 0:
+		case !isZero:
 			return []*big.Rat{}
 		}
 	}
@@ -248,6 +257,20 @@ func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 		return []*big.Rat{}
 	}
 	return weights
+}
+
+// commandFactors returns the weights of the updates of each command in the current state.
+func (worker *exactWorker) commandFactors(commands []compile.CommandRef) ([][]*big.Rat, error) {
+	interpreter := worker.interpreter
+	var factors [][]*big.Rat
+	for _, ref := range commands {
+		weights, err := interpreter.commandWeights(worker.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
+		if err != nil {
+			return nil, err
+		}
+		factors = append(factors, weights)
+	}
+	return factors, nil
 }
 
 // addCompiled appends a state to the batch: the choices from firstChoice to endChoice of the

@@ -15,26 +15,26 @@ func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 		return s.importedCosts(index)
 	}
 	structure := &s.Program().Rewards[index]
+	evaluator, err := s.newExactRewardEvaluator(structure)
+	if err != nil {
+		return nil, nil, err
+	}
 	numMoves := s.model.NumTransitions()
 	if s.model.Kind == sparse.MDP {
 		numMoves = s.model.NumChoices()
 	}
 	stateCosts, moveCosts = make([]*big.Rat, s.store.n), make([]*big.Rat, numMoves)
-	state := s.State(nil, 0)
 	hasTransitionItems := hasTransitionRewards(structure)
-	evaluator, err := s.newExactRewardEvaluator(structure)
-	if err != nil {
-		return nil, nil, err
-	}
-	for stateNumber := range s.store.n {
-		s.State(state, stateNumber)
-		if stateCosts[stateNumber], err = evaluator.sum(state, isStateItem); err != nil {
+	state := s.State(nil, 0)
+	for i := range s.store.n {
+		s.State(state, i)
+		if stateCosts[i], err = evaluator.sum(state, isStateItem); err != nil {
 			return nil, nil, err
 		}
-		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(stateNumber) {
+		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		first, end := s.costRange(stateNumber)
+		first, end := s.costRange(i)
 		for move := first; move < end; move++ {
 			if moveCosts[move], err = evaluator.sum(state, isTransitionItem(s.actionIndex(move))); err != nil {
 				return nil, nil, err

@@ -21,27 +21,30 @@ func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error)
 	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
 		needsFractions, err := s.compiled.Doubtful(expr)
 		return func(i int, state []int32) error {
-			if !needsFractions(state) {
-				return nil
+			if needsFractions(state) && differs(expr, guard, state) {
+				counter.Add(1)
+				storeMin(&smallest, int64(i))
 			}
-			if guard != nil {
-				if holds, _, err := sema.EvalExact(guard, state); err != nil || !holds.Bool {
-					return nil
-				}
-			}
-			exact, _, err := sema.EvalExact(expr, state)
-			if err != nil { // reported where the value is needed
-				return nil
-			}
-			if value, err := sema.Eval(expr, state); err == nil && value.Bool == exact.Bool && value.Int == exact.Int {
-				return nil
-			}
-			counter.Add(1)
-			storeMin(&smallest, int64(i))
 			return nil
 		}, err
 	})
 	return int(counter.Load()), int(smallest.Load()), err
+}
+
+// differs reports whether an expression has another value in float64 arithmetic than in exact arithmetic, in a state that
+// satisfies the guard (unless it is nil). An error of the evaluation is reported where the value is needed.
+func differs(expr, guard sema.Expr, state []int32) bool {
+	if guard != nil {
+		if holds, _, err := sema.EvalExact(guard, state); err != nil || !holds.Bool {
+			return false
+		}
+	}
+	exact, _, err := sema.EvalExact(expr, state)
+	if err != nil {
+		return false
+	}
+	value, err := sema.Eval(expr, state)
+	return err != nil || value.Bool != exact.Bool || value.Int != exact.Int
 }
 
 // storeMin stores value in a variable that holds a larger number.
@@ -61,17 +64,25 @@ func (s *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysi
 // PRISM's float64 arithmetic than in exact arithmetic, in some reachable state.
 func (s *Space) comparePRISMArithmetic() error {
 	for i := range s.Program().Modules {
-		for j := range s.Program().Modules[i].Commands {
-			command := &s.Program().Modules[i].Commands[j]
-			if err := s.compareExpr("guard", command.Guard, nil); err != nil {
+		commands := s.Program().Modules[i].Commands
+		for j := range commands {
+			if err := s.compareCommand(&commands[j]); err != nil {
 				return err
 			}
-			for _, update := range command.Updates {
-				for _, assignment := range update.Assigns {
-					if err := s.compareExpr("value", assignment.Value, command.Guard); err != nil {
-						return err
-					}
-				}
+		}
+	}
+	return nil
+}
+
+// compareCommand compares the guard and the assigned values of a command.
+func (s *Space) compareCommand(command *sema.Command) error {
+	if err := s.compareExpr("guard", command.Guard, nil); err != nil {
+		return err
+	}
+	for _, update := range command.Updates {
+		for _, assignment := range update.Assigns {
+			if err := s.compareExpr("value", assignment.Value, command.Guard); err != nil {
+				return err
 			}
 		}
 	}

@@ -259,8 +259,9 @@ func isConst(expr sema.Expr) bool {
 // evaluateWeights evaluates the probabilities or rates of a command's updates. Probabilities must
 // sum to 1; if their sum differs from 1 by less than the tolerance, they are divided by it.
 func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
+	isCTMC := expander.model.Program().Type == syntax.CTMC
 	quantity := "probability"
-	if expander.model.Program().Type == syntax.CTMC {
+	if isCTMC {
 		quantity = "rate"
 	}
 	sum := new(big.Rat)
@@ -276,23 +277,31 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	if sum.Sign() == 0 {
 		return nil, expander.modelError(state, command.Pos, quantity+" of every update is zero")
 	}
-	difference := new(big.Rat).Sub(sum, big.NewRat(1, 1))
-	difference.Abs(difference)
-	if difference.Sign() == 0 || expander.model.Program().Type == syntax.CTMC {
+	if isCTMC || sum.Cmp(big.NewRat(1, 1)) == 0 {
 		return weights, nil
 	}
-	if expander.tolerance.Sign() == 0 {
-		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
-	}
-	if difference.Quo(difference, sum).Cmp(expander.tolerance) >= 0 {
-		float, _ := sum.Float64()
-		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", float))
+	if err := expander.checkTolerance(state, command, sum); err != nil {
+		return nil, err
 	}
 	expander.normalised = true
 	for i, weight := range weights {
 		weights[i] = new(big.Rat).Quo(weight, sum)
 	}
 	return weights, nil
+}
+
+// checkTolerance returns an error if the sum of the probabilities of a command, which is not 1, differs too much from 1.
+func (expander *exactExpander) checkTolerance(state []int32, command *sema.Command, sum *big.Rat) error {
+	if expander.tolerance.Sign() == 0 {
+		return expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
+	}
+	difference := new(big.Rat).Sub(sum, big.NewRat(1, 1))
+	difference.Abs(difference)
+	if difference.Quo(difference, sum).Cmp(expander.tolerance) >= 0 {
+		float, _ := sum.Float64()
+		return expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", float))
+	}
+	return nil
 }
 
 // weight evaluates a probability or rate in a state; nil stands for the constant 1. quantity is

@@ -482,7 +482,6 @@ func (worker *exactWorker) expand(ctx context.Context) error {
 // chain.
 func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 	batch := worker.batch
-	firstChoice := len(batch.Transitions)
 	choices, numEnabled, err := worker.interpreter.expand(ctx, worker.state)
 	if err != nil {
 		return err
@@ -493,19 +492,10 @@ func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 	if worker.owners != nil {
 		batch.setOwner(len(batch.Choices), worker.interpreter.owner)
 	}
-	firstTransition := len(batch.rats)
+	firstChoice, firstTransition := len(batch.Transitions), len(batch.rats)
 	for i := range choices {
 		choice := &choices[i]
-		for j := range choice.targets {
-			batch.rats = append(batch.rats, choice.weights[j])
-			if choice.upperWeights != nil {
-				batch.highs = append(batch.highs, choice.upperWeights[j])
-			}
-			worker.addTarget(choice.targets[j])
-			if worker.kind != sparse.MDP {
-				batch.actions = append(batch.actions, actionOf(choice.action))
-			}
-		}
+		worker.addInterpreted(choice)
 		if worker.kind == sparse.MDP {
 			if err := worker.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
 				return err
@@ -519,6 +509,21 @@ func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstChoice))
 	return nil
+}
+
+// addInterpreted appends the transitions of a choice to the batch.
+func (worker *exactWorker) addInterpreted(choice *exactChoice) {
+	batch := worker.batch
+	for i := range choice.targets {
+		batch.rats = append(batch.rats, choice.weights[i])
+		if choice.upperWeights != nil {
+			batch.highs = append(batch.highs, choice.upperWeights[i])
+		}
+		worker.addTarget(choice.targets[i])
+		if worker.kind != sparse.MDP {
+			batch.actions = append(batch.actions, actionOf(choice.action))
+		}
+	}
 }
 
 // addTarget appends a packed target state.

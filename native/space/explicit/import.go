@@ -137,24 +137,7 @@ func (s *Space) checkRange(file string) {
 // structures of the space in one module without commands.
 func (d *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
-	name := "imported"
-	for slices.ContainsFunc(d.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
-		name += "_"
-	}
-	module := &syntax.Module{Name: ident(name)}
-	for _, variable := range d.Vars {
-		decl := &syntax.VarDecl{Name: ident(variable.Name), Type: syntax.BoolVar}
-		if variable.Type != sema.Bool {
-			// A range must have at least two values and must not cover all of int32.
-			low, high := int64(variable.Low), max(int64(variable.High), int64(variable.Low)+1)
-			decl.Type = syntax.IntVar
-			if high <= math.MaxInt32 && high-low < math.MaxInt32 {
-				decl.Type, decl.Low, decl.High = syntax.RangeVar, integerLiteral(low), integerLiteral(high)
-			}
-		}
-		module.Vars = append(module.Vars, decl)
-	}
-	declared := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, module}}
+	declared := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, d.moduleDeclaration()}}
 	for _, observable := range d.Observables {
 		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
 	}
@@ -169,6 +152,34 @@ func (d *Imported) declarations() *syntax.Model {
 		declared.Items = append(declared.Items, decl)
 	}
 	return declared
+}
+
+// moduleDeclaration returns a module with the variables, whose name no variable has.
+func (d *Imported) moduleDeclaration() *syntax.Module {
+	name := "imported"
+	for slices.ContainsFunc(d.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
+		name += "_"
+	}
+	module := &syntax.Module{Name: &syntax.Ident{Name: name}}
+	for i := range d.Vars {
+		module.Vars = append(module.Vars, variableDeclaration(&d.Vars[i]))
+	}
+	return module
+}
+
+// variableDeclaration returns the declaration of a variable. A range must have at least two values and must not cover all
+// of int32.
+func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
+	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.Name}, Type: syntax.BoolVar}
+	if variable.Type == sema.Bool {
+		return decl
+	}
+	decl.Type = syntax.IntVar
+	low, high := int64(variable.Low), max(int64(variable.High), int64(variable.Low)+1)
+	if high <= math.MaxInt32 && high-low < math.MaxInt32 {
+		decl.Type, decl.Low, decl.High = syntax.RangeVar, integerLiteral(low), integerLiteral(high)
+	}
+	return decl
 }
 
 // completeProgram sets the actions and the labels of the program, which declarations cannot

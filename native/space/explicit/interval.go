@@ -31,7 +31,7 @@ func (expander *exactExpander) requireOneCommand(state []int32, enabled []compil
 // Source: PRISM's explicit engine, for interval models.
 func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action, upperWeights: []*big.Rat{}}
-	var intervals [][]interval
+	var intervals [][]interval // of the updates of each command
 	for _, ref := range enabled.Commands {
 		commandIntervals, err := expander.intervalWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
@@ -41,11 +41,7 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 	}
 	updates := make([]int, len(intervals))
 	for more := true; more; more = nextCombination(updates, intervals) >= 0 {
-		product := intervals[0][updates[0]]
-		for i, update := range updates[1:] {
-			next := intervals[i+1][update]
-			product = interval{new(big.Rat).Mul(product.low, next.low), new(big.Rat).Mul(product.high, next.high)}
-		}
+		product := multiplyIntervals(intervals, updates)
 		if product.high.Sign() == 0 {
 			continue
 		}
@@ -60,6 +56,16 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 	}
 	choice.tighten()
 	return choice, nil
+}
+
+// multiplyIntervals returns the product of the intervals of one update of each command.
+func multiplyIntervals(intervals [][]interval, updates []int) interval {
+	product := intervals[0][updates[0]]
+	for i, update := range updates[1:] {
+		next := intervals[i+1][update]
+		product = interval{new(big.Rat).Mul(product.low, next.low), new(big.Rat).Mul(product.high, next.high)}
+	}
+	return product
 }
 
 // addInterval adds a transition. The bounds of transitions to the same target are summed.
@@ -101,39 +107,58 @@ func (expander *exactExpander) intervalWeights(state []int32, command *sema.Comm
 		return known, nil
 	}
 	var intervals []interval
-	lowSum, highSum := new(big.Rat), new(big.Rat)
 	constant := true
 	for i := range command.Updates {
 		update := &command.Updates[i]
-		low, err := expander.weight(state, "probability", update.Prob)
+		evaluated, err := expander.intervalWeight(state, update)
 		if err != nil {
 			return nil, err
 		}
-		high := low
-		if update.ProbHigh != nil {
-			if high, err = expander.weight(state, "probability", update.ProbHigh); err != nil {
-				return nil, err
-			}
-		}
-		if low.Cmp(high) > 0 {
-			return nil, expander.modelError(state, update.Pos, fmt.Sprintf("lower bound %s of a probability is greater than its upper bound %s", low.RatString(), high.RatString()))
-		}
-		intervals = append(intervals, interval{low, high})
-		lowSum.Add(lowSum, low)
-		highSum.Add(highSum, high)
+		intervals = append(intervals, evaluated)
 		constant = constant && isConst(update.Prob) && (update.ProbHigh == nil || isConst(update.ProbHigh))
 	}
-	one := big.NewRat(1, 1)
-	switch {
-	case highSum.Sign() == 0:
-		return nil, expander.modelError(state, command.Pos, "probability of every update is zero")
-	case lowSum.Cmp(one) > 0:
-		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("lower bounds of probabilities sum to exactly %s, which is more than 1", lowSum.RatString()))
-	case highSum.Cmp(one) < 0:
-		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("upper bounds of probabilities sum to exactly %s, which is less than 1", highSum.RatString()))
+	if err := expander.checkIntervals(state, command, intervals); err != nil {
+		return nil, err
 	}
 	if constant {
 		expander.constantIntervals[command] = intervals
 	}
 	return intervals, nil
+}
+
+// intervalWeight evaluates the interval of an update; without an upper bound it is a single probability.
+func (expander *exactExpander) intervalWeight(state []int32, update *sema.Update) (interval, error) {
+	low, err := expander.weight(state, "probability", update.Prob)
+	if err != nil {
+		return interval{}, err
+	}
+	high := low
+	if update.ProbHigh != nil {
+		if high, err = expander.weight(state, "probability", update.ProbHigh); err != nil {
+			return interval{}, err
+		}
+	}
+	if low.Cmp(high) > 0 {
+		return interval{}, expander.modelError(state, update.Pos, fmt.Sprintf("lower bound %s of a probability is greater than its upper bound %s", low.RatString(), high.RatString()))
+	}
+	return interval{low, high}, nil
+}
+
+// checkIntervals returns an error if no distribution lies within the intervals of a command's updates.
+func (expander *exactExpander) checkIntervals(state []int32, command *sema.Command, intervals []interval) error {
+	lowSum, highSum := new(big.Rat), new(big.Rat)
+	for _, bounds := range intervals {
+		lowSum.Add(lowSum, bounds.low)
+		highSum.Add(highSum, bounds.high)
+	}
+	one := big.NewRat(1, 1)
+	switch {
+	case highSum.Sign() == 0:
+		return expander.modelError(state, command.Pos, "probability of every update is zero")
+	case lowSum.Cmp(one) > 0:
+		return expander.modelError(state, command.Pos, fmt.Sprintf("lower bounds of probabilities sum to exactly %s, which is more than 1", lowSum.RatString()))
+	case highSum.Cmp(one) < 0:
+		return expander.modelError(state, command.Pos, fmt.Sprintf("upper bounds of probabilities sum to exactly %s, which is less than 1", highSum.RatString()))
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package explicit
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tilecheck/internal/noun"
 	"tilecheck/prism/compile"
@@ -18,7 +19,7 @@ type ownership struct {
 	action []int // player of each action; -1 for none
 }
 
-// newOwnership returns nil if the model is not a game.
+// newOwnership returns the players that own the modules and actions of a game; nil if the model is not a game.
 func newOwnership(model *compile.Model) (*ownership, error) {
 	program := model.Program()
 	if program.Type != syntax.SMG {
@@ -28,18 +29,14 @@ func newOwnership(model *compile.Model) (*ownership, error) {
 		return nil, &compile.UnsupportedError{File: program.File, Pos: program.Players[0].Pos, Msg: fmt.Sprintf("more than %d players", math.MaxUint16)}
 	}
 	ownership := &ownership{model: model}
-	for range program.Modules {
-		ownership.module = append(ownership.module, -1)
-	}
-	for range program.Actions {
-		ownership.action = append(ownership.action, -1)
-	}
+	ownership.module = slices.Repeat([]int{-1}, len(program.Modules))
+	ownership.action = slices.Repeat([]int{-1}, len(program.Actions))
 	for i, player := range program.Players {
-		for _, index := range player.Modules {
-			ownership.module[index] = i
+		for _, module := range player.Modules {
+			ownership.module[module] = i
 		}
-		for _, index := range player.Actions {
-			ownership.action[index] = i
+		for _, action := range player.Actions {
+			ownership.action[action] = i
 		}
 	}
 	return ownership, nil

@@ -217,9 +217,7 @@ func (e *rewardEvaluator) recordRange(value float64, state []int32) float64 {
 	return value
 }
 
-// stateAndChoiceRewards evaluates the rewards of state i and of its choices and stores them. In a
-// Markov chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
-// probabilities or rates.
+// stateAndChoiceRewards evaluates the rewards of state i and of its choices and stores them.
 func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
 	var err error
 	if reward.State != nil {
@@ -231,25 +229,40 @@ func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEv
 		return nil
 	}
 	first, end := s.model.Choices(i)
-	for choice := first; choice < end && err == nil; choice++ {
+	for choice := first; choice < end; choice++ {
 		if s.model.Kind == sparse.MDP {
 			reward.Choice[choice], err = evaluator.choice(state, s.actionIndex(choice))
-			continue
+		} else {
+			reward.Choice[choice], err = s.weightedReward(evaluator, choice, state)
 		}
-		firstTransition, endTransition := s.model.Row(choice)
-		for transition := firstTransition; transition < endTransition && err == nil; transition++ {
-			var value float64
-			value, err = evaluator.choice(state, s.actionIndex(transition))
-			if err == nil && value > 0 { // the product may underflow, and the sum overflow
-				weighted, limit := max(s.model.Prob(transition)*value, 0x1p-1022), math.MaxFloat64/float64(endTransition-firstTransition)
-				if weighted > limit {
-					evaluator.recordRange(math.MaxFloat64, state)
-				}
-				reward.Choice[choice] += evaluator.recordRange(min(weighted, limit), state)
-			}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
+}
+
+// weightedReward returns the reward of the row of a state of a Markov chain: the sum of the rewards of its transitions,
+// weighted with their probabilities or rates. A product may underflow, and the sum overflow.
+func (s *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
+	sum := 0.0
+	first, end := s.model.Row(choice)
+	limit := math.MaxFloat64 / float64(end-first)
+	for transition := first; transition < end; transition++ {
+		value, err := evaluator.choice(state, s.actionIndex(transition))
+		if err != nil {
+			return 0, err
+		}
+		if !(value > 0) {
+			continue
+		}
+		weighted := max(s.model.Prob(transition)*value, 0x1p-1022)
+		if weighted > limit {
+			evaluator.recordRange(math.MaxFloat64, state)
+		}
+		sum += evaluator.recordRange(min(weighted, limit), state)
+	}
+	return sum, nil
 }
 
 // actionIndex returns the index into Program.Actions of the action of a choice or transition, or
@@ -340,37 +353,40 @@ func (s *Space) sameAction(lo, hi int) bool {
 	return true
 }
 
-// exactChoiceRewards computes the rewards of the choices of state i with fractions. In a Markov
-// chain, the reward of a choice is the sum of its transitions' rewards, weighted with their
-// probabilities or rates.
+// exactChoiceRewards computes the rewards of the choices of state i with fractions.
 func (s *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
-	transitionReward := func(move int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(move))) }
 	first, end := s.model.Choices(i)
 	for choice := first; choice < end; choice++ {
-		sum := new(big.Rat)
-		switch firstTransition, endTransition := s.model.Row(choice); {
-		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(firstTransition, endTransition):
-			representative := choice
-			if s.model.Kind != sparse.MDP { // all transitions have the same reward
-				representative = firstTransition
-			}
-			value, err := transitionReward(representative)
-			if err != nil {
-				return err
-			}
-			sum = value
-		default:
-			for transition := firstTransition; transition < endTransition; transition++ {
-				value, err := transitionReward(transition)
-				if err != nil {
-					return err
-				}
-				sum.Add(sum, new(big.Rat).Mul(value, s.model.Rat(transition)))
-			}
+		value, err := s.exactChoiceReward(evaluator, choice, state)
+		if err != nil {
+			return err
 		}
-		s.setReward(reward, reward.Choice, reward.ChoiceRat, choice, sum)
+		s.setReward(reward, reward.Choice, reward.ChoiceRat, choice, value)
 	}
 	return nil
+}
+
+// exactChoiceReward returns the reward of a choice. In a Markov chain it is the sum of its transitions' rewards, weighted with
+// their probabilities or rates. If the probabilities sum to one and all transitions have the same action, it is the
+// reward of any of them.
+func (s *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
+	moveReward := func(move int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(move))) }
+	first, end := s.model.Row(choice)
+	switch {
+	case s.model.Kind == sparse.MDP:
+		return moveReward(choice)
+	case s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(first, end):
+		return moveReward(first)
+	}
+	sum := new(big.Rat)
+	for transition := first; transition < end; transition++ {
+		value, err := moveReward(transition)
+		if err != nil {
+			return nil, err
+		}
+		sum.Add(sum, new(big.Rat).Mul(value, s.model.Rat(transition)))
+	}
+	return sum, nil
 }
 
 // exactRewardEvaluator sums the items of a reward structure as fractions. Results may share memory,

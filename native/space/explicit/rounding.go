@@ -55,27 +55,33 @@ const maxCached = 1 << 16
 // not fit in 64 bits.
 func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	cache := &valueCache{numbers: make(map[uint64]float64)}
-	count := uint64(1)
+	numValuations := uint64(1) // 0 after an overflow
 	sema.Inspect(expr, func(expr sema.Expr) bool {
-		if variable, ok := expr.(*sema.Var); ok && !slices.Contains(cache.slots, variable.Slot) {
-			low, high := program.Vars[variable.Slot].Low, program.Vars[variable.Slot].High
-			if !program.Vars[variable.Slot].Bounded {
-				low, high = math.MinInt32, math.MaxInt32
-			}
-			size := uint64(int64(high) - int64(low) + 1)
-			overflow, next := bits.Mul64(count, size)
-			count = next
-			if overflow != 0 {
-				count = 0
-			}
-			cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
+		variable, ok := expr.(*sema.Var)
+		if !ok || slices.Contains(cache.slots, variable.Slot) {
+			return true
+		}
+		low, size := valueRange(&program.Vars[variable.Slot])
+		cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
+		var overflow uint64
+		if overflow, numValuations = bits.Mul64(numValuations, size); overflow != 0 {
+			numValuations = 0
 		}
 		return true
 	})
-	if count == 0 {
+	if numValuations == 0 {
 		return nil
 	}
 	return cache
+}
+
+// valueRange returns the least value of a variable, and the number of its values.
+func valueRange(variable *sema.Variable) (low int32, size uint64) {
+	low, high := variable.Low, variable.High
+	if !variable.Bounded {
+		low, high = math.MinInt32, math.MaxInt32
+	}
+	return low, uint64(int64(high) - int64(low) + 1)
 }
 
 // key numbers the current values of the variables.
@@ -117,24 +123,35 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	for _, module := range result.program.Modules {
 		var updates [][]updateProbability
 		var sumIsOne []bool
-		for _, command := range module.Commands {
-			probabilities := make([]updateProbability, len(command.Updates))
-			for i, update := range command.Updates {
-				probabilities[i].NumberFacts = analysis.Facts(update.Prob)
-				if !math.IsNaN(probabilities[i].RelErr) {
-					continue
-				}
-				var err error
-				if probabilities[i].evaluator, err = model.Evaluator(update.Prob); err != nil {
-					return nil, err
-				}
-				probabilities[i].valueCache = newValueCache(result.program, update.Prob)
+		for i := range module.Commands {
+			probabilities, err := analyseUpdates(model, analysis, module.Commands[i].Updates)
+			if err != nil {
+				return nil, err
 			}
-			updates, sumIsOne = append(updates, probabilities), append(sumIsOne, sumsToOne(command.Updates))
+			updates = append(updates, probabilities)
+			sumIsOne = append(sumIsOne, sumsToOne(module.Commands[i].Updates))
 		}
 		result.updates, result.sumIsOne = append(result.updates, updates), append(result.sumIsOne, sumIsOne)
 	}
 	return result, nil
+}
+
+// analyseUpdates analyses the probabilities of the updates of a command. A probability without an error bound for all
+// states gets an evaluator.
+func analyseUpdates(model *compile.Model, analysis sema.FloatAnalysis, updates []sema.Update) ([]updateProbability, error) {
+	probabilities := make([]updateProbability, len(updates))
+	for i, update := range updates {
+		probabilities[i].NumberFacts = analysis.Facts(update.Prob)
+		if !math.IsNaN(probabilities[i].RelErr) {
+			continue
+		}
+		var err error
+		if probabilities[i].evaluator, err = model.Evaluator(update.Prob); err != nil {
+			return nil, err
+		}
+		probabilities[i].valueCache = newValueCache(model.Program(), update.Prob)
+	}
+	return probabilities, nil
 }
 
 // sumsToOne reports whether all probabilities are rational constants and their sum is exactly 1.
@@ -214,22 +231,11 @@ func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
 	relErr, minProduct, maxProduct := 0.0, 1.0, 1.0
 	for _, ref := range move.Commands {
-		worst := sema.NumberFacts{MinAbs: 1}
+		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
 		for i := range w.updates[ref.Module][ref.Command] {
-			update := &w.updates[ref.Module][ref.Command][i]
-			facts := update.NumberFacts
-			if math.IsNaN(facts.RelErr) {
-				value, err := update.evaluator.Num(state)
-				if err != nil {
-					return 0, err
-				}
-				updateErr := update.AbsErr / math.Abs(value)
-				if !(updateErr <= negligibleError) {
-					if updateErr, err = update.errorInState(w.program.Modules[ref.Module].Commands[ref.Command].Updates[i].Prob, value, state); err != nil {
-						return 0, err
-					}
-				}
-				facts = sema.SingleValue(value, 1.01*updateErr)
+			facts, err := w.factsInState(state, ref, i)
+			if err != nil {
+				return 0, err
 			}
 			worst = worst.Either(facts)
 		}
@@ -240,6 +246,26 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 		return 0, needsFractions{errors.New("a probability or rate is outside the range of float64")}
 	}
 	return relErr, nil
+}
+
+// factsInState returns the range and the error of the probability of an update in one state.
+func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index int) (sema.NumberFacts, error) {
+	update := &w.updates[ref.Module][ref.Command][index]
+	if !math.IsNaN(update.RelErr) {
+		return update.NumberFacts, nil
+	}
+	value, err := update.evaluator.Num(state)
+	if err != nil {
+		return sema.NumberFacts{}, err
+	}
+	relErr := update.AbsErr / math.Abs(value)
+	if !(relErr <= negligibleError) {
+		probability := w.program.Modules[ref.Module].Commands[ref.Command].Updates[index].Prob
+		if relErr, err = update.errorInState(probability, value, state); err != nil {
+			return sema.NumberFacts{}, err
+		}
+	}
+	return sema.SingleValue(value, 1.01*relErr), nil
 }
 
 // relativeErrorInState bounds the relative error of value, the float64 value of an expression in a state. If the bound

@@ -47,25 +47,35 @@ func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	if err := s.space.compiled.Samples(); err != nil {
 		return nil, err
 	}
-	for i := 0; rewards && i < len(s.Program().Rewards); i++ {
-		reward, err := s.space.Reward(i)
-		if err != nil {
+	if rewards {
+		if err := s.loadRewards(); err != nil {
 			return nil, err
 		}
-		if reward.Unfit != nil {
-			return nil, reward.Unfit
-		}
-		values, _, err := s.space.TransitionRewards(i)
-		if err != nil {
-			return nil, err
-		}
-		s.rewards, s.transitionRewards = append(s.rewards, reward), append(s.transitionRewards, values)
 	}
 	var initial [][]int32
 	for _, i := range s.space.model.Initial {
 		initial = append(initial, s.space.State(nil, int(i)))
 	}
 	return initial, nil
+}
+
+// loadRewards evaluates all reward structures.
+func (s *Steps) loadRewards() error {
+	for i := range s.Program().Rewards {
+		reward, err := s.space.Reward(i)
+		if err != nil {
+			return err
+		}
+		if reward.Unfit != nil {
+			return reward.Unfit
+		}
+		values, _, err := s.space.TransitionRewards(i)
+		if err != nil {
+			return err
+		}
+		s.rewards, s.transitionRewards = append(s.rewards, reward), append(s.transitionRewards, values)
+	}
+	return nil
 }
 
 // Expand returns the choices of a state. A deadlock has none, even if it was given a self-loop. The

@@ -69,7 +69,7 @@ func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, 
 
 // exactTransitionRewards calls set with the exact reward of every transition, except for self-loops
 // of deadlocks.
-func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(target int, reward *big.Rat)) error {
+func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(transition int, reward *big.Rat)) error {
 	state := s.State(nil, 0)
 	evaluator, err := s.newExactRewardEvaluator(structure)
 	if err != nil {
@@ -81,12 +81,12 @@ func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(ta
 		}
 		s.State(state, i)
 		first, end := s.model.Row(i)
-		for target := first; target < end; target++ {
-			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(target)))
+		for transition := first; transition < end; transition++ {
+			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(transition)))
 			if err != nil {
 				return err
 			}
-			set(target, reward)
+			set(transition, reward)
 		}
 	}
 	return nil

@@ -115,15 +115,16 @@ type edgeSet struct {
 // shortRow is the length up to which a row is searched linearly.
 const shortRow = 16
 
-// add returns the number of an edge, and whether it is new.
-func (e *edgeSet) add(x edge) (int, bool) {
-	n := len(e.list)
-	if n < shortRow {
+// add returns the number of an edge, and whether it is new. It searches a short row linearly, and a long one by its
+// index.
+func (e *edgeSet) add(x edge) (number int, isNew bool) {
+	next := len(e.list)
+	if next < shortRow {
 		if i := slices.Index(e.list, x); i >= 0 {
 			return i, false
 		}
 		e.list = append(e.list, x)
-		return n, true
+		return next, true
 	}
 	if e.index == nil {
 		e.index = make(map[edge]int)
@@ -134,9 +135,9 @@ func (e *edgeSet) add(x edge) (int, bool) {
 	if i, ok := e.index[x]; ok {
 		return i, false
 	}
-	e.index[x] = n
+	e.index[x] = next
 	e.list = append(e.list, x)
-	return n, true
+	return next, true
 }
 
 // clear removes all edges.
@@ -155,18 +156,23 @@ func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *a
 func (a *assembly) startState(state int) {
 	a.endRow()
 	for a.numStarted < state {
-		a.deadlocks.Add(a.numStarted)
-		a.builder.State()
-		a.startBuilderRow(sparse.NoAction)
-		a.nextHigh = a.one
-		a.addToBuilder(a.numStarted, a.one, sparse.NoAction)
-		a.numStarted++
+		a.addDeadlock()
 	}
 	if state < a.numStates {
 		a.builder.State()
 		a.numStarted++
 		a.selfLoops.Add(state)
 	}
+}
+
+// addDeadlock adds the next state as a deadlock, with a self-loop.
+func (a *assembly) addDeadlock() {
+	a.deadlocks.Add(a.numStarted)
+	a.builder.State()
+	a.startBuilderRow(sparse.NoAction)
+	a.nextHigh = a.one
+	a.addToBuilder(a.numStarted, a.one, sparse.NoAction)
+	a.numStarted++
 }
 
 // startBuilderRow starts a choice in the builder. In a Markov chain, the state is the row already.
@@ -203,13 +209,7 @@ func (a *assembly) startChoice(action sparse.Action, at syntax.Pos) {
 // transition checks a transition and adds it to the current row. targetColumn and weightColumn are
 // the columns of its target and weight, for diagnostics.
 func (a *assembly) transition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
-	switch {
-	case !(weight.float > 0) && a.kind == sparse.CTMC:
-		a.errorAt(weightColumn, "found rate %v, wanted more than 0", weight.float)
-		return
-	case a.intervals: // checked when it was read
-	case a.kind != sparse.CTMC && !(weight.float > 0 && weight.float <= 1+maxSumError):
-		a.errorAt(weightColumn, "found probability %v, wanted more than 0 and at most 1", weight.float)
+	if !a.checkWeight(weight, weightColumn) {
 		return
 	}
 	if _, isNew := a.targets.add(edge{target, action}); !isNew {
@@ -217,51 +217,80 @@ func (a *assembly) transition(target int, weight number, action sparse.Action, t
 		return
 	}
 	a.numTransitions++
-	a.sum.float += weight.float
-	if a.exact {
-		a.sum.rat.Add(a.sum.rat, weight.rat)
-		if a.intervals {
-			a.highSum.Add(a.highSum, a.nextHigh.rat)
-		}
-	}
+	a.addToSum(weight)
 	if a.normalise && !a.intervals {
 		a.bufferedRow = append(a.bufferedRow, bufferedTransition{edge{target, action}, weight})
 	} else {
 		a.addToBuilder(target, weight, action)
 	}
-	if target != a.numStarted-1 {
-		a.selfLoops.Remove(a.numStarted - 1)
+	if state := a.numStarted - 1; target != state {
+		a.selfLoops.Remove(state)
+	}
+}
+
+// checkWeight reports whether a weight is a positive rate, or a positive probability. Intervals are checked when they
+// are read.
+func (a *assembly) checkWeight(weight number, column int) bool {
+	switch {
+	case a.kind == sparse.CTMC && !(weight.float > 0):
+		a.errorAt(column, "found rate %v, wanted more than 0", weight.float)
+		return false
+	case a.kind != sparse.CTMC && !a.intervals && !(weight.float > 0 && weight.float <= 1+maxSumError):
+		a.errorAt(column, "found probability %v, wanted more than 0 and at most 1", weight.float)
+		return false
+	}
+	return true
+}
+
+// addToSum adds the weight of a transition to the sums of the current row.
+func (a *assembly) addToSum(weight number) {
+	a.sum.float += weight.float
+	if !a.exact {
+		return
+	}
+	a.sum.rat.Add(a.sum.rat, weight.rat)
+	if a.intervals {
+		a.highSum.Add(a.highSum, a.nextHigh.rat)
 	}
 }
 
 // endRow checks that the probabilities of the current row sum to 1. With Normalise it divides them
 // by their sum.
 func (a *assembly) endRow() {
-	hasTransitions := len(a.targets.list) > 0
+	isEmpty := len(a.targets.list) == 0
 	a.targets.clear()
-	if !hasTransitions || a.kind == sparse.CTMC {
+	if isEmpty || a.kind == sparse.CTMC {
 		return
 	}
 	if a.intervals {
 		a.endIntervals()
 		return
 	}
-	deviation := math.Abs(a.sum.float - 1)
-	numErrors := len(a.errs)
-	switch {
-	case numErrors > a.numSumErrors: // another error may have caused the wrong sum
+	if len(a.errs) > a.numSumErrors { // another error may have caused the wrong sum
 		return
-	case a.exact && a.sum.rat.Cmp(a.one.rat) != 0 && !(a.normalise && deviation <= maxSumError):
-		a.errorAtPos(a.rowPos, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", a.sum.rat.RatString())
-	case deviation > maxSumError:
-		a.errorAtPos(a.rowPos, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.float, 'g', 10, 64))
 	}
-	a.numSumErrors += len(a.errs) - numErrors
+	deviation := math.Abs(a.sum.float - 1)
+	a.checkSum(deviation)
 	a.flushRow()
 	a.maxDeviation = max(a.maxDeviation, deviation)
 	if deviation > warnSumError {
 		a.deviatingRows++
 	}
+}
+
+// checkSum adds an error if the probabilities of the current row do not sum to 1. deviation is the distance of the
+// sum from 1.
+func (a *assembly) checkSum(deviation float64) {
+	isNormalised := a.normalise && deviation <= maxSumError
+	switch {
+	case a.exact && a.sum.rat.Cmp(a.one.rat) != 0 && !isNormalised:
+		a.errorAtPos(a.rowPos, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", a.sum.rat.RatString())
+	case deviation > maxSumError:
+		a.errorAtPos(a.rowPos, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.float, 'g', 10, 64))
+	default:
+		return
+	}
+	a.numSumErrors = len(a.errs)
 }
 
 // flushRow adds the buffered transitions of the current row to the builder, divided by their sum.

@@ -28,6 +28,21 @@ func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 	case w.opts.Format != Plain:
 		return errors.New("a .pexp file is written in PRISM's explicit format only")
 	}
+	for i, writePart := range w.parts() {
+		if i > 0 {
+			if _, err := io.WriteString(out, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := writePart(ctx, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parts returns the functions that write the parts of a .pexp file.
+func (w *Writer) parts() []func(context.Context, io.Writer) error {
 	parts := []func(context.Context, io.Writer) error{w.Transitions, w.States}
 	if w.program.Type == syntax.POMDP {
 		parts = append(parts, w.Observations)
@@ -38,17 +53,7 @@ func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 			func(ctx context.Context, out io.Writer) error { return w.StateRewards(ctx, out, i) },
 			func(ctx context.Context, out io.Writer) error { return w.TransitionRewards(ctx, out, i) })
 	}
-	for i, part := range parts {
-		if i > 0 {
-			if _, err := io.WriteString(out, "\n"); err != nil {
-				return err
-			}
-		}
-		if err := part(ctx, out); err != nil {
-			return err
-		}
-	}
-	return nil
+	return parts
 }
 
 // ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first part; the
@@ -80,24 +85,46 @@ func splitParts(src Source) (Sources, error) {
 			diagnostics.errorAtPos(part.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
 		case i == 0 && part.kind != "transitions":
 			diagnostics.errorAtPos(part.firstPos(), "found the header of %s, wanted transitions as the first part", part.kind)
-		case i == 0:
-			out.Transitions = part.Source
-		case part.kind == "transitions", part.kind == "states" && out.States != nil, part.kind == "labels" && out.Labels != nil,
-			part.kind == "observations" && out.Observations != nil:
+		case i > 0 && out.has(part.kind):
 			diagnostics.errorAtPos(part.firstPos(), "found %s again, wanted each part once", part.kind)
-		case part.kind == "states":
-			out.States = &part.Source
-		case part.kind == "labels":
-			out.Labels = &part.Source
-		case part.kind == "observations":
-			out.Observations = &part.Source
-		case part.kind == "state rewards":
-			*out.rewardPart(&out.StateRewards, &out.TransitionRewards, part.rewardTitle) = part.Source
-		case part.kind == "transition rewards":
-			*out.rewardPart(&out.TransitionRewards, &out.StateRewards, part.rewardTitle) = part.Source
+		default:
+			out.set(part)
 		}
 	}
 	return out, diagnostics.errs.Err()
+}
+
+// has reports whether there is a part of a kind that occurs once. A .pexp file begins with transitions.
+func (s *Sources) has(kind string) bool {
+	switch kind {
+	case "transitions":
+		return true
+	case "states":
+		return s.States != nil
+	case "labels":
+		return s.Labels != nil
+	case "observations":
+		return s.Observations != nil
+	}
+	return false
+}
+
+// set stores a part of a .pexp file.
+func (s *Sources) set(part section) {
+	switch part.kind {
+	case "transitions":
+		s.Transitions = part.Source
+	case "states":
+		s.States = &part.Source
+	case "labels":
+		s.Labels = &part.Source
+	case "observations":
+		s.Observations = &part.Source
+	case "state rewards":
+		*s.rewardPart(&s.StateRewards, &s.TransitionRewards, part.rewardTitle) = part.Source
+	case "transition rewards":
+		*s.rewardPart(&s.TransitionRewards, &s.StateRewards, part.rewardTitle) = part.Source
+	}
 }
 
 // rewardPart returns where to store a part with rewards. sameKind are the parts with state rewards

@@ -19,25 +19,12 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	return w.printTo(ctx, out, func(p *printer) error {
 		p.write("digraph M {\nnode [label=\"\",shape=\"box\"];")
 		p.endLine()
-		var transitions []writtenTransition
-		var choices []int
 		valuation := p.space.State(nil, 0)
 		err := p.forEachState(func(number, state int) error {
 			p.dotState(number, state, p.space.State(valuation, state))
-			var err error
-			choices, err = p.sortedChoices(choices, state)
+			choices, err := p.sortedChoices(nil, state)
 			for choice, choiceIndex := range choices {
-				if p.nondeterministic() && p.probabilistic() {
-					p.dotChoice(number, choice, p.actionName(choiceIndex))
-				}
-				transitions = p.writtenRow(transitions, choiceIndex)
-				for _, transition := range transitions {
-					if p.probabilistic() {
-						p.dotTransition(number, choice, transition)
-					} else {
-						p.dotEdge(number, choice, transition.target, p.actionName(choiceIndex))
-					}
-				}
+				p.dotChoice(number, choice, choiceIndex)
 			}
 			return err
 		})
@@ -74,8 +61,22 @@ func (p *printer) dotPoint(state, choice int) {
 	p.writeInt(choice)
 }
 
-// dotChoice writes the edge from a state to the point of a choice, and the point.
-func (p *printer) dotChoice(state, choice int, action string) {
+// dotChoice writes the edges of a choice of a state, and in an MDP the point at which they begin.
+func (p *printer) dotChoice(state, choice, choiceIndex int) {
+	if p.nondeterministic() && p.probabilistic() {
+		p.dotPointOf(state, choice, p.actionName(choiceIndex))
+	}
+	for _, transition := range p.writtenRow(nil, choiceIndex) {
+		if p.probabilistic() {
+			p.dotTransition(state, choice, transition)
+		} else {
+			p.dotEdge(state, choice, transition.target, p.actionName(choiceIndex))
+		}
+	}
+}
+
+// dotPointOf writes the edge from a state to the point of a choice, and the point.
+func (p *printer) dotPointOf(state, choice int, action string) {
 	p.writeInt(state)
 	p.write(" -> ")
 	p.dotPoint(state, choice)

@@ -167,16 +167,7 @@ func (p *drnPrinter) state(position, state int) error {
 		p.write("}")
 	}
 	p.rewardTuple(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
-	for _, label := range p.labels {
-		if !label.States.Has(state) {
-			continue
-		}
-		if strings.Contains(label.Name, " ") {
-			p.write(` "` + label.Name + `"`)
-		} else {
-			p.write(" " + label.Name)
-		}
-	}
+	p.stateLabels(state)
 	p.endLine()
 	if !p.opts.NoValuations {
 		p.valuationComment(state)
@@ -188,15 +179,33 @@ func (p *drnPrinter) state(position, state int) error {
 	return nil
 }
 
+// stateLabels writes the labels of a state; a label with blanks is quoted.
+func (p *drnPrinter) stateLabels(state int) {
+	for _, label := range p.labels {
+		if !label.States.Has(state) {
+			continue
+		}
+		name := label.Name
+		if strings.Contains(name, " ") {
+			name = `"` + name + `"`
+		}
+		p.write(" " + name)
+	}
+}
+
 // rewardTuple writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
 func (p *drnPrinter) rewardTuple(value func(*drnReward) number) {
+	if len(p.rewards) == 0 {
+		return
+	}
+	p.write(" [")
 	for i, reward := range p.rewards {
-		p.write([]string{" [", ", "}[min(i, 1)])
+		if i > 0 {
+			p.write(", ")
+		}
 		p.writeNumber(value(reward))
 	}
-	if len(p.rewards) > 0 {
-		p.write("]")
-	}
+	p.write("]")
 }
 
 // valuationComment writes the valuation of a state as Storm does: "//[s=0	& !b]".
@@ -263,8 +272,8 @@ func (p *drnPrinter) rowAction(choice int) string {
 	}
 	first, end := p.model.Row(choice)
 	name := p.actionName(first)
-	for target := first + 1; target < end; target++ {
-		if p.actionName(target) != name {
+	for transition := first + 1; transition < end; transition++ {
+		if p.actionName(transition) != name {
 			return "0"
 		}
 	}
@@ -282,30 +291,37 @@ func (p *drnPrinter) choiceReward(structure *drnReward, state, choice int) numbe
 		return reward
 	}
 	rate := p.exitRate(state)
-	if reward.rat != nil {
+	switch {
+	case reward.rat != nil:
 		return number{rat: new(big.Rat).Quo(reward.rat, rate.rat)}
-	}
-	if math.IsInf(reward.float, 0) && structure.transitions.Values != nil { // the reward per unit of time overflows
-		reward.float = 0
-		first, end := p.model.Row(choice)
-		for target := first; target < end; target++ {
-			reward.float += p.model.Prob(target) / rate.float * structure.transitions.Values[target]
-		}
-		return reward
+	case math.IsInf(reward.float, 0) && structure.transitions.Values != nil: // the reward per unit of time overflows
+		return number{float: p.meanReward(structure.transitions.Values, choice, rate.float)}
 	}
 	return number{float: reward.float / rate.float}
+}
+
+// meanReward returns the mean of the rewards of the transitions of a choice, weighted with their probabilities.
+func (p *drnPrinter) meanReward(rewards []float64, choice int, exitRate float64) float64 {
+	mean := 0.0
+	first, end := p.model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		mean += p.model.Prob(transition) / exitRate * rewards[transition]
+	}
+	return mean
 }
 
 // commonReward returns the reward of the transitions of a row of a Markov chain if all have the
 // same reward. Computing their mean would round it.
 func (p *drnPrinter) commonReward(structure *drnReward, choice int) (number, bool) {
-	if structure.transitions.Values == nil {
+	rewards := structure.transitions
+	if rewards.Values == nil {
 		return number{}, false
 	}
 	first, end := p.model.Row(choice)
-	common := rewardAt(structure.transitions.Values, structure.transitions.Rats, first)
-	for target := first + 1; target < end; target++ {
-		if other := rewardAt(structure.transitions.Values, structure.transitions.Rats, target); common.float != other.float || compareRats(common.rat, other.rat) != 0 {
+	common := rewardAt(rewards.Values, rewards.Rats, first)
+	for transition := first + 1; transition < end; transition++ {
+		other := rewardAt(rewards.Values, rewards.Rats, transition)
+		if common.float != other.float || compareRats(common.rat, other.rat) != 0 {
 			return number{}, false
 		}
 	}
@@ -333,7 +349,8 @@ func (p *drnPrinter) exitRate(state int) number {
 	if p.model.Exact() {
 		total.rat = new(big.Rat)
 	}
-	for p.transitions = p.sortedTransitions(p.transitions, state); len(p.transitions) > 0; {
+	p.transitions = p.sortedTransitions(p.transitions, state)
+	for len(p.transitions) > 0 {
 		numSameTarget := p.numSameTarget()
 		rate := p.sum(p.transitions[:numSameTarget])
 		p.transitions = p.transitions[numSameTarget:]
@@ -349,14 +366,14 @@ func (p *drnPrinter) exitRate(state int) number {
 func (p *drnPrinter) sum(transitions []int) number {
 	if p.model.Exact() {
 		sum := new(big.Rat)
-		for _, target := range transitions {
-			sum.Add(sum, p.model.Rat(target))
+		for _, transition := range transitions {
+			sum.Add(sum, p.model.Rat(transition))
 		}
 		return number{rat: sum}
 	}
 	sum := 0.0
-	for _, target := range transitions {
-		sum += p.model.Prob(target)
+	for _, transition := range transitions {
+		sum += p.model.Prob(transition)
 	}
 	return number{float: sum}
 }

@@ -211,7 +211,7 @@ func (file *drnFile) readRewardNames(text string) {
 	}
 }
 
-// preambleComplete checks that the preamble has the type and the number of states.
+// preambleComplete reports whether the preamble has the type and the number of states.
 func (file *drnFile) preambleComplete() bool {
 	switch {
 	case len(file.preambleLines.errs) > 0:
@@ -301,16 +301,9 @@ func (c *cursor) nextField() field {
 // readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the
 // keyword.
 func (c *cursor) readState() {
-	field := c.nextField()
-	state, ok := c.parseIndex(field, "state", c.numStates)
+	state, ok := c.readStateNumber()
 	if !ok {
 		return
-	}
-	if state != c.current+1 {
-		c.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, c.current+1)
-		if state <= c.current {
-			return
-		}
 	}
 	c.endState()
 	c.assembly.startState(state)
@@ -325,6 +318,20 @@ func (c *cursor) readState() {
 	for c.column < len(c.text) && len(c.errs) < maxErrors {
 		c.readLabel(state)
 	}
+}
+
+// readStateNumber reads the number of a state. It reports false if the state cannot be added: its number is invalid, or
+// not greater than the number of the current state.
+func (c *cursor) readStateNumber() (int, bool) {
+	field := c.nextField()
+	state, ok := c.parseIndex(field, "state", c.numStates)
+	if !ok {
+		return 0, false
+	}
+	if next := c.current + 1; state != next {
+		c.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, next)
+	}
+	return state, state > c.current
 }
 
 // readExitRate reads the exit rate of a state, such as !2.5. A CTMC must have it, other models not.
@@ -378,39 +385,54 @@ func (c *cursor) readRewards() ([]number, bool) {
 		return nil, false
 	}
 	begin := c.column
-	end := bytes.IndexByte(c.restOfLine(), ']')
-	if end < 0 {
+	length := bytes.IndexByte(c.restOfLine(), ']')
+	if length < 0 {
 		c.errorAt(begin, "found no ], wanted one after the rewards")
 		c.column = len(c.text)
 		return nil, false
 	}
-	c.column += end + 1
+	c.column += length + 1
 	c.skipBlanks()
 	var rewards []number
-	start := begin + 1
-	for _, part := range bytes.Split(c.text[start:begin+end], []byte(",")) {
-		trimmed := bytes.TrimLeft(part, " ")
-		field := field{bytes.TrimRight(trimmed, " "), start + len(part) - len(trimmed)}
-		reward, ok := c.parseValue(field, "reward", c.exact)
-		if ok && reward.float < 0 {
-			c.errorAt(field.column, "found reward %s, wanted none below 0", quote(field.text))
-			ok = false
-		}
+	column := begin + 1
+	for part := range bytes.SplitSeq(c.text[column:begin+length], []byte(",")) {
+		reward, ok := c.parseReward(part, column)
 		if !ok {
 			return nil, false
 		}
 		rewards = append(rewards, reward)
-		start += len(part) + 1
+		column += len(part) + 1
 	}
-	if c.mayHaveUnnamed && len(rewards) == len(c.drnFile.rewardNames)+1 {
-		c.drnFile.rewardNames = append(c.drnFile.rewardNames, "")
-	}
-	c.mayHaveUnnamed = false
-	if len(rewards) != len(c.drnFile.rewardNames) {
-		c.errorAt(begin, "found %d rewards, wanted %d: one per name after @reward_models", len(rewards), len(c.drnFile.rewardNames))
+	if !c.checkNumRewards(len(rewards), begin) {
 		return nil, false
 	}
 	return rewards, true
+}
+
+// parseReward parses a reward that begins at a column, with blanks around it.
+func (c *cursor) parseReward(text []byte, column int) (number, bool) {
+	trimmed := bytes.TrimLeft(text, " ")
+	field := field{bytes.TrimRight(trimmed, " "), column + len(text) - len(trimmed)}
+	reward, ok := c.parseValue(field, "reward", c.exact)
+	if ok && reward.float < 0 {
+		c.errorAt(field.column, "found reward %s, wanted none below 0", quote(field.text))
+		return reward, false
+	}
+	return reward, ok
+}
+
+// checkNumRewards reports whether a list of rewards has one for each structure. The first list may have one more, for a
+// structure without a name.
+func (c *cursor) checkNumRewards(found, column int) bool {
+	if c.mayHaveUnnamed && found == len(c.drnFile.rewardNames)+1 {
+		c.drnFile.rewardNames = append(c.drnFile.rewardNames, "")
+	}
+	c.mayHaveUnnamed = false
+	if wanted := len(c.drnFile.rewardNames); found != wanted {
+		c.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", found, wanted)
+		return false
+	}
+	return true
 }
 
 // stateRewardColumn returns the state rewards of structure j.

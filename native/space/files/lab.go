@@ -39,34 +39,38 @@ func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error
 
 // readNames reads the names of the labels, such as 0="init" 1="deadlock", from the current line.
 func (file *labFile) readNames(numStates int) {
-	rest := file.text
 	column := 0
-	for len(bytes.TrimLeft(rest, " \t")) > 0 && len(file.errs) == 0 {
-		trimmed := bytes.TrimLeft(rest, " \t")
-		column += len(rest) - len(trimmed)
-		rest = trimmed
-		open := bytes.Index(rest, []byte(`="`))
-		end := -1
-		if open >= 0 {
-			end = bytes.IndexByte(rest[open+2:], '"')
-		}
-		if end <= 0 {
-			file.errorAt(column, `found %s, wanted a label such as %d="name"`, quote(rest), len(file.names))
+	for len(file.errs) == 0 {
+		trimmed := bytes.TrimLeft(file.text[column:], " \t")
+		if len(trimmed) == 0 {
 			return
 		}
-		number, ok := file.parseCount(field{rest[:open], column}, "number of a label")
-		name := string(rest[open+2 : open+2+end])
-		switch {
-		case !ok:
-		case number != len(file.names):
-			file.errorAt(column, "found label %d, wanted %d: labels in order", number, len(file.names))
-		case file.labelStates(name) != nil:
-			file.errorAt(column, "found label %q again, wanted each once", name)
-		}
-		file.names, file.sets = append(file.names, name), append(file.sets, sparse.NewSet(numStates))
-		numStates := open + 2 + end + 1
-		rest, column = rest[numStates:], column+numStates
+		column = len(file.text) - len(trimmed)
+		length := file.readName(column, numStates)
+		column += length
 	}
+}
+
+// readName reads a label such as 0="init" that begins at a column, and returns the length of its text.
+func (file *labFile) readName(column, numStates int) int {
+	text := file.text[column:]
+	number, rest, ok := bytes.Cut(text, []byte(`="`))
+	length := bytes.IndexByte(rest, '"')
+	if !ok || length <= 0 {
+		file.errorAt(column, `found %s, wanted a label such as %d="name"`, quote(text), len(file.names))
+		return len(text)
+	}
+	name := string(rest[:length])
+	index, ok := file.parseCount(field{number, column}, "number of a label")
+	switch {
+	case !ok:
+	case index != len(file.names):
+		file.errorAt(column, "found label %d, wanted %d: labels in order", index, len(file.names))
+	case file.labelStates(name) != nil:
+		file.errorAt(column, "found label %q again, wanted each once", name)
+	}
+	file.names, file.sets = append(file.names, name), append(file.sets, sparse.NewSet(numStates))
+	return len(number) + len(`="`) + length + len(`"`)
 }
 
 // labelStates returns the states with a label; nil if there is no such label.

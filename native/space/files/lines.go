@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 
 	"tilecheck/prism/syntax"
 )
@@ -77,20 +76,18 @@ func (l *lines) next() bool {
 
 // splitFields splits the current line into fields separated by spaces and tabs.
 func (l *lines) splitFields() []field {
+	isBlank := func(char byte) bool { return char == ' ' || char == '\t' }
 	l.fields = l.fields[:0]
-	start := -1
-	for i, char := range l.text {
-		blank := char == ' ' || char == '\t'
-		switch {
-		case blank && start >= 0:
-			l.fields = append(l.fields, field{l.text[start:i], start})
-			start = -1
-		case !blank && start < 0:
-			start = i
+	for i := 0; i < len(l.text); {
+		if isBlank(l.text[i]) {
+			i++
+			continue
 		}
-	}
-	if start >= 0 {
-		l.fields = append(l.fields, field{l.text[start:], start})
+		start := i
+		for i < len(l.text) && !isBlank(l.text[i]) {
+			i++
+		}
+		l.fields = append(l.fields, field{l.text[start:i], start})
 	}
 	return l.fields
 }
@@ -181,19 +178,19 @@ func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
 	}
-	isFraction := false
-	for i, char := range text {
-		isDigit := char >= '0' && char <= '9'
-		switch {
-		case isDigit:
-		case char == '/' && i > 0 && !isFraction && onlyDigits(text[:i]):
-			isFraction = true
-		case isFraction || strings.IndexByte(".eE+-", char) < 0:
+	if numerator, denominator, ok := bytes.Cut(text, []byte("/")); ok {
+		if len(numerator) == 0 || !onlyDigits(numerator) || !onlyDigits(denominator) {
 			return number{}, errNumber
 		}
-	}
-	if isFraction {
 		return parseFraction(text, exact)
+	}
+	return parseDecimal(text, exact)
+}
+
+// parseDecimal parses a decimal number. Only digits and the characters .eE+- may occur in it.
+func parseDecimal(text []byte, exact bool) (number, error) {
+	if len(bytes.Trim(text, "0123456789.eE+-")) > 0 {
+		return number{}, errNumber
 	}
 	float, err := strconv.ParseFloat(string(text), 64)
 	switch {
@@ -217,11 +214,11 @@ func parseNumber(text []byte, exact bool) (number, error) {
 
 // hasNonzeroDigit reports whether the mantissa of a decimal number has a nonzero digit.
 func hasNonzeroDigit(text []byte) bool {
-	for _, c := range text {
-		if c == 'e' || c == 'E' {
+	for _, char := range text {
+		if char == 'e' || char == 'E' {
 			return false
 		}
-		if c >= '1' && c <= '9' {
+		if char >= '1' && char <= '9' {
 			return true
 		}
 	}

@@ -81,11 +81,11 @@ func appendScientific(dst, digits []byte, exp int) []byte {
 	if len(digits) > 1 {
 		dst = append(append(dst, '.'), digits[1:]...)
 	}
-	s := byte('+')
+	sign := byte('+')
 	if exp < 0 {
-		s, exp = '-', -exp
+		sign, exp = '-', -exp
 	}
-	dst = append(dst, 'e', s)
+	dst = append(dst, 'e', sign)
 	if exp < 10 {
 		dst = append(dst, '0')
 	}
@@ -96,20 +96,22 @@ func appendScientific(dst, digits []byte, exp int) []byte {
 func appendPlain(dst, digits []byte, exp int) []byte {
 	if exp < 0 {
 		dst = append(dst, "0."...)
-		for range -exp - 1 {
-			dst = append(dst, '0')
-		}
+		dst = appendZeros(dst, -exp-1)
 		return append(dst, digits...)
 	}
-	for i := 0; i <= exp || i < len(digits); i++ {
-		if i == exp+1 {
-			dst = append(dst, '.')
-		}
-		if i < len(digits) {
-			dst = append(dst, digits[i])
-		} else {
-			dst = append(dst, '0')
-		}
+	wholeDigits := exp + 1
+	if len(digits) <= wholeDigits {
+		return appendZeros(append(dst, digits...), wholeDigits-len(digits))
+	}
+	dst = append(dst, digits[:wholeDigits]...)
+	dst = append(dst, '.')
+	return append(dst, digits[wholeDigits:]...)
+}
+
+// appendZeros appends n zeros.
+func appendZeros(dst []byte, n int) []byte {
+	for range n {
+		dst = append(dst, '0')
 	}
 	return dst
 }

@@ -43,16 +43,16 @@ func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 // valueText returns the values of the state or observation with the given index, separated by
 // commas.
 func (s *staFile) valueText(index int) string {
-	var out []string
+	var texts []string
 	for i, variable := range s.vars {
-		x := s.values[index*len(s.vars)+i]
-		text := strconv.Itoa(int(x))
+		value := s.values[index*len(s.vars)+i]
+		text := strconv.Itoa(int(value))
 		if variable.Type == sema.Bool {
-			text = strconv.FormatBool(x != 0)
+			text = strconv.FormatBool(value != 0)
 		}
-		out = append(out, text)
+		texts = append(texts, text)
 	}
-	return strings.Join(out, ",")
+	return strings.Join(texts, ",")
 }
 
 // varNames returns the names of the variables.
@@ -89,14 +89,11 @@ func (w *Writer) Observations(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		p.writeComment("Observations")
-		p.write("(")
-		for i, o := range p.program.Observables {
-			if i > 0 {
-				p.write(",")
-			}
-			p.write(o.Name)
+		var names []string
+		for _, observable := range p.program.Observables {
+			names = append(names, observable.Name)
 		}
-		p.write(")")
+		p.write("(" + strings.Join(names, ",") + ")")
 		p.endLine()
 		for k, text := range p.observations.Texts {
 			p.writeInt(k)

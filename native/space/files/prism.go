@@ -22,21 +22,29 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		p.players = p.model.Player != nil
-		if p.opts.Format == Matlab {
-			p.declareMatrices(p.matrixSymbol())
-		} else {
-			n := p.model.NumTransitions()
-			if p.mergesParallel() {
-				var err error
-				if n, err = p.countTransitions(p.writtenRow); err != nil {
-					return err
-				}
-			}
-			p.writeTotals(n)
-			p.initialObservations()
+		if err := p.transitionsHeader(); err != nil {
+			return err
 		}
 		return p.writeTransitions(p.matrixSymbol(), true, p.writtenRow)
 	})
+}
+
+// transitionsHeader writes the lines before the transitions: the totals or, in MATLAB code, the declarations.
+func (p *printer) transitionsHeader() error {
+	if p.opts.Format == Matlab {
+		p.declareMatrices(p.matrixSymbol())
+		return nil
+	}
+	numTransitions := p.model.NumTransitions()
+	if p.mergesParallel() {
+		var err error
+		if numTransitions, err = p.countTransitions(p.writtenRow); err != nil {
+			return err
+		}
+	}
+	p.writeTotals(numTransitions)
+	p.initialObservations()
+	return nil
 }
 
 // matrixSymbol returns the name of the transition matrix in MATLAB code.
@@ -122,28 +130,43 @@ func (p *printer) writeTransitions(name string, withActions bool, transitions fu
 		choices, err = p.sortedChoices(choices, state)
 		for choice, choiceIndex := range choices {
 			row = transitions(row, choiceIndex)
-			switch {
-			case p.opts.Format == Rows:
+			action := ""
+			if withActions && p.nondeterministic() {
+				action = p.actionName(choiceIndex)
+			}
+			switch p.opts.Format {
+			case Rows:
 				p.writeRow(number, row)
 				if withActions && !p.opts.NoActions && p.nondeterministic() {
-					p.write(" " + p.actionName(choiceIndex))
+					p.write(" " + action)
 				}
 				p.endLine()
-			case p.opts.Format == Matlab:
-				for _, transition := range row {
-					p.writeAssignment(name, number, choice, transition)
-				}
+			case Matlab:
+				p.writeAssignments(name, number, choice, row)
 			default:
-				for _, transition := range row {
-					if withActions && p.nondeterministic() {
-						transition.action = p.actionName(choiceIndex)
-					}
-					p.writeTransition(number, choice, transition, !withActions || p.probabilistic())
-				}
+				withWeights := !withActions || p.probabilistic()
+				p.writeChoiceLines(number, choice, row, action, withWeights)
 			}
 		}
 		return err
 	})
+}
+
+// writeAssignments writes the transitions of a choice in MATLAB code.
+func (p *printer) writeAssignments(name string, state, choice int, row []writtenTransition) {
+	for _, transition := range row {
+		p.writeAssignment(name, state, choice, transition)
+	}
+}
+
+// writeChoiceLines writes a line for each transition of a choice. action, unless empty, is the action of all of them.
+func (p *printer) writeChoiceLines(state, choice int, row []writtenTransition, action string, withWeights bool) {
+	for _, transition := range row {
+		if action != "" {
+			transition.action = action
+		}
+		p.writeTransition(state, choice, transition, withWeights)
+	}
 }
 
 // writeRow writes the transitions of a state on one line: "0 0.5:1 0.5:2".
@@ -282,16 +305,18 @@ func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
 	return w.writeLabels(ctx, out, labels)
 }
 
-// PropertyLabels writes a .lab file with the labels that Options.Program has and the program of the
-// space does not have.
+// PropertyLabels writes a .lab file with the labels of Options.Program that the program of the space does not have.
 //
 // Source: prism -exportproplabels.
 func (w *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
-	own := w.space.Program().Labels
-	extra := slices.DeleteFunc(slices.Clone(w.program.Labels), func(l sema.LabelDef) bool {
-		return slices.ContainsFunc(own, func(o sema.LabelDef) bool { return o.Name == l.Name })
-	})
-	labels, err := w.evaluateLabels(ctx, extra)
+	var added []sema.LabelDef
+	for _, label := range w.program.Labels {
+		isKnown := func(known sema.LabelDef) bool { return known.Name == label.Name }
+		if !slices.ContainsFunc(w.space.Program().Labels, isKnown) {
+			added = append(added, label)
+		}
+	}
+	labels, err := w.evaluateLabels(ctx, added)
 	if err != nil {
 		return err
 	}
@@ -314,24 +339,30 @@ func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse
 		}
 		p.endLine()
 		return p.forEachState(func(number, state int) error {
-			hasLabels := false
-			for index, label := range labels {
-				if !label.States.Has(state) {
-					continue
-				}
-				if !hasLabels {
-					p.writeInt(number)
-					p.write(":")
-				}
-				p.spaceInt(index)
-				hasLabels = true
-			}
-			if hasLabels {
-				p.endLine()
-			}
+			p.writeLabelsOf(number, state, labels)
 			return nil
 		})
 	})
+}
+
+// writeLabelsOf writes the line of a state with the numbers of its labels, such as "3: 0 2". A state without labels has
+// no line.
+func (p *printer) writeLabelsOf(number, state int, labels []sparse.Label) {
+	hasLabels := false
+	for index, label := range labels {
+		if !label.States.Has(state) {
+			continue
+		}
+		if !hasLabels {
+			p.writeInt(number)
+			p.write(":")
+		}
+		p.spaceInt(index)
+		hasLabels = true
+	}
+	if hasLabels {
+		p.endLine()
+	}
 }
 
 // matlabLabels writes a vector of zeros and ones for each label in MATLAB code.
@@ -373,9 +404,9 @@ func (w *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) 
 }
 
 // evaluateLabels returns labels with the states in which they hold.
-func (w *Writer) evaluateLabels(ctx context.Context, defs []sema.LabelDef) ([]sparse.Label, error) {
-	var out []sparse.Label
-	for _, definition := range defs {
+func (w *Writer) evaluateLabels(ctx context.Context, definitions []sema.LabelDef) ([]sparse.Label, error) {
+	var labels []sparse.Label
+	for _, definition := range definitions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -383,9 +414,9 @@ func (w *Writer) evaluateLabels(ctx context.Context, defs []sema.LabelDef) ([]sp
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, sparse.Label{Name: definition.Name, States: set})
+		labels = append(labels, sparse.Label{Name: definition.Name, States: set})
 	}
-	return out, nil
+	return labels, nil
 }
 
 // StateRewards writes PRISM's .srew file with the nonzero state rewards of Program.Rewards[index].
@@ -454,22 +485,21 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 		return err
 	}
 	return w.printTo(ctx, out, func(p *printer) error {
-		rewardTransitions := func(dst []writtenTransition, choice int) []writtenTransition { return p.rewardRow(dst, choice, reward) }
-		name := "C" + strconv.Itoa(index+1)
-		switch p.opts.Format {
-		case Plain:
+		rewardRow := func(dst []writtenTransition, choice int) []writtenTransition { return p.rewardRow(dst, choice, reward) }
+		matrixName := "C" + strconv.Itoa(index+1)
+		if p.opts.Format == Matlab {
+			p.declareMatrices(matrixName)
+			return p.writeTransitions(matrixName, false, rewardRow)
+		}
+		if p.opts.Format == Plain {
 			p.writeRewardHeader(index, "Transition")
-		case Matlab:
-			p.declareMatrices(name)
 		}
-		if p.opts.Format != Matlab {
-			total, err := p.countTransitions(rewardTransitions)
-			if err != nil {
-				return err
-			}
-			p.writeTotals(total)
+		total, err := p.countTransitions(rewardRow)
+		if err != nil {
+			return err
 		}
-		return p.writeTransitions(name, false, rewardTransitions)
+		p.writeTotals(total)
+		return p.writeTransitions(matrixName, false, rewardRow)
 	})
 }
 

@@ -155,37 +155,55 @@ func (r *spaceReader) readRewardStructure(index int) error {
 	var stateFile, transitionFile *rewFile
 	var stateRewards, transitionRewards *rewardColumn
 	var err error
-	name := ""
-	if index < len(r.src.StateRewards) && r.src.StateRewards[index].Text != nil {
-		if stateFile, stateRewards, err = readStateRewards(r.ctx, r.src.StateRewards[index], r.model, r.opts.Exact); err != nil {
+	if src := sourceAt(r.src.StateRewards, index); src.Text != nil {
+		if stateFile, stateRewards, err = readStateRewards(r.ctx, src, r.model, r.opts.Exact); err != nil {
 			return err
 		}
 		r.errs = append(r.errs, stateFile.errs...)
-		name = stateFile.name
 	}
-	if index < len(r.src.TransitionRewards) && r.src.TransitionRewards[index].Text != nil {
-		if transitionFile, transitionRewards, err = readTransitionRewards(r.ctx, r.src.TransitionRewards[index], r.model, r.opts.Exact, r.traFile.assembly.numChoices); err != nil {
+	if src := sourceAt(r.src.TransitionRewards, index); src.Text != nil {
+		if transitionFile, transitionRewards, err = readTransitionRewards(r.ctx, src, r.model, r.opts.Exact, r.traFile.assembly.numChoices); err != nil {
 			return err
 		}
 		r.errs = append(r.errs, transitionFile.errs...)
-		if stateFile != nil && stateFile.hasHeader && transitionFile.hasHeader && stateFile.name != transitionFile.name {
-			r.errs.Add(transitionFile.src.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.src.Name)
-		}
-		if transitionFile.hasHeader {
-			name = transitionFile.name
-		}
 	}
+	name := r.structureName(stateFile, transitionFile)
 	if len(r.errs) > 0 {
 		return nil
 	}
 	if transitionRewards != nil && r.model.Intervals() && differWithinChoice(r.model, transitionRewards) {
-		r.errs.Add(r.src.TransitionRewards[index].Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
+		r.errs.Add(transitionFile.src.Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
 		return nil
 	}
 	reward, perTransition := rewardStructure(r.model, name, stateRewards, transitionRewards)
 	r.model.Rewards = append(r.model.Rewards, reward)
 	r.transitionRewards = append(r.transitionRewards, perTransition)
 	return nil
+}
+
+// sourceAt returns the source with an index, or an empty one beyond the last.
+func sourceAt(sources []Source, index int) Source {
+	if index < len(sources) {
+		return sources[index]
+	}
+	return Source{}
+}
+
+// structureName returns the name of a reward structure from the headers of its files, of which either may be nil. Two
+// different names are an error.
+func (r *spaceReader) structureName(stateFile, transitionFile *rewFile) string {
+	hasStateName := stateFile != nil && stateFile.hasHeader
+	hasTransitionName := transitionFile != nil && transitionFile.hasHeader
+	if hasStateName && hasTransitionName && stateFile.name != transitionFile.name {
+		r.errs.Add(transitionFile.src.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.src.Name)
+	}
+	switch {
+	case hasTransitionName:
+		return transitionFile.name
+	case hasStateName:
+		return stateFile.name
+	}
+	return ""
 }
 
 // checkDeadlocks returns a *explicit.DeadlockError if there are deadlocks and NoFixDeadlocks is set.
@@ -220,8 +238,11 @@ func (r *spaceReader) importSpace() (*explicit.Space, error) {
 		}
 	}
 	space, err := explicit.Import(imported)
-	if dup, ok := errors.AsType[*explicit.DuplicateError](err); ok && r.staFile != nil {
-		return nil, syntax.ErrorList{{File: r.staFile.src.Name, Pos: r.staFile.findState(dup.Second), Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", dup.First, dup.Second)}}
+	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok && r.staFile != nil {
+		return nil, syntax.ErrorList{{
+			File: r.staFile.src.Name, Pos: r.staFile.findState(duplicate.Second),
+			Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
+		}}
 	}
 	return space, err
 }

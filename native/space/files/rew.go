@@ -21,9 +21,10 @@ type rewFile struct {
 }
 
 // newRewFile reads the comments and the line of totals. It returns the number of rewards from that
-// line. totals are the expected numbers before it. ok is false after an error.
-func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []int) (*rewFile, int, bool) {
-	file := &rewFile{lines: newLines(src), exact: exact, model: model}
+// line. totals are the numbers that the line must have before it: states and, in an MDP, choices. ok is false after an
+// error.
+func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []int) (file *rewFile, numRewards int, ok bool) {
+	file = &rewFile{lines: newLines(src), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
 		if len(file.errs) == 0 {
 			file.errorAtEnd("found the end of the file, wanted the totals")
@@ -35,17 +36,17 @@ func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals
 		file.errorAt(0, "found %d totals, wanted %d", len(fields), len(totals)+1)
 		return file, 0, false
 	}
-	for i, want := range totals {
-		numRewards, ok := file.parseCount(fields[i], "total")
+	for i, wanted := range totals {
+		found, ok := file.parseCount(fields[i], "total")
 		if !ok {
 			return file, 0, false
 		}
-		if numRewards != want {
-			file.errorAt(fields[i].column, "found %d %s, wanted %d as in the transitions", numRewards, []string{"states", "choices"}[i], want)
+		if found != wanted {
+			file.errorAt(fields[i].column, "found %d %s, wanted %d as in the transitions", found, []string{"states", "choices"}[i], wanted)
 			return file, 0, false
 		}
 	}
-	numRewards, ok := file.parseCount(fields[len(totals)], "number of rewards")
+	numRewards, ok = file.parseCount(fields[len(totals)], "number of rewards")
 	return file, numRewards, ok
 }
 
@@ -274,50 +275,56 @@ func (file *trewFile) checkCompleteChoices() {
 	for state := range file.model.NumStates() {
 		first, end := file.model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			firstTransition, endTransition := file.model.Row(choice)
-			numRewards := 0
-			for transition := firstTransition; transition < endTransition; transition++ {
-				if file.column.present.Has(transition) {
-					numRewards++
-				}
-			}
-			if numRewards != 0 && numRewards != endTransition-firstTransition {
-				file.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, endTransition-firstTransition, choice-first, state)
+			numRewards, numTransitions := file.countRewards(choice)
+			if numRewards != 0 && numRewards != numTransitions {
+				file.errorAtEnd("found rewards for %d of the %d transitions of choice %d of state %d, wanted one for each", numRewards, numTransitions, choice-first, state)
 			}
 		}
 	}
 }
 
+// countRewards returns how many transitions of a choice have a reward, and how many there are.
+func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) {
+	first, end := file.model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		if file.column.present.Has(transition) {
+			numRewards++
+		}
+	}
+	return numRewards, end - first
+}
+
 // rewardStructure combines state rewards and transition rewards into a reward structure; either may
 // be nil. The second result has the rewards of single transitions of a Markov chain.
 func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (sparse.Reward, explicit.TransitionReward) {
-	reward := sparse.Reward{Name: name, Err: sema.UnitRoundoff}
-	perTransition := explicit.TransitionReward{}
-	if state == nil && model.Exact() {
-		state = newColumn(model.NumStates(), true)
+	if model.Exact() { // a reward structure needs fractions
+		if state == nil {
+			state = newColumn(model.NumStates(), true)
+		}
+		if transition == nil {
+			transition = newColumn(model.NumTransitions(), true)
+		}
 	}
+	reward := sparse.Reward{Name: name, Err: sema.UnitRoundoff}
 	if state != nil {
 		reward.State, reward.StateRat = state.values, state.rats
 	}
-	if transition == nil && model.Exact() {
-		transition = newColumn(model.NumTransitions(), true)
-	}
 	if transition == nil {
-		return reward, perTransition
+		return reward, explicit.TransitionReward{}
 	}
 	choice := newColumn(model.NumChoices(), model.Exact())
 	maxTransitions := 0
-	for choiceIndex := range model.NumChoices() {
-		first, end := model.Row(choiceIndex)
+	for c := range model.NumChoices() {
+		first, end := model.Row(c)
 		maxTransitions = max(maxTransitions, end-first)
-		choice.set(choiceIndex, choiceReward(model, transition, choiceIndex))
+		choice.set(c, choiceReward(model, transition, c))
 	}
 	reward.Choice, reward.ChoiceRat = choice.values, choice.rats
-	if model.Kind != sparse.MDP {
-		perTransition = explicit.TransitionReward{Values: transition.values, Rats: transition.rats}
-		reward.Err = 1.01 * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
+	if model.Kind == sparse.MDP {
+		return reward, explicit.TransitionReward{}
 	}
-	return reward, perTransition
+	reward.Err = 1.01 * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
+	return reward, explicit.TransitionReward{Values: transition.values, Rats: transition.rats}
 }
 
 // differWithinChoice reports whether two transitions of the same choice have different rewards.

@@ -14,7 +14,7 @@ import (
 type writtenTransition struct {
 	target int
 	value  number
-	high   number // the upper bound of an interval; x is the lower bound
+	high   number // the upper bound of an interval; value is the lower bound
 	action string
 }
 
@@ -24,17 +24,18 @@ func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransi
 	merges := w.mergesParallel()
 	dst = dst[:0]
 	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
-	for _, target := range w.rowBuffer {
-		transition := writtenTransition{target: int(w.stateNumbers[w.model.Target[target]]), value: w.weight(target)}
+	for _, i := range w.rowBuffer {
+		transition := writtenTransition{target: int(w.stateNumbers[w.model.Target[i]]), value: w.weight(i)}
 		if w.model.Intervals() {
-			transition.high.rat = w.model.HighRat(target)
+			transition.high.rat = w.model.HighRat(i)
 		}
-		if !merges {
-			if !w.nondeterministic() {
-				transition.action = w.actionName(target)
-			}
-		} else if n := len(dst); n > 0 && dst[n-1].target == transition.target {
-			dst[n-1].value, dst[n-1].high = addNumbers(dst[n-1].value, transition.value), addNumbers(dst[n-1].high, transition.high)
+		if !merges && !w.nondeterministic() {
+			transition.action = w.actionName(i)
+		}
+		last := len(dst) - 1
+		if merges && last >= 0 && dst[last].target == transition.target {
+			dst[last].value = addNumbers(dst[last].value, transition.value)
+			dst[last].high = addNumbers(dst[last].high, transition.high)
 			continue
 		}
 		dst = append(dst, transition)
@@ -51,7 +52,7 @@ func (w *Writer) mergesParallel() bool {
 // rewardRow returns the nonzero transition rewards of a choice in the order of the file. With
 // Options.Zeros it also returns zeros that a reader needs to assign the others. PRISM's symbolic
 // engines write one reward per target.
-func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, target int) number) []writtenTransition {
+func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
 	merges := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
 	dst = dst[:0]
 	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
@@ -60,38 +61,40 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 		slices.SortStableFunc(transitions, w.compareTargets)
 	}
 	for len(transitions) > 0 {
-		numSameTarget := 1
-		for merges && numSameTarget < len(transitions) && w.compareTargets(transitions[0], transitions[numSameTarget]) == 0 {
-			numSameTarget++
+		numMerged := 1
+		for merges && numMerged < len(transitions) && w.compareTargets(transitions[0], transitions[numMerged]) == 0 {
+			numMerged++
 		}
-		mean := w.mean(transitions[:numSameTarget], func(target int) number { return reward(choice, target) })
+		mean := w.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
 		if !mean.isZero() || !merges && w.isAmbiguous(transitions[0], choice, reward) {
-			dst = append(dst, writtenTransition{target: int(w.stateNumbers[w.model.Target[transitions[0]]]), value: mean})
+			target := w.stateNumbers[w.model.Target[transitions[0]]]
+			dst = append(dst, writtenTransition{target: int(target), value: mean})
 		}
-		transitions = transitions[numSameTarget:]
+		transitions = transitions[numMerged:]
 	}
 	return dst
 }
 
 // isAmbiguous reports whether a reader of a .trew file could not know which transitions of a Markov
-// chain with the same target have a nonzero reward. Only actions distinguish them, and .trew
+// chain with the same target as the given one have a nonzero reward. Only actions distinguish them, and .trew
 // files have no actions.
-func (w *Writer) isAmbiguous(target, choice int, reward func(choice, target int) number) bool {
+func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
 	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
 		return false
 	}
 	first, end := w.model.Row(choice)
 	var parallel []int
-	rewarded := 0
+	numRewards := 0
 	for other := first; other < end; other++ {
-		if w.model.Target[other] == w.model.Target[target] {
-			parallel = append(parallel, other)
-			if otherReward := reward(choice, other); !otherReward.isZero() {
-				rewarded++
-			}
+		if w.model.Target[other] != w.model.Target[transition] {
+			continue
+		}
+		parallel = append(parallel, other)
+		if otherReward := reward(choice, other); !otherReward.isZero() {
+			numRewards++
 		}
 	}
-	return rewarded > 0 && rewarded < len(parallel) && !haveEqualWeights(w.model, parallel)
+	return numRewards > 0 && numRewards < len(parallel) && !haveEqualWeights(w.model, parallel)
 }
 
 // haveEqualWeights reports whether transitions have the same weight. Then it does not matter which
@@ -104,24 +107,29 @@ func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 }
 
 // mean returns the mean of the values of transitions, weighted with their probabilities or rates.
-func (w *Writer) mean(transitions []int, value func(target int) number) number {
+func (w *Writer) mean(transitions []int, value func(transition int) number) number {
 	if len(transitions) == 1 {
 		return value(transitions[0])
 	}
-	sum, total := number{}, number{}
-	for _, target := range transitions {
-		v, weighted := value(target), w.weight(target)
-		total = addNumbers(total, weighted)
-		if weighted.rat != nil {
-			weighted.rat = new(big.Rat).Mul(weighted.rat, cmp.Or(v.rat, new(big.Rat)))
-		}
-		weighted.float *= v.float
-		sum = addNumbers(sum, weighted)
+	sum, totalWeight := number{}, number{}
+	for _, transition := range transitions {
+		weight := w.weight(transition)
+		totalWeight = addNumbers(totalWeight, weight)
+		sum = addNumbers(sum, multiply(weight, value(transition)))
 	}
-	if total.rat != nil {
-		return number{rat: new(big.Rat).Quo(sum.rat, total.rat)}
+	if totalWeight.rat != nil {
+		return number{rat: new(big.Rat).Quo(sum.rat, totalWeight.rat)}
 	}
-	return number{float: sum.float / total.float}
+	return number{float: sum.float / totalWeight.float}
+}
+
+// multiply returns weight times value, as a fraction if weight is one. A value without a fraction then counts as zero.
+func multiply(weight, value number) number {
+	product := number{float: weight.float * value.float}
+	if weight.rat != nil {
+		product.rat = new(big.Rat).Mul(weight.rat, cmp.Or(value.rat, new(big.Rat)))
+	}
+	return product
 }
 
 // addNumbers returns a+b. If one has a fraction, the other must have a fraction too or be zero.
@@ -156,26 +164,32 @@ func (w *Writer) sortedTransitions(dst []int, choice int) []int {
 	for transition := first; transition < end; transition++ {
 		dst = append(dst, transition)
 	}
-	if w.nondeterministic() && len(dst) < shortRow { // insertion sort, because most rows are short
-		for i := 1; i < len(dst); i++ {
-			for j := i; j > 0 && w.compareTargets(dst[j], dst[j-1]) < 0; j-- {
-				dst[j], dst[j-1] = dst[j-1], dst[j]
-			}
-		}
+	if w.nondeterministic() {
+		w.sortByTarget(dst)
 		return dst
 	}
-	symbolic := w.opts.Symbolic && !w.opts.NoActions && w.model.Actions != nil
+	sortsByAction := w.opts.Symbolic && !w.opts.NoActions && w.model.Actions != nil
 	slices.SortStableFunc(dst, func(a, b int) int {
 		byTarget := w.compareTargets(a, b)
-		switch {
-		case w.nondeterministic():
-			return byTarget
-		case symbolic:
+		if sortsByAction {
 			return cmp.Or(cmp.Compare(w.model.Actions[a], w.model.Actions[b]), byTarget)
 		}
 		return cmp.Or(byTarget, cmp.Compare(cmp.Or(w.actionName(a), "null"), cmp.Or(w.actionName(b), "null")))
 	})
 	return dst
+}
+
+// sortByTarget sorts transitions by target. It sorts a short row by insertion, because most rows are short.
+func (w *Writer) sortByTarget(transitions []int) {
+	if len(transitions) >= shortRow {
+		slices.SortStableFunc(transitions, w.compareTargets)
+		return
+	}
+	for i := 1; i < len(transitions); i++ {
+		for j := i; j > 0 && w.compareTargets(transitions[j], transitions[j-1]) < 0; j-- {
+			transitions[j], transitions[j-1] = transitions[j-1], transitions[j]
+		}
+	}
 }
 
 // sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines

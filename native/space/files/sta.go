@@ -55,20 +55,17 @@ func (s *staFile) splitTuple(column int) ([]field, bool) {
 		s.errorAt(column, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
 		return nil, false
 	}
-	s.tupleFields = s.tupleFields[:0]
-	inner := text[1 : len(text)-1]
-	if len(inner) == 0 {
+	list := text[1 : len(text)-1]
+	if len(list) == 0 {
 		return nil, true
 	}
-	for start := column + 1; ; {
-		comma := bytes.IndexByte(inner, ',')
-		if comma < 0 {
-			s.tupleFields = append(s.tupleFields, field{inner, start})
-			return s.tupleFields, true
-		}
-		s.tupleFields = append(s.tupleFields, field{inner[:comma], start})
-		inner, start = inner[comma+1:], start+comma+1
+	s.tupleFields = s.tupleFields[:0]
+	column++
+	for part := range bytes.SplitSeq(list, []byte(",")) {
+		s.tupleFields = append(s.tupleFields, field{part, column})
+		column += len(part) + 1
 	}
+	return s.tupleFields, true
 }
 
 // readNames reads the names of the variables from the current line. It returns false after an
@@ -148,15 +145,14 @@ func (s *staFile) addValue(slot int, field field) {
 	variable := &s.vars[slot]
 	text := field.String()
 	if variable.Type == sema.Bool {
-		if text != "true" && text != "false" {
+		switch text {
+		case "true":
+			s.values = append(s.values, 1)
+		case "false":
+			s.values = append(s.values, 0)
+		default:
 			s.errorAt(field.column, "found %s, wanted true or false as before: %q is Boolean", quote(field.text), variable.Name)
-			return
 		}
-		value := int32(0)
-		if text == "true" {
-			value = 1
-		}
-		s.values = append(s.values, value)
 		return
 	}
 	value, err := strconv.ParseInt(text, 10, 32)

@@ -71,25 +71,28 @@ func (g *StateFiles) Space(ctx context.Context, fractions explicit.Fractions) (*
 
 // Files implements runner.StateSpace. The first file has the transitions.
 func (g *StateFiles) Files() []runner.File {
-	out := []runner.File{{Name: "model." + g.extension, Data: g.sources.Transitions.Text}}
+	files := []runner.File{{Name: "model." + g.extension, Data: g.sources.Transitions.Text}}
 	add := func(name string, src *Source) {
 		if src != nil {
-			out = append(out, runner.File{Name: name, Data: src.Text})
+			files = append(files, runner.File{Name: name, Data: src.Text})
 		}
 	}
 	add("model.sta", g.sources.States)
 	add("model.lab", g.sources.Labels)
 	add("model.obs", g.sources.Observations)
-	addAll := func(ext string, sources []Source) {
-		for i := range sources {
-			number := ""
-			if len(sources) > 1 {
-				number = strconv.Itoa(i + 1)
-			}
-			add("model"+number+"."+ext, &sources[i])
+	files = append(files, rewardFiles("srew", g.sources.StateRewards)...)
+	return append(files, rewardFiles("trew", g.sources.TransitionRewards)...)
+}
+
+// rewardFiles returns a file for each source of rewards, numbered if there are several.
+func rewardFiles(extension string, sources []Source) []runner.File {
+	var files []runner.File
+	for i, src := range sources {
+		number := ""
+		if len(sources) > 1 {
+			number = strconv.Itoa(i + 1)
 		}
+		files = append(files, runner.File{Name: "model" + number + "." + extension, Data: src.Text})
 	}
-	addAll("srew", g.sources.StateRewards)
-	addAll("trew", g.sources.TransitionRewards)
-	return out
+	return files
 }

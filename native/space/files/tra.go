@@ -28,7 +28,7 @@ func partHeaders() []partHeader {
 }
 
 // nextData reads the next line with data and splits it into fields. It passes comments to visit,
-// unless visit is nil. The header of a file with other contents than what is an error.
+// unless visit is nil. The header of a file of another kind is an error.
 func (l *lines) nextData(kind string, visit func(comment string)) bool {
 	for l.next() {
 		trimmed := bytes.TrimSpace(l.text)
@@ -39,17 +39,26 @@ func (l *lines) nextData(kind string, visit func(comment string)) bool {
 			l.splitFields()
 			return true
 		}
-		for _, header := range partHeaders() {
-			if header.kind != kind && strings.HasPrefix(string(trimmed), header.text) {
-				l.errorAt(0, "found the header of a file of %s, wanted %s", header.kind, kind)
-				return false
-			}
+		comment := string(trimmed)
+		if other := otherKind(comment, kind); other != "" {
+			l.errorAt(0, "found the header of a file of %s, wanted %s", other, kind)
+			return false
 		}
 		if visit != nil {
-			visit(string(trimmed))
+			visit(comment)
 		}
 	}
 	return false
+}
+
+// otherKind returns the kind of contents that a comment begins, unless it is the wanted kind or the comment begins none.
+func otherKind(comment, wanted string) string {
+	for _, header := range partHeaders() {
+		if header.kind != wanted && strings.HasPrefix(comment, header.text) {
+			return header.kind
+		}
+	}
+	return ""
 }
 
 // traFile reads a .tra file.
@@ -67,29 +76,9 @@ type traFile struct {
 // unknown, the traFile is nil too. The last result has the diagnostics.
 func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
 	lines := newLines(src)
-	file := &traFile{modelType: opts.Type, current: -1}
-	headerType := syntax.TypeNone
-	if !lines.nextData("transitions", func(comment string) { headerType = typeOfComment(lines, comment) }) {
-		if len(lines.errs) == 0 {
-			lines.errorAtEnd("found the end of the file, wanted the numbers of states and transitions")
-		}
-		return nil, nil, lines, nil
-	}
-	if file.modelType == syntax.TypeNone {
-		file.modelType = headerType
-	}
-	if !file.readTotals(lines) {
-		return nil, nil, lines, nil
-	}
-	if err := opts.checkNumStates(file.totals[0]); err != nil {
+	file, err := startTraFile(lines, opts)
+	if file == nil || err != nil {
 		return nil, nil, lines, err
-	}
-	intervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
-	opts.Exact = opts.Exact || intervals
-	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals[0], opts)
-	file.intervals = intervals
-	if file.modelType == syntax.POMDP {
-		file.stateObservations = slices.Repeat([]int{-1}, file.totals[0])
 	}
 	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
 	file.builder.Grow(min(file.totals[0], maxRows), min(file.totals[1], maxRows), min(file.totals[2], maxRows))
@@ -102,6 +91,36 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 		file.readLine()
 	}
 	return file, file.finishModel(), lines, nil
+}
+
+// startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It returns nil
+// if a diagnostic says what is wrong.
+func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
+	file := &traFile{modelType: opts.Type, current: -1}
+	headerType := syntax.TypeNone
+	if !lines.nextData("transitions", func(comment string) { headerType = typeOfComment(lines, comment) }) {
+		if len(lines.errs) == 0 {
+			lines.errorAtEnd("found the end of the file, wanted the numbers of states and transitions")
+		}
+		return nil, nil
+	}
+	if file.modelType == syntax.TypeNone {
+		file.modelType = headerType
+	}
+	if !file.readTotals(lines) {
+		return nil, nil
+	}
+	if err := opts.checkNumStates(file.totals[0]); err != nil {
+		return nil, err
+	}
+	intervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
+	opts.Exact = opts.Exact || intervals
+	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals[0], opts)
+	file.intervals = intervals
+	if file.modelType == syntax.POMDP {
+		file.stateObservations = slices.Repeat([]int{-1}, file.totals[0])
+	}
+	return file, nil
 }
 
 // sparseKind returns the kind of graph of a model type.
@@ -325,30 +344,38 @@ func (t *traFile) setObservation(state int, field field) bool {
 // startRow starts the given state and choice, unless they are the current ones. It returns false if
 // they are not in order.
 func (t *traFile) startRow(state, choice int, action sparse.Action) bool {
-	isNew := state != t.current
 	if state < t.current {
 		t.errorAt(t.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, t.current)
 		return false
 	}
-	if isNew {
+	isNewState := state > t.current
+	if isNewState {
 		t.startState(state)
 		t.current, t.numStateChoices = state, 0
 	}
-	last := t.numStateChoices - 1
+	if t.kind == sparse.MDP {
+		return t.startChoiceRow(state, choice, action)
+	}
+	if isNewState {
+		t.numStateChoices = 1
+		t.startChoice(sparse.NoAction, t.position(0))
+	}
+	return true
+}
+
+// startChoiceRow starts a choice of the current state of an MDP, unless it is the current one. It returns false if the
+// choice is not in order, or has another action than before.
+func (t *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
+	next := t.numStateChoices
+	last := next - 1
 	switch {
-	case t.kind != sparse.MDP:
-		if isNew {
-			t.numStateChoices = 1
-			t.startChoice(sparse.NoAction, t.position(0))
-		}
-		return true
-	case choice == t.numStateChoices:
+	case choice == next:
 		t.numStateChoices++
 		t.rowAction = action
 		t.startChoice(action, t.position(0))
 		return true
 	case choice != last:
-		t.errorAt(t.fields[1].column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), t.numStateChoices)
+		t.errorAt(t.fields[1].column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), next)
 		return false
 	case action != t.rowAction:
 		t.errorAt(0, "found another action for choice %d of state %d, wanted one", choice, state)

@@ -28,8 +28,8 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	u := &umbFile{ctx: ctx, opts: opts, src: src}
-	space, err := u.read()
+	file := &umbFile{ctx: ctx, opts: opts, src: src}
+	space, err := file.read()
 	if err == nil || ctx.Err() != nil {
 		return space, firstError(ctx.Err(), err)
 	}
@@ -98,16 +98,21 @@ type umbNumbers struct{ umb.Numbers }
 
 // get returns number i, with a fraction if exact is set.
 func (n *umbNumbers) get(i int, exact bool) (number, error) {
-	if !n.Fractions() {
-		value := number{float: n.Double(i)}
-		if math.IsNaN(value.float) || math.IsInf(value.float, 0) {
-			return value, fmt.Errorf("found the number %v", value.float)
-		}
-		if exact {
-			value.rat = new(big.Rat).SetFloat64(value.float)
-		}
-		return value, nil
+	if n.Fractions() {
+		return n.getFraction(i, exact)
 	}
+	value := number{float: n.Double(i)}
+	if math.IsNaN(value.float) || math.IsInf(value.float, 0) {
+		return value, fmt.Errorf("found the number %v", value.float)
+	}
+	if exact {
+		value.rat = new(big.Rat).SetFloat64(value.float)
+	}
+	return value, nil
+}
+
+// getFraction is get for a column of fractions.
+func (n *umbNumbers) getFraction(i int, exact bool) (number, error) {
 	fraction, err := umb.Rat(n.Fraction(i))
 	if err != nil {
 		return number{}, err
@@ -126,13 +131,13 @@ func (n *umbNumbers) get(i int, exact bool) (number, error) {
 // readStateSet reads a set of n states from a bit vector.
 func readStateSet(member *umb.Member, n int) (*sparse.Set, error) {
 	words, err := member.Bits(n)
-	out := sparse.NewSet(n)
-	for i, x := range words {
-		for ; x != 0; x &= x - 1 {
-			out.Add(64*i + bits.TrailingZeros64(x))
+	set := sparse.NewSet(n)
+	for i, word := range words {
+		for ; word != 0; word &= word - 1 { // removes the lowest bit
+			set.Add(64*i + bits.TrailingZeros64(word))
 		}
 	}
-	return out, err
+	return set, err
 }
 
 // forEachMember calls visit for every member of the archive.
@@ -142,19 +147,7 @@ func (file *umbFile) forEachMember(visit func(name string, member *umb.Member) e
 
 // read reads the index, then the other members of the archive, and builds the space.
 func (file *umbFile) read() (*explicit.Space, error) {
-	if err := file.forEachMember(func(name string, member *umb.Member) error {
-		if name != umb.IndexFile {
-			return nil
-		}
-		text, err := member.All(umb.MaxIndex)
-		if err == nil {
-			err = file.readIndex(text)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return umb.ErrStop
-	}); err != nil {
+	if err := file.forEachMember(file.readIndexMember); err != nil {
 		return nil, err
 	}
 	if file.index == nil {
@@ -165,6 +158,21 @@ func (file *umbFile) read() (*explicit.Space, error) {
 		return nil, err
 	}
 	return file.buildSpace()
+}
+
+// readIndexMember reads the index, and ignores other members of the archive. After the index it returns umb.ErrStop.
+func (file *umbFile) readIndexMember(name string, member *umb.Member) error {
+	if name != umb.IndexFile {
+		return nil
+	}
+	text, err := member.All(umb.MaxIndex)
+	if err == nil {
+		err = file.readIndex(text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return umb.ErrStop
 }
 
 // readIndex parses and checks the index of the file, which has the type and the numbers of states,
@@ -248,25 +256,10 @@ func (file *umbFile) hasChoices() bool {
 // and valuations that cannot be used, give a warning.
 func (file *umbFile) checkAnnotations() error {
 	for _, group := range file.index.Annotations {
-		for _, member := range group.Value {
-			annotation, name := &member.Value, group.Name+"/"+member.Name
-			switch {
-			case group.Name == "aps" && (annotation.Type.Type != "bool" || annotation.Type.Bits() != 1 || !slices.Equal(annotation.AppliesTo, []string{"states"})):
-				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, annotation.Type.Type)
-			case group.Name == "rewards":
-				if err := file.checkNumber(&annotation.Type); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				for _, kind := range annotation.AppliesTo {
-					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && file.hasChoices() {
-						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, file.modelType)
-					}
-				}
-			case group.Name != "aps":
-				file.warnings = append(file.warnings, fmt.Sprintf("the annotations %q of %s are not used", group.Name, file.src.Name))
-			}
-			if annotation.Probability != nil {
-				return fmt.Errorf("%s: found values with probabilities, which are not supported", name)
+		for i := range group.Value {
+			member := &group.Value[i]
+			if err := file.checkAnnotation(group.Name, &member.Value); err != nil {
+				return fmt.Errorf("%s/%s: %w", group.Name, member.Name, err)
 			}
 		}
 	}
@@ -281,47 +274,94 @@ func (file *umbFile) checkAnnotations() error {
 	return nil
 }
 
+// checkAnnotation returns an error for a label ("aps") or rewards that cannot be read. For other groups it adds a
+// warning.
+func (file *umbFile) checkAnnotation(group string, annotation *umb.Annotation) error {
+	switch group {
+	case "aps":
+		isLabel := annotation.Type.Type == "bool" && annotation.Type.Bits() == 1 && slices.Equal(annotation.AppliesTo, []string{"states"})
+		if !isLabel {
+			return fmt.Errorf("found an atomic proposition of type %q, wanted bool, of states", annotation.Type.Type)
+		}
+	case "rewards":
+		if err := file.checkRewards(annotation); err != nil {
+			return err
+		}
+	default:
+		file.warnings = append(file.warnings, fmt.Sprintf("the annotations %q of %s are not used", group, file.src.Name))
+	}
+	if annotation.Probability != nil {
+		return errors.New("found values with probabilities, which are not supported")
+	}
+	return nil
+}
+
+// checkRewards returns an error for rewards that cannot be read: rewards of branches need a Markov chain.
+func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
+	if err := file.checkNumber(&annotation.Type); err != nil {
+		return err
+	}
+	for _, kind := range annotation.AppliesTo {
+		isKnown := slices.Contains([]string{"states", "choices", "branches"}, kind)
+		if !isKnown || kind == "branches" && file.hasChoices() {
+			return fmt.Errorf("found rewards of %s, which are not supported for a model of type %s", kind, file.modelType)
+		}
+	}
+	return nil
+}
+
 // readVariables reads the layout of the packed valuations. problem says why they cannot be used; it
 // is "" if they can.
 func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
+	const maxPadding, maxBits = 1 << 16, 1 << 20
 	if len(valuation.Classes) != 1 {
 		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(valuation.Classes))
 	}
 	bitOffset := 0
-	for _, declared := range valuation.Classes[0].Variables {
+	for i := range valuation.Classes[0].Variables {
+		declared := &valuation.Classes[0].Variables[i]
+		if declared.Padding > maxPadding {
+			return fmt.Sprintf("there are %d bits of padding", declared.Padding)
+		}
 		if declared.Padding > 0 {
-			if declared.Padding > 1<<16 {
-				return fmt.Sprintf("there are %d bits of padding", declared.Padding)
-			}
 			bitOffset += int(declared.Padding)
 			continue
 		}
-		variable := umbVariable{name: declared.Name, bitOffset: bitOffset, valueOffset: declared.Offset, kind: sema.Int}
-		if declared.Type == nil || declared.Optional {
-			return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
+		if problem := file.addVariable(declared, bitOffset); problem != "" {
+			return problem
 		}
-		width := declared.Type.Bits()
-		switch {
-		case declared.Type.Type == "bool" && width <= 64:
-			variable.kind = sema.Bool
-		case (declared.Type.Type == "int" || declared.Type.Type == "uint") && width <= 64:
-			variable.signed = declared.Type.Type == "int"
-		default:
-			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, width)
-		}
-		if !syntax.IsIdent(declared.Name) || slices.ContainsFunc(file.variables, func(g umbVariable) bool { return g.name == declared.Name }) {
-			return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
-		}
-		if declared.Lower != nil && declared.Upper != nil {
-			variable.low, variable.high, variable.bounded = *declared.Lower, *declared.Upper, true
-		}
-		variable.numBits = int(width)
-		bitOffset += variable.numBits
-		file.variables = append(file.variables, variable)
+		bitOffset += int(declared.Type.Bits())
 	}
-	if bitOffset%8 != 0 || bitOffset == 0 || bitOffset > 1<<20 {
+	if bitOffset%8 != 0 || bitOffset == 0 || bitOffset > maxBits {
 		return fmt.Sprintf("they have %d bits, which is not a supported number of whole bytes", bitOffset)
 	}
+	return ""
+}
+
+// addVariable adds a variable at an offset in bits. problem says why the variable cannot be read; it is "" if it can.
+func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem string) {
+	if declared.Type == nil || declared.Optional {
+		return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
+	}
+	variable := umbVariable{name: declared.Name, bitOffset: bitOffset, valueOffset: declared.Offset, kind: sema.Int}
+	numBits := declared.Type.Bits()
+	switch {
+	case declared.Type.Type == "bool" && numBits <= 64:
+		variable.kind = sema.Bool
+	case (declared.Type.Type == "int" || declared.Type.Type == "uint") && numBits <= 64:
+		variable.signed = declared.Type.Type == "int"
+	default:
+		return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, numBits)
+	}
+	isKnown := slices.ContainsFunc(file.variables, func(known umbVariable) bool { return known.name == declared.Name })
+	if !syntax.IsIdent(declared.Name) || isKnown {
+		return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
+	}
+	if declared.Lower != nil && declared.Upper != nil {
+		variable.low, variable.high, variable.bounded = *declared.Lower, *declared.Upper, true
+	}
+	variable.numBits = int(numBits)
+	file.variables = append(file.variables, variable)
 	return ""
 }
 

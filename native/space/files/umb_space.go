@@ -148,16 +148,11 @@ type umbBranch struct {
 // readActionNames reads the names of the actions. An action without a name gets PRISM's name for it,
 // "_" and its number.
 func (builder *umbBuilder) readActionNames() error {
-	s := &builder.index.System
-	n := int(max(s.ChoiceActions, s.BranchActions))
-	for i := range n {
-		name := "_" + strconv.Itoa(i+1)
-		if builder.actionOffsets != nil {
-			start, end := builder.actionOffsets[i], builder.actionOffsets[i+1]
-			if int(end) > len(builder.umbFile.actionStrings) {
-				return fmt.Errorf("found the name of action %d at %d to %d, wanted it below %d", i, start, end, len(builder.umbFile.actionStrings))
-			}
-			name = string(builder.umbFile.actionStrings[start:end])
+	system := &builder.index.System
+	for i := range int(max(system.ChoiceActions, system.BranchActions)) {
+		name, err := builder.readActionName(i)
+		if err != nil {
+			return err
 		}
 		if !utf8.ValidString(name) || name != "" && !isWord(name) {
 			return fmt.Errorf("found the action %s, wanted a word", quote([]byte(name)))
@@ -165,6 +160,19 @@ func (builder *umbBuilder) readActionNames() error {
 		builder.actionOfNumber = append(builder.actionOfNumber, builder.assembly.action(name))
 	}
 	return nil
+}
+
+// readActionName returns the name of the action with a number.
+func (builder *umbBuilder) readActionName(number int) (string, error) {
+	if builder.actionOffsets == nil {
+		return "_" + strconv.Itoa(number+1), nil
+	}
+	names := builder.umbFile.actionStrings
+	start, end := builder.actionOffsets[number], builder.actionOffsets[number+1]
+	if int(end) > len(names) {
+		return "", fmt.Errorf("found the name of action %d at %d to %d, wanted it below %d", number, start, end, len(names))
+	}
+	return string(names[start:end]), nil
 }
 
 // actionOf returns the action of a choice of an MDP, or of a branch of a Markov chain.
@@ -208,13 +216,7 @@ func (builder *umbBuilder) choicesOf(state int) (first, end int) {
 // addRows adds the transitions of all states to the model. It allocates memory for them in advance,
 // and afterwards drops the columns that are no longer needed.
 func (builder *umbBuilder) addRows() error {
-	noBranches := 0
-	for state := range builder.umbFile.numStates {
-		if builder.hasNoBranches(state) {
-			noBranches++
-		}
-	}
-	builder.builder.Grow(builder.umbFile.numStates, builder.umbFile.numChoices+noBranches, builder.numBranches+noBranches)
+	builder.reserveRows()
 	defer func() { builder.umbFile.targets, builder.choiceRows, builder.umbFile.actionNumbers = nil, nil, nil }()
 	for state := range builder.umbFile.numStates {
 		if state&0xfff == 0 {
@@ -225,15 +227,34 @@ func (builder *umbBuilder) addRows() error {
 		if builder.hasNoBranches(state) {
 			continue // a skipped state becomes a deadlock
 		}
-		first, end := builder.choicesOf(state)
-		builder.startState(state)
-		for choice := first; choice < end; choice++ {
-			if err := builder.addChoice(state, choice); err != nil {
-				return fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
-			}
+		if err := builder.addState(state); err != nil {
+			return err
 		}
 		if len(builder.errs) >= maxErrors {
 			return builder.errs
+		}
+	}
+	return nil
+}
+
+// reserveRows allocates memory for all transitions, including the self-loops of deadlocks.
+func (builder *umbBuilder) reserveRows() {
+	numDeadlocks := 0
+	for state := range builder.umbFile.numStates {
+		if builder.hasNoBranches(state) {
+			numDeadlocks++
+		}
+	}
+	builder.builder.Grow(builder.umbFile.numStates, builder.umbFile.numChoices+numDeadlocks, builder.numBranches+numDeadlocks)
+}
+
+// addState adds a state with its choices.
+func (builder *umbBuilder) addState(state int) error {
+	first, end := builder.choicesOf(state)
+	builder.startState(state)
+	for choice := first; choice < end; choice++ {
+		if err := builder.addChoice(state, choice); err != nil {
+			return fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
 		}
 	}
 	return nil
@@ -318,32 +339,42 @@ func (builder *umbBuilder) addLocation(state, choice int) {
 func (builder *umbBuilder) branchWeight(state, branch int) (weight, high number, err error) {
 	switch {
 	case builder.modelType == syntax.LTS:
-		return builder.one, high, nil
+		return builder.one, number{}, nil
 	case builder.intervals:
-		if weight, err = builder.probability.get(2*branch, true); err == nil {
-			high, err = builder.probability.get(2*branch+1, true)
-		}
-		if err == nil && !isInterval(weight, high) && !(weight.isZero() && high.isZero()) {
-			err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", weight.rat.RatString(), high.rat.RatString())
-		}
-		return weight, high, err
+		return builder.branchInterval(branch)
 	}
-	if weight, err = builder.probability.get(branch, builder.opts.Exact); err != nil || builder.modelType != syntax.CTMC {
-		return weight, high, err
+	weight, err = builder.probability.get(branch, builder.opts.Exact)
+	if err != nil || builder.modelType != syntax.CTMC {
+		return weight, number{}, err
 	}
 	rate, err := builder.exitRate.get(state, builder.opts.Exact)
 	if weight.rat != nil && rate.rat != nil {
 		weight.rat = new(big.Rat).Mul(weight.rat, rate.rat)
 	}
 	weight.float *= rate.float
-	return weight, high, err
+	return weight, number{}, err
+}
+
+// branchInterval returns the bounds of the probability of a branch. Both may be zero.
+func (builder *umbBuilder) branchInterval(branch int) (low, high number, err error) {
+	if low, err = builder.probability.get(2*branch, true); err != nil {
+		return low, high, err
+	}
+	if high, err = builder.probability.get(2*branch+1, true); err != nil {
+		return low, high, err
+	}
+	isZero := low.isZero() && high.isZero()
+	if !isZero && !isInterval(low, high) {
+		err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", low.rat.RatString(), high.rat.RatString())
+	}
+	return low, high, err
 }
 
 // recordBranch records the first branch of the next transition.
 func (builder *umbBuilder) recordBranch(branch int) {
 	if builder.firstBranches == nil && branch != builder.numTransitions {
-		for target := range builder.numTransitions {
-			builder.firstBranches = append(builder.firstBranches, uint32(target))
+		for transition := range builder.numTransitions {
+			builder.firstBranches = append(builder.firstBranches, uint32(transition))
 		}
 	}
 	if builder.firstBranches != nil {
@@ -352,40 +383,49 @@ func (builder *umbBuilder) recordBranch(branch int) {
 }
 
 // declaredSets returns the labels, the initial states and the deadlocks, and checks them.
-func (builder *umbBuilder) declaredSets() (declared declaredSets, err error) {
-	declared.init = builder.initial
+func (builder *umbBuilder) declaredSets() (declaredSets, error) {
+	declared := declaredSets{init: builder.initial}
 	seen := make(map[string]bool)
 	for _, annotation := range builder.index.Annotations.Get("aps") {
 		name := annotation.Name
 		if annotation.Value.Alias != nil {
 			name = *annotation.Value.Alias
 		}
+		if seen[name] {
+			return declared, fmt.Errorf("found the label %s twice", quote([]byte(name)))
+		}
+		seen[name] = true
 		set := builder.labels[annotation.Name]
 		if set == nil {
 			set = sparse.NewSet(builder.umbFile.numStates)
 		}
-		switch {
-		case seen[name]:
-			return declared, fmt.Errorf("found the label %s twice", quote([]byte(name)))
-		case name == "deadlock":
-			declared.deadlock = set
-			for s := range set.All() {
-				if !builder.selfLoops.Has(s) && !builder.assembly.deadlocks.Has(s) {
-					return declared, fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, s)
-				}
-			}
-		case name == "init":
-			if !set.Minus(builder.initial).Empty() || !builder.initial.Minus(set).Empty() {
-				return declared, errors.New(`the label "init" does not hold in exactly the initial states`)
-			}
-		case !syntax.IsIdent(name):
-			return declared, fmt.Errorf("found the label %s, wanted a word", quote([]byte(name)))
-		default:
-			declared.labels = append(declared.labels, sparse.Label{Name: name, States: set})
+		if err := builder.addDeclared(&declared, name, set); err != nil {
+			return declared, err
 		}
-		seen[name] = true
 	}
 	return declared, nil
+}
+
+// addDeclared adds a label. The labels deadlock and init must fit the transitions and the initial states.
+func (builder *umbBuilder) addDeclared(declared *declaredSets, name string, set *sparse.Set) error {
+	switch {
+	case name == "deadlock":
+		declared.deadlock = set
+		for s := range set.All() {
+			if !builder.selfLoops.Has(s) && !builder.assembly.deadlocks.Has(s) {
+				return fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, s)
+			}
+		}
+	case name == "init":
+		if !set.Equal(builder.initial) {
+			return errors.New(`the label "init" does not hold in exactly the initial states`)
+		}
+	case !syntax.IsIdent(name):
+		return fmt.Errorf("found the label %s, wanted a word", quote([]byte(name)))
+	default:
+		declared.labels = append(declared.labels, sparse.Label{Name: name, States: set})
+	}
+	return nil
 }
 
 // readReward reads the reward structure with index i. Its name is the alias of the annotation, or
@@ -464,38 +504,34 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 
 // branchReward returns the reward of a transition of a Markov chain: the mean reward of the branches
 // that were merged into it. value returns the reward of a branch.
-func (builder *umbBuilder) branchReward(value func(i int) (number, error), transition, state int) (number, error) {
+func (builder *umbBuilder) branchReward(value func(branch int) (number, error), transition, state int) (number, error) {
 	first := transition
 	if builder.firstBranches != nil {
 		first = int(builder.firstBranches[transition])
 	}
+	merged := builder.mergedBranches[uint32(first)]
 	reward, err := value(first)
-	others := builder.mergedBranches[uint32(first)]
-	if err != nil || len(others) == 0 {
+	if err != nil || len(merged) == 0 {
 		return reward, err
 	}
-	sum, total := number{}, number{}
+	sum, totalWeight := number{}, number{}
 	allEqual := true
-	for _, i := range append([]uint32{uint32(first)}, others...) {
-		other, err1 := value(int(i))
-		weight, _, err2 := builder.branchWeight(state, int(i))
-		if err := errors.Join(err1, err2); err != nil {
+	for _, branch := range append([]uint32{uint32(first)}, merged...) {
+		other, rewardErr := value(int(branch))
+		weight, _, weightErr := builder.branchWeight(state, int(branch))
+		if err := errors.Join(rewardErr, weightErr); err != nil {
 			return reward, err
 		}
 		allEqual = allEqual && other.float == reward.float && compareRats(reward.rat, other.rat) == 0
-		total = addNumbers(total, weight)
-		if weight.rat != nil {
-			weight.rat = new(big.Rat).Mul(weight.rat, other.rat)
-		}
-		weight.float *= other.float
-		sum = addNumbers(sum, weight)
+		totalWeight = addNumbers(totalWeight, weight)
+		sum = addNumbers(sum, multiply(weight, other))
 	}
-	if allEqual {
+	if allEqual { // the mean would be rounded
 		return reward, nil
 	}
-	mean := number{float: sum.float / total.float}
-	if total.rat != nil {
-		mean.rat = new(big.Rat).Quo(sum.rat, total.rat)
+	mean := number{float: sum.float / totalWeight.float}
+	if totalWeight.rat != nil {
+		mean.rat = new(big.Rat).Quo(sum.rat, totalWeight.rat)
 	}
 	return mean, nil
 }
@@ -513,20 +549,29 @@ func (builder *umbBuilder) choiceInFile(s, k int) int {
 func (builder *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
 	imported.Warnings = slices.Concat(imported.Warnings, builder.umbFile.warnings, builder.assembly.warnings())
 	if builder.valuations != nil {
-		vars, values, problem := builder.readValuations()
+		space, problem, err := builder.importValuations(imported)
 		if problem == "" {
-			imported.Vars, imported.Valuation = vars, values
-			space, err := explicit.Import(imported)
-			dup, isDuplicate := errors.AsType[*explicit.DuplicateError](err)
-			if !isDuplicate {
-				return space, err
-			}
-			problem = fmt.Sprintf("states %d and %d have the same valuation", dup.First, dup.Second)
+			return space, err
 		}
 		imported.Warnings = append(imported.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", builder.umbFile.src.Name, problem))
 	}
 	imported.Vars, imported.Valuation = numberVariable(builder.umbFile.numStates)
 	return explicit.Import(imported)
+}
+
+// importValuations makes a space with the valuations of the file. problem says why they cannot be used; it is "" if they
+// can.
+func (builder *umbBuilder) importValuations(imported *explicit.Imported) (space *explicit.Space, problem string, err error) {
+	vars, values, problem := builder.readValuations()
+	if problem != "" {
+		return nil, problem, nil
+	}
+	imported.Vars, imported.Valuation = vars, values
+	space, err = explicit.Import(imported)
+	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok {
+		return nil, fmt.Sprintf("states %d and %d have the same valuation", duplicate.First, duplicate.Second), nil
+	}
+	return space, "", err
 }
 
 // readValuations returns the variables and a function that unpacks their values in a state. problem
@@ -538,25 +583,15 @@ func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation fun
 		copy(padded, builder.valuations[state*width:(state+1)*width])
 		for i := range builder.variables {
 			variable := &builder.variables[i]
-			value := variable.unpack(padded)
-			if int64(int32(value)) != value || variable.bounded && variable.kind == sema.Int && (value < variable.low || value > variable.high) {
+			if value := variable.unpack(padded); !variable.include(value, state == 0) {
 				return nil, nil, fmt.Sprintf("variable %s is %d in state %d, which is out of its range", variable.name, value, state)
-			}
-			if !variable.bounded && (state == 0 || value < variable.low) {
-				variable.low = value
-			}
-			if !variable.bounded && (state == 0 || value > variable.high) {
-				variable.high = value
 			}
 		}
 	}
-	for _, variable := range builder.variables {
-		declared := sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
-		switch {
-		case variable.kind == sema.Bool:
-			declared.Low, declared.High = 0, 1
-		case int64(declared.Low) != variable.low || int64(declared.High) != variable.high:
-			return nil, nil, fmt.Sprintf("variable %s has the range [%d..%d]", variable.name, variable.low, variable.high)
+	for i := range builder.variables {
+		declared, problem := builder.variables[i].declare()
+		if problem != "" {
+			return nil, nil, problem
 		}
 		vars = append(vars, declared)
 	}
@@ -568,6 +603,35 @@ func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation fun
 		}
 		return values
 	}, ""
+}
+
+// include extends the range of a variable without a declared range by a value; isFirst is set for its first value. It
+// reports whether the value has 32 bits and is in the declared range.
+func (f *umbVariable) include(value int64, isFirst bool) bool {
+	if int64(int32(value)) != value {
+		return false
+	}
+	if f.bounded {
+		return f.kind != sema.Int || f.low <= value && value <= f.high
+	}
+	if isFirst {
+		f.low, f.high = value, value
+	}
+	f.low, f.high = min(f.low, value), max(f.high, value)
+	return true
+}
+
+// declare returns the variable of the program. problem says why its range cannot be used; it is "" if it can.
+func (f *umbVariable) declare() (declared sema.Variable, problem string) {
+	declared = sema.Variable{Name: f.name, Type: f.kind, Low: int32(f.low), High: int32(f.high)}
+	if f.kind == sema.Bool {
+		declared.Low, declared.High = 0, 1
+		return declared, ""
+	}
+	if int64(declared.Low) != f.low || int64(declared.High) != f.high {
+		return declared, fmt.Sprintf("variable %s has the range [%d..%d]", f.name, f.low, f.high)
+	}
+	return declared, ""
 }
 
 // unpack returns the value of a variable in a packed valuation, which must be followed by 9 more

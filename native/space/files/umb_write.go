@@ -13,6 +13,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tilecheck/internal/umb"
 	"tilecheck/native/space/sparse"
@@ -106,31 +107,35 @@ func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 // setRationalSize sets numberSize to the number of bytes that every fraction of the file fits in.
 func (u *umbWriter) setRationalSize() {
 	u.numberSize = 16
-	include := func(fraction *big.Rat) {
-		if fraction != nil {
-			u.numberSize = max(u.numberSize, int64(umb.RatSize(fraction)))
-		}
-	}
-	for _, fraction := range u.model.Rats {
-		include(fraction)
-	}
+	u.includeSizes(u.model.Rats)
 	if u.program.Type == syntax.CTMC {
-		for i := range u.model.NumStates() {
-			rate := u.exitRate(i).rat
-			include(rate)
-			first, end := u.model.Row(i)
-			for target := first; target < end; target++ {
-				include(new(big.Rat).Quo(u.model.Rat(target), rate))
+		for state := range u.model.NumStates() {
+			exitRate := u.exitRate(state).rat
+			u.includeSize(exitRate)
+			first, end := u.model.Row(state)
+			for transition := first; transition < end; transition++ {
+				u.includeSize(new(big.Rat).Quo(u.model.Rat(transition), exitRate))
 			}
 		}
 	}
 	for _, reward := range u.rewards {
-		for _, column := range [][]*big.Rat{reward.StateRat, reward.ChoiceRat, reward.transitions.Rats} {
-			for _, value := range column {
-				include(value)
-			}
+		u.includeSizes(reward.StateRat)
+		u.includeSizes(reward.ChoiceRat)
+		u.includeSizes(reward.transitions.Rats)
+	}
+}
+
+// includeSizes increases numberSize to the size of the greatest of some fractions; nil stands for 0.
+func (u *umbWriter) includeSizes(fractions []*big.Rat) {
+	for _, fraction := range fractions {
+		if fraction != nil {
+			u.includeSize(fraction)
 		}
 	}
+}
+
+func (u *umbWriter) includeSize(fraction *big.Rat) {
+	u.numberSize = max(u.numberSize, int64(umb.RatSize(fraction)))
 }
 
 // numberActions numbers the actions that occur in the model. If some choices or transitions have no
@@ -250,18 +255,8 @@ func (u *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
 func (u *umbWriter) layOutValuations() error {
 	var class umb.Class
 	bitOffset := 0
-	for slot, declared := range u.program.Vars {
-		low, high := int64(declared.Low), int64(declared.High)
-		variable := umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "uint", Size: uint64(max(1, bits.Len64(uint64(high))))}, Lower: &low, Upper: &high}
-		switch {
-		case declared.Type == sema.Bool:
-			variable.Type, variable.Lower, variable.Upper = &umb.Type{Type: "bool", Size: 1}, nil, nil
-		case low < 0: // two's complement: one bit more than the longer of -low-1 and high
-			variable.Type = &umb.Type{Type: "int", Size: uint64(max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1)}
-		}
-		if declared.Type == sema.Int && !declared.Bounded {
-			variable.Lower, variable.Upper = nil, nil
-		}
+	for slot := range u.program.Vars {
+		variable := packedVariable(&u.program.Vars[slot])
 		class.Variables = append(class.Variables, variable)
 		u.fields = append(u.fields, umbField{slot, bitOffset, int(variable.Type.Size)})
 		bitOffset += int(variable.Type.Size)
@@ -272,6 +267,24 @@ func (u *umbWriter) layOutValuations() error {
 	u.valuationSize = (bitOffset + 7) / 8
 	u.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
 	return nil
+}
+
+// packedVariable returns the description of a variable in a packed valuation: its type, with as few bits as the range
+// needs, and its declared range.
+func packedVariable(declared *sema.Variable) umb.Variable {
+	if declared.Type == sema.Bool {
+		return umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "bool", Size: 1}}
+	}
+	low, high := int64(declared.Low), int64(declared.High)
+	variable := umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "uint", Size: uint64(max(1, bits.Len64(uint64(high))))}}
+	if low < 0 { // two's complement: one bit more than the longer of -low-1 and high
+		numBits := max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1
+		variable.Type = &umb.Type{Type: "int", Size: uint64(numBits)}
+	}
+	if declared.Type != sema.Int || declared.Bounded {
+		variable.Lower, variable.Upper = &low, &high
+	}
+	return variable
 }
 
 // writeArchive writes the tar archive.
@@ -340,15 +353,15 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 	return nil
 }
 
-// forEachChoice calls visit for every choice c, with its state i, in the order of the file.
-func (u *umbWriter) forEachChoice(visit func(c, i int)) {
-	for k, i := range u.stateOrder {
-		if k&0xfff == 0 && u.ctx.Err() != nil {
+// forEachChoice calls visit for every choice, with its state, in the order of the file.
+func (u *umbWriter) forEachChoice(visit func(choice, state int)) {
+	for position, state := range u.stateOrder {
+		if position&0xfff == 0 && u.ctx.Err() != nil {
 			return
 		}
-		first, end := u.model.Choices(int(i))
-		for c := first; c < end; c++ {
-			visit(c, int(i))
+		first, end := u.model.Choices(int(state))
+		for choice := first; choice < end; choice++ {
+			visit(choice, int(state))
 		}
 	}
 }
@@ -371,35 +384,50 @@ func (u *umbWriter) exitRate(state int) number {
 	if u.rateState == state {
 		return u.cachedRate
 	}
-	transitions := u.sortedTransitions(nil, state) // u.row may be in use
+	transitions := u.sortedTransitions(nil, state) // u.rowBuffer may be in use
 	u.rateState, u.cachedRate = state, (&drnPrinter{printer: &printer{Writer: u.Writer}}).sum(transitions)
-	if u.model.Exact() {
-		return u.cachedRate
-	}
-	sum := u.cachedRate.float
-	above, below := sum, sum
-	for range 8 {
-		for _, candidate := range []float64{above, below} {
-			if !slices.ContainsFunc(transitions, func(target int) bool { _, ok := branchProbability(u.model.Prob(target), candidate); return !ok }) {
-				u.cachedRate.float = candidate
-				return u.cachedRate
-			}
-		}
-		above, below = math.Nextafter(above, math.Inf(1)), math.Nextafter(below, 0)
+	if !u.model.Exact() {
+		u.cachedRate.float = u.reproducingRate(transitions, u.cachedRate.float)
 	}
 	return u.cachedRate
 }
 
-// branchProbability returns a probability p with p*exitRate == rate in float64 arithmetic. If there
-// is none, it returns the quotient and false.
-func branchProbability(rate, exitRate float64) (p float64, ok bool) {
-	p = rate / exitRate
-	for _, q := range []float64{p, math.Nextafter(p, 0), math.Nextafter(p, 1)} {
-		if q*exitRate == rate {
-			return q, true
+// reproducingRate returns the exit rate nearest to sum from which a reader gets the rates of all transitions, or sum if
+// none of the nearest float64 is such a rate.
+func (u *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
+	const attempts = 8
+	above, below := sum, sum
+	for range attempts {
+		for _, candidate := range []float64{above, below} {
+			if u.reproducesRates(transitions, candidate) {
+				return candidate
+			}
+		}
+		above, below = math.Nextafter(above, math.Inf(1)), math.Nextafter(below, 0)
+	}
+	return sum
+}
+
+// reproducesRates reports whether each rate is the rounded product of the exit rate and some probability.
+func (u *umbWriter) reproducesRates(transitions []int, exitRate float64) bool {
+	for _, transition := range transitions {
+		if _, ok := branchProbability(u.model.Prob(transition), exitRate); !ok {
+			return false
 		}
 	}
-	return p, false
+	return true
+}
+
+// branchProbability returns a probability whose product with the exit rate is exactly the rate in float64 arithmetic. If
+// there is none, it returns the quotient and false.
+func branchProbability(rate, exitRate float64) (probability float64, ok bool) {
+	quotient := rate / exitRate
+	for _, candidate := range []float64{quotient, math.Nextafter(quotient, 0), math.Nextafter(quotient, 1)} {
+		if candidate*exitRate == rate {
+			return candidate, true
+		}
+	}
+	return quotient, false
 }
 
 // probability returns the probability of a transition of a state; in a CTMC, the rate divided by the
@@ -456,40 +484,42 @@ func (members *umbMembers) writeActions() {
 	if len(u.actions) == 0 {
 		return
 	}
-	dir, n := "actions/branches/", u.model.NumTransitions()
 	if u.nondeterministic() {
-		dir, n = "actions/choices/", u.model.NumChoices()
+		members.File("actions/choices/values.bin", int64(4*u.model.NumChoices()), func(out *bufio.Writer) {
+			u.forEachChoice(func(choice, _ int) { u.writeActionNumber(out, choice) })
+		})
+		members.writeStrings("actions/choices/", u.actions)
+		return
 	}
-	number := func(writer *bufio.Writer, i int) {
-		a := 0
-		if name := u.Writer.actionName(i); name != "" {
-			a = u.actionNumber[name]
-		}
-		_, _ = writer.Write(binary.LittleEndian.AppendUint32(writer.AvailableBuffer(), uint32(a)))
+	members.File("actions/branches/values.bin", int64(4*u.model.NumTransitions()), func(out *bufio.Writer) {
+		u.forEachBranch(func(_, transition int) { u.writeActionNumber(out, transition) })
+	})
+	members.writeStrings("actions/branches/", u.actions)
+}
+
+// writeActionNumber writes the number of the action of a choice, or of a transition of a Markov chain.
+func (u *umbWriter) writeActionNumber(out *bufio.Writer, index int) {
+	number := 0
+	if name := u.Writer.actionName(index); name != "" {
+		number = u.actionNumber[name]
 	}
-	members.File(dir+"values.bin", int64(4*n), func(writer *bufio.Writer) {
-		if u.nondeterministic() {
-			u.forEachChoice(func(c, _ int) { number(writer, c) })
-		} else {
-			u.forEachBranch(func(_, target int) { number(writer, target) })
+	_, _ = out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), uint32(number)))
+}
+
+// writeStrings writes a list of strings: the offset of each string and the offset after the last one, and then the
+// strings.
+func (members *umbMembers) writeStrings(dir string, list []string) {
+	text := strings.Join(list, "")
+	members.File(dir+"string-mapping.bin", int64(8*(len(list)+1)), func(out *bufio.Writer) {
+		offset := uint64(0)
+		umb.PutUint64(out, offset)
+		for _, element := range list {
+			offset += uint64(len(element))
+			umb.PutUint64(out, offset)
 		}
 	})
-	length := 0
-	for _, a := range u.actions {
-		length += len(a)
-	}
-	members.File(dir+"string-mapping.bin", int64(8*(len(u.actions)+1)), func(writer *bufio.Writer) {
-		at := uint64(0)
-		umb.PutUint64(writer, at)
-		for _, a := range u.actions {
-			at += uint64(len(a))
-			umb.PutUint64(writer, at)
-		}
-	})
-	members.File(dir+"strings.bin", int64(length), func(writer *bufio.Writer) {
-		for _, a := range u.actions {
-			_, _ = writer.WriteString(a)
-		}
+	members.File(dir+"strings.bin", int64(len(text)), func(out *bufio.Writer) {
+		_, _ = out.WriteString(text)
 	})
 }
 
@@ -505,30 +535,34 @@ func (members *umbMembers) writeAnnotations() {
 			}
 		}
 	}
-	states, choices, branches := int64(writer.model.NumStates()), int64(writer.model.NumChoices()), int64(writer.model.NumTransitions())
 	for index, member := range writer.index.Annotations.Get("rewards") {
-		reward := writer.rewards[index]
 		for _, kind := range member.Value.AppliesTo {
 			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", member.Name, kind)
-			switch kind {
-			case "states":
-				members.File(name, states*writer.numberSize, func(out *bufio.Writer) {
-					for _, i := range writer.stateOrder {
-						writer.writeNumber(out, rewardAt(reward.State, reward.StateRat, int(i)))
-					}
-				})
-			case "choices":
-				members.File(name, choices*writer.numberSize, func(out *bufio.Writer) {
-					writer.forEachChoice(func(c, _ int) { writer.writeNumber(out, rewardAt(reward.Choice, reward.ChoiceRat, c)) })
-				})
-			case "branches":
-				members.File(name, branches*writer.numberSize, func(out *bufio.Writer) {
-					writer.forEachBranch(func(_, transition int) {
-						writer.writeNumber(out, rewardAt(reward.transitions.Values, reward.transitions.Rats, transition))
-					})
-				})
-			}
+			members.writeRewards(name, kind, writer.rewards[index])
 		}
+	}
+}
+
+// writeRewards writes the rewards of all states, choices or branches.
+func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
+	writer := members.writer
+	switch kind {
+	case "states":
+		members.File(name, int64(writer.model.NumStates())*writer.numberSize, func(out *bufio.Writer) {
+			for _, state := range writer.stateOrder {
+				writer.writeNumber(out, rewardAt(reward.State, reward.StateRat, int(state)))
+			}
+		})
+	case "choices":
+		members.File(name, int64(writer.model.NumChoices())*writer.numberSize, func(out *bufio.Writer) {
+			writer.forEachChoice(func(choice, _ int) { writer.writeNumber(out, rewardAt(reward.Choice, reward.ChoiceRat, choice)) })
+		})
+	case "branches":
+		members.File(name, int64(writer.model.NumTransitions())*writer.numberSize, func(out *bufio.Writer) {
+			writer.forEachBranch(func(_, transition int) {
+				writer.writeNumber(out, rewardAt(reward.transitions.Values, reward.transitions.Rats, transition))
+			})
+		})
 	}
 }
 
@@ -546,11 +580,17 @@ func (members *umbMembers) writeValuations() {
 			values = writer.space.State(values, int(state))
 			clear(packed)
 			for _, field := range writer.fields {
-				value := uint64(values[field.slot]) & (1<<field.numBits - 1) << (field.bitOffset % 8)
-				target := packed[field.bitOffset/8:]
-				binary.LittleEndian.PutUint64(target, binary.LittleEndian.Uint64(target)|value)
+				field.pack(packed, values[field.slot])
 			}
 			_, _ = out.Write(packed[:writer.valuationSize])
 		}
 	})
+}
+
+// pack stores a value in the bits of the field, which must be zero. The valuation must be followed by 8 more bytes.
+func (field umbField) pack(packed []byte, value int32) {
+	mask := uint64(1)<<field.numBits - 1
+	shifted := uint64(value) & mask << (field.bitOffset % 8)
+	bytes := packed[field.bitOffset/8:]
+	binary.LittleEndian.PutUint64(bytes, binary.LittleEndian.Uint64(bytes)|shifted)
 }

@@ -81,9 +81,9 @@ type Writer struct {
 	model        *sparse.Model
 	program      *sema.Program
 	opts         Options
-	stateOrder   []uint32 // order[k] is the state that is written as k
-	rowBuffer    []int    // scratch
-	stateNumbers []uint32 // the inverse of order
+	stateOrder   []uint32 // stateOrder[k] is the state that is written as k
+	stateNumbers []uint32 // the inverse of stateOrder
+	rowBuffer    []int    // the transitions of the current row, reused
 }
 
 // NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs.
@@ -177,16 +177,17 @@ func (p *printer) endLine() {
 // appendNumber appends a number: as a fraction if it has one, otherwise with the precision of the
 // options.
 func (w *Writer) appendNumber(dst []byte, value number) []byte {
-	switch {
-	case value.rat != nil && !w.space.Rounded():
+	if value.rat != nil && !w.space.Rounded() {
 		return append(dst, value.rat.RatString()...)
-	case value.rat != nil:
-		value.float, _ = value.rat.Float64()
+	}
+	float := value.float
+	if value.rat != nil {
+		float, _ = value.rat.Float64()
 	}
 	if w.opts.Symbolic {
-		return strconv.AppendFloat(dst, value.float, 'g', w.opts.Precision, 64)
+		return strconv.AppendFloat(dst, float, 'g', w.opts.Precision, 64)
 	}
-	return appendFloat(dst, w.opts.Precision, value.float)
+	return appendFloat(dst, w.opts.Precision, float)
 }
 
 // weight returns the probability or rate of a transition, as a fraction in an exact model.

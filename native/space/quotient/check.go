@@ -3,6 +3,7 @@ package quotient
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 
 	"tilecheck/native/space/sparse"
@@ -20,7 +21,7 @@ func (e *MistakeError) Error() string {
 }
 
 // Check returns a *MistakeError unless the partition is a bisimulation that refines the initial one. It
-// compares every state with the first of its block, by adding fractions. Other errors are the context's
+// compares every state with the first state of its block, in rational arithmetic. Other errors are the context's
 // and ErrInexact.
 func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
 	if !m.Exact() || m.Intervals() {
@@ -30,39 +31,53 @@ func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rep := int(p.First[p.Block[s]])
-		switch {
-		case p.Block[rep] != p.Block[s] || initial[rep] != initial[s]:
-			return &MistakeError{[2]int{rep, s}, "the property distinguishes them"}
-		case rep == s:
+		first := int(p.First[p.Block[s]])
+		if p.Block[first] != p.Block[s] || initial[first] != initial[s] {
+			return &MistakeError{[2]int{first, s}, "the property distinguishes them"}
+		}
+		if first == s {
 			continue
 		}
-		for _, reward := range rewards {
-			if !equalRats(entry(reward.StateRat, rep), entry(reward.StateRat, s)) {
-				return &MistakeError{[2]int{rep, s}, "they have different rewards"}
-			}
-		}
-		if !p.simulates(m, rep, s, rewards) || !p.simulates(m, s, rep, rewards) {
-			return &MistakeError{[2]int{rep, s}, "one has a choice without an equivalent choice of the other"}
+		if why := p.difference(m, first, s, rewards); why != "" {
+			return &MistakeError{[2]int{first, s}, why}
 		}
 	}
 	return nil
 }
 
-// simulates reports whether state s has an equivalent choice for each choice of state rep.
-func (p *Partition) simulates(m *sparse.Model, rep, s int, rewards []*sparse.Reward) bool {
-	repFirst, repEnd := m.Choices(rep)
-	first, end := m.Choices(s)
-	for c := repFirst; c < repEnd; c++ {
-		found := false
-		for d := first; d < end && !found; d++ {
-			found = p.equivalentChoices(m, c, d, rewards)
+// difference says why two states are not bisimilar, or returns "" if they are.
+func (p *Partition) difference(m *sparse.Model, s, t int, rewards []*sparse.Reward) string {
+	for _, reward := range rewards {
+		if !equalRats(entry(reward.StateRat, s), entry(reward.StateRat, t)) {
+			return "they have different rewards"
 		}
-		if !found {
+	}
+	if !p.simulates(m, s, t, rewards) || !p.simulates(m, t, s, rewards) {
+		return "one has a choice without an equivalent choice of the other"
+	}
+	return ""
+}
+
+// simulates reports whether state s has an equivalent choice for each choice of state t.
+func (p *Partition) simulates(m *sparse.Model, t, s int, rewards []*sparse.Reward) bool {
+	first, end := m.Choices(t)
+	for c := first; c < end; c++ {
+		if !p.hasEquivalentChoice(m, s, c, rewards) {
 			return false
 		}
 	}
 	return true
+}
+
+// hasEquivalentChoice reports whether state s has a choice that is equivalent to choice c of another state.
+func (p *Partition) hasEquivalentChoice(m *sparse.Model, s, c int, rewards []*sparse.Reward) bool {
+	first, end := m.Choices(s)
+	for d := first; d < end; d++ {
+		if p.equivalentChoices(m, c, d, rewards) {
+			return true
+		}
+	}
+	return false
 }
 
 // equivalentChoices reports whether two choices have the same rewards and lead to every block with the
@@ -73,25 +88,21 @@ func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*spar
 			return false
 		}
 	}
-	difference := map[uint32]*big.Rat{}
-	addWeights := func(choice int, sign int64) {
-		first, end := m.Row(choice)
-		for i := first; i < end; i++ {
-			block := p.Block[m.Target[i]]
-			if difference[block] == nil {
-				difference[block] = new(big.Rat)
-			}
-			difference[block].Add(difference[block], new(big.Rat).Mul(big.NewRat(sign, 1), m.Rat(i)))
+	return maps.EqualFunc(p.blockWeights(m, c), p.blockWeights(m, d), equalRats)
+}
+
+// blockWeights returns the sum of the weights with which a choice leads to each block.
+func (p *Partition) blockWeights(m *sparse.Model, choice int) map[uint32]*big.Rat {
+	sums := map[uint32]*big.Rat{}
+	first, end := m.Row(choice)
+	for i := first; i < end; i++ {
+		block := p.Block[m.Target[i]]
+		if sums[block] == nil {
+			sums[block] = new(big.Rat)
 		}
+		sums[block].Add(sums[block], m.Rat(i))
 	}
-	addWeights(c, 1)
-	addWeights(d, -1)
-	for _, value := range difference {
-		if value.Sign() != 0 {
-			return false
-		}
-	}
-	return true
+	return sums
 }
 
 // entry returns values[i], and 0 if values or the entry is nil.

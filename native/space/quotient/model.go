@@ -1,7 +1,7 @@
 package quotient
 
 import (
-	"math/big"
+	"maps"
 	"slices"
 
 	"tilecheck/native/space/sparse"
@@ -63,20 +63,9 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 
 // addRow adds the transitions of choice c of m, with blocks as targets. It adds up the weights to each block.
 func (p *Partition) addRow(builder *sparse.Builder, m *sparse.Model, c int) {
-	sums := map[uint32]*big.Rat{}
-	var blocks []uint32
-	first, end := m.Row(c)
-	for i := first; i < end; i++ {
-		to := p.Block[m.Target[i]]
-		if sums[to] == nil {
-			sums[to] = new(big.Rat)
-			blocks = append(blocks, to)
-		}
-		sums[to].Add(sums[to], m.Rat(i))
-	}
-	slices.Sort(blocks)
-	for _, to := range blocks {
-		builder.AddRat(int(to), sums[to], sparse.NoAction)
+	sums := p.blockWeights(m, c)
+	for _, block := range slices.Sorted(maps.Keys(sums)) {
+		builder.AddRat(int(block), sums[block], sparse.NoAction)
 	}
 }
 
@@ -90,14 +79,14 @@ func (p *Partition) Reward(reward *sparse.Reward, kept []uint32) *sparse.Reward 
 	}
 }
 
-// selectEntries returns a slice whose entry i is x[numbers[i]]; nil stays nil.
-func selectEntries[T any](x []T, numbers []uint32) []T {
-	if x == nil {
+// selectEntries returns a slice whose entry i is values[indices[i]]; nil stays nil.
+func selectEntries[T any](values []T, indices []uint32) []T {
+	if values == nil {
 		return nil
 	}
-	out := make([]T, len(numbers))
-	for i, j := range numbers {
-		out[i] = x[j]
+	selected := make([]T, len(indices))
+	for i, index := range indices {
+		selected[i] = values[index]
 	}
-	return out
+	return selected
 }

@@ -1,6 +1,7 @@
 package quotient
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -24,8 +25,8 @@ type Partition struct {
 // probabilities is unknown.
 var ErrInexact = errors.New("want a model with exact weights, without intervals")
 
-// refiner computes the signatures of states. It gives fractions numbers, so that equal fractions have equal
-// numbers, and likewise tuples of rewards.
+// refiner computes the signatures of states. It numbers fractions and tuples of rewards, so that two of them are equal
+// if their numbers are.
 type refiner struct {
 	model        *sparse.Model
 	choiceReward []uint32          // the number of each choice's tuple of rewards
@@ -40,7 +41,8 @@ type refiner struct {
 type blockWeight struct{ block, weight uint32 }
 
 // Refine returns the coarsest bisimulation in which the states of a block have the same number in initial and the
-// same exact rewards. The error is the context's or ErrInexact.
+// same exact rewards. It splits blocks by the signatures of their states until no block is split. The error is the
+// context's or ErrInexact.
 func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
 	if !model.Exact() || model.Intervals() {
 		return nil, ErrInexact
@@ -51,50 +53,63 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 	}
 	refiner.numberChoiceRewards(rewards)
 	partition := &Partition{}
-	lastBlocks := 0
-	refiner.block, lastBlocks = groupByKey(model.NumStates(), func(s int, key []byte) []byte {
-		return refiner.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
-	})
+	numBlocks := refiner.groupInitially(initial, rewards)
 	for {
+		oldBlocks := numBlocks
 		var err error
-		next, blocks := groupByKey(model.NumStates(), func(s int, key []byte) []byte {
-			if s&0xfff == 0 && err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return key
-			}
-			return refiner.signature(s, key)
-		})
-		if err != nil {
+		if numBlocks, err = refiner.refineOnce(ctx); err != nil {
 			return nil, err
 		}
-		refiner.block = next
 		partition.Rounds++
-		if blocks == lastBlocks {
+		if numBlocks == oldBlocks {
 			break
 		}
-		lastBlocks = blocks
 	}
 	partition.Block = refiner.block
-	partition.First = firstStates(refiner.block, lastBlocks)
+	partition.First = firstStates(refiner.block, numBlocks)
 	return partition, nil
+}
+
+// groupInitially groups the states by their initial numbers and rewards. It returns the number of blocks.
+func (r *refiner) groupInitially(initial []uint32, rewards []*sparse.Reward) (numBlocks int) {
+	r.block, numBlocks = groupByKey(r.model.NumStates(), func(s int, key []byte) []byte {
+		return r.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
+	})
+	return numBlocks
+}
+
+// refineOnce groups the states by their signatures. It returns the number of blocks.
+func (r *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
+	refined, numBlocks := groupByKey(r.model.NumStates(), func(s int, key []byte) []byte {
+		if s&0xfff == 0 && err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return key
+		}
+		return r.signature(s, key)
+	})
+	if err != nil {
+		return 0, err
+	}
+	r.block = refined
+	return numBlocks, nil
 }
 
 // New returns a Partition with the given blocks, renumbered by their first states.
 func New(block []uint32) *Partition {
-	out := &Partition{Block: make([]uint32, len(block))}
-	number := map[uint32]uint32{}
-	for s, b := range block {
-		n, known := number[b]
+	partition := &Partition{Block: make([]uint32, len(block))}
+	newNumber := map[uint32]uint32{}
+	for s, oldNumber := range block {
+		number, known := newNumber[oldNumber]
 		if !known {
-			n = uint32(len(out.First))
-			number[b] = n
-			out.First = append(out.First, uint32(s))
+			number = uint32(len(partition.First))
+			newNumber[oldNumber] = number
+			partition.First = append(partition.First, uint32(s))
 		}
-		out.Block[s] = n
+		partition.Block[s] = number
 	}
-	return out
+	return partition
 }
 
 // firstStates returns the first state of each of n blocks.
@@ -106,23 +121,23 @@ func firstStates(block []uint32, n int) []uint32 {
 	return out
 }
 
-// groupByKey gives equal numbers to states with equal keys, in the order of first occurrence. It returns the
-// number of each of the n states, and how many different numbers there are. key appends the key of state s to
-// a buffer.
-func groupByKey(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
-	out := make([]uint32, n)
+// groupByKey numbers the n states in the order of first occurrence, so that states with equal keys have equal
+// numbers. It returns the number of each state, and how many different numbers there are. appendKey appends the
+// key of a state to a buffer.
+func groupByKey(n int, appendKey func(s int, buffer []byte) []byte) ([]uint32, int) {
+	numberOf := make([]uint32, n)
 	numbers := map[string]uint32{}
-	var buffer []byte
+	var key []byte
 	for s := range n {
-		buffer = key(s, buffer[:0])
-		i, known := numbers[string(buffer)]
+		key = appendKey(s, key[:0])
+		number, known := numbers[string(key)]
 		if !known {
-			i = uint32(len(numbers))
-			numbers[string(buffer)] = i
+			number = uint32(len(numbers))
+			numbers[string(key)] = number
 		}
-		out[s] = i
+		numberOf[s] = number
 	}
-	return out, len(numbers)
+	return numberOf, len(numbers)
 }
 
 // rationalID returns the number of a fraction; nil stands for 0.
@@ -131,23 +146,19 @@ func (r *refiner) rationalID(value *big.Rat) uint32 {
 	if value != nil {
 		text = value.RatString()
 	}
-	i, known := r.rationalIDs[text]
+	id, known := r.rationalIDs[text]
 	if !known {
-		i = uint32(len(r.rationalIDs))
-		r.rationalIDs[text] = i
+		id = uint32(len(r.rationalIDs))
+		r.rationalIDs[text] = id
 	}
-	return i
+	return id
 }
 
 // numberChoiceRewards numbers the tuples of choice rewards.
 func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
 	r.choiceReward, _ = groupByKey(r.model.NumChoices(), func(c int, key []byte) []byte {
 		for _, reward := range rewards {
-			var value *big.Rat
-			if reward.ChoiceRat != nil {
-				value = reward.ChoiceRat[c]
-			}
-			key = binary.LittleEndian.AppendUint32(key, r.rationalID(value))
+			key = binary.LittleEndian.AppendUint32(key, r.rationalID(entry(reward.ChoiceRat, c)))
 		}
 		return key
 	})
@@ -156,11 +167,7 @@ func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
 // appendStateRewards appends the numbers of the rewards of state s to a key.
 func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int) []byte {
 	for _, reward := range rewards {
-		var value *big.Rat
-		if reward.StateRat != nil {
-			value = reward.StateRat[s]
-		}
-		key = binary.LittleEndian.AppendUint32(key, r.rationalID(value))
+		key = binary.LittleEndian.AppendUint32(key, r.rationalID(entry(reward.StateRat, s)))
 	}
 	return key
 }
@@ -189,42 +196,38 @@ func (r *refiner) choiceSignature(c int) []byte {
 		r.pairs = append(r.pairs, blockWeight{r.block[r.model.Target[i]], r.model.Weight[i]})
 	}
 	slices.SortFunc(r.pairs, func(a, b blockWeight) int {
-		if a.block != b.block {
-			return int(int64(a.block) - int64(b.block))
-		}
-		return int(int64(a.weight) - int64(b.weight))
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.weight, b.weight))
 	})
-	out := binary.LittleEndian.AppendUint32(nil, r.choiceReward[c])
+	signature := binary.LittleEndian.AppendUint32(nil, r.choiceReward[c])
 	for from := 0; from < len(r.pairs); {
-		block := r.pairs[from].block
-		to := from + 1
+		block, to := r.pairs[from].block, from
 		for to < len(r.pairs) && r.pairs[to].block == block {
 			to++
 		}
-		out = binary.LittleEndian.AppendUint32(out, block)
-		out = binary.LittleEndian.AppendUint32(out, r.sumOf(r.pairs[from:to]))
+		signature = binary.LittleEndian.AppendUint32(signature, block)
+		signature = binary.LittleEndian.AppendUint32(signature, r.sumOf(r.pairs[from:to]))
 		from = to
 	}
-	return out
+	return signature
 }
 
-// sumOf returns the number of the sum of the pairs' weights.
+// sumOf returns the number of the sum of the weights of some pairs.
 func (r *refiner) sumOf(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
 		return r.weightID[pairs[0].weight]
 	}
 	key := make([]byte, 0, 64)
-	for _, p := range pairs {
-		key = binary.LittleEndian.AppendUint32(key, r.weightID[p.weight])
+	for _, pair := range pairs {
+		key = binary.LittleEndian.AppendUint32(key, r.weightID[pair.weight])
 	}
-	i, known := r.sumID[string(key)]
-	if !known {
-		value := new(big.Rat)
-		for _, p := range pairs {
-			value.Add(value, r.model.Rats[p.weight])
-		}
-		i = r.rationalID(value)
-		r.sumID[string(key)] = i
+	if id, known := r.sumID[string(key)]; known {
+		return id
 	}
-	return i
+	sum := new(big.Rat)
+	for _, pair := range pairs {
+		sum.Add(sum, r.model.Rats[pair.weight])
+	}
+	id := r.rationalID(sum)
+	r.sumID[string(key)] = id
+	return id
 }

@@ -38,7 +38,7 @@ type Builder struct {
 	err         error
 }
 
-// cachedWeight is an entry of Builder.cache. Weights are never zero, so the zero value is empty.
+// cachedWeight is an entry of Builder.weightCache. Weights are never zero, so the zero value is empty.
 type cachedWeight struct {
 	weight float64
 	id     uint32
@@ -180,27 +180,31 @@ func (b *Builder) AddInterval(target int, low, high *big.Rat, action Action) {
 
 // rationalID returns the index of a fraction in the table of weights, and adds it if it is new.
 func (b *Builder) rationalID(weight *big.Rat) uint32 {
-	id, known := b.idOfPointer[weight]
-	if known {
+	if id, known := b.idOfPointer[weight]; known {
 		return id
 	}
 	key := weight.RatString()
-	id, known = b.idOfRat[key]
+	id, known := b.idOfRat[key]
 	if !known {
-		id = uint32(len(b.model.Rats))
-		nearest, inRange := 0.0, true
-		if weight.Sign() != 0 {
-			nearest, inRange = NormalFloat(weight)
-		}
-		b.outOfRange = b.outOfRange || !inRange
-		b.model.Weights = append(b.model.Weights, nearest)
-		b.model.Rats = append(b.model.Rats, weight)
+		id = b.addRational(weight)
 		b.idOfRat[key] = id
 	}
 	if len(b.idOfPointer) < maxPointers {
 		b.idOfPointer[weight] = id
 	}
 	return id
+}
+
+// addRational adds a fraction to the table of weights, with the nearest float64, and returns its index.
+func (b *Builder) addRational(weight *big.Rat) uint32 {
+	nearest, inRange := 0.0, true
+	if weight.Sign() != 0 {
+		nearest, inRange = NormalFloat(weight)
+	}
+	b.outOfRange = b.outOfRange || !inRange
+	b.model.Weights = append(b.model.Weights, nearest)
+	b.model.Rats = append(b.model.Rats, weight)
+	return uint32(len(b.model.Rats) - 1)
 }
 
 // addTransition appends a transition whose weight has index id in the table of weights.
@@ -301,6 +305,26 @@ func (b *Builder) Finish() (*Model, error) {
 		return nil, errors.New("model without states")
 	}
 	m := &b.model
+	b.flattenColumns()
+	if m.High != nil && len(m.High) != len(m.Weight) {
+		return nil, errors.New("some weights are intervals, and some are not")
+	}
+	if len(m.Rats) > 0 && len(b.idOfFloat) > 0 {
+		return nil, errors.New("some weights are fractions, and some are float64 numbers")
+	}
+	m.Err = 0x1p-53
+	if b.outOfRange {
+		m.Err = math.Inf(1)
+	}
+	if err := b.checkRows(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// flattenColumns moves the columns to the fields of the model.
+func (b *Builder) flattenColumns() {
+	m := &b.model
 	if m.Kind == MDP {
 		b.firsts.add(uint32(b.starts.len()))
 		m.First = b.firsts.flatten()
@@ -315,21 +339,7 @@ func (b *Builder) Finish() (*Model, error) {
 	m.Weight = b.weights.flatten()
 	if b.highs.len() > 0 {
 		m.High = b.highs.flatten()
-		if len(m.High) != len(m.Weight) {
-			return nil, errors.New("some weights are intervals, and some are not")
-		}
 	}
-	if len(m.Rats) > 0 && len(b.idOfFloat) > 0 {
-		return nil, errors.New("some weights are fractions, and some are float64 numbers")
-	}
-	m.Err = 0x1p-53
-	if b.outOfRange {
-		m.Err = math.Inf(1)
-	}
-	if err := b.checkRows(); err != nil {
-		return nil, err
-	}
-	return m, nil
 }
 
 // checkRows returns an error unless every target is a state, every state has a choice, and every choice has a

@@ -22,8 +22,8 @@ func (c *column[T]) add(x T) {
 	c.page = append(c.page, x)
 }
 
-// newPage makes room for at least one more element: it grows the first page up to pageLen, and starts a
-// new one if the last is full.
+// newPage makes room for at least one more element. It grows the first page up to pageLen, and starts a
+// new page if the last one is full.
 func (c *column[T]) newPage() {
 	if n := len(c.page); n >= pageLen {
 		c.pages = append(c.pages, c.page)
@@ -46,23 +46,23 @@ func (c *column[T]) reserve(n int) {
 // cap returns the number of elements that fit without growing.
 func (c *column[T]) cap() int { return c.pagedLen + cap(c.page) }
 
-// flatten returns the sequence as one slice and empties the column. It returns the pages of a large
-// column to the operating system at once; otherwise a model, which has several columns, would be in
+// flatten returns the sequence as one slice and empties the column. After copying a large column it returns the
+// memory of the pages to the operating system at once; otherwise a model, which has several columns, would be in
 // memory twice.
 func (c *column[T]) flatten() []T {
-	out := c.page
+	sequence := c.page
 	if len(c.pages) > 0 {
-		out = make([]T, 0, c.len())
+		sequence = make([]T, 0, c.len())
 		for _, page := range c.pages {
-			out = append(out, page...)
+			sequence = append(sequence, page...)
 		}
-		out = append(out, c.page...)
+		sequence = append(sequence, c.page...)
 	}
 	*c = column[T]{}
-	if len(out) > freeLen {
+	if len(sequence) > freeLen {
 		debug.FreeOSMemory()
 	}
-	return out
+	return sequence
 }
 
 // freeLen is the length from which flatten returns memory to the operating system.

@@ -33,28 +33,29 @@ func (c *Components) Members(i int) []uint32 { return c.States[c.Start[i]:c.Star
 // Processing Letters 116 (2016), without recursion.
 func (m *Model) Components(states, choices *Set) *Components {
 	n := m.NumStates()
-	t := &pearce{model: m, states: states, allowed: choices, index: 1, closedIndex: None - 1}
-	t.rindex = make([]uint32, n)
-	t.components.Start = []uint32{0}
+	search := &pearce{model: m, states: states, allowed: choices, index: 1, closedIndex: None - 1}
+	search.rindex = make([]uint32, n)
+	search.components.Start = []uint32{0}
 	for s := range n {
-		if t.rindex[s] == 0 && (states == nil || states.Has(s)) {
-			t.search(uint32(s))
+		if search.rindex[s] == 0 && (states == nil || states.Has(s)) {
+			search.search(uint32(s))
 		}
 	}
-	for s, r := range t.rindex {
+	// The components are numbered from None-1 downwards; turn these numbers into 0, 1, ....
+	for s, r := range search.rindex {
 		if r == 0 {
-			t.rindex[s] = None
+			search.rindex[s] = None
 		} else {
-			t.rindex[s] = None - 1 - r
+			search.rindex[s] = None - 1 - r
 		}
 	}
-	t.components.ID = t.rindex
-	return &t.components
+	search.components.ID = search.rindex
+	return &search.components
 }
 
-// pearce holds the state of Pearce's search. rindex[s] is 0 for an unvisited state. While its component
-// is incomplete it counts up from 1; once the component is complete it is unique to it, and counts down
-// from None-1. States number less than 2^31, so the two ranges are disjoint.
+// pearce holds the state of Pearce's search. rindex[s] is 0 for an unvisited state. While the component of s is
+// incomplete, rindex[s] is a number that counts up from 1; afterwards it is the number of the component, which counts
+// down from None-1. There are fewer than 2^31 states, so the two ranges are disjoint.
 type pearce struct {
 	model              *Model
 	states, allowed    *Set
@@ -65,8 +66,8 @@ type pearce struct {
 	components         Components
 }
 
-// searchFrame is a state on the search path. The search has to follow the transitions of choice from next on,
-// and then the later choices. root says that no state visited earlier was reached.
+// searchFrame is a state on the search path. The search still has to follow the transitions of choice from next on,
+// and the later choices. root says that the search has reached no state that was visited before this one.
 type searchFrame struct {
 	state, choice, next uint32
 	root                bool
@@ -77,21 +78,27 @@ type searchFrame struct {
 func (search *pearce) search(s uint32) {
 	search.enter(s)
 	for len(search.frames) > 0 {
-		f := &search.frames[len(search.frames)-1]
-		if w, ok := search.successor(f); ok {
-			if search.rindex[w] == 0 {
-				search.enter(w)
-			} else {
-				search.lowlink(f, w)
-			}
-			continue
+		frame := &search.frames[len(search.frames)-1]
+		successor, ok := search.successor(frame)
+		switch {
+		case ok && search.rindex[successor] == 0:
+			search.enter(successor)
+		case ok:
+			search.lowlink(frame, successor)
+		default:
+			search.leaveTop()
 		}
-		done := *f
-		search.frames = search.frames[:len(search.frames)-1]
-		search.leave(done)
-		if len(search.frames) > 0 {
-			search.lowlink(&search.frames[len(search.frames)-1], done.state)
-		}
+	}
+}
+
+// leaveTop leaves the last state of the search path, and updates the state before it.
+func (search *pearce) leaveTop() {
+	last := len(search.frames) - 1
+	left := search.frames[last]
+	search.frames = search.frames[:last]
+	search.leave(left)
+	if last > 0 {
+		search.lowlink(&search.frames[last-1], left.state)
 	}
 }
 
@@ -112,27 +119,27 @@ func (search *pearce) lowlink(f *searchFrame, w uint32) {
 	}
 }
 
-// successor returns the next successor of f's state in the part of the model, and false after the last.
-func (search *pearce) successor(f *searchFrame) (uint32, bool) {
-	_, end := search.model.Choices(int(f.state))
-	for int(f.choice) < end {
-		if search.allowed == nil || search.allowed.Has(int(f.choice)) {
-			for f.next < search.model.Start[f.choice+1] {
-				target := search.model.Target[f.next]
-				f.next++
+// successor returns the next successor of the frame's state in the part of the model, and false after the last.
+func (search *pearce) successor(frame *searchFrame) (uint32, bool) {
+	_, end := search.model.Choices(int(frame.state))
+	for int(frame.choice) < end {
+		if search.allowed == nil || search.allowed.Has(int(frame.choice)) {
+			for frame.next < search.model.Start[frame.choice+1] {
+				target := search.model.Target[frame.next]
+				frame.next++
 				if search.states == nil || search.states.Has(int(target)) {
 					return target, true
 				}
 			}
 		}
-		f.choice++
-		f.next = search.model.Start[f.choice]
+		frame.choice++
+		frame.next = search.model.Start[frame.choice]
 	}
 	return 0, false
 }
 
-// leave is called when all successors of frame's state were visited. If the state is the root of its component,
-// the component consists of it and of the states on top of the stack; otherwise the state goes onto the stack.
+// leave completes the component of a state whose successors were all visited, if the state is its root: the component
+// consists of the root and of the states on top of the stack. Any other state goes onto the stack.
 func (search *pearce) leave(frame searchFrame) {
 	if !frame.root {
 		search.stack = append(search.stack, frame.state)
@@ -157,19 +164,26 @@ func (search *pearce) leave(frame searchFrame) {
 
 // Bottom returns the components that no transition of m leaves, in increasing order.
 func (c *Components) Bottom(m *Model) []int {
-	var out []int
+	var bottom []int
 	for i := range c.Num() {
-		leaves := slices.ContainsFunc(c.Members(i), func(s uint32) bool {
-			first, end := m.Choices(int(s))
-			return slices.ContainsFunc(m.Target[m.Start[first]:m.Start[end]], func(target uint32) bool {
-				return c.ID[target] != uint32(i)
-			})
-		})
-		if !leaves {
-			out = append(out, i)
+		if !c.hasExit(m, i) {
+			bottom = append(bottom, i)
 		}
 	}
-	return out
+	return bottom
+}
+
+// hasExit reports whether a transition of m leaves component i.
+func (c *Components) hasExit(m *Model, i int) bool {
+	for _, s := range c.Members(i) {
+		first, end := m.Choices(int(s))
+		for _, target := range m.Target[m.Start[first]:m.Start[end]] {
+			if c.ID[target] != uint32(i) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Cyclic reports whether a transition of m stays in component i.

@@ -1,8 +1,11 @@
 package sparse
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 )
@@ -29,25 +32,34 @@ type Move struct {
 	Next   []uint32
 }
 
-// validate returns an error unless every move is a choice of its state in the model, has a next node for
-// each transition of the choice, and the probabilities of each node's moves sum to one.
+// validate returns an error unless every node fits the model.
 func (controller *Controller) validate(m *Model) error {
-	for i, node := range controller.Nodes {
-		sum := new(big.Rat)
-		for _, move := range node.Moves {
-			first, end := m.Choices(int(node.State))
-			if int(move.Choice) < first || int(move.Choice) >= end {
-				return fmt.Errorf("node %d: found choice %d, wanted one of state %d: %d to %d", i, move.Choice, node.State, first, end-1)
-			}
-			if firstTransition, endTransition := m.Row(int(move.Choice)); len(move.Next) != endTransition-firstTransition {
-				return fmt.Errorf("node %d: found %d next nodes for choice %d, wanted %d, one for each transition", i, len(move.Next), move.Choice, endTransition-firstTransition)
-			}
-			sum.Add(sum, move.Probability())
+	for i := range controller.Nodes {
+		if err := controller.Nodes[i].validate(m); err != nil {
+			return fmt.Errorf("node %d: %w", i, err)
 		}
-		excess, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64()
-		if excess < -0x1p-40 || excess > 0x1p-40 {
-			return fmt.Errorf("node %d: the probabilities of the moves do not sum to one", i)
+	}
+	return nil
+}
+
+// validate returns an error unless every move is a choice of the state in the model, has a next node for
+// each transition of the choice, and the probabilities of the moves sum to one.
+func (node *Node) validate(m *Model) error {
+	sum := new(big.Rat)
+	firstChoice, endChoice := m.Choices(int(node.State))
+	for _, move := range node.Moves {
+		if int(move.Choice) < firstChoice || int(move.Choice) >= endChoice {
+			return fmt.Errorf("found choice %d, wanted one of state %d: %d to %d", move.Choice, node.State, firstChoice, endChoice-1)
 		}
+		first, end := m.Row(int(move.Choice))
+		if len(move.Next) != end-first {
+			return fmt.Errorf("found %d next nodes for choice %d, wanted %d, one for each transition", len(move.Next), move.Choice, end-first)
+		}
+		sum.Add(sum, move.Probability())
+	}
+	excess, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64()
+	if math.Abs(excess) > 0x1p-40 {
+		return errors.New("the probabilities of the moves do not sum to one")
 	}
 	return nil
 }
@@ -67,96 +79,110 @@ func (controller *Controller) Chain(ctx context.Context, m *Model) (*Model, erro
 		return nil, err
 	}
 	builder := NewBuilder(DTMC)
-	mixed := false
+	randomized := false
 	for i := range controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		builder.State()
-		mixed = mixed || len(controller.Nodes[i].Moves) > 1
-		controller.addRow(builder, m, controller.Nodes[i].Moves)
+		randomized = randomized || len(controller.Nodes[i].Moves) > 1
+		addInducedRow(builder, m, controller.Nodes[i].Moves)
 	}
-	out, err := builder.Finish()
+	chain, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	out.Err = m.Err
-	if mixed && m.Rats == nil {
-		out.Err += 0x1p-50 // rounding of move probabilities, products and sums
+	chain.Err = m.Err
+	if randomized && m.Rats == nil {
+		chain.Err += 0x1p-50 // rounding of move probabilities, products and sums
 	}
-	out.Initial = slices.Clone(controller.Start)
-	slices.Sort(out.Initial)
-	return out, nil
+	chain.Initial = slices.Clone(controller.Start)
+	slices.Sort(chain.Initial)
+	return chain, nil
 }
 
-// addRow adds the transitions of a node with the given moves. Transitions with the same next node and the
+// addInducedRow adds the transitions of a node with the given moves. Transitions with the same next node and the
 // same action are merged, and their probabilities added.
-func (controller *Controller) addRow(builder *Builder, m *Model, moves []Move) {
-	type destination struct {
-		node   uint32
-		action Action
-	}
-	var order []destination
-	sums, exactSums := map[destination]float64{}, map[destination]*big.Rat{}
+func addInducedRow(builder *Builder, m *Model, moves []Move) {
+	row := inducedRow{sums: map[destination]float64{}, exactSums: map[destination]*big.Rat{}}
 	for _, move := range moves {
-		to := destination{action: NoAction}
-		if m.Actions != nil {
-			to.action = m.Actions[move.Choice]
-		}
-		probability, _ := move.Probability().Float64()
-		firstTransition, _ := m.Row(int(move.Choice))
-		for i, next := range move.Next {
-			to.node = next
-			if sums[to] == 0 {
-				order = append(order, to)
-			}
-			sums[to] += probability * m.Prob(firstTransition+i)
-			if m.Rats != nil {
-				if exactSums[to] == nil {
-					exactSums[to] = new(big.Rat)
-				}
-				exactSums[to].Add(exactSums[to], new(big.Rat).Mul(move.Probability(), m.Rat(firstTransition+i)))
-			}
+		row.addMove(m, move)
+	}
+	slices.SortStableFunc(row.order, func(a, b destination) int { return cmp.Compare(a.node, b.node) })
+	for _, to := range row.order {
+		if m.Rats != nil {
+			builder.AddRat(int(to.node), row.exactSums[to], to.action)
+		} else {
+			builder.AddAction(int(to.node), row.sums[to], to.action)
 		}
 	}
-	slices.SortStableFunc(order, func(x, y destination) int { return int(x.node) - int(y.node) })
-	for _, to := range order {
-		if m.Rats != nil {
-			builder.AddRat(int(to.node), exactSums[to], to.action)
-		} else {
-			builder.AddAction(int(to.node), sums[to], to.action)
+}
+
+// destination is the target of a transition of the induced chain, with its action.
+type destination struct {
+	node   uint32
+	action Action
+}
+
+// inducedRow has the probability of each destination, and the destinations in the order in which they were added.
+type inducedRow struct {
+	order     []destination
+	sums      map[destination]float64
+	exactSums map[destination]*big.Rat // empty if the model has no fractions
+}
+
+// addMove adds the probabilities with which a move leads to its next nodes.
+func (row *inducedRow) addMove(m *Model, move Move) {
+	to := destination{action: NoAction}
+	if m.Actions != nil {
+		to.action = m.Actions[move.Choice]
+	}
+	probability, _ := move.Probability().Float64()
+	first, _ := m.Row(int(move.Choice))
+	for i, next := range move.Next {
+		to.node = next
+		if row.sums[to] == 0 {
+			row.order = append(row.order, to)
 		}
+		row.sums[to] += probability * m.Prob(first+i)
+		if m.Rats == nil {
+			continue
+		}
+		if row.exactSums[to] == nil {
+			row.exactSums[to] = new(big.Rat)
+		}
+		row.exactSums[to].Add(row.exactSums[to], new(big.Rat).Mul(move.Probability(), m.Rat(first+i)))
 	}
 }
 
 // Reward translates a reward structure of the model to the induced chain. The reward of a node with
 // several moves is the expectation over them.
 func (controller *Controller) Reward(reward *Reward) *Reward {
-	out := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
+	chainReward := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
 	for _, node := range controller.Nodes {
 		if reward.State != nil {
-			out.State = append(out.State, reward.State[node.State])
+			chainReward.State = append(chainReward.State, reward.State[node.State])
 		}
 		if reward.StateRat != nil {
-			out.StateRat = append(out.StateRat, reward.StateRat[node.State])
+			chainReward.StateRat = append(chainReward.StateRat, reward.StateRat[node.State])
 		}
 		if reward.Choice == nil {
 			continue
 		}
 		near, exact := reward.expectedChoice(node.Moves)
-		out.Choice = append(out.Choice, near)
+		chainReward.Choice = append(chainReward.Choice, near)
 		if reward.ChoiceRat != nil {
-			out.ChoiceRat = append(out.ChoiceRat, exact)
+			chainReward.ChoiceRat = append(chainReward.ChoiceRat, exact)
 		}
 		if len(node.Moves) > 1 {
-			out.Err = reward.Err + 0x1p-50
+			chainReward.Err = reward.Err + 0x1p-50
 		}
 	}
-	return out
+	return chainReward
 }
 
 // expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. The
-// fraction is nil if it is zero.
+// fraction is nil if it is zero or unknown.
 func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()

@@ -4,13 +4,13 @@ package sparse
 
 // ExistsNext returns the states with a successor in the set.
 func (g *Graph) ExistsNext(set *Set) *Set {
-	out := NewSet(g.NumStates())
+	predecessors := NewSet(g.NumStates())
 	for target := range set.All() {
 		for _, c := range g.Into(target) {
-			out.Add(g.Owner(c))
+			predecessors.Add(g.Owner(c))
 		}
 	}
-	return out
+	return predecessors
 }
 
 // ForallNext returns the states with all successors in the set.
@@ -18,36 +18,37 @@ func (g *Graph) ForallNext(set *Set) *Set { return g.ExistsNext(set.Complement()
 
 // ExistsUntil returns the states with a path that satisfies left U right.
 func (g *Graph) ExistsUntil(left, right *Set) *Set {
-	out := right.Clone()
+	satisfying := right.Clone()
 	g.backwardSearch(right, func(c uint32) (int, bool) {
 		s := g.Owner(c)
-		if out.Has(s) || !left.Has(s) {
+		if satisfying.Has(s) || !left.Has(s) {
 			return s, false
 		}
-		out.Add(s)
+		satisfying.Add(s)
 		return s, true
 	})
-	return out
+	return satisfying
 }
 
-// ForallUntil returns the states all of whose paths satisfy left U right.
+// ForallUntil returns the states all of whose paths satisfy left U right. A backward search counts, for each state, the
+// transitions that do not yet lead to such a state.
 func (g *Graph) ForallUntil(left, right *Set) *Set {
-	out := right.Clone()
-	openTransitions := make([]uint32, g.NumStates())
-	for s := range openTransitions {
+	satisfying := right.Clone()
+	remaining := make([]uint32, g.NumStates())
+	for s := range remaining {
 		first, end := g.Choices(s)
-		openTransitions[s] = g.Start[end] - g.Start[first]
+		remaining[s] = g.Start[end] - g.Start[first]
 	}
 	g.backwardSearch(right, func(c uint32) (int, bool) {
 		s := g.Owner(c)
-		openTransitions[s]--
-		if openTransitions[s] > 0 || out.Has(s) || !left.Has(s) {
+		remaining[s]--
+		if remaining[s] > 0 || satisfying.Has(s) || !left.Has(s) {
 			return s, false
 		}
-		out.Add(s)
+		satisfying.Add(s)
 		return s, true
 	})
-	return out
+	return satisfying
 }
 
 // ExistsGlobally returns the states with a path that stays in the set forever.

@@ -15,9 +15,9 @@ type Graph struct {
 
 // transposed has the reversed transitions of a model.
 type transposed struct {
-	starts  []uint32 // the entries of choice for target t are start[t]:start[t+1]
-	choices []uint32 // the choices with a transition to t, once per transition
-	owners  []uint32 // the state of each choice; nil if they are equal
+	starts  []uint32 // the choices with a transition to t are choices[starts[t]:starts[t+1]]
+	choices []uint32 // for each target: the choices with a transition to it, once per transition
+	owners  []uint32 // the state of each choice; nil if both have the same number
 }
 
 // NewGraph returns the graph of a model.
@@ -39,30 +39,38 @@ func (g *Graph) transpose() *transposed {
 // newTransposed reverses the transitions by a counting sort: it counts the transitions to each target, sums
 // the counts to the positions where the targets begin, and then fills in the choices.
 func newTransposed(m *Model) *transposed {
-	reversed := &transposed{starts: make([]uint32, m.NumStates()+2), choices: make([]uint32, len(m.Target))}
-	// Counts are stored two entries ahead, because filling in the choices moves start[target+1] to the end of the row of target.
+	starts := make([]uint32, m.NumStates()+2)
+	choices := make([]uint32, len(m.Target))
+	// The counts are stored two entries ahead, because filling in the choices moves starts[target+1] from the begin to
+	// the end of the row of target.
 	for _, target := range m.Target {
-		reversed.starts[target+2]++
+		starts[target+2]++
 	}
-	for i := 2; i < len(reversed.starts); i++ {
-		reversed.starts[i] += reversed.starts[i-1]
+	for i := 2; i < len(starts); i++ {
+		starts[i] += starts[i-1]
 	}
 	for c := range m.NumChoices() {
 		for _, target := range m.Target[m.Start[c]:m.Start[c+1]] {
-			reversed.choices[reversed.starts[target+1]] = uint32(c)
-			reversed.starts[target+1]++
+			choices[starts[target+1]] = uint32(c)
+			starts[target+1]++
 		}
 	}
-	if m.First != nil {
-		reversed.owners = make([]uint32, m.NumChoices())
-		for s := range m.NumStates() {
-			first, end := m.Choices(s)
-			for c := first; c < end; c++ {
-				reversed.owners[c] = uint32(s)
-			}
+	return &transposed{starts: starts, choices: choices, owners: m.choiceOwners()}
+}
+
+// choiceOwners returns the state of each choice; nil in a Markov chain, where both have the same number.
+func (m *Model) choiceOwners() []uint32 {
+	if m.First == nil {
+		return nil
+	}
+	owners := make([]uint32, m.NumChoices())
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			owners[c] = uint32(s)
 		}
 	}
-	return reversed
+	return owners
 }
 
 // Into returns the choices with a transition to state target, in increasing order, once per transition.
@@ -81,25 +89,25 @@ func (g *Graph) Owner(c uint32) int {
 
 // ChoicesOf returns the choices of the given states.
 func (g *Graph) ChoicesOf(states *Set) *Set {
-	out := NewSet(g.NumChoices())
+	choices := NewSet(g.NumChoices())
 	for s := range states.All() {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			out.Add(c)
+			choices.Add(c)
 		}
 	}
-	return out
+	return choices
 }
 
 // ChoicesWithin returns the choices of the given states whose transitions all lead to these states.
 func (g *Graph) ChoicesWithin(states *Set) *Set {
-	out := g.ChoicesOf(states)
-	for c := range out.All() {
+	choices := g.ChoicesOf(states)
+	for c := range choices.All() {
 		if !g.staysIn(uint32(c), states) {
-			out.Remove(c)
+			choices.Remove(c)
 		}
 	}
-	return out
+	return choices
 }
 
 // staysIn reports whether every transition of choice c leads to a state of x.

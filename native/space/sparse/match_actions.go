@@ -17,43 +17,55 @@ func (e *ActionsError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.Other, e.State)
 }
 
-// MatchActions matches the choices of states with the same observation by their actions. Consider a state
-// s with first choice first, and the first state r with the same observation: out[first+k] is the choice
-// of s with the same action as the k-th choice of r. The error is an *ActionsError if states with the same
+// MatchActions matches the choices of states with the same observation by their actions. Let s be a state with
+// first choice f, and r the first state with the same observation: entry f+k of the result is the choice
+// of s with the same action as choice k of r. The error is an *ActionsError if states with the same
 // observation have different actions, or a state has two choices with the same action.
 //
-// PRISM requires the actions in the same order too; we do not.
+// PRISM requires the actions in the same order, too; MatchActions does not.
 func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
-	out := make([]uint32, m.NumChoices())
-	representative := map[uint32]int{}
+	matching := make([]uint32, m.NumChoices())
+	firstState := map[uint32]int{} // by observation
 	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		choiceOf := make(map[Action]int, end-first)
-		for c := first; c < end; c++ {
-			action := m.actionOf(c)
-			if _, twice := choiceOf[action]; twice {
-				return nil, &ActionsError{s, s, action}
-			}
-			choiceOf[action] = c
+		choiceOf, err := m.choicesByAction(s)
+		if err != nil {
+			return nil, err
 		}
-		rep, known := representative[observation[s]]
+		representative, known := firstState[observation[s]]
 		if !known {
-			rep = s
-			representative[observation[s]] = s
+			representative = s
+			firstState[observation[s]] = s
 		}
-		repFirst, repEnd := m.Choices(rep)
-		if repEnd-repFirst != end-first {
-			return nil, &ActionsError{State: s, Other: rep}
+		repFirst, repEnd := m.Choices(representative)
+		if repEnd-repFirst != len(choiceOf) {
+			return nil, &ActionsError{State: s, Other: representative}
 		}
-		for k := range repEnd - repFirst {
-			c, ok := choiceOf[m.actionOf(repFirst+k)]
+		first, _ := m.Choices(s)
+		for k := range len(choiceOf) {
+			action := m.actionOf(repFirst + k)
+			c, ok := choiceOf[action]
 			if !ok {
-				return nil, &ActionsError{State: s, Other: rep, Action: m.actionOf(repFirst + k)}
+				return nil, &ActionsError{State: s, Other: representative, Action: action}
 			}
-			out[first+k] = uint32(c)
+			matching[first+k] = c
 		}
 	}
-	return out, nil
+	return matching, nil
+}
+
+// choicesByAction returns the choice of each action of a state. The error is an *ActionsError if two choices have the
+// same action.
+func (m *Model) choicesByAction(s int) (map[Action]uint32, error) {
+	first, end := m.Choices(s)
+	choiceOf := make(map[Action]uint32, end-first)
+	for c := first; c < end; c++ {
+		action := m.actionOf(c)
+		if _, twice := choiceOf[action]; twice {
+			return nil, &ActionsError{s, s, action}
+		}
+		choiceOf[action] = uint32(c)
+	}
+	return choiceOf, nil
 }
 
 // actionOf returns the action of choice c.

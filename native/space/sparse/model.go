@@ -133,16 +133,17 @@ func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
 func (m *Model) One() uint32 {
 	index := slices.Index(m.Weights, 1)
 	if m.Rats != nil {
-		index = slices.IndexFunc(m.Rats, func(value *big.Rat) bool { return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1 })
+		one := big.NewRat(1, 1)
+		index = slices.IndexFunc(m.Rats, func(weight *big.Rat) bool { return weight.Cmp(one) == 0 })
 	}
-	if index < 0 {
-		index = len(m.Weights)
-		m.Weights = append(slices.Clip(m.Weights), 1)
-		if m.Rats != nil {
-			m.Rats = append(slices.Clip(m.Rats), big.NewRat(1, 1))
-		}
+	if index >= 0 {
+		return uint32(index)
 	}
-	return uint32(index)
+	m.Weights = append(slices.Clip(m.Weights), 1)
+	if m.Rats != nil {
+		m.Rats = append(slices.Clip(m.Rats), big.NewRat(1, 1))
+	}
+	return uint32(len(m.Weights) - 1)
 }
 
 // NumStates returns the number of states.
@@ -167,7 +168,7 @@ func (m *Model) NumDeadlocks() int {
 	return m.Deadlocks.Count()
 }
 
-// NumDeciding returns the number of states in which a scheduler decides: those with several choices.
+// NumDeciding returns the number of states with several choices, in which a scheduler decides.
 func (m *Model) NumDeciding() int {
 	n := 0
 	for s := range m.NumStates() {
@@ -183,11 +184,8 @@ func (m *Model) NumDeciding() int {
 func (m *Model) NumEdges() int {
 	n := 0
 	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		firstTransition, _ := m.Row(first)
-		_, hi := m.Row(end - 1)
 		successors := map[uint32]bool{}
-		for _, target := range m.Target[firstTransition:hi] {
+		for _, target := range m.successors(s) {
 			successors[target] = true
 		}
 		n += len(successors)

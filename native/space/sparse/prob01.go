@@ -11,28 +11,27 @@ func (g *Graph) Prob0A(left, right *Set) *Set {
 	return g.ExistsUntil(left, right).Complement()
 }
 
-// Prob0E returns the states where the minimal probability of `left U right` is 0.
+// Prob0E returns the states where the minimal probability of `left U right` is 0. A backward search finds the states
+// whose minimal probability is positive: each of their choices has a transition to such a state.
 func (g *Graph) Prob0E(left, right *Set) *Set {
 	if g.First == nil {
 		return g.Prob0A(left, right)
 	}
-	// positive has the states whose minimal probability is positive: each of their choices has a
-	// transition to a state of the set. openChoices counts the choices that have no such transition yet.
 	positive := right.Clone()
-	usable := NewSet(g.NumChoices())
-	openChoices := make([]uint32, g.NumStates())
-	for s := range openChoices {
+	hasPositiveTarget := NewSet(g.NumChoices())
+	remaining := make([]uint32, g.NumStates()) // the number of choices not in hasPositiveTarget
+	for s := range remaining {
 		first, end := g.Choices(s)
-		openChoices[s] = uint32(end - first)
+		remaining[s] = uint32(end - first)
 	}
 	g.backwardSearch(right, func(c uint32) (int, bool) {
 		s := g.Owner(c)
-		if usable.Has(int(c)) || positive.Has(s) || !left.Has(s) {
+		if hasPositiveTarget.Has(int(c)) || positive.Has(s) || !left.Has(s) {
 			return s, false
 		}
-		usable.Add(int(c))
-		openChoices[s]--
-		if openChoices[s] > 0 {
+		hasPositiveTarget.Add(int(c))
+		remaining[s]--
+		if remaining[s] > 0 {
 			return s, false
 		}
 		positive.Add(s)
@@ -74,8 +73,8 @@ func (g *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
 type stayingSet struct {
 	graph          *Graph
 	states, target *Set
-	choices        *Set     // of its states, those that stay in it
-	choiceCount    []uint32 // number of these choices of each state
+	choices        *Set     // the choices of its states that stay in it
+	choiceCount    []uint32 // by state: the number of these choices
 }
 
 // newStayingSet returns the greatest subset of sure in which every state outside right has a choice that
@@ -116,7 +115,7 @@ func (staying *stayingSet) remove(lost *Set) {
 	})
 }
 
-// reachWithin returns the states that reach a state of both right and sure by the given choices. Unless
+// reachWithin returns the states that reach a state of right ∩ sure by the given choices. Unless
 // scheduler is nil, it sets the scheduler's choice in these states to one on a shortest path.
 func (g *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set {
 	from := right.Intersect(sure)
@@ -146,7 +145,7 @@ func (g *Graph) Attract(sure, right *Set, scheduler []uint32) {
 }
 
 // Remain sets the scheduler's choice in each state of a set to the first one that stays in the set, if there
-// is one. If the set is Prob0E, the scheduler avoids right forever.
+// is one. In the set that Prob0E returns, the scheduler then avoids right forever.
 func (g *Graph) Remain(set *Set, scheduler []uint32) {
 	for s := range set.All() {
 		first, end := g.Choices(s)
@@ -175,8 +174,8 @@ func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 }
 
 // backwardSearch is a breadth-first search against the transitions, which begins with the states of from
-// in increasing order. It calls step for each choice with a transition to a visited state. step returns
-// the choice's state and whether to visit it.
+// in increasing order. For each choice with a transition to a visited state it calls step, which returns the state
+// of the choice, and whether to visit this state.
 func (g *Graph) backwardSearch(from *Set, step func(c uint32) (int, bool)) {
 	var queue []uint32
 	expand := func(target int) {

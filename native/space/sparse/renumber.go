@@ -6,14 +6,12 @@ import "slices"
 // The choices of a state, and the transitions of a choice, keep their order. The tables of weights are
 // shared.
 func (m *Model) Renumber(number []uint32) *Model {
-	n := m.NumStates()
-	old := make([]uint32, n)
-	for s, k := range number {
-		old[k] = uint32(s)
+	old := make([]uint32, len(number)) // the old number of each new state
+	for s, newNumber := range number {
+		old[newNumber] = uint32(s)
 	}
 	builder := NewDerivedBuilder(m, m.Kind)
-	builder.Grow(n, m.NumChoices(), m.NumTransitions())
-	var actions []Action
+	builder.Grow(m.NumStates(), m.NumChoices(), m.NumTransitions())
 	target := func(i int) uint32 { return number[m.Target[i]] }
 	for _, s := range old {
 		builder.State()
@@ -21,15 +19,24 @@ func (m *Model) Renumber(number []uint32) *Model {
 		for c := first; c < end; c++ {
 			builder.Copy(c, target)
 		}
-		if m.Actions != nil {
-			lo, hi := m.actionRange(first, end)
-			actions = append(actions, m.Actions[lo:hi]...)
-		}
 	}
-	out := builder.Finish()
-	out.Actions, out.Player = actions, selectEntries(m.Player, old)
-	m.renumberAnnotations(out, number, old, builder.Origin)
-	return out
+	renumbered := builder.Finish()
+	renumbered.Actions, renumbered.Player = m.reorderActions(old), selectEntries(m.Player, old)
+	m.renumberAnnotations(renumbered, number, old, builder.Origin)
+	return renumbered
+}
+
+// reorderActions returns the actions of the given states, in their order; nil if there are no actions.
+func (m *Model) reorderActions(states []uint32) []Action {
+	if m.Actions == nil {
+		return nil
+	}
+	actions := make([]Action, 0, len(m.Actions))
+	for _, s := range states {
+		first, end := m.actionRange(m.Choices(int(s)))
+		actions = append(actions, m.Actions[first:end]...)
+	}
+	return actions
 }
 
 // actionRange returns the range of Actions for the choices from first to end.
@@ -71,14 +78,14 @@ func renumberSet(s *Set, number []uint32) *Set {
 	return out
 }
 
-// selectEntries returns a slice whose entry i is x[old[i]]; nil stays nil.
-func selectEntries[T any](x []T, indexes []uint32) []T {
-	if x == nil {
+// selectEntries returns a slice whose entry i is values[indices[i]]; nil stays nil.
+func selectEntries[T any](values []T, indices []uint32) []T {
+	if values == nil {
 		return nil
 	}
-	out := make([]T, len(indexes))
-	for i, j := range indexes {
-		out[i] = x[j]
+	selected := make([]T, len(indices))
+	for i, index := range indices {
+		selected[i] = values[index]
 	}
-	return out
+	return selected
 }

@@ -16,7 +16,39 @@ type Topological struct {
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
 func (m *Model) Topological(states *Set) (Topological, bool) {
-	indegree := make([]uint32, m.NumStates()) // number of incoming transitions from unordered states
+	indegree := m.indegrees(states) // the number of transitions from states that are not yet ordered
+	n := states.Count()
+	result := Topological{Order: make([]uint32, 0, n), Start: []int{n}}
+	for s := range states.All() {
+		if indegree[s] == 0 {
+			result.Order = append(result.Order, uint32(s))
+		}
+	}
+	// Build the order from the last state to the first, level by level.
+	for levelStart := 0; levelStart < len(result.Order); {
+		levelEnd := len(result.Order)
+		result.Start = append(result.Start, n-levelEnd)
+		for _, s := range result.Order[levelStart:levelEnd] {
+			for _, target := range m.successors(int(s)) {
+				if target == s {
+					continue
+				}
+				indegree[target]--
+				if indegree[target] == 0 && states.Has(int(target)) {
+					result.Order = append(result.Order, target)
+				}
+			}
+		}
+		levelStart = levelEnd
+	}
+	slices.Reverse(result.Order)
+	slices.Reverse(result.Start)
+	return result, len(result.Order) == n
+}
+
+// indegrees returns for each state the number of transitions from the given states, without self-loops.
+func (m *Model) indegrees(states *Set) []uint32 {
+	indegree := make([]uint32, m.NumStates())
 	for s := range states.All() {
 		for _, target := range m.successors(s) {
 			if int(target) != s {
@@ -24,32 +56,7 @@ func (m *Model) Topological(states *Set) (Topological, bool) {
 			}
 		}
 	}
-	n := states.Count()
-	out := Topological{Order: make([]uint32, 0, n), Start: []int{n}}
-	for s := range states.All() {
-		if indegree[s] == 0 {
-			out.Order = append(out.Order, uint32(s))
-		}
-	}
-	for i, end := 0, 0; i < len(out.Order); i++ {
-		if i == end {
-			end = len(out.Order)
-			out.Start = append(out.Start, n-end)
-		}
-		s := out.Order[i]
-		for _, target := range m.successors(int(s)) {
-			if target == s {
-				continue
-			}
-			indegree[target]--
-			if indegree[target] == 0 && states.Has(int(target)) {
-				out.Order = append(out.Order, target)
-			}
-		}
-	}
-	slices.Reverse(out.Order)
-	slices.Reverse(out.Start)
-	return out, len(out.Order) == n
+	return indegree
 }
 
 // successors returns the targets of all choices of a state.

@@ -66,19 +66,21 @@ func Split(name string) (base string, exts []string, ok bool) {
 
 // Expand replaces "all" by the formats that it stands for, and removes duplicates.
 func Expand(formats []string) []string {
-	var out []string
+	var expanded []string
 	for _, format := range formats {
-		expanded := []string{format}
 		if format == "all" {
-			expanded = []string{"tra", "sta", "lab", "srew", "trew"}
-		}
-		for _, expandedFormat := range expanded {
-			if !slices.Contains(out, expandedFormat) {
-				out = append(out, expandedFormat)
-			}
+			expanded = append(expanded, "tra", "sta", "lab", "srew", "trew")
+		} else {
+			expanded = append(expanded, format)
 		}
 	}
-	return out
+	var unique []string
+	for _, format := range expanded {
+		if !slices.Contains(unique, format) {
+			unique = append(unique, format)
+		}
+	}
+	return unique
 }
 
 // Files returns the names of the files that a name on the command line stands for: the file of a
@@ -89,11 +91,11 @@ func Files(name string) []string {
 	if !ok {
 		return []string{name}
 	}
-	var out []string
+	var names []string
 	for _, ext := range Expand(exts) {
-		out = append(out, Part(base, ext, zip, 0)...)
+		names = append(names, Part(base, ext, zip, 0)...)
 	}
-	return out
+	return names
 }
 
 // Part returns the names of the files for one part of a state space. Rewards have one file for each
@@ -127,16 +129,17 @@ func Stale(base, ext, zip string, n int) []string {
 	if n > 0 {
 		current = Part(base, ext, zip, n)
 	}
-	for i := 0; ; i++ {
-		name := base + "." + ext + zip
-		if i > 0 {
-			name = fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
-		}
-		switch isGone := isMissing(name); {
-		case isGone && i > n:
+	if plain := base + "." + ext + zip; !isMissing(plain) && !slices.Contains(current, plain) {
+		stale = append(stale, plain)
+	}
+	for i := 1; ; i++ {
+		numbered := fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
+		exists := !isMissing(numbered)
+		if !exists && i > n {
 			return stale
-		case !isGone && !slices.Contains(current, name):
-			stale = append(stale, name)
+		}
+		if exists && !slices.Contains(current, numbered) {
+			stale = append(stale, numbered)
 		}
 	}
 }
@@ -224,22 +227,30 @@ func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 // readRewardFiles reads the rewards of one structure from model.srew, or those of several
 // structures from model1.srew, model2.srew and so on.
 func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
-	if !isMissing(base+"1"+ext) && isMissing(base+ext) {
-		var out []files.Source
-		for i := 1; !isMissing(base + strconv.Itoa(i) + ext); i++ {
-			src, err := r.readSource(base+strconv.Itoa(i)+ext, false)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, *src)
-		}
-		return out, nil
+	if isMissing(base+ext) && !isMissing(base+"1"+ext) {
+		return r.readNumberedFiles(base, ext)
 	}
 	src, err := r.readSource(base+ext, mayMiss)
 	if err != nil || src == nil {
 		return nil, err
 	}
 	return []files.Source{*src}, nil
+}
+
+// readNumberedFiles reads model1.srew, model2.srew and so on, up to the first that does not exist.
+func (r Reader) readNumberedFiles(base, ext string) ([]files.Source, error) {
+	var sources []files.Source
+	for i := 1; ; i++ {
+		name := base + strconv.Itoa(i) + ext
+		if isMissing(name) {
+			return sources, nil
+		}
+		src, err := r.readSource(name, false)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, *src)
+	}
 }
 
 // isMissing reports whether a file does not exist.
@@ -264,13 +275,13 @@ const maxDrawn = 1000
 
 // checkDrawable returns an error if a space is too large for a picture.
 func checkDrawable(space *explicit.Space) error {
-	m := space.Model()
-	for _, x := range []struct {
-		n    int
-		what string
-	}{{m.NumStates(), "states"}, {m.NumChoices(), "choices"}, {m.NumTransitions(), "transitions"}} {
-		if x.n > maxDrawn {
-			return fmt.Errorf("svg: the model has %d %s, want at most %d in a picture; .dot has any number of them", x.n, x.what, maxDrawn)
+	model := space.Model()
+	for _, size := range []struct {
+		number int
+		noun   string
+	}{{model.NumStates(), "states"}, {model.NumChoices(), "choices"}, {model.NumTransitions(), "transitions"}} {
+		if size.number > maxDrawn {
+			return fmt.Errorf("svg: the model has %d %s, want at most %d in a picture; .dot has any number of them", size.number, size.noun, maxDrawn)
 		}
 	}
 	return nil
@@ -278,7 +289,7 @@ func checkDrawable(space *explicit.Space) error {
 
 // Writer returns a function that writes a space in the format.
 func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
-	opts.Raw = f.Zipped // below
+	opts.Raw = f.Zipped // compressed is called below
 	if opts.Precision == 0 && f.Name == "drn" {
 		opts.Precision = files.MaxPrecision
 	}

@@ -6,46 +6,50 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Solve returns the solution of x = a x + b by Gaussian elimination, or nil if there is not exactly
+// Solve returns the solution of x = matrix·x + constants by Gaussian elimination, or nil if there is not exactly
 // one. It overwrites its arguments.
-func Solve(a [][]*big.Rat, b []*big.Rat) []*big.Rat {
-	n := len(a)
-	for i := range n { // (1 - a) x = b
-		for j := range n {
-			a[i][j].Neg(a[i][j])
+func Solve(matrix [][]*big.Rat, constants []*big.Rat) []*big.Rat {
+	for i, row := range matrix { // the matrix of (1 - matrix) x = constants
+		for _, entry := range row {
+			entry.Neg(entry)
 		}
-		a[i][i].Add(a[i][i], big.NewRat(1, 1))
+		row[i].Add(row[i], big.NewRat(1, 1))
 	}
-	for k := range n {
+	for k := range matrix {
 		pivot := k
-		for pivot < n && a[pivot][k].Sign() == 0 {
+		for pivot < len(matrix) && matrix[pivot][k].Sign() == 0 {
 			pivot++
 		}
-		if pivot == n {
+		if pivot == len(matrix) {
 			return nil
 		}
-		a[k], a[pivot] = a[pivot], a[k]
-		b[k], b[pivot] = b[pivot], b[k]
-		for i := range n {
-			if i == k || a[i][k].Sign() == 0 {
-				continue
-			}
-			factor := new(big.Rat).Quo(a[i][k], a[k][k])
-			for j := range n {
-				a[i][j].Sub(a[i][j], new(big.Rat).Mul(factor, a[k][j]))
-			}
-			b[i].Sub(b[i], new(big.Rat).Mul(factor, b[k]))
+		matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
+		constants[k], constants[pivot] = constants[pivot], constants[k]
+		eliminate(matrix, constants, k)
+	}
+	for i := range matrix {
+		constants[i].Quo(constants[i], matrix[i][i])
+	}
+	return constants
+}
+
+// eliminate subtracts multiples of row k from all other rows, so that column k becomes zero in them.
+func eliminate(matrix [][]*big.Rat, constants []*big.Rat, k int) {
+	for i := range matrix {
+		if i == k || matrix[i][k].Sign() == 0 {
+			continue
 		}
+		factor := new(big.Rat).Quo(matrix[i][k], matrix[k][k])
+		for j := range matrix {
+			matrix[i][j].Sub(matrix[i][j], new(big.Rat).Mul(factor, matrix[k][j]))
+		}
+		constants[i].Sub(constants[i], new(big.Rat).Mul(factor, constants[k]))
 	}
-	for i := range n {
-		b[i].Quo(b[i], a[i][i])
-	}
-	return b
 }
 
 // Stochastic divides the rows of a matrix by their sums, in place.
-func Stochastic(a [][]*big.Rat) [][]*big.Rat {
-	for _, row := range a {
+func Stochastic(matrix [][]*big.Rat) [][]*big.Rat {
+	for _, row := range matrix {
 		sum := new(big.Rat)
 		for _, probability := range row {
 			sum.Add(sum, probability)
@@ -54,7 +58,7 @@ func Stochastic(a [][]*big.Rat) [][]*big.Rat {
 			probability.Quo(probability, sum)
 		}
 	}
-	return a
+	return matrix
 }
 
 // zeros returns a vector of n zeros.
@@ -66,102 +70,97 @@ func zeros(n int) []*big.Rat {
 	return out
 }
 
-// restrict returns a matrix in which the rows and columns of states that are not open are zero.
-func restrict(matrix [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
-	out := make([][]*big.Rat, len(matrix))
+// restrict returns a matrix in which the rows and columns of all other states are zero.
+func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
+	restricted := make([][]*big.Rat, len(matrix))
 	for s := range matrix {
-		out[s] = zeros(len(matrix))
+		restricted[s] = zeros(len(matrix))
 		for target := range matrix {
-			if open.Has(s) && open.Has(target) {
-				out[s][target].Set(matrix[s][target])
+			if states.Has(s) && states.Has(target) {
+				restricted[s][target].Set(matrix[s][target])
 			}
 		}
 	}
-	return out
+	return restricted
 }
 
 // UntilProb returns the probability of `left U right` from each state of the chain with a stochastic matrix.
 // It solves the equations of the states outside right that can reach right.
-func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
-	n := len(a)
-	reach := Reach(a, left.Minus(right))
-	open := sparse.NewSet(n)
-	b := zeros(n)
+func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
+	n := len(matrix)
+	reachable := Reach(matrix, left.Minus(right))
+	maybe := sparse.NewSet(n)
+	constants := zeros(n)
 	for s := range n {
+		if right.Has(s) {
+			constants[s].SetInt64(1)
+			continue
+		}
 		for target := range right.All() {
-			if reach[s][target] && !right.Has(s) {
-				open.Add(s)
-				b[s].Add(b[s], a[s][target])
+			if reachable[s][target] {
+				maybe.Add(s)
+				constants[s].Add(constants[s], matrix[s][target])
 			}
 		}
-		if right.Has(s) {
-			b[s].SetInt64(1)
-		}
 	}
-	for s := range n {
-		if !open.Has(s) && !right.Has(s) {
-			b[s].SetInt64(0)
-		}
-	}
-	return Solve(restrict(a, open), b)
+	return Solve(restrict(matrix, maybe), constants)
 }
 
 // RewardUntil returns the expected reward until target is reached, in the chain with a stochastic
 // matrix where a step from s has reward rewards[s]. A value is nil, for infinity, if its state does not
 // reach target with probability one.
-func RewardUntil(a [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
-	n := len(a)
-	p := UntilProb(a, sparse.FullSet(n), target)
-	open := sparse.NewSet(n)
-	b := zeros(n)
+func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
+	n := len(matrix)
+	probability := UntilProb(matrix, sparse.FullSet(n), target)
+	finite := sparse.NewSet(n)
+	constants := zeros(n)
 	for s := range n {
-		if p[s].Cmp(big.NewRat(1, 1)) == 0 && !target.Has(s) {
-			open.Add(s)
-			b[s].Set(rewards[s])
+		if probability[s].Cmp(big.NewRat(1, 1)) == 0 && !target.Has(s) {
+			finite.Add(s)
+			constants[s].Set(rewards[s])
 		}
 	}
-	values := Solve(restrict(a, open), b)
+	values := Solve(restrict(matrix, finite), constants)
 	for s := range n {
-		if !open.Has(s) && !target.Has(s) {
+		if !finite.Has(s) && !target.Has(s) {
 			values[s] = nil
 		}
 	}
 	return values
 }
 
-// RewardTotal returns the expected total reward, nil where it is infinite.
-func RewardTotal(a [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
-	n := len(a)
-	reach := Reach(a, sparse.FullSet(n))
-	rewardless := sparse.NewSet(n) // states that can reach no state with a reward
+// RewardTotal returns the expected total reward, nil where it is infinite. It is the reward until a state is reached
+// from which no reward can be reached.
+func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
+	n := len(matrix)
+	reachable := Reach(matrix, sparse.FullSet(n))
+	rewardless := sparse.FullSet(n)
 	for s := range n {
-		reachesReward := false
 		for target := range n {
-			reachesReward = reachesReward || reach[s][target] && rewards[target].Sign() > 0
-		}
-		if !reachesReward {
-			rewardless.Add(s)
+			if reachable[s][target] && rewards[target].Sign() > 0 {
+				rewardless.Remove(s)
+			}
 		}
 	}
-	return RewardUntil(a, rewards, rewardless)
+	return RewardUntil(matrix, rewards, rewardless)
 }
 
 // Gains returns the expected reward of a step from each state under a scheduler: its state reward plus that
 // of its choice. In a CTMC it divides by the exit rate, as rewards are per unit of time.
 func Gains(m *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
-	out := zeros(m.NumStates())
-	for s := range out {
+	gains := zeros(m.NumStates())
+	for s := range gains {
 		if reward.StateRat != nil && reward.StateRat[s] != nil {
-			out[s].Add(out[s], reward.StateRat[s])
+			gains[s].Add(gains[s], reward.StateRat[s])
 		}
 		if reward.ChoiceRat != nil && reward.ChoiceRat[scheduler[s]] != nil {
-			out[s].Add(out[s], reward.ChoiceRat[scheduler[s]])
+			gains[s].Add(gains[s], reward.ChoiceRat[scheduler[s]])
 		}
 		if m.Kind == sparse.CTMC {
-			out[s].Quo(out[s], exitRate(m, s))
+			gains[s].Quo(gains[s], exitRate(m, s))
 		}
 	}
-	return out
+	return gains
 }
 
 // exitRate returns the exit rate of a state.

@@ -3,9 +3,11 @@
 package sparsetest
 
 import (
+	"cmp"
 	"iter"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -53,58 +55,60 @@ func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 // addRow adds transitions to random targets, with random weights, to the current choice of state s of n. The
 // probabilities sum to one; rates of a CTMC are multiples of a common unit.
 func addRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int) {
+	targets := randomTargets(rng, shape, s, n)
+	maxNumerator := cmp.Or(shape.Denominator, 10)
+	numerators := make([]int64, len(targets))
+	sum := int64(0)
+	for i := range numerators {
+		numerators[i] = 1 + rng.Int64N(int64(maxNumerator))
+		sum += numerators[i]
+	}
+	denominator := sum
+	if shape.Kind == sparse.CTMC {
+		denominator = 1 + rng.Int64N(4)
+	}
+	for i, target := range targets {
+		builder.AddRat(target, big.NewRat(numerators[i], denominator), sparse.NoAction)
+	}
+}
+
+// randomTargets returns different random states; with probability shape.Forward all of them are greater than s.
+func randomTargets(rng *rand.Rand, shape Shape, s, n int) []int {
 	forward := rng.Float64() < shape.Forward
 	var targets []int
-	seen := map[int]bool{}
 	for range 1 + rng.IntN(shape.Branching) {
 		target := rng.IntN(n)
 		if forward && s+1 < n {
 			target = s + 1 + rng.IntN(n-s-1)
 		}
-		if !seen[target] {
-			seen[target] = true
+		if !slices.Contains(targets, target) {
 			targets = append(targets, target)
 		}
 	}
-	maxPart := shape.Denominator
-	if maxPart == 0 {
-		maxPart = 10
-	}
-	parts := make([]int64, len(targets))
-	sum := int64(0)
-	for i := range parts {
-		parts[i] = 1 + rng.Int64N(int64(maxPart))
-		sum += parts[i]
-	}
-	if shape.Kind == sparse.CTMC {
-		sum = 1 + rng.Int64N(4)
-	}
-	for i, target := range targets {
-		builder.AddRat(target, big.NewRat(parts[i], sum), sparse.NoAction)
-	}
+	return targets
 }
 
 // randomReward returns a random reward structure, with state rewards in three of four cases, and choice rewards
 // likewise.
 func randomReward(rng *rand.Rand, m *sparse.Model) sparse.Reward {
 	draw := func(n int) ([]float64, []*big.Rat) {
-		near, exact := make([]float64, n), make([]*big.Rat, n)
-		for i := range near {
+		floats, fractions := make([]float64, n), make([]*big.Rat, n)
+		for i := range floats {
 			if rng.IntN(2) == 0 {
-				exact[i] = big.NewRat(1+rng.Int64N(20), 1+rng.Int64N(4))
-				near[i], _ = exact[i].Float64()
+				fractions[i] = big.NewRat(1+rng.Int64N(20), 1+rng.Int64N(4))
+				floats[i], _ = fractions[i].Float64()
 			}
 		}
-		return near, exact
+		return floats, fractions
 	}
-	out := sparse.Reward{Name: "r"}
+	reward := sparse.Reward{Name: "r"}
 	if rng.IntN(4) > 0 {
-		out.State, out.StateRat = draw(m.NumStates())
+		reward.State, reward.StateRat = draw(m.NumStates())
 	}
 	if rng.IntN(4) > 0 {
-		out.Choice, out.ChoiceRat = draw(m.NumChoices())
+		reward.Choice, reward.ChoiceRat = draw(m.NumChoices())
 	}
-	return out
+	return reward
 }
 
 // RandomSet returns a random subset of 0..n-1 that contains each number with probability p.
@@ -118,34 +122,33 @@ func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
 	return s
 }
 
-// Schedulers yields every memoryless deterministic scheduler of m, as the choice of each state. It counts
-// through them like an odometer, with a digit per state, and reuses the slice.
+// Schedulers yields every memoryless deterministic scheduler of m, as the choice of each state. It reuses the slice.
 func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
-		n := m.NumStates()
-		scheduler := make([]uint32, n)
-		for s := range n {
+		scheduler := make([]uint32, m.NumStates())
+		for s := range scheduler {
 			first, _ := m.Choices(s)
 			scheduler[s] = uint32(first)
 		}
-		for {
+		for more := true; more; more = advance(m, scheduler) {
 			if !yield(scheduler) {
-				return
-			}
-			s := 0
-			for ; s < n; s++ {
-				first, end := m.Choices(s)
-				scheduler[s]++
-				if int(scheduler[s]) < end {
-					break
-				}
-				scheduler[s] = uint32(first)
-			}
-			if s == n {
 				return
 			}
 		}
 	}
+}
+
+// advance changes a scheduler to the next one, as an odometer with a digit per state. It reports false after the last.
+func advance(m *sparse.Model, scheduler []uint32) bool {
+	for s := range scheduler {
+		first, end := m.Choices(s)
+		scheduler[s]++
+		if int(scheduler[s]) < end {
+			return true
+		}
+		scheduler[s] = uint32(first)
+	}
+	return false
 }
 
 // NumSchedulers returns the number of memoryless deterministic schedulers of m, or limit if there are more.
@@ -164,38 +167,40 @@ func NumSchedulers(m *sparse.Model, limit int) int {
 // Matrix returns the weights of the chain that a memoryless scheduler induces, as a dense matrix.
 func Matrix(m *sparse.Model, scheduler []uint32) [][]*big.Rat {
 	n := m.NumStates()
-	a := make([][]*big.Rat, n)
+	matrix := make([][]*big.Rat, n)
 	for s := range n {
-		a[s] = make([]*big.Rat, n)
+		matrix[s] = make([]*big.Rat, n)
 		for t := range n {
-			a[s][t] = new(big.Rat)
+			matrix[s][t] = new(big.Rat)
 		}
 		first, end := m.Row(int(scheduler[s]))
 		for i := first; i < end; i++ {
 			target := m.Target[i]
-			a[s][target].Add(a[s][target], m.Rat(i))
+			matrix[s][target].Add(matrix[s][target], m.Rat(i))
 		}
 	}
-	return a
+	return matrix
 }
 
 // Reach returns, for each pair of states, whether the second is reachable from the first in any number
-// of steps, leaving only states of via.
-func Reach(a [][]*big.Rat, via *sparse.Set) [][]bool {
-	n := len(a)
-	reach := make([][]bool, n)
+// of steps, leaving only states of via. It computes Warshall's transitive closure.
+func Reach(matrix [][]*big.Rat, via *sparse.Set) [][]bool {
+	n := len(matrix)
+	reachable := make([][]bool, n)
 	for s := range n {
-		reach[s] = make([]bool, n)
+		reachable[s] = make([]bool, n)
 		for target := range n {
-			reach[s][target] = s == target || via.Has(s) && a[s][target].Sign() > 0
+			reachable[s][target] = s == target || via.Has(s) && matrix[s][target].Sign() > 0
 		}
 	}
-	for k := range n { // Warshall's transitive closure
+	for middle := range n {
 		for s := range n {
 			for target := range n {
-				reach[s][target] = reach[s][target] || reach[s][k] && reach[k][target]
+				if reachable[s][middle] && reachable[middle][target] {
+					reachable[s][target] = true
+				}
 			}
 		}
 	}
-	return reach
+	return reachable
 }
