@@ -82,7 +82,7 @@ func (t *translator) addIdleEdges(instance *instance) {
 			pos := t.doc.elements[instance.number].pos
 			idle := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
 			if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
-				idle.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: syntax.Span{Start: pos, Stop: pos}}
+				idle.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: spanAt(pos)}
 			}
 			instance.edges = append(instance.edges, idle)
 		}

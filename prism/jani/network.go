@@ -57,7 +57,7 @@ func (t *translator) buildModules() {
 			}
 			var action *syntax.Ident
 			if name != "" {
-				action = &syntax.Ident{Name: actions.unused(name), Span: syntax.Span{Start: combined.step.pos, Stop: combined.step.pos}}
+				action = &syntax.Ident{Name: actions.unused(name), Span: spanAt(combined.step.pos)}
 			}
 			t.addStepRewards(combined.step, action, combined.addNamed(modules, action, class, commands))
 		}
@@ -189,7 +189,7 @@ func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 // their destinations.
 func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	first := edges[0]
-	span := syntax.Span{Start: first.pos, Stop: first.pos}
+	span := spanAt(first.pos)
 	combined := &combinedCommand{edges: edges, command: &syntax.Command{Span: span}}
 	var guards []syntax.Expr
 	var rate syntax.Expr
@@ -335,7 +335,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 		size += w.size + 1
 	}
 	t.addSize(assignment.pos, size)
-	next[variable] = sizedExpr{&syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: syntax.Span{Start: assignment.pos, Stop: assignment.pos}}, size, true}
+	next[variable] = sizedExpr{&syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: spanAt(assignment.pos)}, size, true}
 }
 
 // updateAssigns returns the assignments of an update in the order of the variables, including new
@@ -343,7 +343,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 func (t *translator) updateAssigns(edges []*edgeInstance, index []int, env map[*slot]sizedExpr) []*syntax.Assign {
 	for i, edge := range edges {
 		if destination := edge.destinations[index[i]]; edge.instance.location != nil && destination.location != edge.location {
-			env[edge.instance.location] = sizedExpr{expr: &syntax.IntLit{Value: int32(destination.location), Span: syntax.Span{Start: destination.pos, Stop: destination.pos}}, size: 1}
+			env[edge.instance.location] = sizedExpr{expr: &syntax.IntLit{Value: int32(destination.location), Span: spanAt(destination.pos)}, size: 1}
 		}
 	}
 	var assigns []*syntax.Assign
@@ -366,7 +366,7 @@ func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Comm
 		for _, instance := range t.instances {
 			if instance.module == module {
 				name = append(name, instance.automaton.name)
-				m.Span = syntax.Span{Start: instance.automaton.pos, Stop: instance.automaton.pos}
+				m.Span = spanAt(instance.automaton.pos)
 			}
 		}
 		m.Name = &syntax.Ident{Name: t.usedNames.unused(strings.Join(name[:min(len(name), 3)], "_")), Span: m.Span}

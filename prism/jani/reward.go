@@ -303,7 +303,7 @@ func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []
 		if expr == nil || isNumber(expr, "0") || reward.err != nil {
 			continue
 		}
-		span := syntax.Span{Start: step.pos, Stop: step.pos}
+		span := spanAt(step.pos)
 		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueExpr(span), Value: expr, Span: span})
 	}
 }

@@ -322,7 +322,7 @@ func (t *translator) addInstance(element element) {
 		instance.location = &slot{
 			name: t.usedNames.unused(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
 			typ:  &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
-			decl: &variable{Span: syntax.Span{Start: automaton.pos, Stop: automaton.pos}},
+			decl: &variable{Span: spanAt(automaton.pos)},
 		}
 		if len(automaton.initial) == 1 {
 			instance.location.initial = &syntax.IntLit{Value: int32(automaton.initial[0])}
@@ -333,7 +333,7 @@ func (t *translator) addInstance(element element) {
 }
 
 func numberValue(n int, pos syntax.Pos) *jsonValue {
-	return &jsonValue{kind: number, text: fmt.Sprint(n), Span: syntax.Span{Start: pos, Stop: pos}}
+	return &jsonValue{kind: number, text: fmt.Sprint(n), Span: spanAt(pos)}
 }
 
 // atLocation returns the condition that an instance is in a location; nil if it has only one.
@@ -341,7 +341,7 @@ func (in *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
 	if in.location == nil {
 		return nil
 	}
-	span := syntax.Span{Start: pos, Stop: pos}
+	span := spanAt(pos)
 	return &syntax.Binary{
 		Op: syntax.OpEq, X: &syntax.Ident{Name: in.location.name, Span: span},
 		Y: &syntax.IntLit{Value: int32(location), Span: span}, OpPos: pos, Span: span,
@@ -450,7 +450,7 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 		otherwise = variable.stateValue
 	}
 	if at := instance.atLocation(location, assign.pos); at != nil {
-		expr = &syntax.Cond{C: at, T: expr, E: otherwise, Span: syntax.Span{Start: assign.pos, Stop: assign.pos}}
+		expr = &syntax.Cond{C: at, T: expr, E: otherwise, Span: spanAt(assign.pos)}
 	}
 	variable.stateValue, variable.stateSize = expr, variable.stateSize+value.size+4
 	if variable.typ.kind == boolType && otherwise == variable.initial {
