@@ -327,7 +327,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	current, assignedBefore := next[variable]
 	if len(target.conditions) == 0 {
 		// Two assignments with variable indices may or may not write the same element.
-		if assignedBefore && !current.conditional && syntax.ExprString(current.expr) != syntax.ExprString(assigned.expr) {
+		if assignedBefore && !current.conditional && !sameExpr(current.expr, assigned.expr) {
 			t.refuse(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
 		next[variable] = assigned

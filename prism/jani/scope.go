@@ -60,6 +60,14 @@ func newScope(outer *scope) *scope {
 	return &scope{outer: outer, names: make(map[string]symbol)}
 }
 
+// valueInState returns the value of a transient variable in a state.
+func (variable *slot) valueInState() syntax.Expr {
+	if variable.stateValue != nil {
+		return variable.stateValue
+	}
+	return variable.initial
+}
+
 // find returns the meaning of a name in the innermost scope that has it.
 func (s *scope) find(name string) (symbol, bool) {
 	for ; s != nil; s = s.outer {
