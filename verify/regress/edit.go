@@ -290,27 +290,36 @@ func (e *editor) checkEdited(edited []byte) error {
 	if err != nil {
 		return fmt.Errorf("the annotated file cannot be read: %w", err)
 	}
+	errOtherProperties := errors.New("the annotated file has other properties")
 	if len(tree.Items) != len(e.tree.Items) {
-		return errors.New("the annotated file has other properties")
+		return errOtherProperties
 	}
-	for i, node := range e.tree.Items {
-		property, ok := node.(*syntax.Property)
+	for i, item := range e.tree.Items {
+		property, ok := item.(*syntax.Property)
 		if !ok {
 			continue
 		}
 		parsed, ok := tree.Items[i].(*syntax.Property)
 		if !ok || parsed.String() != property.String() {
-			return errors.New("the annotated file has other properties")
+			return errOtherProperties
 		}
-		for _, proposed := range e.proposals[property.Pos()] {
-			want, ok := e.expectedValues[proposed.instance]
-			if !ok {
-				continue
-			}
-			got, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
-			if err != nil || got.Value != want {
-				return fmt.Errorf("%v: the annotation %s is not chosen: %w", property.Pos(), want, cmp.Or(err, errors.New("another one is")))
-			}
+		if err := e.checkChosen(edited, property, parsed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkChosen returns an error if an instance of a property does not choose its new annotation. parsed is the property in the new text.
+func (e *editor) checkChosen(edited []byte, property, parsed *syntax.Property) error {
+	for _, proposed := range e.proposals[property.Pos()] {
+		want, ok := e.expectedValues[proposed.instance]
+		if !ok {
+			continue
+		}
+		chosen, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
+		if err != nil || chosen.Value != want {
+			return fmt.Errorf("%v: the annotation %s is not chosen: %w", property.Pos(), want, cmp.Or(err, errors.New("another one is")))
 		}
 	}
 	return nil

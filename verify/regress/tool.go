@@ -89,16 +89,15 @@ func (u *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 
 // samplingSwitches returns PRISM's switches for these terms of sampling.
 func (u *testRun) samplingSwitches(terms *expect.Statistical) []string {
-	format := func(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 	args := []string{
 		"-sim", "-simmethod", "ci", "-simsamples", strconv.FormatInt(terms.Samples, 10),
-		"-simconf", format(stats.Alpha(u.confidenceLevel(terms))),
+		"-simconf", shortestFloat(stats.Alpha(u.confidenceLevel(terms))),
 	}
 	if terms.MaxPath > 0 {
 		args = append(args, "-simpathlen", strconv.FormatInt(terms.MaxPath, 10))
 	}
 	if terms.MaxReward > 0 {
-		args = append(args, "-simmaxrwd", format(terms.MaxReward))
+		args = append(args, "-simmaxrwd", shortestFloat(terms.MaxReward))
 	}
 	return args
 }
