@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tilecheck/prism/sema"
@@ -223,20 +224,19 @@ func (c *Condition) holds(rules Rules) (holds, ok bool) {
 	if !c.OK {
 		return false, false
 	}
-	for _, constant := range rules.Constants {
-		if constant.Name != c.Name {
-			continue
-		}
-		if constant.Val.Type != sema.Double {
-			return constant.Val.String() == c.Value, true
-		}
-		if fraction := parseRational(c.Value); rules.Exact && fraction != nil && constant.Val.Rat != nil {
-			return fraction.Cmp(constant.Val.Rat) == 0, true
-		}
-		number, ok := parseQuotient(c.Value)
-		return equalConstants(constant.Val.Float, number), ok
+	i := slices.IndexFunc(rules.Constants, func(constant sema.NamedValue) bool { return constant.Name == c.Name })
+	if i < 0 {
+		return false, true
 	}
-	return false, true
+	value := rules.Constants[i].Val
+	if value.Type != sema.Double {
+		return value.String() == c.Value, true
+	}
+	if fraction := parseRational(c.Value); rules.Exact && fraction != nil && value.Rat != nil {
+		return fraction.Cmp(value.Rat) == 0, true
+	}
+	number, ok := parseQuotient(c.Value)
+	return equalConstants(value.Float, number), ok
 }
 
 // equalConstants is PRISM's comparison of constants: relative, within 1e-12.
