@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"tilecheck/certify"
+	"tilecheck/certify/certificate"
 	"tilecheck/internal/interval"
 	"tilecheck/internal/noun"
 	"tilecheck/native/check"
@@ -54,20 +55,20 @@ func (c *comparison) proveRows(ctx context.Context) {
 	reference := c.models[0]
 	for i, instance := range reference.instances {
 		var prover *prove.Prover
-		space, err := instance.Exact(ctx)
-		if err == nil {
-			prover, err = prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
+		space, spaceErr := instance.Exact(ctx)
+		if spaceErr == nil {
+			prover, spaceErr = prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
 		}
 		for _, row := range c.rowsToCheck {
 			if row.instance != i {
 				continue
 			}
-			failure := err
-			if failure == nil {
-				failure = row.prove(ctx, c, prover, space)
+			err := spaceErr
+			if err == nil {
+				err = row.prove(ctx, c, prover, space)
 			}
-			if failure != nil {
-				row.Notes = append(row.Notes, "no certificate: "+check.Failure(failure, reference.plan.Job.File, syntax.Pos{}).Message)
+			if err != nil {
+				row.Notes = append(row.Notes, "no certificate: "+check.Failure(err, reference.plan.Job.File, syntax.Pos{}).Message)
 			}
 		}
 	}
@@ -149,12 +150,8 @@ func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine
 	if !ok || run.computesFractions() || run.sampling() != "" {
 		return
 	}
-	claim := &prover.File.Claims[claimIndex]
-	if claim.Vector < 0 || claim.Complement || claim.Of != "" { // the claim is a count, or not about the vector itself
-		return
-	}
-	vector := &prover.File.Vectors[claim.Vector]
-	if vector.Lower == nil || vector.Upper == nil {
+	vector := provenVector(&prover.File, claimIndex)
+	if vector == nil {
 		return
 	}
 	plan := run.model.plan
@@ -169,15 +166,7 @@ func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: the values of all states are not proven: %v", run.label, err))
 		return
 	}
-	order := space.Order()
-	proof.States = len(values)
-	for i, value := range values {
-		distance := maxDistance(vector.Lower.Rat(i), vector.Upper.Rat(i), value)
-		if distance > proof.MaxStateError || proof.WorstState == "" {
-			proof.MaxStateError = distance
-			proof.WorstState = space.Compiled().StateText(space.State(nil, int(order[i])))
-		}
-	}
+	proof.recordErrors(vector, values, space)
 	widened, ok := widen(vector, values)
 	if !ok {
 		return
@@ -189,6 +178,33 @@ func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine
 	proof.Widened = true
 	proof.WideningDistance = interval.Around(widened.distance).Hi
 	proof.LeastDistance = interval.Around(widened.leastDistance).Lo
+}
+
+// provenVector returns the vector of proven bounds that a claim is about; nil if the claim is a count or about another quantity, or if a side of
+// the bounds is missing.
+func provenVector(file *certificate.File, claimIndex int) *certificate.Vector {
+	claim := &file.Claims[claimIndex]
+	if claim.Vector < 0 || claim.Complement || claim.Of != "" {
+		return nil
+	}
+	vector := &file.Vectors[claim.Vector]
+	if vector.Lower == nil || vector.Upper == nil {
+		return nil
+	}
+	return vector
+}
+
+// recordErrors records the greatest possible error of an engine's values, and the state that has it.
+func (p *Proof) recordErrors(vector *certificate.Vector, values []float64, space *explicit.Space) {
+	order := space.Order()
+	p.States = len(values)
+	for i, value := range values {
+		distance := maxDistance(vector.Lower.Rat(i), vector.Upper.Rat(i), value)
+		if distance > p.MaxStateError || p.WorstState == "" {
+			p.MaxStateError = distance
+			p.WorstState = space.Compiled().StateText(space.State(nil, int(order[i])))
+		}
+	}
 }
 
 // computesFractions reports whether the engine computes exact values in this run.

@@ -138,22 +138,10 @@ func (c *comparison) replay(parts partRecords) error {
 	if parts == nil {
 		return nil
 	}
-	ledger := c.opt.Split
-	absent := &result.Failure{Class: result.Interrupted, Message: shard.Missing(ledger.Absent())}
-	for _, model := range c.models {
-		for _, instance := range model.instances {
-			instance.check.Validity, instance.check.Failure = NotChecked, absent
-		}
-	}
-	for _, row := range c.allRows {
-		row.Status, row.Reason = Unchecked, absent.Message
-		for range c.engineRuns {
-			row.Verdicts = append(row.Verdicts, result.Verdict{Property: row.Property, Name: row.Name, Constants: row.Constants, Err: absent})
-		}
-	}
+	c.markUnchecked(shard.Missing(c.opt.Split.Absent()))
 	for _, part := range parts {
 		if err := part.restore(c); err != nil {
-			return ledger.Fail(part.piece, err)
+			return c.opt.Split.Fail(part.piece, err)
 		}
 	}
 	for i := range c.models[0].instances {
@@ -165,6 +153,22 @@ func (c *comparison) replay(parts partRecords) error {
 		}
 	}
 	return nil
+}
+
+// markUnchecked marks every model and row as not checked, with a reason.
+func (c *comparison) markUnchecked(reason string) {
+	failure := &result.Failure{Class: result.Interrupted, Message: reason}
+	for _, model := range c.models {
+		for _, instance := range model.instances {
+			instance.check.Validity, instance.check.Failure = NotChecked, failure
+		}
+	}
+	for _, row := range c.allRows {
+		row.Status, row.Reason = Unchecked, reason
+		for range c.engineRuns {
+			row.Verdicts = append(row.Verdicts, result.Verdict{Property: row.Property, Name: row.Name, Constants: row.Constants, Err: failure})
+		}
+	}
 }
 
 // restore fills the rows and strict checks of a part.

@@ -95,36 +95,44 @@ const (
 // nothing was compared, it returns ExitLimit if an engine reached a limit of time or memory there, and ExitOpen if not. It returns ExitAgree if
 // every property agreed, also if a model was too large for the strict check or is of a kind that the check does not support.
 func (r *Report) ExitCode() int {
+	if r.disagrees() {
+		return ExitDisagree
+	}
 	code := ExitAgree
 	if len(r.Rows) == 0 {
 		code = ExitOpen
 	}
 	reachedLimit := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class.Limited() }
 	for i := range r.Rows {
-		switch r.Rows[i].Status {
-		case Disagree, Invalid:
-			return ExitDisagree
-		case Undecided, Unchecked:
-			code = max(code, ExitOpen)
-			if slices.ContainsFunc(r.Rows[i].Verdicts, reachedLimit) {
-				code = ExitLimit
-			}
+		if status := r.Rows[i].Status; status != Undecided && status != Unchecked {
+			continue
 		}
-	}
-	for _, model := range r.Models {
-		if model.Validity == Broken {
-			return ExitDisagree
+		code = max(code, ExitOpen)
+		if slices.ContainsFunc(r.Rows[i].Verdicts, reachedLimit) {
+			code = ExitLimit
 		}
 	}
 	for i := range r.Diagnoses {
-		switch d := &r.Diagnoses[i]; {
-		case d.Difference != nil:
-			return ExitDisagree
-		case d.Err != nil:
+		if r.Diagnoses[i].Err != nil {
 			code = max(code, ExitOpen)
 		}
 	}
 	return code
+}
+
+// disagrees reports whether answers or state spaces differ, or a model is invalid.
+func (r *Report) disagrees() bool {
+	for i := range r.Rows {
+		if r.Rows[i].Status == Disagree || r.Rows[i].Status == Invalid {
+			return true
+		}
+	}
+	for _, model := range r.Models {
+		if model.Validity == Broken {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.Diagnoses, func(diagnosis Diagnosis) bool { return diagnosis.Difference != nil })
 }
 
 // Count returns the number of rows with a status.

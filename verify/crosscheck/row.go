@@ -28,18 +28,16 @@ type row struct {
 // makeRows makes a row for every property and valuation, in the order of an engine's verdicts. It returns an error unless all models have the
 // same rows.
 func (c *comparison) makeRows() error {
-	for i, model := range c.models {
+	reference := c.models[0]
+	c.allRows = reference.rows()
+	for _, model := range c.models[1:] {
 		rows := model.rows()
-		if i == 0 {
-			c.allRows = rows
-			continue
-		}
 		if len(rows) != len(c.allRows) {
-			return fmt.Errorf("%s has %s and valuations to check, %s has %d", c.models[0].plan.Job.File, noun.Count(len(c.allRows), "property"), model.plan.Job.File, len(rows))
+			return fmt.Errorf("%s has %s and valuations to check, %s has %d", reference.plan.Job.File, noun.Count(len(c.allRows), "property"), model.plan.Job.File, len(rows))
 		}
-		for engineIndex := range rows {
-			if rows[engineIndex].key() != c.allRows[engineIndex].key() {
-				return fmt.Errorf("%s has the property %s where %s has %s", c.models[0].plan.Job.File, c.allRows[engineIndex].key(), model.plan.Job.File, rows[engineIndex].key())
+		for i, row := range rows {
+			if want := c.allRows[i].key(); row.key() != want {
+				return fmt.Errorf("%s has the property %s where %s has %s", reference.plan.Job.File, want, model.plan.Job.File, row.key())
 			}
 		}
 	}
@@ -164,21 +162,14 @@ func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 
 // finish completes the row when all draws are done: with notes, the judgment by certificates, and the strict check of the model.
 func (r *row) finish(comparison *comparison) {
-	noted := map[string]bool{}
-	for engineIndex := range r.Verdicts {
-		if reason := r.noAnswerReason(engineIndex); reason != "" && !noted[reason] {
-			noted[reason] = true
-			r.Notes = append(r.Notes, r.enginesWithReason(comparison, reason)+" did not answer "+reason)
-		}
-		if doubt := r.Verdicts[engineIndex].Doubt; doubt != "" && r.Status == Unchecked { // otherwise the reason of the row has it
-			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", comparison.engineRuns[engineIndex].label, doubt))
-		}
-	}
+	r.noteMissingAnswers(comparison)
 	r.judgeByProofs(comparison)
-	switch {
-	case r.Status == Agree && r.Reason != "":
-		r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""
-	case r.Status == Disagree || r.Status == Undecided:
+	switch r.Status {
+	case Agree:
+		if r.Reason != "" {
+			r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""
+		}
+	case Disagree, Undecided:
 		if text := r.stateCountsNote(comparison); text != "" {
 			r.Notes = append(r.Notes, text)
 		}
@@ -187,6 +178,20 @@ func (r *row) finish(comparison *comparison) {
 		if checked := &model.instances[r.instance].check; checked.Validity == Broken {
 			r.Status, r.Basis, r.Reason = Invalid, "", checked.Failure.Error()
 			return
+		}
+	}
+}
+
+// noteMissingAnswers adds a note for each reason why engines gave no answer, and for doubtful values that the reason of the row does not mention.
+func (r *row) noteMissingAnswers(comparison *comparison) {
+	noted := map[string]bool{"": true}
+	for i := range r.Verdicts {
+		if reason := r.noAnswerReason(i); !noted[reason] {
+			noted[reason] = true
+			r.Notes = append(r.Notes, r.enginesWithReason(comparison, reason)+" did not answer "+reason)
+		}
+		if doubt := r.Verdicts[i].Doubt; doubt != "" && r.Status == Unchecked {
+			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", comparison.engineRuns[i].label, doubt))
 		}
 	}
 }

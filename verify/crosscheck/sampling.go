@@ -18,22 +18,14 @@ const sampleGrowth = 4
 func (c *comparison) draw(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
-		for engineIndex, run := range c.engineRuns {
-			if draw == 1 {
-				c.recordVerdicts(engineIndex, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
+		for i, run := range c.engineRuns {
+			if draw > 1 {
+				c.askAgain(ctx, i, draw, samples)
 				continue
 			}
-			c.askAgain(ctx, engineIndex, draw, samples)
+			c.recordVerdicts(i, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
 		}
-		undecided := false
-		for _, row := range c.rowsToCheck {
-			if draw > 1 && !slices.Contains(row.needsSamples, true) {
-				continue
-			}
-			if row.compare(c) && !c.skipBroken(row) {
-				undecided = true
-			}
-		}
+		undecided := c.compareRows(draw)
 		samples *= sampleGrowth
 		outOfTime := c.opt.Time > 0 && time.Since(c.start) > c.opt.Time
 		if !undecided || samples > c.opt.MaxSamples || ctx.Err() != nil || outOfTime {
@@ -41,6 +33,19 @@ func (c *comparison) draw(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// compareRows compares the answers of all rows after the first draw, and of rows with new samples after a later one. It reports whether more
+// samples may decide some row.
+func (c *comparison) compareRows(draw int) bool {
+	undecided := false
+	for _, row := range c.rowsToCheck {
+		hasNewAnswers := draw == 1 || slices.Contains(row.needsSamples, true)
+		if hasNewAnswers && row.compare(c) && !c.skipBroken(row) {
+			undecided = true
+		}
+	}
+	return undecided
 }
 
 // firstSamples returns the number of samples of the first draw.
@@ -103,26 +108,37 @@ func (c *comparison) recordVerdicts(engineIndex int, verdicts []result.Verdict, 
 func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
 	plan := run.model.plan.WithSettings(func(settings *runner.Settings) { c.configure(settings, run, draw, samples) })
 	if draw > 1 || len(rows) < len(c.allRows) {
-		var tasks []int
-		for _, row := range rows {
-			if !slices.Contains(tasks, row.task) {
-				tasks = append(tasks, row.task)
-			}
-		}
-		var consts []string
-		if draw > 1 && len(c.allRows) > len(plan.Tasks) { // several valuations
-			consts = []string{}
-			if text := result.Valuation(rows[0].Constants).String(); text != "" {
-				consts = append(consts, text)
-			}
+		hasValuations := len(c.allRows) > len(plan.Tasks)
+		var consts []string // nil: all valuations
+		if draw > 1 && hasValuations {
+			consts = constantsOf(rows[0])
 		}
 		var err error
-		if plan, err = plan.Part(tasks, consts); err != nil {
+		if plan, err = plan.Part(tasksOf(rows), consts); err != nil {
 			return alignVerdicts(rows, nil, err)
 		}
 	}
 	verdicts, err := run.Engine.Check(ctx, plan)
 	return alignVerdicts(rows, verdicts, err)
+}
+
+// tasksOf returns the tasks of rows, each once.
+func tasksOf(rows []*row) []int {
+	var tasks []int
+	for _, row := range rows {
+		if !slices.Contains(tasks, row.task) {
+			tasks = append(tasks, row.task)
+		}
+	}
+	return tasks
+}
+
+// constantsOf returns the definitions of constants in the valuation of a row; empty, not nil, if it has none.
+func constantsOf(row *row) []string {
+	if text := result.Valuation(row.Constants).String(); text != "" {
+		return []string{text}
+	}
+	return []string{}
 }
 
 // configure sets the method, accuracy, samples and seed with which an engine checks in a draw.
