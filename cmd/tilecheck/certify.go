@@ -134,22 +134,38 @@ func (c *certifyCmd) check(ctx context.Context, env *environment, name string, j
 func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name string, file io.Reader, job runner.Job) ([]certify.Result, error) {
 	certificates, err := certificate.Read(ctx, file, certificate.Limits{States: c.States})
 	if err != nil {
-		if text, readErr := env.readText(name); name != "-" && readErr == nil && len(text) > 0 && c.Model == "" && isModel(text) {
+		if c.Model == "" && env.isModelFile(name) {
 			return nil, usageError("%s is a model and no certificate, want --model %s", name, quote.Word(name))
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	results, err := certify.Check(ctx, certificates)
-	switch {
-	case err != nil && c.Model == "":
+	if err != nil {
+		if c.Model != "" {
+			results = nil // whether they are about the model is unknown
+		}
 		return results, fmt.Errorf("%s: %w", name, err)
-	case err != nil: // whether they are about the model is unknown
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(results) == 0:
+	}
+	if len(results) == 0 {
 		return nil, fmt.Errorf("%s: it claims nothing", name)
-	case c.Model == "":
+	}
+	if c.Model == "" {
 		return results, nil
 	}
+	return c.confirmModel(ctx, certificates, results, job)
+}
+
+// isModelFile reports whether a file, which is not standard input, is a model.
+func (e *environment) isModelFile(name string) bool {
+	if name == "-" {
+		return false
+	}
+	text, err := e.readText(name)
+	return err == nil && len(text) > 0 && isModel(text)
+}
+
+// confirmModel checks that certificates are about the model of --model and its properties. Otherwise it sets the errors of the results.
+func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate.File, results []certify.Result, job runner.Job) ([]certify.Result, error) {
 	for i := range results {
 		if !slices.Contains(job.Props, results[i].Property) {
 			job.Props = append(job.Props, results[i].Property)
@@ -157,7 +173,7 @@ func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name stri
 	}
 	space, props, err := c.properties(ctx, job)
 	if err != nil {
-		if _, _, other := load.Model(ctx, job); other != nil {
+		if _, _, modelErr := load.Model(ctx, job); modelErr != nil {
 			return nil, err
 		}
 		for i := range results {
@@ -169,14 +185,14 @@ func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name stri
 	if err != nil {
 		return nil, err
 	}
-	differs := certificates.Model.Difference(model)
+	difference := certificates.Model.Difference(model)
 	for i, err := range prove.Confirm(certificates, space, props) {
-		switch {
-		case results[i].Err != nil:
-		case differs != nil:
-			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, differs)
-		default:
-			results[i].Err = err
+		if results[i].Err != nil {
+			continue
+		}
+		results[i].Err = err
+		if difference != nil {
+			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, difference)
 		}
 	}
 	return results, nil

@@ -15,7 +15,6 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/modelgen"
 	"tilecheck/report/playtables"
-	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/stats"
 )
@@ -147,22 +146,8 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 
 // options returns the options of the games that the flags describe.
 func (c *playCmd) options(env *environment) (opt play.Options, err error) {
-	switch {
-	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
-		return opt, usageError("--watch shows one game, want it without --record, --checkpoint, --plot and --plot-score")
-	case c.Watch && c.Format != table.Text:
-		return opt, errOnlyText("--watch", c.Format)
-	case c.State != "" && c.Seed == nil:
-		return opt, errStateSeed()
-	case isStdout(c.Record):
-		return opt, usageError("--record is %s, want a file: the results go to standard output", c.Record)
-	}
-	for _, path := range []string{c.Plot, c.PlotScore} {
-		if path != "" {
-			if err := plot.CheckPath(path); err != nil {
-				return opt, usageError("%w", err)
-			}
-		}
+	if err := c.checkFlags(); err != nil {
+		return opt, err
 	}
 	if opt.Match, err = c.match(env); err != nil {
 		return opt, err
@@ -179,6 +164,22 @@ func (c *playCmd) options(env *environment) (opt play.Options, err error) {
 		opt.Strategy = shield.Guard(opt.Strategy)
 	}
 	return opt, err
+}
+
+// checkFlags returns a usage error if flags do not fit together.
+func (c *playCmd) checkFlags() error {
+	writesFiles := c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""
+	switch {
+	case c.Watch && writesFiles:
+		return usageError("--watch shows one game, want it without --record, --checkpoint, --plot and --plot-score")
+	case c.Watch && c.Format != table.Text:
+		return errOnlyText("--watch", c.Format)
+	case c.State != "" && c.Seed == nil:
+		return errStateSeed()
+	case isStdout(c.Record):
+		return usageError("--record is %s, want a file: the results go to standard output", c.Record)
+	}
+	return cmp.Or((plotFlag{c.Plot}).check(), (plotFlag{c.PlotScore}).check())
 }
 
 // match returns the match that the flags describe. With the published updates a game ends at the goal, 2048 if none is given.

@@ -284,16 +284,15 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 			if !yield(valuation) {
 				return
 			}
-			i := len(ranges) - 1
-			for ; i >= 0; i-- {
-				if index[i]++; index[i] < ranges[i].count {
-					break
-				}
-				index[i] = 0
+			last := len(ranges) - 1
+			for last >= 0 && index[last]+1 >= ranges[last].count {
+				index[last] = 0
+				last--
 			}
-			if i < 0 {
+			if last < 0 {
 				return
 			}
+			index[last]++
 		}
 	}
 }
@@ -359,18 +358,12 @@ func newRange(constant *constant, def ConstDef) (constRange, error) {
 		return result, fmt.Errorf("low value %s for constant %s is higher than the high value %s", def.Low, constant.name, def.High)
 	}
 	if def.Step != "" {
-		if result.step, err = parseNumber(constant, def.Step); err != nil {
+		if result.step, err = parseStep(constant, def, width); err != nil {
 			return result, err
-		}
-		switch {
-		case result.step.Sign() <= 0:
-			return result, fmt.Errorf("step value %s for constant %s must be positive", def.Step, constant.name)
-		case result.step.Cmp(width) > 0:
-			return result, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", def.Step, constant.name, def.Low, def.High)
 		}
 	}
 	steps := width.Quo(width, result.step)
-	if constant.typ == Double {
+	if constant.typ == Double { // as in PRISM, a value slightly above the high one counts
 		steps.Add(steps, big.NewRat(1, 1000))
 	}
 	stepCount := new(big.Int).Div(steps.Num(), steps.Denom())
@@ -379,6 +372,20 @@ func newRange(constant *constant, def ConstDef) (constRange, error) {
 	}
 	result.count = int(stepCount.Int64()) + 1
 	return result, nil
+}
+
+// parseStep parses the step of a range of the given width.
+func parseStep(constant *constant, def ConstDef, width *big.Rat) (*big.Rat, error) {
+	step, err := parseNumber(constant, def.Step)
+	switch {
+	case err != nil:
+		return nil, err
+	case step.Sign() <= 0:
+		return nil, fmt.Errorf("step value %s for constant %s must be positive", def.Step, constant.name)
+	case step.Cmp(width) > 0:
+		return nil, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", def.Step, constant.name, def.Low, def.High)
+	}
+	return step, nil
 }
 
 // boolRange returns the value that a definition gives to a Boolean constant.

@@ -287,20 +287,22 @@ func (p *parser) commentBlocksTo(to int) []Doc {
 	var blocks []Doc
 	src := p.scanner.src
 	for from := p.commentsEnd; from < to; {
-		start := bytes.Index(src[from:to], []byte("//"))
-		if start < 0 {
+		slashes := bytes.Index(src[from:to], []byte("//"))
+		if slashes < 0 {
 			break
 		}
-		text := src[from+start+2 : to]
+		text := src[from+slashes+len("//") : to]
 		if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
 			text = text[:end]
 		}
-		if len(blocks) == 0 || len(bytes.Trim(src[from:from+start], " \t")) > 0 {
+		startsBlock := len(bytes.Trim(src[from:from+slashes], " \t")) > 0
+		if len(blocks) == 0 || startsBlock {
 			blocks = append(blocks, nil)
 		}
 		last := &blocks[len(blocks)-1]
 		*last = append(*last, commentText(text))
-		if from += start + 2 + len(text); from < to && src[from] == '\r' && from+1 < to && src[from+1] == '\n' {
+		from += slashes + len("//") + len(text)
+		if bytes.HasPrefix(src[min(from, to):to], []byte("\r\n")) {
 			from++
 		}
 		from++

@@ -163,18 +163,17 @@ func (p *parser) stormOperator() string {
 		return ""
 	}
 	name := p.text(p.tok)
-	if _, isLongRun := longRunExtremum(name); !isLongRun && name != "T" && name != "Tmin" && name != "Tmax" {
+	isTime := name == "T" || name == "Tmin" || name == "Tmax"
+	if _, isLongRun := longRunExtremum(name); !isTime && !isLongRun {
 		return ""
 	}
 	ahead := p.scanner
 	next := ahead.next().kind
-	switch {
-	case next == tokEqual && ahead.next().kind == tokQuestion:
-	case relationOp(next) != OpNone && p.canParseSteady(func() { p.stormOperation(name) }):
-	default:
-		return ""
+	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
+	if isQuery || relationOp(next) != OpNone && p.canParseSteady(func() { p.stormOperation(name) }) {
+		return name
 	}
-	return name
+	return ""
 }
 
 // stormOperation parses an operator that stormOperator found.
@@ -215,12 +214,13 @@ func (p *parser) cumulative() Expr {
 	p.advance()
 	p.height = 0
 	boundPos := p.tok.pos
-	switch bound, costs := p.bounds(); {
-	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(costBound *CostBound) bool { return !isNonStrictUpper(costBound.Bound) }):
+	bound, costs := p.bounds()
+	isUnsupported := func(cost *CostBound) bool { return !isNonStrictUpper(cost.Bound) }
+	if bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported) {
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
-	case len(costs) > 0:
+	} else if len(costs) > 0 {
 		objective.Costs = costs
-	case bound != nil:
+	} else if bound != nil {
 		objective.Bound = bound.High
 	}
 	if p.tok.kind == tokIdent && p.text(p.tok) == "discount" {
