@@ -88,9 +88,9 @@ func documentStatus(document play.Document, results []play.RowResult) error {
 	if len(tally.Unexpected) > 0 {
 		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
 	}
-	for _, r := range results {
-		if r.Row.Strategy != "" && r.Games == 0 {
-			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --row-budget or --budget", r.Row.Table, r.Row.Name)}
+	for _, result := range results {
+		if result.Row.Strategy != "" && result.Games == 0 {
+			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --row-budget or --budget", result.Row.Table, result.Row.Name)}
 		}
 	}
 	if tally.Compatible+tally.Incompatible == 0 {

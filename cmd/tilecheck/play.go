@@ -306,7 +306,7 @@ func (e *environment) printWarningLines(f table.Format, warnings []string) {
 	if f == table.Text || f == table.Markdown {
 		return
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+	for _, warning := range warnings {
+		fmt.Fprintf(e.stderr, "warning: %s\n", warning)
 	}
 }

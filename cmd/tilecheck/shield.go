@@ -265,8 +265,8 @@ func (c *shieldCmd) stateTable(computed *shield.Shield) *table.Table {
 		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed", Field: "allowed_choices"}, {Name: "instead"},
 	}}
 	listed, omitted := 0, 0
-	for _, s := range computed.Space.Order() {
-		if !isRestricted(computed, int(s)) {
+	for _, state := range computed.Space.Order() {
+		if !isRestricted(computed, int(state)) {
 			continue
 		}
 		if listed == c.States {
@@ -274,7 +274,7 @@ func (c *shieldCmd) stateTable(computed *shield.Shield) *table.Table {
 			continue
 		}
 		listed++
-		appendChoices(out, computed, int(s))
+		appendChoices(out, computed, int(state))
 	}
 	if omitted > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", omitted))

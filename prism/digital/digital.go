@@ -263,8 +263,8 @@ func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
 	case *sema.SysParallel:
 		result := *term
 		result.Operands = nil
-		for _, o := range term.Operands {
-			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(o))
+		for _, operand := range term.Operands {
+			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(operand))
 		}
 		if !term.Full && !slices.Contains(term.Actions, t.timeStep) {
 			result.Actions = append(slices.Clip(term.Actions), t.timeStep)

@@ -179,23 +179,23 @@ func insertKnown(units []unit, reused []Statement) []unit {
 		return units
 	}
 	merged := make([]unit, 0, len(units)+len(reused))
-	for _, known := range reused {
-		for len(units) > 0 && units[0].from < known.From {
+	for _, statement := range reused {
+		for len(units) > 0 && units[0].from < statement.From {
 			merged = append(merged, units[0])
 			units = units[1:]
 		}
-		for len(units) > 0 && units[0].from < known.To {
+		for len(units) > 0 && units[0].from < statement.To {
 			units = units[1:]
 		}
-		merged = append(merged, unit{from: known.From, to: known.To, level: 1, knownLayout: known.Laid})
+		merged = append(merged, unit{from: statement.From, to: statement.To, level: 1, knownLayout: statement.Laid})
 	}
 	return append(merged, units...)
 }
 
 // addNodes calls add for each node of a list.
 func addNodes[N syntax.Node](add func(int, ...syntax.Node), level int, nodes []N) {
-	for _, n := range nodes {
-		add(level, n)
+	for _, node := range nodes {
+		add(level, node)
 	}
 }
 

@@ -448,8 +448,8 @@ func (r *reader) readFunctions(value *jsonValue) []*function {
 		}
 		function := &function{pos: decl.Start, name: r.stringValue(decl.get("name"), "a name"), body: decl.get("body")}
 		r.readType(decl.get("type"))
-		for _, param := range r.arrayElements(decl.get("parameters"), "parameters") {
-			function.params = append(function.params, r.readVariable(param, "a parameter", "name type", "")...)
+		for _, parameter := range r.arrayElements(decl.get("parameters"), "parameters") {
+			function.params = append(function.params, r.readVariable(parameter, "a parameter", "name type", "")...)
 		}
 		functions = append(functions, function)
 	}
@@ -469,8 +469,8 @@ func (r *reader) readAutomaton(value *jsonValue) {
 		r.addError(value.get("name").Start, "the automaton %q is declared twice", shortened(declared.name))
 	}
 	r.locationIndexes = make(map[string]int)
-	for _, l := range r.arrayElements(value.get("locations"), "locations") {
-		r.readLocation(declared, l)
+	for _, location := range r.arrayElements(value.get("locations"), "locations") {
+		r.readLocation(declared, location)
 	}
 	for _, l := range r.arrayElements(value.get("initial-locations"), "initial locations") {
 		declared.initial = append(declared.initial, r.locationIndex(l))

@@ -48,8 +48,8 @@ func (t *translator) translateEdge(instance *instance, e edge) {
 	if e.guard != nil && (e.guard.kind != boolean || !e.guard.isTrue) {
 		edge.guard = t.expr(e.guard, &exprContext{scope: instance.scope})
 	}
-	for _, d := range e.destinations {
-		for _, assignment := range d.assigns {
+	for _, destination := range e.destinations {
+		for _, assignment := range destination.assigns {
 			t.recordAccesses(edge, assignment)
 		}
 	}

@@ -107,15 +107,15 @@ func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class strin
 	for _, module := range modules {
 		combined := s.byModule[module]
 		rewarded := hasRewards(combined)
-		for _, c := range combined {
-			if rewarded && c.rewardClass != class {
+		for _, command := range combined {
+			if rewarded && command.rewardClass != class {
 				continue
 			}
-			named := *c.command
+			named := *command.command
 			named.Action = action
 			commands[module] = append(commands[module], &named)
 			if stepRewards == nil || rewarded {
-				stepRewards = c.stepRewards
+				stepRewards = command.stepRewards
 			}
 		}
 	}

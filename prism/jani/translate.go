@@ -169,8 +169,8 @@ func (t *translator) unlessFailed(step func()) {
 func (t *translator) declareNames() {
 	t.global = newScope(nil)
 	t.global.functions = make(map[string]*function)
-	for _, c := range t.doc.constants {
-		t.declareConstant(c)
+	for _, constant := range t.doc.constants {
+		t.declareConstant(constant)
 	}
 	for _, function := range t.doc.functions {
 		t.global.functions[function.name] = function

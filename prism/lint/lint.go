@@ -197,9 +197,9 @@ const ignoreDirective = "lint: ignore"
 // "// lint: ignore CODE, CODE" on the line of the finding or directly above it.
 func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 	ignored := make(map[string]map[int32][]string)
-	for _, f := range files {
-		if bytes.Contains(f.Text, []byte(ignoreDirective)) {
-			ignored[f.Name] = silencedCodes(f)
+	for _, file := range files {
+		if bytes.Contains(file.Text, []byte(ignoreDirective)) {
+			ignored[file.Name] = silencedCodes(file)
 		}
 	}
 	for _, finding := range findings {

@@ -252,8 +252,8 @@ func (r *resolver) suggestLabel(name string) string {
 // similar enough.
 func nearest(name, quotes string, tables ...table) string {
 	var names []string
-	for _, t := range tables {
-		names = slices.AppendSeq(names, maps.Keys(t))
+	for _, table := range tables {
+		names = slices.AppendSeq(names, maps.Keys(table))
 	}
 	slices.Sort(names)
 	if near := syntax.Nearest(name, slices.Values(names)); near != "" {

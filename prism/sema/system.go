@@ -61,8 +61,8 @@ func (c *checker) numberSystems() (map[string]int, bool) {
 // visitTerms calls f for a process-algebra term and all terms in it.
 func visitTerms(left syntax.SysExpr, f func(syntax.SysExpr)) {
 	f(left)
-	for _, right := range termOperands(left) {
-		visitTerms(right, f)
+	for _, operand := range termOperands(left) {
+		visitTerms(operand, f)
 	}
 }
 
@@ -111,16 +111,16 @@ func (c *checker) addRenamedActions(left syntax.SysExpr, add func(string)) {
 			add(rename.New.Name)
 		}
 	}
-	for _, right := range termOperands(left) {
-		c.addRenamedActions(right, add)
+	for _, operand := range termOperands(left) {
+		c.addRenamedActions(operand, add)
 	}
 }
 
 // checkSystem checks the actions and references in a term of the system block. Like PRISM it does not
 // check the blocks that are referred to.
 func (c *checker) checkSystem(left syntax.SysExpr) {
-	for _, right := range termOperands(left) {
-		c.checkSystem(right)
+	for _, operand := range termOperands(left) {
+		c.checkSystem(operand)
 	}
 	switch term := left.(type) {
 	case *syntax.SysRef:
@@ -185,8 +185,8 @@ func (c *checker) resolveSystem(left syntax.SysExpr, count []int) System {
 		return SysModule{i}
 	}
 	var operands []System
-	for _, right := range termOperands(left) {
-		operands = append(operands, c.resolveSystem(right, count))
+	for _, operand := range termOperands(left) {
+		operands = append(operands, c.resolveSystem(operand, count))
 	}
 	switch term := left.(type) {
 	case *syntax.SysFull:

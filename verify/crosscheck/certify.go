@@ -91,14 +91,14 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 	proven := provenVerdict(truth)
 	r.Truth, r.Proofs = proven.Bound, make([]*Proof, len(comparison.engineRuns))
 	trueAnswer := agree.Read("the certificate", proven, r.questions[0], 0)
-	for engineIndex := range r.answers {
-		if !r.answers[engineIndex].Given() {
+	for engine := range r.answers {
+		if !r.answers[engine].Given() {
 			continue
 		}
-		outcome := agree.Compare(&trueAnswer, &r.answers[engineIndex], agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
+		outcome := agree.Compare(&trueAnswer, &r.answers[engine], agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
 		proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
-		r.Proofs[engineIndex] = proof
-		value := r.Verdicts[engineIndex].Value
+		r.Proofs[engine] = proof
+		value := r.Verdicts[engine].Value
 		if !truth.Number || value.Kind == result.Boolean {
 			continue
 		}
@@ -106,7 +106,7 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 		if value.Kind == result.Range {
 			proof.MaxError = max(proof.MaxError, maxDistance(truth.Lower, truth.Upper, value.Hi))
 		}
-		r.judgeAllStates(ctx, comparison, engineIndex, proof, prover, claim, space)
+		r.judgeAllStates(ctx, comparison, engine, proof, prover, claim, space)
 	}
 	return nil
 }
@@ -144,8 +144,8 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 
 // judgeAllStates compares the values that an engine gives for all states with the proven bounds in the certificate, and tries whether these values,
 // widened, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give the values.
-func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engineIndex int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
-	run := comparison.engineRuns[engineIndex]
+func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
+	run := comparison.engineRuns[engine]
 	valuer, ok := runner.As[StateValuer](run.Engine)
 	if !ok || run.computesFractions() || run.sampling() != "" {
 		return
@@ -241,12 +241,12 @@ func (p *Proof) text(truth *result.Interval) string {
 // judgeByProofs gives the row the status Disagree if an answer is refuted. If only one engine answered and its answer agrees with the proven value,
 // the status becomes Agree.
 func (r *row) judgeByProofs(comparison *comparison) {
-	for engineIndex, proof := range r.Proofs {
+	for engine, proof := range r.Proofs {
 		switch {
 		case proof == nil:
 		case proof.Refuted:
 			r.Status, r.Basis = Disagree, agree.Proven
-			r.Reason = comparison.engineRuns[engineIndex].label + "'s " + verdictText(&r.Verdicts[engineIndex]) + " " + proof.text(r.Truth)
+			r.Reason = comparison.engineRuns[engine].label + "'s " + verdictText(&r.Verdicts[engine]) + " " + proof.text(r.Truth)
 			return
 		case proof.agrees && r.Status == Unchecked:
 			r.Status, r.Basis, r.Reason = Agree, proof.basis, ""
@@ -259,9 +259,9 @@ func (r *Report) proofNotes() []string {
 	var out []string
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		for engineIndex, proof := range row.Proofs {
+		for engine, proof := range row.Proofs {
 			if proof != nil {
-				out = append(out, fmt.Sprintf("%s: %s's %s %s", key(row.Property, row.Constants), r.Engines[engineIndex], verdictText(&row.Verdicts[engineIndex]), proof.text(row.Truth)))
+				out = append(out, fmt.Sprintf("%s: %s's %s %s", key(row.Property, row.Constants), r.Engines[engine], verdictText(&row.Verdicts[engine]), proof.text(row.Truth)))
 			}
 		}
 	}

@@ -284,8 +284,8 @@ func (c *comparison) notes() []string {
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {
-		for engineIndex := range row.Verdicts {
-			if label := c.engineRuns[engineIndex].label; row.Verdicts[engineIndex].Seed != nil && !slices.Contains(engines, label) {
+		for engine := range row.Verdicts {
+			if label := c.engineRuns[engine].label; row.Verdicts[engine].Seed != nil && !slices.Contains(engines, label) {
 				engines = append(engines, label)
 			}
 		}

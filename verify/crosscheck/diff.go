@@ -226,12 +226,12 @@ func (v *view) constantValue(slot int) (int32, bool) {
 func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	view.state = view.Space.State(view.state, i)
 	out := make([]int32, len(view.slots))
-	for engineIndex, slot := range view.slots {
+	for i, slot := range view.slots {
 		if slot < 0 {
-			out[engineIndex] = d.constants[engineIndex]
+			out[i] = d.constants[i]
 			continue
 		}
-		out[engineIndex] = view.state[slot]
+		out[i] = view.state[slot]
 	}
 	return out
 }
@@ -275,11 +275,11 @@ func (d *spaceComparison) compareInitial() *Difference {
 		unmatched = append(unmatched, d.second.inFirst[j])
 	}
 	for _, i := range d.first.model.Initial {
-		engineIndex := slices.Index(unmatched, int32(i))
-		if engineIndex < 0 {
+		position := slices.Index(unmatched, int32(i))
+		if position < 0 {
 			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(unmatched)}
 		}
-		unmatched = slices.Delete(unmatched, engineIndex, engineIndex+1)
+		unmatched = slices.Delete(unmatched, position, position+1)
 	}
 	if len(unmatched) > 0 {
 		return &Difference{Kind: Initial, First: "no such state", Second: d.stateList(unmatched)}

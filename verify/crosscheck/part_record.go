@@ -185,8 +185,8 @@ func (x *partRecord) restore(comparison *comparison) error {
 	if x.piece.First > 0 || x.piece.End == 0 {
 		return nil
 	}
-	for _, s := range comparison.models {
-		for _, instance := range s.instances {
+	for _, model := range comparison.models {
+		for _, instance := range model.instances {
 			if len(x.Models) == 0 {
 				return errors.New("found fewer checks than models")
 			}
@@ -204,8 +204,8 @@ func (x *rowRecord) restore(row *row) error {
 	if len(x.Verdicts) != len(row.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, x.Status) {
 		return fmt.Errorf("found %d verdicts that %q, want %d", len(x.Verdicts), x.Status, len(row.Verdicts))
 	}
-	for engineIndex := range x.Verdicts {
-		verdict, err := x.Verdicts[engineIndex].Verdict()
+	for engine := range x.Verdicts {
+		verdict, err := x.Verdicts[engine].Verdict()
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (x *rowRecord) restore(row *row) error {
 			return fmt.Errorf("found an answer to %s, want %s", key(verdict.Property, verdict.Constants), row.key())
 		}
 		verdict.Constants = row.Constants // the same values as the job spells them
-		row.Verdicts[engineIndex] = *verdict
+		row.Verdicts[engine] = *verdict
 	}
 	row.Status, row.Basis, row.Reason, row.Notes = x.Status, x.Basis, x.Reason, x.Notes
 	return nil

@@ -87,21 +87,21 @@ func (r *row) prepare(comparison *comparison) {
 	}
 }
 
-// recordAnswer records the verdict of engine engineIndex in a draw. The intervals of several draws hold together, so the new answer is intersected with
+// recordAnswer records the verdict of engine engine in a draw. The intervals of several draws hold together, so the new answer is intersected with
 // the old one.
-func (r *row) recordAnswer(engineIndex int, run *engineRun, verdict *result.Verdict, level float64) {
-	earlier := &r.answers[engineIndex]
-	answer := agree.Read(run.label, verdict, r.questions[engineIndex], level)
+func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
+	earlier := &r.answers[engine]
+	answer := agree.Read(run.label, verdict, r.questions[engine], level)
 	if !answer.Given() {
 		if !earlier.Given() {
-			r.Verdicts[engineIndex] = *verdict
+			r.Verdicts[engine] = *verdict
 		} else if verdict.Err != nil { // the earlier draw remains valid
 			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", run.label, verdict.Err.Class, verdict.Err))
 		}
 		return
 	}
-	r.Verdicts[engineIndex] = *verdict
-	r.answers[engineIndex] = earlier.Meet(answer)
+	r.Verdicts[engine] = *verdict
+	r.answers[engine] = earlier.Meet(answer)
 }
 
 // compare compares the answers of a row and sets its status. It returns true if further samples of some engine might decide the row, and sets
@@ -110,10 +110,10 @@ func (r *row) compare(comparison *comparison) bool {
 	var answers []*agree.Answer
 	var engines []int
 	r.needsSamples = make([]bool, len(comparison.engineRuns))
-	for engineIndex := range r.answers {
-		if r.answers[engineIndex].Given() {
-			answers = append(answers, &r.answers[engineIndex])
-			engines = append(engines, engineIndex)
+	for engine := range r.answers {
+		if r.answers[engine].Given() {
+			answers = append(answers, &r.answers[engine])
+			engines = append(engines, engine)
 		}
 	}
 	if len(answers) < 2 {
@@ -135,15 +135,15 @@ func (r *row) compare(comparison *comparison) bool {
 	if r.Status != Undecided {
 		return false
 	}
-	for i, engineIndex := range engines {
-		r.needsSamples[engineIndex] = needsSamples[i]
+	for i, engine := range engines {
+		r.needsSamples[engine] = needsSamples[i]
 	}
 	return slices.Contains(needsSamples, true)
 }
 
-// noAnswerReason returns the reason why engine engineIndex did not answer; empty if it did.
-func (r *row) noAnswerReason(engineIndex int) string {
-	if failure := r.Verdicts[engineIndex].Err; failure != nil && !r.answers[engineIndex].Given() {
+// noAnswerReason returns the reason why engine engine did not answer; empty if it did.
+func (r *row) noAnswerReason(engine int) string {
+	if failure := r.Verdicts[engine].Err; failure != nil && !r.answers[engine].Given() {
 		return fmt.Sprintf("(%s): %v", failure.Class, failure)
 	}
 	return ""
@@ -152,9 +152,9 @@ func (r *row) noAnswerReason(engineIndex int) string {
 // enginesWithReason names the engines that did not answer for this reason.
 func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 	var labels []string
-	for engineIndex := range r.Verdicts {
-		if r.noAnswerReason(engineIndex) == reason {
-			labels = append(labels, comparison.engineRuns[engineIndex].label)
+	for engine := range r.Verdicts {
+		if r.noAnswerReason(engine) == reason {
+			labels = append(labels, comparison.engineRuns[engine].label)
 		}
 	}
 	return strings.Join(labels, ", ")
@@ -211,8 +211,8 @@ func (r *row) stateCountsNote(comparison *comparison) string {
 		}
 	}
 	add("strict check", int64(comparison.models[0].instances[r.instance].check.States))
-	for engineIndex := range r.Verdicts {
-		add(comparison.engineRuns[engineIndex].label, r.Verdicts[engineIndex].States)
+	for engine := range r.Verdicts {
+		add(comparison.engineRuns[engine].label, r.Verdicts[engine].States)
 	}
 	if len(slices.Compact(counts)) < 2 {
 		return ""

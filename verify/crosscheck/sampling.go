@@ -77,11 +77,11 @@ func (c *comparison) noteExhausted(undecided bool) {
 
 // askAgain lets one engine draw more samples for the rows that they may decide, and records its answers. Rows with the same values of
 // the constants are one job. draw is the number of the draw, counted from 1, and samples its size.
-func (c *comparison) askAgain(ctx context.Context, engineIndex, draw int, samples int64) {
+func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int64) {
 	rowsOf := make(map[string][]*row) // by the values of the constants
 	var valuations []string
 	for _, row := range c.rowsToCheck {
-		if !row.needsSamples[engineIndex] {
+		if !row.needsSamples[engine] {
 			continue
 		}
 		constants := result.Valuation(row.Constants).String()
@@ -91,15 +91,15 @@ func (c *comparison) askAgain(ctx context.Context, engineIndex, draw int, sample
 		rowsOf[constants] = append(rowsOf[constants], row)
 	}
 	for _, constants := range valuations {
-		verdicts := c.ask(ctx, c.engineRuns[engineIndex], rowsOf[constants], draw, samples)
-		c.recordVerdicts(engineIndex, verdicts, rowsOf[constants], draw)
+		verdicts := c.ask(ctx, c.engineRuns[engine], rowsOf[constants], draw, samples)
+		c.recordVerdicts(engine, verdicts, rowsOf[constants], draw)
 	}
 }
 
 // recordVerdicts records the verdicts of one engine in a draw, one for each row.
-func (c *comparison) recordVerdicts(engineIndex int, verdicts []result.Verdict, rows []*row, draw int) {
+func (c *comparison) recordVerdicts(engine int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, row := range rows {
-		row.recordAnswer(engineIndex, c.engineRuns[engineIndex], &verdicts[i], c.confidenceLevel(draw))
+		row.recordAnswer(engine, c.engineRuns[engine], &verdicts[i], c.confidenceLevel(draw))
 	}
 }
 

@@ -33,7 +33,7 @@ func Check(src []byte, file *syntax.Properties) []Mistake {
 		mistakes = append(mistakes, block.lookalikes(results, terms)...)
 	}
 	mistakes = append(mistakes, detachedAnnotations(src, blocks)...)
-	slices.SortStableFunc(mistakes, func(a, block Mistake) int { return a.Pos.Compare(block.Pos) })
+	slices.SortStableFunc(mistakes, func(first, second Mistake) int { return first.Pos.Compare(second.Pos) })
 	return mistakes
 }
 

@@ -101,9 +101,9 @@ func Write(w io.Writer, name string, program *sema.Program, properties []Propert
 	if err := x.writeModel(name); err != nil {
 		return nil, err
 	}
-	for i, q := range properties {
-		if err := x.writeProperty(i, q); err != nil {
-			refused = append(refused, fmt.Errorf("%s: %w", q.Text, err))
+	for i, property := range properties {
+		if err := x.writeProperty(i, property); err != nil {
+			refused = append(refused, fmt.Errorf("%s: %w", property.Text, err))
 		}
 	}
 	enc := json.NewEncoder(w)
@@ -220,15 +220,15 @@ func (x *exporter) declareActions() {
 			x.doc.Actions = append(x.doc.Actions, named{name})
 		}
 	}
-	for _, a := range x.doc.Automata {
-		for _, edge := range a.Edges {
+	for _, automaton := range x.doc.Automata {
+		for _, edge := range automaton.Edges {
 			declare(edge.Action)
 		}
 	}
 	for _, vector := range x.doc.System.Syncs {
-		for _, a := range vector.Actions {
-			if a != nil {
-				declare(*a)
+		for _, action := range vector.Actions {
+			if action != nil {
+				declare(*action)
 			}
 		}
 		declare(vector.Result)
@@ -268,8 +268,8 @@ func (x *exporter) unusedName(like string) string {
 
 // declareTransients declares labels and reward structures as transient variables.
 func (x *exporter) declareTransients() {
-	for _, r := range x.program.Rewards {
-		name := r.Name
+	for _, rewards := range x.program.Rewards {
+		name := rewards.Name
 		if name == "" {
 			name = "reward"
 		}

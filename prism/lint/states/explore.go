@@ -200,8 +200,8 @@ func (x *explorer) enqueue(state []int32) {
 	words := make([]uint64, x.packing.Words)
 	x.packing.Pack(words, state)
 	var key []byte
-	for _, w := range words {
-		key = binary.LittleEndian.AppendUint64(key, w)
+	for _, word := range words {
+		key = binary.LittleEndian.AppendUint64(key, word)
 	}
 	if _, seen := x.seen[string(key)]; seen {
 		return
