@@ -219,29 +219,44 @@ func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.
 // certifyRow returns the table row of a checked certificate.
 func certifyRow(name string, checked *certify.Result) []any {
 	verdict, reason := table.Cell{Text: "proven", Tone: table.Good}, table.Cell{}
-	var text, value any
-	var lower, upper, fractions [2]any
+	values := make([]any, 6) // the value as text and as data, its bounds, and its bounds as fractions
 	switch {
 	case checked.Err != nil:
 		verdict, reason = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: checked.Err.Error()}
-	case !checked.Number:
-		text, value = strconv.FormatBool(checked.Holds), table.Cell{Text: strconv.FormatBool(checked.Holds), Value: checked.Holds}
+	case checked.Number:
+		values = provenNumber(checked)
 	default:
-		bounds := interval.Between(checked.Lower, checked.Upper)
-		lower[0], upper[0] = table.Cell{Text: number(bounds.Lo), Value: bounds.Lo}, table.Cell{Text: number(bounds.Hi), Value: bounds.Hi}
-		for k, bound := range []*big.Rat{checked.Lower, checked.Upper} {
-			if bound != nil {
-				fractions[k] = bound.RatString()
-			}
-		}
-		text = "[" + number(bounds.Lo) + ", " + number(bounds.Hi) + "]"
-		if checked.Lower == nil {
-			text = "infinite"
-		} else if checked.Upper != nil && checked.Lower.Cmp(checked.Upper) == 0 && len(checked.Lower.RatString()) < 25 {
-			text = checked.Lower.RatString()
-		}
+		text := strconv.FormatBool(checked.Holds)
+		values[0], values[1] = text, table.Cell{Text: text, Value: checked.Holds}
 	}
-	return []any{name, checked.Property, checked.Statement, text, value, lower[0], upper[0], fractions[0], fractions[1], verdict, reason}
+	row := append([]any{name, checked.Property, checked.Statement}, values...)
+	return append(row, verdict, reason)
+}
+
+// provenNumber returns the cells of a proven number: its text, no data, its bounds, and its bounds as fractions.
+func provenNumber(checked *certify.Result) []any {
+	bounds := interval.Between(checked.Lower, checked.Upper)
+	cell := func(bound float64) table.Cell { return table.Cell{Text: number(bound), Value: bound} }
+	fraction := func(bound *big.Rat) any {
+		if bound == nil {
+			return nil
+		}
+		return bound.RatString()
+	}
+	return []any{provenText(checked, bounds), nil, cell(bounds.Lo), cell(bounds.Hi), fraction(checked.Lower), fraction(checked.Upper)}
+}
+
+// provenText returns a proven number as text: a short fraction if it is known exactly, otherwise an interval.
+func provenText(checked *certify.Result, bounds interval.Interval) string {
+	const maxFraction = 24
+	if checked.Lower == nil {
+		return "infinite"
+	}
+	isExact := checked.Upper != nil && checked.Lower.Cmp(checked.Upper) == 0
+	if text := checked.Lower.RatString(); isExact && len(text) <= maxFraction {
+		return text
+	}
+	return "[" + number(bounds.Lo) + ", " + number(bounds.Hi) + "]"
 }
 
 // number returns the shortest decimal text of a float64.

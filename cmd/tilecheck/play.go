@@ -33,8 +33,10 @@ func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uin
 	if tile == 0 {
 		tile = defaultGoal
 	}
-	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
-		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
+	largest := game.Value(game.MaxExponent)
+	isPowerOfTwo := bits.OnesCount(uint(tile)) == 1
+	if tile < 4 || tile > largest || !isPowerOfTwo {
+		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, largest)
 	}
 	match.Goal = bits.TrailingZeros(uint(tile))
 	if match.Seed, err = e.seedOr(seed); err != nil {

@@ -45,11 +45,13 @@ type fraction struct{ big.Rat }
 
 // UnmarshalText reads "0.05", "1e-3" or "1/20".
 func (f *fraction) UnmarshalText(text []byte) error {
-	if len(text) > 64 {
+	const maxLength, maxExponent = 64, 1000
+	if len(text) > maxLength {
 		return errors.New("too long a number")
 	}
 	if i := strings.IndexAny(string(text), "eE"); i >= 0 {
-		if exponent, err := strconv.Atoi(string(text[i+1:])); err != nil || exponent < -1000 || exponent > 1000 {
+		exponent, err := strconv.Atoi(string(text[i+1:]))
+		if err != nil || exponent < -maxExponent || exponent > maxExponent {
 			return fmt.Errorf("%q is no number of a fitting size", text)
 		}
 	}

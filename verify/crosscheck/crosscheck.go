@@ -285,7 +285,8 @@ func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {
 		for engine := range row.Verdicts {
-			if label := c.engineRuns[engine].label; row.Verdicts[engine].Seed != nil && !slices.Contains(engines, label) {
+			label := c.engineRuns[engine].label
+			if row.Verdicts[engine].Seed != nil && !slices.Contains(engines, label) {
 				engines = append(engines, label)
 			}
 		}

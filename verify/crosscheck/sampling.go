@@ -162,23 +162,31 @@ func (c *comparison) configure(settings *runner.Settings, run *engineRun, draw i
 
 // alignVerdicts returns one verdict for each row. If the engine's verdicts do not match the rows, each row gets an error.
 func alignVerdicts(rows []*row, verdicts []result.Verdict, err error) []result.Verdict {
-	if err == nil && len(verdicts) != len(rows) {
-		err = fmt.Errorf("the engine gave %d verdicts, want %d", len(verdicts), len(rows))
-	}
-	for i := 0; err == nil && i < len(rows); i++ {
-		if got := key(verdicts[i].Property, verdicts[i].Constants); got != rows[i].key() {
-			err = fmt.Errorf("the engine answered %q, want %q", got, rows[i].key())
-		}
+	if err == nil {
+		err = checkVerdicts(rows, verdicts)
 	}
 	if err == nil {
 		return verdicts
 	}
-	out := make([]result.Verdict, len(rows))
+	failed := make([]result.Verdict, len(rows))
 	for i, row := range rows {
-		out[i] = result.Verdict{
+		failed[i] = result.Verdict{
 			Property: row.Property, Name: row.Name, Constants: row.Constants,
 			Err: &result.Failure{Class: result.Other, Message: err.Error()},
 		}
 	}
-	return out
+	return failed
+}
+
+// checkVerdicts returns an error unless the verdicts are about the rows, in the same order.
+func checkVerdicts(rows []*row, verdicts []result.Verdict) error {
+	if len(verdicts) != len(rows) {
+		return fmt.Errorf("the engine gave %d verdicts, want %d", len(verdicts), len(rows))
+	}
+	for i, row := range rows {
+		if got := key(verdicts[i].Property, verdicts[i].Constants); got != row.key() {
+			return fmt.Errorf("the engine answered %q, want %q", got, row.key())
+		}
+	}
+	return nil
 }

@@ -237,17 +237,18 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.instances))
 	}
-	var out bytes.Buffer
 	target := "scheduler." + ext
 	if options != "" {
 		target += ":" + options
 	}
-	selected := &batch{properties: []string{strconv.Itoa(e.instances[0].number)}}
-	write := func(_ string, write func(io.Writer) error) error { return write(&out) }
-	selected.plan = e.plan.WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).WithOutputs(func(outputs *runner.Outputs) {
-		outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: write}
-	})
-	plan, err := e.batchPlan(selected)
+	var text bytes.Buffer
+	writeToText := func(_ string, write func(io.Writer) error) error { return write(&text) }
+	plan := e.plan.
+		WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).
+		WithOutputs(func(outputs *runner.Outputs) {
+			outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: writeToText}
+		})
+	plan, err := e.batchPlan(&batch{properties: []string{strconv.Itoa(e.instances[0].number)}, plan: plan})
 	if err != nil {
 		return nil, err
 	}
@@ -255,11 +256,13 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if err != nil {
 		return nil, unsupported("%v (-exportstrat)", err)
 	}
-	if k := slices.IndexFunc(verdicts, func(verdict result.Verdict) bool { return verdict.Err != nil }); k >= 0 {
-		return nil, verdicts[k].Err
+	for i := range verdicts {
+		if verdicts[i].Err != nil {
+			return nil, verdicts[i].Err
+		}
 	}
-	if out.Len() == 0 {
+	if text.Len() == 0 {
 		return nil, errors.New("no scheduler was written")
 	}
-	return out.Bytes(), nil
+	return text.Bytes(), nil
 }

@@ -230,33 +230,37 @@ func parsePairing(s string) (suite.Pairing, error) {
 
 // readConsts reads constant definitions: strings as for --const, or a mapping.
 func (r *suiteReader) readConsts(n ast.Node) []string {
-	var values []*ast.MappingValueNode
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		values = n.Values
+		return r.readConstMapping(n.Values)
 	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		var out []string
-		r.list(n, func(n ast.Node) {
-			text := r.text(n)
-			if _, err := sema.ParseConsts([]string{text}); err != nil {
-				r.fail(n, "%v", err)
-			}
-			out = append(out, text)
-		})
-		return out
+		return r.readConstMapping([]*ast.MappingValueNode{n})
 	}
-	var out []string
-	for _, entry := range values {
+	var definitions []string
+	r.list(n, func(n ast.Node) {
+		text := r.text(n)
+		if _, err := sema.ParseConsts([]string{text}); err != nil {
+			r.fail(n, "%v", err)
+		}
+		definitions = append(definitions, text)
+	})
+	return definitions
+}
+
+// readConstMapping reads constant definitions from a mapping of names to values.
+func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string {
+	var definitions []string
+	for _, entry := range entries {
 		name, ok := scalar(entry.Key)
-		text := name + "=" + r.text(entry.Value)
-		if _, err := sema.ParseConsts([]string{text}); !ok || err != nil || strings.Contains(text, ",") {
+		definition := name + "=" + r.text(entry.Value)
+		_, err := sema.ParseConsts([]string{definition})
+		definesOne := err == nil && !strings.Contains(definition, ",")
+		if !ok || !definesOne {
 			r.fail(entry.Value, "found %s, want a value or a range low:high or low:step:high", describeNode(entry.Value))
 		}
-		out = append(out, text)
+		definitions = append(definitions, definition)
 	}
-	return out
+	return definitions
 }
 
 // readExpectation reads an element of the list "expect".
