@@ -189,31 +189,33 @@ func undefinedConstants(constants []*constant) []*constant {
 // the properties file that are not in used are skipped.
 func (x *Experiment) typedRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
-	for _, constant := range constants {
-		byName[constant.name] = constant
+	for _, declared := range constants {
+		byName[declared.name] = declared
 	}
 	ranges := make(map[*constant]constRange)
 	for _, def := range defs {
-		constant := byName[def.Name]
-		switch {
-		case constant == nil:
+		defined := byName[def.Name]
+		if defined == nil {
 			x.Warnings = append(x.Warnings, fmt.Errorf("constant %q is not declared; its definition is not used", def.Name))
 			continue
-		case constant.decl.Value != nil && constant.fromProperties:
-			return nil, fmt.Errorf("constant %q has already been defined", def.Name)
-		case constant.decl.Value != nil:
+		}
+		if defined.decl.Value != nil {
+			if defined.fromProperties {
+				return nil, fmt.Errorf("constant %q has already been defined", def.Name)
+			}
 			return nil, fmt.Errorf("constant %q has already been defined in the model", def.Name)
-		case constant.fromProperties && !used[constant]:
+		}
+		if defined.fromProperties && !used[defined] {
 			continue
 		}
-		if _, twice := ranges[constant]; twice {
+		if _, twice := ranges[defined]; twice {
 			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", def.Name)
 		}
-		valueRange, err := newRange(constant, def)
+		values, err := newRange(defined, def)
 		if err != nil {
 			return nil, err
 		}
-		ranges[constant] = valueRange
+		ranges[defined] = values
 	}
 	return ranges, nil
 }

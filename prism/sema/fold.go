@@ -243,16 +243,19 @@ func (f *folder) evaluateExactly(expr Expr) Expr {
 		return expr
 	}
 	value := enclosed.Value
-	inFloat, err := Eval(expr, nil)
-	switch {
-	case value.Type == Double:
+	inFloat, floatErr := Eval(expr, nil)
+	if value.Type == Double {
 		if !enclosed.Exact {
 			value.enclosure = &enclosed.enclosure
 		}
-		if low, high, ok := enclosed.Ends(); ok && err == nil && Close(inFloat.Float, low) && Close(inFloat.Float, high) {
+		low, high, ok := enclosed.Ends()
+		if ok && floatErr == nil && Close(inFloat.Float, low) && Close(inFloat.Float, high) {
 			value.Float = inFloat.Float
 		}
-	case (err != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int) && !slices.Contains(f.floatDiffers, expr.Pos()):
+		return &Const{Base{expr.Type(), expr.Pos()}, value}
+	}
+	differs := floatErr != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int
+	if differs && !slices.Contains(f.floatDiffers, expr.Pos()) {
 		f.floatDiffers = append(f.floatDiffers, expr.Pos())
 	}
 	return &Const{Base{expr.Type(), expr.Pos()}, value}

@@ -441,11 +441,12 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 	}
 	if semi && p.tok.kind == tokSemicolon {
 		p.advance()
-		if p.tok.pos.Line > p.prevTok.pos.Line {
+		if startsLine := p.tok.pos.Line > p.prevTok.pos.Line; startsLine {
 			return
 		}
 	}
-	for start := p.tok.pos.Offset; p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind); p.advance() {
+	start := p.tok.pos.Offset
+	for p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind) {
 		if semi && p.tok.kind == tokSemicolon {
 			for p.accept(tokSemicolon) {
 			}
@@ -454,6 +455,7 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 		if p.tok.pos.Offset-start > maxSkip {
 			p.halt()
 		}
+		p.advance()
 	}
 }
 

@@ -283,14 +283,15 @@ func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTes
 		return
 	}
 	for instance, verdict := range b.checkWith(ctx, test, exact, b.settings(byBounds)) {
-		proposed := proposals[instance]
+		fraction := proposals[instance].value
 		if verdict.Err != nil && verdict.Err.Class == result.Interrupted {
 			proposals[instance] = proposal{origin: verdict.Err.Message}
 			continue
 		}
-		expectation := expect.Expectation{Value: proposed.value, Pos: instance.task.Pos}
-		if judgement := expectation.Judge(verdict, instance.rules); judgement.Outcome == expect.Fail {
-			proposals[instance] = proposal{origin: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", proposed.value, verdictText(verdict))}
+		expectation := expect.Expectation{Value: fraction, Pos: instance.task.Pos}
+		if expectation.Judge(verdict, instance.rules).Outcome == expect.Fail {
+			origin := fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", fraction, verdictText(verdict))
+			proposals[instance] = proposal{origin: origin}
 		}
 	}
 }

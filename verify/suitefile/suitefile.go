@@ -70,9 +70,19 @@ type expectation struct {
 func Read(name string, src []byte) (*File, error) {
 	r := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
-	doc := r.document(src)
-	shared := r.sectionEntries(&file.defaults)
-	r.mapping(doc, "the file", append(shared, []entry{
+	r.mapping(r.document(src), "the file", append(r.sectionEntries(&file.defaults), r.fileEntries(file)...))
+	if len(file.sections) == 0 {
+		file.sections = []section{{}}
+	}
+	if err := r.errs.Err(); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// fileEntries returns the keys that only the whole file has.
+func (r *suiteReader) fileEntries(file *File) []entry {
+	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.text(n) }},
 		{"images", func(n ast.Node) {
 			r.mapping(n, "images", []entry{
@@ -82,41 +92,35 @@ func Read(name string, src []byte) (*File, error) {
 			})
 		}},
 		{"flakes", func(n ast.Node) {
-			number := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
-			file.Flakes = &number
+			flakes := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
+			file.Flakes = &flakes
 		}},
 		{"seed", func(n ast.Node) {
-			x := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
-			file.Seed = &x
+			seed := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			file.Seed = &seed
 		}},
 		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
 		{"jobs", func(n ast.Node) { file.Jobs = r.count(n) }},
 		{"cluster", func(n ast.Node) { r.readCluster(n, &file.Cluster) }},
-		{"suites", func(n ast.Node) {
-			r.list(n, func(n ast.Node) {
-				var current section
-				r.mapping(n, "a suite", append(r.sectionEntries(&current),
-					entry{"name", func(n ast.Node) {
-						current.name = r.text(n)
-						if slices.ContainsFunc(file.sections, func(other section) bool { return other.name == current.name }) {
-							r.fail(n, "found a second suite %q, want names that differ", current.name)
-						}
-					}},
-					entry{"paths", func(n ast.Node) {
-						r.list(n, func(n ast.Node) { current.paths = append(current.paths, located{r.text(n), posOf(n)}) })
-					}},
-				))
-				file.sections = append(file.sections, current)
-			})
+		{"suites", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readSection(n, file) }) }},
+	}
+}
+
+// readSection reads a suite of the list "suites".
+func (r *suiteReader) readSection(n ast.Node, file *File) {
+	var suite section
+	r.mapping(n, "a suite", append(r.sectionEntries(&suite),
+		entry{"name", func(n ast.Node) {
+			suite.name = r.text(n)
+			if slices.ContainsFunc(file.sections, func(other section) bool { return other.name == suite.name }) {
+				r.fail(n, "found a second suite %q, want names that differ", suite.name)
+			}
 		}},
-	}...))
-	if len(file.sections) == 0 {
-		file.sections = []section{{}}
-	}
-	if err := r.errs.Err(); err != nil {
-		return nil, err
-	}
-	return file, nil
+		entry{"paths", func(n ast.Node) {
+			r.list(n, func(n ast.Node) { suite.paths = append(suite.paths, located{r.text(n), posOf(n)}) })
+		}},
+	))
+	file.sections = append(file.sections, suite)
 }
 
 // probability parses a number between 0 and 1, both excluded.
