@@ -1,8 +1,10 @@
 package crosscheck
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -148,19 +150,18 @@ func (r *Report) Count(status Status) int {
 
 // String returns the numbers of rows with each status in one line.
 func (r *Report) String() string {
-	text := ""
+	var counts []string
 	for _, status := range []Status{Agree, Disagree, Undecided, Unchecked, Invalid} {
 		if n := r.Count(status); n > 0 {
-			text += fmt.Sprintf(", %d %s", n, status)
+			counts = append(counts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
-	if text == "" {
-		text = ", nothing was compared"
-	}
-	if r.Count(Disagree)+r.Count(Invalid) == 0 && r.countDifferent() > 0 { // which is why the exit code is ExitDisagree
+	text := cmp.Or(strings.Join(counts, ", "), "nothing was compared")
+	rowsDisagree := r.Count(Disagree)+r.Count(Invalid) > 0
+	if !rowsDisagree && r.countDifferent() > 0 { // explains the exit code ExitDisagree
 		text += "; but the models differ"
 	}
-	return text[2:]
+	return text
 }
 
 // countDifferent returns the number of pairs of state spaces that differ.

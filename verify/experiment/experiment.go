@@ -310,20 +310,24 @@ type Agreement struct {
 // consecutive cells belong together. All comparisons together have the confidence stats.CompareConfidence.
 func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
 	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
-	for first := 0; first < len(cells); first += engines {
-		for k := first + 1; k < first+engines; k++ {
-			for i := first; i < k; i++ {
-				left, right := &cells[i], &cells[k]
-				question := agree.Ask(left.Verdict.Property, left.Verdict.Constants)
-				outcome := agree.Verdicts(left.Strategy, &left.Verdict, right.Strategy, &right.Verdict, question, opt)
-				agreement.Add(outcome)
-				if outcome.Relation == agree.Different {
-					agreement.Differences = append(agreement.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", outcome.Basis, left.Max, outcome.Reason))
-				}
+	for sameCell := range slices.Chunk(cells, engines) {
+		for k := range sameCell {
+			for i := range k {
+				agreement.compare(&sameCell[i], &sameCell[k], opt)
 			}
 		}
 	}
 	return agreement
+}
+
+// compare compares the verdicts of two engines about the same cell.
+func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Options) {
+	question := agree.Ask(left.Verdict.Property, left.Verdict.Constants)
+	outcome := agree.Verdicts(left.Strategy, &left.Verdict, right.Strategy, &right.Verdict, question, opt)
+	a.Add(outcome)
+	if outcome.Relation == agree.Different {
+		a.Differences = append(a.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", outcome.Basis, left.Max, outcome.Reason))
+	}
 }
 
 // judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test of our games against the thesis's 1000.
