@@ -37,9 +37,26 @@ func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	if err := c.print(env, blessing); err != nil {
+		return err
+	}
+	if len(blessing.Files) > 0 {
+		if err := c.write(ctx, env, selected, blessing); err != nil {
+			return err
+		}
+	}
+	if len(blessing.Skipped) > 0 {
+		return exitStatus(exitCannotRun)
+	}
+	return exitStatus(regress.FailureCode(&report.TestReport{Results: blessing.Failing}))
+}
+
+// print prints the changes, the properties without a new expectation, and the expectations that fail.
+func (c *blessCmd) print(env *environment, blessing *regress.Blessing) error {
+	_, isTerminal := env.terminal(env.stdout)
 	for i := range blessing.Files {
 		diff := blessing.Files[i].Diff()
-		if _, tty := env.terminal(env.stdout); tty { // elsewhere it may go to patch
+		if isTerminal { // elsewhere the text may be input for patch, so it stays as it is
 			diff = printable.Text(diff)
 		}
 		if _, err := io.WriteString(env.stdout, diff); err != nil {
@@ -55,15 +72,7 @@ func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 	if failing := len(blessing.Failing); failing > 0 && !c.Update && !env.quiet {
 		fmt.Fprintf(env.stderr, "note: expectations that fail: %d, which stay as they are; --update replaces their values\n", failing)
 	}
-	if len(blessing.Files) > 0 {
-		if err := c.write(ctx, env, selected, blessing); err != nil {
-			return err
-		}
-	}
-	if len(blessing.Skipped) > 0 {
-		return exitStatus(exitCannotRun)
-	}
-	return exitStatus(regress.FailureCode(&report.TestReport{Results: blessing.Failing}))
+	return nil
 }
 
 // skipText returns the message about a property that gets no expectation.
@@ -82,19 +91,8 @@ func skipText(skip regress.Skip) string {
 // error only sets the exit code.
 func (c *blessCmd) write(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
 	changes := fmt.Sprintf("%s and %s in %s", noun.Count(blessing.Added, "new annotation"), noun.Count(blessing.Updated, "new value"), noun.Count(len(blessing.Files), "file"))
-	if !c.Yes {
-		if _, tty := env.terminal(env.stdout); !tty {
-			fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", changes)
-			return exitStatus(exitFailed)
-		}
-		fmt.Fprintf(env.stderr, "write %s? [y/N] ", changes)
-		answer, err := env.line(ctx)
-		if err != nil {
-			return err
-		}
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-			return exitStatus(exitFailed)
-		}
+	if err := c.confirm(ctx, env, changes); err != nil {
+		return err
 	}
 	for i := range blessing.Files {
 		file := &blessing.Files[i]
@@ -102,15 +100,33 @@ func (c *blessCmd) write(ctx context.Context, env *environment, selected *select
 		if current, err := os.ReadFile(name); err != nil || !bytes.Equal(current, file.Before) {
 			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", file.Name)
 		}
-		if err := env.writeFile(name, func(w io.Writer) error {
-			_, err := w.Write(file.After)
-			return err
-		}); err != nil {
+		if err := env.writeFile(name, textWriter(string(file.After))); err != nil {
 			return err
 		}
 	}
 	if !env.quiet {
 		fmt.Fprintf(env.stderr, "wrote %s\n", changes)
+	}
+	return nil
+}
+
+// confirm asks the user whether to write the changes, unless --yes is given. It returns an error if the answer is not yes, or if there is no
+// terminal to ask on.
+func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string) error {
+	if c.Yes {
+		return nil
+	}
+	if _, isTerminal := env.terminal(env.stdout); !isTerminal {
+		fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", changes)
+		return exitStatus(exitFailed)
+	}
+	fmt.Fprintf(env.stderr, "write %s? [y/N] ", changes)
+	line, err := env.line(ctx)
+	if err != nil {
+		return err
+	}
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return exitStatus(exitFailed)
 	}
 	return nil
 }

@@ -137,22 +137,38 @@ func (c *certifyCmd) check(ctx context.Context, env *environment, name string, j
 func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name string, file io.Reader, job runner.Job) ([]certify.Result, error) {
 	certificates, err := certificate.Read(ctx, file, certificate.Limits{States: c.States})
 	if err != nil {
-		if text, readErr := env.readText(name); name != "-" && readErr == nil && len(text) > 0 && c.Model == "" && isModel(text) {
+		if c.Model == "" && env.isModelFile(name) {
 			return nil, usageError("%s is a model and no certificate, want --model %s", name, quote.Word(name))
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	results, err := certify.Check(ctx, certificates)
-	switch {
-	case err != nil && c.Model == "":
+	if err != nil {
+		if c.Model != "" {
+			results = nil // whether they are about the model is unknown
+		}
 		return results, fmt.Errorf("%s: %w", name, err)
-	case err != nil: // whether they are about the model is unknown
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(results) == 0:
+	}
+	if len(results) == 0 {
 		return nil, fmt.Errorf("%s: it claims nothing", name)
-	case c.Model == "":
+	}
+	if c.Model == "" {
 		return results, nil
 	}
+	return c.confirmModel(ctx, certificates, results, job)
+}
+
+// isModelFile reports whether a file, which is not standard input, is a model.
+func (e *environment) isModelFile(name string) bool {
+	if name == "-" {
+		return false
+	}
+	text, err := e.readText(name)
+	return err == nil && len(text) > 0 && isModel(text)
+}
+
+// confirmModel checks that certificates are about the model of --model and its properties. Otherwise it sets the errors of the results.
+func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate.File, results []certify.Result, job runner.Job) ([]certify.Result, error) {
 	for i := range results {
 		if !slices.Contains(job.Props, results[i].Property) {
 			job.Props = append(job.Props, results[i].Property)
@@ -160,7 +176,7 @@ func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name stri
 	}
 	space, props, err := c.properties(ctx, job)
 	if err != nil {
-		if _, _, other := load.Model(ctx, job); other != nil {
+		if _, _, modelErr := load.Model(ctx, job); modelErr != nil {
 			return nil, err
 		}
 		for i := range results {
@@ -172,14 +188,14 @@ func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name stri
 	if err != nil {
 		return nil, err
 	}
-	differs := certificates.Model.Difference(model)
+	difference := certificates.Model.Difference(model)
 	for i, err := range prove.Confirm(certificates, space, props) {
-		switch {
-		case results[i].Err != nil:
-		case differs != nil:
-			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, differs)
-		default:
-			results[i].Err = err
+		if results[i].Err != nil {
+			continue
+		}
+		results[i].Err = err
+		if difference != nil {
+			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, difference)
 		}
 	}
 	return results, nil
@@ -206,29 +222,44 @@ func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.
 // certifyRow returns the table row of a checked certificate.
 func certifyRow(name string, checked *certify.Result) []any {
 	verdict, reason := table.Cell{Text: "proven", Tone: table.Good}, table.Cell{}
-	var text, value any
-	var lower, upper, fractions [2]any
+	values := make([]any, 6) // the value as text and as data, its bounds, and its bounds as fractions
 	switch {
 	case checked.Err != nil:
 		verdict, reason = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: checked.Err.Error()}
-	case !checked.Number:
-		text, value = strconv.FormatBool(checked.Holds), table.Cell{Text: strconv.FormatBool(checked.Holds), Value: checked.Holds}
+	case checked.Number:
+		values = provenNumber(checked)
 	default:
-		bounds := interval.Between(checked.Lower, checked.Upper)
-		lower[0], upper[0] = table.Cell{Text: number(bounds.Lo), Value: bounds.Lo}, table.Cell{Text: number(bounds.Hi), Value: bounds.Hi}
-		for k, bound := range []*big.Rat{checked.Lower, checked.Upper} {
-			if bound != nil {
-				fractions[k] = bound.RatString()
-			}
-		}
-		text = "[" + number(bounds.Lo) + ", " + number(bounds.Hi) + "]"
-		if checked.Lower == nil {
-			text = "infinite"
-		} else if checked.Upper != nil && checked.Lower.Cmp(checked.Upper) == 0 && len(checked.Lower.RatString()) < 25 {
-			text = checked.Lower.RatString()
-		}
+		text := strconv.FormatBool(checked.Holds)
+		values[0], values[1] = text, table.Cell{Text: text, Value: checked.Holds}
 	}
-	return []any{name, checked.Property, checked.Statement, text, value, lower[0], upper[0], fractions[0], fractions[1], verdict, reason}
+	row := append([]any{name, checked.Property, checked.Statement}, values...)
+	return append(row, verdict, reason)
+}
+
+// provenNumber returns the cells of a proven number: its text, no data, its bounds, and its bounds as fractions.
+func provenNumber(checked *certify.Result) []any {
+	bounds := interval.Between(checked.Lower, checked.Upper)
+	cell := func(bound float64) table.Cell { return table.Cell{Text: number(bound), Value: bound} }
+	fraction := func(bound *big.Rat) any {
+		if bound == nil {
+			return nil
+		}
+		return bound.RatString()
+	}
+	return []any{provenText(checked, bounds), nil, cell(bounds.Lo), cell(bounds.Hi), fraction(checked.Lower), fraction(checked.Upper)}
+}
+
+// provenText returns a proven number as text: a short fraction if it is known exactly, otherwise an interval.
+func provenText(checked *certify.Result, bounds interval.Interval) string {
+	const maxFraction = 24
+	if checked.Lower == nil {
+		return "infinite"
+	}
+	isExact := checked.Upper != nil && checked.Lower.Cmp(checked.Upper) == 0
+	if text := checked.Lower.RatString(); isExact && len(text) <= maxFraction {
+		return text
+	}
+	return "[" + number(bounds.Lo) + ", " + number(bounds.Hi) + "]"
 }
 
 // number returns the shortest decimal text of a float64.

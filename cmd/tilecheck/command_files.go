@@ -108,16 +108,26 @@ func (p *commandFiles) withOutputs(source string, names ...string) *commandFiles
 // addInputs adds files that the command reads.
 func (p *commandFiles) addInputs(source string, names ...string) {
 	for _, name := range names {
-		if name == "-" {
-			if f, ok := p.stdin.(*os.File); ok {
-				if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-					p.inputs = append(p.inputs, namedFile{source: source, name: "-", place: place})
-				}
+		switch name {
+		case "":
+		case "-":
+			if place, ok := placeOfStream(p.stdin); ok {
+				p.inputs = append(p.inputs, namedFile{source: source, name: name, place: place})
 			}
-		} else if name != "" {
+		default:
 			p.inputs = append(p.inputs, namedFile{source: source, name: name, place: atomicfile.PlaceOf(name)})
 		}
 	}
+}
+
+// placeOfStream returns the place of the regular file that a standard stream is redirected to; false if it is not redirected to one.
+func placeOfStream(stream any) (atomicfile.Place, bool) {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return atomicfile.Place{}, false
+	}
+	place, err := atomicfile.PlaceOfOpen(file)
+	return place, err == nil && place.Regular()
 }
 
 // addOutputs adds files that the command writes at its end.
@@ -145,27 +155,23 @@ func (p *commandFiles) addKept(source string, names ...string) {
 // check returns an error if an output is the same file as an input or another output, or if it
 // cannot be written.
 func (p *commandFiles) check() error {
-	taken := slices.Clone(p.inputs)
-	for _, standard := range []struct {
-		what   string
-		stream any
-	}{{"standard output", p.stdout}, {"standard error", p.stderr}} {
-		if f, ok := standard.stream.(*os.File); ok {
-			if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-				taken = append(taken, namedFile{source: standard.what, place: place})
-			}
-		}
+	used := slices.Clone(p.inputs)
+	if place, ok := placeOfStream(p.stdout); ok {
+		used = append(used, namedFile{source: "standard output", place: place})
 	}
-	for _, out := range p.outputs {
-		i := slices.IndexFunc(taken, func(other namedFile) bool { return out.place.Same(other.place) })
+	if place, ok := placeOfStream(p.stderr); ok {
+		used = append(used, namedFile{source: "standard error", place: place})
+	}
+	for _, output := range p.outputs {
+		i := slices.IndexFunc(used, func(other namedFile) bool { return output.place.Same(other.place) })
 		if i >= 0 {
-			return usageError("%v is the same file as %v, want another one", out, taken[i])
+			return usageError("%v is the same file as %v, want another one", output, used[i])
 		}
-		taken = append(taken, out)
+		used = append(used, output)
 	}
-	for _, out := range p.outputs {
-		if err := atomicfile.Check(out.name); err != nil {
-			return fmt.Errorf("%s: %w", out.source, err)
+	for _, output := range p.outputs {
+		if err := atomicfile.Check(output.name); err != nil {
+			return fmt.Errorf("%s: %w", output.source, err)
 		}
 	}
 	return nil

@@ -30,19 +30,19 @@ func (f strategyFlag) specsOrThesis(words []string) []string {
 
 // splitStrategies splits arguments at commas. A strategy with options keeps its commas.
 func splitStrategies(args []string) []string {
-	var out []string
+	var strategies []string
 	for _, arg := range args {
 		parts := []string{arg}
-		if !strings.Contains(arg, ":") {
+		if hasOptions := strings.Contains(arg, ":"); !hasOptions {
 			parts = strings.Split(arg, ",")
 		}
 		for _, part := range parts {
-			if part = strings.TrimSpace(part); part != "" {
-				out = append(out, part)
+			if name := strings.TrimSpace(part); name != "" {
+				strategies = append(strategies, name)
 			}
 		}
 	}
-	return out
+	return strategies
 }
 
 // plotFlag is the file of a chart.

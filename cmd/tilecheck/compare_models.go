@@ -98,24 +98,9 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error
 
 // models returns the experiment that the flags describe.
 func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
-	opt := experiment.Options{Strategies: c.specsOrThesis(c.Words), Max: c.Max, Job: job, Jobs: c.Jobs}
-	if len(opt.Max) == 0 {
-		opt.Max = experiment.ThesisMax()
-	}
-	opt.Board.P2 = c.P2
-	var err error
-	if opt.Board.Rows, opt.Board.Cols, err = c.shape(); err != nil {
+	opt, err := c.experimentOptions(job)
+	if err != nil {
 		return nil, err
-	}
-	if opt.Board.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
-		return nil, fieldUsage(err)
-	}
-	for _, name := range splitNames(c.Updates) {
-		parsed, err := modelgen.ParseUpdates(name)
-		if err != nil {
-			return nil, fieldUsage(err)
-		}
-		opt.Updates = append(opt.Updates, parsed)
 	}
 	if err := c.plotFlag.check(); err != nil {
 		return nil, err
@@ -123,12 +108,35 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 	models, err := experiment.New(opt)
 	if err != nil && slices.ContainsFunc(opt.Strategies, isPlayer) {
 		words := []string{"tilecheck", "compare", "players"}
-		for _, s := range opt.Strategies {
-			words = append(words, quote.Word(s))
+		for _, strategy := range opt.Strategies {
+			words = append(words, quote.Word(strategy))
 		}
 		return nil, usageError("%w; did you mean: %s", err, strings.Join(words, " "))
 	}
 	return models, fieldUsage(err)
+}
+
+// experimentOptions returns the options of the experiment that the flags describe.
+func (c *compareModelsCmd) experimentOptions(job runner.Job) (opt experiment.Options, err error) {
+	opt = experiment.Options{Strategies: c.specsOrThesis(c.Words), Max: c.Max, Job: job, Jobs: c.Jobs}
+	if len(opt.Max) == 0 {
+		opt.Max = experiment.ThesisMax()
+	}
+	opt.Board.P2 = c.P2
+	if opt.Board.Rows, opt.Board.Cols, err = c.shape(); err != nil {
+		return opt, err
+	}
+	if opt.Board.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
+		return opt, fieldUsage(err)
+	}
+	for _, name := range splitNames(c.Updates) {
+		updates, err := modelgen.ParseUpdates(name)
+		if err != nil {
+			return opt, fieldUsage(err)
+		}
+		opt.Updates = append(opt.Updates, updates)
+	}
+	return opt, nil
 }
 
 // isPlayer reports whether a strategy can only play games, and is no policy of a model.

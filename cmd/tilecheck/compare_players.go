@@ -88,28 +88,37 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 	if opt.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn); err != nil {
 		return opt, err
 	}
-	shield, err := c.shield(env, opt.Match)
-	if err != nil {
+	if opt.Strategies, err = c.strategies(env, opt.Match); err != nil {
 		return opt, err
-	}
-	for _, spec := range c.specsOrThesis(c.Words) {
-		s, err := c.parseStrategy(opt.Match, spec)
-		if err != nil {
-			return opt, err
-		}
-		if shield != nil {
-			s = shield.Guard(s)
-		}
-		if slices.ContainsFunc(opt.Strategies, func(other strategy.Strategy) bool { return other.String() == s.String() }) {
-			return opt, usageError("%s is there twice", s)
-		}
-		opt.Strategies = append(opt.Strategies, s)
-	}
-	if len(opt.Strategies) < 2 {
-		return opt, usageError("found %d strategy, want at least 2 to compare", len(opt.Strategies))
 	}
 	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, c.confidence(stats.DefaultConfidence), c.Games
 	opt.Workers, opt.Time, opt.Split = c.Workers, c.Budget, env.split
 	opt.State, opt.Version, err = env.checkpoint(c.State)
 	return opt, err
+}
+
+// strategies returns the strategies to compare, at least two and all different. With --shield, each is restricted to the allowed moves.
+func (c *comparePlayersCmd) strategies(env *environment, match play.Match) ([]strategy.Strategy, error) {
+	shield, err := c.shield(env, match)
+	if err != nil {
+		return nil, err
+	}
+	var strategies []strategy.Strategy
+	for _, spec := range c.specsOrThesis(c.Words) {
+		added, err := c.parseStrategy(match, spec)
+		if err != nil {
+			return nil, err
+		}
+		if shield != nil {
+			added = shield.Guard(added)
+		}
+		if slices.ContainsFunc(strategies, func(other strategy.Strategy) bool { return other.String() == added.String() }) {
+			return nil, usageError("%s is there twice", added)
+		}
+		strategies = append(strategies, added)
+	}
+	if len(strategies) < 2 {
+		return nil, usageError("found %d strategy, want at least 2 to compare", len(strategies))
+	}
+	return strategies, nil
 }

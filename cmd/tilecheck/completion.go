@@ -60,13 +60,18 @@ func programName(path string) (string, error) {
 	if err != nil {
 		return program, nil
 	}
-	for _, dir := range filepath.SplitList(path) {
-		if found, err := os.Stat(filepath.Join(dir, "tilecheck")); err == nil && !found.IsDir() {
-			if os.SameFile(own, found) {
-				return "tilecheck", nil
-			}
-			break
-		}
+	if first := firstOnPath("tilecheck", path); first != nil && os.SameFile(own, first) {
+		return "tilecheck", nil
 	}
 	return program, nil
+}
+
+// firstOnPath returns the first file with a name in the directories of path; nil if there is none.
+func firstOnPath(name, path string) os.FileInfo {
+	for _, dir := range filepath.SplitList(path) {
+		if found, err := os.Stat(filepath.Join(dir, name)); err == nil && !found.IsDir() {
+			return found
+		}
+	}
+	return nil
 }

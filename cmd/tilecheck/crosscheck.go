@@ -172,12 +172,12 @@ func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, o
 			return err
 		}
 	}
-	for _, j := range []*runner.Job{job, other} {
+	for _, each := range []*runner.Job{job, other} {
 		switch {
-		case named.Is(j.File):
-			j.States, err = env.openStateFiles(ctx, j.File, files.ReadOptions{Type: c.modelType()})
-		case j == other && c.Against != "":
-			j.Model, err = env.readSource(c.Against)
+		case named.Is(each.File):
+			each.States, err = env.openStateFiles(ctx, each.File, files.ReadOptions{Type: c.modelType()})
+		case each == other && c.Against != "":
+			each.Model, err = env.readSource(c.Against)
 		}
 		if err != nil {
 			return err

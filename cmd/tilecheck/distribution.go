@@ -151,17 +151,18 @@ func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 		l.written = append(l.written, name)
 		return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, l.space, l.cmd.Matlab) })
 	}
+	const statesPerPoll = 4096
 	shown := 0
 	var state []int32
 	for k, index := range l.space.Order() {
-		if k%(1<<12) == 0 && ctx.Err() != nil {
+		if k%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		switch {
-		case distribution.Zero(int(index)) && !l.cmd.Zeros:
+		if distribution.Zero(int(index)) && !l.cmd.Zeros {
 			l.zeros++
 			continue
-		case shown == maxShown && !l.cmd.Format.Machine():
+		}
+		if shown == maxShown && !l.cmd.Format.Machine() {
 			l.notShown++
 			continue
 		}

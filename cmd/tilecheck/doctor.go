@@ -115,15 +115,16 @@ func (c *checkup) local(ctx context.Context, name, path string) {
 
 // docker checks Docker, the tools in its images, and containers left behind by killed runs.
 func (c *checkup) docker(ctx context.Context) (err error) {
+	needed := c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != ""
 	client, err := c.env.docker(ctx)
 	if err != nil {
-		c.addFailed("Docker", "missing", err, c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != "")
+		c.addFailed("Docker", "missing", err, needed)
 		return nil
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	engine, err := client.Engine(ctx)
 	if err != nil {
-		c.addFailed("Docker", "failing", err, c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != "")
+		c.addFailed("Docker", "failing", err, needed)
 		return nil
 	}
 	c.table.Append("Docker", "ready", fmt.Sprintf("engine %s at %s, %d cores, %s of memory", engine.Version, engine.Host, engine.CPUs, units.BytesSize(float64(engine.Memory))))

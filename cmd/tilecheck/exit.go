@@ -96,7 +96,7 @@ func errorText(err error) string {
 	return "tilecheck: " + err.Error()
 }
 
-// verdictCode returns the exit code of a list of verdicts: that of the most serious one. An
+// verdictCode returns the exit code of a list of verdicts: the code of the most serious one. An
 // empty list is not a success, nor is a value that its own engine doubts.
 func verdictCode(verdicts []result.Verdict) int {
 	if len(verdicts) == 0 {
@@ -104,12 +104,14 @@ func verdictCode(verdicts []result.Verdict) int {
 	}
 	code := exitOK
 	for _, verdict := range verdicts {
+		hasValue := verdict.Err == nil && verdict.Value.Kind != result.NoValue && verdict.Doubt == ""
+		isFalse := verdict.Value.Kind == result.Boolean && !verdict.Value.Bool
 		switch {
 		case verdict.Err != nil && verdict.Err.Class.Limited():
 			return exitOutOfLimit
-		case verdict.Err != nil || verdict.Value.Kind == result.NoValue || verdict.Doubt != "":
+		case !hasValue:
 			code = exitCannotRun
-		case verdict.Value.Kind == result.Boolean && !verdict.Value.Bool && code == exitOK:
+		case isFalse && code == exitOK:
 			code = exitFailed
 		}
 	}

@@ -99,7 +99,7 @@ type output struct {
 
 // outputs returns the outputs of the flags --output and --formats.
 func (c *exportCmd) outputs() ([]output, error) {
-	formats := c.Formats
+	formats, names := c.Formats, c.Output
 	for _, format := range formats {
 		if !named.IsFormat(format) {
 			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, svg, drn, umb or all", format)
@@ -108,23 +108,21 @@ func (c *exportCmd) outputs() ([]output, error) {
 	if len(formats) == 0 {
 		formats = []string{"tra"}
 	}
-	names := c.Output
 	if len(names) == 0 {
 		names = []string{"-"}
 	}
-	var out []output
+	var outputs []output
 	for _, name := range names {
-		files, ok := stateFiles(name)
-		switch {
-		case ok:
-			out = append(out, files)
-		case name != "-" && len(c.Formats) == 0:
-			return nil, usageError("--output: %q %s; also .jani, or --formats", name, wantStateFormat)
-		default:
-			out = append(out, output{name, named.Expand(formats), ""})
+		if files, ok := stateFiles(name); ok {
+			outputs = append(outputs, files)
+			continue
 		}
+		if name != "-" && len(c.Formats) == 0 {
+			return nil, usageError("--output: %q %s; also .jani, or --formats", name, wantStateFormat)
+		}
+		outputs = append(outputs, output{name, named.Expand(formats), ""})
 	}
-	return out, nil
+	return outputs, nil
 }
 
 // wantStateFormat says what is wrong with the name of an output that stands for no files of states.

@@ -83,8 +83,8 @@ func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) 
 		refused, failure = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, plan.Open(), exported)
 		return failure
 	})
-	for _, r := range refused {
-		fmt.Fprintf(env.stderr, "warning: left out: %s\n", r)
+	for _, refusal := range refused {
+		fmt.Fprintf(env.stderr, "warning: left out: %s\n", refusal)
 	}
 	return err
 }

@@ -55,13 +55,18 @@ func checkValue(flag *kong.Value, value reflect.Value) error {
 			return usageError("%s is empty, want a text", flagName(flag))
 		}
 	case reflect.Int, reflect.Int64:
-		if allowed := allowedInterval(flag, value); !allowed.contains(float64(value.Int())) {
-			return usageError("%s is %v, want %s", flagName(flag), value.Interface(), allowed.describe(value.Type()))
-		}
+		return checkNumber(flag, value, float64(value.Int()))
 	case reflect.Float64:
-		if allowed := allowedInterval(flag, value); !allowed.contains(value.Float()) {
-			return usageError("%s is %v, want %s", flagName(flag), value.Interface(), allowed.describe(value.Type()))
-		}
+		return checkNumber(flag, value, value.Float())
+	}
+	return nil
+}
+
+// checkNumber checks that the number of a flag is in the interval that the flag allows.
+func checkNumber(flag *kong.Value, value reflect.Value, number float64) error {
+	allowed := allowedInterval(flag, value)
+	if !allowed.contains(number) {
+		return usageError("%s is %v, want %s", flagName(flag), value.Interface(), allowed.describe(value.Type()))
 	}
 	return nil
 }

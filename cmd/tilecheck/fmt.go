@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/pmezard/go-difflib/difflib"
 
@@ -63,22 +62,33 @@ func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err er
 		return false, err
 	}
 	changed = !bytes.Equal(src, formatted)
+	toStdout := c.Stdout || name == "-" && !c.Check && !c.Diff
+	if toStdout || changed {
+		err = c.writeFormatted(env, name, src, formatted, toStdout)
+	}
+	return changed, err
+}
+
+// writeFormatted writes a formatted text to standard output or to its file, or with --check or --diff only what would change.
+func (c *fmtCmd) writeFormatted(env *environment, name string, src, formatted []byte, toStdout bool) error {
 	switch {
-	case c.Stdout || name == "-" && !c.Check && !c.Diff:
-		_, err = env.stdout.Write(formatted)
-	case !changed:
+	case toStdout:
+		_, err := env.stdout.Write(formatted)
+		return err
 	case c.Check:
-		_, err = fmt.Fprintln(env.stdout, name)
+		_, err := fmt.Fprintln(env.stdout, name)
+		return err
 	case c.Diff:
-		err = difflib.WriteUnifiedDiff(env.stdout, difflib.UnifiedDiff{
+		return difflib.WriteUnifiedDiff(env.stdout, difflib.UnifiedDiff{
 			A: difflib.SplitLines(string(src)), B: difflib.SplitLines(string(formatted)),
 			FromFile: name, ToFile: name + " (laid out)", Context: 3,
 		})
-	default:
-		err = env.writeFile(name, func(w io.Writer) error { _, err := w.Write(formatted); return err })
-		if err == nil && !env.quiet {
-			fmt.Fprintf(env.stderr, "%s\n", name)
-		}
 	}
-	return changed, err
+	if err := env.writeFile(name, textWriter(string(formatted))); err != nil {
+		return err
+	}
+	if !env.quiet {
+		fmt.Fprintf(env.stderr, "%s\n", name)
+	}
+	return nil
 }

@@ -270,15 +270,16 @@ type helpCmd struct {
 func (c *helpCmd) Run(kctx *kong.Context) error {
 	node := kctx.Model.Node
 	for _, word := range c.Command {
-		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
-		if known := foreign.Lookup(word); i < 0 && known != nil && node.Parent == nil { // a switch of PRISM or Storm
+		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
+		if i >= 0 {
+			node = node.Children[i]
+			continue
+		}
+		if known := foreign.Lookup(word); known != nil && node.Parent == nil { // a switch of PRISM or Storm
 			_, err := fmt.Fprintln(kctx.Stdout, known.Explain())
 			return err
 		}
-		if i < 0 {
-			return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kctx.Kong), ", "))
-		}
-		node = node.Children[i]
+		return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kctx.Kong), ", "))
 	}
 	trace, err := kong.Trace(kctx.Kong, append(c.Command, "--help")) // missing arguments are no error here
 	if err != nil {

@@ -42,10 +42,10 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
 	}}
-	for _, i := range images {
-		t.Append(i.Ref, i.Tool, i.Version, shortID(i.ID),
-			table.Cell{Text: units.HumanSize(float64(i.Size)), Value: i.Size},
-			table.Cell{Text: i.Created.UTC().Format("2006-01-02 15:04"), Value: i.Created.UTC().Format(time.RFC3339)})
+	for _, image := range images {
+		t.Append(image.Ref, image.Tool, image.Version, shortID(image.ID),
+			table.Cell{Text: units.HumanSize(float64(image.Size)), Value: image.Size},
+			table.Cell{Text: image.Created.UTC().Format("2006-01-02 15:04"), Value: image.Created.UTC().Format(time.RFC3339)})
 	}
 	if len(images) == 0 {
 		t.Notes = append(t.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")

@@ -93,8 +93,8 @@ func namesText[T any](list []T, name func(T) string) any {
 // ownsText lists the modules and the actions of a player.
 func ownsText(program *sema.Program, player sema.Player) string {
 	var names []string
-	for _, i := range player.Modules {
-		names = append(names, program.Modules[i].Name)
+	for _, module := range player.Modules {
+		names = append(names, program.Modules[module].Name)
 	}
 	for _, i := range player.Actions {
 		names = append(names, "["+program.Actions[i]+"]")

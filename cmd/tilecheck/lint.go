@@ -194,34 +194,49 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 	if definition, ok := errors.AsType[*sema.DefinitionError](err); ok {
 		return definition
 	}
-	if _, errs := err.(syntax.ErrorList); err != nil && (!errs || len(model.Undefined()) == 0 || len(c.Const) > 0) {
+	_, isErrorList := err.(syntax.ErrorList)
+	lacksConstants := isErrorList && len(model.Undefined()) > 0 && len(c.Const) == 0
+	if err != nil && !lacksConstants {
 		return err
 	}
 	found := lint.Texts(group, program)
-	switch {
-	case c.Texts:
-	case program == nil:
+	if program == nil && !c.Texts {
 		results.notes = append(results.notes, fmt.Sprintf("%s: states were not looked at: %v", name, err))
-	default:
-		report, err := states.Look(ctx, program, states.Options{MaxStates: c.MaxStates})
+	}
+	if program != nil && !c.Texts {
+		inStates, err := c.lintStates(ctx, name, program, results)
 		if err != nil {
 			return err
 		}
-		found = lint.Sort(append(found, report.Findings...))
-		results.notes = append(results.notes, fmt.Sprintf("%s: %s looked at", name, noun.Count(report.States, "state")))
-		if report.Undecided != "" {
-			results.notes = append(results.notes, name+": "+report.Undecided)
-		}
-		results.limited = results.limited || report.Limited
+		found = lint.Sort(append(found, inStates...))
 	}
-	found = slices.DeleteFunc(found, func(finding lint.Finding) bool { return results.reported[finding] })
-	for _, finding := range found {
-		results.reported[finding] = true
-	}
-	told, silenced := lint.Split(found, group)
-	results.findings = append(results.findings, told...)
-	results.silenced += len(silenced)
+	results.add(found, group)
 	return nil
+}
+
+// lintStates returns the findings about the reachable states of a program, and adds notes about the search to results.
+func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Program, results *lintResult) ([]lint.Finding, error) {
+	report, err := states.Look(ctx, program, states.Options{MaxStates: c.MaxStates})
+	if err != nil {
+		return nil, err
+	}
+	results.notes = append(results.notes, fmt.Sprintf("%s: %s looked at", name, noun.Count(report.States, "state")))
+	if report.Undecided != "" {
+		results.notes = append(results.notes, name+": "+report.Undecided)
+	}
+	results.limited = results.limited || report.Limited
+	return report.Findings, nil
+}
+
+// add adds the findings that have not been reported for another model, without those that comments silence.
+func (r *lintResult) add(found []lint.Finding, group []lint.Source) {
+	found = slices.DeleteFunc(found, func(finding lint.Finding) bool { return r.reported[finding] })
+	for _, finding := range found {
+		r.reported[finding] = true
+	}
+	reported, silenced := lint.Split(found, group)
+	r.findings = append(r.findings, reported...)
+	r.silenced += len(silenced)
 }
 
 // program returns the model with the values of its constants. It returns an error if a constant has no value.

@@ -285,8 +285,8 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 		return e.reportError(explainParseError(ctx, args, node, err))
 	}
 	e.quiet, e.noColor = c.Quiet, c.NoColor
-	for _, f := range kctx.Flags() {
-		if f.Name == "format" && f.Target.Interface() == table.JSON {
+	for _, flag := range kctx.Flags() {
+		if flag.Name == "format" && flag.Target.Interface() == table.JSON {
 			e.beginJSON(nameOf(kctx.Selected()))
 		}
 	}

@@ -61,17 +61,7 @@ func (e *environment) merge(ctx context.Context, shardFiles, more, outputWords [
 	if err := out.Release(); err != nil {
 		return err
 	}
-	set := &atomicfile.Set{OnExit: e.onExit}
-	for _, held := range e.heldFiles {
-		write := func(w io.Writer) error {
-			_, err := w.Write(held.text)
-			return err
-		}
-		if err := set.Add(held.name, write); err != nil {
-			return errors.Join(err, set.Discard())
-		}
-	}
-	if err := set.Commit(); err != nil {
+	if err := e.writeHeld(); err != nil {
 		return err
 	}
 	return exitStatus(code)
@@ -144,4 +134,15 @@ func (e *environment) checkSameJob(file *shard.File) error {
 		}
 	}
 	return nil
+}
+
+// writeHeld writes the files that the command of the merge has computed, all or none.
+func (e *environment) writeHeld() error {
+	set := &atomicfile.Set{OnExit: e.onExit}
+	for _, held := range e.heldFiles {
+		if err := set.Add(held.name, textWriter(string(held.text))); err != nil {
+			return errors.Join(err, set.Discard())
+		}
+	}
+	return set.Commit()
 }

@@ -15,7 +15,6 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/modelgen"
 	"tilecheck/report/playtables"
-	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/runner/local"
 	"tilecheck/stats"
@@ -53,8 +52,10 @@ func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uin
 	if tile == 0 {
 		tile = defaultGoal
 	}
-	if tile < 4 || tile > game.Value(game.MaxWideExponent) || bits.OnesCount(uint(tile)) != 1 {
-		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxWideExponent))
+	largest := game.Value(game.MaxWideExponent)
+	isPowerOfTwo := bits.OnesCount(uint(tile)) == 1
+	if tile < 4 || tile > largest || !isPowerOfTwo {
+		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, largest)
 	}
 	match.Goal = bits.TrailingZeros(uint(tile))
 	if match.Seed, err = e.seedOr(seed); err != nil {
@@ -176,22 +177,8 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 
 // options returns the options of the games that the flags describe.
 func (c *playCmd) options(env *environment) (opt play.Options, err error) {
-	switch {
-	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
-		return opt, usageError("--watch shows one game, want it without --record, --checkpoint, --plot and --plot-score")
-	case c.Watch && c.Format != table.Text:
-		return opt, errOnlyText("--watch", c.Format)
-	case c.State != "" && c.Seed == nil:
-		return opt, errStateSeed()
-	case isStdout(c.Record):
-		return opt, usageError("--record is %s, want a file: the results go to standard output", c.Record)
-	}
-	for _, path := range []string{c.Plot, c.PlotScore} {
-		if path != "" {
-			if err := plot.CheckPath(path); err != nil {
-				return opt, usageError("%w", err)
-			}
-		}
+	if err := c.checkFlags(); err != nil {
+		return opt, err
 	}
 	if opt.Match, err = c.match(env); err != nil {
 		return opt, err
@@ -208,6 +195,22 @@ func (c *playCmd) options(env *environment) (opt play.Options, err error) {
 		opt.Strategy = shield.Guard(opt.Strategy)
 	}
 	return opt, err
+}
+
+// checkFlags returns a usage error if flags do not fit together.
+func (c *playCmd) checkFlags() error {
+	writesFiles := c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""
+	switch {
+	case c.Watch && writesFiles:
+		return usageError("--watch shows one game, want it without --record, --checkpoint, --plot and --plot-score")
+	case c.Watch && c.Format != table.Text:
+		return errOnlyText("--watch", c.Format)
+	case c.State != "" && c.Seed == nil:
+		return errStateSeed()
+	case isStdout(c.Record):
+		return usageError("--record is %s, want a file: the results go to standard output", c.Record)
+	}
+	return cmp.Or((plotFlag{c.Plot}).check(), (plotFlag{c.PlotScore}).check())
 }
 
 // match returns the match that the flags describe. With the published updates a game ends at the goal, 2048 if none is given.
@@ -334,7 +337,7 @@ func (e *environment) printWarningLines(f table.Format, warnings []string) {
 	if f == table.Text || f == table.Markdown {
 		return
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+	for _, warning := range warnings {
+		fmt.Fprintf(e.stderr, "warning: %s\n", warning)
 	}
 }

@@ -49,12 +49,13 @@ func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 
 // check returns a usage error if flags do not fit together.
 func (c *policyCmd) check() error {
+	draws := c.SVG != "" || c.DOT != ""
 	switch {
 	case c.Table != "" && c.problemFlags.given():
 		return usageError("%s says what the game is, want no flags of it", c.Table)
-	case c.Board == "" && !c.Play && c.SVG == "" && c.DOT == "":
+	case c.Board == "" && !c.Play && !draws:
 		return usageError("nothing is asked, want --board, --play, --svg or --dot")
-	case c.Optimal && c.SVG == "" && c.DOT == "":
+	case c.Optimal && !draws:
 		return usageError("--optimal is for pictures, want --svg or --dot")
 	case c.Seed != nil && !c.Play:
 		return usageError("--seed is for games, want --play")
@@ -94,21 +95,27 @@ func (c *policyCmd) showAll(ctx context.Context, env *environment, solved *solve
 	if c.SVG == "" && c.DOT == "" {
 		return nil
 	}
+	return c.draw(ctx, env, solved)
+}
+
+// draw writes the pictures of the policy: --svg and --dot.
+func (c *policyCmd) draw(ctx context.Context, env *environment, solved *solve.Table) error {
 	dot, err := draw.DOT(solved, draw.Options{Optimal: c.Optimal})
 	if err != nil {
 		return err
 	}
+	var dotErr error
 	if c.DOT != "" {
-		err = env.writeFile(c.DOT, textWriter(dot))
+		dotErr = env.writeFile(c.DOT, textWriter(dot))
 	}
 	if c.SVG == "" {
-		return err
+		return dotErr
 	}
-	svg, drawn := draw.SVG(ctx, dot)
-	if drawn != nil {
-		return errors.Join(err, drawn)
+	svg, err := draw.SVG(ctx, dot)
+	if err != nil {
+		return errors.Join(dotErr, err)
 	}
-	return errors.Join(err, env.writeFile(c.SVG, textWriter(string(svg))))
+	return errors.Join(dotErr, env.writeFile(c.SVG, textWriter(string(svg))))
 }
 
 // textWriter returns a function that writes a text.

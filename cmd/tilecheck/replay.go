@@ -149,8 +149,8 @@ func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game
 		return stepThrough(env, shape, frames)
 	}
 	film := newFilm(env, shape, c.Delay)
-	for _, f := range frames {
-		if err := film.show(ctx, f); err != nil {
+	for _, frame := range frames {
+		if err := film.show(ctx, frame); err != nil {
 			return err
 		}
 	}

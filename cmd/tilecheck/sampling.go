@@ -90,18 +90,19 @@ func (f samplingFlags) simulation(env *environment, method runner.Method, worker
 		settings.Samples = *f.Samples
 	}
 	settings.Confidence = f.confidence(0)
-	if f.Width != nil {
-		if method == runner.APMC {
-			settings.Approximation = *f.Width
-		} else {
-			settings.Width = *f.Width
-			settings.Valid = method == runner.Sim && f.Samples == nil
-		}
+	switch {
+	case f.Width == nil:
+	case method == runner.APMC:
+		settings.Approximation = *f.Width
+	default:
+		settings.Width = *f.Width
+		settings.Valid = method == runner.Sim && f.Samples == nil
+	}
+	if method == runner.States {
+		return settings, nil
 	}
 	var err error
-	if method != runner.States {
-		settings.Seed, err = env.seedOr(f.Seed)
-	}
+	settings.Seed, err = env.seedOr(f.Seed)
 	return settings, err
 }
 

@@ -45,11 +45,13 @@ type fraction struct{ big.Rat }
 
 // UnmarshalText reads "0.05", "1e-3" or "1/20".
 func (f *fraction) UnmarshalText(text []byte) error {
-	if len(text) > 64 {
+	const maxLength, maxExponent = 64, 1000
+	if len(text) > maxLength {
 		return errors.New("too long a number")
 	}
 	if i := strings.IndexAny(string(text), "eE"); i >= 0 {
-		if exponent, err := strconv.Atoi(string(text[i+1:])); err != nil || exponent < -1000 || exponent > 1000 {
+		exponent, err := strconv.Atoi(string(text[i+1:]))
+		if err != nil || exponent < -maxExponent || exponent > maxExponent {
 			return fmt.Errorf("%q is no number of a fitting size", text)
 		}
 	}
@@ -264,36 +266,47 @@ func (c *shieldCmd) stateTable(computed *shield.Shield) *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed", Field: "allowed_choices"}, {Name: "instead"},
 	}}
-	model := computed.Space.Model()
-	listed, more := 0, 0
-	for _, s := range computed.Space.Order() {
-		first, end := model.Choices(int(s))
-		restricted := false
-		for i := first; i < end; i++ {
-			restricted = restricted || !computed.Allowed.Has(i)
-		}
-		switch {
-		case !restricted:
+	listed, omitted := 0, 0
+	for _, state := range computed.Space.Order() {
+		if !isRestricted(computed, int(state)) {
 			continue
-		case listed == c.States:
-			more++
+		}
+		if listed == c.States {
+			omitted++
 			continue
 		}
 		listed++
-		name := computed.Space.Compiled().StateText(computed.Space.State(nil, int(s)))
-		for i := first; i < end; i++ {
-			allowed, instead := "yes", ""
-			if !computed.Allowed.Has(i) {
-				allowed, instead = "no", choiceText(computed, computed.Correction(int(s), i))
-			}
-			out.Append(name, choiceText(computed, i), probabilityCell(computed.Of(i)).Text, allowed, instead)
-			name = ""
-		}
+		appendChoices(out, computed, int(state))
 	}
-	if more > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", more))
+	if omitted > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", omitted))
 	}
 	return out
+}
+
+// isRestricted reports whether a choice of a state is not allowed.
+func isRestricted(computed *shield.Shield, state int) bool {
+	first, end := computed.Space.Model().Choices(state)
+	for choice := first; choice < end; choice++ {
+		if !computed.Allowed.Has(choice) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendChoices adds a row for each choice of a state. The first row names the state.
+func appendChoices(out *table.Table, computed *shield.Shield, state int) {
+	name := computed.Space.Compiled().StateText(computed.Space.State(nil, state))
+	first, end := computed.Space.Model().Choices(state)
+	for choice := first; choice < end; choice++ {
+		allowed, instead := "yes", ""
+		if !computed.Allowed.Has(choice) {
+			allowed, instead = "no", choiceText(computed, computed.Correction(state, choice))
+		}
+		out.Append(name, choiceText(computed, choice), probabilityCell(computed.Of(choice)).Text, allowed, instead)
+		name = ""
+	}
 }
 
 // choiceText returns the action of a choice or, if it has none, its number.

@@ -144,11 +144,13 @@ func flagValue(target reflect.Value) any {
 }
 
 // endShard writes the file of a part after the command has ended with the error outcome. Without --shard it returns outcome.
-func (e *environment) endShard(ctx context.Context, outcome error) (err error) {
+func (e *environment) endShard(ctx context.Context, outcome error) error {
 	if !e.split.Recording() {
 		return outcome
 	}
-	if coder, ok := errors.AsType[*codedError](outcome); outcome != nil && (!ok || coder.err != nil) {
+	coded, isCoded := errors.AsType[*codedError](outcome)
+	onlyExitCode := isCoded && coded.err == nil
+	if outcome != nil && !onlyExitCode {
 		return outcome
 	}
 	if unfinished := cmp.Or(ctx.Err(), e.split.Undone()); unfinished != nil {
@@ -157,16 +159,8 @@ func (e *environment) endShard(ctx context.Context, outcome error) (err error) {
 	if e.split.Streams() == 0 {
 		return usageError("there is nothing to share, want a command that samples paths (--method sim), plays games or has many results")
 	}
-	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.meaning}
-	if job.Build, err = e.identify(); err != nil {
+	if err := e.writeShard(); err != nil {
 		return err
-	}
-	if job.Inputs, err = e.files.digests(); err != nil {
-		return err
-	}
-	write := func(w io.Writer) error { return e.split.Write(w, job) }
-	if writeErr := atomicfile.WriteOr(e.recording.file, e.onExit, write); writeErr != nil {
-		return writeErr
 	}
 	if !e.quiet {
 		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.recording.file)
@@ -175,6 +169,18 @@ func (e *environment) endShard(ctx context.Context, outcome error) (err error) {
 		return outcome
 	}
 	return nil
+}
+
+// writeShard writes the results of the part, with the command and its inputs, to the file of --partial.
+func (e *environment) writeShard() (err error) {
+	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.meaning}
+	if job.Build, err = e.identify(); err != nil {
+		return err
+	}
+	if job.Inputs, err = e.files.digests(); err != nil {
+		return err
+	}
+	return atomicfile.WriteOr(e.recording.file, e.onExit, func(w io.Writer) error { return e.split.Write(w, job) })
 }
 
 // digests returns the input files with the hashes of their contents.

@@ -38,7 +38,7 @@ func (e *environment) wrapStreams() {
 // escapeGitHubCommands escapes printed text that GitHub Actions would execute as commands. With
 // filesToo it also escapes text for a file, which may be shown later.
 func (e *system) escapeGitHubCommands(filesToo bool) {
-	for _, w := range []io.Writer{e.stdout, e.stderr} {
-		w.(*stream.Stream).GuardGitHub(filesToo)
+	for _, writer := range []io.Writer{e.stdout, e.stderr} {
+		writer.(*stream.Stream).GuardGitHub(filesToo)
 	}
 }

@@ -164,8 +164,9 @@ type submitAnyCmd struct {
 
 // Run runs the subcommand that the flags stand for.
 func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
+	hasOtherFlags := c.Local != 0 || len(c.Words) > 0 || c.Dir != ""
 	switch {
-	case c.Attach != "" && (c.Local != 0 || len(c.Words) > 0 || c.Dir != ""):
+	case c.Attach != "" && hasOtherFlags:
 		return usageError("--attach goes on with a job as it is, want nothing else with it")
 	case c.Attach != "":
 		return (&submitAttachCmd{c.Attach, c.Retries, c.loginFlags}).Run(ctx, env)
@@ -227,35 +228,51 @@ func (e *environment) readCommand(q *cluster.Request) error {
 	for _, flag := range kctx.Flags() {
 		flags[flag.Name] = flag
 	}
+	if err := checkSplits(kctx, flags, subEnv.given); err != nil {
+		return err
+	}
+	e.quiet = e.quiet || line.Quiet
 	name := nameOf(kctx.Selected())
-	for _, arg := range kctx.Selected().Positional {
-		if kind := arg.Tag.Get("file"); (kind == "in" || kind == "states") && arg.Target.String() == "-" {
-			return usageError("<%s> is standard input, which tasks do not have: want a file", arg.Name)
-		}
-	}
-	switch {
-	case flags["partial"] == nil:
-		return usageError("%s does not split, want a command that has --shard and --partial", name)
-	case subEnv.given["shard"] || subEnv.given["partial"]:
-		return usageError("--shard and --partial are for submit to give")
-	case line.Quiet:
-		e.quiet = true
-	}
-	for _, input := range files.inputs {
-		switch {
-		case input.source == "--prism-path" || input.source == "--prism-games-path" || input.source == "--storm-path" || input.kept || noSuchFile(input.name):
-			continue // not an input of the shards; the command itself reports a missing file
-		}
-		q.Inputs = append(q.Inputs, input.name)
-	}
+	q.Inputs = append(q.Inputs, inputsOfShards(files)...)
 	if name == "test" {
 		q.Inputs = append(q.Inputs, line.Test.Paths...)
 	}
 	q.Words = q.Given
-	if flags["seed"] != nil && !subEnv.given["seed"] && name != "test" && !computesStates(name, flags) { // a suite has a seed by itself
+	draws := flags["seed"] != nil && name != "test" && !computesStates(name, flags) // a suite has a seed by itself
+	if draws && !subEnv.given["seed"] {
 		q.Words, err = e.withSeed(q.Given)
 	}
 	return err
+}
+
+// checkSplits returns a usage error if a command cannot run as shards: it reads standard input, it has no shards, or the user gave its shard.
+func checkSplits(kctx *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
+	for _, arg := range kctx.Selected().Positional {
+		kind := arg.Tag.Get("file")
+		isInput := kind == "in" || kind == "states"
+		if isInput && arg.Target.String() == "-" {
+			return usageError("<%s> is standard input, which tasks do not have: want a file", arg.Name)
+		}
+	}
+	if flags["partial"] == nil {
+		return usageError("%s does not split, want a command that has --shard and --partial", nameOf(kctx.Selected()))
+	}
+	if given["shard"] || given["partial"] {
+		return usageError("--shard and --partial are for submit to give")
+	}
+	return nil
+}
+
+// inputsOfShards returns the input files that the shards need. The programs of tools are not copied, and the command itself reports a missing file.
+func inputsOfShards(files *commandFiles) []string {
+	toolFlags := []string{"--prism-path", "--prism-games-path", "--storm-path"}
+	var names []string
+	for _, input := range files.inputs {
+		if !slices.Contains(toolFlags, input.source) && !input.kept && !noSuchFile(input.name) {
+			names = append(names, input.name)
+		}
+	}
+	return names
 }
 
 // withSeed returns a command line with a seed that is drawn for all shards.
@@ -414,23 +431,30 @@ func (e *environment) noteJobDirectory(ctx context.Context, w *cluster.Work, err
 	if w.Backend != "local" || ctx.Err() != nil || noSuchFile(string(w.Dir)) {
 		return
 	}
+	megabytes := max(1, float64(sizeBelow(string(w.Dir)))/1e6)
+	attach := "tilecheck submit attach " + quote.Word(string(w.Dir))
+	left := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", w.Dir, megabytes)
+	answer, onlyCode := errors.AsType[*codedError](err)
+	if isFinished := err == nil || onlyCode && answer.err == nil; isFinished {
+		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", left, attach)
+	} else {
+		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", left, attach)
+	}
+}
+
+// sizeBelow returns the total size of the files below a directory, in bytes. It does not count files that cannot be read.
+func sizeBelow(dir string) int64 {
 	size := int64(0)
-	_ = filepath.WalkDir(string(w.Dir), func(_ string, entry fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return nil // what cannot be read is not counted
+			return nil
 		}
 		if info, err := entry.Info(); err == nil {
 			size += info.Size()
 		}
 		return nil
 	})
-	attach := "tilecheck submit attach " + quote.Word(string(w.Dir))
-	left := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", w.Dir, max(1, float64(size)/1e6))
-	if answer, ok := errors.AsType[*codedError](err); err == nil || ok && answer.err == nil {
-		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", left, attach)
-	} else {
-		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", left, attach)
-	}
+	return size
 }
 
 // withExitCode gives an error of a driver its exit code.

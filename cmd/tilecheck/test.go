@@ -180,36 +180,19 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 // rerun returns a command line that repeats the result with an identity, on engines that are
 // separated by commas.
 func (c *testCmd) rerun(engines, id string) string {
-	words := []string{"tilecheck", "test", "--engine", engines}
+	words := append([]string{"tilecheck", "test", "--engine", engines}, c.selectionWords()...)
 	names := engineNames(splitNames([]string{engines}))
-	for _, flag := range []struct {
-		given bool
-		words []string
-	}{
-		{c.Match, []string{"--match"}},
-		{c.All, []string{"--pair-all"}},
-		{c.NoConfig, []string{"--no-config"}},
-		{c.QVBS, []string{"--qvbs"}},
-		{c.Seed != nil, []string{"--seed", fmt.Sprint(valueOrZero(c.Seed))}},
-		{c.Timeout > 0, []string{"--timeout", c.Timeout.String()}},
-		{c.Memory > 0, []string{"--memory", fmt.Sprint(int64(c.Memory))}},
-		{c.Flakes > 0, []string{"--flakes", fmt.Sprint(c.Flakes)}},
-	} {
-		if flag.given {
-			words = append(words, flag.words...)
-		}
-	}
 	for _, name := range toolNames() {
-		switch place := c.of(name); {
+		switch program := c.of(name); {
 		case !slices.Contains(names, name):
-		case place.Path != "":
-			words = append(words, "--"+name+"-path", place.Path)
-		case place.Image != "":
-			words = append(words, "--"+name+"-image", place.Image)
+		case program.Path != "":
+			words = append(words, "--"+name+"-path", program.Path)
+		case program.Image != "":
+			words = append(words, "--"+name+"-image", program.Image)
 		}
 	}
-	for _, def := range c.Const {
-		words = append(words, "--const", def)
+	for _, definition := range c.Const {
+		words = append(words, "--const", definition)
 	}
 	for _, arg := range c.ToolArg {
 		words = append(words, "--tool-arg="+arg)
@@ -225,6 +208,25 @@ func (c *testCmd) rerun(engines, id string) string {
 		words[i] = quote.Word(words[i])
 	}
 	return strings.Join(words, " ")
+}
+
+// selectionWords returns the flags that select the tests and limit them, as they were given.
+func (c *testCmd) selectionWords() []string {
+	var words []string
+	addIf := func(given bool, flag ...string) {
+		if given {
+			words = append(words, flag...)
+		}
+	}
+	addIf(c.Match, "--match")
+	addIf(c.All, "--pair-all")
+	addIf(c.NoConfig, "--no-config")
+	addIf(c.QVBS, "--qvbs")
+	addIf(c.Seed != nil, "--seed", fmt.Sprint(valueOrZero(c.Seed)))
+	addIf(c.Timeout > 0, "--timeout", c.Timeout.String())
+	addIf(c.Memory > 0, "--memory", fmt.Sprint(int64(c.Memory)))
+	addIf(c.Flakes > 0, "--flakes", fmt.Sprint(c.Flakes))
+	return words
 }
 
 // valueOrZero returns the number that x points to; 0 if x is nil.

@@ -78,33 +78,37 @@ func (c *runFlags) openCache(env *environment, selected *selection.Selection) er
 
 // engines returns the engines of the suite with their labels and, for the cache, their identities.
 func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox.Box, selected *selection.Selection) ([]regress.EngineConfig, error) {
-	var out []regress.EngineConfig
+	var engines []regress.EngineConfig
 	for _, label := range selected.Labels {
 		name, config, err := suitefile.Engine(label)
 		if err != nil {
 			return nil, err
 		}
-		if env.split.Replaying() { // no engine is asked
-			out = append(out, regress.EngineConfig{EngineConfig: config})
-			continue
-		}
-		if config.Engine, err = tools.Engine(ctx, name); err != nil {
-			return nil, err
-		}
-		var cmd runner.Commander
-		if tool, ok := runner.As[*bridge.Engine](config.Engine); ok {
-			cmd = tool.Commander()
-		}
 		engine := regress.EngineConfig{EngineConfig: config}
-		if isPRISM(name) && selected.Benchmarks == nil { // the files of a benchmark set may be in Storm's dialect or JANI
-			engine.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
-		}
-		if selected.Options.Cache != nil {
-			if build, err := env.identify(); err == nil {
-				engine.Identity = selection.Identity(ctx, build, label, cmd, c.ToolArg)
+		if !env.split.Replaying() { // a replay asks no engine
+			if engine.Engine, err = tools.Engine(ctx, name); err != nil {
+				return nil, err
 			}
+			c.configureTool(ctx, env, &engine, name, label, selected)
 		}
-		out = append(out, engine)
+		engines = append(engines, engine)
 	}
-	return out, nil
+	return engines, nil
+}
+
+// configureTool sets how an engine runs PRISM and, if there is a cache, the identity of its program.
+func (c *runFlags) configureTool(ctx context.Context, env *environment, engine *regress.EngineConfig, name, label string, selected *selection.Selection) {
+	var commander runner.Commander
+	if tool, ok := runner.As[*bridge.Engine](engine.Engine); ok {
+		commander = tool.Commander()
+	}
+	if isPRISM(name) && selected.Benchmarks == nil { // the files of a benchmark set may be in Storm's dialect or JANI
+		engine.PRISM = &regress.PRISM{Commander: commander, Args: c.ToolArg}
+	}
+	if selected.Options.Cache == nil {
+		return
+	}
+	if build, err := env.identify(); err == nil {
+		engine.Identity = selection.Identity(ctx, build, label, commander, c.ToolArg)
+	}
 }

@@ -206,8 +206,7 @@ func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond
 	}, err
 }
 
-// boolBinary compiles a binary operator whose result is a Bool. A comparison of float64 numbers that may be wrong because of
-// rounding is evaluated exactly.
+// boolBinary compiles a binary operator whose result is a Bool.
 func (m *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
 	switch {
 	case expr.Op == syntax.OpAnd || expr.Op == syntax.OpOr:
@@ -221,30 +220,35 @@ func (m *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
 		}
 		left, right, err := pair(m.intClosure, expr.X, expr.Y)
 		return compareInts(expr.Op, left, right), err
-	default:
-		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
-		compare := compareNumbers(expr.Op, left, right)
-		if err != nil || m.floats.Decide(expr) {
-			return compare, err
-		}
-		if m.floats.ErrorDecides(expr) {
-			slack, equal := m.floats.OperandError(expr), sema.Holds(expr.Op, 0)
-			return func(env *env) bool {
-				leftValue, rightValue := left(env), right(env)
-				if math.Abs(leftValue-rightValue) <= slack {
-					return equal
-				}
-				return sema.Holds(expr.Op, cmp.Compare(leftValue, rightValue))
-			}, nil
-		}
-		mayBeWrong, exactValue, err := m.exactFallback(expr)
-		return func(env *env) bool {
-			if mayBeWrong(env) {
-				return exactValue(env).Bool
-			}
-			return compare(env)
-		}, err
 	}
+	return m.numberComparison(expr)
+}
+
+// numberComparison compiles a comparison of float64 numbers. One that may be wrong because of rounding is evaluated exactly, or with
+// a slack if that decides it.
+func (m *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) {
+	left, right, err := pair(m.floatClosure, expr.X, expr.Y)
+	compare := compareNumbers(expr.Op, left, right)
+	if err != nil || m.floats.Decide(expr) {
+		return compare, err
+	}
+	if m.floats.ErrorDecides(expr) {
+		slack, equal := m.floats.OperandError(expr), sema.Holds(expr.Op, 0)
+		return func(env *env) bool {
+			leftValue, rightValue := left(env), right(env)
+			if math.Abs(leftValue-rightValue) <= slack {
+				return equal
+			}
+			return sema.Holds(expr.Op, cmp.Compare(leftValue, rightValue))
+		}, nil
+	}
+	mayBeWrong, exactValue, err := m.exactFallback(expr)
+	return func(env *env) bool {
+		if mayBeWrong(env) {
+			return exactValue(env).Bool
+		}
+		return compare(env)
+	}, err
 }
 
 // connective compiles a chain of & or |. The closure evaluates the operands from left to right and stops at the first one that
@@ -413,26 +417,11 @@ func checkedOperation(pos syntax.Pos, left, right intClosure, op func(value, rig
 	}
 }
 
-// intCall compiles a function call whose result is an Int. A rounding function whose float64 operand may be too inaccurate is
-// evaluated exactly.
+// intCall compiles a function call whose result is an Int.
 func (m *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 	switch expr.Func {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
-		closure, err := m.floatClosure(expr.Args[0])
-		if err != nil || m.floats.Decide(expr) {
-			return func(env *env) int32 { return toInt(env, expr, closure(env)) }, err
-		}
-		if m.floats.ErrorDecides(expr) {
-			offset := roundingShift(expr, m.floats.OperandError(expr))
-			return func(env *env) int32 { return toInt(env, expr, closure(env)+offset) }, nil
-		}
-		mayBeWrong, exactValue, err := m.exactFallback(expr)
-		return func(env *env) int32 {
-			if mayBeWrong(env) {
-				return exactValue(env).Int
-			}
-			return toInt(env, expr, closure(env))
-		}, err
+		return m.roundingCall(expr)
 	}
 	args := make([]intClosure, len(expr.Args))
 	for i, arg := range expr.Args {
@@ -453,6 +442,26 @@ func (m *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 		return checkedOperation(expr.Position, args[0], args[1], sema.IntPow), nil
 	}
 	return nil, m.unsupportedExpr(expr)
+}
+
+// roundingCall compiles a call of floor, ceil or round. A call whose float64 operand may be too inaccurate is evaluated exactly, or
+// with a shifted operand if that decides it.
+func (m *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
+	operand, err := m.floatClosure(expr.Args[0])
+	if err != nil || m.floats.Decide(expr) {
+		return func(env *env) int32 { return toInt(env, expr, operand(env)) }, err
+	}
+	if m.floats.ErrorDecides(expr) {
+		offset := roundingShift(expr, m.floats.OperandError(expr))
+		return func(env *env) int32 { return toInt(env, expr, operand(env)+offset) }, nil
+	}
+	mayBeWrong, exactValue, err := m.exactFallback(expr)
+	return func(env *env) int32 {
+		if mayBeWrong(env) {
+			return exactValue(env).Int
+		}
+		return toInt(env, expr, operand(env))
+	}, err
 }
 
 // foldArgs returns a closure that combines all arguments with a binary operator, from left to right.

@@ -85,22 +85,32 @@ func Compile(program *sema.Program, opts Options) (*Model, error) {
 			return nil, err
 		}
 	}
-	leadingEqualities, participants, builder := make(map[*command][]equalityTest), make(map[[2]int]int), model.newGraphBuilder()
+	model.numberParticipants()
+	equalities, builder := make(map[*command][]equalityTest), model.newGraphBuilder()
 	for _, command := range model.commands {
-		leadingEqualities[command] = model.leadingEqualities(command.source.Guard, builder)
-		pair := [2]int{command.module, command.source.Action}
-		if _, ok := participants[pair]; !ok {
-			participants[pair] = len(participants)
-		}
-		command.participant = participants[pair]
+		equalities[command] = model.leadingEqualities(command.source.Guard, builder)
 	}
-	model.numParticipants, model.guards = len(participants), newGuardIndex(model.commands, leadingEqualities, 0)
-	synchronisations, err := model.composeModules()
+	model.guards = newGuardIndex(model.commands, equalities, 0)
+	var err error
+	model.synchronisations, err = model.composeModules()
 	if err != nil {
 		return nil, err
 	}
-	model.synchronisations = synchronisations
 	return model, nil
+}
+
+// numberParticipants gives all commands of a module with the same action the same participant number.
+func (m *Model) numberParticipants() {
+	type moduleAction struct{ module, action int }
+	numbers := make(map[moduleAction]int)
+	for _, command := range m.commands {
+		key := moduleAction{command.module, command.source.Action}
+		if _, ok := numbers[key]; !ok {
+			numbers[key] = len(numbers)
+		}
+		command.participant = numbers[key]
+	}
+	m.numParticipants = len(numbers)
 }
 
 // Samples returns an *UnsupportedError if the model has no sample paths because its probabilities are intervals.

@@ -96,26 +96,26 @@ func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var closures []boolClosure
-	for _, doubtful := range m.floats.Doubtful(expr) {
-		doubt := (*exprCompiler).mayBeWrong
-		if m.floats.ErrorDecides(doubtful) {
-			doubt = (*exprCompiler).differsFromExact
+	var doubts []boolClosure
+	for _, part := range m.floats.Doubtful(expr) {
+		compile := (*exprCompiler).mayBeWrong
+		if m.floats.ErrorDecides(part) {
+			compile = (*exprCompiler).differsFromExact
 		}
-		closure, err := compileExpr(m, doubtful, doubt)
+		doubt, err := compileExpr(m, part, compile)
 		if err != nil {
 			return nil, err
 		}
-		closures = append(closures, closure)
+		doubts = append(doubts, doubt)
 	}
-	if len(closures) == 0 {
+	if len(doubts) == 0 {
 		return nil, nil
 	}
 	env := &env{}
 	return func(state []int32) bool {
 		env.state = state
-		for _, closure := range closures {
-			if closure(env) {
+		for _, doubt := range doubts {
+			if doubt(env) {
 				return true
 			}
 		}

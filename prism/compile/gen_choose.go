@@ -209,6 +209,20 @@ func (p *moveGenerator) setBits(moves []candidate, undecided []int, bits, gate b
 // sharedValue returns the test variable=value that occurs in most guards of the undecided moves, as the slot of the variable and the
 // value. same and others are the indices of the undecided moves with this test and without it.
 func sharedValue(moves []candidate, undecided []int) (slot int, value int64, same, others []int) {
+	slot, value = mostFrequentTest(moves, undecided)
+	for _, i := range undecided {
+		if testsFor(moves[i], slot, value) {
+			same = append(same, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return slot, value, same, others
+}
+
+// mostFrequentTest returns the test variable=value that occurs in most guards of the undecided moves; the slot is -1 if there is no
+// such test.
+func mostFrequentTest(moves []candidate, undecided []int) (slot int, value int64) {
 	type test struct {
 		slot  int
 		value int64
@@ -217,25 +231,18 @@ func sharedValue(moves []candidate, undecided []int) (slot int, value int64, sam
 	best := test{-1, 0}
 	for _, i := range undecided {
 		for _, term := range moves[i].guard {
-			testedSlot, testedValue, ok := variableValueOf(term)
+			slot, value, ok := variableValueOf(term)
 			if !ok {
 				continue
 			}
-			found := test{testedSlot, testedValue}
+			found := test{slot, value}
 			count[found]++
 			if best.slot < 0 || count[found] > count[best] {
 				best = found
 			}
 		}
 	}
-	for _, i := range undecided {
-		if testsFor(moves[i], best.slot, best.value) {
-			same = append(same, i)
-		} else {
-			others = append(others, i)
-		}
-	}
-	return best.slot, best.value, same, others
+	return best.slot, best.value
 }
 
 // testsFor reports whether the guard of a candidate contains the test that the variable in a slot has a value.

@@ -360,8 +360,8 @@ func (p *expandGenerator) checkRange(term *term, slot int, newLocals map[int]was
 // replaceFields returns code for one word of a packed state, with the given index, into which the new values of variables are
 // inserted. The values are constants or in locals. A variable that keeps its value is in the word already.
 func (p *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
-	var mask, constant uint64
-	var computed []int
+	var mask, constant uint64 // the bits of all new values; the bits that constant values set
+	var computed []int        // the slots of the values in locals
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
 		field, term := p.packing.Fields[slot], values[slot]
 		if field.Word != wordIndex || term == p.oldValue(slot) {
@@ -381,17 +381,21 @@ func (p *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, va
 		word = word.Or(constI64(int64(constant)))
 	}
 	for _, slot := range computed {
-		field, value := p.packing.Fields[slot], newLocals[slot].Expr
-		if field.Low != 0 {
-			value = value.Sub(constI32(field.Low))
-		}
-		part := wasm.ExtendU(value)
-		if field.Shift > 0 {
-			part = part.Shl(int64(field.Shift))
-		}
-		word = word.Or(part)
+		word = word.Or(fieldBits(p.packing.Fields[slot], newLocals[slot].Expr))
 	}
 	return word
+}
+
+// fieldBits returns code for the bits that a value has in its field of a packed word.
+func fieldBits(field PackedField, value wasm.Expr[int32]) wasm.Expr[int64] {
+	if field.Low != 0 {
+		value = value.Sub(constI32(field.Low))
+	}
+	bits := wasm.ExtendU(value)
+	if field.Shift > 0 {
+		bits = bits.Shl(int64(field.Shift))
+	}
+	return bits
 }
 
 // ownValues returns the values that an alternative assigns to the variables in rest.

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"slices"
 
 	"tilecheck/prism/compile/wasm"
 )
@@ -148,30 +149,33 @@ func (c *codeGenerator) computeRepeated(root *term) {
 	if root.cost < hoistCost {
 		return
 	}
+	for _, subterm := range c.repeatedTerms(root) {
+		c.fn.Drop(wasm.Expr[int32](func(*wasm.Func) { // or a Double
+			c.keepInLocal(subterm, func(*wasm.Func) { c.operationCode(subterm).Emit(c.fn) })
+		}))
+	}
+}
+
+// repeatedTerms returns the operations that occur more than once in a term and have not been computed, operands first.
+func (c *codeGenerator) repeatedTerms(root *term) []*term {
 	uses := map[*term]int{}
-	var order []*term
-	var visit func(root *term)
-	visit = func(root *term) {
-		if _, ok := c.computed[root]; ok || root.op == opConst || root.op == opVar {
+	var operandsFirst []*term
+	var visit func(*term)
+	visit = func(subterm *term) {
+		if _, ok := c.computed[subterm]; ok || subterm.op == opConst || subterm.op == opVar {
 			return
 		}
-		uses[root]++
-		if uses[root] > 1 {
+		uses[subterm]++
+		if uses[subterm] > 1 {
 			return
 		}
-		for _, operand := range root.operands {
+		for _, operand := range subterm.operands {
 			visit(operand)
 		}
-		order = append(order, root)
+		operandsFirst = append(operandsFirst, subterm)
 	}
 	visit(root)
-	for _, subterm := range order {
-		if uses[subterm] > 1 {
-			c.fn.Drop(wasm.Expr[int32](func(*wasm.Func) { // or a Double
-				c.keepInLocal(subterm, func(*wasm.Func) { c.operationCode(subterm).Emit(c.fn) })
-			}))
-		}
-	}
+	return slices.DeleteFunc(operandsFirst, func(subterm *term) bool { return uses[subterm] == 1 })
 }
 
 // variable returns the WebAssembly variable that holds the value of a model's variable.
@@ -326,27 +330,23 @@ func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 // available after it.
 func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) {
 	c.computeRepeated(condition)
-	_, known := c.computed[condition]
+	_, isComputed := c.computed[condition]
+	isConnective := condition.op == opAnd || condition.op == opOr
+	isWorthKeeping := c.uses[condition] > 1 && condition.op != opNot && condition.cost <= chunkCost
+	// One operand decides to jump if a conjunction must be false, or a disjunction true.
+	oneDecides := condition.op == opAnd && !wanted || condition.op == opOr && wanted
 	switch {
 	case condition.isConst():
 		if (condition.intValue != 0) == wanted {
 			c.fn.Br(target)
 		}
-	case known || c.uses[condition] > 1 && condition.op != opNot && condition.cost <= chunkCost:
+	case isComputed || isWorthKeeping:
 		c.jumpIfCode(c.intCode(condition), wanted, target)
 	case condition.op == opNot:
 		c.jumpIf(condition.operands[0], !wanted, target)
-	case condition.op == opAnd && !wanted, condition.op == opOr && wanted:
-		for args := condition.operands; args != nil; {
-			var together []*term
-			together, args = c.cheapPrefix(args)
-			if len(together) == 1 {
-				c.jumpIf(together[0], wanted, target)
-				continue
-			}
-			c.jumpIfCode(c.evaluateAll(condition.op, together), wanted, target)
-		}
-	case (condition.op == opAnd || condition.op == opOr) && condition.cost > chunkCost:
+	case oneDecides:
+		c.jumpIfAny(condition.op, condition.operands, wanted, target)
+	case isConnective && condition.cost > chunkCost:
 		c.scoped(func() {
 			c.fn.Block(func(out wasm.Label) {
 				c.jumpIf(condition, !wanted, out)
@@ -355,6 +355,20 @@ func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) 
 		})
 	default:
 		c.jumpIfCode(c.intCode(condition), wanted, target)
+	}
+}
+
+// jumpIfAny emits jumps to target that are taken if any operand of a connective has the wanted value. Cheap operands are evaluated
+// together.
+func (c *codeGenerator) jumpIfAny(op opcode, operands []*term, wanted bool, target wasm.Label) {
+	for operands != nil {
+		var together []*term
+		together, operands = c.cheapPrefix(operands)
+		if len(together) == 1 {
+			c.jumpIf(together[0], wanted, target)
+			continue
+		}
+		c.jumpIfCode(c.evaluateAll(op, together), wanted, target)
 	}
 }
 

@@ -46,28 +46,30 @@ type memoGroup struct {
 // memoGroups returns groups of values that are worth memoising (storing in a table for reuse), and the values that are not. Values
 // are in one group if they read the same variables, or one reads a subset of the variables of the other.
 func (p *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
+	var candidates []memoGroup
 	for _, value := range values {
 		slots := p.variablesOf(value.value)
-		i := slices.IndexFunc(groups, func(group memoGroup) bool { return isSubset(slots, group.slots) || isSubset(group.slots, slots) })
-		switch {
-		case len(slots) == 0 || value.value.mayFail || p.keyWidth(slots) > memoWidth:
+		if len(slots) == 0 || value.value.mayFail || p.keyWidth(slots) > memoWidth {
 			rest = append(rest, value)
-		case i < 0:
-			groups = append(groups, memoGroup{[]newValue{value}, slots})
-		default:
-			groups[i].values = append(groups[i].values, value)
-			if len(slots) > len(groups[i].slots) {
-				groups[i].slots = slots
-			}
+			continue
+		}
+		i := slices.IndexFunc(candidates, func(group memoGroup) bool { return isSubset(slots, group.slots) || isSubset(group.slots, slots) })
+		if i < 0 {
+			candidates = append(candidates, memoGroup{[]newValue{value}, slots})
+			continue
+		}
+		candidates[i].values = append(candidates[i].values, value)
+		if len(slots) > len(candidates[i].slots) {
+			candidates[i].slots = slots
 		}
 	}
-	groups = slices.DeleteFunc(groups, func(group memoGroup) bool {
+	for _, group := range candidates {
 		if p.worthMemo(group) {
-			return false
+			groups = append(groups, group)
+		} else {
+			rest = append(rest, group.values...)
 		}
-		rest = append(rest, group.values...)
-		return true
-	})
+	}
 	return groups, rest
 }
 

@@ -104,20 +104,17 @@ func (p *pathGenerator) emitMove(move *moveSpec) {
 		p.fn.Br(p.giveUp)
 		return
 	}
-	several := numAlternatives(move.commands) > 1
-	if p.model.continuous() {
-		if several {
-			p.drawRemainder()
-		}
-		p.advance(move.action)
-		if several {
-			p.pickByWeights(move, alternatives, constant)
-		}
-	} else {
-		p.advance(move.action)
-		if several {
-			p.pickByUnit(move, alternatives, constant)
-		}
+	draws := numAlternatives(move.commands) > 1
+	continuous := p.model.continuous()
+	if draws && continuous {
+		p.drawRemainder()
+	}
+	p.advance(move.action)
+	switch {
+	case draws && continuous:
+		p.pickByWeights(move, alternatives, constant)
+	case draws:
+		p.pickByUnit(move, alternatives, constant)
 	}
 	p.applyUpdates(move, alternatives)
 }
@@ -483,20 +480,26 @@ func (p *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 // deterministicIfConstant reports whether each command with constant weights has exactly one positive weight, and it is 1.
 func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
 	for _, command := range move.commands {
-		positive := 0
-		for _, weight := range p.constantWeights[command] {
-			if weight > 0 {
-				positive++
-			}
-			if weight > 0 && weight != 1 {
-				return false
-			}
-		}
-		if positive != 1 && p.constantWeights[command] != nil {
+		weights := p.constantWeights[command]
+		if weights != nil && !isOneWeightOne(weights) {
 			return false
 		}
 	}
 	return true
+}
+
+// isOneWeightOne reports whether exactly one weight is positive, and it is 1.
+func isOneWeightOne(weights []float64) bool {
+	positive := 0
+	for _, weight := range weights {
+		if weight > 0 && weight != 1 {
+			return false
+		}
+		if weight > 0 {
+			positive++
+		}
+	}
+	return positive == 1
 }
 
 // requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
@@ -512,19 +515,22 @@ func (p *pathGenerator) requireDeterministic(command *command, notALoop wasm.Lab
 // certainlyChanges reports whether every alternative changes the same variable, so that the move cannot be a self-loop.
 func (p *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 	for _, slot := range assignedSlots(alternatives) {
-		differs := true
-		for _, term := range p.valuesInAlternatives(alternatives, slot) {
-			if term.sort != sortInt {
-				old := p.oldValue(slot)
-				differs = differs && term.isConst() && old.isConst() && term != old
-				continue
-			}
-			possible, before := p.facts.interval(term), p.facts.variable(slot)
-			differs = differs && (possible.high < before.low || before.high < possible.low)
-		}
-		if differs {
+		staysPossible := slices.ContainsFunc(p.valuesInAlternatives(alternatives, slot), func(value *term) bool {
+			return !p.certainlyDiffers(slot, value)
+		})
+		if !staysPossible {
 			return true
 		}
 	}
 	return false
+}
+
+// certainlyDiffers reports whether a new value of a variable is known to differ from the old one.
+func (p *pathGenerator) certainlyDiffers(slot int, value *term) bool {
+	if value.sort != sortInt {
+		old := p.oldValue(slot)
+		return value.isConst() && old.isConst() && value != old
+	}
+	after, before := p.facts.interval(value), p.facts.variable(slot)
+	return after.high < before.low || before.high < after.low
 }

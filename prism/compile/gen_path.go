@@ -228,7 +228,7 @@ func (p *pathGenerator) storeOutcome(index wasm.Var[int32]) {
 	wasm.Store(fn, address, outcomesAt+32, p.reward)
 }
 
-// randomWord emits Stream.next: 64 random bits.
+// randomWord emits one step of the generator xoshiro256**, as in Stream.next: it returns 64 random bits and changes the four words of the state.
 func (p *pathGenerator) randomWord() wasm.Expr[int64] {
 	return func(fn *wasm.Func) {
 		s, t := p.rng, p.scratch

@@ -20,25 +20,28 @@ const (
 // buildTables emits tables that replace the conjuncts that read only one variable, if enough moves have such conjuncts. It returns the
 // moves with their other conjuncts, and the gate: locals with a bit for each move that the tables allow, or nil if there are no tables.
 func (p *moveGenerator) buildTables(moves []candidate) (remaining []candidate, gate bitset) {
+	const wordBits, wordBytes = 64, 8
+	gateWords := (len(moves) + wordBits - 1) / wordBits
 	remaining = slices.Clone(moves)
 	for slot := range p.model.program.Vars {
 		values := p.facts.variable(slot)
+		readsOnlySlot := func(term *term) bool { return p.readsOnly(term, slot) }
 		numReaders := 0
 		for _, candidate := range remaining {
-			if slices.ContainsFunc(candidate.guard, func(term *term) bool { return p.readsOnly(term, slot) }) {
+			if slices.ContainsFunc(candidate.guard, readsOnlySlot) {
 				numReaders++
 			}
 		}
-		size := 8 * int(values.high-values.low+1) * ((len(moves) + 63) / 64)
+		size := wordBytes * int(values.high-values.low+1) * gateWords
 		if numReaders < tableMoves || values.high-values.low >= tableRange || p.memoryUsed+size > maxMemory {
 			continue
 		}
 		if gate == nil {
-			gate = p.newGate((len(moves) + 63) / 64)
+			gate = p.newGate(gateWords)
 		}
 		p.restrictGate(remaining, slot, values, gate)
 		for i, candidate := range remaining {
-			remaining[i].guard = slices.DeleteFunc(slices.Clone(candidate.guard), func(term *term) bool { return p.readsOnly(term, slot) })
+			remaining[i].guard = slices.DeleteFunc(slices.Clone(candidate.guard), readsOnlySlot)
 		}
 	}
 	return remaining, gate

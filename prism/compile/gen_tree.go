@@ -72,22 +72,27 @@ func (p *treeBuilder) simplifyGuards(candidates []candidate, facts *facts) []can
 // simplifyGuard removes the conjuncts of a guard that are true under the facts. possible is false if one is false.
 func (p *treeBuilder) simplifyGuard(guard []*term, facts *facts) (remaining []*term, possible bool) {
 	for _, conjunct := range guard {
-		parts := []*term{conjunct}
-		if holds, ok := facts.known(conjunct); ok {
-			parts[0] = facts.graph.boolConst(holds) // also correct for a guard that may fail, since it has been evaluated
-		} else if simplified := facts.simplify(conjunct); simplified != conjunct && !conjunct.mayFail {
-			parts = p.builder.conjuncts(simplified)
-		}
-		for _, part := range parts {
-			switch {
-			case part == facts.graph.falseTerm:
+		for _, part := range p.simplifyConjunct(conjunct, facts) {
+			if part == facts.graph.falseTerm {
 				return nil, false
-			case part != facts.graph.trueTerm && !slices.Contains(remaining, part):
+			}
+			if part != facts.graph.trueTerm && !slices.Contains(remaining, part) {
 				remaining = append(remaining, part)
 			}
 		}
 	}
 	return remaining, true
+}
+
+// simplifyConjunct returns conjuncts that are together equivalent to a conjunct under the facts.
+func (p *treeBuilder) simplifyConjunct(conjunct *term, facts *facts) []*term {
+	if holds, ok := facts.known(conjunct); ok {
+		return []*term{facts.graph.boolConst(holds)} // also correct for a guard that may fail, since it has been evaluated
+	}
+	if simplified := facts.simplify(conjunct); simplified != conjunct && !conjunct.mayFail {
+		return p.builder.conjuncts(simplified)
+	}
+	return []*term{conjunct}
 }
 
 // variableValueOf returns the variable and the value of a conjunct of the form x=3. ok is false for other conjuncts.
@@ -124,31 +129,33 @@ func (p *treeBuilder) literals(guard []*term) []*term {
 // the number of these candidates. The number is 0 if no variable is tested by at least half of the candidates, or the tree would grow
 // too much.
 func (p *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
-	testedValues := map[int]map[int64]int{}
-	count := map[int]int{}
+	testedValues := map[int]map[int64]bool{} // by slot
+	count := map[int]int{}                   // of candidates, by slot
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
 		for _, term := range p.literals(candidate.guard) {
-			if tested, value, ok := variableValueOf(term); ok && !seen[tested] {
-				seen[tested] = true
-				if testedValues[tested] == nil {
-					testedValues[tested] = map[int64]int{}
-				}
-				testedValues[tested][value]++
-				count[tested]++
+			slot, value, ok := variableValueOf(term)
+			if !ok || seen[slot] {
+				continue
 			}
+			seen[slot] = true
+			if testedValues[slot] == nil {
+				testedValues[slot] = map[int64]bool{}
+			}
+			testedValues[slot][value] = true
+			count[slot]++
 		}
 	}
 	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
 		return cmp.Or(cmp.Compare(count[second], count[first]), cmp.Compare(first, second))
 	})
-	for _, tested := range mostTestedFirst {
-		if count[tested] < 2 || count[tested]*2 < len(candidates) {
+	for _, slot := range mostTestedFirst {
+		if count[slot] < 2 || count[slot]*2 < len(candidates) {
 			break
 		}
-		values := slices.Sorted(maps.Keys(testedValues[tested]))
-		if p.variableGrowth(len(candidates)-count[tested], tested, values, facts) <= p.growth {
-			return tested, values, count[tested]
+		values := slices.Sorted(maps.Keys(testedValues[slot]))
+		if p.variableGrowth(len(candidates)-count[slot], slot, values, facts) <= p.growth {
+			return slot, values, count[slot]
 		}
 	}
 	return 0, nil, 0
@@ -185,32 +192,38 @@ func (p *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot
 // possible and is in neither result.
 func (p *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
 	byValue = map[int64][]candidate{}
-	tested := make([]map[int64]bool, len(candidates))
+	tested := make([][]int64, len(candidates))
 	for i, candidate := range candidates {
-		for _, term := range p.literals(candidate.guard) {
-			if testedSlot, value, ok := variableValueOf(term); ok && testedSlot == slot {
-				if tested[i] == nil {
-					tested[i] = map[int64]bool{}
-				}
-				tested[i][value] = true
-				byValue[value] = nil
-			}
+		tested[i] = p.testedValues(candidate, slot)
+		for _, value := range tested[i] {
+			byValue[value] = nil
 		}
 	}
 	for i, candidate := range candidates {
-		switch {
-		case tested[i] == nil:
+		switch len(tested[i]) {
+		case 0:
 			others = append(others, candidate)
 			for value := range byValue {
 				byValue[value] = append(byValue[value], candidate)
 			}
-		case len(tested[i]) == 1:
-			for value := range tested[i] {
-				byValue[value] = append(byValue[value], candidate)
-			}
+		case 1:
+			value := tested[i][0]
+			byValue[value] = append(byValue[value], candidate)
 		}
 	}
 	return byValue, others
+}
+
+// testedValues returns the values that the guard of a candidate compares the variable in a slot with, each once.
+func (p *treeBuilder) testedValues(tested candidate, slot int) []int64 {
+	var values []int64
+	for _, term := range p.literals(tested.guard) {
+		termSlot, value, ok := variableValueOf(term)
+		if ok && termSlot == slot && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // bestCondition returns the condition that occurs, as it is or negated, in the guards of most candidates, and the number of these

@@ -46,10 +46,10 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 			index.unindexed = append(index.unindexed, command)
 		}
 	}
-	for slot, tested := range bySlot {
-		table, dense := newValueTable(slot, tested, equalities, depth)
+	for slot, testing := range bySlot {
+		table, dense := newValueTable(slot, testing, equalities, depth)
 		if !dense {
-			index.unindexed = append(index.unindexed, tested...)
+			index.unindexed = append(index.unindexed, testing...)
 			continue
 		}
 		index.tables = append(index.tables, table)

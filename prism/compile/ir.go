@@ -270,14 +270,18 @@ func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
 // equal returns left = right for Ints.
 func (g *graph) equal(left, right *term) *term {
 	mayFail := left.mayFail || right.mayFail
+	areDisjoint := left.high < right.low || right.high < left.low
 	switch {
 	case left.isConst() && right.isConst():
 		return g.boolConst(left.intValue == right.intValue)
 	case !mayFail && left == right:
 		return g.trueTerm
-	case !mayFail && (left.high < right.low || right.high < left.low):
+	case !mayFail && areDisjoint:
 		return g.falseTerm
-	case left.isConst() || !mayFail && !right.isConst() && left.id > right.id:
+	}
+	// A constant is on the right. Otherwise the order is by number, unless it decides which operand fails first.
+	isSwappable := !mayFail && !right.isConst()
+	if left.isConst() || isSwappable && left.id > right.id {
 		left, right = right, left
 	}
 	if left.op == opBoolToInt && right.isConst() {

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"cmp"
 	"math"
 
 	"tilecheck/prism/sema"
@@ -80,13 +79,17 @@ func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, 
 
 // flattened returns a term in which nested conjunctions and disjunctions are merged.
 func (b *builder) flattened(original *term) *term {
-	if merged, ok := b.flattenedTerms[original]; ok || len(original.operands) == 0 {
-		return cmp.Or(merged, original)
+	if merged, ok := b.flattenedTerms[original]; ok {
+		return merged
 	}
+	if len(original.operands) == 0 {
+		return original
+	}
+	isConnective := original.op == opAnd || original.op == opOr
 	var args []*term
 	for _, operand := range original.operands {
 		merged := b.flattened(operand)
-		if (original.op == opAnd || original.op == opOr) && merged.op == original.op && !b.isShared[merged] {
+		if isConnective && merged.op == original.op && !b.isShared[merged] {
 			args = append(args, merged.operands...)
 		} else {
 			args = append(args, merged)
@@ -94,7 +97,8 @@ func (b *builder) flattened(original *term) *term {
 	}
 	merged := b.rebuild(original, args)
 	b.flattenedTerms[original] = merged
-	b.isShared[merged] = b.isShared[merged] || b.uses[original] > 1 || b.uses[original] == 1 && b.isGuard[original]
+	isUsedApart := b.uses[original] > 1 || b.uses[original] == 1 && b.isGuard[original]
+	b.isShared[merged] = b.isShared[merged] || isUsedApart
 	return merged
 }
 

@@ -209,11 +209,14 @@ func (f *facts) decideComparison(op opcode, args []*term) *term {
 		return nil
 	}
 	left, right := f.interval(args[0]), f.interval(args[1])
+	isLess, isGreater := left.high < right.low, right.high < left.low
 	switch {
-	case op == opIntEq && (left.high < right.low || right.high < left.low), op == opIntLt && left.low >= right.high:
+	case op == opIntEq && (isLess || isGreater):
 		return f.graph.falseTerm
-	case op == opIntLt && left.high < right.low:
+	case op == opIntLt && isLess:
 		return f.graph.trueTerm
+	case op == opIntLt && left.low >= right.high:
+		return f.graph.falseTerm
 	}
 	return nil
 }

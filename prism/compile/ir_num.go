@@ -103,20 +103,13 @@ func (g *graph) compareFloats(op opcode, left, right *term) *term {
 // other a constant: x <= 2.5 becomes x <= 2. It returns nil for other comparisons, and for constants that are too far from all Ints.
 func (g *graph) compareAsInts(op opcode, left, right *term) *term {
 	const far = 1 << 40
+	isNear := func(term *term) bool { return term.isConst() && math.Abs(term.floatValue) < far }
 	switch {
 	case op == opNumSame && left.isConst():
 		return g.compareAsInts(op, right, left)
-	case left.op == opIntToFloat && right.isConst() && math.Abs(right.floatValue) < far:
-		number := left.operands[0]
-		switch {
-		case op == opNumLt:
-			return g.lessThan(number, g.intConst(int64(math.Ceil(right.floatValue))))
-		case op == opNumLe:
-			return g.not(g.lessThan(g.intConst(int64(math.Floor(right.floatValue))), number))
-		case right.floatValue == math.Trunc(right.floatValue) && (right.floatValue != 0 || !math.Signbit(right.floatValue)):
-			return g.equal(number, g.intConst(int64(right.floatValue)))
-		}
-	case right.op == opIntToFloat && left.isConst() && math.Abs(left.floatValue) < far:
+	case left.op == opIntToFloat && isNear(right):
+		return g.compareIntWith(op, left.operands[0], right.floatValue)
+	case right.op == opIntToFloat && isNear(left):
 		number := right.operands[0]
 		if op == opNumLt {
 			return g.lessThan(g.intConst(int64(math.Floor(left.floatValue))), number)
@@ -124,6 +117,22 @@ func (g *graph) compareAsInts(op opcode, left, right *term) *term {
 		return g.not(g.lessThan(number, g.intConst(int64(math.Ceil(left.floatValue)))))
 	}
 	return nil
+}
+
+// compareIntWith returns the comparison of an Int with a Double as one of Ints; nil if the comparison is for equality and the Double is
+// no Int or -0.
+func (g *graph) compareIntWith(op opcode, number *term, bound float64) *term {
+	switch op {
+	case opNumLt:
+		return g.lessThan(number, g.intConst(int64(math.Ceil(bound))))
+	case opNumLe:
+		return g.not(g.lessThan(g.intConst(int64(math.Floor(bound))), number))
+	}
+	isMinusZero := bound == 0 && math.Signbit(bound)
+	if bound != math.Trunc(bound) || isMinusZero {
+		return nil
+	}
+	return g.equal(number, g.intConst(int64(bound)))
 }
 
 // toInt returns the term of floor, ceil or round of a Double. It may fail unless the bounds of the operand show that the result is an

@@ -43,24 +43,22 @@ type StateCompiler[V any] interface {
 func NewWatch[V any](monitor Monitor, continuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
 	watch := &Watch[V]{Monitor: monitor, inSteps: !continuous}
 	watch.lowStep, watch.highStep = stepBounds(monitor)
+	needsHorizon := monitor.Kind == CumulReward || monitor.Kind == InstantReward
+	if needsHorizon && (!monitor.Bounded() || math.IsNaN(monitor.High)) {
+		return nil, fmt.Errorf("a cumulative or instantaneous reward needs a finite horizon, not %v", monitor.High)
+	}
 	var err error
 	if monitor.Kind == Until {
 		if watch.IsLeft, err = compiler.CompileBool(orTrue(monitor.Left)); err != nil {
 			return nil, err
 		}
 	}
-	switch monitor.Kind {
-	case Until, Next, ReachReward:
+	if monitor.Kind == Until || monitor.Kind == Next || monitor.Kind == ReachReward {
 		if watch.IsRight, err = compiler.CompileBool(monitor.Right); err != nil {
 			return nil, err
 		}
-	case CumulReward, InstantReward:
-		if !monitor.Bounded() || math.IsNaN(monitor.High) {
-			return nil, fmt.Errorf("a cumulative or instantaneous reward needs a finite horizon, not %v", monitor.High)
-		}
 	}
-	switch monitor.Kind {
-	case ReachReward, CumulReward, InstantReward:
+	if needsHorizon || monitor.Kind == ReachReward {
 		watch.State, watch.Move, err = compiler.CompileRewards(monitor.Reward)
 	}
 	return watch, err

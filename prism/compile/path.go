@@ -226,16 +226,7 @@ func (r *interpreter) pickByRate(stream *Stream, out *Outcome) (chosen combinati
 // isDeterministic reports whether exactly one combination of updates has a positive weight and this weight is 1.
 func (r *interpreter) isDeterministic(commands []*command) bool {
 	for _, command := range commands {
-		positive := 0
-		for _, weight := range r.expander.weights[command.order] {
-			if weight > 0 {
-				positive++
-			}
-			if weight > 0 && weight != 1 {
-				return false
-			}
-		}
-		if positive != 1 {
+		if !isOneWeightOne(r.expander.weights[command.order]) {
 			return false
 		}
 	}

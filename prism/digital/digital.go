@@ -163,17 +163,7 @@ func (t *translation) translateModule(module *sema.Module) sema.Module {
 	result.Invariant = nil
 	result.Commands = slices.Clone(module.Commands)
 	for i := range result.Commands {
-		command := &result.Commands[i]
-		command.Guard = t.rewrite(command.Guard)
-		command.Updates = slices.Clone(command.Updates)
-		for k := range command.Updates {
-			update := &command.Updates[k]
-			update.Prob = t.rewrite(update.Prob)
-			update.Assigns = slices.Clone(update.Assigns)
-			for j := range update.Assigns {
-				update.Assigns[j].Value = t.assignedValue(&update.Assigns[j])
-			}
-		}
+		t.translateCommand(&result.Commands[i])
 	}
 	guard := trueAt(module.Pos)
 	if module.Invariant != nil {
@@ -181,12 +171,26 @@ func (t *translation) translateModule(module *sema.Module) sema.Module {
 	}
 	var assigns []sema.Assign
 	for _, slot := range module.Vars {
-		if t.clocks[slot] != nil {
-			assigns = append(assigns, t.advance(slot, t.clockLimit(module.Pos, t.clocks[slot].maxCompared), module.Pos))
+		if clock := t.clocks[slot]; clock != nil {
+			assigns = append(assigns, t.advance(slot, t.clockLimit(module.Pos, clock.maxCompared), module.Pos))
 		}
 	}
 	t.addTimeStep(&result, guard, assigns)
 	return result
+}
+
+// translateCommand replaces the clocks in a command. It copies the updates and assignments that it changes.
+func (t *translation) translateCommand(command *sema.Command) {
+	command.Guard = t.rewrite(command.Guard)
+	command.Updates = slices.Clone(command.Updates)
+	for i := range command.Updates {
+		update := &command.Updates[i]
+		update.Prob = t.rewrite(update.Prob)
+		update.Assigns = slices.Clone(update.Assigns)
+		for k := range update.Assigns {
+			update.Assigns[k].Value = t.assignedValue(&update.Assigns[k])
+		}
+	}
 }
 
 // addTimeStep adds the command for the time step to a module.
@@ -259,8 +263,8 @@ func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
 	case *sema.SysParallel:
 		result := *term
 		result.Operands = nil
-		for _, o := range term.Operands {
-			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(o))
+		for _, operand := range term.Operands {
+			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(operand))
 		}
 		if !term.Full && !slices.Contains(term.Actions, t.timeStep) {
 			result.Actions = append(slices.Clip(term.Actions), t.timeStep)

@@ -2,6 +2,7 @@ package digital
 
 import (
 	"math/big"
+	"slices"
 
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
@@ -12,10 +13,9 @@ import (
 // features of the model that digital clocks do not support.
 func (t *translation) surveyModel() {
 	for slot, variable := range t.source.Vars {
-		if variable.Type != sema.Clock {
-			continue
+		if variable.Type == sema.Clock {
+			t.clocks[slot] = &clock{}
 		}
-		t.clocks[slot] = &clock{}
 	}
 	for i := range t.source.Modules {
 		module := &t.source.Modules[i]
@@ -23,17 +23,7 @@ func (t *translation) surveyModel() {
 			t.checkClosed(module.Invariant, true)
 		}
 		for k := range module.Commands {
-			command := &module.Commands[k]
-			t.checkClosed(command.Guard, true)
-			for j := range command.Updates {
-				t.noClocks(command.Updates[j].Prob, "a probability")
-				for _, assign := range command.Updates[j].Assigns {
-					t.noClocks(assign.Value, "an update")
-					if t.clocks[assign.Slot] != nil {
-						t.recordComparedValues(assign.Slot, assign.Value)
-					}
-				}
-			}
+			t.surveyCommand(&module.Commands[k])
 		}
 	}
 	for i := range t.source.Rewards {
@@ -44,6 +34,20 @@ func (t *translation) surveyModel() {
 	}
 	if t.source.Init != nil {
 		t.alwaysUnsupported(t.source.Init.Pos(), "found several initial states (init...endinit), but all clocks begin at 0")
+	}
+}
+
+// surveyCommand surveys the guard, the probabilities and the assignments of a command.
+func (t *translation) surveyCommand(command *sema.Command) {
+	t.checkClosed(command.Guard, true)
+	for i := range command.Updates {
+		t.noClocks(command.Updates[i].Prob, "a probability")
+		for _, assign := range command.Updates[i].Assigns {
+			t.noClocks(assign.Value, "an update")
+			if t.clocks[assign.Slot] != nil {
+				t.recordComparedValues(assign.Slot, assign.Value)
+			}
+		}
 	}
 }
 
@@ -75,7 +79,8 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 
 // surveyPath surveys the path formula of a P operator, and records its time bound as the deadline.
 func (t *translation) surveyPath(path *logic.Path) {
-	if !path.Operator || path.Negated || path.Op != syntax.Future && path.Op != syntax.Until && path.Op != syntax.Globally {
+	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
+	if !path.Operator || path.Negated || !isSupported {
 		t.unsupported(path.Whole.Pos(), "found a path formula that digital clocks do not support, want F, U or G of state formulas")
 		return
 	}
@@ -87,39 +92,36 @@ func (t *translation) surveyPath(path *logic.Path) {
 	bound := path.Bound
 	switch {
 	case bound == nil:
-		return
 	case bound.Low != nil:
 		t.alwaysUnsupported(bound.At, "found a lower time bound, want an upper one (<=) for digital clocks")
-		return
 	case bound.HighStrict && excludesAllTimes(bound.High):
 		t.alwaysUnsupported(bound.At, "Negative bound: no time is less than 0")
-		return
 	case bound.HighStrict:
 		t.unsupported(bound.At, "found a strict time bound, want <= for digital clocks")
-		return
 	case path.Op == syntax.Globally:
 		t.unsupported(bound.At, "found a time bound of G, which digital clocks do not support, want 1-P of F")
-		return
 	case t.deadline != nil:
 		t.unsupported(bound.At, "found a second time bound, want one per property for digital clocks")
-		return
+	default:
+		t.setDeadline(bound)
 	}
-	evaluated, err := sema.Eval(bound.High, nil)
-	if err != nil {
-		t.unsupported(bound.At, "%v", err)
-		return
-	}
+}
+
+// setDeadline evaluates the upper side of a time bound and records it as the deadline.
+func (t *translation) setDeadline(bound *sema.Bound) {
+	value, err := sema.Eval(bound.High, nil)
 	switch {
-	case evaluated.Type != sema.Int:
-		t.alwaysUnsupported(bound.At, "found the time bound %s, want a whole number", evaluated)
-		return
-	case evaluated.Int < 0:
-		t.alwaysUnsupported(bound.At, "Negative bound %s, want a whole number of at least 0", evaluated)
-		return
+	case err != nil:
+		t.unsupported(bound.At, "%v", err)
+	case value.Type != sema.Int:
+		t.alwaysUnsupported(bound.At, "found the time bound %s, want a whole number", value)
+	case value.Int < 0:
+		t.alwaysUnsupported(bound.At, "Negative bound %s, want a whole number of at least 0", value)
+	default:
+		deadline := int64(value.Int)
+		t.deadline = &deadline
+		t.addToUnit(deadline)
 	}
-	deadline := int64(evaluated.Int)
-	t.deadline = &deadline
-	t.addToUnit(deadline)
 }
 
 // excludesAllTimes reports whether the strict upper bound <expr excludes all times.
@@ -231,41 +233,57 @@ func (t *translation) noClocks(condition sema.Expr, where string) {
 // maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// recordComparedValues records every value of an expression that is compared with the clock in a slot. It evaluates the expression
-// for all values of the variables in it, and refuses an expression with too many of them.
+// recordComparedValues records every value of an expression that is compared with the clock in a slot. It
+// evaluates the expression for all values of the variables in it, and refuses an expression with too many of them.
 func (t *translation) recordComparedValues(slot int, compared sema.Expr) {
+	read := variablesIn(compared)
+	if t.valuationCount(read) > maxValuations {
+		t.unsupported(compared.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
+		return
+	}
+	state := make([]int32, len(t.source.Vars))
+	for _, variable := range read {
+		state[variable] = t.source.Vars[variable].Low
+	}
+	for more := true; more; more = t.nextValuation(state, read) {
+		result, err := sema.Eval(compared, state)
+		if err != nil {
+			continue // the error is reported if a reachable state has it
+		}
+		if result.Type != sema.Int {
+			t.unsupported(compared.Pos(), "found a clock that is compared with %s, want a whole number", result)
+			return
+		}
+		value := int64(result.Int)
+		t.clocks[slot].maxCompared = max(t.clocks[slot].maxCompared, value)
+		t.addToUnit(value)
+	}
+}
+
+// variablesIn returns the slots of the variables in an expression, each once, in the order of their first use.
+func variablesIn(expr sema.Expr) []int {
 	var slots []int
-	known := map[int]bool{}
-	sema.Inspect(compared, func(expr sema.Expr) bool {
-		if variable, ok := expr.(*sema.Var); ok && !known[variable.Slot] {
-			known[variable.Slot] = true
+	sema.Inspect(expr, func(part sema.Expr) bool {
+		if variable, ok := part.(*sema.Var); ok && !slices.Contains(slots, variable.Slot) {
 			slots = append(slots, variable.Slot)
 		}
 		return true
 	})
+	return slots
+}
+
+// valuationCount returns the number of valuations of the variables in some slots. It stops counting above
+// maxValuations.
+func (t *translation) valuationCount(slots []int) int64 {
 	count := int64(1)
-	for _, read := range slots {
-		variable := &t.source.Vars[read]
-		if count *= int64(variable.High) - int64(variable.Low) + 1; count > maxValuations {
-			t.unsupported(compared.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
-			return
+	for _, slot := range slots {
+		variable := &t.source.Vars[slot]
+		count *= int64(variable.High) - int64(variable.Low) + 1
+		if count > maxValuations {
+			break
 		}
 	}
-	state := make([]int32, len(t.source.Vars))
-	for _, read := range slots {
-		state[read] = t.source.Vars[read].Low
-	}
-	for more := true; more; more = t.nextValuation(state, slots) {
-		if result, err := sema.Eval(compared, state); err == nil { // an evaluation error is reported if a reachable state has it
-			value := int64(result.Int)
-			if result.Type != sema.Int {
-				t.unsupported(compared.Pos(), "found a clock that is compared with %s, want a whole number", result)
-				return
-			}
-			t.clocks[slot].maxCompared = max(t.clocks[slot].maxCompared, value)
-			t.addToUnit(value)
-		}
-	}
+	return count
 }
 
 // nextValuation advances the variables in slots to their next combination of values. It returns false

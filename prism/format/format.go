@@ -83,11 +83,15 @@ var errDifferentMeaning = errors.New("the formatted text has another meaning, wh
 // checkedText returns the formatted text, after it has checked that the tokens and comments are
 // unchanged.
 func (l *layout) checkedText(file string) ([]byte, error) {
-	out, unknown := l.joinLines()
-	if !sameLexemes(l.newLexemes(), unknown) {
+	formatted := l.joinLines()
+	changed := formatted
+	if len(l.reusedRanges) > 0 {
+		changed = l.newText()
+	}
+	if !sameLexemes(l.newLexemes(), changed) {
 		return nil, fmt.Errorf("%s: %w", file, errDifferentMeaning)
 	}
-	return out, nil
+	return formatted, nil
 }
 
 // newLexemes returns the lexemes outside the reused statements.
@@ -131,8 +135,8 @@ type unit struct {
 func unitsOf(file syntax.Node) []unit {
 	var units []unit
 	add := func(level int, nodes ...syntax.Node) {
-		for _, n := range nodes {
-			units = append(units, unit{node: n, from: n.Pos().Offset, to: n.End().Offset, level: level})
+		for _, node := range nodes {
+			units = append(units, unit{node: node, from: node.Pos().Offset, to: node.End().Offset, level: level})
 		}
 	}
 	switch file := file.(type) {
@@ -142,25 +146,30 @@ func unitsOf(file syntax.Node) []unit {
 		}
 	case *syntax.Model:
 		for _, item := range file.Items {
-			switch item := item.(type) {
-			case *syntax.Module:
-				addNodes(add, 1, item.Vars)
-				if item.Invariant != nil {
-					add(2, item.Invariant)
-				}
-				addNodes(add, 1, item.Commands)
-			case *syntax.Rewards:
-				addNodes(add, 1, item.Items)
-			case *syntax.InitBlock:
-				add(1, item.X)
-			case *syntax.System:
-				add(1, item.X)
-			default:
-				add(0, item)
-			}
+			addItem(add, item)
 		}
 	}
 	return units
+}
+
+// addItem adds the statements of one item of a model.
+func addItem(add func(level int, nodes ...syntax.Node), item syntax.Item) {
+	switch item := item.(type) {
+	case *syntax.Module:
+		addNodes(add, 1, item.Vars)
+		if item.Invariant != nil {
+			add(2, item.Invariant)
+		}
+		addNodes(add, 1, item.Commands)
+	case *syntax.Rewards:
+		addNodes(add, 1, item.Items)
+	case *syntax.InitBlock:
+		add(1, item.X)
+	case *syntax.System:
+		add(1, item.X)
+	default:
+		add(0, item)
+	}
 }
 
 // insertKnown returns the statements with reused commands inserted in order. Statements that overlap a
@@ -170,23 +179,23 @@ func insertKnown(units []unit, reused []Statement) []unit {
 		return units
 	}
 	merged := make([]unit, 0, len(units)+len(reused))
-	for _, known := range reused {
-		for len(units) > 0 && units[0].from < known.From {
+	for _, statement := range reused {
+		for len(units) > 0 && units[0].from < statement.From {
 			merged = append(merged, units[0])
 			units = units[1:]
 		}
-		for len(units) > 0 && units[0].from < known.To {
+		for len(units) > 0 && units[0].from < statement.To {
 			units = units[1:]
 		}
-		merged = append(merged, unit{from: known.From, to: known.To, level: 1, knownLayout: known.Laid})
+		merged = append(merged, unit{from: statement.From, to: statement.To, level: 1, knownLayout: statement.Laid})
 	}
 	return append(merged, units...)
 }
 
 // addNodes calls add for each node of a list.
 func addNodes[N syntax.Node](add func(int, ...syntax.Node), level int, nodes []N) {
-	for _, n := range nodes {
-		add(level, n)
+	for _, node := range nodes {
+		add(level, node)
 	}
 }
 
@@ -205,8 +214,17 @@ type layout struct {
 type line struct {
 	indent        int
 	text, comment string // the comment behind the text
-	reused        int    // 1 if the text is from a reused layout, 2 if the comment is too
+	reused        reuse
 }
+
+// reuse says which parts of a line are from a reused layout.
+type reuse int
+
+const (
+	notReused reuse = iota
+	textReused
+	textAndCommentReused
+)
 
 // writeFile writes the lines of the whole file.
 func (l *layout) writeFile() {
@@ -310,10 +328,9 @@ func wordIndent(lex syntax.Lexeme) int {
 	return 0
 }
 
-// joinLines returns the formatted text, with comments on consecutive lines aligned, and the part of it
-// that is not reused.
-func (l *layout) joinLines() (all, unknown []byte) {
-	var out, newText bytes.Buffer
+// joinLines returns the formatted text, with comments on consecutive lines aligned.
+func (l *layout) joinLines() []byte {
+	var out bytes.Buffer
 	size := 0
 	for _, line := range l.lines {
 		size += line.width() + len(line.comment) + 2
@@ -333,20 +350,22 @@ func (l *layout) joinLines() (all, unknown []byte) {
 			out.WriteString(line.comment)
 		}
 		out.WriteByte('\n')
-		if len(l.reusedRanges) == 0 {
-			continue
+	}
+	return out.Bytes()
+}
+
+// newText returns the tokens and comments of the lines that are not reused, without their layout.
+func (l *layout) newText() []byte {
+	var out bytes.Buffer
+	for _, line := range l.lines {
+		if line.reused == notReused {
+			out.WriteString(line.text + " ")
 		}
-		if line.reused == 0 {
-			newText.WriteString(line.text + " ")
-		}
-		if line.reused < 2 {
-			newText.WriteString(line.comment + "\n")
+		if line.reused != textAndCommentReused {
+			out.WriteString(line.comment + "\n")
 		}
 	}
-	if len(l.reusedRanges) == 0 {
-		return out.Bytes(), out.Bytes()
-	}
-	return out.Bytes(), newText.Bytes()
+	return out.Bytes()
 }
 
 // commentGroup returns the column at which the comments in the consecutive lines from start on are

@@ -31,9 +31,9 @@ func (l *layout) writeUnit(statement unit) {
 func reusableLayout(lines []line) *Laid {
 	lines = slices.Clone(lines)
 	for i := range lines {
-		lines[i].reused = 2
+		lines[i].reused = textAndCommentReused
 	}
-	lines[len(lines)-1].reused = 1
+	lines[len(lines)-1].reused = textReused
 	return &Laid{lines}
 }
 
@@ -79,40 +79,78 @@ func (l *layout) endIndex(statement unit) int {
 // whether a blank comes before it. lines is nil if Fprint prints other tokens than the text has; then
 // blanks are as in the text.
 func printedLines(statement unit, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
-	blankBefore = make([]bool, len(lexemes))
 	text := printWithoutComments(statement.node)
 	printed := slices.Collect(syntax.Lexemes([]byte(text)))
+	tokens := tokenIndexes(lexemes)
+	compared := len(tokens) // how many tokens must be printed equally
+	if _, ok := statement.node.(*syntax.Property); ok {
+		compared -= trailingSemicolons(lexemes, tokens)
+		// Fprint ends a property with one semicolon. The text may have none or several.
+		if len(printed) == compared+1 && len(tokens) != compared+1 {
+			text = strings.TrimSuffix(text, ";") + strings.Repeat(";", len(tokens)-compared)
+			printed = printed[:compared]
+		}
+	}
+	if text == "" || len(printed) > len(tokens) || !startsWithTokens(printed, lexemes, tokens[:compared]) {
+		return nil, blanksInText(lexemes)
+	}
+	blankBefore = make([]bool, len(lexemes))
+	for i := 1; i < compared; i++ {
+		blankBefore[tokens[i]] = isSeparated(printed[i-1], printed[i])
+	}
+	return strings.Split(text, "\n"), blankBefore
+}
+
+// tokenIndexes returns the indexes of the lexemes that are not comments.
+func tokenIndexes(lexemes []syntax.Lexeme) []int {
 	tokens := make([]int, 0, len(lexemes))
-	for i, lex := range lexemes {
-		if lex.Class != syntax.Comment {
+	for i, lexeme := range lexemes {
+		if lexeme.Class != syntax.Comment {
 			tokens = append(tokens, i)
 		}
 	}
-	needed := len(tokens)
-	if _, ok := statement.node.(*syntax.Property); ok {
-		for needed > 0 && lexemes[tokens[needed-1]].Text == ";" {
-			needed--
+	return tokens
+}
+
+// trailingSemicolons returns the number of semicolons at the end of a statement.
+func trailingSemicolons(lexemes []syntax.Lexeme, tokens []int) int {
+	count := 0
+	for count < len(tokens) && lexemes[tokens[len(tokens)-1-count]].Text == ";" {
+		count++
+	}
+	return count
+}
+
+// startsWithTokens reports whether the printed lexemes start with the given tokens of the text.
+func startsWithTokens(printed, lexemes []syntax.Lexeme, tokens []int) bool {
+	if len(printed) < len(tokens) {
+		return false
+	}
+	for i, token := range tokens {
+		if printed[i].Text != lexemes[token].Text {
+			return false
 		}
-		if len(printed) == needed+1 && needed+1 != len(tokens) {
-			text = strings.TrimSuffix(text, ";") + strings.Repeat(";", len(tokens)-needed)
-			printed = printed[:needed]
-		}
 	}
-	same := len(printed) >= needed
-	for i := 0; same && i < needed; i++ {
-		same = printed[i].Text == lexemes[tokens[i]].Text
+	return true
+}
+
+// blanksInText returns for each lexeme whether the text has a blank before it. A blank before a semicolon is
+// left out.
+func blanksInText(lexemes []syntax.Lexeme) []bool {
+	blankBefore := make([]bool, len(lexemes))
+	for i := 1; i < len(lexemes); i++ {
+		blankBefore[i] = lexemes[i].Start.Offset > lexemes[i-1].Stop.Offset && lexemes[i].Text != ";"
 	}
-	if !same || len(printed) > len(tokens) || text == "" {
-		for i := 1; i < len(lexemes); i++ {
-			blankBefore[i] = lexemes[i].Start.Offset > lexemes[i-1].Stop.Offset && lexemes[i].Text != ";"
-		}
-		return nil, blankBefore
+	return blankBefore
+}
+
+// isSeparated reports whether a blank is between two printed tokens that are written on one line. A line break
+// becomes a blank, except within the brackets of an action.
+func isSeparated(left, right syntax.Lexeme) bool {
+	if left.Start.Line < right.Start.Line {
+		return left.Text != "[" && right.Text != "]"
 	}
-	for i := 1; i < needed; i++ {
-		blankBefore[tokens[i]] = printed[i].Start.Line > printed[i-1].Start.Line && printed[i-1].Text != "[" && printed[i].Text != "]" ||
-			printed[i].Start.Line == printed[i-1].Start.Line && printed[i].Start.Offset > printed[i-1].Stop.Offset
-	}
-	return strings.Split(text, "\n"), blankBefore
+	return left.Start.Line == right.Start.Line && left.Stop.Offset < right.Start.Offset
 }
 
 // printWithoutComments returns a statement as Fprint prints it, without comments; "" after an error.
@@ -151,24 +189,31 @@ func Bare(n syntax.Node) syntax.Node {
 func (l *layout) writeBroken(statement unit, end int, blankBefore []bool) {
 	first := l.nextIndex
 	position := position{unit: statement}
-	for ; l.nextIndex < end; l.nextIndex++ {
+	for l.nextIndex < end {
 		lexeme := l.lexemes[l.nextIndex]
 		if lexeme.Class == syntax.Comment {
 			l.writeComment(position.indent(l.nextToken(end)))
-			l.nextIndex--
 			continue
 		}
-		afterComment := l.nextIndex > first && l.lexemes[l.nextIndex-1].Class == syntax.Comment
-		startsLine := l.nextIndex > first && (afterComment || l.lineBreaks() > 0 && lexeme.Text != ";" && lexeme.Text != ",")
 		switch {
-		case startsLine:
+		case l.nextIndex > first && l.keepsLineBreak(lexeme):
 			l.newLine(position.indent(lexeme))
 		case blankBefore[l.nextIndex-first]:
 			l.lastLine().text += " "
 		}
 		l.lastLine().text += lexeme.Text
 		position.step(lexeme)
+		l.nextIndex++
 	}
+}
+
+// keepsLineBreak reports whether the next token starts a line: after a comment, or if the text has a line break
+// before it. A semicolon or comma moves to the end of the line before.
+func (l *layout) keepsLineBreak(token syntax.Lexeme) bool {
+	if l.lexemes[l.nextIndex-1].Class == syntax.Comment {
+		return true
+	}
+	return l.lineBreaks() > 0 && token.Text != ";" && token.Text != ","
 }
 
 // nextToken returns the next token before index end.
@@ -202,7 +247,7 @@ func (s *position) step(lex syntax.Lexeme) {
 }
 
 // indent returns the indentation of a line that starts with a token at this position. For commands it
-// is that of Fprint, plus two for each open bracket.
+// is the indentation of Fprint, plus two for each open bracket.
 func (s *position) indent(lex syntax.Lexeme) int {
 	base, continuation := 2*s.level, 4
 	switch s.node.(type) {
@@ -212,7 +257,7 @@ func (s *position) indent(lex syntax.Lexeme) int {
 		continuation = 0
 	}
 	depth := s.depth
-	if isClosing := lex.Text != "" && strings.Contains(")]}", lex.Text[:1]) || strings.HasPrefix(lex.Text, "end"); isClosing && lex.Class != syntax.Name {
+	if closesBlock(lex) {
 		depth--
 		if depth <= 0 {
 			return base
@@ -226,5 +271,13 @@ func (s *position) indent(lex syntax.Lexeme) int {
 			return base + 6
 		}
 	}
-	return base + max(continuation+2*(depth-1), continuation)
+	return base + continuation + 2*max(depth-1, 0)
+}
+
+// closesBlock reports whether a lexeme is a closing bracket, or a keyword that ends a block.
+func closesBlock(lex syntax.Lexeme) bool {
+	if lex.Text == "" || lex.Class == syntax.Name {
+		return false
+	}
+	return strings.Contains(")]}", lex.Text[:1]) || strings.HasPrefix(lex.Text, "end")
 }

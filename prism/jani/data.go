@@ -2,6 +2,7 @@ package jani
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 
 	"tilecheck/prism/syntax"
@@ -18,82 +19,91 @@ func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 			return t.currentValues(value, meaning, context)
 		}
 	}
-	if op := value.get("op"); op != nil && op.kind == text {
-		switch op.text {
-		case "aa", "da":
-			return t.partOf(value, context)
-		case "av":
-			t.requireKeys(value, "elements")
-			parts := &composite{}
-			for _, element := range value.get("elements").elements {
-				parts.elements = append(parts.elements, t.symbolOf(element, context))
-			}
-			return symbol{composite: parts}
-		case "ac":
-			return t.comprehension(value, context)
-		case "dv":
-			return t.datatypeValue(value, context)
-		}
+	switch op := value.get("op"); {
+	case op.isText("aa"):
+		return t.arrayElement(value, context)
+	case op.isText("da"):
+		return t.datatypeMember(value, context)
+	case op.isText("av"):
+		return t.arrayValue(value, context)
+	case op.isText("ac"):
+		return t.comprehension(value, context)
+	case op.isText("dv"):
+		return t.datatypeValue(value, context)
 	}
-	x := t.sizedExpr(value, context)
-	return symbol{expr: x.expr, size: x.size, isBool: t.isBool(value, context)}
+	scalar := t.sizedExpr(value, context)
+	return symbol{expr: scalar.expr, size: scalar.size, isBool: t.isBool(value, context)}
 }
 
 // currentValues returns a copy of a symbol in which each variable is replaced by its current value in
 // the step.
 func (t *translator) currentValues(value *jsonValue, meaning symbol, context *exprContext) symbol {
-	switch {
-	case meaning.slot != nil:
+	if variable := meaning.slot; variable != nil {
 		size := 1
-		if assigned, ok := context.assigned[meaning.slot]; ok {
+		if assigned, ok := context.assigned[variable]; ok {
 			size = assigned.size
 		}
-		return symbol{expr: t.slotValue(value, meaning.slot, context), size: size, isBool: meaning.slot.typ.kind == boolType}
-	case meaning.composite != nil:
-		t.addSize(value.Start, len(meaning.composite.elements)+len(meaning.composite.members))
-		parts := &composite{}
-		for _, element := range meaning.composite.elements {
-			parts.elements = append(parts.elements, t.currentValues(value, element, context))
-		}
-		if meaning.composite.members != nil {
-			parts.members = make(map[string]symbol)
-			for name, member := range meaning.composite.members {
-				parts.members[name] = t.currentValues(value, member, context)
-			}
-		}
-		return symbol{composite: parts}
+		return symbol{expr: t.slotValue(value, variable, context), size: size, isBool: variable.typ.kind == boolType}
 	}
-	return meaning
+	if meaning.composite == nil {
+		return meaning
+	}
+	t.addSize(value.Start, len(meaning.composite.elements)+len(meaning.composite.members))
+	current := &composite{}
+	if meaning.composite.members != nil {
+		current.members = make(map[string]symbol) // marks a datatype, even without members
+	}
+	for _, element := range meaning.composite.elements {
+		current.elements = append(current.elements, t.currentValues(value, element, context))
+	}
+	for name, member := range meaning.composite.members {
+		current.setMember(name, t.currentValues(value, member, context))
+	}
+	return symbol{composite: current}
 }
 
-// partOf translates the access to an element of an array ("aa") or a member of a datatype ("da").
-func (t *translator) partOf(value *jsonValue, context *exprContext) symbol {
-	if value.get("op").text == "da" {
-		t.requireKeys(value, "exp", "member")
-		base := t.symbolOf(value.get("exp"), context)
-		name := value.get("member").text
-		if base.composite != nil {
-			if meaning, ok := base.composite.members[name]; ok {
-				return meaning
-			}
+// datatypeMember translates the access to a member of a datatype ("da").
+func (t *translator) datatypeMember(value *jsonValue, context *exprContext) symbol {
+	t.requireKeys(value, "exp", "member")
+	base := t.symbolOf(value.get("exp"), context)
+	name := value.get("member").text
+	if base.composite != nil {
+		if member, ok := base.composite.members[name]; ok {
+			return member
 		}
-		t.refuse(value.Start, "there is no member %q", shortened(name))
 	}
+	t.refuse(value.Start, "there is no member %q", shortened(name))
+	return symbol{}
+}
+
+// arrayElement translates the access to an element of an array ("aa").
+func (t *translator) arrayElement(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "exp", "index")
 	base := t.symbolOf(value.get("exp"), context)
 	if base.composite == nil || base.composite.members != nil {
 		t.refuse(value.get("exp").Start, "found another value than an array, want an array")
 	}
-	if i, ok := t.constantIndex(value.get("index"), context); ok {
-		switch {
-		case i >= 0 && i < len(base.composite.elements):
-			return base.composite.elements[i]
-		case value.get("index").kind == number:
-			t.refuse(value.get("index").Start, "the array has no element %d, want one of %d", i, len(base.composite.elements))
+	index, elements := value.get("index"), base.composite.elements
+	if i, ok := t.constantIndex(index, context); ok {
+		if i >= 0 && i < len(elements) {
+			return elements[i]
 		}
-		// The index is outside the array, but a condition may prevent the access.
+		if index.kind == number {
+			t.refuse(index.Start, "the array has no element %d, want one of %d", i, len(elements))
+		}
+		// A condition around the expression may prevent the access to the missing element.
 	}
-	return t.elementAt(value, t.sizedExpr(value.get("index"), context), base.composite.elements)
+	return t.elementAt(value, t.sizedExpr(index, context), elements)
+}
+
+// arrayValue translates an array that lists its elements ("av").
+func (t *translator) arrayValue(value *jsonValue, context *exprContext) symbol {
+	t.requireKeys(value, "elements")
+	listed := &composite{}
+	for _, element := range value.get("elements").elements {
+		listed.elements = append(listed.elements, t.symbolOf(element, context))
+	}
+	return symbol{composite: listed}
 }
 
 // constantIndex returns the value of an index expression, if it is a constant integer.
@@ -111,29 +121,34 @@ func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []sym
 	if len(elements) == 0 {
 		t.refuse(value.Start, "the array has no elements")
 	}
-	if first := elements[0].composite; first != nil {
-		parts := &composite{}
-		for k := range first.elements {
-			parts.elements = append(parts.elements, t.elementAt(value, index, partsOfElements(elements, func(parts *composite) symbol { return parts.at(k) })))
-		}
-		for name := range first.members {
-			if parts.members == nil {
-				parts.members = make(map[string]symbol)
-			}
-			parts.members[name] = t.elementAt(value, index, partsOfElements(elements, func(parts *composite) symbol { return parts.members[name] }))
-		}
-		return symbol{composite: parts}
+	if elements[0].composite != nil {
+		return t.compositeElementAt(value, index, elements)
 	}
-	t.addSize(value.Start, len(elements)*(index.size+3)+6)
+	const sizeOfCondition = 3 // the condition, its comparison and the number
+	t.addSize(value.Start, len(elements)*(index.size+sizeOfCondition)+sizeOfFailure)
 	result := failingExpr(value, index, elements[0].isBool)
-	for k := len(elements) - 1; k >= 0; k-- {
-		if elements[k].expr == nil {
+	for i, element := range slices.Backward(elements) {
+		if element.expr == nil {
 			t.refuse(value.Start, "the elements of an array have different types")
 		}
-		result.expr = &syntax.Cond{C: t.indexEquals(value, index.expr, k), T: elements[k].expr, E: result.expr, Span: value.Span}
-		result.size += index.size + 3 + elements[k].size
+		result.expr = &syntax.Cond{C: t.indexEquals(value, index.expr, i), T: element.expr, E: result.expr, Span: value.Span}
+		result.size += index.size + sizeOfCondition + element.size
 	}
 	return result
+}
+
+// compositeElementAt is elementAt for an array of arrays or datatypes: it translates each part separately.
+func (t *translator) compositeElementAt(value *jsonValue, index sizedExpr, elements []symbol) symbol {
+	first, result := elements[0].composite, &composite{}
+	for i := range first.elements {
+		parts := partsOfElements(elements, func(element *composite) symbol { return element.at(i) })
+		result.elements = append(result.elements, t.elementAt(value, index, parts))
+	}
+	for name := range first.members {
+		parts := partsOfElements(elements, func(element *composite) symbol { return element.members[name] })
+		result.setMember(name, t.elementAt(value, index, parts))
+	}
+	return symbol{composite: result}
 }
 
 // indexEquals returns the condition that an index has the value k.
@@ -205,26 +220,16 @@ type target struct {
 func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
 		meaning, ok := context.find(ref.text)
-		if !ok || meaning.slot == nil && meaning.composite == nil || meaning.definition != nil {
+		isVariable := meaning.slot != nil || meaning.composite != nil
+		isConstant := meaning.definition != nil
+		if !ok || !isVariable || isConstant {
 			t.refuse(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
 		}
 		return targetTreeOf(t, ref, meaning)
 	}
-	op := ref.get("op")
-	switch {
+	switch op := ref.get("op"); {
 	case op.isText("aa"):
-		t.requireKeys(ref, "exp", "index")
-		base := t.targetsOf(ref.get("exp"), context)
-		if base.elements == nil {
-			t.refuse(ref.Start, "found an index on a variable that is not an array")
-		}
-		if i, ok := t.constantIndex(ref.get("index"), context); ok {
-			if i < 0 || i >= len(base.elements) {
-				t.refuse(ref.get("index").Start, "the array has no element %d, want one of %d", i, len(base.elements))
-			}
-			return base.elements[i]
-		}
-		return t.targetAt(ref, t.sizedExpr(ref.get("index"), context), t.indexIsInside(ref.get("index"), context, len(base.elements)), base.elements)
+		return t.elementTargets(ref, context)
 	case op.isText("da"):
 		t.requireKeys(ref, "exp", "member")
 		if member, ok := t.targetsOf(ref.get("exp"), context).members[ref.get("member").text]; ok {
@@ -233,6 +238,24 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 	}
 	t.refuse(ref.Start, "found %s, want a variable to assign to", ref.describe())
 	return targetTree{}
+}
+
+// elementTargets is targetsOf for an element of an array ("aa").
+func (t *translator) elementTargets(ref *jsonValue, context *exprContext) targetTree {
+	t.requireKeys(ref, "exp", "index")
+	base := t.targetsOf(ref.get("exp"), context)
+	if base.elements == nil {
+		t.refuse(ref.Start, "found an index on a variable that is not an array")
+	}
+	index, length := ref.get("index"), len(base.elements)
+	i, isConstant := t.constantIndex(index, context)
+	if !isConstant {
+		return t.targetAt(ref, t.sizedExpr(index, context), t.indexIsInside(index, context, length), base.elements)
+	}
+	if i < 0 || i >= length {
+		t.refuse(index.Start, "the array has no element %d, want one of %d", i, length)
+	}
+	return base.elements[i]
 }
 
 // targetTree holds the targets for each part of an assigned value. A scalar has several targets if an
@@ -245,10 +268,10 @@ type targetTree struct {
 
 // targetTreeOf returns the targets for a declared variable, array or datatype.
 func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
-	switch {
-	case meaning.slot != nil:
+	if meaning.slot != nil {
 		return targetTree{scalar: []target{{slot: meaning.slot}}}
-	case meaning.composite == nil:
+	}
+	if meaning.composite == nil {
 		t.refuse(ref.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
@@ -256,35 +279,47 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 		tree.elements = append(tree.elements, targetTreeOf(t, ref, element))
 	}
 	for name, member := range meaning.composite.members {
-		if tree.members == nil {
-			tree.members = make(map[string]targetTree)
-		}
-		tree.members[name] = targetTreeOf(t, ref, member)
+		tree.setMember(name, targetTreeOf(t, ref, member))
 	}
 	return tree
 }
 
-// targetAt returns the targets of an assignment to the array element with a variable index. within says
-// that the index is always inside the array. Otherwise the condition of the first element is an
-// expression that fails for an index outside.
+// setMember sets the targets of a member, and creates the map for the first one.
+func (tree *targetTree) setMember(name string, member targetTree) {
+	if tree.members == nil {
+		tree.members = make(map[string]targetTree)
+	}
+	tree.members[name] = member
+}
+
+// targetAt returns the targets of an assignment to the array element with a variable index. If within is
+// false, the index may be outside the array; then the condition of the first element fails for such an index.
 func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elements []targetTree) targetTree {
 	var result targetTree
-	for k, tree := range elements {
-		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, k), size: index.size + 2}
-		if k == 0 && !within {
-			compareIndex := func(op syntax.Op, k int) syntax.Expr {
-				return &syntax.Binary{Op: op, X: index.expr, Y: &syntax.IntLit{Value: int32(k), Span: ref.Span}, OpPos: ref.Start, Span: ref.Span}
-			}
-			// 0 < index < length ? false : (index = 0 ? true : failure)
-			otherElement := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, len(elements)))
-			trueOrFailure := &syntax.Cond{C: condition.expr, T: &syntax.BoolLit{Value: true, Span: ref.Span}, E: failingExpr(ref, index, true).expr, Span: ref.Span}
-			condition.expr = &syntax.Cond{C: otherElement, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
-			condition.size = 4*index.size + 16
+	for i, tree := range elements {
+		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, i), size: index.size + 2}
+		if i == 0 && !within {
+			condition = t.checkedFirstIndex(ref, index, len(elements))
 		}
 		addTargets(&result, tree, condition)
 	}
 	return result
 }
+
+// checkedFirstIndex returns the condition that an index is 0. Evaluating it fails if the index is outside
+// the array: 0 < index < length ? false : (index = 0 ? true : failure).
+func (t *translator) checkedFirstIndex(ref *jsonValue, index sizedExpr, length int) sizedExpr {
+	compareIndex := func(op syntax.Op, number int) syntax.Expr {
+		return &syntax.Binary{Op: op, X: index.expr, Y: &syntax.IntLit{Value: int32(number), Span: ref.Span}, OpPos: ref.Start, Span: ref.Span}
+	}
+	isOther := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, length))
+	trueOrFailure := &syntax.Cond{C: t.indexEquals(ref, index.expr, 0), T: trueExpr(ref.Span), E: failingExpr(ref, index, true).expr, Span: ref.Span}
+	condition := &syntax.Cond{C: isOther, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
+	return sizedExpr{expr: condition, size: 4*index.size + 16}
+}
+
+// sizeOfFailure is the size of a failing expression, without its index.
+const sizeOfFailure = 6
 
 // indexIsInside reports whether an index is a variable whose range lies within an array of the given
 // length.
@@ -296,8 +331,13 @@ func (t *translator) indexIsInside(index *jsonValue, context *exprContext, lengt
 	if !ok || meaning.slot == nil || meaning.slot.typ == nil {
 		return false
 	}
-	low, high := t.constant(meaning.slot.typ.low, context, 0), t.constant(meaning.slot.typ.high, context, 0)
-	return low != nil && high != nil && low.Sign() >= 0 && high.Cmp(big.NewRat(int64(length-1), 1)) <= 0
+	low := t.constant(meaning.slot.typ.low, context, 0)
+	high := t.constant(meaning.slot.typ.high, context, 0)
+	if low == nil || high == nil {
+		return false
+	}
+	lastIndex := big.NewRat(int64(length-1), 1)
+	return low.Sign() >= 0 && high.Cmp(lastIndex) <= 0
 }
 
 // failingExpr returns an expression whose evaluation fails: a remainder modulo 0.
@@ -307,26 +347,24 @@ func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
 	if isBool {
 		expr = &syntax.Binary{Op: syntax.OpEq, X: expr, Y: zero, OpPos: value.Start, Span: value.Span}
 	}
-	return symbol{expr: expr, size: 6, isBool: isBool}
+	return symbol{expr: expr, size: sizeOfFailure, isBool: isBool}
 }
 
 // addTargets adds all targets in a tree to the result, each with one more condition.
-func addTargets(result *targetTree, from targetTree, condition sizedExpr) {
-	for _, x := range from.scalar {
-		result.scalar = append(result.scalar, target{x.slot, append([]sizedExpr{condition}, x.conditions...)})
+func addTargets(result *targetTree, added targetTree, condition sizedExpr) {
+	for _, one := range added.scalar {
+		conditions := append([]sizedExpr{condition}, one.conditions...)
+		result.scalar = append(result.scalar, target{one.slot, conditions})
 	}
-	for k, tree := range from.elements {
-		if k == len(result.elements) {
+	for i, element := range added.elements {
+		if i == len(result.elements) {
 			result.elements = append(result.elements, targetTree{})
 		}
-		addTargets(&result.elements[k], tree, condition)
+		addTargets(&result.elements[i], element, condition)
 	}
-	for name, tree := range from.members {
-		if result.members == nil {
-			result.members = make(map[string]targetTree)
-		}
+	for name, addedMember := range added.members {
 		member := result.members[name]
-		addTargets(&member, tree, condition)
-		result.members[name] = member
+		addTargets(&member, addedMember, condition)
+		result.setMember(name, member)
 	}
 }

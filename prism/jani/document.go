@@ -151,8 +151,8 @@ func (r *reader) addError(pos syntax.Pos, format string, args ...any) {
 	}
 }
 
-// checkFields checks that a value is an object with all required keys, and that it has no others than
-// the optional ones, "comment" and extensions (x-...). what describes the object in error messages.
+// checkFields checks that a value is an object with all required keys. Other keys must be optional ones,
+// "comment" or extensions (x-...). what describes the object in error messages.
 func (r *reader) checkFields(value *jsonValue, what, requiredKeys, optionalKeys string) bool {
 	if value.kind != object {
 		r.addError(value.Start, "found %s, want %s as an object", value.describe(), what)
@@ -168,13 +168,16 @@ func (r *reader) checkFields(value *jsonValue, what, requiredKeys, optionalKeys 
 		}
 	}
 	for _, member := range value.members {
-		if member.key != "comment" && !strings.HasPrefix(member.key, "x-") && !slices.Contains(known, member.key) {
+		if !isExtension(member.key) && !slices.Contains(known, member.key) {
 			r.addError(member.pos, "%s has a key %q, want only %s", what, shortened(member.key), strings.Join(known, ", "))
 			ok = false
 		}
 	}
 	return ok
 }
+
+// isExtension reports whether a key may occur in every object: a comment, or an extension of JANI.
+func isExtension(key string) bool { return key == "comment" || strings.HasPrefix(key, "x-") }
 
 // arrayElements returns the elements of an array, none for nil; another value is an error.
 func (r *reader) arrayElements(value *jsonValue, what string) []*jsonValue {
@@ -226,50 +229,57 @@ var features = []string{
 
 // readDocument reads the whole document.
 func (r *reader) readDocument(value *jsonValue) {
-	r.doc = &document{datatypes: make(map[string]*datatype)}
+	doc := &document{datatypes: make(map[string]*datatype)}
+	r.doc = doc
 	if !r.checkFields(value, "a JANI model", "jani-version name type automata system",
 		"metadata features actions constants variables restrict-initial properties functions datatypes") {
 		return
 	}
-	d := r.doc
-	d.span = syntax.Span{Start: value.Start, Stop: value.Start}
-	if n := value.get("jani-version"); n.text != "1" {
-		r.addError(n.Start, "jani-version is %s, want 1", n.describe())
-	}
-	if name := value.get("name"); name.kind != text || name.text != "" { // many tools leave the name empty, and nothing reads it
-		r.stringValue(name, "a name")
-	}
-	r.readModelType(value.get("type"))
-	for _, f := range r.arrayElements(value.get("features"), "features") {
-		if word := r.stringValue(f, "a feature"); word != "" && !slices.Contains(features, word) {
-			r.unsupported = true
-			r.addError(f.Start, "the feature %q is not supported, want only %s", shortened(word), strings.Join(features, ", "))
-		}
-	}
+	doc.span = spanAt(value.Start)
+	r.readHeader(value)
 	if r.unsupported {
 		return
 	}
-	for _, target := range r.arrayElements(value.get("datatypes"), "datatypes") {
-		r.readDatatype(target)
+	for _, datatype := range r.arrayElements(value.get("datatypes"), "datatypes") {
+		r.readDatatype(datatype)
 	}
-	for _, arg := range r.arrayElements(value.get("actions"), "actions") {
-		if r.checkFields(arg, "an action", "name", "") {
-			r.stringValue(arg.get("name"), "a name")
+	for _, action := range r.arrayElements(value.get("actions"), "actions") {
+		if r.checkFields(action, "an action", "name", "") {
+			r.stringValue(action.get("name"), "a name")
 		}
 	}
-	for _, child := range r.arrayElements(value.get("constants"), "constants") {
-		d.constants = append(d.constants, r.readVariable(child, "a constant", "name type", "value")...)
+	for _, constant := range r.arrayElements(value.get("constants"), "constants") {
+		doc.constants = append(doc.constants, r.readVariable(constant, "a constant", "name type", "value")...)
 	}
-	d.globals = r.readVariables(value.get("variables"))
-	d.functions = r.readFunctions(value.get("functions"))
-	d.restrict = r.wrappedExpr(value.get("restrict-initial"), "restrict-initial")
-	for _, arg := range r.arrayElements(value.get("automata"), "automata") {
-		r.readAutomaton(arg)
+	doc.globals = r.readVariables(value.get("variables"))
+	doc.functions = r.readFunctions(value.get("functions"))
+	doc.restrict = r.wrappedExpr(value.get("restrict-initial"), "restrict-initial")
+	for _, automaton := range r.arrayElements(value.get("automata"), "automata") {
+		r.readAutomaton(automaton)
 	}
 	r.readSystem(value.get("system"))
-	for _, param := range r.arrayElements(value.get("properties"), "properties") {
-		if r.checkFields(param, "a property", "name expression", "") {
-			d.properties = append(d.properties, &property{param.Span, r.stringValue(param.get("name"), "a name"), param.get("expression")})
+	for _, declared := range r.arrayElements(value.get("properties"), "properties") {
+		if r.checkFields(declared, "a property", "name expression", "") {
+			name := r.stringValue(declared.get("name"), "a name")
+			doc.properties = append(doc.properties, &property{declared.Span, name, declared.get("expression")})
+		}
+	}
+}
+
+// readHeader reads the version of JANI, and the name, type and features of the model.
+func (r *reader) readHeader(value *jsonValue) {
+	if version := value.get("jani-version"); version.text != "1" {
+		r.addError(version.Start, "jani-version is %s, want 1", version.describe())
+	}
+	// Many tools leave the name empty, and nothing reads it.
+	if name := value.get("name"); !name.isText("") {
+		r.stringValue(name, "a name")
+	}
+	r.readModelType(value.get("type"))
+	for _, feature := range r.arrayElements(value.get("features"), "features") {
+		if word := r.stringValue(feature, "a feature"); word != "" && !slices.Contains(features, word) {
+			r.unsupported = true
+			r.addError(feature.Start, "the feature %q is not supported, want only %s", shortened(word), strings.Join(features, ", "))
 		}
 	}
 }
@@ -315,66 +325,85 @@ func (r *reader) readVariable(value *jsonValue, what, requiredKeys, optionalKeys
 	if !r.checkFields(value, what, requiredKeys, optionalKeys) {
 		return nil
 	}
-	decl := &variable{Span: value.Span, name: r.stringValue(value.get("name"), "a name"), typ: r.readType(value.get("type")), initial: value.get("initial-value")}
-	if child := value.get("value"); child != nil {
-		decl.initial = child
+	declared := &variable{
+		Span:    value.Span,
+		name:    r.stringValue(value.get("name"), "a name"),
+		typ:     r.readType(value.get("type")),
+		initial: value.get("initial-value"),
 	}
-	if target := value.get("transient"); target != nil {
-		if target.kind != boolean {
-			r.addError(target.Start, "found %s, want true or false", target.describe())
+	if constant := value.get("value"); constant != nil {
+		declared.initial = constant
+	}
+	if transient := value.get("transient"); transient != nil {
+		if transient.kind != boolean {
+			r.addError(transient.Start, "found %s, want true or false", transient.describe())
 		}
-		decl.transient = target.isTrue
+		declared.transient = transient.isTrue
 	}
-	if decl.transient && decl.initial == nil {
-		r.addError(value.Start, "the transient variable %q has no initial-value, want one", shortened(decl.name))
+	if declared.transient && declared.initial == nil {
+		r.addError(value.Start, "the transient variable %q has no initial-value, want one", shortened(declared.name))
 	}
-	return []*variable{decl}
+	return []*variable{declared}
 }
 
 // readType reads a type; its kind is noType after an error.
 func (r *reader) readType(value *jsonValue) *janiType {
-	declared := &janiType{Span: value.Span, kind: noType}
-	if value.kind == text {
-		switch value.text {
-		case "bool":
-			declared.kind = boolType
-		case "int":
-			declared.kind = intType
-		case "real":
-			declared.kind = realType
-		case "clock":
-			if declared.kind = clockType; r.doc.modelType != syntax.PTA {
-				r.addError(value.Start, "%s has a clock, want a pta", noun.WithArticle(r.doc.modelType.String()))
-			}
-		case "continuous":
-			r.addError(value.Start, "variables of type %s are not supported, want bool, int or a bounded int", value.text)
-		default:
-			r.addError(value.Start, "found %q, want a type", shortened(value.text))
+	switch value.kind {
+	case text:
+		return &janiType{Span: value.Span, kind: r.readBasicType(value)}
+	case object:
+		return r.readTypeObject(value)
+	}
+	r.addError(value.Start, "found %s, want a type", value.describe())
+	return &janiType{Span: value.Span, kind: noType}
+}
+
+// readBasicType reads the name of a type without parameters.
+func (r *reader) readBasicType(value *jsonValue) typeKind {
+	switch value.text {
+	case "bool":
+		return boolType
+	case "int":
+		return intType
+	case "real":
+		return realType
+	case "clock":
+		if r.doc.modelType != syntax.PTA {
+			r.addError(value.Start, "%s has a clock, want a pta", r.describeModel())
 		}
-		return declared
+		return clockType
+	case "continuous":
+		r.addError(value.Start, "variables of type %s are not supported, want bool, int or a bounded int", value.text)
+	default:
+		r.addError(value.Start, "found %q, want a type", shortened(value.text))
 	}
-	if value.kind != object {
-		r.addError(value.Start, "found %s, want a type", value.describe())
-		return declared
-	}
-	switch k := value.get("kind"); {
-	case k.isText("bounded"):
+	return noType
+}
+
+// readTypeObject reads a bounded type, the type of an array, or a reference to a datatype.
+func (r *reader) readTypeObject(value *jsonValue) *janiType {
+	declared := &janiType{Span: value.Span, kind: noType}
+	switch kind := value.get("kind"); {
+	case kind.isText("bounded"):
 		r.readBoundedType(value, declared)
-	case k.isText("array"):
+	case kind.isText("array"):
 		if r.checkFields(value, "the type of an array", "kind base", "") {
 			declared.kind, declared.base = arrayType, r.readType(value.get("base"))
 		}
-	case k.isText("datatype"):
+	case kind.isText("datatype"):
 		if r.checkFields(value, "a datatype", "kind ref", "") {
 			declared.kind, declared.ref = dataType, r.stringValue(value.get("ref"), "the name of a datatype")
 		}
-	case k != nil && k.kind == text:
-		r.addError(k.Start, "types of kind %q are not supported, want bounded, array or datatype", shortened(k.text))
+	case kind != nil && kind.kind == text:
+		r.addError(kind.Start, "types of kind %q are not supported, want bounded, array or datatype", shortened(kind.text))
 	default:
 		r.addError(value.Start, "a type has no kind, want bounded, array or datatype")
 	}
 	return declared
 }
+
+// describeModel returns the type of the model with an article, for error messages.
+func (r *reader) describeModel() string { return noun.WithArticle(r.doc.modelType.String()) }
 
 // readBoundedType reads a type with bounds into t.
 func (r *reader) readBoundedType(value *jsonValue, t *janiType) {
@@ -419,8 +448,8 @@ func (r *reader) readFunctions(value *jsonValue) []*function {
 		}
 		function := &function{pos: decl.Start, name: r.stringValue(decl.get("name"), "a name"), body: decl.get("body")}
 		r.readType(decl.get("type"))
-		for _, param := range r.arrayElements(decl.get("parameters"), "parameters") {
-			function.params = append(function.params, r.readVariable(param, "a parameter", "name type", "")...)
+		for _, parameter := range r.arrayElements(decl.get("parameters"), "parameters") {
+			function.params = append(function.params, r.readVariable(parameter, "a parameter", "name type", "")...)
 		}
 		functions = append(functions, function)
 	}
@@ -440,8 +469,8 @@ func (r *reader) readAutomaton(value *jsonValue) {
 		r.addError(value.get("name").Start, "the automaton %q is declared twice", shortened(declared.name))
 	}
 	r.locationIndexes = make(map[string]int)
-	for _, l := range r.arrayElements(value.get("locations"), "locations") {
-		r.readLocation(declared, l)
+	for _, location := range r.arrayElements(value.get("locations"), "locations") {
+		r.readLocation(declared, location)
 	}
 	for _, l := range r.arrayElements(value.get("initial-locations"), "initial locations") {
 		declared.initial = append(declared.initial, r.locationIndex(l))
@@ -461,14 +490,15 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 		return
 	}
 	location := location{name: r.stringValue(value.get("name"), "a name")}
-	if param := value.get("time-progress"); param != nil {
-		if location.progress = r.wrappedExpr(param, "time-progress"); r.doc.modelType != syntax.PTA {
-			r.addError(param.Start, "a location of %s has a time-progress, want it only in a pta", noun.WithArticle(r.doc.modelType.String()))
+	if progress := value.get("time-progress"); progress != nil {
+		location.progress = r.wrappedExpr(progress, "time-progress")
+		if r.doc.modelType != syntax.PTA {
+			r.addError(progress.Start, "a location of %s has a time-progress, want it only in a pta", r.describeModel())
 		}
 	}
-	for _, target := range r.arrayElements(value.get("transient-values"), "values of transient variables") {
-		if r.checkFields(target, "a transient value", "ref value", "") {
-			location.transients = append(location.transients, assignment{pos: target.Start, ref: target.get("ref"), value: target.get("value")})
+	for _, transient := range r.arrayElements(value.get("transient-values"), "values of transient variables") {
+		if r.checkFields(transient, "a transient value", "ref value", "") {
+			location.transients = append(location.transients, assignment{pos: transient.Start, ref: transient.get("ref"), value: transient.get("value")})
 		}
 	}
 	if _, ok := r.locationIndexes[location.name]; ok {
@@ -493,21 +523,27 @@ func (r *reader) readEdge(automaton *automaton, value *jsonValue) {
 	if !r.checkFields(value, "an edge", "location destinations", "action rate guard") {
 		return
 	}
-	edge := &edge{pos: value.Start, location: r.locationIndex(value.get("location")), action: r.stringValue(value.get("action"), "an action")}
-	edge.rate, edge.guard = r.wrappedExpr(value.get("rate"), "a rate"), r.wrappedExpr(value.get("guard"), "a guard")
-	if edge.rate != nil && !r.doc.hasRates() {
-		r.addError(edge.rate.Start, "an edge of %s has a rate, want none", noun.WithArticle(r.doc.modelType.String()))
+	edge := &edge{
+		pos:      value.Start,
+		location: r.locationIndex(value.get("location")),
+		action:   r.stringValue(value.get("action"), "an action"),
+		rate:     r.wrappedExpr(value.get("rate"), "a rate"),
+		guard:    r.wrappedExpr(value.get("guard"), "a guard"),
 	}
-	for _, d := range r.arrayElements(value.get("destinations"), "destinations") {
-		if r.checkFields(d, "a destination", "location", "probability assignments") {
-			edge.destinations = append(edge.destinations, r.readDestination(d))
+	if edge.rate != nil && !r.doc.hasRates() {
+		r.addError(edge.rate.Start, "an edge of %s has a rate, want none", r.describeModel())
+	}
+	for _, destination := range r.arrayElements(value.get("destinations"), "destinations") {
+		if r.checkFields(destination, "a destination", "location", "probability assignments") {
+			edge.destinations = append(edge.destinations, r.readDestination(destination))
 		}
 	}
-	switch {
-	case len(edge.destinations) == 0:
+	if len(edge.destinations) == 0 {
 		r.addError(value.get("destinations").Start, "an edge has no destinations, want one")
 		return
-	case r.doc.modelType == syntax.LTS && (len(edge.destinations) > 1 || edge.destinations[0].probability != nil):
+	}
+	isProbabilistic := len(edge.destinations) > 1 || edge.destinations[0].probability != nil
+	if r.doc.modelType == syntax.LTS && isProbabilistic {
 		r.addError(value.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without a probability")
 	}
 	automaton.edges = append(automaton.edges, edge)
@@ -515,21 +551,32 @@ func (r *reader) readEdge(automaton *automaton, value *jsonValue) {
 
 // readDestination reads a destination of an edge with its assignments.
 func (r *reader) readDestination(value *jsonValue) destination {
-	destination := destination{pos: value.Start, location: r.locationIndex(value.get("location")), probability: r.wrappedExpr(value.get("probability"), "a probability")}
-	for _, json := range r.arrayElements(value.get("assignments"), "assignments") {
-		if !r.checkFields(json, "an assignment", "ref value", "index") {
-			continue
+	destination := destination{
+		pos:         value.Start,
+		location:    r.locationIndex(value.get("location")),
+		probability: r.wrappedExpr(value.get("probability"), "a probability"),
+	}
+	for _, assigned := range r.arrayElements(value.get("assignments"), "assignments") {
+		if r.checkFields(assigned, "an assignment", "ref value", "index") {
+			destination.assigns = append(destination.assigns, r.readAssignment(assigned))
 		}
-		assign := assignment{pos: json.Start, ref: json.get("ref"), value: json.get("value")}
-		if i := json.get("index"); i != nil {
-			var err error
-			if assign.index, err = strconv.Atoi(i.text); i.kind != number || err != nil {
-				r.addError(i.Start, "found %s, want a whole number as an index", i.describe())
-			}
-		}
-		destination.assigns = append(destination.assigns, assign)
 	}
 	return destination
+}
+
+// readAssignment reads an assignment of an edge. Its index is 0 unless it is given.
+func (r *reader) readAssignment(value *jsonValue) assignment {
+	assign := assignment{pos: value.Start, ref: value.get("ref"), value: value.get("value")}
+	index := value.get("index")
+	if index == nil {
+		return assign
+	}
+	parsed, err := strconv.Atoi(index.text)
+	if index.kind != number || err != nil {
+		r.addError(index.Start, "found %s, want a whole number as an index", index.describe())
+	}
+	assign.index = parsed
+	return assign
 }
 
 // readSystem reads the composition: its automata and its synchronisation vectors.
@@ -537,29 +584,34 @@ func (r *reader) readSystem(value *jsonValue) {
 	if !r.checkFields(value, "a system", "elements", "syncs") {
 		return
 	}
-	for _, json := range r.arrayElements(value.get("elements"), "elements") {
-		if !r.checkFields(json, "an element", "automaton", "input-enable") {
-			continue
-		}
-		element := element{pos: json.Start}
-		name := r.stringValue(json.get("automaton"), "the name of an automaton")
-		element.automaton = slices.IndexFunc(r.doc.automata, func(automaton *automaton) bool { return automaton.name == name })
-		if element.automaton < 0 {
-			r.addError(json.get("automaton").Start, "there is no automaton %q", shortened(name))
-			continue
-		}
-		for _, i := range r.arrayElements(json.get("input-enable"), "actions") {
-			element.inputEnable = append(element.inputEnable, r.stringValue(i, "an action"))
-		}
-		r.doc.elements = append(r.doc.elements, element)
-	}
-	r.doc.hasSyncs = value.get("syncs") != nil && len(value.get("syncs").elements) > 0
-	elements := len(value.get("elements").elements)
-	for _, json := range r.arrayElements(value.get("syncs"), "synchronisation vectors") {
-		if r.checkFields(json, "a synchronisation vector", "synchronise", "result") {
-			r.readVector(json, elements)
+	elements := r.arrayElements(value.get("elements"), "elements")
+	for _, element := range elements {
+		if r.checkFields(element, "an element", "automaton", "input-enable") {
+			r.readElement(element)
 		}
 	}
+	vectors := r.arrayElements(value.get("syncs"), "synchronisation vectors")
+	r.doc.hasSyncs = len(vectors) > 0
+	for _, vector := range vectors {
+		if r.checkFields(vector, "a synchronisation vector", "synchronise", "result") {
+			r.readVector(vector, len(elements))
+		}
+	}
+}
+
+// readElement reads an automaton of the composition.
+func (r *reader) readElement(value *jsonValue) {
+	name := r.stringValue(value.get("automaton"), "the name of an automaton")
+	index := slices.IndexFunc(r.doc.automata, func(automaton *automaton) bool { return automaton.name == name })
+	if index < 0 {
+		r.addError(value.get("automaton").Start, "there is no automaton %q", shortened(name))
+		return
+	}
+	element := element{pos: value.Start, automaton: index}
+	for _, action := range r.arrayElements(value.get("input-enable"), "actions") {
+		element.inputEnable = append(element.inputEnable, r.stringValue(action, "an action"))
+	}
+	r.doc.elements = append(r.doc.elements, element)
 }
 
 // readVector reads a synchronisation vector, which has one action or null for each element of the

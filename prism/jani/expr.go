@@ -2,6 +2,7 @@ package jani
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,32 +192,39 @@ var functionNames = map[string]struct {
 // operation translates an operator with its operands.
 func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Expr {
 	op := value.get("op")
-	if child := value.get("constant"); op == nil && child != nil {
-		t.refuse(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(child.text))
-	}
-	if op == nil && value.get("distribution") != nil {
-		t.refuse(value.Start, "sampling from continuous distributions is not supported")
-	}
 	if op == nil || op.kind != text {
-		t.refuse(value.Start, "an expression has no \"op\", want one")
+		t.refuseWithoutOperator(value, op)
 	}
 	if binary, ok := operators[op.text]; ok {
 		t.requireKeys(value, "left", "right")
-		if left := t.boundedOperator(value, binary, context); left != nil {
-			return left
+		if bounded := t.boundedOperator(value, binary, context); bounded != nil {
+			return bounded
 		}
 		left, right := t.expr(value.get("left"), context), t.expr(value.get("right"), context)
 		return &syntax.Binary{Op: binary, X: left, Y: right, OpPos: op.Start, Span: value.Span}
 	}
-	if c, ok := functionNames[op.text]; ok {
-		if !c.two {
-			t.requireKeys(value, "exp")
-			return functionCall(value, c.name, t.expr(value.get("exp"), context))
-		}
-		t.requireKeys(value, "left", "right")
-		return functionCall(value, c.name, t.expr(value.get("left"), context), t.expr(value.get("right"), context))
+	function, ok := functionNames[op.text]
+	if !ok {
+		return t.otherOperator(value, op, context)
 	}
-	return t.otherOperator(value, op, context)
+	if !function.two {
+		t.requireKeys(value, "exp")
+		return functionCall(value, function.name, t.expr(value.get("exp"), context))
+	}
+	t.requireKeys(value, "left", "right")
+	return functionCall(value, function.name, t.expr(value.get("left"), context), t.expr(value.get("right"), context))
+}
+
+// refuseWithoutOperator ends the translation of an object that is not an operator; op is the value of its
+// key "op", nil if it has none.
+func (t *translator) refuseWithoutOperator(value, op *jsonValue) {
+	if constant := value.get("constant"); op == nil && constant != nil {
+		t.refuse(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
+	}
+	if op == nil && value.get("distribution") != nil {
+		t.refuse(value.Start, "sampling from continuous distributions is not supported")
+	}
+	t.refuse(value.Start, "an expression has no \"op\", want one")
 }
 
 // requireKeys checks that an operator has exactly the given keys.
@@ -227,11 +235,7 @@ func (t *translator) requireKeys(value *jsonValue, keys ...string) {
 		}
 	}
 	for _, member := range value.members {
-		known := member.key == "op" || member.key == "comment" || strings.HasPrefix(member.key, "x-")
-		for _, key := range keys {
-			known = known || key == member.key
-		}
-		if !known {
+		if member.key != "op" && !isExtension(member.key) && !slices.Contains(keys, member.key) {
 			t.refuse(member.pos, "the operator %s has a key %q, want only %s", value.get("op").describe(), shortened(member.key), strings.Join(keys, ", "))
 		}
 	}
@@ -259,7 +263,7 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 		t.requireKeys(value, "function", "args")
 		return t.expandCall(value, context)
 	case "aa", "da":
-		meaning := t.partOf(value, context)
+		meaning := t.symbolOf(value, context)
 		if meaning.composite != nil {
 			t.refuse(value.Start, "found an array or a datatype, want a number or a Boolean")
 		}
@@ -335,31 +339,30 @@ func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 	case text:
 		meaning, _ := context.find(value.text)
 		return meaning.isBool || meaning.slot != nil && meaning.slot.typ.kind == boolType
-	case object:
-		op := value.get("op")
-		if op == nil {
-			return false
-		}
-		switch op.text {
-		case "∨", "∧", "⇒", "=", "≠", "<", "≤", ">", "≥", "¬", "initial", "deadlock", "∀", "∃":
-			return true
-		case "ite":
-			return value.get("then") != nil && t.isBool(value.get("then"), context)
-		}
+	}
+	op := value.get("op")
+	if op == nil {
+		return false
+	}
+	switch op.text {
+	case "∨", "∧", "⇒", "=", "≠", "<", "≤", ">", "≥", "¬", "initial", "deadlock", "∀", "∃":
+		return true
+	case "ite":
+		return value.get("then") != nil && t.isBool(value.get("then"), context)
 	}
 	return false
 }
 
 // constant returns the value of an expression over numbers and constants of the document; nil if
-// it depends on anything else. depth is the nesting depth so far.
+// it depends on anything else, or has large numbers. depth is the nesting depth so far.
 func (t *translator) constant(value *jsonValue, context *exprContext, depth int) *big.Rat {
-	const maxConstantDepth = 100
+	const maxConstantDepth, maxCharacters, maxBits = 100, 20, 64
 	if value == nil || depth > maxConstantDepth {
 		return nil
 	}
 	switch value.kind {
 	case number:
-		if len(value.text) > 20 || strings.ContainsAny(value.text, "eE") {
+		if len(value.text) > maxCharacters || strings.ContainsAny(value.text, "eE") {
 			return nil
 		}
 		fraction, _ := new(big.Rat).SetString(value.text)
@@ -367,19 +370,23 @@ func (t *translator) constant(value *jsonValue, context *exprContext, depth int)
 	case text:
 		meaning, _ := context.find(value.text)
 		return t.constant(meaning.definition, context, depth+1)
-	case object:
-		op, left, right := value.get("op"), t.constant(value.get("left"), context, depth+1), t.constant(value.get("right"), context, depth+1)
-		if op == nil || left == nil || right == nil || left.Num().BitLen()+right.Num().BitLen() > 64 {
-			return nil
-		}
-		switch op.text {
-		case "+":
-			return left.Add(left, right)
-		case "-":
-			return left.Sub(left, right)
-		case "*":
-			return left.Mul(left, right)
-		}
+	}
+	op := value.get("op")
+	left := t.constant(value.get("left"), context, depth+1)
+	right := t.constant(value.get("right"), context, depth+1)
+	if left == nil || right == nil || left.Num().BitLen()+right.Num().BitLen() > maxBits {
+		return nil
+	}
+	switch {
+	case op.isText("+"):
+		return left.Add(left, right)
+	case op.isText("-"):
+		return left.Sub(left, right)
+	case op.isText("*"):
+		return left.Mul(left, right)
 	}
 	return nil
 }
+
+// spanAt returns an empty span at a position.
+func spanAt(pos syntax.Pos) syntax.Span { return syntax.Span{Start: pos, Stop: pos} }

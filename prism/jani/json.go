@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -168,27 +169,31 @@ func (p *parser) expect(char byte) {
 
 // value parses a value of any kind.
 func (p *parser) value() *jsonValue {
-	json := &jsonValue{Span: syntax.Span{Start: p.pos()}}
+	parsed := &jsonValue{Span: syntax.Span{Start: p.pos()}}
 	switch char := p.peek(); {
-	case char == '{' || char == '[':
-		if p.depth++; p.depth > maxDepth {
-			p.fail("values are nested more than %d deep, want fewer", maxDepth)
-		}
-		if char == '{' {
-			p.object(json)
-		} else {
-			p.array(json)
-		}
-		p.depth--
+	case char == '{':
+		p.nested(p.object, parsed)
+	case char == '[':
+		p.nested(p.array, parsed)
 	case char == '"':
-		json.kind, json.text = text, p.stringLiteral()
-	case char == '-' || '0' <= char && char <= '9':
-		json.kind, json.text = number, p.number()
+		parsed.kind, parsed.text = text, p.stringLiteral()
+	case char == '-' || isDigit(char):
+		parsed.kind, parsed.text = number, p.number()
 	default:
-		p.literal(json)
+		p.literal(parsed)
 	}
-	json.Stop = p.pos()
-	return json
+	parsed.Stop = p.pos()
+	return parsed
+}
+
+// nested parses an object or array into value, one level deeper.
+func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
+	p.depth++
+	if p.depth > maxDepth {
+		p.fail("values are nested more than %d deep, want fewer", maxDepth)
+	}
+	parse(value)
+	p.depth--
 }
 
 // object parses an object, whose keys must be different, into value.
@@ -289,41 +294,43 @@ func (p *parser) literal(value *jsonValue) {
 // number parses a number and returns its text.
 func (p *parser) number() string {
 	start := p.offset
-	if p.peek() == '-' {
-		p.offset++
-	}
-	if p.peek() == '0' {
-		p.offset++
-	} else {
+	p.skipByte("-")
+	if !p.skipByte("0") {
 		p.digits()
 	}
-	if p.peek() == '.' {
-		p.offset++
+	if p.skipByte(".") {
 		p.digits()
 	}
-	if char := p.peek(); char == 'e' || char == 'E' {
-		p.offset++
-		if char := p.peek(); char == '+' || char == '-' {
-			p.offset++
-		}
+	if p.skipByte("eE") {
+		p.skipByte("+-")
 		p.digits()
 	}
-	if char := p.peek(); '0' <= char && char <= '9' {
+	if isDigit(p.peek()) {
 		p.fail("a number starts with 0, want no digit behind it")
 	}
 	return string(p.src[start:p.offset])
 }
 
+// skipByte skips the next byte if it is one of chars, and reports whether it did.
+func (p *parser) skipByte(chars string) bool {
+	if p.offset >= len(p.src) || strings.IndexByte(chars, p.src[p.offset]) < 0 {
+		return false
+	}
+	p.offset++
+	return true
+}
+
 // digits parses one or more digits.
 func (p *parser) digits() {
-	start := p.offset
-	for char := p.peek(); '0' <= char && char <= '9'; char = p.peek() {
-		p.offset++
-	}
-	if p.offset == start {
+	if !isDigit(p.peek()) {
 		p.fail("found %s, want a digit", p.describeNext())
 	}
+	for isDigit(p.peek()) {
+		p.offset++
+	}
 }
+
+func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 
 // stringLiteral parses a string and returns its decoded text.
 func (p *parser) stringLiteral() string {

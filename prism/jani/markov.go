@@ -2,23 +2,16 @@ package jani
 
 import "tilecheck/prism/syntax"
 
-// raceCommand combines all edges with rates of a Markov automaton into one command. By maximal progress
-// it is enabled only if no other edge is enabled; then the edges race, and each wins with its rate
-// divided by the total rate. The result is the embedded MDP, in which time becomes a reward: a
-// reward per unit of time is multiplied by the mean sojourn time of the state.
+// raceCommand combines all edges with rates of a Markov automaton into one command; nil if there are none.
+// By maximal progress it is enabled only if no other edge is enabled; then the edges race, and each wins with
+// its rate divided by the total rate. The result is the embedded MDP, in which time becomes a reward: a
+// reward per unit of time is multiplied by the mean sojourn time of the state. immediate holds the guards of
+// the other edges.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
 func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 	span := t.doc.span
-	total := zeroExpr(span)
-	for _, delay := range t.rateCommands {
-		total = joinWith(syntax.OpAdd, []syntax.Expr{total, &syntax.Cond{C: delay.command.Guard, T: delay.rate, E: zeroExpr(span), Span: span}})
-	}
-	t.addSize(span.Start, 4*len(t.rateCommands))
-	for _, reward := range t.rewards {
-		reward.decl.Items = nil // immediate states have no sojourn time
-	}
-	rate := t.defineFormula("exit_rate", total)
+	rate := t.defineFormula("exit_rate", t.totalRate())
 	var noImmediate syntax.Expr
 	if anyImmediate := joinWith(syntax.OpOr, immediate); anyImmediate != nil {
 		noImmediate = &syntax.Unary{Op: syntax.OpNot, X: anyImmediate, Span: span}
@@ -28,40 +21,88 @@ func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 	}
 	waits := t.defineFormula("waits", conjunction(compareRate(syntax.OpGt), noImmediate))
 	t.result.Rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
-	dividedByRate := func(expr syntax.Expr) syntax.Expr {
-		return &syntax.Binary{Op: syntax.OpDiv, X: expr, Y: rate, OpPos: span.Start, Span: span}
+	race := &race{
+		waits:    waits,
+		rate:     rate,
+		deadlock: conjunction(compareRate(syntax.OpEq), noImmediate),
 	}
-	race := &syntax.Command{Guard: waits, Span: span}
-	for _, delay := range t.rateCommands {
-		for _, update := range delay.command.Updates {
-			share := &syntax.Cond{C: delay.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
-			race.Updates = append(race.Updates, &syntax.Update{Prob: dividedByRate(share), Assigns: update.Assigns, Span: update.Span})
+	command := &syntax.Command{Guard: waits, Updates: t.raceUpdates(race), Span: span}
+	t.addRaceRewards(race)
+	if len(t.rateCommands) == 0 {
+		return nil
+	}
+	return command
+}
+
+// race holds the expressions that describe how the edges with rates race in a state.
+type race struct {
+	waits    syntax.Expr // whether time passes in the state
+	rate     syntax.Expr // the exit rate of the state
+	deadlock syntax.Expr // whether the state has no enabled edge
+}
+
+// dividedByRate returns the quotient of an expression and the exit rate.
+func (r *race) dividedByRate(expr syntax.Expr, span syntax.Span) syntax.Expr {
+	return &syntax.Binary{Op: syntax.OpDiv, X: expr, Y: r.rate, OpPos: span.Start, Span: span}
+}
+
+// totalRate returns the sum of the rates of the enabled edges.
+func (t *translator) totalRate() syntax.Expr {
+	span := t.doc.span
+	total := zeroExpr(span)
+	for _, edge := range t.rateCommands {
+		enabledRate := &syntax.Cond{C: edge.command.Guard, T: edge.rate, E: zeroExpr(span), Span: span}
+		total = joinWith(syntax.OpAdd, []syntax.Expr{total, enabledRate})
+	}
+	t.addSize(span.Start, 4*len(t.rateCommands))
+	return total
+}
+
+// raceUpdates returns the updates of all edges with rates, each with the probability that it wins the race.
+func (t *translator) raceUpdates(race *race) []*syntax.Update {
+	span := t.doc.span
+	var updates []*syntax.Update
+	for _, edge := range t.rateCommands {
+		for _, update := range edge.command.Updates {
+			enabledRate := &syntax.Cond{C: edge.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
+			updates = append(updates, &syntax.Update{Prob: race.dividedByRate(enabledRate, span), Assigns: update.Assigns, Span: update.Span})
 		}
-		t.addSize(span.Start, 6*len(delay.command.Updates))
+		t.addSize(span.Start, 6*len(edge.command.Updates))
 	}
-	// addTimeReward adds a reward of expr per unit of time to a structure.
-	addTimeReward := func(decl *syntax.Rewards, expr syntax.Expr) {
-		decl.Items = append(decl.Items, &syntax.RewardItem{Guard: waits, Value: dividedByRate(expr), Span: decl.Span},
-			&syntax.RewardItem{Guard: conjunction(compareRate(syntax.OpEq), noImmediate), Value: expr, Span: decl.Span}) // a deadlock has rate 1 in PRISM
+	return updates
+}
+
+// addRaceRewards adds the mean sojourn time, the rewards per unit of time, and the rewards of edges with rates
+// to the reward structures.
+func (t *translator) addRaceRewards(race *race) {
+	span := t.doc.span
+	for _, reward := range t.rewards {
+		reward.decl.Items = nil // immediate states have no sojourn time
 	}
-	addTimeReward(t.result.Time, oneExpr(span))
+	race.addTimeReward(t.result.Time, oneExpr(span), span)
 	for i, reward := range t.rewards {
 		if reward.err != nil {
 			continue
 		}
-		if expr := reward.timeReward; expr != nil && !isNumber(expr, "0") {
-			addTimeReward(reward.decl, expr)
+		if perTime := reward.timeReward; perTime != nil && !isNumber(perTime, "0") {
+			race.addTimeReward(reward.decl, perTime, span)
 		}
-		for _, delay := range t.rateCommands {
-			if expr := delay.stepRewards[i]; expr != nil && !isNumber(expr, "0") {
-				reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(waits, delay.command.Guard), Value: dividedByRate(productOf(delay.rate, expr)), Span: reward.span})
+		for _, edge := range t.rateCommands {
+			earned := edge.stepRewards[i]
+			if earned == nil || isNumber(earned, "0") {
+				continue
 			}
+			share := race.dividedByRate(productOf(edge.rate, earned), span)
+			reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(race.waits, edge.command.Guard), Value: share, Span: reward.span})
 		}
 	}
-	if len(t.rateCommands) == 0 {
-		return nil
-	}
-	return race
+}
+
+// addTimeReward adds a reward per unit of time to a structure. A deadlock has rate 1, as in PRISM.
+func (r *race) addTimeReward(decl *syntax.Rewards, perTime syntax.Expr, span syntax.Span) {
+	decl.Items = append(decl.Items,
+		&syntax.RewardItem{Guard: r.waits, Value: r.dividedByRate(perTime, span), Span: decl.Span},
+		&syntax.RewardItem{Guard: r.deadlock, Value: perTime, Span: decl.Span})
 }
 
 func zeroExpr(span syntax.Span) syntax.Expr { return &syntax.IntLit{Span: span} }

@@ -48,8 +48,8 @@ func (t *translator) translateEdge(instance *instance, e edge) {
 	if e.guard != nil && (e.guard.kind != boolean || !e.guard.isTrue) {
 		edge.guard = t.expr(e.guard, &exprContext{scope: instance.scope})
 	}
-	for _, d := range e.destinations {
-		for _, assignment := range d.assigns {
+	for _, destination := range e.destinations {
+		for _, assignment := range destination.assigns {
 			t.recordAccesses(edge, assignment)
 		}
 	}
@@ -59,97 +59,102 @@ func (t *translator) translateEdge(instance *instance, e edge) {
 // addIdleEdges adds, for the input-enabled actions of an instance, edges without effect that are enabled
 // where the instance has no other enabled edge with the action.
 func (t *translator) addIdleEdges(instance *instance) {
-	var actions []string
+	declared := instance.edges
+	var handled []string
 	for _, action := range t.doc.elements[instance.number].inputEnable {
-		if !slices.Contains(actions, action) {
-			actions = append(actions, action)
+		if slices.Contains(handled, action) {
+			continue
 		}
-	}
-	edges := instance.edges
-	for _, action := range actions {
+		handled = append(handled, action)
 		for location := range instance.automaton.locations {
-			var guards []syntax.Expr
-			always := false
-			for _, edge := range edges {
-				if edge.action == action && edge.location == location {
-					guards = append(guards, edge.guard)
-					always = always || edge.guard == nil
-				}
+			if idle := t.idleEdge(instance, location, withAction(declared, action), action); idle != nil {
+				instance.edges = append(instance.edges, idle)
 			}
-			if always {
-				continue
-			}
-			pos := t.doc.elements[instance.number].pos
-			idle := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
-			if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
-				idle.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: syntax.Span{Start: pos, Stop: pos}}
-			}
-			instance.edges = append(instance.edges, idle)
 		}
 	}
+}
+
+// idleEdge returns an edge without effect that is enabled in a location if none of the edges is; nil if one
+// of them is always enabled there.
+func (t *translator) idleEdge(instance *instance, location int, edges []*edgeInstance, action string) *edgeInstance {
+	var guards []syntax.Expr
+	for _, edge := range edges {
+		if edge.location != location {
+			continue
+		}
+		if edge.guard == nil {
+			return nil
+		}
+		guards = append(guards, edge.guard)
+	}
+	pos := t.doc.elements[instance.number].pos
+	idle := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
+	if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
+		idle.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: spanAt(pos)}
+	}
+	return idle
 }
 
 // recordAccesses records the variables that an assignment of an edge writes and reads.
 func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
 	context := &exprContext{scope: edge.instance.scope, assigned: map[*slot]sizedExpr{}}
-	var write func(tree targetTree)
-	write = func(tree targetTree) {
-		for _, target := range tree.scalar {
-			variable := target.slot
-			if variable == edge.instance.location {
-				t.refuse(assign.ref.Start, "a location cannot be assigned")
-			}
-			edge.accesses = append(edge.accesses, access{variable, assign.index, true})
-			if len(target.conditions) > 0 {
-				edge.accesses = append(edge.accesses, access{variable, assign.index, false}) // may keep its value
-			}
-			edge.affectsReward = edge.affectsReward || variable.affectsReward
-			if !variable.transient && !slices.Contains(variable.writers, edge.instance.number) {
-				variable.writers = append(variable.writers, edge.instance.number)
-			}
+	t.recordWrites(edge, assign, t.targetsOf(assign.ref, context))
+	recordRead := func(variable *slot) {
+		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
+	}
+	t.visitReads(assign.value, edge.instance.scope, map[*function]bool{}, recordRead)
+	if index := assign.ref.get("index"); index != nil {
+		t.visitReads(index, edge.instance.scope, map[*function]bool{}, recordRead)
+	}
+}
+
+// recordWrites records the variables that an assignment may write.
+func (t *translator) recordWrites(edge *edgeInstance, assign assignment, targets targetTree) {
+	for _, target := range targets.scalar {
+		variable := target.slot
+		if variable == edge.instance.location {
+			t.refuse(assign.ref.Start, "a location cannot be assigned")
 		}
-		for _, subtree := range tree.elements {
-			write(subtree)
+		edge.accesses = append(edge.accesses, access{variable, assign.index, true})
+		if mayKeepValue := len(target.conditions) > 0; mayKeepValue {
+			edge.accesses = append(edge.accesses, access{variable, assign.index, false})
 		}
-		for _, subtree := range tree.members {
-			write(subtree)
+		edge.affectsReward = edge.affectsReward || variable.affectsReward
+		if !variable.transient && !slices.Contains(variable.writers, edge.instance.number) {
+			variable.writers = append(variable.writers, edge.instance.number)
 		}
 	}
-	write(t.targetsOf(assign.ref, context))
-	t.visitReads(assign.value, edge.instance.scope, map[*function]bool{}, func(variable *slot) {
-		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
-	})
-	if assign.ref.kind == object && assign.ref.get("index") != nil {
-		t.visitReads(assign.ref.get("index"), edge.instance.scope, map[*function]bool{}, func(variable *slot) {
-			edge.accesses = append(edge.accesses, access{variable, assign.index, false})
-		})
+	for _, element := range targets.elements {
+		t.recordWrites(edge, assign, element)
+	}
+	for _, member := range targets.members {
+		t.recordWrites(edge, assign, member)
 	}
 }
 
 // visitReads calls visit for all variables that an expression may read, possibly for more. called holds
 // the functions whose bodies have been visited.
 func (t *translator) visitReads(value *jsonValue, scope *scope, called map[*function]bool, visit func(*slot)) {
-	switch value.kind {
-	case text:
+	if value.kind == text {
 		meaning, _ := scope.find(value.text)
 		visitSlots(meaning, visit)
-	case array:
-		for _, element := range value.elements {
-			t.visitReads(element, scope, called, visit)
-		}
-	case object:
-		for _, member := range value.members {
-			switch member.key {
-			case "op", "fun", "comment", "member", "var", "type":
-			case "function":
-				function, functionScope := scope.function(member.value.text)
-				if function != nil && !called[function] {
-					called[function] = true
-					t.visitReads(function.body, functionScope, called, visit)
-				}
-			default:
-				t.visitReads(member.value, scope, called, visit)
+		return
+	}
+	for _, element := range value.elements {
+		t.visitReads(element, scope, called, visit)
+	}
+	for _, member := range value.members {
+		switch member.key {
+		case "op", "fun", "comment", "member", "var", "type":
+			// The value of such a key is not an expression.
+		case "function":
+			function, functionScope := scope.function(member.value.text)
+			if function != nil && !called[function] {
+				called[function] = true
+				t.visitReads(function.body, functionScope, called, visit)
 			}
+		default:
+			t.visitReads(member.value, scope, called, visit)
 		}
 	}
 }
@@ -183,34 +188,10 @@ type participant struct {
 	edges    []*edgeInstance
 }
 
-// listSteps lists the steps in which every participant has edges. Without synchronisation vectors a
-// single automaton has one step per action.
+// listSteps lists the steps in which every participant has edges.
 func (t *translator) listSteps() {
-	syncs := t.doc.syncs
-	if len(t.instances) == 1 && !t.doc.hasSyncs {
-		syncs = nil
-		var seen []string
-		for _, edge := range t.instances[0].edges {
-			if edge.action != "" && !slices.Contains(seen, edge.action) {
-				seen = append(seen, edge.action)
-				syncs = append(syncs, vector{pos: edge.pos, actions: []string{edge.action}, result: edge.action})
-			}
-		}
-	}
-	for _, vector := range syncs {
-		step := &step{pos: vector.pos, name: vector.result}
-		possible := true
-		for i, action := range vector.actions {
-			if action == "" {
-				continue
-			}
-			if step.name == "" {
-				step.name = action
-			}
-			step.participants = append(step.participants, participant{t.instances[i], withAction(t.instances[i].edges, action)})
-			possible = possible && len(step.participants[len(step.participants)-1].edges) > 0
-		}
-		if possible && len(step.participants) > 0 {
+	for _, vector := range t.synchronisationVectors() {
+		if step := t.vectorStep(vector); step != nil {
 			t.steps = append(t.steps, step)
 		}
 	}
@@ -219,6 +200,46 @@ func (t *translator) listSteps() {
 			t.steps = append(t.steps, &step{pos: silent[0].pos, participants: []participant{{instance, silent}}})
 		}
 	}
+}
+
+// synchronisationVectors returns the synchronisation vectors of the document. If it has none, a single
+// automaton has one vector per action.
+func (t *translator) synchronisationVectors() []vector {
+	if len(t.instances) != 1 || t.doc.hasSyncs {
+		return t.doc.syncs
+	}
+	var vectors []vector
+	seen := map[string]bool{"": true}
+	for _, edge := range t.instances[0].edges {
+		if !seen[edge.action] {
+			seen[edge.action] = true
+			vectors = append(vectors, vector{pos: edge.pos, actions: []string{edge.action}, result: edge.action})
+		}
+	}
+	return vectors
+}
+
+// vectorStep returns the step of a synchronisation vector; nil if a participant has no edge for it, or if
+// there are no participants. The step is named after its result, or else after its first action.
+func (t *translator) vectorStep(vector vector) *step {
+	step := &step{pos: vector.pos, name: vector.result}
+	for i, action := range vector.actions {
+		if action == "" {
+			continue
+		}
+		edges := withAction(t.instances[i].edges, action)
+		if len(edges) == 0 {
+			return nil
+		}
+		if step.name == "" {
+			step.name = action
+		}
+		step.participants = append(step.participants, participant{t.instances[i], edges})
+	}
+	if len(step.participants) == 0 {
+		return nil
+	}
+	return step
 }
 
 // withAction returns the edges with an action; "" for silent ones.
@@ -252,16 +273,11 @@ func (t *translator) assignModulesWithinLimit() {
 // findTooLarge returns the step at which the number of combined edges exceeds maxCommands; nil if there is
 // none.
 func (t *translator) findTooLarge() *step {
-	count := 0
+	total := 0
 	for _, step := range t.steps {
 		for _, module := range t.modulesOf(step) {
-			n := 1
-			for _, participant := range step.participants {
-				if participant.instance.module == module {
-					n = min(n*len(participant.edges), maxCommands+1)
-				}
-			}
-			if count += n; count > maxCommands {
+			total += combinationCount(step.edgeLists(module))
+			if total > maxCommands {
 				return step
 			}
 		}
@@ -269,29 +285,39 @@ func (t *translator) findTooLarge() *step {
 	return nil
 }
 
+// edgeLists returns the edges of each participant in a module.
+func (s *step) edgeLists(module int) [][]*edgeInstance {
+	var lists [][]*edgeInstance
+	for _, participant := range s.participants {
+		if participant.instance.module == module {
+			lists = append(lists, participant.edges)
+		}
+	}
+	return lists
+}
+
+// combinationCount returns the number of ways to select one edge of each list, at most maxCommands+1.
+func combinationCount(lists [][]*edgeInstance) int {
+	count := 1
+	for _, edges := range lists {
+		count = min(count*len(edges), maxCommands+1)
+	}
+	return count
+}
+
 // assignModules assigns instances and variables to modules. If shareVariables is set, a variable that
 // several modules write becomes shared; otherwise these modules are merged.
 func (t *translator) assignModules(shareVariables bool) {
 	for i, instance := range t.instances {
-		if instance.module = i; t.doc.markov {
+		instance.module = i
+		if t.doc.markov {
 			instance.module = 0 // edges of different automata race
 		}
 	}
-	labelled := make(map[*edgeInstance]bool) // moves in a step that has an action
 	for _, step := range t.steps {
-		for _, participant := range step.participants {
-			for _, edge := range participant.edges {
-				labelled[edge] = labelled[edge] || step.name != "" || edge.affectsReward
-			}
-		}
-		for i, participant := range step.participants {
-			for _, other := range step.participants[:i] {
-				if t.mustShareModule(participant, other) {
-					t.mergeModules(participant.instance, other.instance)
-				}
-			}
-		}
+		t.mergeDependentParticipants(step)
 	}
+	labelled := t.labelledEdges()
 	for _, variable := range t.slots {
 		if variable.owner >= 0 || variable.transient {
 			continue
@@ -300,27 +326,58 @@ func (t *translator) assignModules(shareVariables bool) {
 			variable.module = 0
 			continue
 		}
-		var writer *instance
-		for _, instance := range t.instances {
-			for _, edge := range instance.edges {
-				if !labelled[edge] || !slices.ContainsFunc(edge.accesses, func(used access) bool { return used.writes && used.slot == variable }) {
-					continue
-				}
-				writer = instance
+		writer := t.lastWriter(variable, labelled)
+		switch {
+		case writer == nil:
+		case shareVariables:
+			variable.module, variable.shared = -1, true
+		default:
+			variable.module = writer.number
+			for _, i := range variable.writers {
+				t.mergeModules(t.instances[i], writer)
 			}
 		}
-		if writer == nil {
-			continue
-		}
-		if shareVariables {
-			variable.module, variable.shared = -1, true
-			continue
-		}
-		variable.module = writer.number
-		for _, i := range variable.writers {
-			t.mergeModules(t.instances[i], writer)
+	}
+}
+
+// mergeDependentParticipants merges the modules of participants that cannot take a step as separate modules.
+func (t *translator) mergeDependentParticipants(step *step) {
+	for i, participant := range step.participants {
+		for _, other := range step.participants[:i] {
+			if t.mustShareModule(participant, other) {
+				t.mergeModules(participant.instance, other.instance)
+			}
 		}
 	}
+}
+
+// labelledEdges returns the edges whose commands get an action: edges of a step with an action, and edges
+// that affect a reward.
+func (t *translator) labelledEdges() map[*edgeInstance]bool {
+	labelled := make(map[*edgeInstance]bool)
+	for _, step := range t.steps {
+		for _, participant := range step.participants {
+			for _, edge := range participant.edges {
+				if step.name != "" || edge.affectsReward {
+					labelled[edge] = true
+				}
+			}
+		}
+	}
+	return labelled
+}
+
+// lastWriter returns the last instance with a labelled edge that writes a variable; nil if there is none.
+func (t *translator) lastWriter(variable *slot, labelled map[*edgeInstance]bool) *instance {
+	writesVariable := func(used access) bool { return used.writes && used.slot == variable }
+	for _, instance := range slices.Backward(t.instances) {
+		for _, edge := range instance.edges {
+			if labelled[edge] && slices.ContainsFunc(edge.accesses, writesVariable) {
+				return instance
+			}
+		}
+	}
+	return nil
 }
 
 // mustShareModule reports whether two participants cannot take a step as separate modules.
@@ -335,22 +392,32 @@ func (t *translator) mustShareModule(first, second participant) bool {
 // dependsOn reports whether one participant accesses a variable after the writer has assigned it in the
 // same step, or assigns it too.
 func dependsOn(writer, other participant) bool {
-	firstWrite := make(map[*slot]int) // smallest index of a write
-	for _, edge := range writer.edges {
-		for _, used := range edge.accesses {
-			if i, ok := firstWrite[used.slot]; used.writes && (!ok || used.index < i) {
-				firstWrite[used.slot] = used.index
-			}
-		}
-	}
+	firstWrite := writer.firstWrites()
 	for _, edge := range other.edges {
 		for _, used := range edge.accesses {
-			if i, ok := firstWrite[used.slot]; ok && (used.index > i || used.writes) {
+			index, written := firstWrite[used.slot]
+			if written && (used.writes || used.index > index) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// firstWrites returns the smallest index at which the edges of a participant assign each variable.
+func (p participant) firstWrites() map[*slot]int {
+	first := make(map[*slot]int)
+	for _, edge := range p.edges {
+		for _, used := range edge.accesses {
+			if !used.writes {
+				continue
+			}
+			if index, ok := first[used.slot]; !ok || used.index < index {
+				first[used.slot] = used.index
+			}
+		}
+	}
+	return first
 }
 
 // mergeModules merges the modules of two instances.

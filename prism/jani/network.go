@@ -2,6 +2,7 @@ package jani
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,7 +27,6 @@ type combinedCommand struct {
 // modules.
 func (t *translator) buildModules() {
 	var modules []int
-	commands := make(map[int][]*syntax.Command)
 	for _, instance := range t.instances {
 		if !slices.Contains(modules, instance.module) {
 			modules = append(modules, instance.module)
@@ -34,22 +34,38 @@ func (t *translator) buildModules() {
 	}
 	var combinedSteps []stepCommands
 	for _, step := range t.steps {
-		byGroup, classes := t.combineStep(step)
-		combinedSteps = append(combinedSteps, stepCommands{step, byGroup, classes})
+		combinedSteps = append(combinedSteps, t.combineStep(step))
 	}
-	var raceCommand *syntax.Command
+	var race *syntax.Command
 	if t.doc.markov {
-		var immediate []syntax.Expr
-		for _, combined := range combinedSteps {
-			for _, command := range combined.byModule[modules[0]] {
-				immediate = append(immediate, command.command.Guard)
-			}
-		}
-		raceCommand = t.raceCommand(immediate)
+		race = t.raceCommand(guardsOf(combinedSteps, modules[0]))
 	}
 	actions := make(names)
-	silentEqual := silentRewardsEqual(combinedSteps)
-	for _, combined := range combinedSteps {
+	commands := make(map[int][]*syntax.Command)
+	t.nameSteps(combinedSteps, modules, actions, commands)
+	if race != nil {
+		race.Action = &syntax.Ident{Name: actions.unused("delay"), Span: race.Span}
+		commands[modules[0]] = append(commands[modules[0]], race)
+	}
+	t.writeModules(modules, commands)
+}
+
+// guardsOf returns the guards of the commands that steps have in a module.
+func guardsOf(steps []stepCommands, module int) []syntax.Expr {
+	var guards []syntax.Expr
+	for _, step := range steps {
+		for _, combined := range step.byModule[module] {
+			guards = append(guards, combined.command.Guard)
+		}
+	}
+	return guards
+}
+
+// nameSteps gives the commands of each step their actions, one for each class of rewards, and adds them to
+// the commands of the modules.
+func (t *translator) nameSteps(steps []stepCommands, modules []int, actions names, commands map[int][]*syntax.Command) {
+	silentEqual := silentRewardsEqual(steps)
+	for _, combined := range steps {
 		for _, class := range combined.rewardClasses {
 			name := combined.step.name
 			if name == "" && class != "" && !silentEqual {
@@ -57,16 +73,12 @@ func (t *translator) buildModules() {
 			}
 			var action *syntax.Ident
 			if name != "" {
-				action = &syntax.Ident{Name: actions.unused(name), Span: syntax.Span{Start: combined.step.pos, Stop: combined.step.pos}}
+				action = &syntax.Ident{Name: actions.unused(name), Span: spanAt(combined.step.pos)}
 			}
-			t.addStepRewards(combined.step, action, combined.addNamed(modules, action, class, commands))
+			rewards := combined.addNamed(modules, action, class, commands)
+			t.addStepRewards(combined.step, action, rewards)
 		}
 	}
-	if raceCommand != nil {
-		raceCommand.Action = &syntax.Ident{Name: actions.unused("delay"), Span: raceCommand.Span}
-		commands[modules[0]] = append(commands[modules[0]], raceCommand)
-	}
-	t.writeModules(modules, commands)
 }
 
 // stepCommands holds the commands of a step by module, and the classes of their rewards.
@@ -90,19 +102,20 @@ func silentRewardsEqual(steps []stepCommands) bool {
 
 // addNamed adds the commands of one reward class to the modules, with an action, and returns their
 // rewards.
-func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) (stepRewards []syntax.Expr) {
+func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) []syntax.Expr {
+	var stepRewards []syntax.Expr
 	for _, module := range modules {
 		combined := s.byModule[module]
 		rewarded := hasRewards(combined)
-		for _, c := range combined {
-			if rewarded && c.rewardClass != class {
+		for _, command := range combined {
+			if rewarded && command.rewardClass != class {
 				continue
 			}
-			command := *c.command
-			command.Action = action
-			commands[module] = append(commands[module], &command)
+			named := *command.command
+			named.Action = action
+			commands[module] = append(commands[module], &named)
 			if stepRewards == nil || rewarded {
-				stepRewards = c.stepRewards
+				stepRewards = command.stepRewards
 			}
 		}
 	}
@@ -114,46 +127,46 @@ func hasRewards(commands []*combinedCommand) bool {
 	return slices.ContainsFunc(commands, func(combined *combinedCommand) bool { return combined.rewardClass != "" })
 }
 
-// combineStep combines the edges of a step by module, and lists the classes of their rewards.
-func (t *translator) combineStep(step *step) (byModule map[int][]*combinedCommand, classes []string) {
-	var edgeLists [][]*edgeInstance
-	var modules []int
-	byModule = make(map[int][]*combinedCommand)
-	for _, module := range t.modulesOf(step) {
-		edgeLists = edgeLists[:0]
-		for _, participant := range step.participants {
-			if participant.instance.module == module {
-				edgeLists = append(edgeLists, participant.edges)
-			}
-		}
-		modules = append(modules, module)
-		forEachCombination(len(edgeLists), func(i int) int { return len(edgeLists[i]) }, func(index []int) {
+// combineStep combines the edges of a step by module. The edges with rates of a Markov automaton are
+// collected apart, because they race.
+func (t *translator) combineStep(step *step) stepCommands {
+	combined := stepCommands{step: step, byModule: make(map[int][]*combinedCommand)}
+	modules := t.modulesOf(step)
+	for _, module := range modules {
+		lists := step.edgeLists(module)
+		forEachCombination(len(lists), func(i int) int { return len(lists[i]) }, func(index []int) {
 			var edges []*edgeInstance
 			for i, k := range index {
-				edges = append(edges, edgeLists[i][k])
+				edges = append(edges, lists[i][k])
 			}
 			command := t.combine(edges)
 			if t.doc.markov && command.rate != nil {
 				t.rateCommands = append(t.rateCommands, command)
 				return
 			}
-			byModule[module] = append(byModule[module], command)
+			combined.byModule[module] = append(combined.byModule[module], command)
 		})
 	}
+	combined.listRewardClasses(modules)
+	return combined
+}
+
+// listRewardClasses lists the classes of the rewards that the commands earn; one empty class if none earns
+// rewards.
+func (s *stepCommands) listRewardClasses(modules []int) {
 	for _, module := range modules {
-		if !hasRewards(byModule[module]) {
+		if !hasRewards(s.byModule[module]) {
 			continue
 		}
-		for _, combined := range byModule[module] {
-			if !slices.Contains(classes, combined.rewardClass) {
-				classes = append(classes, combined.rewardClass)
+		for _, combined := range s.byModule[module] {
+			if !slices.Contains(s.rewardClasses, combined.rewardClass) {
+				s.rewardClasses = append(s.rewardClasses, combined.rewardClass)
 			}
 		}
 	}
-	if len(classes) == 0 {
-		classes = []string{""}
+	if len(s.rewardClasses) == 0 {
+		s.rewardClasses = []string{""}
 	}
-	return byModule, classes
 }
 
 // modulesOf returns the modules of the participants of a step.
@@ -168,20 +181,20 @@ func (t *translator) modulesOf(step *step) []int {
 }
 
 // forEachCombination calls visit for all combinations of count numbers, where number i is below limit(i).
+// It counts like an odometer whose last number changes fastest.
 func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 	index := make([]int, count)
 	for {
 		visit(index)
-		i := count - 1
-		for ; i >= 0; i-- {
-			if index[i]++; index[i] < limit(i) {
-				break
-			}
-			index[i] = 0
+		last := count - 1
+		for last >= 0 && index[last]+1 >= limit(last) {
+			index[last] = 0
+			last--
 		}
-		if i < 0 {
+		if last < 0 {
 			return
 		}
+		index[last]++
 	}
 }
 
@@ -189,7 +202,7 @@ func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 // their destinations.
 func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	first := edges[0]
-	span := syntax.Span{Start: first.pos, Stop: first.pos}
+	span := spanAt(first.pos)
 	combined := &combinedCommand{edges: edges, command: &syntax.Command{Span: span}}
 	var guards []syntax.Expr
 	var rate syntax.Expr
@@ -286,23 +299,24 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 // assignValue records the values that an assignment gives to variables in next; env has the values before
 // the assignments of the same index.
 func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
-	switch {
-	case len(targets.scalar) > 0:
+	if len(targets.scalar) > 0 {
 		if assigned.expr == nil {
 			t.refuse(assignment.value.Start, "found an array or a datatype, want a single value")
 		}
-		for _, one := range targets.scalar {
-			t.assignScalar(next, env, one, sizedExpr{expr: assigned.expr, size: assigned.size}, assignment)
+		for _, target := range targets.scalar {
+			t.assignScalar(next, env, target, sizedExpr{expr: assigned.expr, size: assigned.size}, assignment)
 		}
-	case assigned.composite == nil || len(assigned.composite.elements) != len(targets.elements) || len(assigned.composite.members) != len(targets.members):
+		return
+	}
+	parts := assigned.composite
+	if parts == nil || len(parts.elements) != len(targets.elements) || len(parts.members) != len(targets.members) {
 		t.refuse(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
-	default:
-		for i, tree := range targets.elements {
-			t.assignValue(next, env, tree, assigned.composite.elements[i], assignment)
-		}
-		for name, member := range targets.members {
-			t.assignValue(next, env, member, assigned.composite.members[name], assignment)
-		}
+	}
+	for i, element := range targets.elements {
+		t.assignValue(next, env, element, parts.elements[i], assignment)
+	}
+	for name, member := range targets.members {
+		t.assignValue(next, env, member, parts.members[name], assignment)
 	}
 }
 
@@ -313,43 +327,51 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	current, assignedBefore := next[variable]
 	if len(target.conditions) == 0 {
 		// Two assignments with variable indices may or may not write the same element.
-		if assignedBefore && !current.conditional && syntax.ExprString(current.expr) != syntax.ExprString(assigned.expr) {
+		if assignedBefore && !current.conditional && !sameExpr(current.expr, assigned.expr) {
 			t.refuse(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
 		next[variable] = assigned
 		return
 	}
 	if !assignedBefore {
-		var ok bool
-		if current, ok = env[variable]; !ok {
-			current = sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: assignment.ref.Span}, size: 1}
-			if variable.transient {
-				current.expr = variable.initial
-			}
-		}
+		current = valueBefore(env, variable, assignment.ref.Span)
 	}
 	size := current.size + assigned.size + 1
 	var conditions []syntax.Expr
-	for _, w := range target.conditions {
-		conditions = append(conditions, w.expr)
-		size += w.size + 1
+	for _, condition := range target.conditions {
+		conditions = append(conditions, condition.expr)
+		size += condition.size + 1
 	}
 	t.addSize(assignment.pos, size)
-	next[variable] = sizedExpr{&syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: syntax.Span{Start: assignment.pos, Stop: assignment.pos}}, size, true}
+	chosen := &syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: spanAt(assignment.pos)}
+	next[variable] = sizedExpr{expr: chosen, size: size, conditional: true}
+}
+
+// valueBefore returns the value of a variable in env, or else its value in the state before the step.
+func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) sizedExpr {
+	if assigned, ok := env[variable]; ok {
+		return assigned
+	}
+	if variable.transient {
+		return sizedExpr{expr: variable.initial, size: 1}
+	}
+	return sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: span}, size: 1}
 }
 
 // updateAssigns returns the assignments of an update in the order of the variables, including new
 // locations.
 func (t *translator) updateAssigns(edges []*edgeInstance, index []int, env map[*slot]sizedExpr) []*syntax.Assign {
 	for i, edge := range edges {
-		if destination := edge.destinations[index[i]]; edge.instance.location != nil && destination.location != edge.location {
-			env[edge.instance.location] = sizedExpr{expr: &syntax.IntLit{Value: int32(destination.location), Span: syntax.Span{Start: destination.pos, Stop: destination.pos}}, size: 1}
+		destination := edge.destinations[index[i]]
+		if location := edge.instance.location; location != nil && destination.location != edge.location {
+			number := &syntax.IntLit{Value: int32(destination.location), Span: spanAt(destination.pos)}
+			env[location] = sizedExpr{expr: number, size: 1}
 		}
 	}
 	var assigns []*syntax.Assign
 	for _, variable := range t.slots {
 		assigned, ok := env[variable]
-		if ident, isIdent := assigned.expr.(*syntax.Ident); !ok || variable.transient || isIdent && ident.Name == variable.name {
+		if !ok || variable.transient || isVariable(assigned.expr, variable.name) {
 			continue
 		}
 		span := syntax.Span{Start: assigned.expr.Pos(), Stop: assigned.expr.End()}
@@ -358,33 +380,48 @@ func (t *translator) updateAssigns(edges []*edgeInstance, index []int, env map[*
 	return assigns
 }
 
+// isVariable reports whether an expression is the variable with a name, so that assigning it to the
+// variable has no effect.
+func isVariable(expr syntax.Expr, name string) bool {
+	ident, ok := expr.(*syntax.Ident)
+	return ok && ident.Name == name
+}
+
 // writeModules adds the modules with their variables and commands, and the global variables.
 func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Command) {
 	for _, module := range modules {
-		m := &syntax.Module{Commands: commands[module]}
-		var name []string
-		for _, instance := range t.instances {
-			if instance.module == module {
-				name = append(name, instance.automaton.name)
-				m.Span = syntax.Span{Start: instance.automaton.pos, Stop: instance.automaton.pos}
-			}
-		}
-		m.Name = &syntax.Ident{Name: t.usedNames.unused(strings.Join(name[:min(len(name), 3)], "_")), Span: m.Span}
-		for _, variable := range t.slots {
-			if !variable.transient && variable.module >= 0 && t.instances[variable.module].module == module {
-				m.Vars = append(m.Vars, t.declaration(variable))
-			}
-		}
-		m.Invariant = t.invariantOf(module)
-		t.modules = append(t.modules, m)
+		t.modules = append(t.modules, t.module(module, commands[module]))
 	}
 	for _, variable := range t.slots {
 		if !variable.transient && variable.module < 0 {
-			d := t.declaration(variable)
-			d.Shared = variable.shared
-			t.globals = append(t.globals, &syntax.GlobalDecl{Var: d, Span: d.Span})
+			decl := t.declaration(variable)
+			decl.Shared = variable.shared
+			t.globals = append(t.globals, &syntax.GlobalDecl{Var: decl, Span: decl.Span})
 		}
 	}
+}
+
+// module returns a module with its variables, invariant and commands. It is named after the first of its
+// automata.
+func (t *translator) module(number int, commands []*syntax.Command) *syntax.Module {
+	const maxNames = 3
+	result := &syntax.Module{Commands: commands}
+	var automata []string
+	for _, instance := range t.instances {
+		if instance.module == number {
+			automata = append(automata, instance.automaton.name)
+			result.Span = spanAt(instance.automaton.pos)
+		}
+	}
+	name := strings.Join(automata[:min(len(automata), maxNames)], "_")
+	result.Name = &syntax.Ident{Name: t.usedNames.unused(name), Span: result.Span}
+	for _, variable := range t.slots {
+		if !variable.transient && variable.module >= 0 && t.instances[variable.module].module == number {
+			result.Vars = append(result.Vars, t.declaration(variable))
+		}
+	}
+	result.Invariant = t.invariantOf(number)
+	return result
 }
 
 // invariantOf returns the conjunction of the time-progress conditions of a module's instances, each for
@@ -392,19 +429,27 @@ func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Comm
 func (t *translator) invariantOf(module int) syntax.Expr {
 	var conditions []syntax.Expr
 	for _, instance := range t.instances {
+		if instance.module != module {
+			continue
+		}
 		for i := range instance.automaton.locations {
-			value := instance.automaton.locations[i].progress
-			if instance.module != module || value == nil || value.kind == boolean && value.isTrue {
+			progress := instance.automaton.locations[i].progress
+			if isTrivial(progress) {
 				continue
 			}
-			expr := t.expr(value, &exprContext{scope: instance.scope})
-			if at := instance.atLocation(i, value.Start); at != nil {
-				expr = &syntax.Binary{Op: syntax.OpImplies, X: at, Y: expr, OpPos: value.Start, Span: value.Span}
+			condition := t.expr(progress, &exprContext{scope: instance.scope})
+			if inLocation := instance.atLocation(i, progress.Start); inLocation != nil {
+				condition = &syntax.Binary{Op: syntax.OpImplies, X: inLocation, Y: condition, OpPos: progress.Start, Span: progress.Span}
 			}
-			conditions = append(conditions, expr)
+			conditions = append(conditions, condition)
 		}
 	}
 	return conjunction(conditions...)
+}
+
+// isTrivial reports whether a condition is missing or true.
+func isTrivial(condition *jsonValue) bool {
+	return condition == nil || condition.kind == boolean && condition.isTrue
 }
 
 // declaration returns the declaration of a variable. A missing bound becomes that of a 32-bit int.
@@ -414,27 +459,27 @@ func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	if t.init == nil {
 		decl.Init = variable.initial
 	}
+	low, high := variable.typ.low, variable.typ.high
 	switch {
 	case variable.typ.kind == boolType:
 		decl.Type = syntax.BoolVar
+		return decl
 	case variable.typ.kind == clockType:
 		decl.Type, decl.Init = syntax.ClockVar, nil
-	case variable.typ.low == nil && variable.typ.high == nil:
+		return decl
+	case low == nil && high == nil:
 		decl.Type = syntax.IntVar
-	default:
-		context := &exprContext{scope: t.global}
-		if variable.owner >= 0 {
-			context.scope = t.instances[variable.owner].scope
-		}
-		low, high := numberValue(-1<<31, span.Start), numberValue(1<<31-1, span.Start)
-		if variable.typ.low != nil {
-			low = variable.typ.low
-		}
-		if variable.typ.high != nil {
-			high = variable.typ.high
-		}
-		decl.Low, decl.High = t.expr(low, context), t.expr(high, context)
+		return decl
+	case low == nil:
+		low = numberValue(math.MinInt32, span.Start)
+	case high == nil:
+		high = numberValue(math.MaxInt32, span.Start)
 	}
+	context := &exprContext{scope: t.global}
+	if variable.owner >= 0 {
+		context.scope = t.instances[variable.owner].scope
+	}
+	decl.Low, decl.High = t.expr(low, context), t.expr(high, context)
 	return decl
 }
 

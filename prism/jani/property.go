@@ -109,28 +109,10 @@ func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 }
 
 // boundedOperator translates the comparison of an operator with a number as a bounded operator, such as
-// P>=0.5; nil if PRISM's language has no such operator. PRISM's bounds hold for all schedulers, so a
-// lower bound must be on the minimum and an upper bound on the maximum.
+// P>=0.5; nil if PRISM's language has no such operator.
 func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
 	left := value.get("left")
-	leftOperator := left.get("op")
-	if !context.inProperty || leftOperator == nil || leftOperator.kind != text {
-		return nil
-	}
-	nondeterministic := t.doc.modelType != syntax.DTMC && t.doc.modelType != syntax.CTMC
-	switch op {
-	case syntax.OpGe, syntax.OpGt:
-		if nondeterministic && !strings.HasSuffix(leftOperator.text, "min") {
-			return nil
-		}
-	case syntax.OpLe, syntax.OpLt:
-		if nondeterministic && !strings.HasSuffix(leftOperator.text, "max") {
-			return nil
-		}
-	default:
-		return nil
-	}
-	if !slices.Contains([]string{"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"}, leftOperator.text) {
+	if !context.inProperty || !t.canBeBounded(left.get("op"), op) {
 		return nil
 	}
 	bound := syntax.Threshold{Rel: op, Bound: t.expr(value.get("right"), context)}
@@ -146,6 +128,25 @@ func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *ex
 		return expr
 	}
 	return nil
+}
+
+// canBeBounded reports whether PRISM's language can compare an operator of properties with a bound. PRISM's
+// bounds hold for all schedulers, so a lower bound must be on the minimum and an upper bound on the maximum.
+func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) bool {
+	if operator == nil || operator.kind != text {
+		return false
+	}
+	if !slices.Contains([]string{"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"}, operator.text) {
+		return false
+	}
+	hasSchedulers := t.doc.modelType != syntax.DTMC && t.doc.modelType != syntax.CTMC
+	switch comparison {
+	case syntax.OpGe, syntax.OpGt:
+		return !hasSchedulers || strings.HasSuffix(operator.text, "min")
+	case syntax.OpLe, syntax.OpLt:
+		return !hasSchedulers || strings.HasSuffix(operator.text, "max")
+	}
+	return false
 }
 
 // requireKeysOptionally checks that an operator has the required keys, and others only if they are in
@@ -166,29 +167,50 @@ func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
 	if op == nil || op.kind != text {
 		return t.expr(value, context)
 	}
-	const bounds = "step-bounds time-bounds reward-bounds"
-	temporal := &syntax.Temporal{Span: value.Span}
+	var temporal *syntax.Temporal
 	switch op.text {
-	case "U", "W", "R":
-		t.requireKeysOptionally(value, bounds, "left", "right")
-		temporal.Op = map[string]syntax.TemporalOp{"U": syntax.Until, "W": syntax.WeakUntil, "R": syntax.Release}[op.text]
-		temporal.X, temporal.Y = t.path(value.get("left"), context), t.path(value.get("right"), context)
-		if b, ok := temporal.X.(*syntax.BoolLit); ok && b.Value && op.text == "U" {
+	case "U":
+		temporal = t.binaryPath(value, syntax.Until, context)
+		if left, ok := temporal.X.(*syntax.BoolLit); ok && left.Value {
 			temporal.Op, temporal.X = syntax.Future, nil
 		}
-	case "F", "G", "X":
-		optional := bounds
-		if op.text == "X" {
-			optional = ""
-		}
-		t.requireKeysOptionally(value, optional, "exp")
-		temporal.Op = map[string]syntax.TemporalOp{"F": syntax.Future, "G": syntax.Globally, "X": syntax.Next}[op.text]
-		temporal.Y = t.path(value.get("exp"), context)
+	case "W":
+		temporal = t.binaryPath(value, syntax.WeakUntil, context)
+	case "R":
+		temporal = t.binaryPath(value, syntax.Release, context)
+	case "F":
+		temporal = t.unaryPath(value, syntax.Future, pathBounds, context)
+	case "G":
+		temporal = t.unaryPath(value, syntax.Globally, pathBounds, context)
+	case "X":
+		temporal = t.unaryPath(value, syntax.Next, "", context)
 	case "∧", "∨", "⇒", "¬":
 		return t.combinedPath(value, op, context)
 	default:
 		return t.expr(value, context)
 	}
+	t.addPathBounds(temporal, value, context)
+	return temporal
+}
+
+// pathBounds lists the keys of the bounds that a temporal operator may have.
+const pathBounds = "step-bounds time-bounds reward-bounds"
+
+// binaryPath translates a temporal operator with two operands, without its bounds.
+func (t *translator) binaryPath(value *jsonValue, op syntax.TemporalOp, context *exprContext) *syntax.Temporal {
+	t.requireKeysOptionally(value, pathBounds, "left", "right")
+	left, right := t.path(value.get("left"), context), t.path(value.get("right"), context)
+	return &syntax.Temporal{Op: op, X: left, Y: right, Span: value.Span}
+}
+
+// unaryPath translates a temporal operator with one operand, without its bounds.
+func (t *translator) unaryPath(value *jsonValue, op syntax.TemporalOp, optionalKeys string, context *exprContext) *syntax.Temporal {
+	t.requireKeysOptionally(value, optionalKeys, "exp")
+	return &syntax.Temporal{Op: op, Y: t.path(value.get("exp"), context), Span: value.Span}
+}
+
+// addPathBounds adds the bounds on steps, time and rewards to a temporal operator.
+func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	temporal.Bound = t.pathBound(value, context)
 	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !t.result.Elapse(temporal) {
 		t.refuse(timeBound.Start, "%s", NotTimed)
@@ -196,7 +218,6 @@ func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
 	if rewards := value.get("reward-bounds"); rewards != nil {
 		t.addRewardBounds(temporal, rewards, context)
 	}
-	return temporal
 }
 
 // combinedPath translates Boolean operators of path formulas.
@@ -213,24 +234,26 @@ func (t *translator) combinedPath(value, op *jsonValue, context *exprContext) sy
 // discrete time, and on time otherwise.
 func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	steps, times := value.get("step-bounds"), value.get("time-bounds")
-	timed := t.doc.hasTime()
+	hasTime := t.doc.hasTime()
 	switch {
 	case t.doc.markov && steps != nil:
 		t.refuse(value.Start, "bounds on the steps of a Markov automaton are not supported")
-	case steps != nil && timed:
-		t.refuse(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", noun.WithArticle(t.doc.modelType.String()))
-	case times != nil && !timed && !t.doc.markov:
-		t.refuse(times.Start, "found a time bound in %s, which has no time", noun.WithArticle(t.doc.modelType.String()))
+	case steps != nil && hasTime:
+		t.refuse(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", t.describeModel())
+	case times != nil && !hasTime:
+		t.refuse(times.Start, "found a time bound in %s, which has no time", t.describeModel())
 	case times != nil:
-		return t.boundInterval(times, context, false)
+		return t.timeInterval(times, context)
 	case steps != nil:
-		return t.boundInterval(steps, context, true)
+		return t.stepInterval(steps, context)
 	}
 	return nil
 }
 
-// addRewardBounds translates reward bounds to those of Storm's dialect. They depend on the rewards of each
-// path, so rewards that are a mean over destinations are refused.
+// describeModel returns the type of the model with an article, for error messages.
+func (t *translator) describeModel() string { return noun.WithArticle(t.doc.modelType.String()) }
+
+// addRewardBounds translates reward bounds to those of Storm's dialect.
 func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	if value.kind != array {
 		t.refuse(value.Start, "found %s, want bounds on rewards in an array", value.describe())
@@ -238,30 +261,75 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 	if t.doc.hasTime() && t.doc.modelType != syntax.CTMC {
 		t.refuse(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
-	for _, b := range value.elements {
-		if b.get("exp") == nil || b.get("accumulate") == nil || b.get("bounds") == nil {
-			t.refuse(b.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
-		}
-		t.checkAccumulate(b.get("accumulate"))
-		reward := t.findReward(b)
-		bound := t.boundInterval(b.get("bounds"), context, false)
-		switch {
-		case reward.isMean:
-			t.refuse(b.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
-		case bound == nil:
+	for _, element := range value.elements {
+		cost := t.rewardBound(element, context)
+		if cost == nil {
 			continue
-		case temporal.Op != syntax.Future && temporal.Op != syntax.Until || temporal.Bound != nil:
-			t.refuse(b.Start, "bounds on rewards are supported only for F and U without other bounds")
 		}
-		name := &syntax.Quoted{Name: reward.name, Span: reward.span}
-		temporal.Costs = append(temporal.Costs, &syntax.CostBound{Word: "rew", Struct: name, Bound: bound, Span: b.Span})
+		supportsCosts := temporal.Op == syntax.Future || temporal.Op == syntax.Until
+		if !supportsCosts || temporal.Bound != nil {
+			t.refuse(element.Start, "bounds on rewards are supported only for F and U without other bounds")
+		}
+		temporal.Costs = append(temporal.Costs, cost)
 	}
 }
 
+// rewardBound translates one reward bound; nil if it bounds nothing. It depends on the rewards of each path,
+// so rewards that are a mean over destinations are refused.
+func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
+	if value.get("exp") == nil || value.get("accumulate") == nil || value.get("bounds") == nil {
+		t.refuse(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
+	}
+	t.checkAccumulate(value.get("accumulate"))
+	reward := t.findReward(value)
+	bound := t.timeInterval(value.get("bounds"), context)
+	if reward.isMean {
+		t.refuse(value.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
+	}
+	if bound == nil {
+		return nil
+	}
+	name := &syntax.Quoted{Name: reward.name, Span: reward.span}
+	return &syntax.CostBound{Word: "rew", Struct: name, Bound: bound, Span: value.Span}
+}
+
+// timeInterval translates a bound on time or rewards; nil if it bounds nothing. PRISM's language has no
+// interval with two bounds of which one is exclusive.
+func (t *translator) timeInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+	bound := t.boundInterval(value, context)
+	if bound != nil && isOpenInterval(bound) {
+		t.refuse(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
+	}
+	return bound
+}
+
+// stepInterval translates a bound on steps; nil if it bounds nothing. Exclusive bounds of an interval become
+// inclusive ones that are one step tighter.
+func (t *translator) stepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+	bound := t.boundInterval(value, context)
+	if bound == nil || !isOpenInterval(bound) {
+		return bound
+	}
+	withOne := func(op syntax.Op, expr syntax.Expr) syntax.Expr {
+		return &syntax.Binary{Op: op, X: expr, Y: oneExpr(value.Span), OpPos: expr.Pos(), Span: value.Span}
+	}
+	if bound.LowStrict {
+		bound.Low, bound.LowStrict = withOne(syntax.OpAdd, bound.Low), false
+	}
+	if bound.HighStrict {
+		bound.High, bound.HighStrict = withOne(syntax.OpSub, bound.High), false
+	}
+	return bound
+}
+
+// isOpenInterval reports whether a bound has two sides of which at least one is exclusive.
+func isOpenInterval(bound *syntax.TimeBound) bool {
+	return bound.Low != nil && bound.High != nil && (bound.LowStrict || bound.HighStrict)
+}
+
 // boundInterval translates `{lower, lower-exclusive, upper, upper-exclusive}`; nil if there is neither
-// bound. For a bound on both sides, exclusive bounds on steps become inclusive ones that are one step
-// tighter.
-func (t *translator) boundInterval(value *jsonValue, context *exprContext, steps bool) *syntax.TimeBound {
+// bound.
+func (t *translator) boundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	if value.kind != object {
 		t.refuse(value.Start, "found %s, want a bound as an object", value.describe())
 	}
@@ -272,72 +340,46 @@ func (t *translator) boundInterval(value *jsonValue, context *exprContext, steps
 			bound.Low = t.expr(member.value, context)
 		case "upper":
 			bound.High = t.expr(member.value, context)
-		case "lower-exclusive", "upper-exclusive":
-			if member.value.kind != boolean {
-				t.refuse(member.value.Start, "found %s, want true or false", member.value.describe())
-			}
-			if member.key[0] == 'l' {
-				bound.LowStrict = member.value.isTrue
-			} else {
-				bound.HighStrict = member.value.isTrue
-			}
+		case "lower-exclusive":
+			bound.LowStrict = t.boolean(member.value)
+		case "upper-exclusive":
+			bound.HighStrict = t.boolean(member.value)
 		case "comment":
 		default:
 			t.refuse(member.pos, "a bound has a key %q, want only lower, lower-exclusive, upper, upper-exclusive", shortened(member.key))
 		}
 	}
+	if bound.Low == nil && bound.High == nil {
+		return nil
+	}
 	if bound.Low == nil {
 		bound.LowStrict = false
 	}
-	switch {
-	case bound.Low == nil && bound.High == nil:
-		return nil
-	case bound.Low == nil || bound.High == nil || !bound.LowStrict && !bound.HighStrict:
-		return bound
-	case !steps:
-		t.refuse(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
-	}
-	addOrSubtractOne := func(op syntax.Op, expr syntax.Expr) syntax.Expr {
-		return &syntax.Binary{Op: op, X: expr, Y: &syntax.IntLit{Value: 1, Span: value.Span}, OpPos: expr.Pos(), Span: value.Span}
-	}
-	if bound.LowStrict {
-		bound.Low, bound.LowStrict = addOrSubtractOne(syntax.OpAdd, bound.Low), false
-	}
-	if bound.HighStrict {
-		bound.High, bound.HighStrict = addOrSubtractOne(syntax.OpSub, bound.High), false
-	}
 	return bound
+}
+
+// boolean returns the value of true or false; any other value is an error.
+func (t *translator) boolean(value *jsonValue) bool {
+	if value.kind != boolean {
+		t.refuse(value.Start, "found %s, want true or false", value.describe())
+	}
+	return value.isTrue
 }
 
 // expectation translates Emin and Emax to an R operator.
 func (t *translator) expectation(value, op *jsonValue, context *exprContext) syntax.Expr {
 	t.requireKeysOptionally(value, "accumulate reach step-instant time-instant reward-instants", "exp")
-	steps, times, reach, accumulate := value.get("step-instant"), value.get("time-instant"), value.get("reach"), value.get("accumulate")
-	hasTime := t.doc.hasTime()
-	if r := value.get("reward-instants"); r != nil {
-		t.refuse(r.Start, "instants of rewards are not supported")
+	t.checkExpectation(value)
+	if reach := value.get("reach"); reach != nil {
+		path := &syntax.Temporal{Op: syntax.Future, Y: t.expr(reach, context), Span: reach.Span}
+		return t.rewardOperator(value, op, path)
 	}
-	switch {
-	case t.doc.markov && reach == nil && (accumulate == nil || steps != nil || times != nil):
-		t.refuse(value.Start, "instants of a Markov automaton are not supported")
-	case steps != nil && hasTime:
-		t.refuse(steps.Start, "a number of steps of %s is not supported, want an instant of time", noun.WithArticle(t.doc.modelType.String()))
-	case times != nil && !hasTime:
-		t.refuse(times.Start, "found an instant of time in %s, which has no time", noun.WithArticle(t.doc.modelType.String()))
-	case reach != nil && (steps != nil || times != nil):
-		t.refuse(value.Start, "found both reach and an instant, which PRISM's language cannot express")
-	case reach != nil && accumulate == nil:
-		t.refuse(value.Start, "found reach without accumulate, which PRISM's language cannot express")
-	case reach != nil:
-		to := &syntax.Temporal{Op: syntax.Future, Y: t.expr(reach, context), Span: reach.Span}
-		return t.rewardOperator(value, op, to)
-	}
-	instant := steps
-	if hasTime {
-		instant = times
+	instant := value.get("step-instant")
+	if t.doc.hasTime() {
+		instant = value.get("time-instant")
 	}
 	path := &syntax.RewardPath{Kind: syntax.Cumulative, Span: value.Span}
-	if accumulate == nil {
+	if value.get("accumulate") == nil {
 		path.Kind = syntax.Instantaneous
 		if instant == nil {
 			t.refuse(value.Start, "an expectation has no accumulate, reach or instant, want one of them")
@@ -347,6 +389,29 @@ func (t *translator) expectation(value, op *jsonValue, context *exprContext) syn
 		path.Bound = t.expr(instant, context)
 	}
 	return t.rewardOperator(value, op, path)
+}
+
+// checkExpectation refuses an expectation with instants that do not fit the model, or with a combination of
+// reach, accumulate and instants that PRISM's language cannot express.
+func (t *translator) checkExpectation(value *jsonValue) {
+	steps, times := value.get("step-instant"), value.get("time-instant")
+	reach, accumulate := value.get("reach"), value.get("accumulate")
+	hasInstant := steps != nil || times != nil
+	if instants := value.get("reward-instants"); instants != nil {
+		t.refuse(instants.Start, "instants of rewards are not supported")
+	}
+	switch {
+	case t.doc.markov && reach == nil && (accumulate == nil || hasInstant):
+		t.refuse(value.Start, "instants of a Markov automaton are not supported")
+	case steps != nil && t.doc.hasTime():
+		t.refuse(steps.Start, "a number of steps of %s is not supported, want an instant of time", t.describeModel())
+	case times != nil && !t.doc.hasTime():
+		t.refuse(times.Start, "found an instant of time in %s, which has no time", t.describeModel())
+	case reach != nil && hasInstant:
+		t.refuse(value.Start, "found both reach and an instant, which PRISM's language cannot express")
+	case reach != nil && accumulate == nil:
+		t.refuse(value.Start, "found reach without accumulate, which PRISM's language cannot express")
+	}
 }
 
 // rewardOperator returns the R operator for an expectation, with the given objective.
@@ -364,12 +429,13 @@ func (t *translator) checkAccumulate(value *jsonValue) {
 	if value.kind != array || len(value.elements) == 0 {
 		t.refuse(value.Start, "found %s, want steps, time or exit in an array", value.describe())
 	}
-	for _, arg := range value.elements {
+	for _, when := range value.elements {
 		switch {
-		case arg.isText("time") && !t.doc.hasTime():
-			t.refuse(arg.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", noun.WithArticle(t.doc.modelType.String()))
-		case !arg.isText("steps") && !arg.isText("time") && !arg.isText("exit"):
-			t.refuse(arg.Start, "found %s, want steps, time or exit", arg.describe())
+		case when.isText("steps"), when.isText("exit"):
+		case !when.isText("time"):
+			t.refuse(when.Start, "found %s, want steps, time or exit", when.describe())
+		case !t.doc.hasTime():
+			t.refuse(when.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
 		}
 	}
 }

@@ -49,22 +49,19 @@ func writeJSON(out *strings.Builder, value *jsonValue) {
 	case text:
 		out.WriteString(`"` + value.text + `"`)
 	case array:
-		out.WriteString("[")
-		for i, element := range value.elements {
-			if i > 0 {
-				out.WriteString(",")
-			}
+		separator := "["
+		for _, element := range value.elements {
+			out.WriteString(separator)
 			writeJSON(out, element)
+			separator = ","
 		}
 		out.WriteString("]")
 	case object:
-		out.WriteString("{")
-		for i, member := range value.members {
-			if i > 0 {
-				out.WriteString(",")
-			}
-			out.WriteString(`"` + member.key + `":`)
+		separator := "{"
+		for _, member := range value.members {
+			out.WriteString(separator + `"` + member.key + `":`)
 			writeJSON(out, member.value)
+			separator = ","
 		}
 		out.WriteString("}")
 	}
@@ -75,38 +72,50 @@ func writeJSON(out *strings.Builder, value *jsonValue) {
 func (t *translator) collectRewards() {
 	for _, declared := range t.doc.globals {
 		variable := t.global.names[declared.name].slot
-		if variable == nil || !variable.transient || variable.typ.kind == boolType {
-			continue
+		if variable != nil && variable.transient && variable.typ.kind != boolType {
+			value := &jsonValue{kind: text, text: declared.name, Span: declared.Span}
+			t.addReward(&reward{expr: value, span: declared.Span, onSteps: true, inStates: true, name: declared.name})
 		}
-		exp := &jsonValue{kind: text, text: declared.name, Span: declared.Span}
-		t.addReward(&reward{expr: exp, span: declared.Span, onSteps: true, inStates: true, name: declared.name})
 	}
 	for _, property := range t.doc.properties {
 		t.addRewardsOf(property.expr)
 	}
 	usedNames := make(names)
 	for _, reward := range t.rewards {
-		name := reward.name
-		if name == "" {
-			name = "reward"
-			if reward.expr.kind == text {
-				name = reward.expr.text
-			}
-		}
-		reward.name = usedNames.unused(name)
+		reward.name = usedNames.unused(reward.preferredName())
 		reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
 		if reward.inStates {
-			reward.err = catchRefusal(func() {
-				reward.timeReward = t.expr(reward.expr, &exprContext{scope: t.global})
-				if expr := reward.timeReward; !isNumber(expr, "0") {
-					reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: trueExpr(reward.span), Value: expr, Span: reward.span})
-				}
-			})
+			t.addStateReward(reward)
 		}
 		if reward.onSteps {
-			t.visitReads(reward.expr, t.global, map[*function]bool{}, func(variable *slot) { variable.affectsReward = variable.affectsReward || variable.transient })
+			t.visitReads(reward.expr, t.global, map[*function]bool{}, func(variable *slot) {
+				variable.affectsReward = variable.affectsReward || variable.transient
+			})
 		}
 	}
+}
+
+// preferredName returns the name of a reward structure, if it is not in use: the variable whose values are
+// the rewards, or else "reward".
+func (r *reward) preferredName() string {
+	switch {
+	case r.name != "":
+		return r.name
+	case r.expr.kind == text:
+		return r.expr.text
+	}
+	return "reward"
+}
+
+// addStateReward adds the state reward to a reward structure, unless it is 0.
+func (t *translator) addStateReward(reward *reward) {
+	reward.err = catchRefusal(func() {
+		reward.timeReward = t.expr(reward.expr, &exprContext{scope: t.global})
+		if !isNumber(reward.timeReward, "0") {
+			item := &syntax.RewardItem{Guard: trueExpr(reward.span), Value: reward.timeReward, Span: reward.span}
+			reward.decl.Items = append(reward.decl.Items, item)
+		}
+	})
 }
 
 func trueExpr(span syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: span} }
@@ -124,27 +133,40 @@ func (t *translator) addReward(r *reward) *reward {
 
 // addRewardsOf adds the rewards that a property mentions.
 func (t *translator) addRewardsOf(value *jsonValue) {
-	if op := value.get("op"); op != nil && value.get("exp") != nil {
-		switch op.text {
-		case "Emin", "Emax", "Smin", "Smax":
-			if t.isReward(value, op.text) {
-				t.addReward(t.rewardOf(value))
-			}
-		}
+	if t.isRewardOperator(value) {
+		t.addReward(t.rewardOf(value))
 	}
 	for _, element := range value.elements {
 		t.addRewardsOf(element)
 	}
 	for _, member := range value.members {
 		if member.key == "reward-bounds" {
-			for _, bound := range member.value.elements {
-				if bound.get("exp") != nil && bound.get("accumulate") != nil {
-					t.addReward(t.rewardOf(bound))
-				}
-			}
+			t.addBoundedRewards(member.value)
 		}
 		t.addRewardsOf(member.value)
 	}
+}
+
+// addBoundedRewards adds the rewards in a list of reward bounds.
+func (t *translator) addBoundedRewards(bounds *jsonValue) {
+	for _, bound := range bounds.elements {
+		if bound.get("exp") != nil && bound.get("accumulate") != nil {
+			t.addReward(t.rewardOf(bound))
+		}
+	}
+}
+
+// isRewardOperator reports whether a value is an operator that accumulates or evaluates a reward.
+func (t *translator) isRewardOperator(value *jsonValue) bool {
+	op := value.get("op")
+	if op == nil || value.get("exp") == nil {
+		return false
+	}
+	switch op.text {
+	case "Emin", "Emax", "Smin", "Smax":
+		return t.isReward(value, op.text)
+	}
+	return false
 }
 
 // isReward reports whether an operator becomes an R operator in PRISM's language. Smin and Smax of a
@@ -153,64 +175,71 @@ func (t *translator) isReward(value *jsonValue, op string) bool {
 	return op[0] == 'E' || value.get("accumulate") != nil || !t.isBool(value.get("exp"), &exprContext{scope: t.global})
 }
 
-// rewardOf returns the reward that an operator accumulates or evaluates. Without time, a reward on exit
-// is what PRISM's language calls a state reward.
+// rewardOf returns the reward that an operator accumulates or evaluates.
 func (t *translator) rewardOf(value *jsonValue) *reward {
-	reward := &reward{expr: value.get("exp"), span: value.get("exp").Span}
+	result := &reward{expr: value.get("exp"), span: value.get("exp").Span}
 	accumulate := value.get("accumulate")
 	if accumulate == nil {
 		// The expression is evaluated, not accumulated. For Storm and the models of QComp, the
 		// long-run average of a transient variable includes the values that edges assign.
-		reward.inStates = true
-		variable := t.global.names[reward.expr.text].slot
-		reward.onSteps = value.get("op").text[0] == 'S' && reward.expr.kind == text && variable != nil && variable.transient
-		return reward
+		isLongRun := strings.HasPrefix(value.get("op").text, "S")
+		variable := t.global.names[result.expr.text].slot
+		result.inStates = true
+		result.onSteps = isLongRun && result.expr.kind == text && variable != nil && variable.transient
+		return result
 	}
+	hasTime := t.doc.hasTime()
 	for _, when := range accumulate.elements {
-		switch when.text {
-		case "steps":
-			reward.onSteps = true
-		case "exit":
-			if t.doc.hasTime() {
-				reward.onExits = true
-			} else {
-				reward.inStates = true
-			}
-		case "time":
-			reward.inStates = reward.inStates || t.doc.hasTime()
+		switch {
+		case when.text == "steps":
+			result.onSteps = true
+		case when.text == "exit" && hasTime:
+			result.onExits = true
+		case when.text == "exit":
+			result.inStates = true // PRISM's language calls a reward on exit a state reward
+		case when.text == "time" && hasTime:
+			result.inStates = true
 		}
 	}
-	return reward
+	return result
 }
 
 // findReward returns the reward structure for an operator, or an earlier structure with the same items.
 func (t *translator) findReward(value *jsonValue) *reward {
-	reward := t.addReward(t.rewardOf(value))
-	if reward.err != nil {
-		panic(refusal{reward.err})
+	found := t.addReward(t.rewardOf(value))
+	if found.err != nil {
+		panic(refusal{found.err})
 	}
 	for _, earlier := range t.rewards {
-		if earlier != reward && earlier.err == nil && earlier.isMean == reward.isMean && sameItems(earlier.decl.Items, reward.decl.Items) {
-			return earlier
-		}
-		if earlier == reward {
+		if earlier == found {
 			break
 		}
+		if earlier.err == nil && earlier.isMean == found.isMean && sameItems(earlier.decl.Items, found.decl.Items) {
+			return earlier
+		}
 	}
-	return reward
+	return found
 }
 
 // sameItems reports whether two reward structures have equal items, at least one.
 func sameItems(first, second []*syntax.RewardItem) bool {
-	return len(first) > 0 && slices.EqualFunc(first, second, func(left, right *syntax.RewardItem) bool {
-		name := func(i *syntax.RewardItem) string {
-			if i.Action == nil {
-				return ""
-			}
-			return i.Action.Name
-		}
-		return left.Transition == right.Transition && syntax.ExprString(left.Guard) == syntax.ExprString(right.Guard) && name(left) == name(right) && syntax.ExprString(left.Value) == syntax.ExprString(right.Value)
-	})
+	return len(first) > 0 && slices.EqualFunc(first, second, sameItem)
+}
+
+// sameItem reports whether two reward items have the same action, guard and value.
+func sameItem(first, second *syntax.RewardItem) bool {
+	return first.Transition == second.Transition &&
+		actionName(first) == actionName(second) &&
+		syntax.ExprString(first.Guard) == syntax.ExprString(second.Guard) &&
+		syntax.ExprString(first.Value) == syntax.ExprString(second.Value)
+}
+
+// actionName returns the name of the action of a reward item, "" if it has none.
+func actionName(item *syntax.RewardItem) string {
+	if item.Action == nil {
+		return ""
+	}
+	return item.Action.Name
 }
 
 // stepRewardsAfter returns the value of each step reward after the assignments in env; nil for rewards
@@ -218,27 +247,27 @@ func sameItems(first, second []*syntax.RewardItem) bool {
 func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 	rewards := make([]syntax.Expr, len(t.rewards))
 	for i, reward := range t.rewards {
-		if reward.err != nil || !reward.onSteps && !reward.onExits {
-			continue
-		}
-		err := catchRefusal(func() {
-			if reward.onSteps {
-				rewards[i] = t.expr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
-			}
-			if reward.onExits {
-				expr := t.expr(reward.expr, &exprContext{scope: t.global})
-				if rewards[i] == nil || isNumber(rewards[i], "0") {
-					rewards[i] = expr
-				} else {
-					rewards[i] = &syntax.Binary{Op: syntax.OpAdd, X: rewards[i], Y: expr, OpPos: expr.Pos(), Span: reward.span}
-				}
-			}
-		})
-		if err != nil {
-			reward.err = err
+		if reward.err == nil && (reward.onSteps || reward.onExits) {
+			reward.err = catchRefusal(func() { rewards[i] = t.stepReward(reward, env) })
 		}
 	}
 	return rewards
+}
+
+// stepReward returns the reward that a step with the assignments in env earns.
+func (t *translator) stepReward(reward *reward, env map[*slot]sizedExpr) syntax.Expr {
+	var earned syntax.Expr
+	if reward.onSteps {
+		earned = t.expr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
+	}
+	if !reward.onExits {
+		return earned
+	}
+	onExit := t.expr(reward.expr, &exprContext{scope: t.global})
+	if earned == nil || isNumber(earned, "0") {
+		return onExit
+	}
+	return &syntax.Binary{Op: syntax.OpAdd, X: earned, Y: onExit, OpPos: onExit.Pos(), Span: reward.span}
 }
 
 // setExpectedRewards sets the rewards of a command. If they differ between destinations, the command
@@ -246,28 +275,32 @@ func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 func (t *translator) setExpectedRewards(command *combinedCommand, probabilities []syntax.Expr, perDestination [][]syntax.Expr) {
 	withoutAssignments := t.stepRewardsAfter(map[*slot]sizedExpr{})
 	var class strings.Builder
-	differs := false
+	dependsOnAssignments := false
 	for i, reward := range t.rewards {
 		earned := perDestination[0][i]
 		if earned == nil || reward.err != nil {
 			command.stepRewards = append(command.stepRewards, nil)
 			continue
 		}
-		isOther := func(rewards []syntax.Expr) bool {
-			return syntax.ExprString(rewards[i]) != syntax.ExprString(earned)
-		}
+		isOther := func(rewards []syntax.Expr) bool { return !sameExpr(rewards[i], earned) }
 		if slices.ContainsFunc(perDestination, isOther) {
 			earned = t.expectedReward(reward, probabilities, perDestination, i)
 			reward.isMean = true
 		}
 		command.stepRewards = append(command.stepRewards, earned)
-		rewardText := syntax.ExprString(earned)
-		differs = differs || withoutAssignments[i] == nil || rewardText != syntax.ExprString(withoutAssignments[i])
-		class.WriteString(rewardText + ";")
+		if withoutAssignments[i] == nil || !sameExpr(earned, withoutAssignments[i]) {
+			dependsOnAssignments = true
+		}
+		class.WriteString(syntax.ExprString(earned) + ";")
 	}
-	if differs {
+	if dependsOnAssignments {
 		command.rewardClass = class.String()
 	}
+}
+
+// sameExpr reports whether two expressions have the same text.
+func sameExpr(first, second syntax.Expr) bool {
+	return syntax.ExprString(first) == syntax.ExprString(second)
 }
 
 // expectedReward returns the sum of the rewards with index i of all destinations, each multiplied by
@@ -303,7 +336,7 @@ func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []
 		if expr == nil || isNumber(expr, "0") || reward.err != nil {
 			continue
 		}
-		span := syntax.Span{Start: step.pos, Stop: step.pos}
+		span := spanAt(step.pos)
 		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueExpr(span), Value: expr, Span: span})
 	}
 }
@@ -319,14 +352,12 @@ func (t *translator) writeLabels() {
 		if variable == nil || !variable.transient || variable.typ.kind != boolType {
 			continue
 		}
-		t.labels[variable] = usedNames.unused(declared.name)
+		name := usedNames.unused(declared.name)
+		t.labels[variable] = name
 		if variable.ambiguous {
 			continue
 		}
-		expr := variable.initial
-		if variable.stateValue != nil {
-			expr = variable.stateValue
-		}
-		t.labelItems = append(t.labelItems, &syntax.LabelDecl{Name: &syntax.Ident{Name: t.labels[variable], Span: declared.Span}, X: expr, Span: declared.Span})
+		ident := &syntax.Ident{Name: name, Span: declared.Span}
+		t.labelItems = append(t.labelItems, &syntax.LabelDecl{Name: ident, X: variable.valueInState(), Span: declared.Span})
 	}
 }

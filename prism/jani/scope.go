@@ -36,10 +36,17 @@ type symbol struct {
 	definition *jsonValue  // of a constant: its definition
 }
 
-// composite is a value of an array or datatype: its elements or its members.
 type composite struct {
 	elements []symbol
 	members  map[string]symbol
+}
+
+// setMember sets a member, and creates the map for the first one.
+func (parts *composite) setMember(name string, member symbol) {
+	if parts.members == nil {
+		parts.members = make(map[string]symbol)
+	}
+	parts.members[name] = member
 }
 
 // scope maps names to their meanings, with those of outer scopes.
@@ -51,6 +58,14 @@ type scope struct {
 
 func newScope(outer *scope) *scope {
 	return &scope{outer: outer, names: make(map[string]symbol)}
+}
+
+// valueInState returns the value of a transient variable in a state.
+func (variable *slot) valueInState() syntax.Expr {
+	if variable.stateValue != nil {
+		return variable.stateValue
+	}
+	return variable.initial
 }
 
 // find returns the meaning of a name in the innermost scope that has it.
@@ -89,12 +104,7 @@ func (n names) unused(name string) string {
 // identifier converts a text to an identifier of PRISM's language.
 func identifier(name string) string {
 	const maxLength = 200
-	result := strings.Map(func(char rune) rune {
-		if char == '_' || '0' <= char && char <= '9' || 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z' {
-			return char
-		}
-		return '_'
-	}, name)
+	result := strings.Map(letterOrUnderscore, name)
 	if len(result) > maxLength {
 		result = result[:maxLength]
 	}
@@ -102,4 +112,14 @@ func identifier(name string) string {
 		result = "_" + result
 	}
 	return result
+}
+
+// letterOrUnderscore returns a letter or digit of ASCII unchanged, and an underscore for any other character.
+func letterOrUnderscore(char rune) rune {
+	isLetter := 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z'
+	isDigit := '0' <= char && char <= '9'
+	if isLetter || isDigit {
+		return char
+	}
+	return '_'
 }

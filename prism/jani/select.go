@@ -15,56 +15,64 @@ func (t *translator) expandSelections(original edge, context *exprContext) []edg
 	copies := []edge{original}
 	for destination := range original.destinations {
 		for assign := range original.destinations[destination].assigns {
-			var nodes []*jsonValue
-			collectSelections(original.destinations[destination].assigns[assign].value, &nodes)
-			for _, node := range nodes {
+			var selections []*jsonValue
+			collectSelections(original.destinations[destination].assigns[assign].value, &selections)
+			for _, selection := range selections {
 				if original.rate != nil {
-					t.refuse(node.Start, "found a selection on an edge with a rate, which is not supported")
+					t.refuse(selection.Start, "found a selection on an edge with a rate, which is not supported")
 				}
-				low, high := t.selectionRange(node, context)
-				if count := high - low + 1; count > maxSelected || len(copies)*count > maxSelected {
-					t.tooLarge = true
-					t.refuse(node.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
-				}
-				var expanded []edge
-				for _, copied := range copies {
-					for selected := low; selected <= high; selected++ {
-						expanded = append(expanded, copied.withSelected(destination, assign, node, selected))
-					}
-				}
-				copies = expanded
+				copies = t.expandSelection(copies, destination, assign, selection, context)
 			}
 		}
 	}
 	return copies
 }
 
+// expandSelection replaces each edge by one copy for each number that a selection in an assignment may give.
+func (t *translator) expandSelection(edges []edge, destination, assign int, selection *jsonValue, context *exprContext) []edge {
+	low, high := t.selectionRange(selection, context)
+	count := high - low + 1
+	if count > maxSelected || len(edges)*count > maxSelected {
+		t.tooLarge = true
+		t.refuse(selection.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
+	}
+	var copies []edge
+	for _, edge := range edges {
+		for number := low; number <= high; number++ {
+			copies = append(copies, edge.withSelected(destination, assign, selection, number))
+		}
+	}
+	return copies
+}
+
 // withSelected returns a copy of the edge in which a selection in an assignment is replaced by a number.
-func (e edge) withSelected(destination, assign int, node *jsonValue, selected int) edge {
+func (e edge) withSelected(destination, assign int, selection *jsonValue, selected int) edge {
 	e.destinations = slices.Clone(e.destinations)
 	e.destinations[destination].assigns = slices.Clone(e.destinations[destination].assigns)
 	changed := &e.destinations[destination].assigns[assign]
-	changed.value = replaceValue(changed.value, node, &jsonValue{Span: node.Span, kind: number, text: strconv.Itoa(selected)})
+	changed.value = replaceValue(changed.value, selection, &jsonValue{Span: selection.Span, kind: number, text: strconv.Itoa(selected)})
 	return e
 }
 
-// collectSelections appends the outermost selections in an expression to nodes.
-func collectSelections(value *jsonValue, nodes *[]*jsonValue) {
+// collectSelections appends the outermost selections in an expression to selections.
+func collectSelections(value *jsonValue, selections *[]*jsonValue) {
 	if value == nil {
 		return
 	}
-	operand := value.get("exp")
-	if value.get("op").isText("nondet") || value.get("op").isText("trc") && operand != nil && operand.get("op").isText("nondet") {
-		*nodes = append(*nodes, value)
+	if isSelection(value) || value.get("op").isText("trc") && isSelection(value.get("exp")) {
+		*selections = append(*selections, value)
 		return
 	}
 	for _, element := range value.elements {
-		collectSelections(element, nodes)
+		collectSelections(element, selections)
 	}
 	for _, member := range value.members {
-		collectSelections(member.value, nodes)
+		collectSelections(member.value, selections)
 	}
 }
+
+// isSelection reports whether an expression selects a number nondeterministically.
+func isSelection(value *jsonValue) bool { return value != nil && value.get("op").isText("nondet") }
 
 // replaceValue returns an expression with one part replaced.
 func replaceValue(value, old, replacement *jsonValue) *jsonValue {
@@ -96,40 +104,48 @@ func (t *translator) selectionRange(value *jsonValue, context *exprContext) (low
 	if selection.get("var").kind != text {
 		t.refuse(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())
 	}
-	name := selection.get("var").text
-	var minimum, maximum *big.Rat
-	var visitCondition func(condition *jsonValue)
-	visitCondition = func(condition *jsonValue) {
-		if condition == nil {
-			t.refuse(selection.Start, "a condition on the selected number lacks an operand")
-		}
-		op, left, right := condition.get("op"), condition.get("left"), condition.get("right")
-		if op.isText("≥") {
-			left, right = right, left
-		}
-		switch {
-		case op.isText("∧"):
-			visitCondition(left)
-			visitCondition(right)
-			return
-		case !op.isText("≤") && !op.isText("≥"):
-		case right.isText(name) && minimum == nil:
-			minimum = t.constant(left, context, 0)
-			return
-		case left.isText(name) && maximum == nil:
-			maximum = t.constant(right, context, 0)
-			return
-		}
-		t.refuse(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", shortened(name), shortened(name))
-	}
-	visitCondition(selection.get("exp"))
-	for _, b := range []*big.Rat{minimum, maximum} {
-		if b == nil || !b.IsInt() || !b.Num().IsInt64() || b.Num().BitLen() > 31 {
+	bounds := &selectionBounds{selection: selection, name: selection.get("var").text}
+	t.readSelectionBounds(bounds, selection.get("exp"), context)
+	for _, bound := range []*big.Rat{bounds.minimum, bounds.maximum} {
+		if bound == nil || !bound.IsInt() || !bound.Num().IsInt64() || bound.Num().BitLen() > 31 {
 			t.refuse(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
 		}
 	}
-	if minimum.Cmp(maximum) > 0 {
-		t.refuse(selection.Start, "there is nothing to select between %s and %s", minimum.RatString(), maximum.RatString())
+	if bounds.minimum.Cmp(bounds.maximum) > 0 {
+		t.refuse(selection.Start, "there is nothing to select between %s and %s", bounds.minimum.RatString(), bounds.maximum.RatString())
 	}
-	return int(minimum.Num().Int64()), int(maximum.Num().Int64())
+	return int(bounds.minimum.Num().Int64()), int(bounds.maximum.Num().Int64())
+}
+
+// selectionBounds holds the bounds of a selected number; nil while they are unknown.
+type selectionBounds struct {
+	selection        *jsonValue
+	name             string // of the selected number
+	minimum, maximum *big.Rat
+}
+
+// readSelectionBounds reads the bounds in a condition of the form a ≤ x ∧ x ≤ b.
+func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jsonValue, context *exprContext) {
+	if condition == nil {
+		t.refuse(bounds.selection.Start, "a condition on the selected number lacks an operand")
+	}
+	op, left, right := condition.get("op"), condition.get("left"), condition.get("right")
+	if op.isText("∧") {
+		t.readSelectionBounds(bounds, left, context)
+		t.readSelectionBounds(bounds, right, context)
+		return
+	}
+	if op.isText("≥") {
+		left, right = right, left
+	}
+	isComparison := op.isText("≤") || op.isText("≥")
+	switch {
+	case isComparison && right.isText(bounds.name) && bounds.minimum == nil:
+		bounds.minimum = t.constant(left, context, 0)
+	case isComparison && left.isText(bounds.name) && bounds.maximum == nil:
+		bounds.maximum = t.constant(right, context, 0)
+	default:
+		name := shortened(bounds.name)
+		t.refuse(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", name, name)
+	}
 }

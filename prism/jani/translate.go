@@ -56,11 +56,8 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
-	translator := &translator{file: file, doc: reader.doc, knownConstants: known, usedNames: make(names), labels: make(map[*slot]string), result: &Translation{
-		Properties: &syntax.Properties{}, Names: make(map[*syntax.Property]string), Refused: make(map[*syntax.Property]*syntax.Error),
-		Constants: make(map[string]string),
-	}}
-	translator.result.Time = &syntax.Rewards{Name: &syntax.Ident{Name: syntax.TimeRewards, Span: reader.doc.span}, Span: reader.doc.span}
+	doc := reader.doc
+	translator := newTranslator(file, doc, known)
 	translator.translateModel()
 	if translator.tooLarge && len(translator.errs) > 0 {
 		return nil, &Unsupported{translator.errs}
@@ -68,13 +65,30 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 	if err := translator.errs.Err(); err != nil {
 		return nil, err
 	}
+	result := translator.result
 	// Storm's dialect has ranges of one value, as JANI has.
-	translator.result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Span: root.Span}
-	if translator.result.Embedded = reader.doc.markov; !translator.result.Embedded {
-		translator.result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(reader.doc.span), Value: oneExpr(reader.doc.span), Span: reader.doc.span}}
+	result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Span: root.Span}
+	result.Embedded = doc.markov
+	if !result.Embedded {
+		result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(doc.span), Value: oneExpr(doc.span), Span: doc.span}}
 	}
-	translator.result.Properties.File, translator.result.Properties.Span = file, root.Span
-	return translator.result, nil
+	result.Properties.File, result.Properties.Span = file, root.Span
+	return result, nil
+}
+
+// newTranslator returns a translator of a document with an empty translation.
+func newTranslator(file string, doc *document, known map[string]string) *translator {
+	return &translator{
+		file: file, doc: doc, knownConstants: known,
+		usedNames: make(names), labels: make(map[*slot]string),
+		result: &Translation{
+			Properties: &syntax.Properties{},
+			Names:      make(map[*syntax.Property]string),
+			Refused:    make(map[*syntax.Property]*syntax.Error),
+			Constants:  make(map[string]string),
+			Time:       &syntax.Rewards{Name: &syntax.Ident{Name: syntax.TimeRewards, Span: doc.span}, Span: doc.span},
+		},
+	}
 }
 
 // translator translates a document to a model in PRISM's language.
@@ -155,8 +169,8 @@ func (t *translator) unlessFailed(step func()) {
 func (t *translator) declareNames() {
 	t.global = newScope(nil)
 	t.global.functions = make(map[string]*function)
-	for _, c := range t.doc.constants {
-		t.declareConstant(c)
+	for _, constant := range t.doc.constants {
+		t.declareConstant(constant)
 	}
 	for _, function := range t.doc.functions {
 		t.global.functions[function.name] = function
@@ -184,33 +198,34 @@ func (t *translator) declareConstant(constant *variable) {
 	if !t.isNewName(constant, t.global) {
 		return
 	}
-	context := &exprContext{scope: t.global}
-	switch constant.typ.kind {
-	case arrayType, dataType:
+	if constant.typ.isComposite() {
 		t.collectError(func() {
 			if constant.initial == nil {
 				t.refuse(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
 			}
-			t.global.names[constant.name] = t.symbolOf(constant.initial, context)
+			t.global.names[constant.name] = t.symbolOf(constant.initial, &exprContext{scope: t.global})
 		})
-	default:
-		ident := &syntax.Ident{Name: t.usedNames.unused(constant.name), Span: constant.Span}
-		if ident.Name != constant.name {
-			t.result.Constants[constant.name] = ident.Name
-		}
-		raw := constant.initial
-		if n, ok := t.knownConstants[constant.name]; ok && raw == nil {
-			raw = &jsonValue{Span: constant.Span, kind: number, text: n}
-		}
-		t.global.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.typ.kind == boolType, definition: raw}
+		return
 	}
+	ident := &syntax.Ident{Name: t.usedNames.unused(constant.name), Span: constant.Span}
+	if ident.Name != constant.name {
+		t.result.Constants[constant.name] = ident.Name
+	}
+	definition := constant.initial
+	if known, ok := t.knownConstants[constant.name]; ok && definition == nil {
+		definition = &jsonValue{Span: constant.Span, kind: number, text: known}
+	}
+	t.global.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.typ.kind == boolType, definition: definition}
 }
+
+// isComposite reports whether values of a type have parts.
+func (typ *janiType) isComposite() bool { return typ.kind == arrayType || typ.kind == dataType }
 
 // writeConstants writes the declarations of the constants.
 func (t *translator) writeConstants() {
 	for _, constant := range t.doc.constants {
 		ident, ok := t.global.names[constant.name].expr.(*syntax.Ident)
-		if !ok || constant.typ.kind == arrayType || constant.typ.kind == dataType {
+		if !ok || constant.typ.isComposite() {
 			continue
 		}
 		decl := &syntax.ConstDecl{Typed: true, Name: ident, Span: constant.Span}
@@ -242,7 +257,8 @@ func (t *translator) declareVariable(variable *variable, scope *scope, owner int
 	})
 }
 
-// createSlots creates the slots of a variable, one for each part, from its initial value.
+// createSlots creates the slots of a variable, one for each part, from its initial value. name is the name of
+// the part in the document. prefix distinguishes instances of an automaton.
 func (t *translator) createSlots(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
@@ -250,8 +266,8 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 			t.refuse(variable.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(variable.name))
 		}
 		parts := &composite{}
-		for i, meaning := range initial.composite.elements {
-			parts.elements = append(parts.elements, t.createSlots(variable, typ.base, meaning, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
+		for i, element := range initial.composite.elements {
+			parts.elements = append(parts.elements, t.createSlots(variable, typ.base, element, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
 		}
 		return symbol{composite: parts}
 	case dataType:
@@ -263,11 +279,16 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 			t.refuse(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
 		}
 		parts := &composite{members: make(map[string]symbol)}
-		for _, m := range decl.members {
-			parts.members[m.name] = t.createSlots(variable, m.typ, initial.composite.members[m.name], owner, prefix, name+"_"+m.name)
+		for _, member := range decl.members {
+			parts.members[member.name] = t.createSlots(variable, member.typ, initial.composite.members[member.name], owner, prefix, name+"_"+member.name)
 		}
 		return symbol{composite: parts}
 	}
+	return symbol{slot: t.createSlot(variable, typ, initial, owner, prefix, name)}
+}
+
+// createSlot creates the slot of a single value; see createSlots.
+func (t *translator) createSlot(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) *slot {
 	if initial.composite != nil || initial.expr == nil && variable.initial != nil {
 		t.refuse(variable.initial.Start, "found an array or a datatype, want a single value")
 	}
@@ -277,12 +298,12 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 	if typ.kind == clockType {
 		t.checkClockStart(variable, &initial)
 	}
-	slot := &slot{decl: variable, typ: typ, janiName: name, owner: owner, module: owner, transient: variable.transient, initial: initial.expr}
+	created := &slot{decl: variable, typ: typ, janiName: name, owner: owner, module: owner, transient: variable.transient, initial: initial.expr}
 	if !variable.transient {
-		slot.name = t.usedNames.unused(t.prefixedIfUsed(prefix, name))
+		created.name = t.usedNames.unused(t.prefixedIfUsed(prefix, name))
 	}
-	t.slots = append(t.slots, slot)
-	return symbol{slot: slot}
+	t.slots = append(t.slots, created)
+	return created
 }
 
 // checkClockStart checks that the initial value of a clock is 0.
@@ -322,7 +343,7 @@ func (t *translator) addInstance(element element) {
 		instance.location = &slot{
 			name: t.usedNames.unused(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
 			typ:  &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
-			decl: &variable{Span: syntax.Span{Start: automaton.pos, Stop: automaton.pos}},
+			decl: &variable{Span: spanAt(automaton.pos)},
 		}
 		if len(automaton.initial) == 1 {
 			instance.location.initial = &syntax.IntLit{Value: int32(automaton.initial[0])}
@@ -333,7 +354,7 @@ func (t *translator) addInstance(element element) {
 }
 
 func numberValue(n int, pos syntax.Pos) *jsonValue {
-	return &jsonValue{kind: number, text: fmt.Sprint(n), Span: syntax.Span{Start: pos, Stop: pos}}
+	return &jsonValue{kind: number, text: fmt.Sprint(n), Span: spanAt(pos)}
 }
 
 // atLocation returns the condition that an instance is in a location; nil if it has only one.
@@ -341,7 +362,7 @@ func (in *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
 	if in.location == nil {
 		return nil
 	}
-	span := syntax.Span{Start: pos, Stop: pos}
+	span := spanAt(pos)
 	return &syntax.Binary{
 		Op: syntax.OpEq, X: &syntax.Ident{Name: in.location.name, Span: span},
 		Y: &syntax.IntLit{Value: int32(location), Span: span}, OpPos: pos, Span: span,
@@ -368,24 +389,8 @@ func joinWith(op syntax.Op, exprs []syntax.Expr) syntax.Expr {
 
 // writeInitBlock writes an init block, unless initial values of the variables suffice.
 func (t *translator) writeInitBlock() {
-	var conjuncts []syntax.Expr
-	restrict := func(value *jsonValue, scope *scope) {
-		if value != nil && (value.kind != boolean || !value.isTrue) {
-			conjuncts = append(conjuncts, t.expr(value, &exprContext{scope: scope}))
-		}
-	}
-	restrict(t.doc.restrict, t.global)
-	for _, instance := range t.instances {
-		restrict(instance.automaton.restrict, instance.scope)
-		if n := len(instance.automaton.initial); n > 1 && n < len(instance.automaton.locations) {
-			var alternatives []syntax.Expr
-			for _, location := range instance.automaton.initial {
-				alternatives = append(alternatives, instance.atLocation(location, instance.automaton.pos))
-			}
-			conjuncts = append(conjuncts, joinWith(syntax.OpOr, alternatives))
-		}
-	}
-	needed := len(conjuncts) > 0
+	restrictions := t.initialRestrictions()
+	needed := len(restrictions) > 0
 	var initialValues []syntax.Expr
 	for _, variable := range t.slots {
 		switch {
@@ -401,10 +406,35 @@ func (t *translator) writeInitBlock() {
 	if !needed {
 		return
 	}
-	t.init = conjunction(append(initialValues, conjuncts...)...)
+	t.init = conjunction(append(initialValues, restrictions...)...)
 	if t.init == nil {
 		t.init = &syntax.BoolLit{Value: true}
 	}
+}
+
+// initialRestrictions returns the restrictions of the initial states: those that the document states, and the
+// initial locations of each automaton that may begin in several of its locations, but not in all.
+func (t *translator) initialRestrictions() []syntax.Expr {
+	var restrictions []syntax.Expr
+	restrict := func(condition *jsonValue, scope *scope) {
+		if !isTrivial(condition) {
+			restrictions = append(restrictions, t.expr(condition, &exprContext{scope: scope}))
+		}
+	}
+	restrict(t.doc.restrict, t.global)
+	for _, instance := range t.instances {
+		automaton := instance.automaton
+		restrict(automaton.restrict, instance.scope)
+		if n := len(automaton.initial); n <= 1 || n >= len(automaton.locations) {
+			continue
+		}
+		var alternatives []syntax.Expr
+		for _, location := range automaton.initial {
+			alternatives = append(alternatives, instance.atLocation(location, automaton.pos))
+		}
+		restrictions = append(restrictions, joinWith(syntax.OpOr, alternatives))
+	}
+	return restrictions
 }
 
 // equalsInitialValue returns the comparison of a variable with its initial value.
@@ -430,32 +460,34 @@ func (t *translator) collectStateValues() {
 // addStateValue adds the value that a location gives to a transient variable. setHere holds the variables
 // that the location has set, and setBy the last instance that set a variable.
 func (t *translator) addStateValue(instance *instance, location int, assign assignment, setHere map[*slot]bool, setBy map[*slot]int) {
-	tree := t.targetsOf(assign.ref, &exprContext{scope: instance.scope})
-	if len(tree.scalar) != 1 || len(tree.scalar[0].conditions) > 0 || !tree.scalar[0].slot.transient {
-		t.refuse(assign.ref.Start, "found %s, want a transient variable", assign.ref.describe())
-	}
-	variable := tree.scalar[0].slot
+	variable := t.transientTarget(instance, assign.ref)
 	if setHere[variable] {
 		t.refuse(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
 	}
 	setHere[variable] = true
 	value := t.sizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
-	expr := value.expr
 	if other, ok := setBy[variable]; ok && other != instance.number {
 		variable.ambiguous = true
 	}
 	setBy[variable] = instance.number
-	otherwise := variable.initial
-	if variable.stateValue != nil {
-		otherwise = variable.stateValue
+	expr, otherwise := value.expr, variable.valueInState()
+	if inLocation := instance.atLocation(location, assign.pos); inLocation != nil {
+		expr = &syntax.Cond{C: inLocation, T: expr, E: otherwise, Span: spanAt(assign.pos)}
 	}
-	if at := instance.atLocation(location, assign.pos); at != nil {
-		expr = &syntax.Cond{C: at, T: expr, E: otherwise, Span: syntax.Span{Start: assign.pos, Stop: assign.pos}}
-	}
-	variable.stateValue, variable.stateSize = expr, variable.stateSize+value.size+4
 	if variable.typ.kind == boolType && otherwise == variable.initial {
-		variable.stateValue = withoutTrueFalse(expr)
+		expr = withoutTrueFalse(expr)
 	}
+	variable.stateValue = expr
+	variable.stateSize += value.size + 4 // the condition, its comparison and their operands
+}
+
+// transientTarget returns the transient variable that an assignment sets; another target is an error.
+func (t *translator) transientTarget(instance *instance, ref *jsonValue) *slot {
+	targets := t.targetsOf(ref, &exprContext{scope: instance.scope}).scalar
+	if len(targets) != 1 || len(targets[0].conditions) > 0 || !targets[0].slot.transient {
+		t.refuse(ref.Start, "found %s, want a transient variable", ref.describe())
+	}
+	return targets[0].slot
 }
 
 // withoutTrueFalse returns c for the conditional `c ? true : false`, and any other expression unchanged.

@@ -80,27 +80,32 @@ func (s Source) lexemes() iter.Seq2[syntax.Class, []byte] {
 // commands whose guards are false in every valuation. program may be nil if constants have no values.
 func Texts(files []Source, program *sema.Program) []Finding {
 	findings := unusedNames(files)
-	if program == nil {
-		return Sort(findings)
+	if program != nil {
+		findings = append(findings, falseGuards(files, program)...)
 	}
-	var text []byte // of the model
-	for _, f := range files {
-		if f.Name == program.File {
-			text = f.Text
-		}
+	return Sort(findings)
+}
+
+// falseGuards finds commands whose guards are false in every valuation. A command that several modules share
+// is reported only if its guard is false in all of them.
+func falseGuards(files []Source, program *sema.Program) []Finding {
+	var text []byte
+	if i := slices.IndexFunc(files, func(f Source) bool { return f.Name == program.File }); i >= 0 {
+		text = files[i].Text
 	}
-	canHold := make(map[syntax.Pos]bool) // several modules may share a text
+	acceptable := make(map[syntax.Pos]bool)
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {
-			canHold[command.Pos] = canHold[command.Pos] || !IsConst(command.Guard, false) || falseLiteral(text, command.Pos)
+			acceptable[command.Pos] = acceptable[command.Pos] || !IsConst(command.Guard, false) || falseLiteral(text, command.Pos)
 		}
 	}
-	for pos, canHoldHere := range canHold {
-		if !canHoldHere {
+	var findings []Finding
+	for pos, ok := range acceptable {
+		if !ok {
 			findings = append(findings, Finding{File: program.File, Pos: pos, Code: NeverHolds, Message: "the guard is false in every state"})
 		}
 	}
-	return Sort(findings)
+	return findings
 }
 
 // falseLiteral reports whether the guard of the command at a position is the literal false. Such a
@@ -124,54 +129,57 @@ func IsConst(expr sema.Expr, value bool) bool {
 // unusedNames finds constants and formulas whose names occur only in their declarations. A name in a
 // comment with an expected result (RESULT) counts as a use.
 func unusedNames(files []Source) []Finding {
-	uses := make(map[string]*int) // of names that are declared
-	for _, f := range files {
-		syntax.VisitItems(f.Tree, func(n syntax.Node) {
-			switch n := n.(type) {
-			case *syntax.ConstDecl:
-				uses[n.Name.Name] = new(int)
-			case *syntax.FormulaDecl:
-				uses[n.Name.Name] = new(int)
-			}
-		})
+	occurrences := make(map[string]int) // of the declared names
+	for _, file := range files {
+		forEachDeclared(file, func(ident *syntax.Ident, _ string) { occurrences[ident.Name] = 0 })
 	}
-	countUse := func(name []byte) {
-		if n := uses[string(name)]; n != nil {
-			*n++
-		}
+	if len(occurrences) == 0 {
+		return nil
 	}
-	for _, f := range files {
-		if len(uses) == 0 {
-			break
-		}
-		for class, text := range f.lexemes() {
-			switch {
-			case class == syntax.Name:
-				countUse(text)
-			case class == syntax.Comment && bytes.Contains(text, []byte("RESULT")):
-				for _, name := range namesInResult(text) {
-					countUse(name)
-				}
-			}
-		}
+	for _, file := range files {
+		countOccurrences(file, occurrences)
 	}
 	var findings []Finding
-	addIfUnused := func(f Source, ident *syntax.Ident, what string) {
-		if *uses[ident.Name] == 1 {
-			findings = append(findings, Finding{File: f.Name, Pos: ident.Start, Code: Unused, Message: fmt.Sprintf("%s %s is used nowhere", what, ident.Name)})
-		}
-	}
-	for _, f := range files {
-		syntax.VisitItems(f.Tree, func(n syntax.Node) {
-			switch n := n.(type) {
-			case *syntax.ConstDecl:
-				addIfUnused(f, n.Name, "constant")
-			case *syntax.FormulaDecl:
-				addIfUnused(f, n.Name, "formula")
+	for _, file := range files {
+		forEachDeclared(file, func(ident *syntax.Ident, kind string) {
+			if occurrences[ident.Name] == 1 {
+				message := fmt.Sprintf("%s %s is used nowhere", kind, ident.Name)
+				findings = append(findings, Finding{File: file.Name, Pos: ident.Start, Code: Unused, Message: message})
 			}
 		})
 	}
 	return findings
+}
+
+// forEachDeclared calls visit for each constant and formula that a file declares.
+func forEachDeclared(file Source, visit func(ident *syntax.Ident, kind string)) {
+	syntax.VisitItems(file.Tree, func(node syntax.Node) {
+		switch node := node.(type) {
+		case *syntax.ConstDecl:
+			visit(node.Name, "constant")
+		case *syntax.FormulaDecl:
+			visit(node.Name, "formula")
+		}
+	})
+}
+
+// countOccurrences counts the occurrences of the names in a file.
+func countOccurrences(file Source, occurrences map[string]int) {
+	count := func(name []byte) {
+		if n, declared := occurrences[string(name)]; declared {
+			occurrences[string(name)] = n + 1
+		}
+	}
+	for class, text := range file.lexemes() {
+		switch {
+		case class == syntax.Name:
+			count(text)
+		case class == syntax.Comment && bytes.Contains(text, []byte("RESULT")):
+			for _, name := range namesInResult(text) {
+				count(name)
+			}
+		}
+	}
 }
 
 // namesInResult returns the words in a comment with an expected result, which may name constants, as
@@ -189,9 +197,9 @@ const ignoreDirective = "lint: ignore"
 // "// lint: ignore CODE, CODE" on the line of the finding or directly above it.
 func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 	ignored := make(map[string]map[int32][]string)
-	for _, f := range files {
-		if bytes.Contains(f.Text, []byte(ignoreDirective)) {
-			ignored[f.Name] = silencedCodes(f)
+	for _, file := range files {
+		if bytes.Contains(file.Text, []byte(ignoreDirective)) {
+			ignored[file.Name] = silencedCodes(file)
 		}
 	}
 	for _, finding := range findings {
@@ -209,30 +217,30 @@ func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 // all codes. A comment on its own line applies to the next line with a token.
 func silencedCodes(f Source) map[int32][]string {
 	byLine := make(map[int32][]string)
-	var above []string
+	var above []string // codes in comments on the lines directly above
 	var lastLine int32
-	startOfLine := true // no token is in the line yet
+	startOfLine := true // the line has no token yet
 	for lexeme := range syntax.Lexemes(f.Text) {
 		line := lexeme.Start.Line
 		if line > lastLine {
-			if startOfLine = true; line > lastLine+1 {
-				above = nil
-			}
+			startOfLine = true
 		}
-		if lexeme.Class != syntax.Comment {
+		if line > lastLine+1 {
+			above = nil
+		}
+		lastLine = line
+		isComment := lexeme.Class == syntax.Comment
+		switch {
+		case isComment && startOfLine:
+			above = append(above, codesInDirective(lexeme.Text)...)
+		case isComment:
+			byLine[line] = append(byLine[line], codesInDirective(lexeme.Text)...)
+		default:
 			if startOfLine {
 				byLine[line] = append(byLine[line], above...)
 			}
-			startOfLine, above, lastLine = false, nil, line
-			continue
+			startOfLine, above = false, nil
 		}
-		codes := codesInDirective(lexeme.Text)
-		if startOfLine {
-			above = append(above, codes...)
-		} else {
-			byLine[line] = append(byLine[line], codes...)
-		}
-		lastLine = line
 	}
 	return byLine
 }
@@ -240,17 +248,18 @@ func silencedCodes(f Source) map[int32][]string {
 // codesInDirective returns the codes that a comment silences, nil if it is not a directive. "" stands
 // for all codes.
 func codesInDirective(comment string) []string {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimLeft(comment, "/")), ignoreDirective)
-	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' && rest[0] != ':' {
+	const separators = " \t,:"
+	text := strings.TrimSpace(strings.TrimLeft(comment, "/"))
+	rest, ok := strings.CutPrefix(text, ignoreDirective)
+	if !ok || rest != "" && !strings.ContainsRune(" \t:", rune(rest[0])) {
 		return nil
 	}
-	codes := strings.FieldsFunc(rest, func(char rune) bool { return char == ' ' || char == ',' || char == '\t' || char == ':' })
-	known := []string{}
-	for _, c := range codes {
-		if !slices.Contains(Codes(), Code(c)) {
+	var known []string
+	for _, code := range strings.FieldsFunc(rest, func(char rune) bool { return strings.ContainsRune(separators, char) }) {
+		if !slices.Contains(Codes(), Code(code)) {
 			break // the rest of the comment is an explanation
 		}
-		known = append(known, c)
+		known = append(known, code)
 	}
 	if len(known) == 0 {
 		return []string{""}

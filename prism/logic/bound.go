@@ -13,17 +13,17 @@ func Steps(bound *sema.Bound) (first, last int, err error) {
 		if first, err = Count(bound.Low); err != nil {
 			return 0, 0, err
 		}
-		if bound.LowStrict {
-			first++
-		}
+	}
+	if bound.Low != nil && bound.LowStrict {
+		first++
 	}
 	if bound.High != nil {
 		if last, err = Count(bound.High); err != nil {
 			return 0, 0, err
 		}
-		if bound.HighStrict {
-			last--
-		}
+	}
+	if bound.High != nil && bound.HighStrict {
+		last--
 	}
 	return first, last, nil
 }

@@ -130,16 +130,20 @@ func WithoutFilters(expr sema.Expr) *Formula {
 
 // Nested returns the first property operator inside a state formula, also inside the definitions of
 // the given labels; nil if there is none.
-func Nested(expr sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
+func Nested(expr sema.Expr, labels []sema.LabelDef) sema.Expr {
+	var found sema.Expr
 	sema.Inspect(expr, func(part sema.Expr) bool {
-		switch kind := Of(part).Kind; {
-		case found != nil || kind == Expression:
-		case kind != Label:
-			found = part
-		default:
+		if found != nil {
+			return false
+		}
+		switch Of(part).Kind {
+		case Expression:
+		case Label:
 			if index := part.(*sema.Label).Index; index >= 0 && index < len(labels) {
 				found = Nested(labels[index].X, labels)
 			}
+		default:
+			found = part
 		}
 		return found == nil
 	})

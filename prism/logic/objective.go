@@ -59,35 +59,44 @@ func objectiveOf(expr *sema.Reward) *Objective {
 		return objective
 	}
 	if rewardPath, ok := expr.Path.(*sema.RewardPath); ok {
+		objective.Form = rewardForm(rewardPath)
 		objective.At, objective.Costs, objective.Target, objective.Discount = rewardPath.Bound, rewardPath.Costs, rewardPath.Target, rewardPath.Discount
-		switch {
-		case rewardPath.Discount != nil:
-			objective.Form = Discounted
-		case rewardPath.Kind == syntax.UntilReached:
-			objective.Form = UntilReached
-		case rewardPath.Kind == syntax.ZeroUnlessReached:
-			objective.Form = ZeroUnlessReached
-		case rewardPath.Kind == syntax.LongRun:
-			objective.Form = LongRun
-		case rewardPath.Kind == syntax.Instantaneous:
-			objective.Form = Instantaneous
-		case rewardPath.Bound != nil:
-			objective.Form = Cumulative
-		case len(rewardPath.Costs) > 0:
-			objective.Form = CostBoundedReward
-		default:
-			objective.Form = TotalReward
-		}
 		return objective
 	}
-	objective.Path = PathOf(expr.Path)
-	if path := objective.Path; path.Form == Until && !path.Negated && path.Op == syntax.Future {
-		objective.Form, objective.Target = ReachReward, path.Right
-		if path.Bound != nil {
-			objective.Form = BoundedReachReward
-		}
+	path := PathOf(expr.Path)
+	objective.Path = path
+	if path.Form != Until || path.Negated || path.Op != syntax.Future {
+		return objective
+	}
+	objective.Form, objective.Target = ReachReward, path.Right
+	if path.Bound != nil {
+		objective.Form = BoundedReachReward
 	}
 	return objective
+}
+
+// rewardForm returns the form of a reward objective that is not a path formula.
+func rewardForm(path *sema.RewardPath) RewardForm {
+	if path.Discount != nil {
+		return Discounted
+	}
+	switch path.Kind {
+	case syntax.UntilReached:
+		return UntilReached
+	case syntax.ZeroUnlessReached:
+		return ZeroUnlessReached
+	case syntax.LongRun:
+		return LongRun
+	case syntax.Instantaneous:
+		return Instantaneous
+	}
+	switch {
+	case path.Bound != nil:
+		return Cumulative
+	case len(path.Costs) > 0:
+		return CostBoundedReward
+	}
+	return TotalReward
 }
 
 // Letter returns the letter of a reward objective: C, I or S; "" if the objective is a path formula.

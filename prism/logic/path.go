@@ -39,37 +39,49 @@ type Path struct {
 
 // PathOf classifies a path formula and returns its parts.
 func PathOf(expr sema.Expr) *Path {
-	path := &Path{Whole: expr}
+	inner, negated := withoutNegations(expr)
+	path := &Path{Whole: expr, X: inner, Negated: negated, Form: Linear}
+	if inner.Type() == sema.Bool {
+		path.Form, path.Right = InitialState, inner
+		return path
+	}
+	switch inner := inner.(type) {
+	case *sema.Conditional:
+		path.Form, path.Left, path.Right = Conditional, inner.X, inner.Condition
+	case *sema.CostBounded:
+		path.Form, path.Left, path.Right, path.Costs = CostBounded, inner.X, inner.Y, inner.Costs
+	case *sema.Temporal:
+		path.Operator, path.Op, path.Left, path.Right, path.Bound = true, inner.Op, inner.X, inner.Y, inner.Bound
+		path.Form = temporalForm(inner)
+	}
+	return path
+}
+
+// withoutNegations returns a path formula without the negations around it, and whether their number is odd. A
+// state formula keeps its negations.
+func withoutNegations(expr sema.Expr) (inner sema.Expr, negated bool) {
 	for expr.Type() != sema.Bool {
 		negation, ok := expr.(*sema.Unary)
 		if !ok || negation.Op != syntax.OpNot {
 			break
 		}
-		path.Negated, expr = !path.Negated, negation.X
+		expr, negated = negation.X, !negated
 	}
-	path.X, path.Form = expr, Linear
-	if expr.Type() == sema.Bool {
-		path.Form, path.Right = InitialState, expr
-		return path
+	return expr, negated
+}
+
+// temporalForm returns the form of a path formula whose outermost operator is temporal.
+func temporalForm(expr *sema.Temporal) PathForm {
+	hasLowerBound := expr.Bound != nil && expr.Bound.Low != nil
+	switch {
+	case !IsState(expr.X) || !IsState(expr.Y):
+		return Linear
+	case expr.Op == syntax.Next:
+		return Next
+	case expr.Op == syntax.WeakUntil && hasLowerBound:
+		return LateWeakUntil
 	}
-	switch expr := expr.(type) {
-	case *sema.Conditional:
-		path.Form, path.Left, path.Right = Conditional, expr.X, expr.Condition
-	case *sema.CostBounded:
-		path.Form, path.Left, path.Right, path.Costs = CostBounded, expr.X, expr.Y, expr.Costs
-	case *sema.Temporal:
-		path.Operator, path.Op, path.Left, path.Right, path.Bound = true, expr.Op, expr.X, expr.Y, expr.Bound
-		switch {
-		case !IsState(expr.X) || !IsState(expr.Y):
-		case expr.Op == syntax.Next:
-			path.Form = Next
-		case expr.Op == syntax.WeakUntil && expr.Bound != nil && expr.Bound.Low != nil:
-			path.Form = LateWeakUntil
-		default:
-			path.Form = Until
-		}
-	}
-	return path
+	return Until
 }
 
 // Not returns the negation of a formula.
@@ -95,13 +107,12 @@ func (p *Path) Repeated() (arg sema.Expr, lasting, ok bool) {
 	if !ok || inner.Bound != nil || !IsState(inner.Y) {
 		return nil, false, false
 	}
-	switch {
-	case p.Op == syntax.Globally && inner.Op == syntax.Future:
-		return inner.Y, false, true
-	case p.Op == syntax.Future && inner.Op == syntax.Globally:
-		return inner.Y, true, true
+	isGF := p.Op == syntax.Globally && inner.Op == syntax.Future
+	isFG := p.Op == syntax.Future && inner.Op == syntax.Globally
+	if !isGF && !isFG {
+		return nil, false, false
 	}
-	return nil, false, false
+	return inner.Y, isFG, true
 }
 
 // Algebra has the operations on sets, or on formulas, that AsUntil needs.

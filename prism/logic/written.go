@@ -112,11 +112,12 @@ func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Exp
 
 // HasOperators reports whether an expression contains property operators, so that the valuation and
 // the labels of a state do not determine its value.
-func HasOperators(expr syntax.Expr) (found bool) {
-	syntax.Inspect(expr, func(n syntax.Node) bool {
-		if part, ok := n.(syntax.Expr); ok {
+func HasOperators(expr syntax.Expr) bool {
+	found := false
+	syntax.Inspect(expr, func(node syntax.Node) bool {
+		if part, ok := node.(syntax.Expr); ok && !found {
 			kind := Read(part).Kind
-			found = found || kind != Expression && kind != Label && kind != RewardFormula
+			found = kind != Expression && kind != Label && kind != RewardFormula
 		}
 		return !found
 	})

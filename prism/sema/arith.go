@@ -163,18 +163,27 @@ func (base rat) pow(exponent rat) rat {
 	if !exponent.IsInt() || !exponent.Num().IsInt64() {
 		return rat{}
 	}
-	exponentInt := exponent.Num().Int64()
-	abs := max(exponentInt, -exponentInt)
-	if base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 && exponentInt > 0 {
-		return rat{new(big.Rat).SetInt64(trivialPow(base.Num().Int64(), exponentInt))}
+	return base.intPow(exponent.Num().Int64())
+}
+
+// intPow returns base to the power of an integer. It returns the unknown number if the result is too large, or base is 0 and the exponent
+// negative.
+func (base rat) intPow(exponent int64) rat {
+	isTrivial := base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 // -1, 0 or 1
+	if isTrivial && exponent > 0 {
+		return rat{new(big.Rat).SetInt64(trivialPow(base.Num().Int64(), exponent))}
 	}
-	bits := int64(base.Num().BitLen() + base.Denom().BitLen())
-	if base.Sign() == 0 && exponentInt < 0 || abs < 0 || abs > maxRatBits || abs*bits > 2*maxRatBits {
+	if base.Sign() == 0 && exponent < 0 {
 		return rat{}
 	}
-	absExponent := big.NewInt(abs)
-	num, den := new(big.Int).Exp(base.Num(), absExponent, nil), new(big.Int).Exp(base.Denom(), absExponent, nil)
-	if exponentInt < 0 {
+	magnitude := max(exponent, -exponent) // negative if -exponent overflows
+	bits := int64(base.Num().BitLen() + base.Denom().BitLen())
+	if magnitude < 0 || magnitude > maxRatBits || magnitude*bits > 2*maxRatBits {
+		return rat{}
+	}
+	factors := big.NewInt(magnitude)
+	num, den := new(big.Int).Exp(base.Num(), factors, nil), new(big.Int).Exp(base.Denom(), factors, nil)
+	if exponent < 0 {
 		num, den = den, num
 	}
 	return rat{boundedRat(new(big.Rat).SetFrac(num, den))}

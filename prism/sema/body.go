@@ -89,7 +89,8 @@ func (c *checker) resolveConstants() { resolveConstants(c.resolver, c.model.cons
 // declared type.
 func resolveConstants(resolver *resolver, consts []*constant) {
 	for _, constant := range consts {
-		if constant.def = resolver.optional(constant.decl.Value); constant.typ == Int {
+		constant.def = resolver.optional(constant.decl.Value)
+		if constant.typ == Int {
 			constant.def = resolver.truncate(constant.def)
 		}
 	}
@@ -109,19 +110,23 @@ func resolveConstants(resolver *resolver, consts []*constant) {
 // resolveDeclaration resolves the range and the initial value of a variable and checks their types.
 func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
 	decl := variable.decl
-	switch decl.Type {
-	case syntax.ClockVar:
-		if !realTime(c.model.typ) {
-			resolver.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
-		}
-	case syntax.RangeVar:
+	if decl.Type == syntax.ClockVar && !realTime(c.model.typ) {
+		resolver.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
+	}
+	if decl.Type == syntax.RangeVar {
 		variable.low, variable.high = resolver.truncate(resolver.expr(decl.Low)), resolver.truncate(resolver.expr(decl.High))
 		c.checkRange(resolver, variable)
 	}
-	if decl.Init == nil {
-		return
+	if decl.Init != nil {
+		resolveInitialValue(resolver, variable)
 	}
-	if variable.init = resolver.expr(decl.Init); variable.typ == Int {
+}
+
+// resolveInitialValue resolves the initial value of a variable and checks its type.
+func resolveInitialValue(resolver *resolver, variable *variable) {
+	decl := variable.decl
+	variable.init = resolver.expr(decl.Init)
+	if variable.typ == Int {
 		variable.init = resolver.truncate(variable.init)
 	}
 	if !isConstant(variable.init) {
@@ -347,24 +352,18 @@ func (c *checker) resolveInitBlock() {
 // resolveObservables resolves the observables and checks that the model type allows them. In a POPTA
 // every clock must be observable.
 func (c *checker) resolveObservables() {
+	modelType := c.model.typ
+	switch {
+	case c.hasObservables() && !partiallyObservable(modelType):
+		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
+	case !c.hasObservables() && partiallyObservable(modelType):
+		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
+	}
 	hidden := make(map[string]bool)
 	for _, variable := range c.model.vars {
 		hidden[variable.name] = true
 	}
-	if modelType := c.model.typ; c.hasObservables() && !partiallyObservable(modelType) {
-		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
-	} else if !c.hasObservables() && partiallyObservable(modelType) {
-		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
-	}
-	for _, list := range c.items.observableLists {
-		for _, ident := range list.Names {
-			expr := c.resolver.withClocks(ident)
-			if _, ok := expr.(*Var); !ok && expr.Type() != Invalid {
-				c.add(phaseObservables, ident.Pos(), "observable variables list can only contain variables, found %s", describe(expr))
-			}
-			c.addObservable(ident.Name, ident.Pos(), expr, hidden)
-		}
-	}
+	c.resolveObservableLists(hidden)
 	for _, decl := range c.items.definedObservables {
 		var expr Expr
 		if decl.X != nil { // observables of imported states have no expression
@@ -373,8 +372,21 @@ func (c *checker) resolveObservables() {
 		c.addObservable(decl.Name.Name, decl.Pos(), expr, hidden)
 	}
 	for _, variable := range c.model.vars {
-		if c.model.typ == syntax.POPTA && variable.typ == Clock && hidden[variable.name] {
+		if modelType == syntax.POPTA && variable.typ == Clock && hidden[variable.name] {
 			c.add(phaseObservables, variable.decl.Pos(), "all clocks in POPTAs must be observable, %q is not", variable.name)
+		}
+	}
+}
+
+// resolveObservableLists resolves the lists of observable variables, and removes these variables from hidden.
+func (c *checker) resolveObservableLists(hidden map[string]bool) {
+	for _, list := range c.items.observableLists {
+		for _, ident := range list.Names {
+			expr := c.resolver.withClocks(ident)
+			if _, ok := expr.(*Var); !ok && expr.Type() != Invalid {
+				c.add(phaseObservables, ident.Pos(), "observable variables list can only contain variables, found %s", describe(expr))
+			}
+			c.addObservable(ident.Name, ident.Pos(), expr, hidden)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"slices"
 
 	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
@@ -166,11 +167,10 @@ func (c *checker) collectModules() {
 	if c.has(phaseFormulaCycles) {
 		return
 	}
-	for _, item := range c.items.modules {
+	c.modules = make([]*module, len(c.items.modules)) // nil for a renamed module with an error
+	for i, item := range c.items.modules {
 		if decl, ok := item.(*syntax.Module); ok {
-			c.modules = append(c.modules, &module{name: decl.Name, decl: decl})
-		} else {
-			c.modules = append(c.modules, nil)
+			c.modules[i] = &module{name: decl.Name, decl: decl}
 		}
 	}
 	for i, item := range c.items.modules {
@@ -196,38 +196,43 @@ func (c *checker) collectModules() {
 // renamedModule returns the module that a renaming declares, nil if there is an error. Its base is a
 // plain module, or a renamed one earlier in the file. All variables of the base must be renamed.
 func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
-	var base *module
-	for _, module := range c.modules {
-		if module != nil && module.name.Name == decl.Base.Name {
-			base = module
-			break
-		}
-	}
-	if base == nil {
+	i := slices.IndexFunc(c.modules, func(module *module) bool { return module != nil && module.name.Name == decl.Base.Name })
+	if i < 0 {
 		c.add(phaseRenaming, decl.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", decl.Base.Name, decl.Name.Name)
 		return nil
 	}
-	newRenaming := &renaming{decl, make(map[string]string)}
-	for _, pair := range decl.Renames {
-		old := pair.Old.Name
-		if _, twice := newRenaming.newNames[old]; twice {
-			c.add(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", old, decl.Name.Name)
-			return nil
-		}
-		if meaning := c.model.names[old]; meaning.formula != nil && c.model.dialect == syntax.PRISM {
-			c.add(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", old)
-			return nil
-		}
-		newRenaming.newNames[old] = pair.New.Name
+	base := c.modules[i]
+	newNames, ok := c.newNames(decl)
+	if !ok {
+		return nil
 	}
 	for _, variable := range base.decl.Vars {
 		name := applyRenamings(base.renamings, variable.Name.Name)
-		if _, ok := newRenaming.newNames[name]; !ok {
+		if _, renamed := newNames[name]; !renamed {
 			c.add(phaseRenaming, decl.Pos(), "definition of module %q must rename variable %q", decl.Name.Name, name)
 			return nil
 		}
 	}
-	return &module{name: decl.Name, base: decl.Base.Name, decl: base.decl, renamings: append(base.renamings[:len(base.renamings):len(base.renamings)], newRenaming)}
+	renamings := append(slices.Clip(base.renamings), &renaming{decl, newNames})
+	return &module{name: decl.Name, base: decl.Base.Name, decl: base.decl, renamings: renamings}
+}
+
+// newNames returns the names that a renaming gives, by the old names; false if there is an error.
+func (c *checker) newNames(decl *syntax.RenamedModule) (map[string]string, bool) {
+	newNames := make(map[string]string)
+	for _, pair := range decl.Renames {
+		old := pair.Old.Name
+		if _, twice := newNames[old]; twice {
+			c.add(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", old, decl.Name.Name)
+			return nil, false
+		}
+		if meaning := c.model.names[old]; meaning.formula != nil && c.model.dialect == syntax.PRISM {
+			c.add(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", old)
+			return nil, false
+		}
+		newNames[old] = pair.New.Name
+	}
+	return newNames, true
 }
 
 // declareLabels declares the labels of the model.
@@ -257,30 +262,38 @@ func (c *checker) declareConstants() {
 // checkConstantCycles reports a constant that depends on itself, directly or through formulas and
 // other constants.
 func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(string) (symbol, bool)) {
-	n := len(consts)
-	deps := make([][]int, n)
-	for i, constant := range consts {
-		if constant.decl.Value == nil {
+	isListed := func(constant *constant) bool {
+		return constant.index < len(consts) && consts[constant.index] == constant
+	}
+	deps := make([][]int, len(consts))
+	for i, declared := range consts {
+		if declared.decl.Value == nil {
 			continue
 		}
-		seenFormulas := make(map[int]bool)
-		var collect func(expr syntax.Expr)
-		collect = func(expr syntax.Expr) {
-			visitIdents(expr, func(name string) {
-				switch meaning, _ := lookup(name); {
-				case meaning.constant != nil && meaning.constant.index < n && consts[meaning.constant.index] == meaning.constant:
-					deps[i] = append(deps[i], meaning.constant.index)
-				case meaning.formula != nil && !seenFormulas[meaning.index]:
-					seenFormulas[meaning.index] = true
-					collect(meaning.formula.decl.X)
-				}
-			})
-		}
-		collect(constant.decl.Value)
+		visitConstants(declared.decl.Value, lookup, make(map[int]bool), func(used *constant) {
+			if isListed(used) {
+				deps[i] = append(deps[i], used.index)
+			}
+		})
 	}
 	if i := firstCycle(deps); i >= 0 {
 		diagnostics.add(phaseConstCycles, consts[i].decl.Value.Pos(), "cyclic dependency in definition of constant %q", consts[i].name)
 	}
+}
+
+// visitConstants calls visit for each constant in an expression and in the formulas that it uses. seen holds the indices of the formulas that
+// have been visited.
+func visitConstants(expr syntax.Expr, lookup func(string) (symbol, bool), seen map[int]bool, visit func(*constant)) {
+	visitIdents(expr, func(name string) {
+		meaning, _ := lookup(name)
+		if meaning.constant != nil {
+			visit(meaning.constant)
+		}
+		if meaning.formula != nil && !seen[meaning.index] {
+			seen[meaning.index] = true
+			visitConstants(meaning.formula.decl.X, lookup, seen, visit)
+		}
+	})
 }
 
 // declareVariables declares the global variables and those of the modules, which gives them slots.
@@ -331,15 +344,20 @@ func (c *checker) numberActions() {
 		}
 	}
 	for _, module := range c.modules {
-		for _, cmd := range module.decl.Commands {
-			if cmd.Action != nil {
-				addAction(applyRenamings(module.renamings, cmd.Action.Name))
+		for _, command := range module.decl.Commands {
+			if command.Action != nil {
+				addAction(applyRenamings(module.renamings, command.Action.Name))
 			}
 		}
 	}
 	if c.selectSystem() {
 		c.addRenamedActions(c.system.X, addAction)
 	}
+	c.checkRewardActions()
+}
+
+// checkRewardActions reports the reward items with actions that no command or renaming has.
+func (c *checker) checkRewardActions() {
 	for _, rewards := range c.items.rewards {
 		for _, item := range rewards.Items {
 			if item.Transition && item.Action != nil && c.actionIndex(item.Action.Name) == UnknownAction {
@@ -352,11 +370,26 @@ func (c *checker) numberActions() {
 // determineModelType determines the type of the model from its keyword and from the presence of
 // probabilities, clocks, observables and intervals.
 func (c *checker) determineModelType() {
-	modelType, interval := syntax.MDP, syntax.Expr(nil)
-	probabilistic := false
+	probabilistic, interval := c.findProbabilities()
+	modelType := syntax.MDP
+	if len(c.items.types) > 0 {
+		modelType = c.items.types[0].Type
+	} else if !probabilistic {
+		modelType = syntax.LTS
+	}
+	hasClocks := slices.ContainsFunc(c.model.vars, func(variable *variable) bool { return variable.typ == Clock })
+	if hasClocks && (modelType == syntax.MDP || modelType == syntax.LTS) {
+		modelType = syntax.PTA
+	}
+	c.model.typ = c.intervalType(c.partiallyObservableType(modelType), interval)
+}
+
+// findProbabilities reports whether an update has a probability, and returns the lower bound of the first interval of
+// probabilities; nil if there is none.
+func (c *checker) findProbabilities() (probabilistic bool, interval syntax.Expr) {
 	for _, module := range c.modules {
-		for _, cmd := range module.decl.Commands {
-			for _, update := range cmd.Updates {
+		for _, command := range module.decl.Commands {
+			for _, update := range command.Updates {
 				probabilistic = probabilistic || update.Prob != nil
 				if update.ProbHigh != nil && interval == nil {
 					interval = update.Prob
@@ -364,17 +397,7 @@ func (c *checker) determineModelType() {
 			}
 		}
 	}
-	if len(c.items.types) > 0 {
-		modelType = c.items.types[0].Type
-	} else if !probabilistic {
-		modelType = syntax.LTS
-	}
-	for _, variable := range c.model.vars {
-		if variable.typ == Clock && (modelType == syntax.MDP || modelType == syntax.LTS) {
-			modelType = syntax.PTA
-		}
-	}
-	c.model.typ = c.intervalType(c.partiallyObservableType(modelType), interval)
+	return probabilistic, interval
 }
 
 func (c *checker) hasObservables() bool {

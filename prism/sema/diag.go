@@ -121,27 +121,32 @@ func firstCycle(deps [][]int) int {
 	if member < 0 || len(deps) > maxClosureSize {
 		return member
 	}
-	n := len(deps)
-	reach := make([][]bool, n)
+	reach := make([][]bool, len(deps))
 	for i, direct := range deps {
-		reach[i] = make([]bool, n)
+		reach[i] = make([]bool, len(deps))
 		for _, dependency := range direct {
 			reach[i][dependency] = true
 		}
 	}
 	for {
-		for i := range n {
+		for i := range reach {
 			if reach[i][i] {
 				return i
 			}
 		}
-		for i := range n {
-			for middle := range n {
-				if reach[i][middle] {
-					for target, reachable := range reach[middle] {
-						reach[i][target] = reach[i][target] || reachable
-					}
-				}
+		extendReach(reach)
+	}
+}
+
+// extendReach adds, to each member, the members that it reaches through another one.
+func extendReach(reach [][]bool) {
+	for i := range reach {
+		for middle := range reach {
+			if !reach[i][middle] {
+				continue
+			}
+			for target, reachable := range reach[middle] {
+				reach[i][target] = reach[i][target] || reachable
 			}
 		}
 	}

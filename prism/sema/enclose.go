@@ -116,7 +116,9 @@ func ieee(left, right enclosure, operation func(left, right float64) float64) en
 	result := operation(left.signs()[0], right.signs()[0])
 	for _, leftSign := range left.signs() {
 		for _, rightSign := range right.signs() {
-			if other := operation(leftSign, rightSign); other != result && (other == other || result == result) {
+			other := operation(leftSign, rightSign)
+			bothNaN := math.IsNaN(result) && math.IsNaN(other)
+			if other != result && !bothNaN {
 				return enclosure{unbounded: true}
 			}
 		}
@@ -191,43 +193,58 @@ func (left enclosure) quo(right enclosure) enclosure {
 // is an infinity or NaN.
 func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
 	if !base.isFinite() || !exponent.isFinite() {
-		if base.isFinite() && !base.isPoint() || exponent.isFinite() && !exponent.isPoint() || base.unbounded || exponent.unbounded {
+		if base.isRange() || exponent.isRange() {
 			return enclosure{unbounded: true}
 		}
 		return floatEnclosure(inFloat)
 	}
-	sign, ok := base.sign()
-	switch {
-	case ok && sign > 0 && exponent.isPoint() && exponent.low.Cmp(big.NewFloat(0.5)) == 0:
-		return newEnclosure(roundingDown().Sqrt(base.low), roundingUp().Sqrt(base.high))
-	case ok && sign > 0:
-		return base.ln().arith(syntax.OpMul, exponent).exp()
-	case base.isPoint() && exponent.isPoint() && (math.IsInf(inFloat, 0) || inFloat != inFloat): // 0^-1 and (-2)^0.5
-		return floatEnclosure(inFloat)
-	case ok && sign < 0 && exponent.isPoint() && exponent.low.IsInt():
-		out := base.neg().pow(exponent, inFloat)
-		if exponentInt, _ := exponent.low.Int(nil); exponentInt.Bit(0) != 0 {
-			return out.neg()
+	sign, hasSign := base.sign()
+	if hasSign && sign > 0 {
+		isSquareRoot := exponent.isPoint() && exponent.low.Cmp(big.NewFloat(0.5)) == 0
+		if isSquareRoot {
+			return newEnclosure(roundingDown().Sqrt(base.low), roundingUp().Sqrt(base.high))
 		}
-		return out
+		return base.ln().arith(syntax.OpMul, exponent).exp()
+	}
+	isSpecial := math.IsInf(inFloat, 0) || math.IsNaN(inFloat)
+	if base.isPoint() && exponent.isPoint() && isSpecial { // 0^-1 and (-2)^0.5
+		return floatEnclosure(inFloat)
+	}
+	if hasSign && sign < 0 && exponent.isPoint() && exponent.low.IsInt() {
+		power := base.neg().pow(exponent, inFloat)
+		if factors, _ := exponent.low.Int(nil); factors.Bit(0) != 0 {
+			return power.neg()
+		}
+		return power
 	}
 	return enclosure{unbounded: true}
+}
+
+// isRange reports whether an enclosure contains more than one number.
+func (number enclosure) isRange() bool {
+	return number.unbounded || number.isFinite() && !number.isPoint()
 }
 
 // log returns an enclosure of the logarithm of a number to a base. inFloat is the result in float64 arithmetic, which decides if an
 // operand is an infinity or NaN.
 func (number enclosure) log(base enclosure, inFloat float64) enclosure {
-	if number.unbounded || base.unbounded || !number.isFinite() && base.isFinite() && !base.isPoint() || !base.isFinite() && number.isFinite() && !number.isPoint() {
+	if number.unbounded || base.unbounded {
 		return enclosure{unbounded: true}
 	}
 	if !number.isFinite() || !base.isFinite() {
+		if number.isRange() || base.isRange() {
+			return enclosure{unbounded: true}
+		}
 		return floatEnclosure(inFloat)
 	}
 	one := big.NewFloat(1)
+	isInvalidBase := base.isPoint() && (base.low.Sign() <= 0 || base.low.Cmp(one) == 0)
+	isNegative := number.isPoint() && number.low.Sign() < 0
+	isZero := number.isPoint() && number.low.Sign() == 0
 	switch {
-	case base.isPoint() && (base.low.Sign() <= 0 || base.low.Cmp(one) == 0) || number.isPoint() && number.low.Sign() < 0:
+	case isInvalidBase || isNegative:
 		return floatEnclosure(math.NaN())
-	case number.isPoint() && number.low.Sign() == 0 && base.isPoint(): // an infinity
+	case isZero && base.isPoint():
 		return floatEnclosure(math.Inf(-base.low.Cmp(one)))
 	case number.low.Sign() > 0 && base.low.Sign() > 0:
 		return number.ln().quo(base.ln())
@@ -238,12 +255,13 @@ func (number enclosure) log(base enclosure, inFloat float64) enclosure {
 // compare evaluates the comparison left op right. If the enclosures overlap, so that they do not decide it,
 // ok is false.
 func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
+	leftNaN, rightNaN := math.IsNaN(left.special), math.IsNaN(right.special)
 	switch {
 	case left.unbounded || right.unbounded:
 		return false, false
-	case left.special != left.special || right.special != right.special: // NaN equals NaN in PRISM
-		both := left.special != left.special && right.special != right.special
-		return op == syntax.OpEq && both || op == syntax.OpNe && !both, true
+	case leftNaN || rightNaN: // NaN equals NaN in PRISM
+		areEqual := leftNaN && rightNaN
+		return op == syntax.OpEq && areEqual || op == syntax.OpNe && !areEqual, true
 	case !left.isFinite() || !right.isFinite(): // an infinity
 		return Holds(op, cmp.Compare(left.special, right.special)), true
 	case left.high.Cmp(right.low) < 0:
@@ -293,22 +311,24 @@ const maxRoot = 12
 // log returns the logarithm of number to base base if it is a fraction numerator/denominator with a small denominator, that is,
 // if number^denominator = base^numerator; otherwise unknown.
 func (number rat) log(base rat) rat {
-	if number.Sign() <= 0 || base.Sign() <= 0 || base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1 {
+	isOne := base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1
+	if number.Sign() <= 0 || base.Sign() <= 0 || isOne {
 		return rat{}
 	}
-	value, _ := number.Float64()
-	other, _ := base.Float64()
-	approx := Log(value, other)
-	if !(math.Abs(approx) < maxRatBits) {
+	numberFloat, _ := number.Float64()
+	baseFloat, _ := base.Float64()
+	logarithm := Log(numberFloat, baseFloat)
+	if !(math.Abs(logarithm) < maxRatBits) {
 		return rat{}
 	}
+	const maxDistance = 1e-6 // of the rounded numerator
 	for denominator := int64(1); denominator <= maxRoot; denominator++ {
-		numerator := int64(math.Round(approx * float64(denominator)))
-		denominatorRat, numeratorRat := rat{big.NewRat(denominator, 1)}, rat{big.NewRat(numerator, 1)}
-		if math.Abs(approx*float64(denominator)-float64(numerator)) > 1e-6 {
+		product := logarithm * float64(denominator)
+		numerator := int64(math.Round(product))
+		if math.Abs(product-float64(numerator)) > maxDistance {
 			continue
 		}
-		left, right := number.pow(denominatorRat), base.pow(numeratorRat)
+		left, right := number.pow(rat{big.NewRat(denominator, 1)}), base.pow(rat{big.NewRat(numerator, 1)})
 		if left.Rat != nil && right.Rat != nil && left.cmp(right) == 0 {
 			return rat{big.NewRat(numerator, denominator)}
 		}

@@ -321,8 +321,8 @@ func (ev evaluator) call(expr *Call, args []operand) (operand, error) {
 	left := args[0]
 	switch expr.Func {
 	case FuncMin, FuncMax:
-		for _, right := range args[1:] {
-			left = ev.extremum(expr.Func, left, right)
+		for _, arg := range args[1:] {
+			left = ev.extremum(expr.Func, left, arg)
 		}
 		if expr.ValueType == Double {
 			left.Value = left.toDouble()

@@ -245,30 +245,32 @@ func undefinedConstants(constants []*constant) []*constant {
 // the properties file that are not in used are skipped.
 func typedRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
-	for _, constant := range constants {
-		byName[constant.name] = constant
+	for _, declared := range constants {
+		byName[declared.name] = declared
 	}
 	ranges := make(map[*constant]constRange)
 	for _, def := range defs {
-		constant := byName[def.Name]
-		switch {
-		case constant == nil:
-			continue
-		case constant.decl.Value != nil && constant.fromProperties:
-			return nil, fmt.Errorf("constant %q has already been defined", def.Name)
-		case constant.decl.Value != nil:
-			return nil, fmt.Errorf("constant %q has already been defined in the model", def.Name)
-		case constant.fromProperties && !used[constant]:
+		defined := byName[def.Name]
+		if defined == nil {
 			continue
 		}
-		if _, twice := ranges[constant]; twice {
+		if defined.decl.Value != nil {
+			if defined.fromProperties {
+				return nil, fmt.Errorf("constant %q has already been defined", def.Name)
+			}
+			return nil, fmt.Errorf("constant %q has already been defined in the model", def.Name)
+		}
+		if defined.fromProperties && !used[defined] {
+			continue
+		}
+		if _, twice := ranges[defined]; twice {
 			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", def.Name)
 		}
-		valueRange, err := newRange(constant, def)
+		values, err := newRange(defined, def)
 		if err != nil {
 			return nil, err
 		}
-		ranges[constant] = valueRange
+		ranges[defined] = values
 	}
 	return ranges, nil
 }
@@ -335,16 +337,15 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 			if !yield(valuation) {
 				return
 			}
-			i := len(ranges) - 1
-			for ; i >= 0; i-- {
-				if index[i]++; index[i] < ranges[i].count {
-					break
-				}
-				index[i] = 0
+			last := len(ranges) - 1
+			for last >= 0 && index[last]+1 >= ranges[last].count {
+				index[last] = 0
+				last--
 			}
-			if i < 0 {
+			if last < 0 {
 				return
 			}
+			index[last]++
 		}
 	}
 }
@@ -417,18 +418,12 @@ func newRange(constant *constant, def ConstDef) (constRange, error) {
 		return result, fmt.Errorf("low value %s for constant %s is higher than the high value %s", def.Low, constant.name, def.High)
 	}
 	if def.Step != "" {
-		if result.step, err = parseNumber(constant, def.Step); err != nil {
+		if result.step, err = parseStep(constant, def, width); err != nil {
 			return result, err
-		}
-		switch {
-		case result.step.Sign() <= 0:
-			return result, fmt.Errorf("step value %s for constant %s must be positive", def.Step, constant.name)
-		case result.step.Cmp(width) > 0:
-			return result, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", def.Step, constant.name, def.Low, def.High)
 		}
 	}
 	steps := width.Quo(width, result.step)
-	if constant.typ == Double {
+	if constant.typ == Double { // as in PRISM, a value slightly above the high one counts
 		steps.Add(steps, big.NewRat(1, 1000))
 	}
 	stepCount := new(big.Int).Div(steps.Num(), steps.Denom())
@@ -455,6 +450,20 @@ func listRange(constant *constant, def ConstDef) (constRange, error) {
 	}
 	result.count = len(result.list)
 	return result, nil
+}
+
+// parseStep parses the step of a range of the given width.
+func parseStep(constant *constant, def ConstDef, width *big.Rat) (*big.Rat, error) {
+	step, err := parseNumber(constant, def.Step)
+	switch {
+	case err != nil:
+		return nil, err
+	case step.Sign() <= 0:
+		return nil, fmt.Errorf("step value %s for constant %s must be positive", def.Step, constant.name)
+	case step.Cmp(width) > 0:
+		return nil, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", def.Step, constant.name, def.Low, def.High)
+	}
+	return step, nil
 }
 
 // boolRange returns the value that a definition gives to a Boolean constant.

@@ -21,24 +21,31 @@ func (d FloatAnalysis) Decide(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	switch expr := expr.(type) {
 	case *Binary:
-		if expr.ValueType != Bool || expr.X.Type() == Bool || expr.X.Type() == Int && expr.Y.Type() == Int {
-			return true
-		}
-		left, right := analysis.quotient(expr.X), analysis.quotient(expr.Y)
-		if expr.Op == syntax.OpEq || expr.Op == syntax.OpNe {
-			if left.minusZero || right.minusZero { // in PRISM, -0.0 differs from 0.0
-				return false
-			}
-		}
-		return left.comparable(right)
+		return analysis.decidesComparison(expr)
 	case *Call:
 		switch expr.Func {
 		case FuncFloor, FuncCeil, FuncRound:
-			left := analysis.quotient(expr.Args[0])
-			return left.ok && left.num <= 1<<50 && left.den <= 1<<50
+			const maxPart = 1 << 50
+			arg := analysis.quotient(expr.Args[0])
+			return arg.ok && arg.num <= maxPart && arg.den <= maxPart
 		}
 	}
 	return true
+}
+
+// decidesComparison reports whether float64 arithmetic gives the exact result of a comparison of numbers; true for other
+// expressions and for ints.
+func (n *numberAnalysis) decidesComparison(expr *Binary) bool {
+	bothInts := expr.X.Type() == Int && expr.Y.Type() == Int
+	if expr.ValueType != Bool || expr.X.Type() == Bool || bothInts {
+		return true
+	}
+	left, right := n.quotient(expr.X), n.quotient(expr.Y)
+	isEquality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
+	if isEquality && (left.minusZero || right.minusZero) { // in PRISM, -0.0 differs from 0.0
+		return false
+	}
+	return left.comparable(right)
 }
 
 // Decided reports whether Decide is true for an expression and all its operands.

@@ -245,16 +245,19 @@ func (f *folder) evaluateExactly(expr Expr) Expr {
 		return expr
 	}
 	value := enclosed.Value
-	inFloat, err := Eval(expr, nil)
-	switch {
-	case value.Type == Double:
+	inFloat, floatErr := Eval(expr, nil)
+	if value.Type == Double {
 		if !enclosed.Exact {
 			value.enclosure = &enclosed.enclosure
 		}
-		if low, high, ok := enclosed.Ends(); ok && err == nil && Close(inFloat.Float, low) && Close(inFloat.Float, high) {
+		low, high, ok := enclosed.Ends()
+		if ok && floatErr == nil && Close(inFloat.Float, low) && Close(inFloat.Float, high) {
 			value.Float = inFloat.Float
 		}
-	case (err != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int) && !slices.Contains(f.floatDiffers, expr.Pos()):
+		return &Const{Base{expr.Type(), expr.Pos()}, value}
+	}
+	differs := floatErr != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int
+	if differs && !slices.Contains(f.floatDiffers, expr.Pos()) {
 		f.floatDiffers = append(f.floatDiffers, expr.Pos())
 	}
 	return &Const{Base{expr.Type(), expr.Pos()}, value}
@@ -288,28 +291,34 @@ func Close(inFloat float64, fraction *big.Rat) bool {
 func simplify(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Unary:
-		if unary, ok := expr.X.(*Unary); ok && expr.Op == syntax.OpNot && unary.Op == syntax.OpNot {
-			return unary.X
+		if inner, ok := expr.X.(*Unary); ok && expr.Op == syntax.OpNot && inner.Op == syntax.OpNot {
+			return inner.X
 		}
 	case *Binary:
 		if expr.X.Type() == Bool && expr.Y.Type() == Bool {
 			return simplifyLogic(expr)
 		}
 	case *Cond:
-		constant, ok := expr.Condition.(*Const)
-		if !ok || !Stateless(expr.Then) || !Stateless(expr.Else) {
-			return expr
-		}
-		branch := expr.Else
-		if constant.Val.Bool {
-			branch = expr.Then
-		}
-		if _, ok := branch.(*Const); ok {
-			return castTo(expr.ValueType, branch)
-		}
-		if branch.Type() == expr.ValueType {
-			return branch
-		}
+		return simplifyCond(expr)
+	}
+	return expr
+}
+
+// simplifyCond replaces a ?: with a constant condition by its branch, if neither branch can fail.
+func simplifyCond(expr *Cond) Expr {
+	condition, ok := expr.Condition.(*Const)
+	if !ok || !Stateless(expr.Then) || !Stateless(expr.Else) {
+		return expr
+	}
+	branch := expr.Else
+	if condition.Val.Bool {
+		branch = expr.Then
+	}
+	if _, ok := branch.(*Const); ok {
+		return castTo(expr.ValueType, branch)
+	}
+	if branch.Type() == expr.ValueType {
+		return branch
 	}
 	return expr
 }
@@ -317,32 +326,42 @@ func simplify(expr Expr) Expr {
 // simplifyLogic simplifies an operation on two Bools, at most one of which is constant.
 func simplifyLogic(expr *Binary) Expr {
 	if constant, ok := expr.X.(*Const); ok {
-		switch value := constant.Val.Bool; expr.Op {
-		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies:
-			if !shortCircuits(expr.Op, value) {
-				return expr.Y
-			}
-			if Stateless(expr.Y) {
-				return &Const{expr.Base, BoolValue(expr.Op != syntax.OpAnd)}
-			}
-			return expr
-		default:
-			return negatedIf(value == (expr.Op == syntax.OpNe), expr.Y)
-		}
+		return simplifyLeftConstant(expr, constant.Val.Bool)
 	}
-	constant, ok := expr.Y.(*Const)
-	if !ok {
+	if constant, ok := expr.Y.(*Const); ok {
+		return simplifyRightConstant(expr, constant.Val.Bool)
+	}
+	return expr
+}
+
+// simplifyLeftConstant simplifies an operation whose left operand has a constant value.
+func simplifyLeftConstant(expr *Binary, left bool) Expr {
+	switch expr.Op {
+	case syntax.OpAnd, syntax.OpOr, syntax.OpImplies:
+		if !shortCircuits(expr.Op, left) {
+			return expr.Y
+		}
+		if Stateless(expr.Y) {
+			return &Const{expr.Base, BoolValue(expr.Op != syntax.OpAnd)}
+		}
 		return expr
 	}
-	switch value := constant.Val.Bool; {
-	case expr.Op == syntax.OpAnd && value, expr.Op == syntax.OpOr && !value:
+	return negatedIf(left == (expr.Op == syntax.OpNe), expr.Y)
+}
+
+// simplifyRightConstant simplifies an operation whose right operand has a constant value. The left operand stays, because its
+// evaluation may fail.
+func simplifyRightConstant(expr *Binary, right bool) Expr {
+	isNeutral := expr.Op == syntax.OpAnd && right || expr.Op == syntax.OpOr && !right
+	switch {
+	case isNeutral:
 		return expr.X
-	case expr.Op == syntax.OpImplies && !value:
+	case expr.Op == syntax.OpImplies && !right:
 		return negatedIf(true, expr.X)
 	case expr.Op == syntax.OpIff || expr.Op == syntax.OpEq || expr.Op == syntax.OpNe:
-		return negatedIf(value == (expr.Op == syntax.OpNe), expr.X)
+		return negatedIf(right == (expr.Op == syntax.OpNe), expr.X)
 	}
-	return expr // the left operand may fail
+	return expr
 }
 
 // negatedIf returns the negation of an expression if not is true, otherwise the expression.

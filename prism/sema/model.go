@@ -127,8 +127,8 @@ func (m *Model) Unlabelled() bool {
 // namesOf returns the name of each element of a list.
 func namesOf[T any](list []T, name func(T) string) []string {
 	names := make([]string, len(list))
-	for i, x := range list {
-		names[i] = name(x)
+	for i, element := range list {
+		names[i] = name(element)
 	}
 	return names
 }

@@ -134,8 +134,8 @@ func (n *numberAnalysis) computeNumber(e Expr) NumberFacts {
 			return unknownFacts()
 		}
 		x := n.number(e.Args[0])
-		for _, a := range e.Args[1:] {
-			x = x.Either(n.number(a))
+		for _, arg := range e.Args[1:] {
+			x = x.Either(n.number(arg))
 		}
 		return x
 	}

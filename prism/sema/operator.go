@@ -274,17 +274,7 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 // -1 for a number, which is evaluated later, or an error.
 func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, resolved Expr, byDefault int) int {
 	if quoted, ok := expr.(*syntax.Quoted); ok {
-		if operator.Time && !slices.ContainsFunc(r.model.rewards, func(rewards RewardStruct) bool { return rewards.Name == quoted.Name }) {
-			r.semanticError(operator, "found the operator T, which is not supported for state spaces from files: they have no reward structure for time")
-			return -1
-		}
-		for i, rewards := range r.model.rewards {
-			if rewards.Name == quoted.Name {
-				return i
-			}
-		}
-		r.semanticError(operator, "R operator reward struct index %q does not exist%s", quoted.Name, nearestOrAll(quoted.Name, namesOf(r.model.rewards, func(s RewardStruct) string { return s.Name })))
-		return -1
+		return r.namedRewardStruct(operator, quoted.Name)
 	}
 	if resolved == nil {
 		return byDefault
@@ -296,6 +286,19 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr,
 		r.typeError(expr, "reward structure index must be string or integer: %s", typeMismatch(resolved, "int"))
 	}
 	return -1
+}
+
+// namedRewardStruct returns the index of the reward structure with a name; it reports an error and returns -1 if there is none.
+func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
+	i := slices.IndexFunc(r.model.rewards, func(rewards RewardStruct) bool { return rewards.Name == name })
+	switch {
+	case i >= 0:
+	case operator.Time:
+		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files: they have no reward structure for time")
+	default:
+		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, namesOf(r.model.rewards, func(s RewardStruct) string { return s.Name })))
+	}
+	return i
 }
 
 // rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
@@ -390,29 +393,34 @@ func (r *resolver) filter(expr syntax.Expr, op string, resolved Expr, operandTex
 	if states != nil && states.Type() != Bool && states.Type() != Invalid {
 		r.typeError(statesText, "second argument of filter is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
-	operandType := resolved.Type()
-	problem := ""
-	switch name {
-	case "min", "max", "argmin", "argmax", "sum", "avg", "range":
-		if operandType == Bool {
-			problem = fmt.Sprintf("Boolean argument not allowed as operand for filter of type %q, want a number", op)
-		}
-	case "count", "forall", "exists":
-		if operandType != Bool {
-			problem = fmt.Sprintf("operand for filter of type %q must be Boolean: %s", op, typeMismatch(resolved, "bool"))
-		}
-	}
-	if operandType == Void && name != "state" && problem == "" {
-		problem = fmt.Sprintf("void arguments not allowed as operand for filter of type %q", op)
-	}
-	switch {
-	case operandType == Invalid:
+	if resolved.Type() == Invalid {
 		return invalidExpr(expr, resolved)
-	case problem != "":
+	}
+	if problem := filterOperandProblem(name, op, resolved); problem != "" {
 		r.typeError(operandText, "%s", problem)
 		return invalidExpr(expr, resolved)
 	}
-	return &Filter{Base{filterType(name, operandType), expr.Pos()}, name, resolved, states}
+	return &Filter{Base{filterType(name, resolved.Type()), expr.Pos()}, name, resolved, states}
+}
+
+// filterOperandProblem returns a message if the operand of a filter has the wrong type, otherwise "". name is the full name of
+// the filter type, and op its name in the source.
+func filterOperandProblem(name, op string, operand Expr) string {
+	isBool := operand.Type() == Bool
+	switch name {
+	case "min", "max", "argmin", "argmax", "sum", "avg", "range":
+		if isBool {
+			return fmt.Sprintf("Boolean argument not allowed as operand for filter of type %q, want a number", op)
+		}
+	case "count", "forall", "exists":
+		if !isBool {
+			return fmt.Sprintf("operand for filter of type %q must be Boolean: %s", op, typeMismatch(operand, "bool"))
+		}
+	}
+	if operand.Type() == Void && name != "state" {
+		return fmt.Sprintf("void arguments not allowed as operand for filter of type %q", op)
+	}
+	return ""
 }
 
 // filterType returns the type of a filter's value.

@@ -25,43 +25,47 @@ func (m *Model) Players() []string {
 //
 // Source: ModulesFile.checkPlayerDefns of PRISM-games 3.2.
 func (c *checker) checkPlayers() {
-	list := c.items.players
-	switch {
-	case c.model.typ != syntax.SMG && len(list) > 0:
-		c.add(phasePlayers, list[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.model.typ)
+	declared := c.items.players
+	isGame := c.model.typ == syntax.SMG
+	if !isGame && len(declared) > 0 {
+		c.add(phasePlayers, declared[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.model.typ)
 		return
-	case c.model.typ == syntax.SMG && len(list) == 0:
+	}
+	if isGame && len(declared) == 0 {
 		c.add(phasePlayers, c.items.types[0].Pos(), "an SMG must have players: player NAME modules, [actions] endplayer")
 	}
-	names, moduleOwner, actionOwner := map[string]bool{}, map[int]string{}, map[int]string{}
-	for _, player := range list {
-		p := Player{Name: player.Name.Name, Pos: player.Pos()}
-		if names[p.Name] {
-			c.add(phasePlayers, player.Name.Pos(), "duplicated player name %q", p.Name)
+	names, moduleOwners, actionOwners := map[string]bool{}, map[int]string{}, map[int]string{}
+	for _, decl := range declared {
+		player := Player{Name: decl.Name.Name, Pos: decl.Pos()}
+		if names[player.Name] {
+			c.add(phasePlayers, decl.Name.Pos(), "duplicated player name %q", player.Name)
 		}
-		names[p.Name] = true
-		for _, item := range player.Items {
-			what, index, owner := "module", c.moduleIndex(item.Name.Name), moduleOwner
-			if item.Action {
-				what, index, owner = "action", c.actionIndex(item.Name.Name), actionOwner
-			}
-			other, taken := owner[index]
+		names[player.Name] = true
+		for _, item := range decl.Items {
+			moduleIndex, actionIndex := c.moduleIndex(item.Name.Name), c.actionIndex(item.Name.Name)
 			switch {
-			case index < 0:
-				c.add(phasePlayers, item.Pos(), "unknown %s %q of player %q", what, item.Name.Name, p.Name)
-				continue
-			case taken:
-				c.add(phasePlayers, item.Pos(), "%s %q belongs to player %q already", what, item.Name.Name, other)
-			}
-			owner[index] = p.Name
-			if item.Action {
-				p.Actions = append(p.Actions, index)
-			} else {
-				p.Modules = append(p.Modules, index)
+			case item.Action && c.own(actionOwners, actionIndex, &player, item, "action"):
+				player.Actions = append(player.Actions, actionIndex)
+			case !item.Action && c.own(moduleOwners, moduleIndex, &player, item, "module"):
+				player.Modules = append(player.Modules, moduleIndex)
 			}
 		}
-		c.model.players = append(c.model.players, p)
+		c.model.players = append(c.model.players, player)
 	}
+}
+
+// own records that a player owns the module or action with an index, and reports an error if another player owns it. It returns
+// false, after reporting an error, if the index is negative: then there is no such module or action.
+func (c *checker) own(owners map[int]string, index int, player *Player, item *syntax.PlayerItem, kind string) bool {
+	if index < 0 {
+		c.add(phasePlayers, item.Pos(), "unknown %s %q of player %q", kind, item.Name.Name, player.Name)
+		return false
+	}
+	if owner, owned := owners[index]; owned {
+		c.add(phasePlayers, item.Pos(), "%s %q belongs to player %q already", kind, item.Name.Name, owner)
+	}
+	owners[index] = player.Name
+	return true
 }
 
 // moduleIndex returns the index of a module; -1 if there is no such module.

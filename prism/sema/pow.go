@@ -47,25 +47,31 @@ func Pow(base, exponent float64) float64 {
 
 // integerPower computes a power with a small integer exponent by multiplications. ok is false if more
 // than the last operation would round. It is much faster than logarithms.
-func integerPower(base, exponent float64) (p float64, ok bool) {
+func integerPower(base, exponent float64) (power float64, ok bool) {
 	const maxExponent = 64
 	factors := math.Abs(exponent)
 	if factors != math.Trunc(factors) || !(factors >= 1 && factors <= maxExponent) {
 		return 0, false
 	}
-	p = base
+	power = base
 	for ; factors > 1; factors-- {
-		next := p * base
+		next := power * base
+		magnitude := math.Abs(next)
 		// Below this limit the rounding error may not be a float64.
-		if a := math.Abs(next); !(a > 0x1p-900 && a <= math.MaxFloat64) || math.FMA(p, base, -next) != 0 && (factors > 2 || exponent < 0) {
+		if !(magnitude > 0x1p-900 && magnitude <= math.MaxFloat64) {
 			return 0, false
 		}
-		p = next
+		isRounded := math.FMA(power, base, -next) != 0
+		isLastOperation := factors == 2 && exponent > 0
+		if isRounded && !isLastOperation {
+			return 0, false
+		}
+		power = next
 	}
 	if exponent < 0 {
-		p = 1 / p
+		power = 1 / power
 	}
-	return p, true
+	return power, true
 }
 
 // isPositiveFinite reports whether a number is positive and finite.

@@ -68,35 +68,47 @@ func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 
 // declare declares the names in the file, reports cyclic definitions, and returns the labels.
 func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
-	const loc = "the properties"
 	var labels []*syntax.LabelDecl
 	for _, item := range items {
 		switch item := item.(type) {
 		case *syntax.LabelDecl:
-			name := item.Name.Name
-			meaning := symbol{kind: "label", location: loc, index: len(labels)}
-			if ps.quoted.declare(diagnostics, phaseLabelNames, ps.model.quoted, name, fmt.Sprintf("%q", name), item.Name.Pos(), meaning) {
+			meaning := symbol{kind: "label", location: inProperties, index: len(labels)}
+			if ps.declareQuoted(diagnostics, phaseLabelNames, item.Name.Name, item.Name.Pos(), meaning) {
 				labels = append(labels, item)
-				ps.labels = append(ps.labels, LabelDef{Name: name})
+				ps.labels = append(ps.labels, LabelDef{Name: item.Name.Name})
 			}
 		case *syntax.ConstDecl:
-			constant := &constant{name: item.Name.Name, typ: constType(item.Type), decl: item, file: ps.file, fromProperties: true, index: len(ps.consts)}
-			if ps.names.declare(diagnostics, phaseConstNames, ps.model.names, constant.name, constant.name, item.Name.Pos(), symbol{kind: "constant", location: loc, constant: constant}) {
-				ps.consts = append(ps.consts, constant)
-			}
+			ps.declareConstant(diagnostics, item)
 		case *syntax.Property:
 			ps.props = append(ps.props, &property{decl: item})
 		}
 	}
 	for i, property := range ps.props {
-		if property.decl.Name != nil {
-			name := property.decl.Name.Name
-			ps.quoted.declare(diagnostics, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), property.decl.Pos(), symbol{kind: "property", location: loc, index: i})
+		if name := property.decl.Name; name != nil {
+			meaning := symbol{kind: "property", location: inProperties, index: i}
+			ps.declareQuoted(diagnostics, phasePropertyNames, name.Name, property.decl.Pos(), meaning)
 		}
 	}
 	checkConstantCycles(diagnostics, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) })
 	ps.checkPropertyCycles(diagnostics)
 	return labels
+}
+
+// inProperties is the location of a declaration in error messages.
+const inProperties = "the properties"
+
+// declareQuoted declares the name of a label or property, and reports whether the name is new.
+func (ps *Properties) declareQuoted(diagnostics *diags, phase phase, name string, pos syntax.Pos, meaning symbol) bool {
+	return ps.quoted.declare(diagnostics, phase, ps.model.quoted, name, fmt.Sprintf("%q", name), pos, meaning)
+}
+
+// declareConstant declares a constant, unless its name is used.
+func (ps *Properties) declareConstant(diagnostics *diags, decl *syntax.ConstDecl) {
+	declared := &constant{name: decl.Name.Name, typ: constType(decl.Type), decl: decl, file: ps.file, fromProperties: true, index: len(ps.consts)}
+	meaning := symbol{kind: "constant", location: inProperties, constant: declared}
+	if ps.names.declare(diagnostics, phaseConstNames, ps.model.names, declared.name, declared.name, decl.Name.Pos(), meaning) {
+		ps.consts = append(ps.consts, declared)
+	}
 }
 
 // checkPropertyCycles reports a property that refers to itself, directly or through others.

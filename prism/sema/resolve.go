@@ -273,8 +273,8 @@ func nearestOrAll(name string, declared []string) string {
 // similar enough.
 func nearest(name string, tables ...table) string {
 	var names []string
-	for _, t := range tables {
-		names = slices.AppendSeq(names, maps.Keys(t))
+	for _, table := range tables {
+		names = slices.AppendSeq(names, maps.Keys(table))
 	}
 	slices.Sort(names)
 	if near := syntax.Nearest(name, slices.Values(names)); near != "" {
@@ -395,17 +395,20 @@ func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, ok func(
 // comparison checks the types of compared operands. Numbers, ints and clocks, and, for equality,
 // Booleans can be compared.
 func (r *resolver) comparison(expr *syntax.Binary, left, right Expr) Expr {
-	xType, yType := left.Type(), right.Type()
-	equality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
-	discrete := func(yType Type) bool { return yType == Int || yType == Clock }
+	leftType, rightType := left.Type(), right.Type()
+	isEquality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
+	isDiscrete := func(typ Type) bool { return typ == Int || typ == Clock }
+	areComparable := numeric(leftType) && numeric(rightType) ||
+		isDiscrete(leftType) && isDiscrete(rightType) ||
+		isEquality && leftType == Bool && rightType == Bool
 	switch {
-	case xType == Invalid || yType == Invalid:
-	case numeric(xType) && numeric(yType), discrete(xType) && discrete(yType), equality && xType == Bool && yType == Bool:
+	case leftType == Invalid || rightType == Invalid:
+	case areComparable:
 		return &Binary{Base{Bool, r.position(expr)}, expr.Op, left, right}
-	case xType == yType:
-		r.typeError(expr, "%s cannot compare %ss", expr.Op, xType)
+	case leftType == rightType:
+		r.typeError(expr, "%s cannot compare %ss", expr.Op, leftType)
 	default:
-		r.typeError(expr, "%s cannot compare %s and %s", expr.Op, xType, yType)
+		r.typeError(expr, "%s cannot compare %s and %s", expr.Op, leftType, rightType)
 	}
 	return invalidExpr(expr, left, right)
 }

@@ -61,32 +61,39 @@ func Inspect(expr Expr, visit func(Expr) bool) {
 // more than limit nodes with repetitions written out; otherwise nil. operands must call visit for
 // each operand.
 func Repeated(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) map[Expr]bool {
-	visited := 0
-	var count func(expr Expr)
-	count = func(expr Expr) {
-		if visited++; visited <= limit {
-			operands(expr, count)
-		}
-	}
-	if count(expr); visited <= limit {
+	if !hasMoreNodes(expr, limit, operands) {
 		return nil
 	}
 	seen, repeated := make(map[Expr]bool), make(map[Expr]bool)
-	var walk func(expr Expr)
-	walk = func(expr Expr) {
-		if seen[expr] {
-			switch expr.(type) {
-			case *Const, *Var:
-			default:
-				repeated[expr] = true
-			}
+	var visit func(Expr)
+	visit = func(expr Expr) {
+		if !seen[expr] {
+			seen[expr] = true
+			operands(expr, visit)
 			return
 		}
-		seen[expr] = true
-		operands(expr, walk)
+		switch expr.(type) {
+		case *Const, *Var:
+		default:
+			repeated[expr] = true
+		}
 	}
-	walk(expr)
+	visit(expr)
 	return repeated
+}
+
+// hasMoreNodes reports whether an expression has more than limit nodes. A part that occurs several times counts each time.
+func hasMoreNodes(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) bool {
+	nodes := 0
+	var count func(Expr)
+	count = func(expr Expr) {
+		nodes++
+		if nodes <= limit {
+			operands(expr, count)
+		}
+	}
+	count(expr)
+	return nodes > limit
 }
 
 // Rewriter copies expressions over the variables. Other rewrites all other nodes, and may call

@@ -9,23 +9,9 @@ import (
 // selectSystem selects the system block that composes the modules: the one without a name, otherwise
 // the first. It returns false if there is none or there is an error.
 func (c *checker) selectSystem() bool {
-	names := make(map[string]int)
-	unnamed := 0
-	for i, block := range c.items.systems {
-		switch {
-		case block.Name == nil:
-			if unnamed++; unnamed > 1 {
-				c.add(phaseSystem, block.X.Pos(), "there can be at most one unnamed system...endsystem construct")
-				return false
-			}
-			c.system = block
-		default:
-			if _, ok := names[block.Name.Name]; ok {
-				c.add(phaseSystem, block.X.Pos(), "duplicated system...endsystem name %q", block.Name.Name)
-				return false
-			}
-			names[block.Name.Name] = i
-		}
+	numbers, ok := c.numberSystems()
+	if !ok {
+		return false
 	}
 	if c.system == nil && len(c.items.systems) > 0 {
 		c.system = c.items.systems[0]
@@ -33,10 +19,12 @@ func (c *checker) selectSystem() bool {
 	deps := make([][]int, len(c.items.systems))
 	for i, block := range c.items.systems {
 		visitTerms(block.X, func(term syntax.SysExpr) {
-			if ref, ok := term.(*syntax.SysRef); ok {
-				if j, ok := names[ref.Name.Name]; ok {
-					deps[i] = append(deps[i], j)
-				}
+			ref, isReference := term.(*syntax.SysRef)
+			if !isReference {
+				return
+			}
+			if number, ok := numbers[ref.Name.Name]; ok {
+				deps[i] = append(deps[i], number)
 			}
 		})
 	}
@@ -48,11 +36,33 @@ func (c *checker) selectSystem() bool {
 	return c.system != nil
 }
 
+// numberSystems returns the numbers of the system blocks by their names, and selects the block without a name if there is one. It
+// returns false if two blocks have the same name or none.
+func (c *checker) numberSystems() (map[string]int, bool) {
+	numbers := make(map[string]int)
+	for i, block := range c.items.systems {
+		if block.Name == nil {
+			if c.system != nil {
+				c.add(phaseSystem, block.X.Pos(), "there can be at most one unnamed system...endsystem construct")
+				return nil, false
+			}
+			c.system = block
+			continue
+		}
+		if _, ok := numbers[block.Name.Name]; ok {
+			c.add(phaseSystem, block.X.Pos(), "duplicated system...endsystem name %q", block.Name.Name)
+			return nil, false
+		}
+		numbers[block.Name.Name] = i
+	}
+	return numbers, true
+}
+
 // visitTerms calls f for a process-algebra term and all terms in it.
 func visitTerms(left syntax.SysExpr, f func(syntax.SysExpr)) {
 	f(left)
-	for _, right := range termOperands(left) {
-		visitTerms(right, f)
+	for _, operand := range termOperands(left) {
+		visitTerms(operand, f)
 	}
 }
 
@@ -101,16 +111,16 @@ func (c *checker) addRenamedActions(left syntax.SysExpr, add func(string)) {
 			add(rename.New.Name)
 		}
 	}
-	for _, right := range termOperands(left) {
-		c.addRenamedActions(right, add)
+	for _, operand := range termOperands(left) {
+		c.addRenamedActions(operand, add)
 	}
 }
 
 // checkSystem checks the actions and references in a term of the system block. Like PRISM it does not
 // check the blocks that are referred to.
 func (c *checker) checkSystem(left syntax.SysExpr) {
-	for _, right := range termOperands(left) {
-		c.checkSystem(right)
+	for _, operand := range termOperands(left) {
+		c.checkSystem(operand)
 	}
 	switch term := left.(type) {
 	case *syntax.SysRef:
@@ -175,8 +185,8 @@ func (c *checker) resolveSystem(left syntax.SysExpr, count []int) System {
 		return SysModule{i}
 	}
 	var operands []System
-	for _, right := range termOperands(left) {
-		operands = append(operands, c.resolveSystem(right, count))
+	for _, operand := range termOperands(left) {
+		operands = append(operands, c.resolveSystem(operand, count))
 	}
 	switch term := left.(type) {
 	case *syntax.SysFull:

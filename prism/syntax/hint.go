@@ -87,21 +87,31 @@ func (p *parser) wordHint() string {
 			return hint
 		}
 	}
+	if p.inProperties {
+		return propertyWordHint(p.tok.kind)
+	}
 	switch k := p.tok.kind; {
-	case (k == kwU || k == kwW || k == kwR) && p.inProperties:
-		return "U, W and R do not associate, and an operand with one needs parentheses: (a U b) U c"
-	case (k == kwX || k == kwF || k == kwG) && p.inProperties:
-		return "a temporal operator must be between the brackets of P, R, E or A, and as an operand in parentheses: (F a) & (F b)"
-	case k == kwFormula && p.inProperties:
-		return "formulas belong in the model file"
-	case k == tokPrimedIdent && p.inProperties:
-		return "only updates have primed variables"
 	case k == tokPrimedIdent && p.prevTok.kind == tokLeftParen:
 		return "only updates assign to primed variables"
 	case k == tokPrimedIdent:
 		return "an assignment needs parentheses: (x'=…)"
-	case k.isKeyword() && !isStructural(k) && k != kwTrue && k != kwFalse && !p.inProperties:
+	case k.isKeyword() && !isStructural(k) && k != kwTrue && k != kwFalse:
 		return fmt.Sprintf("PRISM reserves %q", kindTexts[k])
+	}
+	return ""
+}
+
+// propertyWordHint is wordHint in a properties file.
+func propertyWordHint(k kind) string {
+	switch k {
+	case kwU, kwW, kwR:
+		return "U, W and R do not associate, and an operand with one needs parentheses: (a U b) U c"
+	case kwX, kwF, kwG:
+		return "a temporal operator must be between the brackets of P, R, E or A, and as an operand in parentheses: (F a) & (F b)"
+	case kwFormula:
+		return "formulas belong in the model file"
+	case tokPrimedIdent:
+		return "only updates have primed variables"
 	}
 	return ""
 }
@@ -125,14 +135,18 @@ func (p *parser) operatorWord(tok token) string {
 // shapeHint returns advice if a part of a larger construct is in the wrong place, for an unexpected
 // token; "" if there is none.
 func (p *parser) shapeHint() string {
-	switch k := p.prevTok.kind; {
-	case k == kwTrue && p.tok.kind == tokColon:
+	before, found := p.prevTok.kind, p.tok.kind
+	isExtremumKeyword := extremumOfKeyword(before) != NoExtremum
+	isExtremum := isExtremumKeyword || extremumOfWord(before) != NoExtremum
+	isNumber := found == tokInt || found == tokDouble
+	switch {
+	case before == kwTrue && found == tokColon:
 		return `"true" was read as the update, write the probability as 1`
-	case extremumOfKeyword(k) != NoExtremum && p.tok.kind == tokLeftBrace:
+	case isExtremumKeyword && found == tokLeftBrace:
 		return `the reward structure stands directly behind R: R{"r"}min=?`
-	case (extremumOfKeyword(k) != NoExtremum || extremumOfWord(k) != NoExtremum) && relationOp(p.tok.kind) != OpNone:
+	case isExtremum && relationOp(found) != OpNone:
 		return "min and max are followed by =?; a bound follows P or R directly: P>=p"
-	case k == tokEqual && (p.tok.kind == tokInt || p.tok.kind == tokDouble):
+	case before == tokEqual && isNumber:
 		return "a bound needs <, <=, > or >="
 	}
 	return ""

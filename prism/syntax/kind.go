@@ -2,34 +2,45 @@ package syntax
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
 // IsProperties reports whether a file contains properties rather than a model. The extension of the
 // file name decides if it is known, otherwise the keywords in the text.
 func IsProperties(name string, src []byte) bool {
-	switch ext := strings.ToLower(path.Ext(name)); {
-	case slices.Contains([]string{".props", ".prop", ".pctl", ".csl"}, ext):
+	switch strings.ToLower(path.Ext(name)) {
+	case ".props", ".prop", ".pctl", ".csl":
 		return true
-	case slices.Contains([]string{".prism", ".nm", ".pm", ".sm"}, ext):
+	case ".prism", ".nm", ".pm", ".sm":
 		return false
 	}
 	hasPropertyWord := false
 	for lexeme := range Lexemes(src) {
-		if lexeme.Class == Name && (lexeme.Text == wordSMG || lexeme.Text == wordPlayer) && !hasPropertyWord {
+		isGameWord := lexeme.Class == Name && (lexeme.Text == wordSMG || lexeme.Text == wordPlayer)
+		if isGameWord && !hasPropertyWord {
 			return false
 		}
 		if lexeme.Class != Keyword {
 			continue
 		}
 		keyword := keywordKind([]byte(lexeme.Text))
-		if modelTypeOf(keyword) != TypeNone || keyword == kwModule || keyword == kwFormula || keyword == kwGlobal || keyword == kwRewards {
+		if isModelKeyword(keyword) {
 			return false
 		}
-		hasPropertyWord = hasPropertyWord || startsPropertyOperator(keyword) || keyword == kwF || keyword == kwG || keyword == kwU
+		if startsPropertyOperator(keyword) || keyword == kwF || keyword == kwG || keyword == kwU {
+			hasPropertyWord = true
+		}
 	}
 	return hasPropertyWord
+}
+
+// isModelKeyword reports whether a keyword occurs in models only.
+func isModelKeyword(keyword kind) bool {
+	switch keyword {
+	case kwModule, kwFormula, kwGlobal, kwRewards:
+		return true
+	}
+	return modelTypeOf(keyword) != TypeNone
 }
 
 // ParseFile parses a file of unknown kind, as decided by IsProperties. The node is a *Model or a

@@ -54,14 +54,13 @@ func (s *scanner) comments(text string, to int, yield func(Lexeme) bool) bool {
 		case '\n', '\r':
 			s.newline()
 		case '/':
-			start := Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
+			start := s.pos()
 			comment := text[s.off:to]
 			if end := strings.IndexAny(comment, "\r\n"); end >= 0 {
 				comment = comment[:end]
 			}
 			s.off += len(comment)
-			stop := Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-			if !yield(Lexeme{Class: Comment, Text: comment, Span: Span{start, stop}}) {
+			if !yield(Lexeme{Class: Comment, Text: comment, Span: Span{start, s.pos()}}) {
 				return false
 			}
 		default:
@@ -69,6 +68,11 @@ func (s *scanner) comments(text string, to int, yield func(Lexeme) bool) bool {
 		}
 	}
 	return true
+}
+
+// pos returns the position of the next byte.
+func (s *scanner) pos() Pos {
+	return Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
 }
 
 // class returns the class of a token kind, by which editors colour it.

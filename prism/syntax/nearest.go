@@ -30,13 +30,14 @@ func editDistance(first, second string) int {
 		twoRowsBack, previousRow, row = previousRow, row, twoRowsBack
 		row[0] = i + 1
 		for j := range len(second) {
-			replaceCost := 1
+			inserted, deleted, replaced := row[j]+1, previousRow[j+1]+1, previousRow[j]+1
 			if first[i] == second[j] {
-				replaceCost = 0
+				replaced = previousRow[j]
 			}
-			row[j+1] = min(row[j]+1, previousRow[j+1]+1, previousRow[j]+replaceCost)
+			row[j+1] = min(inserted, deleted, replaced)
 			if i > 0 && j > 0 && first[i] == second[j-1] && first[i-1] == second[j] {
-				row[j+1] = min(row[j+1], twoRowsBack[j-1]+1)
+				swapped := twoRowsBack[j-1] + 1
+				row[j+1] = min(row[j+1], swapped)
 			}
 		}
 	}

@@ -287,20 +287,22 @@ func (p *parser) commentBlocksTo(to int) []Doc {
 	var blocks []Doc
 	src := p.scanner.src
 	for from := p.commentsEnd; from < to; {
-		start := bytes.Index(src[from:to], []byte("//"))
-		if start < 0 {
+		slashes := bytes.Index(src[from:to], []byte("//"))
+		if slashes < 0 {
 			break
 		}
-		text := src[from+start+2 : to]
+		text := src[from+slashes+len("//") : to]
 		if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
 			text = text[:end]
 		}
-		if len(blocks) == 0 || len(bytes.Trim(src[from:from+start], " \t")) > 0 {
+		startsBlock := len(bytes.Trim(src[from:from+slashes], " \t")) > 0
+		if len(blocks) == 0 || startsBlock {
 			blocks = append(blocks, nil)
 		}
 		last := &blocks[len(blocks)-1]
 		*last = append(*last, commentText(text))
-		if from += start + 2 + len(text); from < to && src[from] == '\r' && from+1 < to && src[from+1] == '\n' {
+		from += slashes + len("//") + len(text)
+		if bytes.HasPrefix(src[min(from, to):to], []byte("\r\n")) {
 			from++
 		}
 		from++
@@ -439,11 +441,12 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 	}
 	if semi && p.tok.kind == tokSemicolon {
 		p.advance()
-		if p.tok.pos.Line > p.prevTok.pos.Line {
+		if startsLine := p.tok.pos.Line > p.prevTok.pos.Line; startsLine {
 			return
 		}
 	}
-	for start := p.tok.pos.Offset; p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind); p.advance() {
+	start := p.tok.pos.Offset
+	for p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind) {
 		if semi && p.tok.kind == tokSemicolon {
 			for p.accept(tokSemicolon) {
 			}
@@ -452,6 +455,7 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 		if p.tok.pos.Offset-start > maxSkip {
 			p.halt()
 		}
+		p.advance()
 	}
 }
 

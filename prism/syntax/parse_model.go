@@ -266,8 +266,8 @@ func (p *parser) moduleBody(module *Module) {
 	inOrder := true
 	for {
 		tooLate := len(module.Commands) > 0 || module.Invariant != nil
-		switch k := p.tok.kind; {
-		case k == kwEndmodule:
+		switch {
+		case p.tok.kind == kwEndmodule:
 			module.Trailing = p.remainingComments()
 			p.commentsEnd = int(p.tok.pos.Offset)
 			p.advance()
@@ -279,18 +279,11 @@ func (p *parser) moduleBody(module *Module) {
 			variable.Doc = statement.doc
 			variable.Notes, _ = p.finishStatement(statement)
 			module.Vars = appendParsed(p, module.Vars, variable)
-		case k == kwInvariant:
+		case p.tok.kind == kwInvariant:
 			p.reported = false
 			inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
-			p.advance()
-			module.Invariant = p.expr(modelContext)
-			p.expect(kwEndinvariant)
-			if p.failed {
-				module.Invariant = nil
-			}
-			module.InvariantDoc = p.remainingCommentsTo(int(p.prevTok.end))
-			p.commentsEnd = int(p.prevTok.end)
-		case k == tokLeftBracket:
+			p.invariant(module)
+		case p.tok.kind == tokLeftBracket:
 			module.Commands = appendParsed(p, module.Commands, p.command())
 		default:
 			p.beginStatement()
@@ -299,10 +292,23 @@ func (p *parser) moduleBody(module *Module) {
 		if !p.failed {
 			continue
 		}
-		if p.resynchronize(true, kwEndmodule); p.tok.kind == tokEOF || p.atItemStart() {
+		p.resynchronize(true, kwEndmodule)
+		if p.tok.kind == tokEOF || p.atItemStart() {
 			return
 		}
 	}
+}
+
+// invariant parses the invariant of a module. After an error the module has none.
+func (p *parser) invariant(module *Module) {
+	p.advance()
+	module.Invariant = p.expr(modelContext)
+	p.expect(kwEndinvariant)
+	if p.failed {
+		module.Invariant = nil
+	}
+	module.InvariantDoc = p.remainingCommentsTo(int(p.prevTok.end))
+	p.commentsEnd = int(p.prevTok.end)
 }
 
 // appendParsed appends a node to a list, unless parsing the node failed.

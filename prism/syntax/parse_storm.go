@@ -99,21 +99,24 @@ func isBoundWord(word string) bool { return word == "rew" || word == "steps" || 
 func (p *parser) costBound() *CostBound {
 	start := p.tok.pos
 	bound := &CostBound{Word: p.boundWord()}
-	switch k := p.tok.kind; {
+	startsBound := relationOp(p.tok.kind) != OpNone || p.tok.kind == tokEqual || p.tok.kind == tokLeftBracket
+	switch {
 	case bound.Word == "rew":
-		if p.advance(); p.tok.kind == tokLeftBrace {
+		p.advance()
+		if p.tok.kind == tokLeftBrace {
 			bound.Struct = p.rewardIndex()
 		}
 	case bound.Word != "":
 		p.advance()
-	case k == tokLeftBrace:
+	case p.tok.kind == tokLeftBrace:
 		bound.Word, bound.Struct = "rew", p.rewardIndex()
-	case relationOp(k) != OpNone || k == tokEqual || k == tokLeftBracket:
+	case startsBound:
 		bound.Word = "time"
 	default:
 		p.unexpected(`"rew", "steps" or "time"`)
 	}
-	if bound.Bound = p.timeBound(); bound.Bound == nil {
+	bound.Bound = p.timeBound()
+	if bound.Bound == nil {
 		p.unexpected("a bound such as <=2 or [1,2]")
 	}
 	bound.Span = p.span(start)
@@ -156,13 +159,16 @@ func (p *parser) splitOperator(k kind) bool {
 // splitFuture splits a word such as Fsteps into the operator F and the bounded quantity. It reports
 // false, and changes nothing, if no F operator with a bound starts here.
 func (p *parser) splitFuture(context exprContext) bool {
-	return p.dialect == Storm && p.tok.kind == tokIdent && p.mayUse(context, allowTemporal) &&
-		p.canParse(func() {
-			if !p.splitOperator(kwF) {
-				p.unexpected("")
-			}
-			p.temporal(context)
-		}) && p.splitOperator(kwF)
+	if p.dialect != Storm || p.tok.kind != tokIdent || !p.mayUse(context, allowTemporal) {
+		return false
+	}
+	isFuture := p.canParse(func() {
+		if !p.splitOperator(kwF) {
+			p.unexpected("")
+		}
+		p.temporal(context)
+	})
+	return isFuture && p.splitOperator(kwF)
 }
 
 // boundedForSchedulers removes the extremum from an operator that has a bound as well, as Storm's
@@ -214,18 +220,17 @@ func (p *parser) stormOperator() string {
 		return ""
 	}
 	name := p.text(p.tok)
-	if _, isLongRun := longRunExtremum(name); !isLongRun && name != "T" && name != "Tmin" && name != "Tmax" {
+	isTime := name == "T" || name == "Tmin" || name == "Tmax"
+	if _, isLongRun := longRunExtremum(name); !isTime && !isLongRun {
 		return ""
 	}
 	ahead := p.scanner
 	next := ahead.next().kind
-	switch {
-	case next == tokEqual && ahead.next().kind == tokQuestion:
-	case relationOp(next) != OpNone && p.canParseSteady(func() { p.stormOperation(name) }):
-	default:
-		return ""
+	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
+	if isQuery || relationOp(next) != OpNone && p.canParseSteady(func() { p.stormOperation(name) }) {
+		return name
 	}
-	return name
+	return ""
 }
 
 // stormOperation parses an operator that stormOperator found.
@@ -280,12 +285,13 @@ func (p *parser) cumulative() Expr {
 	}
 	p.advance()
 	boundPos := p.tok.pos
-	switch bound, costs := p.bounds(); {
-	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, func(costBound *CostBound) bool { return !isNonStrictUpper(costBound.Bound) }):
+	bound, costs := p.bounds()
+	isUnsupported := func(cost *CostBound) bool { return !isNonStrictUpper(cost.Bound) }
+	if bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported) {
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
-	case len(costs) > 0:
+	} else if len(costs) > 0 {
 		objective.Costs = costs
-	case bound != nil:
+	} else if bound != nil {
 		objective.Bound = bound.High
 	}
 	if height := p.height; objective.Bound != nil && p.discountAhead("discount") {

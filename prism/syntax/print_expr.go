@@ -435,13 +435,12 @@ func (p *printer) boundExpr(expr Expr) {
 // reads the longest possible bound. The bound is the text of boundLen bytes from start, and the
 // operand is the text from operand on.
 func (p *printer) separateBound(bound *TimeBound, start, boundLen, operand int) {
-	text := p.buf[operand:]
-	rest, isRelease := bytes.CutPrefix(text, []byte("R"))
-	if text[0] == '-' || isRelease && (len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0])) {
+	if continuesBound(p.buf[operand:]) {
 		p.parenthesizeFrom(operand)
-		text = p.buf[operand:]
 	}
-	if text[0] != '(' || p.buf[start] == '[' || !endsWithName(p.buf[start:start+boundLen]) {
+	// A name before a parenthesis would be read as a function.
+	isInterval := p.buf[start] == '['
+	if p.buf[operand] != '(' || isInterval || !endsWithName(p.buf[start:start+boundLen]) {
 		return
 	}
 	limit := bound.High
@@ -458,6 +457,16 @@ func (p *printer) separateBound(bound *TimeBound, start, boundLen, operand int) 
 		return
 	}
 	p.insertByte(first, '(')
+}
+
+// continuesBound reports whether PRISM would read the beginning of an operand as a part of the bound before it: a minus sign, or an R
+// that is not the beginning of a longer name.
+func continuesBound(operand []byte) bool {
+	if operand[0] == '-' {
+		return true
+	}
+	rest, startsWithR := bytes.CutPrefix(operand, []byte("R"))
+	return startsWithR && (len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0]))
 }
 
 // endsWithName reports whether the last token of the text is a word.

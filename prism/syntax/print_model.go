@@ -81,7 +81,7 @@ func (p *printer) typeDecl(decl *TypeDecl) {
 	switch decl.Type {
 	case TypeNone, LTS:
 		p.fail(decl, "there is no keyword for model type %s", decl.Type)
-	case IDTMC, IMDP, IPOMDP: // the keyword is that of the model without intervals
+	case IDTMC, IMDP, IPOMDP:
 		word = word[1:]
 	}
 	p.commentsAbove(decl.Notes, decl.Doc, "")

@@ -124,20 +124,26 @@ func (s *scanner) number() kind {
 	if s.byteAt(end) == '.' && isDigit(s.byteAt(end+1)) {
 		end = s.digits(end + 1)
 	}
-	if char := s.byteAt(end); char == 'e' || char == 'E' {
-		exponent := end + 1
-		if char := s.byteAt(exponent); char == '+' || char == '-' {
-			exponent++
-		}
-		if isDigit(s.byteAt(exponent)) {
-			end = s.digits(exponent)
-		}
-	}
-	s.off = end
-	if end == intEnd {
+	s.off = s.exponentEnd(end)
+	if s.off == intEnd {
 		return tokInt
 	}
 	return tokDouble
+}
+
+// exponentEnd returns the end of the exponent at an offset; the offset itself if there is none.
+func (s *scanner) exponentEnd(off int) int {
+	if char := s.byteAt(off); char != 'e' && char != 'E' {
+		return off
+	}
+	digits := off + 1
+	if char := s.byteAt(digits); char == '+' || char == '-' {
+		digits++
+	}
+	if !isDigit(s.byteAt(digits)) {
+		return off
+	}
+	return s.digits(digits)
 }
 
 func (s *scanner) digits(i int) int {

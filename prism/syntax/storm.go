@@ -124,21 +124,17 @@ func renamedAfterBase(items []Item) []Item {
 	var ordered []Item
 	var waiting []*RenamedModule // their bases are not in ordered yet
 	defined := make(map[string]bool)
+	isReady := func(renamed *RenamedModule) bool { return defined[renamed.Base.Name] }
 	for _, item := range items {
-		switch item := item.(type) {
-		case *Module:
-			ordered = append(ordered, item)
-			defined[item.Name.Name] = true
-		case *RenamedModule:
-			waiting = append(waiting, item)
-		default:
+		if renamed, ok := item.(*RenamedModule); ok {
+			waiting = append(waiting, renamed)
+		} else {
 			ordered = append(ordered, item)
 		}
-		for {
-			next := slices.IndexFunc(waiting, func(renamed *RenamedModule) bool { return defined[renamed.Base.Name] })
-			if next < 0 {
-				break
-			}
+		if module, ok := item.(*Module); ok {
+			defined[module.Name.Name] = true
+		}
+		for next := slices.IndexFunc(waiting, isReady); next >= 0; next = slices.IndexFunc(waiting, isReady) {
 			ordered = append(ordered, waiting[next])
 			defined[waiting[next].Name.Name] = true
 			waiting = slices.Delete(waiting, next, next+1)

@@ -339,13 +339,13 @@ func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 	if s.options.Guarded || expr.Op != Until || expr.Bound == nil || expr.Bound.Low == nil {
 		return
 	}
-	if lit, ok := Unparen(expr.Bound.Low).(*IntLit); ok && lit.Value == 0 && !expr.Bound.LowStrict {
-		return
+	low, isInt := Unparen(expr.Bound.Low).(*IntLit)
+	boundsNothing := isInt && low.Value == 0 && !expr.Bound.LowStrict
+	left, isBool := Unparen(expr.X).(*BoolLit)
+	leftIsTrue := isBool && left.Value
+	if !boundsNothing && !leftIsTrue {
+		s.refuse(expr, "an until with a lower bound inside another property")
 	}
-	if lit, ok := Unparen(expr.X).(*BoolLit); ok && lit.Value {
-		return
-	}
-	s.refuse(expr, "an until with a lower bound inside another property")
 }
 
 // ctlOperator rewrites an E or A operator as a P operator, where that is possible: a path formula
@@ -353,22 +353,25 @@ func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 // probability. Other formulas, such as A [ F a ], are refused.
 func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
 	temporal, negated := s.temporalOf(expr.Path)
-	switch {
-	case temporal == nil && !s.logicOnly[expr.Path]:
+	if temporal == nil && !s.logicOnly[expr.Path] {
 		return parenthesize(expr.Path)
-	case temporal == nil || IsPath(temporal.X) || IsPath(temporal.Y) || temporal.Bound != nil:
+	}
+	if temporal == nil || IsPath(temporal.X) || IsPath(temporal.Y) || temporal.Bound != nil {
 		s.refuse(expr, "the operators E and A over formulas of LTL, or with a bound")
 		return expr
-	case !expr.All && !negated && temporal.Op != Globally:
+	}
+	if !expr.All && !negated && temporal.Op != Globally {
 		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: expr.Span})
-	case expr.All && negated:
+	}
+	if expr.All && negated {
 		return s.holdsOnNoPath(temporal)
-	case expr.All && (temporal.Op == Next || temporal.Op == Globally):
-		op := temporal.Op
-		if op == Globally {
-			op = Future
-		}
-		return s.holdsOnNoPath(&Temporal{Op: op, Y: parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)}), Span: temporal.Span})
+	}
+	negatedOperand := parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)})
+	if expr.All && temporal.Op == Next { // A [ X a ]: no path has X !a
+		return s.holdsOnNoPath(&Temporal{Op: Next, Y: negatedOperand, Span: temporal.Span})
+	}
+	if expr.All && temporal.Op == Globally { // A [ G a ]: no path has F !a
+		return s.holdsOnNoPath(&Temporal{Op: Future, Y: negatedOperand, Span: temporal.Span})
 	}
 	s.refuse(expr, "the operators E and A over whole paths")
 	return expr
@@ -405,28 +408,31 @@ func (s *stormRewriter) temporal(expr *Temporal) Expr {
 	if expr.X != nil {
 		result.X = parenthesize(expr.X)
 	}
-	if expr.Bound != nil {
-		bound := *expr.Bound
-		if bound.Low != nil {
-			bound.Low = parenthesize(bound.Low)
-		}
-		if bound.High != nil {
-			bound.High = parenthesize(bound.High)
-		}
-		result.Bound = &bound
-	}
+	result.Bound = parenthesizeBound(expr.Bound)
 	if dual, ok := result.Dual(); ok {
 		negation := &Unary{Op: OpNot, X: parenthesize(dual), Span: expr.Span}
 		s.dualNegations[negation] = true
 		return negation
 	}
-	if len(expr.Costs) > 0 { // nothing is left to rewrite
-		return &result
-	}
-	if result.Op == WeakUntil {
+	if len(expr.Costs) == 0 && result.Op == WeakUntil {
 		s.refuse(expr, "a weak until with a lower bound")
 	}
 	return &result
+}
+
+// parenthesizeBound returns a copy of a bound with parentheses around its sides; nil for nil.
+func parenthesizeBound(original *TimeBound) *TimeBound {
+	if original == nil {
+		return nil
+	}
+	bound := *original
+	if bound.Low != nil {
+		bound.Low = parenthesize(bound.Low)
+	}
+	if bound.High != nil {
+		bound.High = parenthesize(bound.High)
+	}
+	return &bound
 }
 
 // checkOperator refuses what Storm lacks in the operators P, S and R alike.
@@ -457,14 +463,11 @@ func (s *stormRewriter) reward(expr *Reward) Expr {
 	if conditional, ok := objective.(*Conditional); ok {
 		objective = conditional.X
 	}
-	switch path := objective.(type) {
-	case *RewardPath:
-	case *Temporal:
-		if path.Op != Future || path.Bound != nil || IsPath(path.Y) {
-			s.refuse(path, "rewards until a formula other than F holds")
-		}
-	default:
-		s.refuse(path, "rewards until a formula other than F holds")
+	_, isObjective := objective.(*RewardPath)
+	future, isTemporal := objective.(*Temporal)
+	isReachability := isTemporal && future.Op == Future && future.Bound == nil && !IsPath(future.Y)
+	if !isObjective && !isReachability {
+		s.refuse(objective, "rewards until a formula other than F holds")
 	}
 	return &result
 }

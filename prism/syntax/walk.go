@@ -166,8 +166,8 @@ func rewardIndexExpr(expr Expr) Expr {
 }
 
 func visitAll[N Node](nodes []N, visit func(Node)) {
-	for _, n := range nodes {
-		visit(n)
+	for _, node := range nodes {
+		visit(node)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"tilecheck/certify"
+	"tilecheck/certify/certificate"
 	"tilecheck/internal/interval"
 	"tilecheck/internal/noun"
 	"tilecheck/native/check"
@@ -54,20 +55,20 @@ func (c *comparison) proveRows(ctx context.Context) {
 	reference := c.models[0]
 	for i, instance := range reference.instances {
 		var prover *prove.Prover
-		space, err := instance.Exact(ctx)
-		if err == nil {
-			prover, err = prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
+		space, spaceErr := instance.Exact(ctx)
+		if spaceErr == nil {
+			prover, spaceErr = prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
 		}
 		for _, row := range c.rowsToCheck {
 			if row.instance != i {
 				continue
 			}
-			failure := err
-			if failure == nil {
-				failure = row.prove(ctx, c, prover, space)
+			err := spaceErr
+			if err == nil {
+				err = row.prove(ctx, c, prover, space)
 			}
-			if failure != nil {
-				row.Notes = append(row.Notes, "no certificate: "+check.Failure(failure, reference.plan.Job.File, syntax.Pos{}).Message)
+			if err != nil {
+				row.Notes = append(row.Notes, "no certificate: "+check.Failure(err, reference.plan.Job.File, syntax.Pos{}).Message)
 			}
 		}
 	}
@@ -90,14 +91,14 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 	proven := provenVerdict(truth)
 	r.Truth, r.Proofs = proven.Bound, make([]*Proof, len(comparison.engineRuns))
 	trueAnswer := agree.Read("the certificate", proven, r.questions[0], 0)
-	for engineIndex := range r.answers {
-		if !r.answers[engineIndex].Given() {
+	for engine := range r.answers {
+		if !r.answers[engine].Given() {
 			continue
 		}
-		outcome := agree.Compare(&trueAnswer, &r.answers[engineIndex], agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
+		outcome := agree.Compare(&trueAnswer, &r.answers[engine], agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
 		proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
-		r.Proofs[engineIndex] = proof
-		value := r.Verdicts[engineIndex].Value
+		r.Proofs[engine] = proof
+		value := r.Verdicts[engine].Value
 		if !truth.Number || value.Kind == result.Boolean {
 			continue
 		}
@@ -105,7 +106,7 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 		if value.Kind == result.Range {
 			proof.MaxError = max(proof.MaxError, maxDistance(truth.Lower, truth.Upper, value.Hi))
 		}
-		r.judgeAllStates(ctx, comparison, engineIndex, proof, prover, claim, space)
+		r.judgeAllStates(ctx, comparison, engine, proof, prover, claim, space)
 	}
 	return nil
 }
@@ -143,18 +144,14 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 
 // judgeAllStates compares the values that an engine gives for all states with the proven bounds in the certificate, and tries whether these values,
 // widened, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give the values.
-func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engineIndex int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
-	run := comparison.engineRuns[engineIndex]
+func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
+	run := comparison.engineRuns[engine]
 	valuer, ok := runner.As[StateValuer](run.Engine)
 	if !ok || run.computesFractions() || run.sampling() != "" {
 		return
 	}
-	claim := &prover.File.Claims[claimIndex]
-	if claim.Vector < 0 || claim.Complement || claim.Of != "" { // the claim is a count, or not about the vector itself
-		return
-	}
-	vector := &prover.File.Vectors[claim.Vector]
-	if vector.Lower == nil || vector.Upper == nil {
+	vector := provenVector(&prover.File, claimIndex)
+	if vector == nil {
 		return
 	}
 	plan := run.model.plan
@@ -169,15 +166,7 @@ func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: the values of all states are not proven: %v", run.label, err))
 		return
 	}
-	order := space.Order()
-	proof.States = len(values)
-	for i, value := range values {
-		distance := maxDistance(vector.Lower.Rat(i), vector.Upper.Rat(i), value)
-		if distance > proof.MaxStateError || proof.WorstState == "" {
-			proof.MaxStateError = distance
-			proof.WorstState = space.Compiled().StateText(space.State(nil, int(order[i])))
-		}
-	}
+	proof.recordErrors(vector, values, space)
 	widened, ok := widen(vector, values)
 	if !ok {
 		return
@@ -189,6 +178,33 @@ func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine
 	proof.Widened = true
 	proof.WideningDistance = interval.Around(widened.distance).Hi
 	proof.LeastDistance = interval.Around(widened.leastDistance).Lo
+}
+
+// provenVector returns the vector of proven bounds that a claim is about; nil if the claim is a count or about another quantity, or if a side of
+// the bounds is missing.
+func provenVector(file *certificate.File, claimIndex int) *certificate.Vector {
+	claim := &file.Claims[claimIndex]
+	if claim.Vector < 0 || claim.Complement || claim.Of != "" {
+		return nil
+	}
+	vector := &file.Vectors[claim.Vector]
+	if vector.Lower == nil || vector.Upper == nil {
+		return nil
+	}
+	return vector
+}
+
+// recordErrors records the greatest possible error of an engine's values, and the state that has it.
+func (p *Proof) recordErrors(vector *certificate.Vector, values []float64, space *explicit.Space) {
+	order := space.Order()
+	p.States = len(values)
+	for i, value := range values {
+		distance := maxDistance(vector.Lower.Rat(i), vector.Upper.Rat(i), value)
+		if distance > p.MaxStateError || p.WorstState == "" {
+			p.MaxStateError = distance
+			p.WorstState = space.Compiled().StateText(space.State(nil, int(order[i])))
+		}
+	}
 }
 
 // computesFractions reports whether the engine computes exact values in this run.
@@ -225,12 +241,12 @@ func (p *Proof) text(truth *result.Interval) string {
 // judgeByProofs gives the row the status Disagree if an answer is refuted. If only one engine answered and its answer agrees with the proven value,
 // the status becomes Agree.
 func (r *row) judgeByProofs(comparison *comparison) {
-	for engineIndex, proof := range r.Proofs {
+	for engine, proof := range r.Proofs {
 		switch {
 		case proof == nil:
 		case proof.Refuted:
 			r.Status, r.Basis = Disagree, agree.Proven
-			r.Reason = comparison.engineRuns[engineIndex].label + "'s " + verdictText(&r.Verdicts[engineIndex]) + " " + proof.text(r.Truth)
+			r.Reason = comparison.engineRuns[engine].label + "'s " + verdictText(&r.Verdicts[engine]) + " " + proof.text(r.Truth)
 			return
 		case proof.agrees && r.Status == Unchecked:
 			r.Status, r.Basis, r.Reason = Agree, proof.basis, ""
@@ -243,9 +259,9 @@ func (r *Report) proofNotes() []string {
 	var out []string
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		for engineIndex, proof := range row.Proofs {
+		for engine, proof := range row.Proofs {
 			if proof != nil {
-				out = append(out, fmt.Sprintf("%s: %s's %s %s", key(row.Property, row.Constants), r.Engines[engineIndex], verdictText(&row.Verdicts[engineIndex]), proof.text(row.Truth)))
+				out = append(out, fmt.Sprintf("%s: %s's %s %s", key(row.Property, row.Constants), r.Engines[engine], verdictText(&row.Verdicts[engine]), proof.text(row.Truth)))
 			}
 		}
 	}

@@ -190,22 +190,31 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 		}
 		opt.Unavailable = parts[0].NotAsked
 	}
-	var labels []string
-	for i := range engines {
-		labels = append(labels, engines[i].DisplayName())
-	}
-	if err := runner.Distinct(labels); err != nil {
+	if err := comparison.pairEngines(engines); err != nil {
 		return nil, err
 	}
-	for i, label := range labels {
-		for engineIndex, model := range comparison.models {
-			if len(comparison.models) > 1 {
-				label = labels[i] + " " + modelNames(comparison.models)[engineIndex]
+	return comparison, comparison.replay(parts)
+}
+
+// pairEngines adds a run for each engine and model. If there are several models, the label of a run names its model too.
+func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
+	var names []string
+	for i := range engines {
+		names = append(names, engines[i].DisplayName())
+	}
+	if err := runner.Distinct(names); err != nil {
+		return err
+	}
+	for i, name := range names {
+		for k, model := range c.models {
+			label := name
+			if len(c.models) > 1 {
+				label = name + " " + modelNames(c.models)[k]
 			}
-			comparison.engineRuns = append(comparison.engineRuns, &engineRun{EngineConfig: &engines[i], label: label, model: model})
+			c.engineRuns = append(c.engineRuns, &engineRun{EngineConfig: &engines[i], label: label, model: model})
 		}
 	}
-	return comparison, comparison.replay(parts)
+	return nil
 }
 
 // run checks, compares and diagnoses the rows of this shard, unless recorded results are replayed, and returns the report.
@@ -275,8 +284,9 @@ func (c *comparison) notes() []string {
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {
-		for engineIndex := range row.Verdicts {
-			if label := c.engineRuns[engineIndex].label; row.Verdicts[engineIndex].Seed != nil && !slices.Contains(engines, label) {
+		for engine := range row.Verdicts {
+			label := c.engineRuns[engine].label
+			if row.Verdicts[engine].Seed != nil && !slices.Contains(engines, label) {
 				engines = append(engines, label)
 			}
 		}

@@ -176,12 +176,10 @@ func (d *spaceComparison) compareTypes() *Difference {
 func (d *spaceComparison) compareVariables() *Difference {
 	firstVars, secondVars := d.first.Space.Program().Vars, d.second.Space.Program().Vars
 	d.constants = make([]int32, len(firstVars))
-	matched := 0
 	for i, variable := range firstVars {
-		slot := slices.IndexFunc(secondVars, func(w sema.Variable) bool { return w.Name == variable.Name })
+		slot := indexOfVariable(secondVars, variable.Name)
 		d.first.slots, d.second.slots = append(d.first.slots, i), append(d.second.slots, slot)
 		if slot >= 0 {
-			matched++
 			continue
 		}
 		value, fixed := d.first.constantValue(i)
@@ -190,13 +188,17 @@ func (d *spaceComparison) compareVariables() *Difference {
 		}
 		d.constants[i] = value
 	}
-	if matched < len(secondVars) {
-		extra := slices.IndexFunc(secondVars, func(w sema.Variable) bool {
-			return !slices.ContainsFunc(firstVars, func(variable sema.Variable) bool { return variable.Name == w.Name })
-		})
-		return missing(Variables, "variable "+secondVars[extra].Name, false)
+	for _, variable := range secondVars {
+		if indexOfVariable(firstVars, variable.Name) < 0 {
+			return missing(Variables, "variable "+variable.Name, false)
+		}
 	}
 	return nil
+}
+
+// indexOfVariable returns the index of the variable with a name; -1 if there is none.
+func indexOfVariable(variables []sema.Variable, name string) int {
+	return slices.IndexFunc(variables, func(variable sema.Variable) bool { return variable.Name == name })
 }
 
 // missing returns the difference that one of the spaces lacks something: the second if fromSecond is true, otherwise the first.
@@ -224,12 +226,12 @@ func (v *view) constantValue(slot int) (int32, bool) {
 func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	view.state = view.Space.State(view.state, i)
 	out := make([]int32, len(view.slots))
-	for engineIndex, slot := range view.slots {
+	for i, slot := range view.slots {
 		if slot < 0 {
-			out[engineIndex] = d.constants[engineIndex]
+			out[i] = d.constants[i]
 			continue
 		}
-		out[engineIndex] = view.state[slot]
+		out[i] = view.state[slot]
 	}
 	return out
 }
@@ -273,11 +275,11 @@ func (d *spaceComparison) compareInitial() *Difference {
 		unmatched = append(unmatched, d.second.inFirst[j])
 	}
 	for _, i := range d.first.model.Initial {
-		engineIndex := slices.Index(unmatched, int32(i))
-		if engineIndex < 0 {
+		position := slices.Index(unmatched, int32(i))
+		if position < 0 {
 			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(unmatched)}
 		}
-		unmatched = slices.Delete(unmatched, engineIndex, engineIndex+1)
+		unmatched = slices.Delete(unmatched, position, position+1)
 	}
 	if len(unmatched) > 0 {
 		return &Difference{Kind: Initial, First: "no such state", Second: d.stateList(unmatched)}
@@ -304,11 +306,10 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 	if difference != nil || err != nil {
 		return difference, err
 	}
+	const statesPerPoll = 256
 	for i, j := range d.inSecond {
-		if i&0xff == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
+		if i%statesPerPoll == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		if j < 0 {
 			return &Difference{Kind: States, State: d.stateText(int32(i)), First: present, Second: absent}, nil
@@ -363,39 +364,49 @@ func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 // combined. reward returns the reward of a transition; nil means that rewards are not compared.
 func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func(transition int) quantity) []transition {
 	begin, end := view.model.Row(choiceIndex)
-	out := make([]transition, 0, end-begin)
+	sorted := make([]transition, 0, end-begin)
 	for index := begin; index < end; index++ {
-		converted := transition{target: view.inFirst[view.model.Target[index]]}
-		if d.exact {
-			converted.weight.fraction = view.model.Rat(index)
-		} else {
-			converted.weight.float = view.model.Prob(index)
-		}
-		switch {
-		case !view.model.Intervals():
-		case d.exact:
-			converted.high.fraction = view.model.HighRat(index)
-		default:
-			converted.high.float = view.model.Weights[view.model.High[index]]
-		}
-		if view.model.Kind != sparse.MDP && d.namedActions {
-			converted.action = view.action(index)
-		}
+		converted := d.convertTransition(view, index)
 		if reward != nil {
 			converted.weightedReward = converted.weight.times(reward(index))
 		}
-		position, found := slices.BinarySearchFunc(out, converted, transition.compare)
-		if !found {
-			out = slices.Insert(out, position, converted)
-			continue
+		position, found := slices.BinarySearchFunc(sorted, converted, transition.compare)
+		if found {
+			sorted[position].add(converted, view.model.Intervals())
+		} else {
+			sorted = slices.Insert(sorted, position, converted)
 		}
-		if view.model.Intervals() {
-			out[position].high = out[position].high.plus(converted.high)
-		}
-		out[position].weight = out[position].weight.plus(converted.weight)
-		out[position].weightedReward = out[position].weightedReward.plus(converted.weightedReward)
 	}
-	return out
+	return sorted
+}
+
+// convertTransition returns a transition with its weight, as a fraction if fractions are compared. Its target is a state of the first space.
+func (d *spaceComparison) convertTransition(view *view, index int) transition {
+	model := view.model
+	converted := transition{target: view.inFirst[model.Target[index]]}
+	if d.exact {
+		converted.weight.fraction = model.Rat(index)
+	} else {
+		converted.weight.float = model.Prob(index)
+	}
+	if model.Intervals() && d.exact {
+		converted.high.fraction = model.HighRat(index)
+	} else if model.Intervals() {
+		converted.high.float = model.Weights[model.High[index]]
+	}
+	if model.Kind != sparse.MDP && d.namedActions {
+		converted.action = view.action(index)
+	}
+	return converted
+}
+
+// add adds the weight of a transition with the same target and action.
+func (t *transition) add(other transition, intervals bool) {
+	if intervals {
+		t.high = t.high.plus(other.high)
+	}
+	t.weight = t.weight.plus(other.weight)
+	t.weightedReward = t.weightedReward.plus(other.weightedReward)
 }
 
 // compare orders transitions by target, then by action.
@@ -414,28 +425,29 @@ func (m *choice) equal(o *choice) bool {
 // indices of each two equal choices.
 func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
-	matched := make([]bool, len(secondChoices))
-	var onlyFirst, onlySecond []*choice
-	for engineIndex := range firstChoices {
-		found := false
+	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))
+	for k := range firstChoices {
 		for l := range secondChoices {
-			if firstChoices[engineIndex].equal(&secondChoices[l]) {
-				pairs = append(pairs, [2]int{firstChoices[engineIndex].index, secondChoices[l].index})
-				found = true
-				matched[l] = true
+			if firstChoices[k].equal(&secondChoices[l]) {
+				pairs = append(pairs, [2]int{firstChoices[k].index, secondChoices[l].index})
+				matchedFirst[k], matchedSecond[l] = true, true
 			}
 		}
-		if !found {
-			onlyFirst = append(onlyFirst, &firstChoices[engineIndex])
-		}
 	}
-	for l := range secondChoices {
-		if !matched[l] {
-			onlySecond = append(onlySecond, &secondChoices[l])
-		}
-	}
+	onlyFirst, onlySecond := unmatched(firstChoices, matchedFirst), unmatched(secondChoices, matchedSecond)
 	if len(onlyFirst) == 0 && len(onlySecond) == 0 {
 		return nil, pairs
 	}
 	return d.explainChoices(i, j, onlyFirst, onlySecond), nil
+}
+
+// unmatched returns the choices that are not matched.
+func unmatched(choices []choice, matched []bool) []*choice {
+	var found []*choice
+	for i := range choices {
+		if !matched[i] {
+			found = append(found, &choices[i])
+		}
+	}
+	return found
 }

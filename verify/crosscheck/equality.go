@@ -127,23 +127,27 @@ func (e *modelComparison) compareTools(ctx context.Context, engines []runner.Eng
 	for _, instance := range e.model.instances {
 		e.checkInstance(ctx, e.model, instance)
 		for i := range engines {
-			engine := &engines[i]
-			tool, ok := runner.As[StateBuilder](engine.Engine)
+			tool, ok := runner.As[StateBuilder](engines[i].Engine)
 			if !ok {
 				continue
 			}
-			e.compareInstance(ctx, instance, "native", engine, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
-				plan := e.model.plan.WithSettings(func(settings *runner.Settings) {
-					settings.Numeric.Accuracy = result.Float
-					if exact {
-						settings.Numeric.Accuracy = result.Exact
-					}
-				})
-				return tool.States(ctx, plan, instance.valuation)
-			})
+			build := func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
+				return tool.States(ctx, e.planWithNumbers(exact), instance.valuation)
+			}
+			e.compareInstance(ctx, instance, "native", &engines[i], build)
 		}
 		instance.Forget()
 	}
+}
+
+// planWithNumbers returns the plan of the model with fractions or with float64 numbers.
+func (e *modelComparison) planWithNumbers(exact bool) *runner.Plan {
+	return e.model.plan.WithSettings(func(settings *runner.Settings) {
+		settings.Numeric.Accuracy = result.Float
+		if exact {
+			settings.Numeric.Accuracy = result.Exact
+		}
+	})
 }
 
 // checkInstance runs the strict check of an instance, and adds it to the result.
@@ -159,18 +163,17 @@ func (e *modelComparison) compareInstance(ctx context.Context, tested *instance,
 		Diagnosis: Diagnosis{First: ours, Second: engine.DisplayName(), Constants: tested.check.Constants},
 		States:    tested.check.States, Choices: tested.check.Choices, Transitions: tested.check.Transitions,
 	}
+	isBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
 	var err error
-	switch {
-	case tested.check.Validity != Valid && tested.check.Validity != Broken:
+	if isBuilt {
+		comparison.Exact = engine.Accuracy == result.Unknown || engine.Accuracy == result.Exact
+		err = comparison.compareSpaces(ctx, tested, theirs)
+	} else {
 		_, err = tested.Space(ctx) // the error says why there is no state space
-	case engine.Accuracy == result.Unknown || engine.Accuracy == result.Exact:
-		comparison.Exact = true
-		if err = comparison.compareSpaces(ctx, tested, theirs); err != nil && engine.Accuracy == result.Unknown && retryWithFloats(err) {
-			comparison.Remarks = append(comparison.Remarks, "compared as doubles, not as fractions: "+err.Error())
-			comparison.Exact = false
-			err = comparison.compareSpaces(ctx, tested, theirs)
-		}
-	default:
+	}
+	if isBuilt && err != nil && engine.Accuracy == result.Unknown && retryWithFloats(err) {
+		comparison.Remarks = append(comparison.Remarks, "compared as doubles, not as fractions: "+err.Error())
+		comparison.Exact = false
 		err = comparison.compareSpaces(ctx, tested, theirs)
 	}
 	if err != nil {
@@ -195,31 +198,34 @@ func refusesText(failure *result.Failure) bool {
 // if only one tool accepts the model, and adds the warnings of both to Remarks. It returns an error if there is nothing to compare.
 func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
 	second, secondErr := theirs(ctx, c.Exact)
-	failure, isFailure := errors.AsType[*result.Failure](secondErr)
-	valid := tested.check.Validity == Valid
-	switch {
-	case !valid && secondErr == nil:
+	if tested.check.Validity != Valid {
+		if secondErr != nil {
+			return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
+		}
 		c.Difference = &Difference{Kind: Refused, First: "refused (" + tested.check.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
 		return nil
-	case !valid:
-		return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
-	case c.Exact && isFailure && refusesText(failure) && !tested.buildsExactly(ctx):
-		return fmt.Errorf("both refuse the model in exact arithmetic: %v", secondErr) // both may accept it with float64 numbers
-	case isFailure && refusesText(failure):
+	}
+	if failure, ok := errors.AsType[*result.Failure](secondErr); ok && refusesText(failure) {
+		if c.Exact && !tested.buildsExactly(ctx) {
+			return fmt.Errorf("both refuse the model in exact arithmetic: %v", secondErr) // both may accept it with float64 numbers
+		}
 		c.Difference = &Difference{Kind: Refused, First: builtText(tested.check.States), Second: "refused (" + failure.Error() + ")"}
 		return nil
-	case secondErr != nil:
+	}
+	if secondErr != nil {
 		return secondErr
 	}
 	ours, err := tested.space(ctx, c.Exact)
-	if err == nil {
-		c.Difference, err = Diff(ctx, builtSide(c.First, ours), Side{c.Second, *second})
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		c.Remarks = append(c.Remarks, second.Notes...)
-		c.Remarks = append(c.Remarks, second.Space.Warnings()...)
+	c.Difference, err = Diff(ctx, builtSide(c.First, ours), Side{c.Second, *second})
+	if err != nil {
+		return err
 	}
-	return err
+	c.Remarks = append(c.Remarks, second.Notes...)
+	c.Remarks = append(c.Remarks, second.Space.Warnings()...)
+	return nil
 }
 
 // buildsExactly reports whether the state space can be built with fractions.

@@ -189,26 +189,36 @@ func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
 	if d.first.Space.Imported() {
 		return nil
 	}
-	var out []Origin
+	var candidates []Origin
 	state := d.first.Space.State(nil, i)
 	program := d.first.Space.Program()
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {
-			leads := slices.ContainsFunc(command.Updates, func(update sema.Update) bool {
-				target := applyUpdate(state, &update)
-				return target != nil && slices.ContainsFunc(sought.transitions, func(t transition) bool { return slices.Equal(d.valuationOf(t.target), target) })
-			})
-			if !leads {
+			if !d.leadsTo(state, &command, sought) {
 				continue
 			}
 			guard, err := sema.Eval(command.Guard, state)
-			out = append(out, Origin{Model: d.first.Name, File: program.File, Pos: command.Pos, Action: actionName(d.first, command.Action), Enabled: err == nil && guard.Bool})
+			candidates = append(candidates, Origin{
+				Model: d.first.Name, File: program.File, Pos: command.Pos, Action: actionName(d.first, command.Action), Enabled: err == nil && guard.Bool,
+			})
 		}
 	}
-	if out == nil {
+	if candidates == nil {
 		return d.commandsWithAction(d.first, sought.action)
 	}
-	return out
+	return candidates
+}
+
+// leadsTo reports whether an update of a command leads from a state to one of the targets of a choice.
+func (d *spaceComparison) leadsTo(state []int32, command *sema.Command, sought *choice) bool {
+	for i := range command.Updates {
+		target := applyUpdate(state, &command.Updates[i])
+		isTarget := func(t transition) bool { return slices.Equal(d.valuationOf(t.target), target) }
+		if target != nil && slices.ContainsFunc(sought.transitions, isTarget) {
+			return true
+		}
+	}
+	return false
 }
 
 // applyUpdate returns the valuation after an update; nil if the update changes nothing or a value cannot be computed.

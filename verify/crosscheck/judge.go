@@ -12,28 +12,44 @@ func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, nee
 	for i := range answers {
 		for j := range i {
 			outcome := agree.Compare(answers[j], answers[i], opt)
-			if outcome.Relation == agree.Unknown {
-				needsSamples[j], needsSamples[i] = needsSamples[j] || outcome.Wide[0], needsSamples[i] || outcome.Wide[1]
-				undecidable = undecidable || !outcome.Wide[0] && !outcome.Wide[1]
+			worst = worse(worst, outcome)
+			if outcome.Relation != agree.Unknown {
+				continue
 			}
-			switch {
-			case outcome.Relation > worst.Relation:
-				worst = outcome
-			case outcome.Relation < worst.Relation:
-			case outcome.Relation == agree.Different && outcome.Basis != worst.Basis && agree.Weaker(outcome.Basis, worst.Basis) == worst.Basis:
-				worst = outcome
-			case outcome.Relation == agree.Same:
-				worst.Basis = agree.Weaker(worst.Basis, outcome.Basis)
-				if worst.Reason == "" {
-					worst.Reason = outcome.Reason
-				}
-			}
+			wideFirst, wideSecond := outcome.Wide[0], outcome.Wide[1]
+			needsSamples[j] = needsSamples[j] || wideFirst
+			needsSamples[i] = needsSamples[i] || wideSecond
+			undecidable = undecidable || !wideFirst && !wideSecond
 		}
 	}
 	if undecidable {
 		clear(needsSamples)
 	}
 	return worst, needsSamples
+}
+
+// worse returns the worse of two outcomes. Of two disagreements it is the one with the stronger basis. Two agreements together have the weaker
+// basis.
+func worse(worst, outcome agree.Outcome) agree.Outcome {
+	switch {
+	case outcome.Relation > worst.Relation:
+		return outcome
+	case outcome.Relation < worst.Relation:
+		return worst
+	}
+	switch outcome.Relation {
+	case agree.Different:
+		isStronger := outcome.Basis != worst.Basis && agree.Weaker(outcome.Basis, worst.Basis) == worst.Basis
+		if isStronger {
+			return outcome
+		}
+	case agree.Same:
+		worst.Basis = agree.Weaker(worst.Basis, outcome.Basis)
+		if worst.Reason == "" {
+			worst.Reason = outcome.Reason
+		}
+	}
+	return worst
 }
 
 // statusFor returns the status of a row whose answers have this relation.

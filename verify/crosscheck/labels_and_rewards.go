@@ -84,33 +84,28 @@ func (v *view) deadlocks() *sparse.Set {
 // pairRewards pairs reward structures with the same name; structures without a name are paired in their order.
 func (e *labelsAndRewards) pairRewards(complete bool) (*Difference, error) {
 	firstRewards, secondRewards := e.first.Space.Program().Rewards, e.second.Space.Program().Rewards
-	var paired []int
+	paired := make([]bool, len(secondRewards))
 	for i := range firstRewards {
-		match := -1
-		for n := range secondRewards {
-			if secondRewards[n].Name == firstRewards[i].Name && !slices.Contains(paired, n) {
-				match = n
-				break
-			}
+		match := 0
+		for match < len(secondRewards) && (paired[match] || secondRewards[match].Name != firstRewards[i].Name) {
+			match++
 		}
-		switch {
-		case match < 0 && complete:
-			return missing(Rewards, rewardName(firstRewards, i), true), nil
-		case match < 0:
+		if match == len(secondRewards) {
+			if complete {
+				return missing(Rewards, rewardName(firstRewards, i), true), nil
+			}
 			continue
 		}
-		paired = append(paired, match)
-		pair := rewardPair{index: i}
-		var err1, err2 error
-		pair.first, err1 = e.first.rewardValues(i)
-		pair.second, err2 = e.second.rewardValues(match)
-		if err := cmp.Or(err1, err2); err != nil {
+		paired[match] = true
+		firstValues, firstErr := e.first.rewardValues(i)
+		secondValues, secondErr := e.second.rewardValues(match)
+		if err := cmp.Or(firstErr, secondErr); err != nil {
 			return nil, err
 		}
-		e.rewards = append(e.rewards, pair)
+		e.rewards = append(e.rewards, rewardPair{index: i, first: firstValues, second: secondValues})
 	}
-	if complete && len(secondRewards) > len(firstRewards) {
-		return missing(Rewards, strconv.Itoa(len(secondRewards)-len(firstRewards))+" more", false), nil
+	if surplus := len(secondRewards) - len(firstRewards); complete && surplus > 0 {
+		return missing(Rewards, strconv.Itoa(surplus)+" more", false), nil
 	}
 	return nil, nil
 }
@@ -133,19 +128,22 @@ func (v *view) rewardValues(i int) (out rewardStructure, err error) {
 
 // compare compares the labels and rewards of two states, which have the numbers i and j in their spaces. pairs are their equal choices.
 func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
-	for _, l := range e.labels {
-		if first, second := l.first.Has(i), l.second.Has(j); first != second {
-			difference := &Difference{Kind: Labels, What: strconv.Quote(l.name), First: strconv.FormatBool(first), Second: strconv.FormatBool(second)}
-			if l.expression != nil && !e.first.Space.Imported() {
-				difference.Made = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: l.expression.Pos(), What: "label " + strconv.Quote(l.name)}}
-			}
-			return difference
+	for _, label := range e.labels {
+		first, second := label.first.Has(i), label.second.Has(j)
+		if first == second {
+			continue
 		}
+		quoted := strconv.Quote(label.name)
+		difference := &Difference{Kind: Labels, What: quoted, First: strconv.FormatBool(first), Second: strconv.FormatBool(second)}
+		if label.expression != nil && !e.first.Space.Imported() {
+			difference.Made = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: label.expression.Pos(), What: "label " + quoted}}
+		}
+		return difference
 	}
-	for engineIndex := range e.rewards {
-		if difference := e.rewards[engineIndex].compare(e.spaceComparison, i, j, pairs); difference != nil {
+	for k := range e.rewards {
+		if difference := e.rewards[k].compare(e.spaceComparison, i, j, pairs); difference != nil {
 			difference.Kind = Rewards
-			difference.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[engineIndex].index)
+			difference.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[k].index)
 			return difference
 		}
 	}
@@ -154,16 +152,19 @@ func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 
 // compare compares the rewards of states i of the first space and j of the second, of their equal choices in pairs, and of the transitions.
 func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Difference {
-	comparable := !d.second.MeanRewards || !d.first.deadlocks().Has(i) // a tool that exports mean rewards gives none for a deadlock
-	if first, second := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j); comparable && !first.equal(second) {
+	// A tool that exports mean rewards gives none for a deadlock.
+	lacksReward := d.second.MeanRewards && d.first.deadlocks().Has(i)
+	first, second := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j)
+	if !lacksReward && !first.equal(second) {
 		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Made: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
 	}
-	for _, p := range pairs {
-		if difference := r.compareTransitions(d, i, p); difference != nil {
+	for _, pair := range pairs {
+		if difference := r.compareTransitions(d, i, pair); difference != nil {
 			return difference
 		}
-		if first, second := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, p[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, p[1]); !first.equal(second) {
-			return &Difference{What: "of a choice", First: first.String(), Second: second.String(), Made: d.rewardOrigins(r.index, i, d.first.actionOf(p[0]), true)}
+		first, second := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, pair[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, pair[1])
+		if !first.equal(second) {
+			return &Difference{What: "of a choice", First: first.String(), Second: second.String(), Made: d.rewardOrigins(r.index, i, d.first.actionOf(pair[0]), true)}
 		}
 	}
 	return nil
@@ -212,21 +213,22 @@ func (d *spaceComparison) rewardOrigins(structure, i, action int, transition boo
 	}
 	program := d.first.Space.Program()
 	rewards := &program.Rewards[structure]
-	origin := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
-	var out []Origin
-	for engineIndex := range rewards.Items {
-		item := &rewards.Items[engineIndex]
-		if item.Transition != transition || transition && d.namedActions && item.Action != action {
+	whole := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
+	state := d.first.Space.State(nil, i)
+	var origins []Origin
+	for _, item := range rewards.Items {
+		hasAction := !transition || !d.namedActions || item.Action == action
+		if item.Transition != transition || !hasAction {
 			continue
 		}
-		if holds, err := sema.Eval(item.Guard, d.first.Space.State(nil, i)); err == nil && holds.Bool {
-			itemOrigin := origin
-			itemOrigin.Pos = item.Pos
-			out = append(out, itemOrigin)
+		if holds, err := sema.Eval(item.Guard, state); err == nil && holds.Bool {
+			origin := whole
+			origin.Pos = item.Pos
+			origins = append(origins, origin)
 		}
 	}
-	if out == nil {
-		return []Origin{origin}
+	if origins == nil {
+		return []Origin{whole}
 	}
-	return out
+	return origins
 }

@@ -138,22 +138,10 @@ func (c *comparison) replay(parts partRecords) error {
 	if parts == nil {
 		return nil
 	}
-	ledger := c.opt.Split
-	absent := &result.Failure{Class: result.Interrupted, Message: shard.Missing(ledger.Absent())}
-	for _, model := range c.models {
-		for _, instance := range model.instances {
-			instance.check.Validity, instance.check.Failure = NotChecked, absent
-		}
-	}
-	for _, row := range c.allRows {
-		row.Status, row.Reason = Unchecked, absent.Message
-		for range c.engineRuns {
-			row.Verdicts = append(row.Verdicts, result.Verdict{Property: row.Property, Name: row.Name, Constants: row.Constants, Err: absent})
-		}
-	}
+	c.markUnchecked(shard.Missing(c.opt.Split.Absent()))
 	for _, part := range parts {
 		if err := part.restore(c); err != nil {
-			return ledger.Fail(part.piece, err)
+			return c.opt.Split.Fail(part.piece, err)
 		}
 	}
 	for i := range c.models[0].instances {
@@ -165,6 +153,22 @@ func (c *comparison) replay(parts partRecords) error {
 		}
 	}
 	return nil
+}
+
+// markUnchecked marks every model and row as not checked, with a reason.
+func (c *comparison) markUnchecked(reason string) {
+	failure := &result.Failure{Class: result.Interrupted, Message: reason}
+	for _, model := range c.models {
+		for _, instance := range model.instances {
+			instance.check.Validity, instance.check.Failure = NotChecked, failure
+		}
+	}
+	for _, row := range c.allRows {
+		row.Status, row.Reason = Unchecked, reason
+		for range c.engineRuns {
+			row.Verdicts = append(row.Verdicts, result.Verdict{Property: row.Property, Name: row.Name, Constants: row.Constants, Err: failure})
+		}
+	}
 }
 
 // restore fills the rows and strict checks of a part.
@@ -181,8 +185,8 @@ func (x *partRecord) restore(comparison *comparison) error {
 	if x.piece.First > 0 || x.piece.End == 0 {
 		return nil
 	}
-	for _, s := range comparison.models {
-		for _, instance := range s.instances {
+	for _, model := range comparison.models {
+		for _, instance := range model.instances {
 			if len(x.Models) == 0 {
 				return errors.New("found fewer checks than models")
 			}
@@ -200,8 +204,8 @@ func (x *rowRecord) restore(row *row) error {
 	if len(x.Verdicts) != len(row.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, x.Status) {
 		return fmt.Errorf("found %d verdicts that %q, want %d", len(x.Verdicts), x.Status, len(row.Verdicts))
 	}
-	for engineIndex := range x.Verdicts {
-		verdict, err := x.Verdicts[engineIndex].Verdict()
+	for engine := range x.Verdicts {
+		verdict, err := x.Verdicts[engine].Verdict()
 		if err != nil {
 			return err
 		}
@@ -209,7 +213,7 @@ func (x *rowRecord) restore(row *row) error {
 			return fmt.Errorf("found an answer to %s, want %s", key(verdict.Property, verdict.Constants), row.key())
 		}
 		verdict.Constants = row.Constants // the same values as the job spells them
-		row.Verdicts[engineIndex] = *verdict
+		row.Verdicts[engine] = *verdict
 	}
 	row.Status, row.Basis, row.Reason, row.Notes = x.Status, x.Basis, x.Reason, x.Notes
 	return nil

@@ -88,13 +88,13 @@ func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) erro
 	records := []answerRecord{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		for engineIndex := range row.Verdicts {
+		for engine := range row.Verdicts {
 			answer := answerRecord{
-				Entrant: r.Engines[engineIndex], Record: result.NewRecord(&row.Verdicts[engineIndex]),
+				Entrant: r.Engines[engine], Record: result.NewRecord(&row.Verdicts[engine]),
 				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,
 			}
-			if row.Proofs != nil && row.Proofs[engineIndex] != nil {
-				proof := row.Proofs[engineIndex]
+			if row.Proofs != nil && row.Proofs[engine] != nil {
+				proof := row.Proofs[engine]
 				answer.Proof = &proofRecord{Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States, StatesOff: result.JSONNumber(proof.MaxStateError), Worst: proof.WorstState}
 				if row.Truth != nil {
 					answer.Proof.Lower, answer.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)

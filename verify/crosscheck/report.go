@@ -1,8 +1,10 @@
 package crosscheck
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -95,36 +97,44 @@ const (
 // nothing was compared, it returns ExitLimit if an engine reached a limit of time or memory there, and ExitOpen if not. It returns ExitAgree if
 // every property agreed, also if a model was too large for the strict check or is of a kind that the check does not support.
 func (r *Report) ExitCode() int {
+	if r.disagrees() {
+		return ExitDisagree
+	}
 	code := ExitAgree
 	if len(r.Rows) == 0 {
 		code = ExitOpen
 	}
 	reachedLimit := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class.Limited() }
 	for i := range r.Rows {
-		switch r.Rows[i].Status {
-		case Disagree, Invalid:
-			return ExitDisagree
-		case Undecided, Unchecked:
-			code = max(code, ExitOpen)
-			if slices.ContainsFunc(r.Rows[i].Verdicts, reachedLimit) {
-				code = ExitLimit
-			}
+		if status := r.Rows[i].Status; status != Undecided && status != Unchecked {
+			continue
 		}
-	}
-	for _, model := range r.Models {
-		if model.Validity == Broken {
-			return ExitDisagree
+		code = max(code, ExitOpen)
+		if slices.ContainsFunc(r.Rows[i].Verdicts, reachedLimit) {
+			code = ExitLimit
 		}
 	}
 	for i := range r.Diagnoses {
-		switch d := &r.Diagnoses[i]; {
-		case d.Difference != nil:
-			return ExitDisagree
-		case d.Err != nil:
+		if r.Diagnoses[i].Err != nil {
 			code = max(code, ExitOpen)
 		}
 	}
 	return code
+}
+
+// disagrees reports whether answers or state spaces differ, or a model is invalid.
+func (r *Report) disagrees() bool {
+	for i := range r.Rows {
+		if r.Rows[i].Status == Disagree || r.Rows[i].Status == Invalid {
+			return true
+		}
+	}
+	for _, model := range r.Models {
+		if model.Validity == Broken {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.Diagnoses, func(diagnosis Diagnosis) bool { return diagnosis.Difference != nil })
 }
 
 // Count returns the number of rows with a status.
@@ -140,19 +150,18 @@ func (r *Report) Count(status Status) int {
 
 // String returns the numbers of rows with each status in one line.
 func (r *Report) String() string {
-	text := ""
+	var counts []string
 	for _, status := range []Status{Agree, Disagree, Undecided, Unchecked, Invalid} {
 		if n := r.Count(status); n > 0 {
-			text += fmt.Sprintf(", %d %s", n, status)
+			counts = append(counts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
-	if text == "" {
-		text = ", nothing was compared"
-	}
-	if r.Count(Disagree)+r.Count(Invalid) == 0 && r.countDifferent() > 0 { // which is why the exit code is ExitDisagree
+	text := cmp.Or(strings.Join(counts, ", "), "nothing was compared")
+	rowsDisagree := r.Count(Disagree)+r.Count(Invalid) > 0
+	if !rowsDisagree && r.countDifferent() > 0 { // explains the exit code ExitDisagree
 		text += "; but the models differ"
 	}
-	return text[2:]
+	return text
 }
 
 // countDifferent returns the number of pairs of state spaces that differ.

@@ -28,18 +28,16 @@ type row struct {
 // makeRows makes a row for every property and valuation, in the order of an engine's verdicts. It returns an error unless all models have the
 // same rows.
 func (c *comparison) makeRows() error {
-	for i, model := range c.models {
+	reference := c.models[0]
+	c.allRows = reference.rows()
+	for _, model := range c.models[1:] {
 		rows := model.rows()
-		if i == 0 {
-			c.allRows = rows
-			continue
-		}
 		if len(rows) != len(c.allRows) {
-			return fmt.Errorf("%s has %s and valuations to check, %s has %d", c.models[0].plan.Job.File, noun.Count(len(c.allRows), "property"), model.plan.Job.File, len(rows))
+			return fmt.Errorf("%s has %s and valuations to check, %s has %d", reference.plan.Job.File, noun.Count(len(c.allRows), "property"), model.plan.Job.File, len(rows))
 		}
-		for engineIndex := range rows {
-			if rows[engineIndex].key() != c.allRows[engineIndex].key() {
-				return fmt.Errorf("%s has the property %s where %s has %s", c.models[0].plan.Job.File, c.allRows[engineIndex].key(), model.plan.Job.File, rows[engineIndex].key())
+		for i, row := range rows {
+			if want := c.allRows[i].key(); row.key() != want {
+				return fmt.Errorf("%s has the property %s where %s has %s", reference.plan.Job.File, want, model.plan.Job.File, row.key())
 			}
 		}
 	}
@@ -89,21 +87,21 @@ func (r *row) prepare(comparison *comparison) {
 	}
 }
 
-// recordAnswer records the verdict of engine engineIndex in a draw. The intervals of several draws hold together, so the new answer is intersected with
+// recordAnswer records the verdict of engine engine in a draw. The intervals of several draws hold together, so the new answer is intersected with
 // the old one.
-func (r *row) recordAnswer(engineIndex int, run *engineRun, verdict *result.Verdict, level float64) {
-	earlier := &r.answers[engineIndex]
-	answer := agree.Read(run.label, verdict, r.questions[engineIndex], level)
+func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
+	earlier := &r.answers[engine]
+	answer := agree.Read(run.label, verdict, r.questions[engine], level)
 	if !answer.Given() {
 		if !earlier.Given() {
-			r.Verdicts[engineIndex] = *verdict
+			r.Verdicts[engine] = *verdict
 		} else if verdict.Err != nil { // the earlier draw remains valid
 			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", run.label, verdict.Err.Class, verdict.Err))
 		}
 		return
 	}
-	r.Verdicts[engineIndex] = *verdict
-	r.answers[engineIndex] = earlier.Meet(answer)
+	r.Verdicts[engine] = *verdict
+	r.answers[engine] = earlier.Meet(answer)
 }
 
 // compare compares the answers of a row and sets its status. It returns true if further samples of some engine might decide the row, and sets
@@ -112,10 +110,10 @@ func (r *row) compare(comparison *comparison) bool {
 	var answers []*agree.Answer
 	var engines []int
 	r.needsSamples = make([]bool, len(comparison.engineRuns))
-	for engineIndex := range r.answers {
-		if r.answers[engineIndex].Given() {
-			answers = append(answers, &r.answers[engineIndex])
-			engines = append(engines, engineIndex)
+	for engine := range r.answers {
+		if r.answers[engine].Given() {
+			answers = append(answers, &r.answers[engine])
+			engines = append(engines, engine)
 		}
 	}
 	if len(answers) < 2 {
@@ -137,15 +135,15 @@ func (r *row) compare(comparison *comparison) bool {
 	if r.Status != Undecided {
 		return false
 	}
-	for i, engineIndex := range engines {
-		r.needsSamples[engineIndex] = needsSamples[i]
+	for i, engine := range engines {
+		r.needsSamples[engine] = needsSamples[i]
 	}
 	return slices.Contains(needsSamples, true)
 }
 
-// noAnswerReason returns the reason why engine engineIndex did not answer; empty if it did.
-func (r *row) noAnswerReason(engineIndex int) string {
-	if failure := r.Verdicts[engineIndex].Err; failure != nil && !r.answers[engineIndex].Given() {
+// noAnswerReason returns the reason why engine engine did not answer; empty if it did.
+func (r *row) noAnswerReason(engine int) string {
+	if failure := r.Verdicts[engine].Err; failure != nil && !r.answers[engine].Given() {
 		return fmt.Sprintf("(%s): %v", failure.Class, failure)
 	}
 	return ""
@@ -154,9 +152,9 @@ func (r *row) noAnswerReason(engineIndex int) string {
 // enginesWithReason names the engines that did not answer for this reason.
 func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 	var labels []string
-	for engineIndex := range r.Verdicts {
-		if r.noAnswerReason(engineIndex) == reason {
-			labels = append(labels, comparison.engineRuns[engineIndex].label)
+	for engine := range r.Verdicts {
+		if r.noAnswerReason(engine) == reason {
+			labels = append(labels, comparison.engineRuns[engine].label)
 		}
 	}
 	return strings.Join(labels, ", ")
@@ -164,21 +162,14 @@ func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 
 // finish completes the row when all draws are done: with notes, the judgment by certificates, and the strict check of the model.
 func (r *row) finish(comparison *comparison) {
-	noted := map[string]bool{}
-	for engineIndex := range r.Verdicts {
-		if reason := r.noAnswerReason(engineIndex); reason != "" && !noted[reason] {
-			noted[reason] = true
-			r.Notes = append(r.Notes, r.enginesWithReason(comparison, reason)+" did not answer "+reason)
-		}
-		if doubt := r.Verdicts[engineIndex].Doubt; doubt != "" && r.Status == Unchecked { // otherwise the reason of the row has it
-			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", comparison.engineRuns[engineIndex].label, doubt))
-		}
-	}
+	r.noteMissingAnswers(comparison)
 	r.judgeByProofs(comparison)
-	switch {
-	case r.Status == Agree && r.Reason != "":
-		r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""
-	case r.Status == Disagree || r.Status == Undecided:
+	switch r.Status {
+	case Agree:
+		if r.Reason != "" {
+			r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""
+		}
+	case Disagree, Undecided:
 		if text := r.stateCountsNote(comparison); text != "" {
 			r.Notes = append(r.Notes, text)
 		}
@@ -187,6 +178,20 @@ func (r *row) finish(comparison *comparison) {
 		if checked := &model.instances[r.instance].check; checked.Validity == Broken {
 			r.Status, r.Basis, r.Reason = Invalid, "", checked.Failure.Error()
 			return
+		}
+	}
+}
+
+// noteMissingAnswers adds a note for each reason why engines gave no answer, and for doubtful values that the reason of the row does not mention.
+func (r *row) noteMissingAnswers(comparison *comparison) {
+	noted := map[string]bool{"": true}
+	for i := range r.Verdicts {
+		if reason := r.noAnswerReason(i); !noted[reason] {
+			noted[reason] = true
+			r.Notes = append(r.Notes, r.enginesWithReason(comparison, reason)+" did not answer "+reason)
+		}
+		if doubt := r.Verdicts[i].Doubt; doubt != "" && r.Status == Unchecked {
+			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", comparison.engineRuns[i].label, doubt))
 		}
 	}
 }
@@ -206,8 +211,8 @@ func (r *row) stateCountsNote(comparison *comparison) string {
 		}
 	}
 	add("strict check", int64(comparison.models[0].instances[r.instance].check.States))
-	for engineIndex := range r.Verdicts {
-		add(comparison.engineRuns[engineIndex].label, r.Verdicts[engineIndex].States)
+	for engine := range r.Verdicts {
+		add(comparison.engineRuns[engine].label, r.Verdicts[engine].States)
 	}
 	if len(slices.Compact(counts)) < 2 {
 		return ""

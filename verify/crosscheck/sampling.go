@@ -18,22 +18,14 @@ const sampleGrowth = 4
 func (c *comparison) draw(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
-		for engineIndex, run := range c.engineRuns {
-			if draw == 1 {
-				c.recordVerdicts(engineIndex, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
+		for i, run := range c.engineRuns {
+			if draw > 1 {
+				c.askAgain(ctx, i, draw, samples)
 				continue
 			}
-			c.askAgain(ctx, engineIndex, draw, samples)
+			c.recordVerdicts(i, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
 		}
-		undecided := false
-		for _, row := range c.rowsToCheck {
-			if draw > 1 && !slices.Contains(row.needsSamples, true) {
-				continue
-			}
-			if row.compare(c) && !c.skipBroken(row) {
-				undecided = true
-			}
-		}
+		undecided := c.compareRows(draw)
 		samples *= sampleGrowth
 		outOfTime := c.opt.Time > 0 && time.Since(c.start) > c.opt.Time
 		if !undecided || samples > c.opt.MaxSamples || ctx.Err() != nil || outOfTime {
@@ -41,6 +33,19 @@ func (c *comparison) draw(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// compareRows compares the answers of all rows after the first draw, and of rows with new samples after a later one. It reports whether more
+// samples may decide some row.
+func (c *comparison) compareRows(draw int) bool {
+	undecided := false
+	for _, row := range c.rowsToCheck {
+		hasNewAnswers := draw == 1 || slices.Contains(row.needsSamples, true)
+		if hasNewAnswers && row.compare(c) && !c.skipBroken(row) {
+			undecided = true
+		}
+	}
+	return undecided
 }
 
 // firstSamples returns the number of samples of the first draw.
@@ -72,11 +77,11 @@ func (c *comparison) noteExhausted(undecided bool) {
 
 // askAgain lets one engine draw more samples for the rows that they may decide, and records its answers. Rows with the same values of
 // the constants are one job. draw is the number of the draw, counted from 1, and samples its size.
-func (c *comparison) askAgain(ctx context.Context, engineIndex, draw int, samples int64) {
+func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int64) {
 	rowsOf := make(map[string][]*row) // by the values of the constants
 	var valuations []string
 	for _, row := range c.rowsToCheck {
-		if !row.needsSamples[engineIndex] {
+		if !row.needsSamples[engine] {
 			continue
 		}
 		constants := result.Valuation(row.Constants).String()
@@ -86,15 +91,15 @@ func (c *comparison) askAgain(ctx context.Context, engineIndex, draw int, sample
 		rowsOf[constants] = append(rowsOf[constants], row)
 	}
 	for _, constants := range valuations {
-		verdicts := c.ask(ctx, c.engineRuns[engineIndex], rowsOf[constants], draw, samples)
-		c.recordVerdicts(engineIndex, verdicts, rowsOf[constants], draw)
+		verdicts := c.ask(ctx, c.engineRuns[engine], rowsOf[constants], draw, samples)
+		c.recordVerdicts(engine, verdicts, rowsOf[constants], draw)
 	}
 }
 
 // recordVerdicts records the verdicts of one engine in a draw, one for each row.
-func (c *comparison) recordVerdicts(engineIndex int, verdicts []result.Verdict, rows []*row, draw int) {
+func (c *comparison) recordVerdicts(engine int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, row := range rows {
-		row.recordAnswer(engineIndex, c.engineRuns[engineIndex], &verdicts[i], c.confidenceLevel(draw))
+		row.recordAnswer(engine, c.engineRuns[engine], &verdicts[i], c.confidenceLevel(draw))
 	}
 }
 
@@ -103,26 +108,37 @@ func (c *comparison) recordVerdicts(engineIndex int, verdicts []result.Verdict, 
 func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
 	plan := run.model.plan.WithSettings(func(settings *runner.Settings) { c.configure(settings, run, draw, samples) })
 	if draw > 1 || len(rows) < len(c.allRows) {
-		var tasks []int
-		for _, row := range rows {
-			if !slices.Contains(tasks, row.task) {
-				tasks = append(tasks, row.task)
-			}
-		}
-		var consts []string
-		if draw > 1 && len(c.allRows) > len(plan.Tasks) { // several valuations
-			consts = []string{}
-			if text := result.Valuation(rows[0].Constants).String(); text != "" {
-				consts = append(consts, text)
-			}
+		hasValuations := len(c.allRows) > len(plan.Tasks)
+		var consts []string // nil: all valuations
+		if draw > 1 && hasValuations {
+			consts = constantsOf(rows[0])
 		}
 		var err error
-		if plan, err = plan.Part(tasks, consts); err != nil {
+		if plan, err = plan.Part(tasksOf(rows), consts); err != nil {
 			return alignVerdicts(rows, nil, err)
 		}
 	}
 	verdicts, err := run.Engine.Check(ctx, plan)
 	return alignVerdicts(rows, verdicts, err)
+}
+
+// tasksOf returns the tasks of rows, each once.
+func tasksOf(rows []*row) []int {
+	var tasks []int
+	for _, row := range rows {
+		if !slices.Contains(tasks, row.task) {
+			tasks = append(tasks, row.task)
+		}
+	}
+	return tasks
+}
+
+// constantsOf returns the definitions of constants in the valuation of a row; empty, not nil, if it has none.
+func constantsOf(row *row) []string {
+	if text := result.Valuation(row.Constants).String(); text != "" {
+		return []string{text}
+	}
+	return []string{}
 }
 
 // configure sets the method, accuracy, samples and seed with which an engine checks in a draw.
@@ -146,23 +162,31 @@ func (c *comparison) configure(settings *runner.Settings, run *engineRun, draw i
 
 // alignVerdicts returns one verdict for each row. If the engine's verdicts do not match the rows, each row gets an error.
 func alignVerdicts(rows []*row, verdicts []result.Verdict, err error) []result.Verdict {
-	if err == nil && len(verdicts) != len(rows) {
-		err = fmt.Errorf("the engine gave %d verdicts, want %d", len(verdicts), len(rows))
-	}
-	for i := 0; err == nil && i < len(rows); i++ {
-		if got := key(verdicts[i].Property, verdicts[i].Constants); got != rows[i].key() {
-			err = fmt.Errorf("the engine answered %q, want %q", got, rows[i].key())
-		}
+	if err == nil {
+		err = checkVerdicts(rows, verdicts)
 	}
 	if err == nil {
 		return verdicts
 	}
-	out := make([]result.Verdict, len(rows))
+	failed := make([]result.Verdict, len(rows))
 	for i, row := range rows {
-		out[i] = result.Verdict{
+		failed[i] = result.Verdict{
 			Property: row.Property, Name: row.Name, Constants: row.Constants,
 			Err: &result.Failure{Class: result.Other, Message: err.Error()},
 		}
 	}
-	return out
+	return failed
+}
+
+// checkVerdicts returns an error unless the verdicts are about the rows, in the same order.
+func checkVerdicts(rows []*row, verdicts []result.Verdict) error {
+	if len(verdicts) != len(rows) {
+		return fmt.Errorf("the engine gave %d verdicts, want %d", len(verdicts), len(rows))
+	}
+	for i, row := range rows {
+		if got := key(verdicts[i].Property, verdicts[i].Constants); got != row.key() {
+			return fmt.Errorf("the engine answered %q, want %q", got, row.key())
+		}
+	}
+	return nil
 }

@@ -28,8 +28,8 @@ func (r *Report) Table() *table.Table {
 		if hasConstants {
 			values = append(values, result.Valuation(row.Constants).String())
 		}
-		for engineIndex := range row.Verdicts {
-			values = append(values, verdictText(&row.Verdicts[engineIndex]))
+		for engine := range row.Verdicts {
+			values = append(values, verdictText(&row.Verdicts[engine]))
 		}
 		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
 		out.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)

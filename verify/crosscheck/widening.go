@@ -73,18 +73,15 @@ func shiftBounds(bounds *certificate.Values, shift *big.Rat, keepZeros bool) *ce
 	}
 	shifted := &certificate.Values{Infinite: bounds.Infinite, Rats: make([]*big.Rat, bounds.Len())}
 	for s := range shifted.Rats {
-		fraction := bounds.Rat(s)
-		switch {
-		case fraction == nil:
-			fraction = new(big.Rat)
-		case keepZeros && fraction.Sign() == 0:
-		default:
-			fraction = new(big.Rat).Add(fraction, shift)
-			if fraction.Sign() < 0 {
-				fraction = new(big.Rat)
-			}
+		shifted.Rats[s] = new(big.Rat)
+		bound := bounds.Rat(s)
+		isKept := keepZeros && bound != nil && bound.Sign() == 0
+		if bound == nil || isKept {
+			continue
 		}
-		shifted.Rats[s] = fraction
+		if sum := new(big.Rat).Add(bound, shift); sum.Sign() > 0 {
+			shifted.Rats[s] = sum
+		}
 	}
 	return shifted
 }

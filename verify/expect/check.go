@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/interval"
 	"tilecheck/prism/syntax"
 )
 
@@ -32,7 +33,7 @@ func Check(src []byte, file *syntax.Properties) []Mistake {
 		mistakes = append(mistakes, block.lookalikes(results, terms)...)
 	}
 	mistakes = append(mistakes, detachedAnnotations(src, blocks)...)
-	slices.SortStableFunc(mistakes, func(a, block Mistake) int { return a.Pos.Compare(block.Pos) })
+	slices.SortStableFunc(mistakes, func(first, second Mistake) int { return first.Pos.Compare(second.Pos) })
 	return mistakes
 }
 
@@ -64,33 +65,27 @@ var curveForm = regexp.MustCompile(`^\[\([^(),]+(,[^(),]+)+\)(,\([^(),]+(,[^(),]
 
 // valueMistake returns a message if the form of an expected value is wrong, otherwise "".
 func valueMistake(value string) string {
-	text := strings.TrimPrefix(value, "~")
-	list, hasWords := strings.CutPrefix(value, "Error:")
-	switch {
-	case value == "?" || value == "Error" || curveForm.MatchString(value):
+	if value == "?" || value == "Error" || curveForm.MatchString(value) {
 		return ""
-	case strings.HasPrefix(text, "[("):
-		return fmt.Sprintf("found %q, want points without blanks, as in [(0.5,1.0),(1.0,0.5)]", value)
-	case hasWords:
-		if slices.Contains(strings.Split(strings.TrimRight(list, ","), ","), "") {
+	}
+	if list, ok := strings.CutPrefix(value, "Error:"); ok {
+		words := strings.Split(strings.TrimRight(list, ","), ",")
+		if slices.Contains(words, "") {
 			return fmt.Sprintf("found an empty word in %q, want Error:word,word", value)
 		}
 		return ""
+	}
+	text := strings.TrimPrefix(value, "~")
+	switch {
+	case strings.HasPrefix(text, "[("):
+		return fmt.Sprintf("found %q, want points without blanks, as in [(0.5,1.0),(1.0,0.5)]", value)
 	case intervalPattern.MatchString(text):
-		match := intervalPattern.FindStringSubmatch(text)
-		low, ok := parseDouble(match[1])
-		high, highIsNumber := parseDouble(match[2])
-		if !ok || !highIsNumber {
-			return fmt.Sprintf("found the interval %s, want two numbers", text)
-		}
-		if low > high {
-			return fmt.Sprintf("the interval %s is empty, want the smaller number first", text)
-		}
-		return ""
+		return intervalMistake(text)
 	case strings.HasPrefix(text, "["):
 		return fmt.Sprintf("found %q, want an interval without blanks, as in [0.2,0.4]", text)
 	}
-	if _, ok := parseDouble(text); ok || parseRational(text) != nil {
+	_, isNumber := parseDouble(text)
+	if isNumber || parseRational(text) != nil {
 		return ""
 	}
 	if _, err := syntax.ParseExpr("", []byte(text)); err != nil {
@@ -99,38 +94,63 @@ func valueMistake(value string) string {
 	return ""
 }
 
+// intervalMistake returns a message if an interval has bounds that are not numbers, or is empty; otherwise "".
+func intervalMistake(text string) string {
+	bounds, ok := parseInterval(text)
+	switch {
+	case !ok:
+		return fmt.Sprintf("found the interval %s, want two numbers", text)
+	case bounds.Lo > bounds.Hi:
+		return fmt.Sprintf("the interval %s is empty, want the smaller number first", text)
+	}
+	return ""
+}
+
+// parseInterval parses a text that matches intervalPattern. It returns false if a bound is not a number.
+func parseInterval(text string) (interval.Interval, bool) {
+	match := intervalPattern.FindStringSubmatch(text)
+	low, lowOK := parseDouble(match[1])
+	high, highOK := parseDouble(match[2])
+	return interval.Interval{Lo: low, Hi: high}, lowOK && highOK
+}
+
 // shadowedAnnotations reports annotations that are never selected, because the conditions of an earlier one hold whenever theirs do.
 func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
-	var out []Mistake
-	reportIfHidden := func(kind string, earlier, later []Condition, pos, earlierPos syntax.Pos) bool {
-		if !impliedBy(earlier, later) {
-			return false
-		}
-		out = append(out, Mistake{pos, fmt.Sprintf("this %s never counts, the one at %s fits first", kind, earlierPos)})
-		return true
-	}
+	var resultAnnotations, termsAnnotations []conditionalAnnotation
 	for i := range results {
-		for j := range i {
-			if reportIfHidden("RESULT", results[j].Conditions, results[i].Conditions, results[i].Pos, results[j].Pos) {
-				break
-			}
-		}
+		resultAnnotations = append(resultAnnotations, conditionalAnnotation{results[i].Pos, results[i].Conditions})
 	}
 	for i := range terms {
-		for j := range i {
-			if reportIfHidden(keyword, terms[j].Conditions, terms[i].Conditions, terms[i].Pos, terms[j].Pos) {
-				break
-			}
+		termsAnnotations = append(termsAnnotations, conditionalAnnotation{terms[i].Pos, terms[i].Conditions})
+	}
+	return append(shadowed("RESULT", resultAnnotations), shadowed(keyword, termsAnnotations)...)
+}
+
+// conditionalAnnotation is the position of an annotation and the conditions on which it counts.
+type conditionalAnnotation struct {
+	pos        syntax.Pos
+	conditions []Condition
+}
+
+// shadowed reports the annotations of one kind that an earlier one shadows.
+func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
+	var mistakes []Mistake
+	for i, later := range annotations {
+		shadows := func(earlier conditionalAnnotation) bool { return impliedBy(earlier.conditions, later.conditions) }
+		if k := slices.IndexFunc(annotations[:i], shadows); k >= 0 {
+			mistakes = append(mistakes, Mistake{later.pos, fmt.Sprintf("this %s never counts, the one at %s fits first", kind, annotations[k].pos)})
 		}
 	}
-	return out
+	return mistakes
 }
 
 // impliedBy reports whether the first conditions hold whenever the second ones hold: every first condition is also a second one.
 func impliedBy(first, second []Condition) bool {
-	for _, c := range first {
-		isSame := func(d Condition) bool { return c.OK && d.OK && c.Name == d.Name && c.Value == d.Value }
-		if !slices.ContainsFunc(second, isSame) {
+	for _, condition := range first {
+		isSame := func(other Condition) bool {
+			return condition.Name == other.Name && condition.Value == other.Value && other.OK
+		}
+		if !condition.OK || !slices.ContainsFunc(second, isSame) {
 			return false
 		}
 	}
@@ -187,29 +207,38 @@ func commentedOut(src []byte) bool {
 // detachedAnnotations reports annotations that are neither in the comment block of a property nor above a property that is commented out. blocks
 // are the begin and end of the comment blocks.
 func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
-	var out []Mistake
+	var mistakes []Mistake
 	line := int32(0)
 	for begin := 0; begin < len(src); {
 		end := begin + lineEnd(src[begin:])
 		line++
-		slashes := bytes.Index(src[begin:end], []byte("//"))
-		if slashes >= 0 {
-			text := src[begin+slashes : end]
-			match := annotation.FindIndex(text)
-			if match == nil {
-				match = termsAnnotation.FindIndex(text)
-			}
-			if match != nil {
-				pos := syntax.Pos{Offset: int32(begin + slashes + match[0]), Line: line, Col: int32(slashes+match[0]) + 1}
-				inside := func(block [2]int32) bool { return block[0] <= pos.Offset && pos.Offset < block[1] }
-				if !slices.ContainsFunc(blocks, inside) && !commentedOut(src[end:]) {
-					out = append(out, Mistake{pos, "this annotation belongs to no property, want it in the lines directly above one"})
-				}
+		if column := annotationColumn(src[begin:end]); column >= 0 {
+			pos := syntax.Pos{Offset: int32(begin + column), Line: line, Col: int32(column) + 1}
+			isInside := func(block [2]int32) bool { return block[0] <= pos.Offset && pos.Offset < block[1] }
+			if !slices.ContainsFunc(blocks, isInside) && !commentedOut(src[end:]) {
+				mistakes = append(mistakes, Mistake{pos, "this annotation belongs to no property, want it in the lines directly above one"})
 			}
 		}
 		begin = end
 	}
-	return out
+	return mistakes
+}
+
+// annotationColumn returns the offset in a line at which an annotation begins; -1 if its comment has none.
+func annotationColumn(line []byte) int {
+	slashes := bytes.Index(line, []byte("//"))
+	if slashes < 0 {
+		return -1
+	}
+	comment := line[slashes:]
+	match := annotation.FindIndex(comment)
+	if match == nil {
+		match = termsAnnotation.FindIndex(comment)
+	}
+	if match == nil {
+		return -1
+	}
+	return slashes + match[0]
 }
 
 // termsAnnotation matches the beginning of a TILECHECK annotation.

@@ -30,19 +30,21 @@ func (c Chosen) String() string {
 	if c.Result != nil {
 		parts = append(parts, c.Result.Value)
 	}
-	if terms := c.Terms; terms != nil {
-		if terms.Tolerance != nil {
-			parts = append(parts, "tolerance="+shortest(*terms.Tolerance))
-		}
-		if terms.Absolute != nil {
-			parts = append(parts, "absolute="+shortest(*terms.Absolute))
-		}
-		if terms.Statistical != nil {
-			parts = append(parts, fmt.Sprintf("samples=%d", terms.Statistical.Samples))
-		}
-		if len(terms.Errors) > 0 {
-			parts = append(parts, "an error of class "+classNames(terms.Errors))
-		}
+	terms := c.Terms
+	if terms == nil {
+		return strings.Join(parts, " ")
+	}
+	if terms.Tolerance != nil {
+		parts = append(parts, "tolerance="+shortest(*terms.Tolerance))
+	}
+	if terms.Absolute != nil {
+		parts = append(parts, "absolute="+shortest(*terms.Absolute))
+	}
+	if terms.Statistical != nil {
+		parts = append(parts, fmt.Sprintf("samples=%d", terms.Statistical.Samples))
+	}
+	if len(terms.Errors) > 0 {
+		parts = append(parts, "an error of class "+classNames(terms.Errors))
 	}
 	return strings.Join(parts, " ")
 }
@@ -113,20 +115,19 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 // expectedRange parses the expected value, whose every number meets the expectation: an interval, a number, a fraction, or an expression over constants.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
-	if match := intervalPattern.FindStringSubmatch(text); match != nil {
-		low, ok := parseDouble(match[1])
-		high, highIsNumber := parseDouble(match[2])
-		if !ok || !highIsNumber {
+	if intervalPattern.MatchString(text) {
+		bounds, ok := parseInterval(text)
+		if !ok {
 			return interval.Interval{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
-		return interval.Interval{Lo: low, Hi: high}, nil
+		return bounds, nil
 	}
 	if number, ok := parseDouble(text); ok {
 		return interval.Point(number), nil
 	}
 	if fraction := parseRational(text); fraction != nil {
-		inFloat, _ := fraction.Float64()
-		return interval.Point(inFloat), nil
+		nearest, _ := fraction.Float64()
+		return interval.Point(nearest), nil
 	}
 	value, err := evaluateExpression(text, rules)
 	if err != nil {
@@ -164,19 +165,39 @@ func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, 
 		}
 	}
 	got := verdict.Value.Num
-	if notFinite(got) || want.Lo == want.Hi && notFinite(want.Lo) || math.IsNaN(want.Lo) || math.IsNaN(want.Hi) {
+	if notFinite(got) || !hasFiniteNumbers(want) {
 		if want.Lo < want.Hi && want.Lo <= got && got <= want.Hi {
 			return nil
 		}
 		return compareNumbers(got, want.Lo, 0, e.Value)
 	}
-	relative := orZero(terms.Tolerance)
-	if terms.Reference == Precise && !guaranteesBounds(verdict.Accuracy) {
-		relative = max(relative, Unsound)
+	return e.compareDistance(got, want, terms.relativeTolerance(verdict.Accuracy), orZero(terms.Absolute))
+}
+
+// hasFiniteNumbers reports whether an interval contains a finite number; an interval with a bound NaN does not.
+func hasFiniteNumbers(bounds interval.Interval) bool {
+	if math.IsNaN(bounds.Lo) || math.IsNaN(bounds.Hi) {
+		return false
 	}
-	allowed := max(relative*scale(want, got), orZero(terms.Absolute))
-	distance := max(want.Lo-got, got-want.Hi, 0)
+	isInfinitePoint := bounds.Lo == bounds.Hi && notFinite(bounds.Lo)
+	return !isInfinitePoint
+}
+
+// relativeTolerance returns the relative tolerance of the terms. A method without guaranteed bounds has at least the tolerance Unsound if the
+// reference is precise.
+func (t *Terms) relativeTolerance(accuracy result.Accuracy) float64 {
+	relative := orZero(t.Tolerance)
+	if t.Reference == Precise && !guaranteesBounds(accuracy) {
+		return max(relative, Unsound)
+	}
+	return relative
+}
+
+// compareDistance requires that the distance of a number to the expected interval is within a relative and an absolute tolerance.
+func (e *Expectation) compareDistance(got float64, want interval.Interval, relative, absolute float64) error {
 	const subtractionError = 4 * 0x1p-52 // relative to got
+	allowed := max(relative*scale(want, got), absolute)
+	distance := max(want.Lo-got, got-want.Hi, 0)
 	if !(distance <= allowed+subtractionError*math.Abs(got)) {
 		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, numberText(got), numberText(distance), numberText(allowed))
 	}
@@ -241,7 +262,8 @@ func notFinite(number float64) bool { return math.IsNaN(number) || math.IsInf(nu
 
 // compareSampled requires that the confidence interval of a sampled number contains the expected one, and is as narrow as the terms ask.
 func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms *Statistical) error {
-	if verdict.Accuracy != result.Probable || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
+	isNumber := verdict.Value.Kind == result.Number || verdict.Value.Kind == result.Integer
+	if verdict.Accuracy != result.Probable || !isNumber {
 		return problem("Was expecting a sampled number, got one that is %s", verdict.Accuracy)
 	}
 	want, err := e.expectedRange(rules)
@@ -249,17 +271,20 @@ func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms 
 		return err
 	}
 	question := agree.Ask(verdict.Property, verdict.Constants)
-	question.FixedSamples = true // the terms say how many
+	question.FixedSamples = true // the terms determine the number of samples
 	confidence, err := agree.Interval(&verdict, question, rules.Level)
 	if err != nil {
 		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", rules.Level)
 	}
-	if !(want.Lo <= confidence.Hi && confidence.Lo <= want.Hi) {
+	low, high := numberText(confidence.Lo), numberText(confidence.Hi)
+	overlaps := want.Lo <= confidence.Hi && confidence.Lo <= want.Hi
+	if !overlaps {
 		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %s)",
-			e.Value, numberText(verdict.Value.Num), numberText(confidence.Lo), numberText(confidence.Hi), rules.Level, noun.Count(verdict.Samples, "sample"))
+			e.Value, numberText(verdict.Value.Num), low, high, rules.Level, noun.Count(verdict.Samples, "sample"))
 	}
-	if halfWidth := (confidence.Hi - confidence.Lo) / 2; terms.Width > 0 && !(halfWidth <= terms.Width) {
-		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", numberText(confidence.Lo), numberText(confidence.Hi), numberText(halfWidth), numberText(terms.Width))
+	halfWidth := (confidence.Hi - confidence.Lo) / 2
+	if terms.Width > 0 && !(halfWidth <= terms.Width) {
+		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", low, high, numberText(halfWidth), numberText(terms.Width))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tilecheck/prism/sema"
@@ -106,19 +107,25 @@ func newBlock(src []byte, property *syntax.Property) *block {
 		line = lineStart(src, line-1)
 	}
 	slashes := max(bytes.Index(src[line:end], []byte("//")), 0)
-	out := &block{
-		src:   src[line+slashes : end],
+	comments := src[line+slashes : end]
+	return &block{
+		src:   comments,
+		text:  withoutSlashes(comments),
 		start: syntax.Pos{Offset: int32(line + slashes), Line: property.Pos().Line - int32(len(property.Doc)), Col: int32(slashes) + 1},
 	}
-	out.text = bytes.Clone(out.src)
-	for begin := 0; begin < len(out.text); {
-		next := begin + lineEnd(out.text[begin:])
-		if i := bytes.Index(out.text[begin:next], []byte("//")); i >= 0 {
-			copy(out.text[begin+i:], "  ")
+}
+
+// withoutSlashes returns comments with blanks in the place of the slashes at the beginning of each.
+func withoutSlashes(comments []byte) []byte {
+	text := bytes.Clone(comments)
+	for begin := 0; begin < len(text); {
+		end := begin + lineEnd(text[begin:])
+		if slashes := bytes.Index(text[begin:end], []byte("//")); slashes >= 0 {
+			copy(text[begin+slashes:], "  ")
 		}
-		begin = next
+		begin = end
 	}
-	return out
+	return text
 }
 
 // lineStart returns the offset where the line that contains src[offset] begins. A line includes its end-of-line characters.
@@ -223,20 +230,19 @@ func (c *Condition) holds(rules Rules) (holds, ok bool) {
 	if !c.OK {
 		return false, false
 	}
-	for _, constant := range rules.Constants {
-		if constant.Name != c.Name {
-			continue
-		}
-		if constant.Val.Type != sema.Double {
-			return constant.Val.String() == c.Value, true
-		}
-		if fraction := parseRational(c.Value); rules.Exact && fraction != nil && constant.Val.Rat != nil {
-			return fraction.Cmp(constant.Val.Rat) == 0, true
-		}
-		number, ok := parseQuotient(c.Value)
-		return equalConstants(constant.Val.Float, number), ok
+	i := slices.IndexFunc(rules.Constants, func(constant sema.NamedValue) bool { return constant.Name == c.Name })
+	if i < 0 {
+		return false, true
 	}
-	return false, true
+	value := rules.Constants[i].Val
+	if value.Type != sema.Double {
+		return value.String() == c.Value, true
+	}
+	if fraction := parseRational(c.Value); rules.Exact && fraction != nil && value.Rat != nil {
+		return fraction.Cmp(value.Rat) == 0, true
+	}
+	number, ok := parseQuotient(c.Value)
+	return equalConstants(value.Float, number), ok
 }
 
 // equalConstants is PRISM's comparison of constants: relative, within 1e-12.

@@ -64,36 +64,49 @@ func (e *Expectation) Judge(verdict result.Verdict, rules Rules) Judgment {
 
 // compare returns a Problem if the verdict does not meet the expectation.
 func (e *Expectation) compare(verdict result.Verdict, rules Rules) error {
-	switch {
-	case verdict.Err != nil:
+	if verdict.Err != nil {
 		return e.compareError(verdict.Err.Message)
-	case strings.HasPrefix(e.Value, "Error"):
+	}
+	if strings.HasPrefix(e.Value, "Error") {
 		return problem("Was expecting an error")
 	}
-	kind := verdict.Value.Kind
-	switch {
-	case kind == result.Boolean && e.Value == "NaN" && !verdict.Value.Bool && agree.Ask(verdict.Property, nil).Multi:
-		return nil // for infeasible objectives PRISM returns NaN and Storm returns false
-	case kind == result.Boolean && isNonFiniteOrInterval(e.Value):
-		return problem("Wrong result (expected %s, got %t)", e.Value, verdict.Value.Bool)
-	case kind == result.Boolean:
-		return e.compareBool(verdict.Value.Bool, rules)
-	case kind == result.Integer && !rules.Exact && isNonFiniteOrInterval(e.Value):
-		return problem("Wrong result (expected %s, got %v)", e.Value, verdict.Value.Num)
-	case kind == result.Integer && !rules.Exact:
+	switch verdict.Value.Kind {
+	case result.Boolean:
+		return e.compareTruth(verdict, rules)
+	case result.Integer:
+		if rules.Exact {
+			return e.compareExact(verdict.Value, rules)
+		}
+		if isNonFiniteOrInterval(e.Value) {
+			return problem("Wrong result (expected %s, got %v)", e.Value, verdict.Value.Num)
+		}
 		return e.compareInt(verdict.Value.Num, rules)
-	case kind == result.Number && !rules.Exact:
+	case result.Number:
+		if rules.Exact {
+			return e.compareExact(verdict.Value, rules)
+		}
 		return e.compareDouble(verdict, rules)
-	case kind == result.Number || kind == result.Integer:
-		return e.compareExact(verdict.Value, rules)
-	case kind == result.Range:
+	case result.Range:
 		return problem("Don't know how to test properties of type interval of double")
-	case kind == result.Curve:
+	case result.Curve:
 		return e.compareCurve(verdict, rules)
-	case kind == result.Function:
+	case result.Function:
 		return e.compareFunction(verdict.Value, rules)
 	}
 	return problem("Don't know how to test properties of this type")
+}
+
+// compareTruth compares a truth value with the expected one. For infeasible objectives PRISM returns NaN and Storm returns false, so false meets
+// the expectation NaN.
+func (e *Expectation) compareTruth(verdict result.Verdict, rules Rules) error {
+	got := verdict.Value.Bool
+	if e.Value == "NaN" && !got && agree.Ask(verdict.Property, nil).Multi {
+		return nil
+	}
+	if isNonFiniteOrInterval(e.Value) {
+		return problem("Wrong result (expected %s, got %t)", e.Value, got)
+	}
+	return e.compareBool(got, rules)
 }
 
 // isNonFiniteOrInterval reports whether the expected value is NaN, an infinity, or an interval.
@@ -171,35 +184,33 @@ var intervalPattern = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
 // compareDouble compares a number that was computed in floating point with the expected interval, number, fraction or expression.
 func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
-	if match := intervalPattern.FindStringSubmatch(text); match != nil {
-		low, ok := parseDouble(match[1])
-		high, highIsNumber := parseDouble(match[2])
-		if !ok || !highIsNumber {
+	got, maxError := verdict.Value.Num, tolerance(verdict, rules)
+	if intervalPattern.MatchString(text) {
+		want, ok := parseInterval(text)
+		if !ok {
 			return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
-		if number, err := verdict.Value.Num, tolerance(verdict, rules)+rounding; !(number-err <= high && low <= number+err) {
-			return problem("Wrong result (expected %s, got %s)", text, numberText(number))
+		allowed := maxError + rounding
+		if !(got-allowed <= want.Hi && want.Lo <= got+allowed) {
+			return problem("Wrong result (expected %s, got %s)", text, numberText(got))
 		}
 		return nil
 	}
-	want, ok := parseDouble(text)
-	if fraction := parseRational(text); !ok && fraction != nil {
-		want, _ = fraction.Float64()
-		ok = true
-		text += " = " + numberText(want)
+	if want, ok := parseDouble(text); ok {
+		return compareNumbers(got, want, maxError, text)
 	}
-	if !ok {
-		value, err := evaluateExpression(text, rules)
-		if err != nil {
-			return err
-		}
-		if value.Type == sema.Bool {
-			return problem("Invalid RESULT specification %q: found a bool, want a number", text)
-		}
-		want = value.Float
-		text += " = " + numberText(want)
+	if fraction := parseRational(text); fraction != nil {
+		want, _ := fraction.Float64()
+		return compareNumbers(got, want, maxError, text+" = "+numberText(want))
 	}
-	return compareNumbers(verdict.Value.Num, want, tolerance(verdict, rules), text)
+	value, err := evaluateExpression(text, rules)
+	if err != nil {
+		return err
+	}
+	if value.Type == sema.Bool {
+		return problem("Invalid RESULT specification %q: found a bool, want a number", text)
+	}
+	return compareNumbers(got, value.Float, maxError, text+" = "+numberText(value.Float))
 }
 
 // rounding is the error that PRISM allows for floating-point arithmetic.
@@ -207,16 +218,15 @@ const rounding = 1e-12
 
 // compareNumbers compares two numbers; got may have the absolute error err. text is the expected value, for the message.
 func compareNumbers(got, want, err float64, text string) error {
-	switch {
-	case math.IsNaN(got) || math.IsNaN(want):
-		if math.IsNaN(got) != math.IsNaN(want) {
+	if notFinite(got) || notFinite(want) {
+		bothNaN := math.IsNaN(got) && math.IsNaN(want)
+		if got != want && !bothNaN {
 			return problem("Wrong result (expected %s, got %s)", text, numberText(got))
 		}
-	case math.IsInf(got, 0) || math.IsInf(want, 0):
-		if got != want {
-			return problem("Wrong result (expected %s, got %s)", text, numberText(got))
-		}
-	case !(got-(err+rounding) <= want && want <= got+(err+rounding)):
+		return nil
+	}
+	allowed := err + rounding
+	if !(got-allowed <= want && want <= got+allowed) {
 		return problem("Wrong result (expected %s, abs err = %s > %s)", text, numberText(math.Abs(got-want)), numberText(err))
 	}
 	return nil
@@ -255,33 +265,32 @@ func numberText(number float64) string { return sema.DoubleValue(number).String(
 func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	text, approximate := strings.CutPrefix(e.Value, "~")
 	number, isNumber := parseDouble(text)
-	if value.Rat == nil || isNumber && (math.IsInf(number, 0) || math.IsNaN(number)) {
-		want, err := number, error(nil)
-		if !isNumber {
-			var x sema.Value
-			x, err = evaluateExpression(text, rules)
-			want = x.Float
-		}
-		if err != nil {
-			return err
-		}
-		return compareNumbers(value.Num, want, 0, text)
+	if isNumber && (value.Rat == nil || notFinite(number)) {
+		return compareNumbers(value.Num, number, 0, text)
 	}
 	want := parseRational(text)
-	if want == nil {
-		x, err := evaluateExpression(text, rules)
+	if value.Rat == nil || want == nil {
+		evaluated, err := evaluateExpression(text, rules)
 		if err != nil {
 			return err
 		}
-		if want = x.Rat; want == nil {
+		if value.Rat == nil {
+			return compareNumbers(value.Num, evaluated.Float, 0, text)
+		}
+		if evaluated.Rat == nil {
 			return problem("Invalid RESULT specification %q: found a value without a fraction", text)
 		}
+		want = evaluated.Rat
 	}
-	near := isNumber && math.Abs(value.Num-number) <= DefaultRelative*math.Abs(value.Num)+rounding
-	switch {
-	case value.Rat.Cmp(want) == 0 || near && approximate && value.Kind == result.Number:
+	if value.Rat.Cmp(want) == 0 {
 		return nil
-	case near && value.Kind == result.Number:
+	}
+	allowed := DefaultRelative*math.Abs(value.Num) + rounding
+	isNear := value.Kind == result.Number && isNumber && math.Abs(value.Num-number) <= allowed
+	switch {
+	case isNear && approximate:
+		return nil
+	case isNear:
 		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))
 	}
 	return problem("Wrong result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))
@@ -290,18 +299,20 @@ func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 // compareFunction compares two rational functions of the parameters by their values at three random points. Two different
 // functions of degree d agree at such a point with probability below d/2^60 (Schwartz-Zippel).
 func (e *Expectation) compareFunction(value result.Value, rules Rules) error {
+	const points = 3
 	rng := rand.New(rand.NewPCG(1, 2))
-	withParams := rules // with random values for the parameters
-	for range 3 {
-		withParams.Constants = slices.Clone(rules.Constants)
+	for range points {
+		atPoint := rules
+		atPoint.Constants = slices.Clone(rules.Constants)
 		for _, name := range rules.Params {
-			withParams.Constants = append(withParams.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31)))})
+			random := big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31))
+			atPoint.Constants = append(atPoint.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(random)})
 		}
-		got, err := evaluateExpression(value.Formula, withParams)
+		got, err := evaluateExpression(value.Formula, atPoint)
 		if err != nil {
 			return err
 		}
-		want, err := evaluateExpression(e.Value, withParams)
+		want, err := evaluateExpression(e.Value, atPoint)
 		if err != nil {
 			return err
 		}
@@ -324,29 +335,34 @@ func (e *Expectation) compareCurve(verdict result.Verdict, rules Rules) error {
 	if !strings.HasPrefix(e.Value, "[(") || !strings.HasSuffix(e.Value, ")]") {
 		return problem("Wrong result (expected %s, got a Pareto curve)", e.Value)
 	}
-	got := result.CurveText(verdict.Value.Points, numberText, ",")
-	list := strings.Split(strings.Trim(e.Value, "[()]"), "),(")
-	if len(list) != len(verdict.Value.Points) {
-		return problem("Wrong result (expected %s, got %s)", e.Value, got)
+	points := verdict.Value.Points
+	wrong := problem("Wrong result (expected %s, got %s)", e.Value, result.CurveText(points, numberText, ","))
+	expected := strings.Split(strings.Trim(e.Value, "[()]"), "),(")
+	if len(expected) != len(points) {
+		return wrong
 	}
-	for _, text := range list {
-		near := func(point []float64) bool {
-			numbers := strings.Split(text, ",")
-			if len(numbers) != len(point) {
-				return false
-			}
-			for i, number := range numbers {
-				want, ok := parseDouble(number)
-				allowed := max(verdict.Value.Num, max(rules.Relative, DefaultRelative)*math.Abs(want)) + rounding
-				if !ok || !(math.Abs(point[i]-want) <= allowed) {
-					return false
-				}
-			}
-			return true
-		}
-		if !slices.ContainsFunc(verdict.Value.Points, near) {
-			return problem("Wrong result (expected %s, got %s)", e.Value, got)
+	relative, absolute := max(rules.Relative, DefaultRelative), verdict.Value.Num
+	for _, text := range expected {
+		numbers := strings.Split(text, ",")
+		isNear := func(point []float64) bool { return nearPoint(point, numbers, relative, absolute) }
+		if !slices.ContainsFunc(points, isNear) {
+			return wrong
 		}
 	}
 	return nil
+}
+
+// nearPoint reports whether each coordinate of a point is within the relative or the absolute tolerance of the expected number.
+func nearPoint(point []float64, expected []string, relative, absolute float64) bool {
+	if len(expected) != len(point) {
+		return false
+	}
+	for i, text := range expected {
+		want, ok := parseDouble(text)
+		allowed := max(absolute, relative*math.Abs(want)) + rounding
+		if !ok || !(math.Abs(point[i]-want) <= allowed) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -180,34 +181,38 @@ func skipBlanks(text []byte, offset int) int {
 
 // parseTerm parses key=value at offset from and returns the offset of its end. seen are the keys so far.
 func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int {
-	end := from
-	for end < to && isLetter(b.text[end]) {
-		end++
+	keyEnd := from
+	for keyEnd < to && isLetter(b.text[keyEnd]) {
+		keyEnd++
 	}
-	key := string(b.text[from:end])
-	if key == "" || end == to || b.text[end] != '=' {
-		for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
-			end++
-		}
+	key := string(b.text[from:keyEnd])
+	if key == "" || keyEnd == to || b.text[keyEnd] != '=' {
+		end := b.wordEnd(keyEnd, to)
 		terms.mistake(b.pos(from), "found %q, want a term such as tolerance=1e-6", b.text[from:end])
 		return end
 	}
-	start := end + 1
-	end = start
-	if start < to && b.text[start] == '"' {
-		n := strings.IndexByte(string(b.text[start+1:to]), '"')
-		if n < 0 {
-			terms.mistake(b.pos(start), "the value has no end, want \"")
-			return to
-		}
-		start, end = start+1, start+1+n
+	start := keyEnd + 1
+	if start == to || b.text[start] != '"' {
+		end := b.wordEnd(start, to)
 		terms.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
-		return end + 1
+		return end
 	}
+	start++
+	length := bytes.IndexByte(b.text[start:to], '"')
+	if length < 0 {
+		terms.mistake(b.pos(start-1), "the value has no end, want \"")
+		return to
+	}
+	terms.setTerm(key, string(b.text[start:start+length]), b.pos(from), b.pos(start), seen)
+	return start + length + 1
+}
+
+// wordEnd returns the offset of the first blank from an offset on, or to if there is none.
+func (b *block) wordEnd(from, to int) int {
+	end := from
 	for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
 		end++
 	}
-	terms.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
 	return end
 }
 

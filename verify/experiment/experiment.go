@@ -73,21 +73,29 @@ func New(opt Options) (*Experiment, error) {
 	}
 	for _, updates := range experiment.Updates {
 		for _, strategy := range opt.Strategies {
-			policy, err := modelgen.ParsePolicy(strategy)
-			if err != nil {
+			if err := experiment.addCells(updates, strategy); err != nil {
 				return nil, err
-			}
-			for _, tile := range opt.Max {
-				config := opt.Board
-				config.Max, config.Policy, config.Updates = tile, policy, updates
-				if err := config.Validate(); err != nil {
-					return nil, err
-				}
-				experiment.cells = append(experiment.cells, cell{strategy: strategy, updates: updates, max: tile, config: config})
 			}
 		}
 	}
 	return experiment, nil
+}
+
+// addCells adds the cells of a strategy, one for each tile.
+func (e *Experiment) addCells(updates modelgen.Updates, strategy string) error {
+	policy, err := modelgen.ParsePolicy(strategy)
+	if err != nil {
+		return err
+	}
+	for _, tile := range e.Max {
+		config := e.Board
+		config.Max, config.Policy, config.Updates = tile, policy, updates
+		if err := config.Validate(); err != nil {
+			return err
+		}
+		e.cells = append(e.cells, cell{strategy: strategy, updates: updates, max: tile, config: config})
+	}
+	return nil
 }
 
 // Sample estimates the probability of losing a game by simulating the model that a row describes: its board, strategy and goal. The settings
@@ -165,15 +173,20 @@ func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns [
 			case engine.Name() != native.Name:
 				toolRuns = append(toolRuns, engineRun{k, []int{i}})
 			case i%cellsPerRun == 0:
-				run := engineRun{engine: k}
-				for j := range cellsPerRun {
-					run.cells = append(run.cells, i+j)
-				}
-				nativeRuns = append(nativeRuns, run)
+				nativeRuns = append(nativeRuns, engineRun{k, consecutive(i, cellsPerRun)})
 			}
 		}
 	}
 	return toolRuns, nativeRuns
+}
+
+// consecutive returns count consecutive numbers.
+func consecutive(first, count int) []int {
+	numbers := make([]int, count)
+	for i := range numbers {
+		numbers[i] = first + i
+	}
+	return numbers
 }
 
 // verdicts returns the verdicts ordered by cell, then by engine. External tools run first, Options.Jobs at a time; then the embedded engine.
@@ -304,20 +317,24 @@ type Agreement struct {
 // consecutive cells belong together. All comparisons together have the confidence stats.CompareConfidence.
 func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
 	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
-	for first := 0; first < len(cells); first += engines {
-		for k := first + 1; k < first+engines; k++ {
-			for i := first; i < k; i++ {
-				left, right := &cells[i], &cells[k]
-				question := agree.Ask(left.Verdict.Property, left.Verdict.Constants)
-				outcome := agree.Verdicts(left.Strategy, &left.Verdict, right.Strategy, &right.Verdict, question, opt)
-				agreement.Add(outcome)
-				if outcome.Relation == agree.Different {
-					agreement.Differences = append(agreement.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", outcome.Basis, left.Max, outcome.Reason))
-				}
+	for sameCell := range slices.Chunk(cells, engines) {
+		for k := range sameCell {
+			for i := range k {
+				agreement.compare(&sameCell[i], &sameCell[k], opt)
 			}
 		}
 	}
 	return agreement
+}
+
+// compare compares the verdicts of two engines about the same cell.
+func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Options) {
+	question := agree.Ask(left.Verdict.Property, left.Verdict.Constants)
+	outcome := agree.Verdicts(left.Strategy, &left.Verdict, right.Strategy, &right.Verdict, question, opt)
+	a.Add(outcome)
+	if outcome.Relation == agree.Different {
+		a.Differences = append(a.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", outcome.Basis, left.Max, outcome.Reason))
+	}
 }
 
 // judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test of our games against the thesis's 1000.

@@ -56,38 +56,39 @@ func ClassOf(test *report.TestResult) Class {
 // Notes returns the notes of a report: for each engine the number of cases in each class and the total time, and then the cases that were left
 // out.
 func (s *Set) Notes(rep *report.TestReport) []string {
-	var out []string
+	var notes []string
 	for _, engine := range rep.Engines {
-		counts, seconds := make([]int, NotRun+1), 0.0
-		for i := range rep.Results {
-			if test := &rep.Results[i]; test.Engine == engine {
-				counts[ClassOf(test)]++
-				seconds += test.Run
-			}
-		}
-		var parts []string
-		for class, n := range counts {
-			if n > 0 || Class(class) <= Violated {
-				parts = append(parts, fmt.Sprintf("%d %s", n, Class(class)))
-			}
-		}
-		out = append(out, fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds))
+		notes = append(notes, engineNote(rep, engine))
 	}
-	var left []string
-	for _, group := range []struct {
-		cases  int
-		reason string
-	}{
-		{s.Large, "of more states, or of unknown many"},
-		{s.Missing, "without a model in PRISM's language or JANI"},
-		{s.Unread, "whose reference is no number"},
-	} {
-		if group.cases > 0 {
-			left = append(left, fmt.Sprintf("%s (%d)", group.reason, group.cases))
+	var omitted []string
+	addOmitted := func(cases int, reason string) {
+		if cases > 0 {
+			omitted = append(omitted, fmt.Sprintf("%s (%d)", reason, cases))
 		}
 	}
-	if len(left) > 0 {
-		out = append(out, "left out: cases "+strings.Join(left, ", "))
+	addOmitted(s.Large, "of more states, or of unknown many")
+	addOmitted(s.Missing, "without a model in PRISM's language or JANI")
+	addOmitted(s.Unread, "whose reference is no number")
+	if len(omitted) > 0 {
+		notes = append(notes, "left out: cases "+strings.Join(omitted, ", "))
 	}
-	return out
+	return notes
+}
+
+// engineNote returns the number of an engine's cases in each class, and their total time.
+func engineNote(rep *report.TestReport, engine string) string {
+	counts, seconds := make([]int, NotRun+1), 0.0
+	for i := range rep.Results {
+		if test := &rep.Results[i]; test.Engine == engine {
+			counts[ClassOf(test)]++
+			seconds += test.Run
+		}
+	}
+	var parts []string
+	for class, count := range counts {
+		if count > 0 || Class(class) <= Violated {
+			parts = append(parts, fmt.Sprintf("%d %s", count, Class(class)))
+		}
+	}
+	return fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds)
 }

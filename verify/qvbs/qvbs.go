@@ -209,29 +209,33 @@ func position(src []byte, offset int) syntax.Pos {
 // chooseFiles returns the files of a case: model and properties in PRISM's language, or a JANI model, which includes its
 // properties. If neither exists, model is empty.
 func (d *discovery) chooseFiles(dir, janiFile string, original []string) (model, props string) {
-	exists := func(name string) bool { // the files of a model are in its directory
-		_, err := fs.Stat(d.fsys, path.Join(dir, name))
-		return err == nil && path.Base(name) == name
-	}
 	for _, name := range original {
+		if !d.isIn(dir, name) {
+			continue
+		}
 		switch path.Ext(name) {
 		case ".prism", ".pm", ".nm", ".sm":
-			if exists(name) {
-				model = path.Join(dir, name)
-			}
+			model = path.Join(dir, name)
 		case ".props", ".pctl", ".prctl", ".csl":
-			if exists(name) {
-				props = path.Join(dir, name)
-			}
+			props = path.Join(dir, name)
 		}
 	}
 	switch {
 	case model != "" && props != "":
 		return model, props
-	case strings.HasSuffix(janiFile, ".jani") && exists(janiFile):
+	case strings.HasSuffix(janiFile, ".jani") && d.isIn(dir, janiFile):
 		return path.Join(dir, janiFile), ""
 	}
 	return "", ""
+}
+
+// isIn reports whether a directory has a file. A name with a path is not accepted.
+func (d *discovery) isIn(dir, name string) bool {
+	if path.Base(name) != name {
+		return false
+	}
+	_, err := fs.Stat(d.fsys, path.Join(dir, name))
+	return err == nil
 }
 
 // openConstant matches the declaration of a constant without a value in PRISM's language.

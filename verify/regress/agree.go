@@ -15,10 +15,11 @@ func (s *loadedTest) compareEngines(instance *propertyInstance, results []report
 			left, right := &results[j], &results[i]
 			outcome := agree.Verdicts(left.Engine, comparedVerdict(left), right.Engine, comparedVerdict(right), question, agree.Options{})
 			tally.Add(outcome)
+			bothUnchecked := left.Outcome == report.TestUnchecked && right.Outcome == report.TestUnchecked
 			switch {
 			case outcome.Relation == agree.Different:
 				s.markContradiction(instance, left, right, outcome.Reason)
-			case outcome.Relation == agree.Unknown && left.Outcome == report.TestUnchecked && right.Outcome == report.TestUnchecked:
+			case outcome.Relation == agree.Unknown && bothUnchecked:
 				left.Reason = "not compared: " + outcome.Reason
 				right.Reason = left.Reason
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tilecheck/internal/ending"
+	"tilecheck/internal/interval"
 	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
@@ -179,11 +180,14 @@ func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
 // fail. An annotation that cannot be read always stays. Results that fail although their annotation stays are recorded in Failing.
 func (b *blesser) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	kept := make(map[*propertyInstance]bool)
+	mustRun := false
 	for _, instance := range test.instances {
 		_, unmatched := errors.AsType[expect.Unmatched](instance.choiceErr)
-		kept[instance] = instance.chosen.Expects() || instance.choiceErr != nil && !unmatched
+		isUnreadable := instance.choiceErr != nil && !unmatched
+		kept[instance] = instance.chosen.Expects() || isUnreadable
+		mustRun = mustRun || instance.selected && kept[instance]
 	}
-	if !slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.selected && kept[instance] }) {
+	if !mustRun {
 		return kept
 	}
 	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
@@ -192,10 +196,10 @@ func (b *blesser) keptInstances(ctx context.Context, test *loadedTest) map[*prop
 	for i := range run.instanceResults {
 		instance := test.instances[i]
 		fails := run.instanceResults[i].Outcome == report.TestFailed
-		switch {
-		case b.opt.Update && fails && instance.choiceErr == nil && instance.extraPlace == "":
+		isWritable := instance.choiceErr == nil && instance.extraPlace == ""
+		if b.opt.Update && fails && isWritable {
 			kept[instance] = false
-		case instance.selected && kept[instance]:
+		} else if instance.selected && kept[instance] {
 			b.addFailing(run.instanceResults[i : i+1])
 		}
 	}
@@ -240,17 +244,11 @@ func (b *blesser) settings(step blessStep) func(*runner.Settings) {
 // has too many states, by sampling.
 func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
-	if len(instances) == 0 {
-		return proposals
-	}
 	limited := make(map[*propertyInstance]bool) // instances that exceeded a limit of the last step
 	for step := byFractions; step <= bySampling; step++ {
-		var unsolved []*propertyInstance
-		for _, instance := range instances {
-			if proposals[instance].value == "" && (step != bySampling || limited[instance]) {
-				unsolved = append(unsolved, instance)
-			}
-		}
+		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
+			return proposals[instance].value != "" || step == bySampling && !limited[instance]
+		})
 		if len(unsolved) == 0 {
 			break
 		}
@@ -267,7 +265,7 @@ func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances
 			limited[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
 		}
 	}
-	if !test.switches.Exact {
+	if len(instances) > 0 && !test.switches.Exact {
 		b.dropContradictedFractions(ctx, test, proposals)
 	}
 	return proposals
@@ -285,14 +283,15 @@ func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTes
 		return
 	}
 	for instance, verdict := range b.checkWith(ctx, test, exact, b.settings(byBounds)) {
-		proposed := proposals[instance]
+		fraction := proposals[instance].value
 		if verdict.Err != nil && verdict.Err.Class == result.Interrupted {
 			proposals[instance] = proposal{origin: verdict.Err.Message}
 			continue
 		}
-		expectation := expect.Expectation{Value: proposed.value, Pos: instance.task.Pos}
-		if judgement := expectation.Judge(verdict, instance.rules); judgement.Outcome == expect.Fail {
-			proposals[instance] = proposal{origin: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", proposed.value, verdictText(verdict))}
+		expectation := expect.Expectation{Value: fraction, Pos: instance.task.Pos}
+		if expectation.Judge(verdict, instance.rules).Outcome == expect.Fail {
+			origin := fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", fraction, verdictText(verdict))
+			proposals[instance] = proposal{origin: origin}
 		}
 	}
 }
@@ -340,53 +339,84 @@ func (u *testRun) checkInstances(ctx context.Context, instances []*propertyInsta
 // proposalFor returns the expectation that a verdict justifies, or a proposal without a value that says why there is none. step is the method
 // that computed the verdict.
 func (b *blesser) proposalFor(verdict *result.Verdict, step blessStep) proposal {
-	format := func(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
-	value := verdict.Value
 	switch {
 	case verdict.Err != nil:
 		return proposal{origin: failureText(verdict.Err)}
 	case verdict.Doubt != "":
 		return proposal{origin: "the value is doubtful: " + verdict.Doubt}
-	case verdict.Accuracy == result.Claimed, verdict.Accuracy == result.Estimated, verdict.Accuracy == result.Unknown:
+	}
+	switch verdict.Accuracy {
+	case result.Claimed, result.Estimated, result.Unknown:
 		return proposal{origin: "nothing proves the value, which is " + verdict.Accuracy.String()}
-	case value.Kind == result.Boolean && verdict.Accuracy == result.Probable:
-		// a test could not repeat it: sampling is asked for of numbers only
-		return proposal{origin: "too many states, and a truth value that is sampled is only probable"}
-	case value.Kind == result.Boolean:
+	}
+	value := verdict.Value
+	switch value.Kind {
+	case result.Boolean:
+		if verdict.Accuracy == result.Probable {
+			// A test could not repeat it, because only numbers can be sampled on request.
+			return proposal{origin: "too many states, and a truth value that is sampled is only probable"}
+		}
 		return proposal{value: strconv.FormatBool(value.Bool), origin: verdict.Accuracy.String()}
-	case value.Kind == result.Integer:
+	case result.Integer:
 		return proposal{value: strconv.FormatFloat(value.Num, 'f', -1, 64), origin: "exact"}
-	case value.Kind != result.Number:
-		return proposal{origin: "a range of values over several initial states cannot be expected"}
+	case result.Number:
+		return b.numberProposal(verdict, step)
+	}
+	return proposal{origin: "a range of values over several initial states cannot be expected"}
+}
+
+// numberProposal is proposalFor for a number.
+func (b *blesser) numberProposal(verdict *result.Verdict, step blessStep) proposal {
+	value := verdict.Value
+	switch {
 	case math.IsNaN(value.Num):
 		return proposal{value: "NaN", origin: verdict.Accuracy.String()}
-	case math.IsInf(value.Num, 0):
-		return proposal{value: map[bool]string{true: "Infinity", false: "-Infinity"}[value.Num > 0], origin: verdict.Accuracy.String()}
+	case math.IsInf(value.Num, 1):
+		return proposal{value: "Infinity", origin: verdict.Accuracy.String()}
+	case math.IsInf(value.Num, -1):
+		return proposal{value: "-Infinity", origin: verdict.Accuracy.String()}
 	case value.Rat != nil && verdict.Accuracy == result.Exact:
 		if text := value.Rat.RatString(); len(text) <= maxFraction {
 			return proposal{value: text, origin: "exact"}
 		}
-		return proposal{value: "~" + format(value.Num), origin: "rounded from a fraction"}
-	case step != bySampling && verdict.Bound != nil && verdict.Accuracy == result.Bounded:
-		if verdict.Bound.Lo == verdict.Bound.Hi {
-			return proposal{value: format(verdict.Bound.Lo), origin: "bounds"}
-		}
-		return proposal{value: "[" + format(verdict.Bound.Lo) + "," + format(verdict.Bound.Hi) + "]", origin: "bounds"}
-	case step == bySampling && verdict.Bound != nil && verdict.Resolution != result.Uniform:
-		seed := uint64(0)
-		if verdict.Seed != nil {
-			seed = *verdict.Seed
-		}
-		return proposal{
-			value:  "[" + format(verdict.Bound.Lo) + "," + format(verdict.Bound.Hi) + "]",
-			origin: fmt.Sprintf("%s, seed %d, confidence %v", noun.Count(verdict.Samples, "sample"), seed, verdict.Confidence),
-			terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", verdict.Samples, blessConfidence, seed),
-		}
-	case step == bySampling && verdict.Resolution == result.Uniform:
-		return proposal{origin: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
+		return proposal{value: "~" + shortestFloat(value.Num), origin: "rounded from a fraction"}
+	case step == bySampling:
+		return sampledProposal(verdict)
+	case verdict.Bound != nil && verdict.Accuracy == result.Bounded:
+		return proposal{value: boundsText(verdict.Bound), origin: "bounds"}
 	}
 	return proposal{origin: "the value has no bounds"}
 }
+
+// sampledProposal returns a proposal with the confidence interval of a verdict, and the terms that repeat its sampling.
+func sampledProposal(verdict *result.Verdict) proposal {
+	switch {
+	case verdict.Resolution == result.Uniform:
+		return proposal{origin: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
+	case verdict.Bound == nil:
+		return proposal{origin: "the value has no bounds"}
+	}
+	seed := uint64(0)
+	if verdict.Seed != nil {
+		seed = *verdict.Seed
+	}
+	return proposal{
+		value:  "[" + shortestFloat(verdict.Bound.Lo) + "," + shortestFloat(verdict.Bound.Hi) + "]",
+		origin: fmt.Sprintf("%s, seed %d, confidence %v", noun.Count(verdict.Samples, "sample"), seed, verdict.Confidence),
+		terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", verdict.Samples, blessConfidence, seed),
+	}
+}
+
+// boundsText returns an interval as an expected value: a number if its bounds are equal.
+func boundsText(bounds *interval.Interval) string {
+	if bounds.Lo == bounds.Hi {
+		return shortestFloat(bounds.Lo)
+	}
+	return "[" + shortestFloat(bounds.Lo) + "," + shortestFloat(bounds.Hi) + "]"
+}
+
+// shortestFloat returns the shortest text that reads back as the same number.
+func shortestFloat(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 
 // maxFraction is the length of the longest fraction that is written.
 const maxFraction = 60

@@ -11,23 +11,36 @@ import (
 // that all shards use the same division.
 func (r *suiteRun) splitBudget() {
 	for _, test := range r.tests {
-		engines := 0
-		for i := range r.engines {
-			if test.runsOn(&r.engines[i]) {
-				engines++
-			}
-		}
-		for _, instance := range test.instances {
-			if terms := instance.chosen.Terms; terms != nil && terms.Statistical != nil {
-				r.statisticalCount += engines
-			}
-		}
+		r.statisticalCount += test.statisticalExpectations() * r.enginesOf(test)
+	}
+	if r.statisticalCount == 0 {
+		return
 	}
 	for _, test := range r.tests {
-		if r.statisticalCount > 0 {
-			test.falseAlarm = r.opt.Flakes / float64(r.statisticalCount)
+		test.falseAlarm = r.opt.Flakes / float64(r.statisticalCount)
+	}
+}
+
+// statisticalExpectations returns the number of property instances whose terms ask for sampling.
+func (s *loadedTest) statisticalExpectations() int {
+	count := 0
+	for _, instance := range s.instances {
+		if terms := instance.chosen.Terms; terms != nil && terms.Statistical != nil {
+			count++
 		}
 	}
+	return count
+}
+
+// enginesOf returns the number of engines that a test runs on.
+func (r *suiteRun) enginesOf(test *loadedTest) int {
+	count := 0
+	for i := range r.engines {
+		if test.runsOn(&r.engines[i]) {
+			count++
+		}
+	}
+	return count
 }
 
 // runsOn reports whether a test is for an engine.

@@ -3,35 +3,40 @@ package regress
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Diff returns the changes in the unified format, with three lines of context;
 // empty if there are none.
 func (f *BlessedFile) Diff() string {
-	old, edited := splitLines(f.Before), splitLines(f.After)
-	changes := compareLines(old, edited)
+	changes := compareLines(splitLines(f.Before), splitLines(f.After))
 	var diff strings.Builder
-	for i := 0; i < len(changes); {
+	for i := 0; i < len(changes); i++ {
 		if changes[i].kind == ' ' {
-			i++
 			continue
 		}
-		from, to := max(i-contextLines, 0), i
-		for last := i; to < len(changes) && to-last <= 2*contextLines; to++ {
-			if changes[to].kind != ' ' {
-				last = to
-			}
-			i = last + 1
-		}
-		to = min(i+contextLines, len(changes))
 		if diff.Len() == 0 {
 			fmt.Fprintf(&diff, "--- %s\n+++ %s\n", f.Name, f.Name)
 		}
-		writeHunk(&diff, changes[from:to])
-		i = to
+		last := lastOfHunk(changes, i)
+		end := min(last+1+contextLines, len(changes))
+		writeHunk(&diff, changes[max(i-contextLines, 0):end])
+		i = end - 1
 	}
 	return diff.String()
+}
+
+// lastOfHunk returns the index of the last change in the hunk that starts with a change. Changes belong to one hunk if at most
+// twice as many equal lines as a hunk has for context separate them.
+func lastOfHunk(changes []lineChange, first int) int {
+	last := first
+	for i := first; i < len(changes) && i-last <= 2*contextLines; i++ {
+		if changes[i].kind != ' ' {
+			last = i
+		}
+	}
+	return last
 }
 
 // contextLines is the number of lines of context.
@@ -75,41 +80,45 @@ func compareLines(old, edited [][]byte) []lineChange {
 
 // compareMiddle compares the lines between the equal ends. before is the number of equal lines before them.
 func compareMiddle(old, edited [][]byte, before int) []lineChange {
-	common := make([][]int, len(old)+1) // common[i][j] is the length of the longest common subsequence of old[i:] and edited[j:]
+	common := commonLengths(old, edited)
+	var changes []lineChange
+	i, j := 0, 0
+	for i < len(old) || j < len(edited) {
+		switch {
+		case i < len(old) && j < len(edited) && bytes.Equal(old[i], edited[j]):
+			changes = append(changes, lineChange{' ', before + i + 1, before + j + 1, old[i]})
+			i, j = i+1, j+1
+		case j == len(edited) || i < len(old) && common[i+1][j] >= common[i][j+1]:
+			changes = append(changes, lineChange{'-', before + i + 1, before + j, old[i]})
+			i++
+		default:
+			changes = append(changes, lineChange{'+', before + i, before + j + 1, edited[j]})
+			j++
+		}
+	}
+	return changes
+}
+
+// commonLengths returns for all i and j the length of the longest common subsequence of old[i:] and edited[j:].
+func commonLengths(old, edited [][]byte) [][]int {
+	common := make([][]int, len(old)+1)
 	for i := range common {
 		common[i] = make([]int, len(edited)+1)
 	}
-	for i := len(old) - 1; i >= 0; i-- {
-		for j := len(edited) - 1; j >= 0; j-- {
-			if bytes.Equal(old[i], edited[j]) {
+	for i, oldLine := range slices.Backward(old) {
+		for j, editedLine := range slices.Backward(edited) {
+			if bytes.Equal(oldLine, editedLine) {
 				common[i][j] = common[i+1][j+1] + 1
 			} else {
 				common[i][j] = max(common[i+1][j], common[i][j+1])
 			}
 		}
 	}
-	var out []lineChange
-	i, j := 0, 0
-	for i < len(old) || j < len(edited) {
-		switch {
-		case i < len(old) && j < len(edited) && bytes.Equal(old[i], edited[j]):
-			out = append(out, lineChange{' ', before + i + 1, before + j + 1, old[i]})
-			i, j = i+1, j+1
-		case j == len(edited) || i < len(old) && common[i+1][j] >= common[i][j+1]:
-			out = append(out, lineChange{'-', before + i + 1, before + j, old[i]})
-			i++
-		default:
-			out = append(out, lineChange{'+', before + i, before + j + 1, edited[j]})
-			j++
-		}
-	}
-	return out
+	return common
 }
 
 // writeHunk writes one group of changed lines with its context, in the unified format.
 func writeHunk(out *strings.Builder, changes []lineChange) {
-	first := changes[0]
-	oldStart, editedStart := first.old, first.edited
 	oldCount, editedCount := 0, 0
 	for _, change := range changes {
 		if change.kind != '+' {
@@ -119,7 +128,10 @@ func writeHunk(out *strings.Builder, changes []lineChange) {
 			editedCount++
 		}
 	}
-	if first.kind == '+' && oldCount > 0 { // an insertion has the number of the line before it
+	// A change that only one side has carries the number of the line before it on the other side.
+	first := changes[0]
+	oldStart, editedStart := first.old, first.edited
+	if first.kind == '+' && oldCount > 0 {
 		oldStart++
 	}
 	if first.kind == '-' && editedCount > 0 {
@@ -127,10 +139,9 @@ func writeHunk(out *strings.Builder, changes []lineChange) {
 	}
 	fmt.Fprintf(out, "@@ -%s +%s @@\n", hunkRange(oldStart, oldCount), hunkRange(editedStart, editedCount))
 	for _, change := range changes {
-		out.WriteByte(change.kind)
-		out.Write(bytes.TrimSuffix(change.text, []byte("\n")))
-		out.WriteByte('\n')
-		if !bytes.HasSuffix(change.text, []byte("\n")) {
+		line, endsWithNewline := bytes.CutSuffix(change.text, []byte("\n"))
+		fmt.Fprintf(out, "%c%s\n", change.kind, line)
+		if !endsWithNewline {
 			out.WriteString("\\ No newline at end of file\n")
 		}
 	}

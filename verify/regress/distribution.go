@@ -25,28 +25,40 @@ func exportsProbabilities(name string) bool {
 
 // writeProbabilities writes the probability of each state: in the long run, or at the time of the switch -transient.
 func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
-	var times []*big.Rat
-	if strings.HasPrefix(exportSwitch, "exporttr") {
-		if e.switches.Transient == "" {
-			return errors.New("PRISM writes probabilities at a time only with -transient, which is not there")
-		}
-		var err error
-		if times, err = check.ParseTimes(e.switches.Transient); err != nil {
-			return fmt.Errorf("-transient: %w", err)
-		}
-		if len(times) > 1 {
-			return unsupported("files at several times (-transient %s)", e.switches.Transient)
-		}
+	times, err := e.exportedTimes(exportSwitch)
+	if err != nil {
+		return err
 	}
 	if err := e.buildOnce(); err != nil {
 		return err
 	}
 	options := check.Options{Workers: e.workers}
-	if e.switches.Exact || e.engine.Accuracy == result.Exact && times == nil && e.space.Model().Exact() {
+	exactLongRun := e.engine.Accuracy == result.Exact && times == nil && e.space.Model().Exact()
+	if e.switches.Exact || exactLongRun {
 		options.Accuracy = result.Exact
 	}
 	matlab := slices.ContainsFunc(e.switches.Switches, func(option suite.Switch) bool { return option.Name() == "exportmatlab" })
-	return check.Distributions(e.ctx, e.space, times, options, func(distribution *check.Distribution) error { return distribution.Write(e.ctx, w, e.space, matlab) })
+	return check.Distributions(e.ctx, e.space, times, options, func(distribution *check.Distribution) error {
+		return distribution.Write(e.ctx, w, e.space, matlab)
+	})
+}
+
+// exportedTimes returns the time at which a switch exports probabilities; nil for the long run.
+func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
+	if !strings.HasPrefix(exportSwitch, "exporttr") {
+		return nil, nil
+	}
+	if e.switches.Transient == "" {
+		return nil, errors.New("PRISM writes probabilities at a time only with -transient, which is not there")
+	}
+	times, err := check.ParseTimes(e.switches.Transient)
+	if err != nil {
+		return nil, fmt.Errorf("-transient: %w", err)
+	}
+	if len(times) > 1 {
+		return nil, unsupported("files at several times (-transient %s)", e.switches.Transient)
+	}
+	return times, nil
 }
 
 // compareNumbers changes a failed comparison of two files to a passed one if their numbers differ by at most the relative error that results

@@ -141,24 +141,25 @@ const maxLines = 200
 // annotations returns the comments for the proposals: one without conditions if all have the same value and complete is true, otherwise one for
 // each valuation of the constants that distinguish the values. If no constants do, it returns the reason.
 func annotations(proposals []proposal, complete bool) (lines []string, reason string) {
-	sameValue := !slices.ContainsFunc(proposals, func(proposed proposal) bool {
+	differs := func(proposed proposal) bool {
 		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
-	})
-	if sameValue && complete {
+	}
+	if complete && !slices.ContainsFunc(proposals, differs) {
 		return annotationLines(proposals[0], ""), ""
 	}
-	constants := distinguishingConstants(proposals, (*propertyInstance).constants)
-	if !sameConditionsSameValue(proposals, constants, (*propertyInstance).constants) {
-		constants = distinguishingConstants(proposals, (*propertyInstance).allConstants)
-		if len(constants) == 0 || !sameConditionsSameValue(proposals, constants, (*propertyInstance).allConstants) {
-			return nil, "it has different values in different tests, and no constant tells them apart"
+	own, all := (*propertyInstance).constants, (*propertyInstance).allConstants
+	names := distinguishingConstants(proposals, own)
+	if sameConditionsSameValue(proposals, names, own) {
+		if len(names) == 0 {
+			return nil, "it has no value in some tests, and no constant tells them apart"
 		}
-		return conditionalLines(proposals, constants, (*propertyInstance).allConstants)
+		return conditionalLines(proposals, names, own)
 	}
-	if len(constants) == 0 {
-		return nil, "it has no value in some tests, and no constant tells them apart"
+	names = distinguishingConstants(proposals, all)
+	if len(names) == 0 || !sameConditionsSameValue(proposals, names, all) {
+		return nil, "it has different values in different tests, and no constant tells them apart"
 	}
-	return conditionalLines(proposals, constants, (*propertyInstance).constants)
+	return conditionalLines(proposals, names, all)
 }
 
 // allConstants returns all constants with a value, those of the model and the file too.
@@ -290,27 +291,36 @@ func (e *editor) checkEdited(edited []byte) error {
 	if err != nil {
 		return fmt.Errorf("the annotated file cannot be read: %w", err)
 	}
+	errOtherProperties := errors.New("the annotated file has other properties")
 	if len(tree.Items) != len(e.tree.Items) {
-		return errors.New("the annotated file has other properties")
+		return errOtherProperties
 	}
-	for i, node := range e.tree.Items {
-		property, ok := node.(*syntax.Property)
+	for i, item := range e.tree.Items {
+		property, ok := item.(*syntax.Property)
 		if !ok {
 			continue
 		}
 		parsed, ok := tree.Items[i].(*syntax.Property)
 		if !ok || parsed.String() != property.String() {
-			return errors.New("the annotated file has other properties")
+			return errOtherProperties
 		}
-		for _, proposed := range e.proposals[property.Pos()] {
-			want, ok := e.expectedValues[proposed.instance]
-			if !ok {
-				continue
-			}
-			got, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
-			if err != nil || got.Value != want {
-				return fmt.Errorf("%v: the annotation %s is not chosen: %w", property.Pos(), want, cmp.Or(err, errors.New("another one is")))
-			}
+		if err := e.checkChosen(edited, property, parsed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkChosen returns an error if an instance of a property does not choose its new annotation. parsed is the property in the new text.
+func (e *editor) checkChosen(edited []byte, property, parsed *syntax.Property) error {
+	for _, proposed := range e.proposals[property.Pos()] {
+		want, ok := e.expectedValues[proposed.instance]
+		if !ok {
+			continue
+		}
+		chosen, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
+		if err != nil || chosen.Value != want {
+			return fmt.Errorf("%v: the annotation %s is not chosen: %w", property.Pos(), want, cmp.Or(err, errors.New("another one is")))
 		}
 	}
 	return nil

@@ -68,26 +68,31 @@ type batch struct {
 
 // batches groups the selected instances by their terms of sampling.
 func (u *testRun) batches() []*batch {
-	var out []*batch
+	var batches []*batch
 	for i, instance := range u.instances {
 		if !instance.selected {
 			continue
 		}
-		var sampling *expect.Statistical
-		if terms := instance.chosen.Terms; terms != nil {
-			sampling = terms.Statistical
-		}
-		k := slices.IndexFunc(out, func(batch *batch) bool { return sameTerms(batch.terms, sampling) })
+		sampling := instance.samplingTerms()
+		k := slices.IndexFunc(batches, func(batch *batch) bool { return sameTerms(batch.terms, sampling) })
 		if k < 0 {
-			out = append(out, &batch{plan: u.planFor(sampling), terms: sampling})
-			k = len(out) - 1
+			k = len(batches)
+			batches = append(batches, &batch{plan: u.planFor(sampling), terms: sampling})
 		}
-		out[k].instances = append(out[k].instances, i)
+		batches[k].instances = append(batches[k].instances, i)
 	}
-	for _, batch := range out {
+	for _, batch := range batches {
 		batch.properties = u.propertyNumbers(batch)
 	}
-	return out
+	return batches
+}
+
+// samplingTerms returns the terms of sampling that an instance has chosen; nil if it is not sampled.
+func (instance *propertyInstance) samplingTerms() *expect.Statistical {
+	if instance.chosen.Terms == nil {
+		return nil
+	}
+	return instance.chosen.Terms.Statistical
 }
 
 // propertyNumbers returns the numbers of the properties of a batch, each once, in the order of the instances.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,31 +20,35 @@ func exportFiles(fsys fs.FS, target string) []string { return existingFiles(fsys
 // existingFiles returns the existing files for the target of an export or import. suffix is added to each name: the extension of compressed
 // files, or empty.
 func existingFiles(fsys fs.FS, target, suffix string) []string {
-	first, otherExts := target, []string(nil)
-	if parts := strings.Split(target, ","); len(parts) > 1 {
-		first, otherExts = parts[0], parts[1:]
-	}
-	ext := strings.TrimPrefix(path.Ext(first), ".")
-	base := strings.TrimSuffix(first, path.Ext(first))
-	exts := []string{ext}
-	if ext == "all" {
+	first, otherExts, _ := strings.Cut(target, ",")
+	base, exts := strings.TrimSuffix(first, path.Ext(first)), []string{strings.TrimPrefix(path.Ext(first), ".")}
+	if exts[0] == "all" {
 		exts = []string{"lab", "tra", "sta", "srew", "trew", "obs"}
 	}
-	var out []string
-	for _, ext := range slices.Concat(exts, otherExts) {
+	if otherExts != "" {
+		exts = append(exts, strings.Split(otherExts, ",")...)
+	}
+	var found []string
+	for _, ext := range exts {
 		if name := base + "." + ext + suffix; exists(fsys, name) {
-			out = append(out, name)
-			continue
-		}
-		for i := 1; ; i++ {
-			name := base + strconv.Itoa(i) + "." + ext + suffix
-			if !exists(fsys, name) {
-				break
-			}
-			out = append(out, name)
+			found = append(found, name)
+		} else {
+			found = append(found, numberedFiles(fsys, base, "."+ext+suffix)...)
 		}
 	}
-	return out
+	return found
+}
+
+// numberedFiles returns the existing files with the numbers 1, 2, ... between a base name and an extension.
+func numberedFiles(fsys fs.FS, base, ext string) []string {
+	var found []string
+	for i := 1; ; i++ {
+		name := base + strconv.Itoa(i) + ext
+		if !exists(fsys, name) {
+			return found
+		}
+		found = append(found, name)
+	}
 }
 
 // exists reports whether a file exists that is not a directory.

@@ -10,7 +10,7 @@ import (
 	"tilecheck/runner"
 )
 
-// fileFailure converts an error about the files of a test to the failure of a verdict, with the place in the file. Of several errors it has
+// fileFailure converts an error about the files of a test to the failure of a verdict, with the position in the file. Of several errors it has
 // the first.
 func fileFailure(err error) *result.Failure {
 	failure := &result.Failure{Class: result.Other, Message: err.Error()}
@@ -19,13 +19,17 @@ func fileFailure(err error) *result.Failure {
 	}
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
 		failure.File, failure.Pos, failure.Message = list[0].File, list[0].Pos, list[0].Msg
-		if n := len(list) - 1; n > 0 {
-			failure.Message += fmt.Sprintf(" (and %d more)", n)
+		if others := len(list) - 1; others > 0 {
+			failure.Message += fmt.Sprintf(" (and %d more)", others)
 		}
-	} else if syntaxErr, ok := errors.AsType[*syntax.Error](err); ok {
+		return failure
+	}
+	if syntaxErr, ok := errors.AsType[*syntax.Error](err); ok {
 		failure.File, failure.Pos, failure.Message = syntaxErr.File, syntaxErr.Pos, syntaxErr.Msg
-	} else if given, ok := errors.AsType[*result.Failure](err); ok {
-		return given
+		return failure
+	}
+	if original, ok := errors.AsType[*result.Failure](err); ok {
+		return original
 	}
 	return failure
 }

@@ -45,7 +45,7 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 		pos  syntax.Pos
 	}
 	used := make(map[place]bool)
-	var extras []*Extra
+	var extras []*Extra // each once, although several tests may share it
 	for _, test := range r.tests {
 		for i := range test.Extra {
 			extra := &test.Extra[i]
@@ -56,15 +56,16 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 			used[key] = used[key] || test.err != nil || test.importsResults() || test.usesExtra(extra)
 		}
 	}
-	var out []report.TestFinding
+	var findings []report.TestFinding
 	for _, extra := range extras {
-		if !used[place{extra.File, extra.Pos}] {
-			out = append(out, report.TestFinding{
-				File: extra.File, Line: int(extra.Pos.Line), Col: int(extra.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", extra.Property),
-			})
+		if used[place{extra.File, extra.Pos}] {
+			continue
 		}
+		findings = append(findings, report.TestFinding{
+			File: extra.File, Line: int(extra.Pos.Line), Col: int(extra.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", extra.Property),
+		})
 	}
-	return out
+	return findings
 }
 
 // usesExtra reports whether a property instance of the test has chosen this expectation.
@@ -78,27 +79,21 @@ func (s *loadedTest) usesExtra(extra *Extra) bool {
 func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
 	text, tree := tests[0].props, tests[0].tree
 	var findings []report.TestFinding
-	mistakes := make(map[syntax.Pos]bool)
 	add := func(pos syntax.Pos, message string) {
 		findings = append(findings, report.TestFinding{File: name, Line: int(pos.Line), Col: int(pos.Col), Message: message})
 	}
-	for _, mistake := range expect.Check(text, tree) {
-		mistakes[mistake.Pos] = true
+	mistakes := expect.Check(text, tree)
+	for _, mistake := range mistakes {
 		add(mistake.Pos, mistake.Msg)
 	}
-	for _, node := range tree.Items {
-		property, ok := node.(*syntax.Property)
+	for _, item := range tree.Items {
+		property, ok := item.(*syntax.Property)
 		if !ok || !checkedByTests(tests, property) {
 			continue
 		}
 		chosen := chosenPositions(tests, property)
 		addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
-			for pos := range mistakes {
-				if start.Compare(pos) <= 0 && pos.Compare(end) < 0 {
-					return // the mistake is in this annotation
-				}
-			}
-			if !chosen[start] {
+			if !chosen[start] && !containsMistake(mistakes, start, end) {
 				add(start, "this annotation fits no test"+unknownNames(tests, conditions))
 			}
 		}
@@ -110,6 +105,13 @@ func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestF
 		}
 	}
 	return findings
+}
+
+// containsMistake reports whether a mistake is between two positions.
+func containsMistake(mistakes []expect.Mistake, start, end syntax.Pos) bool {
+	return slices.ContainsFunc(mistakes, func(mistake expect.Mistake) bool {
+		return start.Compare(mistake.Pos) <= 0 && mistake.Pos.Compare(end) < 0
+	})
 }
 
 // checkedByTests reports whether all tests of a file can be run and at least one of them checks the property. Otherwise, an annotation that no

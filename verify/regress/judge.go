@@ -46,41 +46,43 @@ func parseTesting(text string) (report.TestOutcome, string) {
 // order: engines that the annotation excludes, runs that did not finish, unusable or missing annotations, and last the value.
 func (s *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
 	terms := instance.chosen.Terms
-	errorExpected := terms != nil && verdict.Err != nil && slices.Contains(terms.Errors, verdict.Err.Class)
-	_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
-	switch {
-	case !terms.Wants(engine.DisplayName()):
+	if !terms.Wants(engine.DisplayName()) {
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
-	case verdict.Err != nil && !errorExpected && stoppedFromOutside(verdict.Err.Class):
-		return report.TestError, failureText(verdict.Err)
-	case verdict.Err != nil && !errorExpected && verdict.Err.Class.Limited():
-		return report.TestLimit, failureText(verdict.Err)
-	case verdict.Err != nil && !errorExpected && verdict.Err.Class == result.Unsupported && (instance.chosen.Result == nil || instance.chosen.Result.Value != "?"):
-		return report.TestUnsupported, verdict.Err.Message
-	case instance.choiceErr != nil && !nothingMatches:
+	}
+	isExpectedError := terms != nil && verdict.Err != nil && slices.Contains(terms.Errors, verdict.Err.Class)
+	if verdict.Err != nil && !isExpectedError {
+		if outcome, reason, ok := unfinishedOutcome(instance, verdict.Err); ok {
+			return outcome, reason
+		}
+	}
+	if instance.choiceErr != nil {
+		if _, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr); nothingMatches {
+			return report.TestNotTested, instance.choiceErr.Error()
+		}
 		return report.TestFailed, instance.choiceErr.Error()
-	case instance.choiceErr != nil:
-		return report.TestNotTested, instance.choiceErr.Error()
-	case !instance.chosen.Expects() && verdict.Err != nil:
-		return report.TestError, failureText(verdict.Err)
-	case !instance.chosen.Expects():
+	}
+	if !instance.chosen.Expects() {
+		if verdict.Err != nil {
+			return report.TestError, failureText(verdict.Err)
+		}
 		return report.TestUnchecked, ""
 	}
-	rules := instance.rules
-	if terms != nil && terms.Statistical != nil {
-		rules.Level = s.confidenceLevel(terms.Statistical)
+	return s.judgeValue(engine, instance, verdict)
+}
+
+// unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. It returns false for any other
+// error.
+func unfinishedOutcome(instance *propertyInstance, failure *result.Failure) (outcome report.TestOutcome, reason string, ok bool) {
+	expectsAnything := instance.chosen.Result != nil && instance.chosen.Result.Value == "?"
+	switch {
+	case stoppedFromOutside(failure.Class):
+		return report.TestError, failureText(failure), true
+	case failure.Class.Limited():
+		return report.TestLimit, failureText(failure), true
+	case failure.Class == result.Unsupported && !expectsAnything:
+		return report.TestUnsupported, failure.Message, true
 	}
-	if engine.PRISM != nil {
-		rules.Relative = 0 // PRISM's own rule
-	}
-	judgement := instance.chosen.Judge(verdict, rules)
-	if judgement.Outcome == expect.NotTested {
-		return report.TestNotTested, anyValue
-	}
-	return map[expect.Outcome]report.TestOutcome{
-		expect.Pass: report.TestPassed, expect.Fail: report.TestFailed,
-		expect.Unsupported: report.TestUnsupported,
-	}[judgement.Outcome], judgement.Reason
+	return 0, "", false
 }
 
 // anyValue is the reason why a result with the expectation ? is not tested.
@@ -100,34 +102,62 @@ func failureText(failure *result.Failure) string {
 	return fmt.Sprintf("%s (%s)", failure.Message, failure.Class)
 }
 
+// judgeValue compares a verdict with the expected value and terms of an instance.
+func (s *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+	rules := instance.rules
+	if sampling := instance.samplingTerms(); sampling != nil {
+		rules.Level = s.confidenceLevel(sampling)
+	}
+	if engine.PRISM != nil {
+		rules.Relative = 0 // PRISM's own rule
+	}
+	judgement := instance.chosen.Judge(verdict, rules)
+	switch judgement.Outcome {
+	case expect.NotTested:
+		return report.TestNotTested, anyValue
+	case expect.Pass:
+		return report.TestPassed, judgement.Reason
+	case expect.Fail:
+		return report.TestFailed, judgement.Reason
+	}
+	return report.TestUnsupported, judgement.Reason
+}
+
 // verdictText returns the value of a verdict, or its error, as a user reads it.
 func verdictText(verdict result.Verdict) string {
-	if verdict.Doubt != "" && verdict.Err == nil {
-		withoutDoubt := verdict
-		withoutDoubt.Doubt = ""
-		return verdictText(withoutDoubt) + " (doubtful: " + verdict.Doubt + ")"
-	}
-	format := func(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
-	value := verdict.Value
-	switch {
-	case verdict.Err != nil:
+	if verdict.Err != nil {
 		return "error: " + verdict.Err.Error()
-	case value.Kind == result.Boolean:
+	}
+	if verdict.Doubt != "" {
+		return valueText(&verdict) + " (doubtful: " + verdict.Doubt + ")"
+	}
+	return valueText(&verdict)
+}
+
+// valueText returns the value of a verdict with its bounds or half-width.
+func valueText(verdict *result.Verdict) string {
+	const maxFractionText = 60
+	value := verdict.Value
+	switch value.Kind {
+	case result.Boolean:
 		return strconv.FormatBool(value.Bool)
-	case value.Kind == result.Range:
-		return "[" + format(value.Num) + "," + format(value.Hi) + "]"
-	case value.Kind == result.Function:
+	case result.Range:
+		return "[" + shortestFloat(value.Num) + "," + shortestFloat(value.Hi) + "]"
+	case result.Function:
 		return value.Formula
-	case value.Kind == result.Curve:
-		return result.CurveText(value.Points, format, ",")
-	case value.Kind == result.NoValue:
+	case result.Curve:
+		return result.CurveText(value.Points, shortestFloat, ",")
+	case result.NoValue:
 		return "no value"
-	case value.Rat != nil && verdict.Accuracy == result.Exact && len(value.Rat.RatString()) <= 60:
+	}
+	number := shortestFloat(value.Num)
+	switch {
+	case value.Rat != nil && verdict.Accuracy == result.Exact && len(value.Rat.RatString()) <= maxFractionText:
 		return value.Rat.RatString()
 	case verdict.Bound != nil && verdict.Bound.Lo != verdict.Bound.Hi:
-		return format(value.Num) + " in [" + format(verdict.Bound.Lo) + "," + format(verdict.Bound.Hi) + "]"
+		return number + " in [" + shortestFloat(verdict.Bound.Lo) + "," + shortestFloat(verdict.Bound.Hi) + "]"
 	case verdict.HalfWidth != nil:
-		return format(value.Num) + " +/- " + format(*verdict.HalfWidth)
+		return number + " +/- " + shortestFloat(*verdict.HalfWidth)
 	}
-	return format(value.Num)
+	return number
 }

@@ -75,31 +75,40 @@ func (instance *propertyInstance) constants() []result.Constant {
 // loadTest reads the files of a test and chooses the annotations. An error is in the err field of the test.
 func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 	test := &loadedTest{Test: definition, opt: opt}
-	if test.switches, test.err = definition.Options(); test.err != nil {
-		if syntaxErr, ok := test.err.(*syntax.Error); ok {
-			test.err = &syntax.Error{File: opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
-		}
-		return test
-	}
-	if test.model, test.err = test.read(test.switches.Model); test.err != nil {
-		return test
-	}
-	if test.props, test.err = test.read(test.switches.Props); test.err != nil {
-		return test
-	}
-	if test.err = test.newJob(); test.err != nil {
-		return test
-	}
-	if len(test.switches.Imports) > 0 {
-		if test.space, test.importErr = test.readImports(ctx); test.importErr == nil {
-			test.job.States = test.space
-		}
-	}
-	hasProperties := test.switches.Props != "" || jani.Is(test.model)
-	if hasProperties && (test.switches.Model != "" || test.space != nil) && !test.importsResults() {
-		test.err = test.makeInstances(ctx)
-	}
+	test.err = test.load(ctx)
 	return test
+}
+
+// load reads the files of a test and chooses the annotations. An error in files that the test imports is in the field importErr.
+func (s *loadedTest) load(ctx context.Context) error {
+	var err error
+	if s.switches, err = s.Options(); err != nil {
+		if syntaxErr, ok := err.(*syntax.Error); ok {
+			return &syntax.Error{File: s.opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
+		}
+		return err
+	}
+	if s.model, err = s.read(s.switches.Model); err != nil {
+		return err
+	}
+	if s.props, err = s.read(s.switches.Props); err != nil {
+		return err
+	}
+	if err := s.newJob(); err != nil {
+		return err
+	}
+	if len(s.switches.Imports) > 0 {
+		s.space, s.importErr = s.readImports(ctx)
+	}
+	if s.space != nil && s.importErr == nil {
+		s.job.States = s.space
+	}
+	hasModel := s.switches.Model != "" || s.space != nil
+	hasProperties := s.switches.Props != "" || jani.Is(s.model)
+	if !hasModel || !hasProperties || s.importsResults() {
+		return nil
+	}
+	return s.makeInstances(ctx)
 }
 
 // importsResults reports whether the test imports its results from a file, so that there is nothing to check.
@@ -162,27 +171,28 @@ func (s *loadedTest) newJob() error {
 // memory returns the memory limit of a run in bytes; 0 means none.
 func (s *loadedTest) memory() int64 { return cmp.Or(s.Memory, s.opt.Memory) }
 
-// Override returns definitions of constants in the syntax of -const: those in replacements, and those in consts of other constants. The error
+// Override returns definitions of constants in the syntax of -const: all replacements, and the definitions in consts of other constants. The error
 // is a mistake in replacements.
 func Override(consts, replacements []string) ([]string, error) {
 	replacing, err := sema.ParseConsts(replacements)
 	if err != nil || len(replacing) == 0 {
 		return consts, err
 	}
-	var out []string
+	var definitions []string
 	for _, arg := range consts {
 		for definition := range strings.SplitSeq(arg, ",") {
 			name, _, _ := strings.Cut(definition, "=")
 			name = strings.TrimSpace(name)
-			if name != "" && !slices.ContainsFunc(replacing, func(replacement sema.ConstDef) bool { return replacement.Name == name }) {
-				out = append(out, definition)
+			isReplaced := slices.ContainsFunc(replacing, func(replacement sema.ConstDef) bool { return replacement.Name == name })
+			if name != "" && !isReplaced {
+				definitions = append(definitions, definition)
 			}
 		}
 	}
 	for _, replacement := range replacing {
-		out = append(out, replacement.String())
+		definitions = append(definitions, replacement.String())
 	}
-	return out, nil
+	return definitions, nil
 }
 
 // withType returns the model with another model type. All other text keeps its position. A model that cannot be parsed is not changed.
@@ -229,16 +239,10 @@ func (s *loadedTest) makeInstances(ctx context.Context) error {
 			return err
 		}
 		for _, task := range tasks {
-			if task.Rejected != nil {
-				s.addInstance(task, program, model, nil)
-				continue
-			}
-			for property := range task.Valuations() {
-				s.addInstance(task, program, model, property)
-				if len(s.instances) > maxInstances {
-					s.instances = nil
-					return &runner.PlanError{Step: result.Constants, Err: fmt.Errorf("found more than %d results, want fewer values of constants", maxInstances)}
-				}
+			s.addInstancesOf(task, program, model)
+			if len(s.instances) > maxInstances {
+				s.instances = nil
+				return &runner.PlanError{Step: result.Constants, Err: fmt.Errorf("found more than %d results, want fewer values of constants", maxInstances)}
 			}
 		}
 	}
@@ -285,41 +289,68 @@ func (s *loadedTest) numberOf(property *syntax.Property) int {
 	return number
 }
 
+// addInstancesOf adds the instances of a task under a valuation of the model's constants, until there are more than maxInstances. program is
+// nil if the model cannot be instantiated.
+func (s *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program, model sema.Valuation) {
+	if task.Rejected != nil {
+		s.addInstance(task, program, model, nil)
+		return
+	}
+	for property := range task.Valuations() {
+		s.addInstance(task, program, model, property)
+		if len(s.instances) > maxInstances {
+			return
+		}
+	}
+}
+
 // chooseAnnotations selects the expected result and the terms of an instance: from the expectations outside of the properties file, which come
 // first, and from the annotations of the property.
 func (s *loadedTest) chooseAnnotations(instance *propertyInstance) {
-	results, terms := expect.Parse(s.props, instance.task.Property), expect.ParseTerms(s.props, instance.task.Property)
-	resultsInFile, termsInFile := len(results), len(terms)
-	for _, extra := range slices.Backward(s.Extra) {
+	var results []expect.Expectation
+	var terms []expect.Terms
+	for _, extra := range s.Extra {
 		if extra.Property != instance.task.Name && extra.Property != instance.task.Text {
 			continue
 		}
 		if extra.Result != nil {
-			results = slices.Insert(results, 0, *extra.Result)
+			results = append(results, *extra.Result)
 		}
 		if extra.Terms != nil {
-			terms = slices.Insert(terms, 0, *extra.Terms)
+			terms = append(terms, *extra.Terms)
 		}
 	}
+	extraResults, extraTerms := len(results), len(terms)
+	results = append(results, expect.Parse(s.props, instance.task.Property)...)
+	terms = append(terms, expect.ParseTerms(s.props, instance.task.Property)...)
 	instance.annotated = len(results)+len(terms) > 0
+	s.chooseTerms(instance, terms, extraTerms)
+	if instance.choiceErr == nil && len(results) > 0 {
+		s.chooseResult(instance, results, extraResults)
+	}
+}
+
+// chooseTerms selects the terms of an instance. The first extraTerms of them are outside of the properties file.
+func (s *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.Terms, extraTerms int) {
 	instance.chosen.Terms, instance.choiceErr = expect.SelectTerms(terms, instance.rules)
-	for i := range len(terms) - termsInFile {
+	for i := range extraTerms {
 		if instance.chosen.Terms == &terms[i] {
 			instance.chosenExtras = append(instance.chosenExtras, terms[i].Pos)
-			instance.extraPlace = s.placeOfExtraTerms(&terms[i]) // unless a result is chosen too
+			instance.extraPlace = s.placeOfExtraTerms(&terms[i])
 		}
 	}
-	if instance.choiceErr != nil || len(results) == 0 {
-		return
-	}
+}
+
+// chooseResult selects the expected result of an instance. The first extraResults of them are outside of the properties file.
+func (s *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
 	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
 	if instance.chosen.Result != nil {
 		instance.extraPlace = ""
 	}
-	for i := range len(results) - resultsInFile {
+	for i := range extraResults {
 		if instance.chosen.Result == &results[i] {
-			instance.extraPlace = s.placeOfExtraResult(&results[i])
 			instance.chosenExtras = append(instance.chosenExtras, results[i].Pos)
+			instance.extraPlace = s.placeOfExtraResult(&results[i])
 		}
 	}
 	if instance.chosen.Expects() {

@@ -143,12 +143,15 @@ func ExitCode(rep *report.TestReport, strict bool) int {
 	}
 	counts := countOutcomes(rep)
 	notJudged := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested] + len(rep.Findings)
+	failsStrictly := strict && notJudged > 0
+	isEmptyPart := len(rep.Results) == 0 && rep.Elsewhere > 0
+	nothingCompared := rep.Compared.All() > 0 && rep.Compared.Compared() == 0
 	switch {
-	case len(rep.Results) == 0 && rep.Elsewhere > 0 && !(strict && notJudged > 0):
+	case isEmptyPart && !failsStrictly:
 		return 0
-	case counts[report.TestPassed] == 0, rep.Compared.All() > 0 && rep.Compared.Compared() == 0:
+	case counts[report.TestPassed] == 0 || nothingCompared:
 		return 1
-	case strict && notJudged > 0:
+	case failsStrictly:
 		return 2
 	}
 	return 0

@@ -117,8 +117,9 @@ func (r *suiteRun) selectPart() error {
 		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !r.opt.Shard.Holds(test.identity()) })
 	}
 	if len(r.opt.Only) > 0 {
+		isSelected := func(instance *propertyInstance) bool { return instance.selected }
 		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool {
-			return !test.wantsRunResults && !slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.selected })
+			return !test.wantsRunResults && !slices.ContainsFunc(test.instances, isSelected)
 		})
 	}
 	return nil
@@ -127,23 +128,25 @@ func (r *suiteRun) selectPart() error {
 // unusedConsts returns the constants that Test.Consts defines and no test declares. It is empty if some test cannot be read, because that test
 // may declare them.
 func (r *suiteRun) unusedConsts() []string {
-	var out []string
+	var unused []string
 	for _, test := range r.tests {
 		if test.err != nil {
 			return nil
 		}
-		defs, _ := sema.ParseConsts(test.Consts) // s.err has the mistakes
-		for _, definition := range defs {
-			if !slices.Contains(out, definition.Name) {
-				out = append(out, definition.Name)
+		definitions, _ := sema.ParseConsts(test.Consts) // test.err has the mistakes
+		for _, definition := range definitions {
+			if !slices.Contains(unused, definition.Name) && !r.declares(definition.Name) {
+				unused = append(unused, definition.Name)
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(name string) bool {
-		return slices.ContainsFunc(r.tests, func(test *loadedTest) bool {
-			return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(name) })
-		})
-	})
+	return unused
+}
+
+// declares reports whether a test declares a constant.
+func (r *suiteRun) declares(name string) bool {
+	hasConstant := func(instance *propertyInstance) bool { return instance.hasConstant(name) }
+	return slices.ContainsFunc(r.tests, func(test *loadedTest) bool { return slices.ContainsFunc(test.instances, hasConstant) })
 }
 
 // runAll runs every test on each of its engines, Options.Jobs runs at a time.

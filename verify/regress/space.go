@@ -76,26 +76,35 @@ func (s *loadedTest) readImportFiles() (sources files.Sources, combined bool, er
 					return sources, false, fmt.Errorf("%s: %w", s.opt.name(found.name), err)
 				}
 			}
-			source := files.Source{Name: s.opt.name(found.name), Text: text}
+			addSource(&sources, found.ext, files.Source{Name: s.opt.name(found.name), Text: text})
 			switch found.ext {
-			case "tra", "pexp":
-				sources.Transitions = source
-				combined = found.ext == "pexp"
-			case "sta":
-				sources.States = &source
-			case "lab":
-				sources.Labels = &source
-			case "obs":
-				sources.Observations = &source
-			case "srew":
-				sources.StateRewards = append(sources.StateRewards, source)
-			case "trew":
-				sources.TransitionRewards = append(sources.TransitionRewards, source)
+			case "tra":
+				combined = false
+			case "pexp":
+				combined = true
 			}
 		}
 	}
 	s.importsHash = fmt.Sprintf("%x", hash.Sum(nil))
 	return sources, combined, nil
+}
+
+// addSource adds a file of a state space to the sources, as its extension says.
+func addSource(sources *files.Sources, ext string, source files.Source) {
+	switch ext {
+	case "tra", "pexp":
+		sources.Transitions = source
+	case "sta":
+		sources.States = &source
+	case "lab":
+		sources.Labels = &source
+	case "obs":
+		sources.Observations = &source
+	case "srew":
+		sources.StateRewards = append(sources.StateRewards, source)
+	case "trew":
+		sources.TransitionRewards = append(sources.TransitionRewards, source)
+	}
 }
 
 // gzipExtension returns ".gz" or ".gzip" if the name of a file ends so, otherwise "".

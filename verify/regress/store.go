@@ -123,20 +123,14 @@ func (u *testRun) noteError(err error) {
 // transcript runs a command of PRISM, or returns its output from the cache. Runs that sample are not cached, because PRISM has no seed for random
 // numbers.
 func (u *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
-	if !u.caching() || slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") }) {
+	samples := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
+	if !u.caching() || samples {
 		output, err = u.runTool(ctx, command)
 		return output, false, err
 	}
-	parts := append([]string{"transcript", u.engine.Identity, strconv.Itoa(len(command.Args))}, command.Args...)
-	for _, file := range command.Files {
-		parts = append(parts, file.Name, string(file.Data))
-	}
-	key := cache.Key(append(parts, command.Collect...)...)
-	if data, ok := u.opt.Cache.Get(key); ok {
-		output := new(transcript)
-		if err := json.Unmarshal(data, output); err == nil {
-			return output, true, nil
-		}
+	key := u.transcriptKey(command)
+	if output := u.cachedTranscript(key); output != nil {
+		return output, true, nil
 	}
 	output, err = u.runTool(ctx, command)
 	if err != nil || !output.repeatable() {
@@ -148,6 +142,28 @@ func (u *testRun) transcript(ctx context.Context, command runner.Command) (outpu
 	}
 	u.noteError(err)
 	return output, false, nil
+}
+
+// transcriptKey returns the key of a command's output in the cache: a hash of its tool, arguments and files.
+func (u *testRun) transcriptKey(command runner.Command) cache.Hash {
+	parts := append([]string{"transcript", u.engine.Identity, strconv.Itoa(len(command.Args))}, command.Args...)
+	for _, file := range command.Files {
+		parts = append(parts, file.Name, string(file.Data))
+	}
+	return cache.Key(append(parts, command.Collect...)...)
+}
+
+// cachedTranscript returns an output from the cache; nil if the cache does not have it, or has something unreadable.
+func (u *testRun) cachedTranscript(key cache.Hash) *transcript {
+	data, ok := u.opt.Cache.Get(key)
+	if !ok {
+		return nil
+	}
+	output := new(transcript)
+	if json.Unmarshal(data, output) != nil {
+		return nil
+	}
+	return output
 }
 
 // repeatable reports whether another run of the command would have the same output.

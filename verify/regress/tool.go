@@ -89,16 +89,15 @@ func (u *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 
 // samplingSwitches returns PRISM's switches for these terms of sampling.
 func (u *testRun) samplingSwitches(terms *expect.Statistical) []string {
-	format := func(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 	args := []string{
 		"-sim", "-simmethod", "ci", "-simsamples", strconv.FormatInt(terms.Samples, 10),
-		"-simconf", format(stats.Alpha(u.confidenceLevel(terms))),
+		"-simconf", shortestFloat(stats.Alpha(u.confidenceLevel(terms))),
 	}
 	if terms.MaxPath > 0 {
 		args = append(args, "-simpathlen", strconv.FormatInt(terms.MaxPath, 10))
 	}
 	if terms.MaxReward > 0 {
-		args = append(args, "-simmaxrwd", format(terms.MaxReward))
+		args = append(args, "-simmaxrwd", shortestFloat(terms.MaxReward))
 	}
 	return args
 }
@@ -134,10 +133,16 @@ func (c *toolCommand) addFile(name string, text []byte) string {
 // addSwitch adds a switch of the test to the arguments. allInstances says that the run checks all properties of the test. sampled says that it
 // samples on terms of an annotation; the test's own switches for exports and simulation are then left out.
 func (c *toolCommand) addSwitch(option *suite.Switch, allInstances, sampled bool) error {
-	words := option.Words
-	switch name := option.Name(); {
-	case slices.Contains([]string{"const", "test", "testall"}, name):
-	case (name == "prop" || name == "property") && !allInstances:
+	name, words := option.Name(), option.Words
+	switch name {
+	case "const", "test", "testall":
+		return nil
+	case "prop", "property":
+		if !allInstances {
+			return nil
+		}
+	}
+	switch {
 	case sampled && (option.Export() || strings.HasPrefix(name, "sim")):
 	case option.Import():
 		target, err := c.addImport(words[1])
@@ -235,13 +240,15 @@ func (u *testRun) attributeLog(batch *batch, log *parse.Log, output *transcript,
 		if index := indices[position]; index < 0 {
 			given.Err = runFailure(log)
 		} else {
+			property := &log.Properties[index]
 			given.Verdict = verdicts[index]
-			given.Err = propertyFailure(&log.Properties[index])
-			if property := &log.Properties[index]; property.Err != nil && property.ValueText != "" {
-				given.testing = property.Testing // PRISM has judged what we cannot read
+			given.Err = propertyFailure(property)
+			if property.Err != nil && property.ValueText != "" {
+				given.testing = property.Testing // PRISM has judged a value that we cannot read
 			}
 		}
-		given.Property, given.Name, given.Engine, given.Constants = instance.task.Text, instance.task.Name, u.engine.DisplayName(), instance.constants()
+		given.Property, given.Name = instance.task.Text, instance.task.Name
+		given.Engine, given.Constants = u.engine.DisplayName(), instance.constants()
 		given.Tool = log.Made(u.engine.PRISM.Commander.Where())
 		given.log = logText(output)
 	}
@@ -278,29 +285,32 @@ func logText(output *transcript) string {
 	return text
 }
 
-// compareToolExports compares the files that PRISM wrote with the expected ones, and adds a result for each.
+// compareToolExports compares the files that PRISM wrote with the expected ones, and adds a result for each. A test without properties and
+// exported files gets one result for the whole run.
 func (u *testRun) compareToolExports(command *toolCommand, output *transcript, cached bool, log *parse.Log) {
 	failed := log.Failure() != nil
-	if len(u.instances) == 0 && len(command.exports) == 0 && failed {
-		u.addRunResult(u.failedRun(runFailure(log)), cached, logText(output))
+	if len(u.instances) == 0 && len(command.exports) == 0 {
+		if failed {
+			u.addRunResult(u.failedRun(runFailure(log)), cached, logText(output))
+			return
+		}
+		unchecked := u.newResult(u.engine, nil)
+		unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
+		u.addRunResult(unchecked, cached, "")
 		return
 	}
 	for _, exported := range command.exports {
 		index := slices.IndexFunc(output.Files, func(file runner.File) bool { return file.Name == exported.written })
+		isWritten := index >= 0
 		var text []byte
-		if index >= 0 {
+		if isWritten {
 			text = output.Files[index].Data
 		}
-		compared := u.compareExport(exported.file, text, index >= 0)
-		if index < 0 && failed {
+		compared := u.compareExport(exported.file, text, isWritten)
+		if !isWritten && failed {
 			compared.Reason += ": " + runFailure(log).Message
 		}
 		u.addRunResult(compared, cached, logText(output))
-	}
-	if len(u.instances) == 0 && len(command.exports) == 0 {
-		compared := u.newResult(u.engine, nil)
-		compared.Outcome, compared.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		u.addRunResult(compared, cached, "")
 	}
 }
 

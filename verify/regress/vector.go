@@ -70,6 +70,35 @@ func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]re
 //
 // Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
 func (e *exporter) targetFile() ([]byte, error) {
+	target, err := e.exportedTarget()
+	if err != nil {
+		return nil, err
+	}
+	values, err := e.valuesEverywhere(target, "-exporttarget")
+	if err != nil {
+		return nil, err
+	}
+	if err := e.buildOnce(); err != nil {
+		return nil, err
+	}
+	out := []byte("# Labels\n0=\"init\" 1=\"target\"\n")
+	for k, s := range e.space.Order() {
+		labels := ""
+		if slices.Contains(e.space.Model().Initial, s) {
+			labels += " 0"
+		}
+		if values[k].Value.Bool {
+			labels += " 1"
+		}
+		if labels != "" {
+			out = fmt.Appendf(out, "%d:%s\n", k, labels)
+		}
+	}
+	return out, nil
+}
+
+// exportedTarget returns the target of the only property, which must reach a state formula.
+func (e *exporter) exportedTarget() (syntax.Expr, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.instances))
 	}
@@ -81,26 +110,5 @@ func (e *exporter) targetFile() ([]byte, error) {
 	if !formula.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
 		return nil, unsupported("targets of LTL, which are states of PRISM's own product (-exporttarget)")
 	}
-	values, err := e.valuesEverywhere(path.Y, "-exporttarget")
-	if err != nil {
-		return nil, err
-	}
-	if err := e.buildOnce(); err != nil {
-		return nil, err
-	}
-	out := []byte("# Labels\n0=\"init\" 1=\"target\"\n")
-	for k, s := range e.space.Order() {
-		var labels []byte
-		if slices.Contains(e.space.Model().Initial, s) {
-			labels = append(labels, " 0"...)
-		}
-		if values[k].Value.Bool {
-			labels = append(labels, " 1"...)
-		}
-		if labels != nil {
-			out = append(strconv.AppendInt(out, int64(k), 10), ':')
-			out = append(append(out, labels...), '\n')
-		}
-	}
-	return out, nil
+	return path.Y, nil
 }

@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"tilecheck/report"
@@ -25,33 +26,38 @@ func (u *testRun) addWitnesses(ctx context.Context) {
 	if !ok || u.plan == nil {
 		return
 	}
-	found := 0
+	searches := 0
 	for i := range u.instanceResults {
-		if found == maxWitnesses || ctx.Err() != nil {
+		if searches == maxWitnesses || ctx.Err() != nil {
 			return
 		}
 		tested := &u.instanceResults[i]
 		if !boundFails(tested) {
 			continue
 		}
-		found++
-		instance := u.instances[i]
-		task := slices.Index(u.plan.Tasks, instance.task)
-		if task < 0 {
-			continue
-		}
-		var consts []string
-		for _, constant := range instance.constants() {
-			consts = append(consts, constant.Name+"="+constant.Value)
-		}
-		plan, err := u.planFor(nil).Part([]int{task}, consts)
+		searches++
+		plan, err := u.planOf(u.instances[i])
 		if err != nil {
 			continue
 		}
-		if verdicts, err := engine.Witness(ctx, plan); err == nil && len(verdicts) == 1 && verdicts[0].Err == nil {
+		verdicts, err := engine.Witness(ctx, plan)
+		if err == nil && len(verdicts) == 1 && verdicts[0].Err == nil {
 			tested.Verdict.Witnesses = verdicts[0].Witnesses
 		}
 	}
+}
+
+// planOf returns a plan for one property instance.
+func (u *testRun) planOf(instance *propertyInstance) (*runner.Plan, error) {
+	task := slices.Index(u.plan.Tasks, instance.task)
+	if task < 0 {
+		return nil, errors.New("the plan does not have the task")
+	}
+	var consts []string
+	for _, constant := range instance.constants() {
+		consts = append(consts, constant.Name+"="+constant.Value)
+	}
+	return u.planFor(nil).Part([]int{task}, consts)
 }
 
 // boundFails reports whether a test failed because its property is false. A sampled verdict does not count.

@@ -119,37 +119,18 @@ func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byt
 // writeModel writes one file of the state space: transitions, states, labels, rewards or a graph. The extension or the switch selects it.
 // rewardIndex is the index of the reward structure.
 func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, rewardIndex int) error {
-	settings := e.options
-	labels := exportSwitch == "exportproplabels"
-	for option := range strings.SplitSeq(options, ",") {
-		switch option {
-		case "", "headers=true", "actions=true":
-		case "headers=false":
-			settings.NoHeaders = true
-		case "actions=false":
-			settings.NoActions = true
-		case "rows":
-			if settings.Format == files.Plain {
-				settings.Format = files.Rows
-			}
-		case "matlab":
-			settings.Format = files.Matlab
-		case "proplabels":
-			labels = true
-		default:
-			return unsupported("the option %s of -%s", option, exportSwitch)
-		}
+	settings, withLabels, err := e.fileSettings(exportSwitch, options)
+	if err != nil {
+		return err
 	}
 	if err := e.buildOnce(); err != nil {
 		return err
 	}
-	if labels {
-		var err error
+	if withLabels {
 		if settings.Program, err = e.propertyLabels(); err != nil {
 			return err
 		}
 	}
-	settings.NoValuations = exportSwitch == "exporttransdot"
 	writer, err := files.NewWriter(e.space, settings)
 	if err != nil {
 		return err
@@ -175,6 +156,34 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 		return writer.TransitionRewards(e.ctx, w, rewardIndex)
 	}
 	return unsupported("exports of .%s files (-%s)", ext, exportSwitch)
+}
+
+// fileSettings returns the settings for a file of the state space from the options of its switch, which commas separate. withLabels says that
+// the file has the labels of the properties too.
+func (e *exporter) fileSettings(exportSwitch, options string) (settings files.Options, withLabels bool, err error) {
+	settings = e.options
+	settings.NoValuations = exportSwitch == "exporttransdot"
+	withLabels = exportSwitch == "exportproplabels"
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "", "headers=true", "actions=true":
+		case "headers=false":
+			settings.NoHeaders = true
+		case "actions=false":
+			settings.NoActions = true
+		case "rows":
+			if settings.Format == files.Plain {
+				settings.Format = files.Rows
+			}
+		case "matlab":
+			settings.Format = files.Matlab
+		case "proplabels":
+			withLabels = true
+		default:
+			return settings, false, unsupported("the option %s of -%s", option, exportSwitch)
+		}
+	}
+	return settings, withLabels, nil
 }
 
 // buildOnce builds the states on its first call.
@@ -228,17 +237,18 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.instances))
 	}
-	var out bytes.Buffer
 	target := "scheduler." + ext
 	if options != "" {
 		target += ":" + options
 	}
-	selected := &batch{properties: []string{strconv.Itoa(e.instances[0].number)}}
-	write := func(_ string, write func(io.Writer) error) error { return write(&out) }
-	selected.plan = e.plan.WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).WithOutputs(func(outputs *runner.Outputs) {
-		outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: write}
-	})
-	plan, err := e.batchPlan(selected)
+	var text bytes.Buffer
+	writeToText := func(_ string, write func(io.Writer) error) error { return write(&text) }
+	plan := e.plan.
+		WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).
+		WithOutputs(func(outputs *runner.Outputs) {
+			outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: writeToText}
+		})
+	plan, err := e.batchPlan(&batch{properties: []string{strconv.Itoa(e.instances[0].number)}, plan: plan})
 	if err != nil {
 		return nil, err
 	}
@@ -246,11 +256,13 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if err != nil {
 		return nil, unsupported("%v (-exportstrat)", err)
 	}
-	if k := slices.IndexFunc(verdicts, func(verdict result.Verdict) bool { return verdict.Err != nil }); k >= 0 {
-		return nil, verdicts[k].Err
+	for i := range verdicts {
+		if verdicts[i].Err != nil {
+			return nil, verdicts[i].Err
+		}
 	}
-	if out.Len() == 0 {
+	if text.Len() == 0 {
 		return nil, errors.New("no scheduler was written")
 	}
-	return out.Bytes(), nil
+	return text.Bytes(), nil
 }

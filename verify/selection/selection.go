@@ -208,13 +208,15 @@ func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 }
 
 // applyFlags replaces settings of suite files by those of the command line, and collects the labels of all engines.
-func (a *Request) applyFlags(selected *Selection) (err error) {
+func (a *Request) applyFlags(selected *Selection) error {
 	enginesGiven := len(selected.Labels) > 0
 	for i := range selected.Tests {
 		test := &selected.Tests[i]
-		if test.Consts, err = regress.Override(test.Consts, a.Consts); err != nil {
+		consts, err := regress.Override(test.Consts, a.Consts)
+		if err != nil {
 			return err
 		}
+		test.Consts = consts
 		if a.Time > 0 {
 			test.Time = a.Time
 		}
@@ -223,15 +225,8 @@ func (a *Request) applyFlags(selected *Selection) (err error) {
 		}
 		if enginesGiven {
 			test.Engines = nil
-			continue
-		}
-		if len(test.Engines) == 0 {
-			test.Engines = []string{"native"}
-		}
-		for _, label := range test.Engines {
-			if !slices.Contains(selected.Labels, label) {
-				selected.Labels = append(selected.Labels, label)
-			}
+		} else {
+			selected.useEnginesOf(test)
 		}
 	}
 	if a.Seed != nil {
@@ -241,6 +236,18 @@ func (a *Request) applyFlags(selected *Selection) (err error) {
 		selected.Options.Jobs = runtime.GOMAXPROCS(0)
 	}
 	return nil
+}
+
+// useEnginesOf adds the engines of a test to the labels. A test without engines runs on the native engine.
+func (s *Selection) useEnginesOf(test *regress.Test) {
+	if len(test.Engines) == 0 {
+		test.Engines = []string{"native"}
+	}
+	for _, label := range test.Engines {
+		if !slices.Contains(s.Labels, label) {
+			s.Labels = append(s.Labels, label)
+		}
+	}
 }
 
 // pairing returns the pairing that the command line asks for; without one, it returns otherwise.

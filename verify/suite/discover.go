@@ -93,27 +93,37 @@ func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	}
 	var runs []Run
 	for _, line := range lines {
-		var words []string
-		for _, word := range line {
-			words = append(words, word.text)
-		}
-		dir, file, ok := strings.Cut(strings.Join(words, " "), ",")
-		dir, file = strings.TrimSpace(dir), strings.TrimSpace(file)
-		if !ok || file == "" {
-			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: "found no comma, want a directory, a comma and a properties file"}
-		}
-		if isList(file) { // two lists could name each other for ever
-			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("found %q, which is a list again, want a properties file", file)}
-		}
-		listed, err := Discover(fsys, path.Join(path.Dir(name), dir, file), pairing)
-		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("%s: %v", path.Join(dir, file), pathErr.Err)}
-		} else if err != nil {
+		listed, err := discoverLine(fsys, name, line, pairing)
+		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, listed...)
 	}
 	return runs, nil
+}
+
+// discoverLine returns the runs of one line of a list file. The line must not name another list, because two lists could name each other.
+func discoverLine(fsys fs.FS, listName string, line []word, pairing Pairing) ([]Run, error) {
+	lineError := func(format string, args ...any) error {
+		return &syntax.Error{File: listName, Pos: line[0].place.Pos, Msg: fmt.Sprintf(format, args...)}
+	}
+	var words []string
+	for _, word := range line {
+		words = append(words, word.text)
+	}
+	dir, file, ok := strings.Cut(strings.Join(words, " "), ",")
+	dir, file = strings.TrimSpace(dir), strings.TrimSpace(file)
+	if !ok || file == "" {
+		return nil, lineError("found no comma, want a directory, a comma and a properties file")
+	}
+	if isList(file) {
+		return nil, lineError("found %q, which is a list again, want a properties file", file)
+	}
+	runs, err := Discover(fsys, path.Join(path.Dir(listName), dir, file), pairing)
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, lineError("%s: %v", path.Join(dir, file), pathErr.Err)
+	}
+	return runs, err
 }
 
 // directory is one directory, with its files in order.
@@ -243,9 +253,9 @@ func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// runsOfModel returns the runs of a model with each of its properties and .auto files. own is the model's name followed by its switches.
-func (d *directory) runsOfModel(own []word) ([]Run, error) {
-	model, own := own[0].text, own[1:]
+// runsOfModel returns the runs of a model with each of its properties and .auto files. line is the model's name followed by its switches.
+func (d *directory) runsOfModel(line []word) ([]Run, error) {
+	model, switches := line[0].text, line[1:]
 	models, err := d.modelLines()
 	if err != nil {
 		return nil, err
@@ -256,7 +266,7 @@ func (d *directory) runsOfModel(own []word) ([]Run, error) {
 	}
 	var runs []Run
 	for _, args := range argLines {
-		args = slices.Concat(own, args)
+		args = slices.Concat(switches, args)
 		for _, file := range d.files {
 			if !isProps(file) || !d.isPaired(model, file, models) {
 				continue
@@ -267,11 +277,49 @@ func (d *directory) runsOfModel(own []word) ([]Run, error) {
 			}
 			runs = append(runs, found...)
 		}
-		for _, file := range d.files {
-			if !isAuto(file) || !strings.HasPrefix(file, path.Base(model)) {
+		auto, err := d.runsOfAutos(model, args)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, auto...)
+	}
+	return runs, nil
+}
+
+// runsOfAutos returns the runs of the .auto files whose names begin with the name of a model.
+func (d *directory) runsOfAutos(model string, args []word) ([]Run, error) {
+	var runs []Run
+	for _, file := range d.files {
+		if !isAuto(file) || !strings.HasPrefix(file, path.Base(model)) {
+			continue
+		}
+		found, err := d.runsOfAuto(model, file, args)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, found...)
+	}
+	return runs, nil
+}
+
+// runsOfProps returns the runs of a properties file.
+func (d *directory) runsOfProps(file string) ([]Run, error) {
+	models, err := d.modelsFor(file)
+	if err != nil {
+		return nil, err
+	}
+	extras, err := d.argLinesOf(file)
+	if err != nil {
+		return nil, err
+	}
+	var runs []Run
+	for _, extra := range extras {
+		for _, line := range models {
+			model, switches := line[0].text, line[1:]
+			if !d.isPaired(model, file, models) {
 				continue
 			}
-			found, err := d.runsOfAuto(model, file, args)
+			found, err := d.combineArgs(model, func(args []word) Run { return d.newRun(model, file, switches, args, extra) })
 			if err != nil {
 				return nil, err
 			}
@@ -281,37 +329,17 @@ func (d *directory) runsOfModel(own []word) ([]Run, error) {
 	return runs, nil
 }
 
-// runsOfProps returns the runs of a properties file.
-func (d *directory) runsOfProps(file string) ([]Run, error) {
+// modelsFor returns the models that may be paired with a properties file, each with its switches. prism-auto -m ignores the file "models".
+func (d *directory) modelsFor(file string) ([][]word, error) {
 	models, err := d.modelLines()
-	if err != nil {
-		return nil, err
+	if err != nil || d.pairing != Matching {
+		return models, err
 	}
-	if d.pairing == Matching { // prism-auto -m ignores the file "models"
-		models = nil
-		for _, line := range d.modelsNamedBy(file) {
-			models = append(models, []word{{text: line}})
-		}
+	models = nil
+	for _, model := range d.modelsNamedBy(file) {
+		models = append(models, []word{{text: model}})
 	}
-	extras, err := d.argLinesOf(file)
-	if err != nil {
-		return nil, err
-	}
-	var runs []Run
-	for _, extra := range extras {
-		for _, line := range models {
-			model := line[0].text
-			if !d.isPaired(model, file, models) {
-				continue
-			}
-			found, err := d.combineArgs(model, func(args []word) Run { return d.newRun(model, file, line[1:], args, extra) })
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, found...)
-		}
-	}
-	return runs, nil
+	return models, nil
 }
 
 // runsOfAutoFile returns the runs of an .auto file that the user named.

@@ -23,33 +23,42 @@ func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []ModelFiles
-	d := &directory{fsys: fsys, dir: dir, pairing: Closest}
-	var models [][]word
+	var models []ModelFiles
+	own := &directory{fsys: fsys, dir: dir, pairing: Closest}
 	for _, entry := range entries {
-		name := entry.Name()
-		switch {
-		case !entry.IsDir():
-			d.files = append(d.files, name)
-			if isModel(name) {
-				models = append(models, []word{{text: name}})
-			}
-		case !strings.HasPrefix(name, "."):
-			below, err := Models(ctx, fsys, path.Join(dir, name))
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, below...)
+		if !entry.IsDir() {
+			own.files = append(own.files, entry.Name())
+			continue
+		}
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		below, err := Models(ctx, fsys, path.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, below...)
+	}
+	return append(models, own.modelFiles()...), nil
+}
+
+// modelFiles returns the models of a directory, each with its properties files.
+func (d *directory) modelFiles() []ModelFiles {
+	var names [][]word
+	for _, file := range d.files {
+		if isModel(file) {
+			names = append(names, []word{{text: file}})
 		}
 	}
-	for _, model := range models {
-		paired := ModelFiles{Model: path.Join(dir, model[0].text)}
-		for _, f := range d.files {
-			if isProps(f) && d.isPaired(model[0].text, f, models) {
-				paired.Props = append(paired.Props, path.Join(dir, f))
+	var models []ModelFiles
+	for _, name := range names {
+		model := ModelFiles{Model: path.Join(d.dir, name[0].text)}
+		for _, file := range d.files {
+			if isProps(file) && d.isPaired(name[0].text, file, names) {
+				model.Props = append(model.Props, path.Join(d.dir, file))
 			}
 		}
-		out = append(out, paired)
+		models = append(models, model)
 	}
-	return out, nil
+	return models
 }

@@ -73,32 +73,21 @@ func (r *optionReader) fail(format string, args ...any) {
 func (r *optionReader) splitArgs() {
 	args := r.run.Args
 	var fileArgs []int
-	for i := 0; i < len(args); {
-		r.current = i
+	for i := 0; i < len(args); i++ {
 		if !strings.HasPrefix(args[i], "-") {
 			fileArgs = append(fileArgs, i)
-			i++
 			continue
 		}
-		option := Switch{Words: args[i : i+1 : i+1], index: i}
-		n, known := arity(option.Name())
-		if !known {
-			r.fail("unknown switch %q", args[i])
-		}
-		if i+1+n > len(args) {
-			r.fail("switch %s has too few arguments, want %d", args[i], n)
-			n = len(args) - i - 1
-		}
-		option.Words = args[i : i+1+n : i+1+n]
+		option := r.nextSwitch(args, i)
 		r.Switches = append(r.Switches, option)
-		i += 1 + n
+		i += len(option.Words) - 1
 	}
-	imported := slices.ContainsFunc(r.Switches, func(option Switch) bool {
+	importsModel := slices.ContainsFunc(r.Switches, func(option Switch) bool {
 		return option.Import() && option.Name() != "importresults" && option.Name() != "importpepa"
 	})
 	for _, i := range fileArgs {
 		r.current = i
-		r.addFile(args[i], imported)
+		r.addFile(args[i], importsModel)
 	}
 }
 
@@ -112,6 +101,23 @@ func (r *optionReader) addFile(word string, imported bool) {
 	default:
 		r.fail("file %q, want a model and a properties file at most", word)
 	}
+}
+
+// nextSwitch returns the switch at an index of the arguments, with its own arguments. An unknown switch has none.
+func (r *optionReader) nextSwitch(args []string, index int) Switch {
+	r.current = index
+	option := Switch{Words: args[index : index+1 : index+1], index: index}
+	count, known := arity(option.Name())
+	if !known {
+		r.fail("unknown switch %q", args[index])
+	}
+	end := index + 1 + count
+	if end > len(args) {
+		r.fail("switch %s has too few arguments, want %d", args[index], count)
+		end = len(args)
+	}
+	option.Words = args[index:end:end]
+	return option
 }
 
 // readSwitch interprets a switch; it ignores one with a wrong number of arguments.

@@ -70,9 +70,19 @@ type expectation struct {
 func Read(name string, src []byte) (*File, error) {
 	r := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
-	doc := r.document(src)
-	shared := r.sectionEntries(&file.defaults)
-	r.mapping(doc, "the file", append(shared, []entry{
+	r.mapping(r.document(src), "the file", append(r.sectionEntries(&file.defaults), r.fileEntries(file)...))
+	if len(file.sections) == 0 {
+		file.sections = []section{{}}
+	}
+	if err := r.errs.Err(); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// fileEntries returns the keys that only the whole file has.
+func (r *suiteReader) fileEntries(file *File) []entry {
+	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.text(n) }},
 		{"images", func(n ast.Node) {
 			r.mapping(n, "images", []entry{
@@ -82,41 +92,35 @@ func Read(name string, src []byte) (*File, error) {
 			})
 		}},
 		{"flakes", func(n ast.Node) {
-			number := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
-			file.Flakes = &number
+			flakes := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
+			file.Flakes = &flakes
 		}},
 		{"seed", func(n ast.Node) {
-			x := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
-			file.Seed = &x
+			seed := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			file.Seed = &seed
 		}},
 		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
 		{"jobs", func(n ast.Node) { file.Jobs = r.count(n) }},
 		{"cluster", func(n ast.Node) { r.readCluster(n, &file.Cluster) }},
-		{"suites", func(n ast.Node) {
-			r.list(n, func(n ast.Node) {
-				var current section
-				r.mapping(n, "a suite", append(r.sectionEntries(&current),
-					entry{"name", func(n ast.Node) {
-						current.name = r.text(n)
-						if slices.ContainsFunc(file.sections, func(other section) bool { return other.name == current.name }) {
-							r.fail(n, "found a second suite %q, want names that differ", current.name)
-						}
-					}},
-					entry{"paths", func(n ast.Node) {
-						r.list(n, func(n ast.Node) { current.paths = append(current.paths, located{r.text(n), posOf(n)}) })
-					}},
-				))
-				file.sections = append(file.sections, current)
-			})
+		{"suites", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readSection(n, file) }) }},
+	}
+}
+
+// readSection reads a suite of the list "suites".
+func (r *suiteReader) readSection(n ast.Node, file *File) {
+	var suite section
+	r.mapping(n, "a suite", append(r.sectionEntries(&suite),
+		entry{"name", func(n ast.Node) {
+			suite.name = r.text(n)
+			if slices.ContainsFunc(file.sections, func(other section) bool { return other.name == suite.name }) {
+				r.fail(n, "found a second suite %q, want names that differ", suite.name)
+			}
 		}},
-	}...))
-	if len(file.sections) == 0 {
-		file.sections = []section{{}}
-	}
-	if err := r.errs.Err(); err != nil {
-		return nil, err
-	}
-	return file, nil
+		entry{"paths", func(n ast.Node) {
+			r.list(n, func(n ast.Node) { suite.paths = append(suite.paths, located{r.text(n), posOf(n)}) })
+		}},
+	))
+	file.sections = append(file.sections, suite)
 }
 
 // probability parses a number between 0 and 1, both excluded.
@@ -230,33 +234,37 @@ func parsePairing(s string) (suite.Pairing, error) {
 
 // readConsts reads constant definitions: strings as for --const, or a mapping.
 func (r *suiteReader) readConsts(n ast.Node) []string {
-	var values []*ast.MappingValueNode
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		values = n.Values
+		return r.readConstMapping(n.Values)
 	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		var out []string
-		r.list(n, func(n ast.Node) {
-			text := r.text(n)
-			if _, err := sema.ParseConsts([]string{text}); err != nil {
-				r.fail(n, "%v", err)
-			}
-			out = append(out, text)
-		})
-		return out
+		return r.readConstMapping([]*ast.MappingValueNode{n})
 	}
-	var out []string
-	for _, entry := range values {
+	var definitions []string
+	r.list(n, func(n ast.Node) {
+		text := r.text(n)
+		if _, err := sema.ParseConsts([]string{text}); err != nil {
+			r.fail(n, "%v", err)
+		}
+		definitions = append(definitions, text)
+	})
+	return definitions
+}
+
+// readConstMapping reads constant definitions from a mapping of names to values.
+func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string {
+	var definitions []string
+	for _, entry := range entries {
 		name, ok := scalar(entry.Key)
-		text := name + "=" + r.text(entry.Value)
-		if _, err := sema.ParseConsts([]string{text}); !ok || err != nil || strings.Contains(text, ",") {
+		definition := name + "=" + r.text(entry.Value)
+		_, err := sema.ParseConsts([]string{definition})
+		definesOne := err == nil && !strings.Contains(definition, ",")
+		if !ok || !definesOne {
 			r.fail(entry.Value, "found %s, want a value or a range low:high or low:step:high", describeNode(entry.Value))
 		}
-		out = append(out, text)
+		definitions = append(definitions, definition)
 	}
-	return out
+	return definitions
 }
 
 // readExpectation reads an element of the list "expect".

@@ -47,15 +47,8 @@ func (r *yamlReader) document(src []byte) ast.Node {
 		return nil
 	}
 	file, err := parser.ParseBytes(src, 0)
-	if syntaxErr, ok := errors.AsType[*yaml.SyntaxError](err); ok {
-		pos := syntax.Pos{Line: 1, Col: 1}
-		if syntaxErr.Token != nil && syntaxErr.Token.Position != nil {
-			pos = syntax.Pos{Line: int32(syntaxErr.Token.Position.Line), Col: int32(syntaxErr.Token.Position.Column)}
-		}
-		r.errs.Add(r.file, pos, "%s", syntaxErr.Message)
-		return nil
-	} else if err != nil {
-		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "%v", err)
+	if err != nil {
+		r.addParseError(err)
 		return nil
 	}
 	var body ast.Node
@@ -70,6 +63,18 @@ func (r *yamlReader) document(src []byte) ast.Node {
 		body = doc.Body
 	}
 	return body
+}
+
+// addParseError adds an error of the YAML parser, at its position if it has one.
+func (r *yamlReader) addParseError(err error) {
+	pos, message := syntax.Pos{Line: 1, Col: 1}, err.Error()
+	if syntaxErr, ok := errors.AsType[*yaml.SyntaxError](err); ok {
+		message = syntaxErr.Message
+		if token := syntaxErr.Token; token != nil && token.Position != nil {
+			pos = syntax.Pos{Line: int32(token.Position.Line), Col: int32(token.Position.Column)}
+		}
+	}
+	r.errs.Add(r.file, pos, "%s", message)
 }
 
 const (
@@ -88,21 +93,21 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 		return false
 	}
 	pos := syntax.Pos{Line: 1, Col: 1}
-	depth, dashes := 0, 0
+	brackets, dashes := 0, 0
 	atLineStart := true // only dashes, colons and blanks so far in this line
 	for _, char := range string(src) {
 		switch char {
 		case '[', '{':
-			depth++
+			brackets++
 		case ']', '}':
-			depth = max(depth-1, 0)
+			brackets = max(brackets-1, 0)
 		case '-', '?', ':':
 			if atLineStart {
 				dashes++
 			}
 		}
 		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", char)
-		if max(depth, dashes) > maxNesting && (depth > maxNesting || atLineStart) {
+		if brackets > maxNesting || atLineStart && dashes > maxNesting {
 			r.errs.Add(r.file, pos, "found something nested more than %d deep, want less", maxNesting)
 			return false
 		}
@@ -123,29 +128,25 @@ type entry struct {
 
 // mapping reads a mapping by calling the function of each key's entry. Unknown and duplicate keys are errors. what names the mapping in errors.
 func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
-	var values []*ast.MappingValueNode
+	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
 		return
 	case *ast.MappingNode:
-		values = n.Values
+		pairs = n.Values
 	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
+		pairs = []*ast.MappingValueNode{n}
 	default:
 		r.fail(n, "found %s, want a mapping of %s", describeNode(n), what)
 		return
 	}
 	seen := make(map[string]bool)
-	for _, pair := range values {
+	for _, pair := range pairs {
 		key, ok := scalar(pair.Key)
 		i := slices.IndexFunc(entries, func(entry entry) bool { return ok && entry.key == key })
 		switch {
 		case i < 0:
-			var keys []string
-			for _, entry := range entries {
-				keys = append(keys, entry.key)
-			}
-			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), what, strings.Join(keys, ", "))
+			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), what, strings.Join(keysOf(entries), ", "))
 		case seen[key]:
 			r.fail(pair.Key, "key %q is given twice", key)
 		default:
@@ -153,6 +154,15 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 		}
 		seen[key] = true
 	}
+}
+
+// keysOf returns the keys of the entries of a mapping.
+func keysOf(entries []entry) []string {
+	var keys []string
+	for _, entry := range entries {
+		keys = append(keys, entry.key)
+	}
+	return keys
 }
 
 // list calls read for each element of a sequence. A single value counts as a sequence of one.

@@ -87,20 +87,17 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 
 // validTasks returns the indices of the tasks that may be valid under at least one valuation of the model's constants.
 func validTasks(plan *runner.Plan, findings []finding) []int {
-	valid := make([]bool, len(plan.Tasks))
+	mayBeValid := func(found finding) bool { return found.Validity != Broken && found.rewards == nil }
+	valid := make(map[int]bool)
 	for range plan.Models() {
 		for i, task := range plan.Tasks {
-			n := max(1, verdictCount(task))
-			for _, f := range findings[:n] {
-				if f.Validity != Broken && f.rewards == nil {
-					valid[i] = true
-				}
-			}
-			findings = findings[n:]
+			count := max(1, verdictCount(task))
+			valid[i] = valid[i] || slices.ContainsFunc(findings[:count], mayBeValid)
+			findings = findings[count:]
 		}
 	}
 	var tasks []int
-	for i := range valid {
+	for i := range plan.Tasks {
 		if valid[i] {
 			tasks = append(tasks, i)
 		}
@@ -109,41 +106,48 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 }
 
 // checkValid runs the tool on the valid tasks only. The verdicts about the other tasks are failures: the run was stopped.
-func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) (answer toolAnswer) {
+func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var fromTool []result.Verdict
 	if len(tasks) > 0 {
 		part, err := plan.Part(tasks, nil)
 		if err != nil {
 			return toolAnswer{err: err}
 		}
-		if fromTool, answer.err = b.Engine.Check(ctx, part); answer.err != nil {
-			return answer
+		if fromTool, err = b.Engine.Check(ctx, part); err != nil {
+			return toolAnswer{err: err}
 		}
 	}
+	var verdicts []result.Verdict
 	for model := range plan.Models() {
 		for i, task := range plan.Tasks {
-			if slices.Contains(tasks, i) {
-				n := min(max(1, verdictCount(task)), len(fromTool))
-				answer.verdicts = append(answer.verdicts, fromTool[:n]...)
-				fromTool = fromTool[n:]
+			if !slices.Contains(tasks, i) {
+				verdicts = append(verdicts, b.stoppedVerdicts(task, model)...)
 				continue
 			}
-			stopped := result.Verdict{
-				Property: task.Text, Name: task.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
-				Err: &result.Failure{Class: result.Timeout, Message: "was ended, without an answer so far"},
-			}
-			if rejected := task.Rejected; rejected != nil {
-				stopped.Err = &result.Failure{Class: task.Class, Message: rejected.Msg, File: rejected.File, Pos: rejected.Pos}
-				answer.verdicts = append(answer.verdicts, stopped)
-				continue
-			}
-			for values := range task.Valuations() {
-				stopped.Constants = runner.Constants(model, values)
-				answer.verdicts = append(answer.verdicts, stopped)
-			}
+			count := min(max(1, verdictCount(task)), len(fromTool))
+			verdicts = append(verdicts, fromTool[:count]...)
+			fromTool = fromTool[count:]
 		}
 	}
-	return answer
+	return toolAnswer{verdicts: verdicts}
+}
+
+// stoppedVerdicts returns the verdicts about a task that the tool was not asked again: one for each valuation of the property's constants.
+func (b *beside) stoppedVerdicts(task *runner.Task, model sema.Valuation) []result.Verdict {
+	stopped := result.Verdict{
+		Property: task.Text, Name: task.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
+		Err: &result.Failure{Class: result.Timeout, Message: "was ended, without an answer so far"},
+	}
+	if rejected := task.Rejected; rejected != nil {
+		stopped.Err = &result.Failure{Class: task.Class, Message: rejected.Msg, File: rejected.File, Pos: rejected.Pos}
+		return []result.Verdict{stopped}
+	}
+	var verdicts []result.Verdict
+	for values := range task.Valuations() {
+		stopped.Constants = runner.Constants(model, values)
+		verdicts = append(verdicts, stopped)
+	}
+	return verdicts
 }
 
 // finding is the result of the check of the model that a verdict is about.

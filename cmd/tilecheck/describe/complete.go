@@ -27,13 +27,14 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 	if len(words) < 2 {
 		return true // the shell completes the name of the program
 	}
-	last := words[len(words)-1]
-	for _, s := range continuations(model.Node, words[1:len(words)-1], last) {
-		if _, typed, ok := strings.Cut(last, "="); ok {
-			last = typed // for a shell the value is a separate word
-		}
-		if s != "" && strings.HasPrefix(s, last) {
-			fmt.Fprintln(w, s)
+	before, last := words[1:len(words)-1], words[len(words)-1]
+	typed := last
+	if _, value, ok := strings.Cut(last, "="); ok {
+		typed = value // for a shell the value is a separate word
+	}
+	for _, word := range continuations(model.Node, before, last) {
+		if word != "" && strings.HasPrefix(word, typed) {
+			fmt.Fprintln(w, word)
 		}
 	}
 	return true
@@ -41,60 +42,86 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 
 // continuations returns the words that may follow the words before in a command line: flags, subcommands or values. last is the beginning of the
 // next word.
-func continuations(node *kong.Node, before []string, last string) (out []string) {
-	flags := slices.Clone(node.Flags)
-	findFlag := func(word string) *kong.Flag {
-		i := slices.IndexFunc(flags, func(f *kong.Flag) bool {
-			return "--"+f.Name == word || f.Short != 0 && "-"+string(f.Short) == word
-		})
-		if i < 0 {
-			return nil
-		}
-		return flags[i]
-	}
-	arguments := 0
-	var needsValue *kong.Flag // the flag whose value is the next word
+func continuations(root *kong.Node, before []string, last string) []string {
+	position := &linePosition{node: root, flags: slices.Clone(root.Flags)}
 	for _, word := range before {
-		if needsValue != nil {
-			needsValue = nil
-			continue
+		position.advance(word)
+	}
+	if position.needsValue != nil {
+		return position.needsValue.EnumSlice()
+	}
+	if name, _, hasValue := strings.Cut(last, "="); hasValue {
+		if flag := position.flag(name); flag != nil {
+			return flag.EnumSlice()
 		}
-		if strings.HasPrefix(word, "-") {
-			if f := findFlag(word); f != nil && !f.IsBool() {
-				needsValue = f
-			}
-			continue
+		return nil
+	}
+	if strings.HasPrefix(last, "-") {
+		return position.flagNames()
+	}
+	return position.subcommandsAndValues()
+}
+
+// linePosition is a position in a command line.
+type linePosition struct {
+	node       *kong.Node   // the command so far
+	flags      []*kong.Flag // the flags of the command and of the commands around it
+	arguments  int          // the number of positional arguments so far
+	needsValue *kong.Flag   // the flag whose value is the next word; nil if there is none
+}
+
+// advance moves the position behind a word.
+func (p *linePosition) advance(word string) {
+	if p.needsValue != nil {
+		p.needsValue = nil
+		return
+	}
+	if strings.HasPrefix(word, "-") {
+		if flag := p.flag(word); flag != nil && !flag.IsBool() {
+			p.needsValue = flag
 		}
-		if i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word }); i >= 0 {
-			node, arguments = node.Children[i], 0
-			flags = append(flags, node.Flags...)
-		} else {
-			arguments++
+		return
+	}
+	i := slices.IndexFunc(p.node.Children, func(child *kong.Node) bool { return child.Name == word })
+	if i < 0 {
+		p.arguments++
+		return
+	}
+	p.node, p.arguments = p.node.Children[i], 0
+	p.flags = append(p.flags, p.node.Flags...)
+}
+
+// flag returns the flag that a word names; nil if there is none.
+func (p *linePosition) flag(word string) *kong.Flag {
+	for _, flag := range p.flags {
+		if word == "--"+flag.Name || flag.Short != 0 && word == "-"+string(flag.Short) {
+			return flag
 		}
 	}
-	name, _, hasValue := strings.Cut(last, "=")
-	switch {
-	case needsValue != nil:
-		return needsValue.EnumSlice()
-	case hasValue:
-		if f := findFlag(name); f != nil {
-			return f.EnumSlice()
-		}
-	case strings.HasPrefix(last, "-"):
-		for _, f := range flags {
-			if !f.Hidden {
-				out = append(out, "--"+f.Name)
-			}
-		}
-	default:
-		for _, n := range node.Children {
-			if !n.Hidden {
-				out = append(out, n.Name)
-			}
-		}
-		if arguments < len(node.Positional) && node.Positional[arguments].Enum != "" {
-			out = append(out, node.Positional[arguments].EnumSlice()...)
+	return nil
+}
+
+// flagNames returns the names of the flags that help shows.
+func (p *linePosition) flagNames() []string {
+	var names []string
+	for _, flag := range p.flags {
+		if !flag.Hidden {
+			names = append(names, "--"+flag.Name)
 		}
 	}
-	return out
+	return names
+}
+
+// subcommandsAndValues returns the subcommands, and the values of the next positional argument if it has a list of them.
+func (p *linePosition) subcommandsAndValues() []string {
+	var words []string
+	for _, child := range p.node.Children {
+		if !child.Hidden {
+			words = append(words, child.Name)
+		}
+	}
+	if p.arguments < len(p.node.Positional) && p.node.Positional[p.arguments].Enum != "" {
+		words = append(words, p.node.Positional[p.arguments].EnumSlice()...)
+	}
+	return words
 }

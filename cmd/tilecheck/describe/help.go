@@ -35,15 +35,7 @@ func PrintHelp(all bool) kong.HelpPrinter {
 		if all || node == nil {
 			return kong.DefaultHelpPrinter(options, kctx)
 		}
-		var names []string
-		for _, flags := range slices.Backward(node.AllFlags(true)) { // those of the program are first
-			for _, f := range flags {
-				if f.Tag.Has("rare") || f == kctx.Model.HelpFlag {
-					f.Hidden = true
-					names = append(names, "--"+f.Name)
-				}
-			}
-		}
+		names := hideRareFlags(kctx, node)
 		if err := kong.DefaultHelpPrinter(options, kctx); err != nil {
 			return err
 		}
@@ -51,4 +43,18 @@ func PrintHelp(all bool) kong.HelpPrinter {
 		_, err := fmt.Fprintf(kctx.Stdout, "\n%s", (&comment.Printer{TextWidth: 79}).Text(new(comment.Parser).Parse(text)))
 		return err
 	}
+}
+
+// hideRareFlags hides the rare flags of a command, and returns their names. Flags of the program come last.
+func hideRareFlags(kctx *kong.Context, node *kong.Node) []string {
+	var names []string
+	for _, flags := range slices.Backward(node.AllFlags(true)) {
+		for _, flag := range flags {
+			if flag.Tag.Has("rare") || flag == kctx.Model.HelpFlag {
+				flag.Hidden = true
+				names = append(names, "--"+flag.Name)
+			}
+		}
+	}
+	return names
 }

@@ -46,47 +46,47 @@ func (m *manual) text(text string) {
 
 // commands writes the descriptions of all commands below a node.
 func (m *manual) commands(parent *kong.Node) {
-	for _, n := range parent.Children {
-		if n.Hidden {
+	for _, child := range parent.Children {
+		if child.Hidden {
 			continue
 		}
-		m.line(".SS %s", roff(n.Path()+arguments(n)))
-		m.text(n.Help)
-		if n.Detail != "" {
+		m.line(".SS %s", roff(child.Path()+arguments(child)))
+		m.text(child.Help)
+		if child.Detail != "" {
 			m.line(".PP")
-			m.text(n.Detail)
+			m.text(child.Detail)
 		}
-		for _, p := range n.Positional {
-			m.line(".TP\n.I %s\n%s", roff(p.Name), roff(p.Help))
+		for _, argument := range child.Positional {
+			m.line(".TP\n.I %s\n%s", roff(argument.Name), roff(argument.Help))
 		}
-		m.flags(n.Flags)
-		m.commands(n)
+		m.flags(child.Flags)
+		m.commands(child)
 	}
 }
 
 // arguments returns the arguments of a command as its usage shows them.
 func arguments(n *kong.Node) string {
 	var out strings.Builder
-	for _, p := range n.Positional {
-		out.WriteString(" " + p.Summary())
+	for _, argument := range n.Positional {
+		out.WriteString(" " + argument.Summary())
 	}
 	return out.String()
 }
 
 // flags writes the descriptions of flags.
 func (m *manual) flags(flags []*kong.Flag) {
-	for _, f := range flags {
-		if f.Hidden {
+	for _, flag := range flags {
+		if flag.Hidden {
 			continue
 		}
-		name := `\fB` + roff("--"+f.Name) + `\fR`
-		if f.Short != 0 {
-			name = `\fB` + roff("-"+string(f.Short)) + `\fR, ` + name
+		name := `\fB` + roff("--"+flag.Name) + `\fR`
+		if flag.Short != 0 {
+			name = `\fB` + roff("-"+string(flag.Short)) + `\fR, ` + name
 		}
-		if !f.IsBool() {
-			name += `=\fI` + roff(f.FormatPlaceHolder()) + `\fR`
+		if !flag.IsBool() {
+			name += `=\fI` + roff(flag.FormatPlaceHolder()) + `\fR`
 		}
-		m.line(".TP\n%s\n%s", name, roff(withDefault(f.Value).Help))
+		m.line(".TP\n%s\n%s", name, roff(withDefault(flag.Value).Help))
 	}
 }
 

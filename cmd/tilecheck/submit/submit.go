@@ -81,17 +81,8 @@ func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, s
 		return nil, false, err
 	}
 	if cluster.Exists(dir) {
-		if w, err = cluster.Open(dir); err != nil {
-			return nil, false, err
-		}
-		if !w.Job.Same(&job) || w.Backend != q.Backend || shards != 0 && shards != w.Job.Shards {
-			w.Close()
-			return nil, false, usage.Errorf("%s has another job, want another --dir: %s", dir, strings.Join(w.Job.Given, " "))
-		}
-		if q.Backend == "local" {
-			w.Settings.Tasks = q.Settings.Tasks
-		}
-		return w, false, nil
+		work, err := openExisting(dir, &job, &q, shards)
+		return work, false, err
 	}
 	if q.Backend == "kubernetes" {
 		if q.Settings.Kubernetes, err = kubernetes.New(login.kubectl, q.Settings).Resolve(ctx); err != nil {
@@ -102,6 +93,23 @@ func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, s
 	created = errors.Is(err, fs.ErrNotExist)
 	w, err = cluster.Create(dir, q)
 	return w, created, err
+}
+
+// openExisting opens the directory of a job that exists. It returns an error if the directory has another job.
+func openExisting(dir string, job *cluster.Job, q *cluster.Request, shards int) (*cluster.Work, error) {
+	work, err := cluster.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	sameShards := shards == 0 || shards == work.Job.Shards
+	if !work.Job.Same(job) || work.Backend != q.Backend || !sameShards {
+		work.Close()
+		return nil, usage.Errorf("%s has another job, want another --dir: %s", dir, strings.Join(work.Job.Given, " "))
+	}
+	if q.Backend == "local" {
+		work.Settings.Tasks = q.Settings.Tasks
+	}
+	return work, nil
 }
 
 // RemoveFailed removes the directory of a job that ended with an error, if it has no results

@@ -48,8 +48,8 @@ func (b *Box) IsConfigured(name string) bool {
 // Close removes every container.
 func (b *Box) Close() error {
 	var errs []error
-	for _, p := range b.pools {
-		errs = append(errs, p.Close())
+	for _, pool := range b.pools {
+		errs = append(errs, pool.Close())
 	}
 	if b.docker != nil {
 		errs = append(errs, b.docker.Close())
@@ -149,8 +149,8 @@ func FindImage(ctx context.Context, d *containers.Docker, name, image string, me
 		return all[0], nil
 	}
 	message := MissingImage(name)
-	for _, f := range all {
-		message += fmt.Sprintf("; image %s is of no use: %s", f.Image, f.Problem)
+	for _, failure := range all {
+		message += fmt.Sprintf("; image %s is of no use: %s", failure.Image, failure.Problem)
 	}
 	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}
 }

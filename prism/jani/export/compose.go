@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"tilecheck/prism/sema"
@@ -34,77 +35,85 @@ func (x *exporter) compose() ([]synchronisation, error) {
 
 // synchronisationsOf returns the synchronisations of a system term, and its alphabet. An action of the
 // alphabet without synchronisations is blocked.
-func (x *exporter) synchronisationsOf(term sema.System) (syncs []synchronisation, alphabet []int, err error) {
+func (x *exporter) synchronisationsOf(term sema.System) ([]synchronisation, []int, error) {
 	switch term := term.(type) {
 	case sema.SysModule:
-		for _, a := range x.program.Modules[term.Index].Alphabet {
-			syncs = append(syncs, synchronisation{[]edgeGroup{{term.Index, a}}, a})
+		alphabet := x.program.Modules[term.Index].Alphabet
+		var syncs []synchronisation
+		for _, action := range alphabet {
+			syncs = append(syncs, synchronisation{[]edgeGroup{{term.Index, action}}, action})
 		}
-		return syncs, x.program.Modules[term.Index].Alphabet, nil
+		return syncs, alphabet, nil
 	case *sema.SysHide:
-		syncs, alphabet, err = x.synchronisationsOf(term.X)
-		hidden := func(a int) bool { return slices.Contains(term.Actions, a) }
+		syncs, alphabet, err := x.synchronisationsOf(term.X)
+		isHidden := func(action int) bool { return slices.Contains(term.Actions, action) }
 		for i := range syncs {
-			if hidden(syncs[i].result) {
+			if isHidden(syncs[i].result) {
 				syncs[i].result = sema.Unlabelled
 			}
 		}
-		return syncs, slices.DeleteFunc(slices.Clone(alphabet), hidden), err
+		return syncs, slices.DeleteFunc(slices.Clone(alphabet), isHidden), err
 	case *sema.SysRename:
-		syncs, alphabet, err = x.synchronisationsOf(term.X)
-		renamed := func(a int) int {
-			if i := slices.Index(term.From, a); i >= 0 {
-				return term.To[i]
-			}
-			return a
-		}
+		syncs, alphabet, err := x.synchronisationsOf(term.X)
 		for i := range syncs {
-			syncs[i].result = renamed(syncs[i].result)
+			syncs[i].result = renamed(term, syncs[i].result)
 		}
-		var names []int
-		for _, a := range alphabet {
-			names = append(names, renamed(a))
+		var newAlphabet []int
+		for _, action := range alphabet {
+			newAlphabet = append(newAlphabet, renamed(term, action))
 		}
-		return syncs, names, err
+		return syncs, newAlphabet, err
 	case *sema.SysParallel:
 		return x.parallelSynchronisations(term)
 	}
 	return nil, nil, fmt.Errorf("the system block has a term that cannot be exported")
 }
 
+// renamed returns the new name of an action; the action itself if the term does not rename it.
+func renamed(term *sema.SysRename, action int) int {
+	if i := slices.Index(term.From, action); i >= 0 {
+		return term.To[i]
+	}
+	return action
+}
+
+// operand is an operand of a parallel composition: its synchronisations, and the actions of its alphabet.
+type operand struct {
+	syncs    []synchronisation
+	alphabet []int
+}
+
 // parallelSynchronisations is synchronisationsOf for a parallel composition: operands synchronise on
 // their common actions, or on the listed ones.
-func (x *exporter) parallelSynchronisations(term *sema.SysParallel) (syncs []synchronisation, alphabet []int, err error) {
-	var operandSyncs [][]synchronisation
-	var alphabets [][]int
-	for _, operand := range term.Operands {
-		own, ownAlphabet, err := x.synchronisationsOf(operand)
+func (x *exporter) parallelSynchronisations(term *sema.SysParallel) ([]synchronisation, []int, error) {
+	var operands []operand
+	var syncs []synchronisation
+	var alphabet []int
+	for _, each := range term.Operands {
+		own, ownAlphabet, err := x.synchronisationsOf(each)
 		if err != nil {
 			return nil, nil, err
 		}
-		operandSyncs = append(operandSyncs, own)
-		alphabets = append(alphabets, ownAlphabet)
+		operands = append(operands, operand{own, ownAlphabet})
 		alphabet = append(alphabet, ownAlphabet...)
-		for _, sync := range own {
-			if sync.result == sema.Unlabelled {
-				syncs = append(syncs, sync)
-			}
-		}
+		syncs = append(syncs, withResult(own, sema.Unlabelled)...)
 	}
 	slices.Sort(alphabet)
 	alphabet = slices.Compact(alphabet)
-	for _, a := range alphabet {
+	for _, action := range alphabet {
 		var participants [][]synchronisation
-		for i := range operandSyncs {
-			if slices.Contains(alphabets[i], a) {
-				participants = append(participants, slices.DeleteFunc(slices.Clone(operandSyncs[i]), func(s synchronisation) bool { return s.result != a }))
+		for _, operand := range operands {
+			if slices.Contains(operand.alphabet, action) {
+				participants = append(participants, withResult(operand.syncs, action))
 			}
 		}
+		synchronises := term.Full || slices.Contains(term.Actions, action)
+		isBlocked := !term.Full && len(participants) < len(operands)
 		switch {
-		case !term.Full && !slices.Contains(term.Actions, a):
+		case !synchronises:
 			syncs = append(syncs, slices.Concat(participants...)...)
-		case term.Full || len(participants) == len(operandSyncs):
-			together, err := combinations(participants, a)
+		case !isBlocked:
+			together, err := combinations(participants, action)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -113,6 +122,20 @@ func (x *exporter) parallelSynchronisations(term *sema.SysParallel) (syncs []syn
 	}
 	return syncs, alphabet, nil
 }
+
+// withResult returns the synchronisations that result in an action.
+func withResult(syncs []synchronisation, action int) []synchronisation {
+	var found []synchronisation
+	for _, sync := range syncs {
+		if sync.result == action {
+			found = append(found, sync)
+		}
+	}
+	return found
+}
+
+// noRewards marks, in the place of an action, edges that assign no rewards.
+const noRewards = math.MinInt
 
 // combinations returns all combinations of one synchronisation from each list.
 func combinations(lists [][]synchronisation, result int) ([]synchronisation, error) {
@@ -132,15 +155,11 @@ func combinations(lists [][]synchronisation, result int) ([]synchronisation, err
 	return combined, nil
 }
 
-// variantRewards returns the reward assignments of a variant of edges; key is the action whose rewards
-// they earn, "" for none.
-func (x *exporter) variantRewards(key string) ([]assignment, error) {
-	if key == "" {
+// variantRewards returns the reward assignments of a variant of edges. action is the action whose rewards
+// they earn, or noRewards.
+func (x *exporter) variantRewards(action int) ([]assignment, error) {
+	if action == noRewards {
 		return nil, nil
-	}
-	var action int
-	if _, err := fmt.Sscan(key, &action); err != nil {
-		return nil, err
 	}
 	return x.rewardAssignments(action)
 }
@@ -148,25 +167,20 @@ func (x *exporter) variantRewards(key string) ([]assignment, error) {
 // writeVector writes a synchronisation as a synchronisation vector. The edges of its first module assign
 // the transition rewards of the step.
 func (x *exporter) writeVector(sync synchronisation) error {
-	assigned, err := x.rewardAssignments(sync.result)
+	rewards, err := x.rewardAssignments(sync.result)
 	if err != nil {
 		return err
 	}
 	vector := vector{Actions: make([]*string, len(x.program.Modules))}
 	for i, group := range sync.participants {
-		key := ""
-		if i == 0 && len(assigned) > 0 {
-			key = fmt.Sprint(sync.result)
-		}
-		variant := slices.Index(x.variants[group], key)
-		if variant < 0 {
-			variant = len(x.variants[group])
-			x.variants[group] = append(x.variants[group], key)
+		rewardedAction := noRewards
+		if i == 0 && len(rewards) > 0 {
+			rewardedAction = sync.result
 		}
 		if vector.Actions[group.module] != nil {
 			return fmt.Errorf("the module %s takes part twice in one step, which cannot be exported", x.program.Modules[group.module].Name)
 		}
-		name := x.actionName(group, variant)
+		name := x.actionName(group, x.variant(group, rewardedAction))
 		vector.Actions[group.module] = &name
 	}
 	if sync.result != sema.Unlabelled {
@@ -174,4 +188,15 @@ func (x *exporter) writeVector(sync synchronisation) error {
 	}
 	x.doc.System.Syncs = append(x.doc.System.Syncs, vector)
 	return nil
+}
+
+// variant returns the number of the variant of edges that assign the rewards of an action, and adds a new
+// variant if there is none.
+func (x *exporter) variant(group edgeGroup, rewardedAction int) int {
+	number := slices.Index(x.variants[group], rewardedAction)
+	if number < 0 {
+		number = len(x.variants[group])
+		x.variants[group] = append(x.variants[group], rewardedAction)
+	}
+	return number
 }

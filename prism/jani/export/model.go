@@ -104,13 +104,13 @@ type Property struct {
 // value for (sema.Param); they are constants without a value in the document. refused holds an error for each of the
 // other properties; err is about the program or from the writer.
 func Write(w io.Writer, name string, program *sema.Program, open []string, properties []Property) (refused []error, err error) {
-	x := &exporter{program: program, open: open, names: make(map[string]bool), variants: make(map[edgeGroup][]string)}
+	x := &exporter{program: program, open: open, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
 	if err := x.writeModel(name); err != nil {
 		return nil, err
 	}
-	for i, q := range properties {
-		if err := x.writeProperty(i, q); err != nil {
-			refused = append(refused, fmt.Errorf("%s: %w", q.Text, err))
+	for i, property := range properties {
+		if err := x.writeProperty(i, property); err != nil {
+			refused = append(refused, fmt.Errorf("%s: %w", property.Text, err))
 		}
 	}
 	enc := json.NewEncoder(w)
@@ -126,9 +126,9 @@ type exporter struct {
 	names   map[string]bool // of variables
 	labels  []string        // names of Program.Labels
 	rewards []string        // names of Program.Rewards
-	// variants lists, for the edges of a module with an action, which rewards they assign: the
-	// action of the synchronisation as text, or "" for none. Each variant has its own edges.
-	variants       map[edgeGroup][]string
+	// variants lists, for the edges of a module with an action, which rewards they assign: the rewards
+	// of an action, or noRewards. Each variant has its own edges.
+	variants       map[edgeGroup][]int
 	propertyLabels []sema.LabelDef // labels of the current property
 	written        int             // number of operators and operands so far
 }
@@ -141,53 +141,28 @@ var modelTypes = map[syntax.ModelType]string{syntax.DTMC: "dtmc", syntax.MDP: "m
 // writeModel converts the program to a document.
 func (x *exporter) writeModel(name string) error {
 	program := x.program
-	typ, ok := modelTypes[program.Type]
+	modelType, ok := modelTypes[program.Type]
 	if !ok {
 		return fmt.Errorf("%s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", noun.WithArticle(program.Type.String()))
 	}
-	x.doc = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
-	for _, name := range x.open {
-		x.names[name] = true
-		x.doc.Constants = append(x.doc.Constants, constant{name, "real"})
-	}
-	for _, variable := range program.Vars {
-		x.names[variable.Name] = true
-		if err := x.declareVariable(variable); err != nil {
-			return err
-		}
-	}
-	if program.Init != nil {
-		init, err := x.expr(program.Init)
-		if err != nil {
-			return err
-		}
-		x.doc.Restrict = &expression{init}
+	x.doc = document{Version: 1, Name: name, Type: modelType, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
+	x.writeConstants()
+	if err := x.writeVariables(); err != nil {
+		return err
 	}
 	x.declareTransients()
 	syncs, err := x.compose()
 	if err != nil {
 		return err
 	}
-	for i := range program.Modules {
-		here := location{Name: locationName}
-		if invariant := program.Modules[i].Invariant; invariant != nil && program.Type == syntax.PTA { // elsewhere it is ignored
-			progress, err := x.expr(invariant)
-			if err != nil {
-				return err
-			}
-			here.Progress = &expression{progress}
-		}
-		x.doc.Automata = append(x.doc.Automata, automaton{Name: program.Modules[i].Name, Locations: []location{here}, Initial: []string{locationName}, Edges: []edge{}})
-		x.doc.System.Elements = append(x.doc.System.Elements, element{program.Modules[i].Name})
-	}
-	if len(program.Modules) == 0 {
-		return errors.New("the model has no modules, want one")
+	if err := x.writeAutomata(); err != nil {
+		return err
 	}
 	if err := x.assignTransients(); err != nil {
 		return err
 	}
-	for _, w := range syncs {
-		if err := x.writeVector(w); err != nil {
+	for _, sync := range syncs {
+		if err := x.writeVector(sync); err != nil {
 			return err
 		}
 	}
@@ -196,6 +171,65 @@ func (x *exporter) writeModel(name string) error {
 	}
 	x.declareActions()
 	return nil
+}
+
+// writeConstants declares the constants without a value.
+func (x *exporter) writeConstants() {
+	for _, name := range x.open {
+		x.names[name] = true
+		x.doc.Constants = append(x.doc.Constants, constant{name, "real"})
+	}
+}
+
+// writeVariables declares the variables and the restriction of their initial values.
+func (x *exporter) writeVariables() error {
+	for _, variable := range x.program.Vars {
+		x.names[variable.Name] = true
+		if err := x.declareVariable(variable); err != nil {
+			return err
+		}
+	}
+	restrict, err := x.optionalExpression(x.program.Init)
+	x.doc.Restrict = restrict
+	return err
+}
+
+// writeAutomata writes each module as an automaton with one location, and without edges.
+func (x *exporter) writeAutomata() error {
+	if len(x.program.Modules) == 0 {
+		return errors.New("the model has no modules, want one")
+	}
+	for i := range x.program.Modules {
+		module := &x.program.Modules[i]
+		invariant := module.Invariant
+		if x.program.Type != syntax.PTA { // PRISM ignores it
+			invariant = nil
+		}
+		progress, err := x.optionalExpression(invariant)
+		if err != nil {
+			return err
+		}
+		x.doc.Automata = append(x.doc.Automata, automaton{
+			Name:      module.Name,
+			Locations: []location{{Name: locationName, Progress: progress}},
+			Initial:   []string{locationName},
+			Edges:     []edge{},
+		})
+		x.doc.System.Elements = append(x.doc.System.Elements, element{module.Name})
+	}
+	return nil
+}
+
+// optionalExpression converts an expression; nil for nil.
+func (x *exporter) optionalExpression(source sema.Expr) (*expression, error) {
+	if source == nil {
+		return nil, nil
+	}
+	converted, err := x.expr(source)
+	if err != nil {
+		return nil, err
+	}
+	return &expression{converted}, nil
 }
 
 // declareActions declares the actions of edges and synchronisation vectors, in order of appearance.
@@ -207,15 +241,15 @@ func (x *exporter) declareActions() {
 			x.doc.Actions = append(x.doc.Actions, named{name})
 		}
 	}
-	for _, a := range x.doc.Automata {
-		for _, edge := range a.Edges {
+	for _, automaton := range x.doc.Automata {
+		for _, edge := range automaton.Edges {
 			declare(edge.Action)
 		}
 	}
 	for _, vector := range x.doc.System.Syncs {
-		for _, a := range vector.Actions {
-			if a != nil {
-				declare(*a)
+		for _, action := range vector.Actions {
+			if action != nil {
+				declare(*action)
 			}
 		}
 		declare(vector.Result)
@@ -255,8 +289,8 @@ func (x *exporter) unusedName(like string) string {
 
 // declareTransients declares labels and reward structures as transient variables.
 func (x *exporter) declareTransients() {
-	for _, r := range x.program.Rewards {
-		name := r.Name
+	for _, rewards := range x.program.Rewards {
+		name := rewards.Name
 		if name == "" {
 			name = "reward"
 		}
@@ -302,16 +336,9 @@ func (x *exporter) rewardSum(structure int, includes func(*sema.RewardItem) bool
 		if !includes(&items[i]) {
 			continue
 		}
-		value, err := x.expr(items[i].Value)
+		value, err := x.rewardValue(&items[i])
 		if err != nil {
 			return nil, err
-		}
-		guard, err := x.expr(items[i].Guard)
-		if err != nil {
-			return nil, err
-		}
-		if guard != true {
-			value = object{"op": "ite", "if": guard, "then": value, "else": 0}
 		}
 		if sum == nil {
 			sum = value
@@ -322,33 +349,49 @@ func (x *exporter) rewardSum(structure int, includes func(*sema.RewardItem) bool
 	return sum, nil
 }
 
-// writeEdges writes the commands of all modules as edges. A labelled command is written once for each
-// variant of reward assignments.
+// rewardValue converts a reward item: its value where its guard holds, and 0 elsewhere.
+func (x *exporter) rewardValue(item *sema.RewardItem) (any, error) {
+	value, err := x.expr(item.Value)
+	if err != nil {
+		return nil, err
+	}
+	guard, err := x.expr(item.Guard)
+	if err != nil || guard == true {
+		return value, err
+	}
+	return object{"op": "ite", "if": guard, "then": value, "else": 0}, nil
+}
+
+// writeEdges writes the commands of all modules as edges.
 func (x *exporter) writeEdges() error {
 	for i := range x.program.Modules {
-		module := &x.program.Modules[i]
-		for k := range module.Commands {
-			command := &module.Commands[k]
-			if command.Action == sema.Unlabelled {
-				rewards, err := x.rewardAssignments(sema.Unlabelled)
-				if err != nil {
-					return err
-				}
-				if err := x.writeEdge(i, command, "", rewards); err != nil {
-					return err
-				}
-				continue
+		commands := x.program.Modules[i].Commands
+		for k := range commands {
+			if err := x.writeCommand(i, &commands[k]); err != nil {
+				return err
 			}
-			group := edgeGroup{i, command.Action}
-			for variant, key := range x.variants[group] {
-				rewards, err := x.variantRewards(key)
-				if err != nil {
-					return err
-				}
-				if err := x.writeEdge(i, command, x.actionName(group, variant), rewards); err != nil {
-					return err
-				}
-			}
+		}
+	}
+	return nil
+}
+
+// writeCommand writes a command as edges: one for each variant of reward assignments if it has an action.
+func (x *exporter) writeCommand(module int, command *sema.Command) error {
+	if command.Action == sema.Unlabelled {
+		rewards, err := x.rewardAssignments(sema.Unlabelled)
+		if err != nil {
+			return err
+		}
+		return x.writeEdge(module, command, "", rewards)
+	}
+	group := edgeGroup{module, command.Action}
+	for variant, rewardedAction := range x.variants[group] {
+		rewards, err := x.variantRewards(rewardedAction)
+		if err != nil {
+			return err
+		}
+		if err := x.writeEdge(module, command, x.actionName(group, variant), rewards); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -376,37 +419,30 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 	if err != nil {
 		return err
 	}
-	edge := edge{Location: locationName, Action: action, Guard: &expression{guard}}
-	if guard == true {
-		edge.Guard = nil
+	written := edge{Location: locationName, Action: action}
+	if guard != true {
+		written.Guard = &expression{guard}
 	}
 	automaton := &x.doc.Automata[module]
 	for i := range command.Updates {
 		update := &command.Updates[i]
-		if update.ProbHigh != nil {
-			return errors.New("intervals of probabilities cannot be exported")
-		}
-		prob, err := x.expr(update.Prob)
+		probability, target, err := x.destination(update, rewards)
 		if err != nil {
 			return err
 		}
-		assigns, err := x.assignments(update)
-		if err != nil {
-			return err
-		}
-		to := destination{Location: locationName, Assignments: append(assigns, rewards...)}
 		if x.program.Type == syntax.CTMC {
-			edge.Rate, edge.Destinations = &expression{prob}, []destination{to}
-			automaton.Edges = append(automaton.Edges, edge)
+			race := written
+			race.Rate, race.Destinations = &expression{probability}, []destination{target}
+			automaton.Edges = append(automaton.Edges, race)
 			continue
 		}
 		if !isOne(update.Prob) && x.program.Type != syntax.LTS {
-			to.Probability = &expression{prob}
+			target.Probability = &expression{probability}
 		}
-		edge.Destinations = append(edge.Destinations, to)
+		written.Destinations = append(written.Destinations, target)
 	}
 	if x.program.Type != syntax.CTMC {
-		automaton.Edges = append(automaton.Edges, edge)
+		automaton.Edges = append(automaton.Edges, written)
 	}
 	return nil
 }
@@ -418,6 +454,19 @@ func isOne(expr sema.Expr) bool {
 		return false
 	}
 	return constant.Val.Type == sema.Int && constant.Val.Int == 1 || constant.Val.Rat != nil && constant.Val.Rat.Cmp(big.NewRat(1, 1)) == 0
+}
+
+// destination converts an update: its probability or rate, and a destination with its assignments.
+func (x *exporter) destination(update *sema.Update, rewards []assignment) (any, destination, error) {
+	if update.ProbHigh != nil {
+		return nil, destination{}, errors.New("intervals of probabilities cannot be exported")
+	}
+	probability, err := x.expr(update.Prob)
+	if err != nil {
+		return nil, destination{}, err
+	}
+	assigns, err := x.assignments(update)
+	return probability, destination{Location: locationName, Assignments: append(assigns, rewards...)}, err
 }
 
 // assignments writes the assignments of an update.

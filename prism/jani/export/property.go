@@ -17,8 +17,8 @@ func (x *exporter) writeProperty(number int, p Property) error {
 	if name == "" {
 		name = fmt.Sprintf("property_%d", number+1)
 	}
-	for _, q := range x.doc.Properties {
-		if q.Name == name {
+	for _, other := range x.doc.Properties {
+		if other.Name == name {
 			return fmt.Errorf("there are two properties %q, want different names", name)
 		}
 	}

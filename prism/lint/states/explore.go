@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tilecheck/prism/compile"
@@ -41,14 +42,8 @@ type Report struct {
 // Look explores the reachable states of a program and returns its findings. If the context ends, the
 // report has the findings so far. The error is one in the initial states.
 func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
-	for _, module := range program.Modules {
-		for _, command := range module.Commands {
-			for _, update := range command.Updates {
-				if update.ProbHigh != nil {
-					return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
-				}
-			}
-		}
+	if hasIntervals(program) {
+		return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
 	}
 	model, err := compile.Compile(program, compile.Options{})
 	if unsupported, ok := errors.AsType[*compile.UnsupportedError](err); ok {
@@ -68,6 +63,19 @@ func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, er
 		return nil, err
 	}
 	return explorer.report(ctx.Err() != nil), nil
+}
+
+// hasIntervals reports whether a command has an interval of probabilities.
+func hasIntervals(program *sema.Program) bool {
+	isInterval := func(update sema.Update) bool { return update.ProbHigh != nil }
+	for _, module := range program.Modules {
+		for _, command := range module.Commands {
+			if slices.ContainsFunc(command.Updates, isInterval) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 const undecidedKinds = "guards that never hold, actions that are never ready, labels, overlaps, ranges and deadlocks were not decided"
@@ -127,31 +135,36 @@ func (x *explorer) collectGuardsAndLabels() error {
 	x.counts = make(map[lint.Code]int)
 	x.reported = make(map[string]bool)
 	for i := range program.Modules {
-		for j := range program.Modules[i].Commands {
-			command := &program.Modules[i].Commands[j]
-			eval, err := x.model.Evaluator(command.Guard)
+		commands := program.Modules[i].Commands
+		for j := range commands {
+			evaluator, err := x.model.Evaluator(commands[j].Guard)
 			if err != nil {
 				return err
 			}
-			guard := &guard{module: i, command: command, evaluator: eval, constantProbabilities: true}
-			for _, update := range command.Updates {
-				if _, ok := update.Prob.(*sema.Const); update.Prob != nil && !ok {
-					guard.constantProbabilities = false
-				}
-			}
+			guard := &guard{module: i, command: &commands[j], evaluator: evaluator, constantProbabilities: hasConstantProbabilities(&commands[j])}
 			x.allGuards = append(x.allGuards, guard)
 			x.guardOf[compile.CommandRef{Module: i, Command: j}] = guard
 		}
 	}
 	x.unheldGuards = append(x.unheldGuards, x.allGuards...)
 	for i := range program.Labels {
-		eval, err := x.model.Evaluator(program.Labels[i].X)
+		evaluator, err := x.model.Evaluator(program.Labels[i].X)
 		if err != nil {
 			continue
 		}
-		x.labels = append(x.labels, &label{def: &program.Labels[i], evaluator: eval})
+		x.labels = append(x.labels, &label{def: &program.Labels[i], evaluator: evaluator})
 	}
 	return nil
+}
+
+// hasConstantProbabilities reports whether no probability of a command depends on the state.
+func hasConstantProbabilities(command *sema.Command) bool {
+	for _, update := range command.Updates {
+		if _, ok := update.Prob.(*sema.Const); !ok && update.Prob != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // explore visits the reachable states breadth-first.
@@ -187,8 +200,8 @@ func (x *explorer) enqueue(state []int32) {
 	words := make([]uint64, x.packing.Words)
 	x.packing.Pack(words, state)
 	var key []byte
-	for _, w := range words {
-		key = binary.LittleEndian.AppendUint64(key, w)
+	for _, word := range words {
+		key = binary.LittleEndian.AppendUint64(key, word)
 	}
 	if _, seen := x.seen[string(key)]; seen {
 		return
@@ -205,13 +218,13 @@ func (x *explorer) enqueue(state []int32) {
 func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 	unheld := x.unheldGuards[:0]
 	for _, guard := range x.unheldGuards {
-		switch holds, err := guard.evaluator.Bool(state); {
-		case err != nil:
+		holds, err := guard.evaluator.Bool(state)
+		if err != nil {
 			x.evalError = err.Error()
-			unheld = append(unheld, guard)
-		case holds:
+		}
+		if err == nil && holds {
 			guard.heldIn = x.model.StateText(state)
-		default:
+		} else {
 			unheld = append(unheld, guard)
 		}
 	}
@@ -220,7 +233,8 @@ func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 		if label.holdsIn != "" && label.failsIn != "" {
 			continue
 		}
-		switch holds, err := label.evaluator.Bool(state); {
+		holds, err := label.evaluator.Bool(state)
+		switch {
 		case err != nil:
 			x.evalError = err.Error()
 		case holds && label.holdsIn == "":
@@ -235,38 +249,45 @@ func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 func (x *explorer) expand(ctx context.Context, state []int32) error {
 	choices, err := x.expander.Expand(state)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
-		stateErr, ok := errors.AsType[*compile.StateError](err)
-		if !ok {
-			return err
-		}
-		x.erroneousStates++
-		x.addStateError(stateErr)
-		return nil
+		return x.handleExpandError(ctx, err)
 	}
 	if choices.Deadlock() {
-		if x.deadlocks++; x.deadlocks == 1 {
+		x.deadlocks++
+		if x.deadlocks == 1 {
 			x.firstDeadlock = x.model.StateText(state)
 		}
 	}
 	if x.program.Type == syntax.DTMC && len(choices.List) > 1 {
 		x.addOverlap(choices, state)
 	}
-	for _, c := range choices.List {
-		if c.Action >= 0 {
-			x.takenActions[c.Action] = true
+	for _, choice := range choices.List {
+		if choice.Action >= 0 {
+			x.takenActions[choice.Action] = true
 		}
-		for _, ref := range c.Commands {
-			g := x.guardOf[ref]
-			g.taken = true
-			x.checkSum(g, state)
+		for _, ref := range choice.Commands {
+			guard := x.guardOf[ref]
+			guard.taken = true
+			x.checkSum(guard, state)
 		}
-		for _, transition := range c.Transitions {
+		for _, transition := range choice.Transitions {
 			x.enqueue(transition.Target)
 		}
 	}
+	return nil
+}
+
+// handleExpandError records an error in a state as a finding and returns any other error, unless the context
+// has ended.
+func (x *explorer) handleExpandError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	stateErr, ok := errors.AsType[*compile.StateError](err)
+	if !ok {
+		return err
+	}
+	x.erroneousStates++
+	x.addStateError(stateErr)
 	return nil
 }
 
@@ -297,32 +318,40 @@ func (x *explorer) addStateError(e *compile.StateError) {
 // addOverlap reports two commands that are enabled in the same state of a DTMC. Commands of two
 // different modules usually overlap on purpose, so each pair of modules is reported once.
 func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
-	firstCommands, secondCommands := choices.List[0].Commands, choices.List[1].Commands
-	if len(firstCommands) == 0 || len(secondCommands) == 0 {
+	first, second := x.differingGuards(choices.List[0].Commands, choices.List[1].Commands)
+	if first == nil {
 		return
-	}
-	first, second := x.guardOf[firstCommands[0]], x.guardOf[secondCommands[0]]
-	for i := 0; i < len(firstCommands) && i < len(secondCommands); i++ { // find the first commands that differ
-		if firstCommands[i] != secondCommands[i] {
-			first, second = x.guardOf[firstCommands[i]], x.guardOf[secondCommands[i]]
-			break
-		}
 	}
 	if first.command.Pos.Compare(second.command.Pos) > 0 {
 		first, second = second, first
 	}
-	if first.module != second.module {
-		modulePair := fmt.Sprint("side by side ", min(first.module, second.module), max(first.module, second.module))
-		if !x.reported[modulePair] {
-			x.reported[modulePair] = true
-			x.addFinding(first.command.Pos, lint.Overlap, x.model.StateText(state),
-				"this command of module %s and that of %s in line %d are enabled in the same state of a DTMC: PRISM chooses between the modules uniformly",
-				x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
-		}
+	if first.module == second.module {
+		x.addFinding(first.command.Pos, lint.Overlap, x.model.StateText(state),
+			"this command and that in line %d are enabled in the same state of a DTMC: PRISM chooses between them uniformly", second.command.Pos.Line)
 		return
 	}
+	modulePair := fmt.Sprint("side by side ", min(first.module, second.module), max(first.module, second.module))
+	if x.reported[modulePair] {
+		return
+	}
+	x.reported[modulePair] = true
 	x.addFinding(first.command.Pos, lint.Overlap, x.model.StateText(state),
-		"this command and that in line %d are enabled in the same state of a DTMC: PRISM chooses between them uniformly", second.command.Pos.Line)
+		"this command of module %s and that of %s in line %d are enabled in the same state of a DTMC: PRISM chooses between the modules uniformly",
+		x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
+}
+
+// differingGuards returns the guards of the first commands in which two choices differ, or else of their first
+// commands; nil if a choice has no commands.
+func (x *explorer) differingGuards(first, second []compile.CommandRef) (*guard, *guard) {
+	if len(first) == 0 || len(second) == 0 {
+		return nil, nil
+	}
+	for i := range min(len(first), len(second)) {
+		if first[i] != second[i] {
+			return x.guardOf[first[i]], x.guardOf[second[i]]
+		}
+	}
+	return x.guardOf[first[0]], x.guardOf[second[0]]
 }
 
 // maxSums is the largest number of states in which the probabilities of a command are added.
@@ -338,12 +367,14 @@ func (x *explorer) checkSum(guard *guard, state []int32) {
 		return
 	}
 	guard.checkedSums++
-	if total, ok := exactSum(guard.command, state); ok && total != "" {
-		where := ""
-		if !guard.constantProbabilities {
-			where = x.model.StateText(state)
-		}
-		guard.checkedSums = limit
-		x.addFinding(guard.command.Pos, lint.Rounded, where, "the probabilities sum to %s, which is 1 only after rounding", total)
+	sum, ok := exactSum(guard.command, state)
+	if !ok || sum == "" {
+		return
 	}
+	guard.checkedSums = limit
+	where := ""
+	if !guard.constantProbabilities {
+		where = x.model.StateText(state)
+	}
+	x.addFinding(guard.command.Pos, lint.Rounded, where, "the probabilities sum to %s, which is 1 only after rounding", sum)
 }

@@ -20,17 +20,18 @@ func exactSum(command *sema.Command, state []int32) (string, bool) {
 		if update.Prob == nil {
 			return "", false
 		}
-		v, err := sema.Enclose(update.Prob, state)
-		if err != nil || !v.Exact || v.Rat == nil {
+		probability, err := sema.Enclose(update.Prob, state)
+		if err != nil || !probability.Exact || probability.Rat == nil {
 			return "", false
 		}
-		total.Add(total, v.Rat)
+		total.Add(total, probability.Rat)
 	}
 	if total.Cmp(big.NewRat(1, 1)) == 0 {
 		return "", true
 	}
-	if text := strings.TrimRight(total.FloatString(20), "0"); new(big.Rat).Set(total).Cmp(parseRat(text)) == 0 {
-		return text, true
+	decimal := strings.TrimRight(total.FloatString(20), "0")
+	if parseRat(decimal).Cmp(total) == 0 {
+		return decimal, true
 	}
 	return total.RatString(), true
 }
@@ -102,40 +103,54 @@ func (x *explorer) checkNeverHolds() {
 // checkNeverReady reports commands whose guards hold in some state, but never together with guards of
 // the other modules that have the same action.
 func (x *explorer) checkNeverReady() {
-	takenAt := make(map[syntax.Pos]bool)
+	takenAt := make(map[syntax.Pos]bool) // several modules may share a command
 	for _, guard := range x.allGuards {
 		takenAt[guard.command.Pos] = takenAt[guard.command.Pos] || guard.taken
 	}
 	for _, guard := range x.allGuards {
 		command := guard.command
-		if guard.heldIn == "" || guard.taken || command.Action < 0 || takenAt[command.Pos] {
+		if guard.heldIn == "" || takenAt[command.Pos] || command.Action < 0 {
 			continue
 		}
-		var others []string
-		for i, module := range x.program.Modules {
-			if i != guard.module && slices.Contains(module.Alphabet, command.Action) {
-				others = append(others, module.Name)
-			}
-		}
-		if len(others) == 0 || x.isBlocked(guard) {
+		partners := x.otherModulesWithAction(guard)
+		if len(partners) == 0 || x.isBlocked(guard) {
 			continue // the system block, or guards that are constantly false, prevent the command
 		}
-		x.addFinding(command.Pos, lint.NeverReady, guard.heldIn, "the guard holds, but %s never ready for [%s] when it does", subjectAndVerb(others), x.program.Actions[command.Action])
+		x.addFinding(command.Pos, lint.NeverReady, guard.heldIn, "the guard holds, but %s never ready for [%s] when it does", subjectAndVerb(partners), x.program.Actions[command.Action])
 	}
+}
+
+// otherModulesWithAction returns the names of the other modules that have the action of a command in their
+// alphabets.
+func (x *explorer) otherModulesWithAction(guard *guard) []string {
+	var names []string
+	for i, module := range x.program.Modules {
+		if i != guard.module && slices.Contains(module.Alphabet, guard.command.Action) {
+			names = append(names, module.Name)
+		}
+	}
+	return names
 }
 
 // isBlocked reports whether another module has the command's action only in commands whose guards
 // are constantly false. These are reported elsewhere.
 func (x *explorer) isBlocked(guard *guard) bool {
+	action := guard.command.Action
 	for i, module := range x.program.Modules {
-		if i == guard.module || !slices.Contains(module.Alphabet, guard.command.Action) {
+		if i == guard.module || !slices.Contains(module.Alphabet, action) {
 			continue
 		}
-		canBeEnabled := slices.ContainsFunc(module.Commands, func(command sema.Command) bool {
-			return command.Action == guard.command.Action && !lint.IsConst(command.Guard, false)
-		})
-		hasCommands := slices.ContainsFunc(module.Commands, func(command sema.Command) bool { return command.Action == guard.command.Action })
-		if hasCommands && !canBeEnabled {
+		commands, alwaysFalse := 0, 0
+		for _, command := range module.Commands {
+			if command.Action != action {
+				continue
+			}
+			commands++
+			if lint.IsConst(command.Guard, false) {
+				alwaysFalse++
+			}
+		}
+		if commands > 0 && alwaysFalse == commands {
 			return true
 		}
 	}
