@@ -165,7 +165,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 	case err != nil:
 		return nil, err
 	case count < 0:
-		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator is negative", count, objective.Letter())
+		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", count, objective.Letter())
 	}
 	last, ofChoices, includes := count, true, func(steps int) bool { return steps < count }
 	if objective.Form == logic.Instantaneous { // the reward of the state after count steps is earned in a further step

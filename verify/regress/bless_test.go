@@ -190,7 +190,7 @@ func TestBlessBounds(t *testing.T) {
 // 2e-4 at most.
 func TestBlessSamples(t *testing.T) {
 	walk := "dtmc\nmodule m\n  x : [0..1000000000] init 0;\n  y : [0..1000000000] init 0;\n  [] true -> 1/2:(x'=min(x+1,1000000000)) + 1/2:(y'=min(y+1,1000000000));\nendmodule"
-	fsys := files("m.prism", walk, "m.props", "P=? [ F<=10 x>=5 ];")
+	fsys := files("m.prism", walk, "m.props", "P=? [ F<=3000 x>=1500 ];")
 	opt := regress.BlessOptions{Options: regress.Options{Memory: 1 << 22}, Samples: 2000, MaxStates: 1000}
 	b, got := bless(t, fsys, opt)
 	if !strings.Contains(got, " (2000 samples, seed 1, confidence 0.9999)\n// TILECHECK: samples=2000 confidence=0.9999 seed=1\nP=?") {
@@ -199,15 +199,15 @@ func TestBlessSamples(t *testing.T) {
 	fsys["m.props"].Data = []byte(got)
 	compare(t, lines(test(t, fsys, regress.Options{Flakes: 0.01})), "pass m.props:3")
 
-	fsys["m.props"].Data = []byte("P>0.1 [ F<=10 x>=5 ];")
-	if b, got = bless(t, fsys, opt); got != "P>0.1 [ F<=10 x>=5 ];" || !strings.Contains(skipped(b), "only probable") {
+	fsys["m.props"].Data = []byte("P>0.1 [ F<=3000 x>=1500 ];")
+	if b, got = bless(t, fsys, opt); got != "P>0.1 [ F<=3000 x>=1500 ];" || !strings.Contains(skipped(b), "only probable") {
 		t.Errorf("got\n%s\nskipped %s", got, skipped(b))
 	}
 
-	fsys = files("m.prism", strings.Replace(walk, "dtmc", "mdp", 1)+"\n", "m.props", "Pmax=? [ F<=10 x>=5 ];")
+	fsys = files("m.prism", strings.Replace(walk, "dtmc", "mdp", 1)+"\n", "m.props", "Pmax=? [ F<=3000 x>=1500 ];")
 	fsys["m.prism"].Data = bytes.Replace(fsys["m.prism"].Data, []byte("endmodule"), []byte("  [] x<9 -> (x'=x+1);\nendmodule"), 1)
 	b, got = bless(t, fsys, opt)
-	if got != "Pmax=? [ F<=10 x>=5 ];" || !strings.Contains(skipped(b), "no minimum or maximum") {
+	if got != "Pmax=? [ F<=3000 x>=1500 ];" || !strings.Contains(skipped(b), "no minimum or maximum") {
 		t.Errorf("got\n%s\nskipped %s", got, skipped(b))
 	}
 }
