@@ -301,6 +301,8 @@ func (a *decomposer) decompose(n *node, x syntax.Expr) syntax.Expr {
 		return a.askStorm(n, x, true)
 	case logic.Objectives:
 		return a.multi(n, w)
+	case logic.Lexicographic:
+		a.refuse(x, "multilex, as tilecheck reads its answer,")
 	case logic.PathFormula:
 		a.refuse(x, "the temporal operator "+w.Path.Op.String()+" outside P")
 	}

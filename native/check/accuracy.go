@@ -19,7 +19,7 @@ import (
 //	sequence       | when                                       | attempts
 //	---------------+--------------------------------------------+----------------------------------------------------------
 //	searchBeliefs  | the model is partially observable          | beliefs
-//	exactOnly      | fractions are asked for                    | fractions; fractions of the quotient if they take too long
+//	exactOnly      | fractions are asked for, or multilex(...)  | fractions; fractions of the quotient if they take too long
 //	outOfRange     | the model has numbers beyond float64       | fractions
 //	multiObjective | the property is multi(...)                 | fractions of a small model; bounds; narrower; fractions
 //	enclose        | every other property                       | bounds; the narrowest bounds if undecided; narrower; fractions
@@ -41,7 +41,7 @@ func (c *Checker) sequence(property *Property) sequence {
 	switch {
 	case c.bounds.space.Program().Type == syntax.POMDP:
 		return searchBeliefs
-	case c.opts.Accuracy == result.Exact:
+	case c.opts.Accuracy == result.Exact || logic.Of(property.X).Kind == logic.Lexicographic:
 		return exactOnly
 	case c.bounds.space.Unfit() != nil:
 		return outOfRange

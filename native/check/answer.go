@@ -21,7 +21,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 	}
 	defer e.restrict(initial)()
 	expr, formula := e.p.X, logic.Of(e.p.X)
-	if formula.Kind == logic.Objectives {
+	if formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic {
 		return e.multi(formula)
 	}
 	if formula.Kind == logic.Filter && formula.Op == "range" {

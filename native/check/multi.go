@@ -69,13 +69,13 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	none := result.Value{}
 	switch {
 	case e.fair():
-		return result.Value{}, nil, e.unsupported(formula.X, "found multi(...) and fair schedulers")
+		return result.Value{}, nil, e.unsupported(formula.X, "found %s and fair schedulers", logic.Describe(formula.X))
 	case e.kind() != sparse.MDP || e.p.Program.Type != syntax.MDP:
-		return none, nil, e.unsupported(formula.X, "found multi(...) for %s, want an MDP", noun.WithArticle(e.p.Program.Type.String()))
+		return none, nil, e.unsupported(formula.X, "found %s for %s, want an MDP", logic.Describe(formula.X), noun.WithArticle(e.p.Program.Type.String()))
 	case len(e.space.Model().Initial) > 1:
-		return none, nil, e.unsupported(formula.X, "found multi(...) for a model with several initial states")
+		return none, nil, e.unsupported(formula.X, "found %s for a model with several initial states", logic.Describe(formula.X))
 	case len(formula.Objectives) > maxObjectives:
-		return none, nil, e.unsupported(formula.X, "found multi(...) with more than %d objectives", maxObjectives)
+		return none, nil, e.unsupported(formula.X, "found %s with more than %d objectives", logic.Describe(formula.X), maxObjectives)
 	}
 	m := &multi{evaluation: e}
 	for _, arg := range formula.Objectives {
@@ -84,6 +84,9 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 			return none, nil, err
 		}
 		m.objectives = append(m.objectives, objective)
+	}
+	if formula.Kind == logic.Lexicographic {
+		return e.lexicographic(formula, m.objectives)
 	}
 	if err := m.build(); err != nil {
 		return none, nil, err

@@ -59,7 +59,7 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 		return nil, verdict, verdict.Err
 	case wanted.controller != nil:
 		return &Scheduler{Space: wanted.space, Controller: wanted.controller}, verdict, nil
-	case op.Kind == logic.Objectives:
+	case op.Kind == logic.Objectives || op.Kind == logic.Lexicographic:
 		return nil, verdict, noScheduler(property, op.X, "found objectives that no scheduler meets together")
 	case wanted.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
 		return nil, verdict, noScheduler(property, op.X, "found no strategies of both sides that can be written")
@@ -89,7 +89,7 @@ func operator(property *Property) (*logic.Formula, error) {
 		return nil, noScheduler(property, formula.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CoSafe:
 		return nil, noScheduler(property, formula.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(formula.Objective.X))
-	case formula.Measure() || formula.Kind == logic.Objectives:
+	case formula.Measure() || formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic:
 		return formula, nil
 	}
 	return nil, noScheduler(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(formula.X))

@@ -243,7 +243,7 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 		return t.strategyValue(formula)
 	case logic.Filter:
 		return vectorValue{}, t.unsupported(expr, "a filter in a formula")
-	case logic.Objectives:
+	case logic.Objectives, logic.Lexicographic:
 		return vectorValue{}, t.unsupported(expr, "several objectives")
 	}
 	if sema.Stateless(expr) {

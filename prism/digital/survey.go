@@ -64,7 +64,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 			return
 		}
 		t.surveyStateFormula(path.Right, true)
-	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives:
+	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives, logic.Lexicographic:
 		t.unsupported(expr.Pos(), "found an operator that digital clocks do not support, want P or R of the initial state")
 	case logic.Label:
 		t.surveyStateFormula(expr, true)

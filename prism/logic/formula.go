@@ -27,6 +27,7 @@ const (
 	Strategy                  // <<...>> or [[...]]
 	Filter                    // filter(...)
 	Objectives                // multi(...)
+	Lexicographic             // multilex(...): the optimum of each objective among the schedulers that are optimal for those before it
 	PathFormula               // a temporal operator or a combination of path formulas
 	RewardFormula             // the reward objective C, I=k or S
 )
@@ -58,7 +59,7 @@ type Formula struct {
 	// those that it names of a game.
 	Box, AllPlayers bool
 	Players         []int
-	// Objectives are the operands of multi(...).
+	// Objectives are the operands of multi(...) and multilex(...).
 	Objectives []sema.Expr
 	// Index is the index of a label among those of the program; negative for the built-in ones.
 	Index int
@@ -86,6 +87,9 @@ func Of(expr sema.Expr) *Formula {
 		formula.Kind, formula.Op, formula.Operand, formula.States = Filter, expr.Op, expr.X, expr.States
 	case *sema.Multi:
 		formula.Kind, formula.Objectives = Objectives, expr.Args
+		if expr.Lexicographic {
+			formula.Kind = Lexicographic
+		}
 	case *sema.RewardPath:
 		formula.Kind = RewardFormula
 	default:
@@ -173,6 +177,8 @@ func Describe(expr sema.Expr) string {
 		return "a filter"
 	case Objectives:
 		return "multi(...)"
+	case Lexicographic:
+		return "multilex(...)"
 	}
 	switch expr := expr.(type) {
 	case *sema.Temporal:

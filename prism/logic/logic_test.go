@@ -49,7 +49,7 @@ func property(t *testing.T, text string) sema.Expr {
 }
 
 var (
-	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "path", "reward"}
+	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "multilex", "path", "reward"}
 	paths = [...]string{"state", "next", "until", "late W", "costs", "conditional", "LTL"}
 	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "discounted", "until reached", "zero unless reached", "conditional", "co-safe"}
 )
@@ -139,6 +139,7 @@ func TestOf(t *testing.T) {
 		{`s=2 & "init"`, "expression"},
 		{`filter(max, Pmax=? [ F s=2 ], s<2)`, "filter max of P: until F reaches"},
 		{`<<*>> P>=0.5 [ F s=2 ]`, "strategy  of P: until F reaches"},
+		{`multilex(Pmax=? [ F s=2 ], R{"a"}min=? [ C ])`, "multilex(P: until F reaches, R: totalC)"},
 		{`multi(Pmax=? [ F s=2 ], R{"a"}<=3 [ C ])`, "multi(P: until F reaches, R: totalC)"},
 	} {
 		if got := show(logic.Of(property(t, tt.property))); got != tt.want {

@@ -58,6 +58,8 @@ func Read(expr syntax.Expr) Written {
 	case *syntax.Call:
 		if expr.Func.Name == "multi" {
 			written.Kind, written.Objectives = Objectives, expr.Args
+		} else if expr.Lexicographic {
+			written.Kind, written.Objectives = Lexicographic, expr.Args
 		}
 	}
 	written.Path = TemporalOf(written.Within)

@@ -191,7 +191,7 @@ func (f *folder) foldOperator(expr Expr) Expr {
 	case *Filter:
 		return &Filter{expr.Base, expr.Op, f.fold(expr.X), f.fold(expr.States)}
 	case *Multi:
-		return &Multi{expr.Base, f.foldAll(expr.Args)}
+		return &Multi{expr.Base, expr.Lexicographic, f.foldAll(expr.Args)}
 	}
 	return expr
 }

@@ -438,8 +438,18 @@ func filterType(name string, operand Type) Type {
 	return operand
 }
 
-// multiObjective resolves multi(...). Objectives that are numbers must come before Boolean ones.
+// multiObjective resolves multi(...) and multilex(...). Objectives that are numbers must come before Boolean ones, which multilex(...)
+// does not have.
 func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
+	for i, arg := range args {
+		if expr.Lexicographic && arg.Type() != Double {
+			r.typeError(expr.Args[i], "argument of multilex is not a query: %s", typeMismatch(arg, "double"))
+			return invalidExpr(expr, args...)
+		}
+	}
+	if expr.Lexicographic {
+		return &Multi{Base{Void, expr.Pos()}, true, args}
+	}
 	booleans := false
 	for i, arg := range args {
 		problem := ""
@@ -460,5 +470,5 @@ func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
 	if result == Double && len(args) > 1 && args[1].Type() == Double {
 		result = Void
 	}
-	return &Multi{Base{result, expr.Pos()}, args}
+	return &Multi{Base{result, expr.Pos()}, false, args}
 }

@@ -11,7 +11,7 @@ type Type uint8
 
 // The types. Int casts to Double and nothing else casts. Path is the type of a
 // path formula, which only P, R, E and A accept; Interval is the value of a
-// range over several states, Void the Pareto curve of a multi-objective property.
+// range over several states, Void the Pareto curve of a multi-objective property, or its optima in the order of their importance.
 const (
 	Invalid Type = iota
 	Bool
@@ -220,7 +220,9 @@ type (
 	// Multi is multi(args…).
 	Multi struct {
 		Base
-		Args []Expr
+		// Lexicographic says that it is multilex(args…).
+		Lexicographic bool
+		Args          []Expr
 	}
 )
 

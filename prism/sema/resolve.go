@@ -465,6 +465,9 @@ func (r *resolver) call(expr *syntax.Call) Expr {
 	}
 	name := applyRenamings(r.renamings, expr.Func.Name)
 	function, minArgs, maxArgs, ok := lookupFunction(name)
+	if expr.Lexicographic {
+		function, minArgs, maxArgs, ok = funcMulti, 1, -1, true
+	}
 	switch {
 	case !ok:
 		return r.semanticError(expr, "unknown function %q%s", name, r.renamedFrom(expr.Func.Name))

@@ -455,7 +455,9 @@ type Cond struct {
 type Call struct {
 	Func *Ident
 	Old  bool
-	Args []Expr
+	// Lexicographic is set for multilex(...) in Storm's dialect.
+	Lexicographic bool
+	Args          []Expr
 	Span
 }
 

@@ -420,8 +420,9 @@ func (p *parser) funcName() *Ident {
 func (p *parser) call(context exprContext, name *Ident) Expr {
 	p.expect(tokLeftParen)
 	outer := p.inMulti
-	p.inMulti = name.Name == "multi"
-	call := &Call{Func: name, Args: p.arguments(context)}
+	lexicographic := name.Name == "multilex" && p.dialect == Storm && p.inProperties
+	p.inMulti = name.Name == "multi" || lexicographic
+	call := &Call{Func: name, Lexicographic: lexicographic, Args: p.arguments(context)}
 	p.inMulti = outer
 	p.expect(tokRightParen)
 	call.Span = p.span(name.Start)

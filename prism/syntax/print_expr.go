@@ -141,6 +141,9 @@ func (p *printer) binary(expr *Binary) {
 
 // call writes a function call, in the old form func(name, ...) if it was read so.
 func (p *printer) call(expr *Call) {
+	if expr.Lexicographic && !p.echo && p.dialect != Storm {
+		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "multilex"})
+	}
 	if expr.Old {
 		p.write("func(")
 		p.renamable(expr.Func)

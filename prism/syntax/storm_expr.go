@@ -497,7 +497,7 @@ func (s *stormRewriter) topLevel(expr Expr) Expr {
 	case *Filter:
 		return s.filter(y)
 	case *Call:
-		if y.Func.Name == "multi" {
+		if y.Func.Name == "multi" || y.Lexicographic {
 			return s.multi(y)
 		}
 	}
@@ -526,7 +526,7 @@ func (s *stormRewriter) filter(expr *Filter) Expr {
 
 // multi rewrites multi(...), whose objectives must be P, R or S operators in Storm.
 func (s *stormRewriter) multi(expr *Call) Expr {
-	result := &Call{Func: expr.Func, Span: expr.Span}
+	result := &Call{Func: expr.Func, Lexicographic: expr.Lexicographic, Span: expr.Span}
 	for _, arg := range expr.Args {
 		objective := Unparen(s.expr(arg))
 		switch objective.(type) {

@@ -42,7 +42,7 @@ func Ask(property string, constants []result.Constant) Question {
 // About is Ask for a parsed property.
 func About(x syntax.Expr, constants []result.Constant) Question {
 	w := logic.Read(syntax.Unparen(x))
-	q := Question{Multi: w.Kind == logic.Objectives}
+	q := Question{Multi: w.Kind == logic.Objectives || w.Kind == logic.Lexicographic}
 	switch w.Kind {
 	case logic.Probability:
 		q.Operator = 'P'

@@ -109,6 +109,8 @@ func describeUnsupported(expr sema.Expr) string {
 		return "coalitions"
 	case logic.Objectives:
 		return "multi"
+	case logic.Lexicographic:
+		return "multilex"
 	case logic.PathFormula:
 		return "a path formula here"
 	}
