@@ -165,6 +165,7 @@ func (solveCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
+// Help returns the examples in the help of the command.
 func (trainCmd) Help() string {
 	return examples("tilecheck train 2x3.ntuple --rows 2 --cols 3 --games 20000 --seed 1", "tilecheck play ntuple:2x3.ntuple --rows 2 --cols 3 --max 32 --seed 2")
 }

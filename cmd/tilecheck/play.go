@@ -27,7 +27,7 @@ type budgetFlag struct {
 
 // moveTimeFlag limits the moves of external players.
 type moveTimeFlag struct {
-	MoveTime time.Duration `help:"Time limit of a move of an external player, exec:COMMAND (default: 10s)." default:"10s" want:"(0,]" placeholder:"DURATION"`
+	MoveTime time.Duration `rare:"" help:"Time limit of a move of an external player, exec:COMMAND (default: 10s)." default:"10s" want:"(0,]" placeholder:"DURATION"`
 }
 
 // externalPlayers starts external players on this machine.
@@ -72,7 +72,7 @@ func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uin
 
 // spawnFlag chooses who places the new tiles.
 type spawnFlag struct {
-	Spawn string `aliases:"against" help:"Who places the new tiles: chance (default), or an opponent who chooses what is worst for the player: worst-cell, worst-tile or worst (both). With :by=solved as well as it can, with :by=search,depth=2 looking ahead (default: solved, on boards of up to 9 cells with --max)." placeholder:"SPAWN"`
+	Spawn string `aliases:"against" help:"Who places new tiles: chance, worst-cell, worst-tile, worst." placeholder:"SPAWN"`
 }
 
 // defaultGoal is the tile that the game is named after.

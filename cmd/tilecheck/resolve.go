@@ -17,7 +17,6 @@ import (
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
 )
@@ -75,7 +74,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	default:
 		return fmt.Errorf("%s: found %s, want an MDP or a game, which has choices to resolve", c.ModelFile, noun.WithArticle(before.Program().Type.String()))
 	}
-	players, err := c.players(before)
+	players, err := playersOf(before, c.Player, c.Scheduler)
 	if err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 		if players != nil {
-			permitOthers(before.Model(), players, permitted)
+			scheduler.PermitOthers(before.Model(), players, permitted)
 			chosen = nil
 		}
 		if chosen == nil {
@@ -152,39 +151,6 @@ func (c *resolveCmd) checkFlags() error {
 		return usageError("want one of --scheduler FILE (check --export-scheduler FILE.json writes one), --uniform and --policy, found %d", ways)
 	}
 	return nil
-}
-
-// players returns which players --player names, by number; nil without the flag.
-func (c *resolveCmd) players(space *explicit.Space) ([]bool, error) {
-	if len(c.Player) == 0 {
-		return nil, nil
-	}
-	if space.Program().Type != syntax.SMG || c.Scheduler == "" {
-		return nil, usageError("--player is for the --scheduler of a game")
-	}
-	list := space.Program().Players
-	out := make([]bool, len(list))
-	for _, name := range c.Player {
-		i := slices.IndexFunc(list, func(p sema.Player) bool { return p.Name == name })
-		if i < 0 {
-			return nil, usageError("--player is %s, which is no player of %s", name, c.ModelFile)
-		}
-		out[i] = true
-	}
-	return out, nil
-}
-
-// permitOthers adds all choices of states that belong to other players.
-func permitOthers(m *sparse.Model, players []bool, permitted *sparse.Set) {
-	for s, player := range m.Player {
-		if players[player] {
-			continue
-		}
-		first, end := m.Choices(s)
-		for c := first; c < end; c++ {
-			permitted.Add(c)
-		}
-	}
 }
 
 // withoutPlayers returns the MDP in which nobody owns the choices of a game.

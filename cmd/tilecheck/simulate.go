@@ -21,14 +21,15 @@ type simulateCmd struct {
 
 	typeFlags `embed:""`
 
-	Steps       int64   `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
-	Time        float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
-	Deadlock    bool    `help:"Go on until a deadlock instead."`
-	MaxPath     int64   `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
-	Path        string  `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
-	Scheduler   string  `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
-	Interactive bool    `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
-	Seed        *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	Steps       int64    `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
+	Time        float64  `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
+	Deadlock    bool     `help:"Go on until a deadlock instead."`
+	MaxPath     int64    `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
+	Path        string   `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
+	Scheduler   string   `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
+	Player      []string `help:"Of a game, make the choices of these players only as --scheduler says, and the others uniformly." placeholder:"NAME,..."`
+	Interactive bool     `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
+	Seed        *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
 
 	Vars        []string `help:"Variables to show (default: all)." placeholder:"NAME"`
 	Changes     bool     `help:"Only states in which a shown variable changes."`
@@ -61,6 +62,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 		env.refuseFlags(untilEvent, "with --time or --deadlock, want --max-path", "steps"),
 		env.refuseFlags(!untilEvent, "without --time or --deadlock, want --steps", "max-path"),
 		env.refuseFlags(!c.Board, "without --as-board", "cols"),
+		env.refuseFlags(c.Scheduler == "", "without --scheduler", "player"),
 		env.refuseFlags(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
 		env.refuseFlags(c.Board, "with --as-board", "format", "probs", "rewards"),
 	)
@@ -105,7 +107,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	env.beginsPrinting()
 	path := simulate.Walk(ctx, source, opt)
 	printer := paths.Printer{
-		Program: source.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: random, Scheduler: c.Scheduler,
+		Program: source.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: random, Scheduler: c.Scheduler, Players: c.Player,
 		Probs: c.Probs, Rewards: c.Rewards, Changes: c.Changes, Board: c.Board, Cols: c.Cols,
 	}
 	if err := printer.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
@@ -129,9 +131,18 @@ func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulat
 			if err != nil {
 				return nil, nil, err
 			}
-			if opt.Chooser, err = scheduler.ReadFollower(ctx, c.Scheduler, text, space); err != nil {
+			follower, err := scheduler.ReadFollower(ctx, c.Scheduler, text, space)
+			if err != nil {
 				return nil, nil, err
 			}
+			if players, err := playersOf(space, c.Player, c.Scheduler); err != nil {
+				return nil, nil, err
+			} else if players != nil {
+				if err := follower.Only(players); err != nil {
+					return nil, nil, fmt.Errorf("%s: %w", c.Scheduler, err)
+				}
+			}
+			opt.Chooser = follower
 		}
 		steps := explicit.NewSteps(space)
 		return steps, steps.Warnings(), nil

@@ -193,8 +193,9 @@ func (h *header) read() (n *Network, crc uint32, err error) {
 	if want := fmt.Sprintf("%d crc32c ", n.Weights()); !strings.HasPrefix(counts, want) {
 		return nil, 0, h.errorf(9, "found %.40q, want %q and eight hexadecimal digits", counts, want)
 	}
-	sum, err := strconv.ParseUint(counts[strings.LastIndexByte(counts, ' ')+1:], 16, 32)
-	if err != nil {
+	digits := counts[strings.LastIndexByte(counts, ' ')+1:]
+	sum, err := strconv.ParseUint(digits, 16, 32)
+	if err != nil || len(digits) != 8 {
 		return nil, 0, h.errorf(9, "found %.40q, want a checksum of eight hexadecimal digits", counts)
 	}
 	return n, uint32(sum), nil

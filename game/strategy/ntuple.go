@@ -52,4 +52,3 @@ func (n *network) choose(b game.Board, legal game.Moves) (game.Dir, error) {
 	best, _, _, _, err := n.net.Best(n.rules, b, legal)
 	return best, err
 }
-

@@ -3,6 +3,7 @@ package simulate
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"tilecheck/internal/noun"
 	"tilecheck/prism/compile"
@@ -28,14 +29,16 @@ type Objective struct {
 	// query.
 	Rel   syntax.Op
 	Bound float64
+	// Coalition and Others are the players inside and outside of <<...>>, if that names some players of a game.
+	Coalition, Others []string
 }
 
 // Query reports whether the value itself is asked for (=?).
 func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 
 // NewObjective translates a property to the quantity that is measured on each path. It accepts a top-level P or R
-// operator with one temporal operator over state formulas, or with C<=t or I=t. Any other property is a
-// *result.Failure with its position.
+// operator with one temporal operator over state formulas, or with C<=t or I=t, also of a coalition of a game. Any other
+// property is a *result.Failure with its position.
 //
 // Source: what PRISM's simulator accepts (SimulatorEngine.isPropertyOKForSimulation, Sampler.createSampler);
 // reference, section 5.1. PRISM ignores bounds of R [ F ] and intervals that are empty or begin below 0; here
@@ -70,7 +73,18 @@ func (builder *objectiveBuilder) unsupported(expr sema.Expr, format string, args
 // buildObjective translates the operator of a property.
 func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	objective := &Objective{}
-	switch formula := logic.Of(expr); formula.Kind {
+	formula := logic.Of(expr)
+	if players := builder.property.Program.Players; formula.Kind == logic.Strategy && !formula.Box && len(players) > 0 {
+		for i, player := range players {
+			if formula.AllPlayers || slices.Contains(formula.Players, i) {
+				objective.Coalition = append(objective.Coalition, player.Name)
+			} else {
+				objective.Others = append(objective.Others, player.Name)
+			}
+		}
+		formula = logic.Of(formula.Operand)
+	}
+	switch formula.Kind {
 	case logic.Probability:
 		builder.setThreshold(objective, formula.Threshold)
 		builder.setPathMonitor(objective, formula.Path)
@@ -81,7 +95,7 @@ func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	case logic.Filter:
 		builder.unsupported(expr, "found a filter, simulation wants a P or R operator without one")
 	default:
-		builder.unsupported(expr, "found %s, simulation wants a P or R operator", logic.Describe(expr))
+		builder.unsupported(formula.X, "found %s, simulation wants a P or R operator", logic.Describe(formula.X))
 	}
 	return objective
 }

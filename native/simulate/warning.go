@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -30,6 +32,9 @@ func (c *checker) warnResolution() {
 		operator = "R"
 	}
 	switch {
+	case len(c.objective.Coalition)+len(c.objective.Others) > 0:
+		c.warn("<<%s>> asks what can be guaranteed, and every choice was made at random, also those of %s: the answer is about random choices only. Give a player a strategy with tilecheck resolve --player, and sample what is left",
+			strings.Join(c.objective.Coalition, ","), cmp.Or(strings.Join(c.objective.Others, ", "), "the coalition"))
 	case !c.objective.Query():
 		c.warn("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
 	case c.objective.Extremum == syntax.NoExtremum:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"tilecheck/internal/noun"
 	"tilecheck/native/simulate"
@@ -23,7 +24,8 @@ type Printer struct {
 	Record  *simulate.Record // with which the path begins; nil for none
 	Drawn   bool             // it goes on at random behind that
 
-	Scheduler string // file of what resolved the choices; empty if they were resolved uniformly
+	Players   []string // of a game: those whose choices Scheduler makes; nil for all
+	Scheduler string   // file of what resolved the choices; empty if they were resolved uniformly
 
 	Probs, Rewards bool // are shown
 	Changes        bool // only states in which a shown variable changes
@@ -163,7 +165,11 @@ func (p *Printer) notes() []string {
 		}
 	}
 	if p.Scheduler != "" {
-		notes = append(notes, "choices are those of "+p.Scheduler)
+		note := "choices are those of " + p.Scheduler
+		if len(p.Players) > 0 {
+			note = fmt.Sprintf("choices of %s are those of %s, all others were resolved uniformly", strings.Join(p.Players, ", "), p.Scheduler)
+		}
+		notes = append(notes, note)
 	} else if p.chose && p.Program.Type != syntax.DTMC && p.Program.Type != syntax.CTMC {
 		notes = append(notes, "choices were resolved uniformly")
 	}

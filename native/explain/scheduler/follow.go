@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,6 +38,30 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 		follower.permitted, follower.scheduler, err = ReadPermitted(ctx, file, text, space)
 	}
 	return follower, err
+}
+
+// Only leaves all states but those of some players of a game to chance: each of their choices is then equally likely. players says of each player, by
+// number, whether the scheduler chooses. The error says that the scheduler has a memory, which the choices of all players change.
+func (f *Follower) Only(players []bool) error {
+	if f.permitted == nil {
+		return errors.New("the scheduler has a memory, want one without for some of the players")
+	}
+	PermitOthers(f.space.Model(), players, f.permitted)
+	f.scheduler = nil
+	return nil
+}
+
+// PermitOthers permits all choices of the states that belong to other players of a game.
+func PermitOthers(m *sparse.Model, players []bool, permitted *sparse.Set) {
+	for s, player := range m.Player {
+		if players[player] {
+			continue
+		}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			permitted.Add(c)
+		}
+	}
 }
 
 // Start begins a path in an initial state.

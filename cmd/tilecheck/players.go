@@ -1,0 +1,29 @@
+package main
+
+import (
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// playersOf returns which players of a game the names of --player mean, by number; nil without names. They need a scheduler.
+func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	program := space.Program()
+	if program.Type != syntax.SMG || scheduler == "" {
+		return nil, usageError("--player is for the --scheduler of a game")
+	}
+	out := make([]bool, len(program.Players))
+	for _, name := range names {
+		i := slices.IndexFunc(program.Players, func(p sema.Player) bool { return p.Name == name })
+		if i < 0 {
+			return nil, usageError("--player is %s, which is no player of %s", name, program.File)
+		}
+		out[i] = true
+	}
+	return out, nil
+}
