@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Rules *game.Rules
 	Max   int // exponent of the tile, 2 to game.MaxExponent
-	// Boards is the largest number of boards that are decided; 0 means no limit. A board takes up to 27 bytes.
+	// Boards is the largest number of boards that are decided; 0 means no limit. A board takes up to 36 bytes.
 	Boards int
 	// Progress, if not nil, is called with the number of boards that are decided.
 	Progress func(decided int)

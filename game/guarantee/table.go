@@ -16,8 +16,8 @@ type table struct {
 
 const firstSlots = 1 << 12
 
-// tableBytes is the largest memory of a board in a table, which is half full after it has grown, and of the table that it grows from.
-const tableBytes = 9 * 3
+// tableBytes is the largest memory of a board: while a table grows that is three quarters full, there are three times as many slots.
+const tableBytes = 9 * 3 * 4 / 3
 
 func newTable() *table {
 	return &table{boards: make([]game.Board, firstSlots), values: make([]uint8, firstSlots)}

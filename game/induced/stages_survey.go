@@ -7,8 +7,8 @@ import (
 	"tilecheck/game"
 )
 
-// survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins. It lowers the cutoff as long as
-// there are not too many boards. It also finds the boards in which the next stage begins.
+// survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins and that no board with their sum of tiles
+// was left out before. So a layer of equal sums has some boards, however small their probabilities are. It lowers the cutoff as long as there are not too many boards. It also finds the boards in which the next stage begins.
 func (b *stageBuilder) survey(number int) error {
 	b.passes++
 	s := b.stages[number]
@@ -32,9 +32,8 @@ func (b *stageBuilder) survey(number int) error {
 			cutoff *= cutoffStep * cutoffStep
 			continue
 		}
-		done := best != nil && float64(pass.states) < nearlyAll*float64(best.states) || cutoff < lastCutoff
 		best = pass
-		if done || float64(pass.states)*worthwhile > float64(b.States) {
+		if !pass.leftOut || cutoff < lastCutoff || float64(pass.states)*worthwhile > float64(b.States) {
 			break
 		}
 	}
@@ -55,15 +54,20 @@ func (b *stageBuilder) survey(number int) error {
 // lastCutoff is the least cutoff that is tried.
 const lastCutoff = 1e-18
 
+// total returns the sum of probabilities.
+func total(t *table[float64]) (sum float64) {
+	for _, s := range t.slots {
+		sum += s.value
+	}
+	return sum
+}
+
 // normalized divides probabilities by their sum.
 func normalized(t *table[float64]) *table[float64] {
-	total := 0.0
-	for _, s := range t.slots {
-		total += s.value
-	}
+	sum := total(t)
 	for i := range t.slots {
 		if t.slots[i].value != 0 {
-			t.slots[i].value /= total
+			t.slots[i].value /= sum
 		}
 	}
 	return t
@@ -87,6 +91,7 @@ type stagePass struct {
 	cutoff  float64
 	layers  map[int][]game.Board
 	states  int
+	leftOut bool              // whether some boards are below the cutoff
 	pending []*table[float64] // visiting probabilities, by half of the sum of the tiles
 	ended   *table[float64]   // the boards in which the next stage begins
 }
@@ -105,9 +110,14 @@ func (p *stagePass) run(entries *table[float64]) (bool, error) {
 			continue
 		}
 		var layer []game.Board
+		least := p.cutoff * total(t)
 		for _, s := range t.slots {
-			if s.board != 0 && s.value >= p.cutoff {
+			switch {
+			case s.board == 0:
+			case s.value >= least:
 				layer = append(layer, s.board)
+			default:
+				p.leftOut = true
 			}
 		}
 		slices.Sort(layer)

@@ -27,8 +27,8 @@ func randomGame(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// TestGameLTL: the value of a formula for p is one minus that of its negation for q; that of all players is the one of the MDP,
-// which another algorithm computes; and bounds contain it.
+// TestGameLTL: the value of a formula for p is one minus that of its negation for q; that of all players is the one of the MDP;
+// and bounds contain it.
 func TestGameLTL(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	between := 0
@@ -71,4 +71,32 @@ filter(avg, <<p>> Pmax=? [ %s ]);`, f, f, f, f, g, g, f)
 // withinBound reports whether an interval contains a fraction.
 func withinBound(b *result.Interval, x *big.Rat) bool {
 	return new(big.Rat).SetFloat64(b.Lo).Cmp(x) <= 0 && new(big.Rat).SetFloat64(b.Hi).Cmp(x) >= 0
+}
+
+// TestGameOneSide: a game in which only one side has choices has the bounds of the MDP, bit for bit.
+func TestGameOneSide(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 3))
+	for range needs.Some(60) {
+		n := 2 + r.IntN(6)
+		game := randomGame(r, n)
+		f, g := randomPath(r, n, 1+r.IntN(4), false), randomPath(r, n, 1+r.IntN(3), true)
+		var alone, all []string
+		for _, dir := range []string{"min", "max"} {
+			for _, query := range []string{"P%s=? [ %[2]s ]", "P%s=? [ F<=7 s=0 ]", "P%s=? [ G s!=0 ]", "R%s=? [ (X true) & %[3]s ]", "R%s=? [ C<=5 ]", "R%s=? [ S ]"} {
+				query = fmt.Sprintf(query+"%.0[2]s%.0[3]s", dir, f, g)
+				all = append(all, "filter(avg, <<*>> "+query+")")
+				alone = append(alone, "filter(avg, "+query+")")
+			}
+		}
+		got := ask(t, t.Context(), game, strings.Join(all, ";\n")+";", check.Options{})
+		want := ask(t, t.Context(), game, strings.Join(alone, ";\n")+";", check.Options{})
+		for i := range got {
+			if got[i].Err != nil || want[i].Err != nil {
+				t.Fatalf("%s: %v %v\n%s", got[i].Property, got[i].Err, want[i].Err, game)
+			}
+			if fmt.Sprint(got[i].Value, got[i].Bound) != fmt.Sprint(want[i].Value, want[i].Bound) {
+				t.Errorf("%s: %v in %v, as an MDP %v in %v\n%s", got[i].Property, got[i].Value, got[i].Bound, want[i].Value, want[i].Bound, game)
+			}
+		}
+	}
 }
