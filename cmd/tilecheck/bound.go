@@ -28,7 +28,7 @@ type boundCmd struct {
 	Budget      time.Duration `aliases:"time" help:"Time to look for states; the machine decides how many." placeholder:"DURATION"`
 	Workers     int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
-	Stages      int           `help:"Prove by stages that collect these tiles in a row, where they are locked; without a strategy. --explore-states is of each stage (default: 200000)." placeholder:"TILE"`
+	Stages      int           `help:"Prove by stages that collect these tiles in a row, where they are locked; without a strategy. --explore-states is of each stage (default: 200000)." want:"[2,32768]" placeholder:"TILE"`
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.1." placeholder:"FILE" file:"in"`

@@ -59,6 +59,7 @@ func TestHostileValues(t *testing.T) {
 		"strategies --max":   {"0", "1000000000"}, // 0: the game goes on
 		"export --precision": nil,                 // digits
 		"shield --list":      {"0", "1000000000"}, // 0 lists none
+		"train --round":      {"-1", "0"},         // -1: not rounded
 	}
 	// The words of a submitted command are for that command to refuse.
 	for _, place := range []string{"local", "slurm", "kubernetes", "any"} {
@@ -139,7 +140,7 @@ func unmarshals(t reflect.Type) bool {
 func TestWants(t *testing.T) {
 	app, _ := lineParser(t)
 	known := map[string]string{
-		"[0,]": "at least 0", "[0,100]": "0 to 100", "[1,1024]": "1 to 1024", "[1,100000]": "1 to 100000", "[1,17]": "1 to 17", "(0,1)": "a number between 0 and 1",
+		"[0,]": "at least 0", "[0,100]": "0 to 100", "[1,1024]": "1 to 1024", "[1,]": "at least 1", "(0,]": "a positive duration", "[-1,20]": "-1 to 20", "[4,32768]": "4 to 32768", "[2,32768]": "2 to 32768", "[1,100000]": "1 to 100000", "[1,17]": "1 to 17", "(0,1)": "a number between 0 and 1",
 		"[1e-15,1)": "a number between 1e-15 and 1", "(0,1]": "a number above 0 and at most 1", "(0,0.1]": "a number above 0 and at most 0.1",
 	}
 	for _, cmd := range app.Model.Leaves(false) {

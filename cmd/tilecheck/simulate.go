@@ -26,10 +26,10 @@ type simulateCmd struct {
 	Deadlock    bool     `help:"Go on until a deadlock instead."`
 	MaxPath     int64    `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
 	Path        string   `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
-	Scheduler   string   `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
-	Player      []string `help:"Of a game, make the choices of these players only as --scheduler says, and the others uniformly." placeholder:"NAME,..."`
+	Scheduler   string   `help:"Make the choices of an MDP as in this file: Storm's JSON or PRISM's lists, as check and shield write them (default: uniformly)." placeholder:"FILE" file:"in"`
+	Player      []string `help:"In a game, only these players follow --scheduler." placeholder:"NAME,..."`
 	Interactive bool     `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
-	Seed        *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Seed        *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 
 	Vars        []string `help:"Variables to show (default: all)." placeholder:"NAME"`
 	Changes     bool     `help:"Only states in which a shown variable changes."`

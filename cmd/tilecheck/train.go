@@ -15,16 +15,16 @@ import (
 )
 
 type trainCmd struct {
-	Output string `arg:"" help:"File to write, for the strategy ntuple:FILE." file:"out"`
+	Output string `arg:"" name:"file" help:"File to write, for the strategy ntuple:FILE." file:"out"`
 
 	sizeFlags `embed:""`
 	Tuples    string       `help:"Cells of each tuple, counted from 0 row by row: 0,1,2,3/0,1,4,5 (default: rectangles of 2x3 cells on boards of up to 9 cells, otherwise lines and squares)." placeholder:"CELLS/..."`
-	Largest   int          `help:"Largest tile that the network knows; it sees larger ones halved (default: the largest on the board, at most 32768)." placeholder:"TILE"`
+	Largest   int          `help:"Largest tile that the network knows; it sees larger ones halved (default: the largest on the board, at most 32768)." want:"[4,32768]" placeholder:"TILE"`
 	Games     int64        `help:"Games to learn from." default:"100000" want:"[1,]" placeholder:"N"`
 	Rate      float64      `help:"Learning rate of the first game; it falls to a hundredth." default:"0.1" want:"(0,1]" placeholder:"R"`
 	Round     int          `rare:"" help:"Round the weights to multiples of 2^-BITS, for a shorter file (default: not)." default:"-1" want:"[-1,20]" placeholder:"BITS"`
 	Seed      *uint64      `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	Format    table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	timeFlag  `embed:""`
 }
 

@@ -92,6 +92,9 @@ func (p rememberingPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand
 func specs() []string {
 	var all []string
 	for _, e := range strategy.List() {
+		if strings.HasPrefix(e.Example, "exec:") || strings.HasPrefix(e.Example, "ntuple:") {
+			continue // a program, or a file
+		}
 		all = append(all, e.Example)
 	}
 	more := []string{
@@ -113,6 +116,9 @@ func listed(t testing.TB, g setting) []string {
 	t.Helper()
 	var all []string
 	for _, e := range strategy.List() {
+		if strings.HasPrefix(e.Example, "exec:") || strings.HasPrefix(e.Example, "ntuple:") {
+			continue // a program, or a file
+		}
 		all = append(all, e.Example)
 	}
 	all = append(all, "expectimax:eval=diagonal,depth=2", "expectimax:eval=cs221,depth=variable", "mc:runs=5,value=sum", "sparse:depth=2,n=2")
