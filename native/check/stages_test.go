@@ -66,7 +66,7 @@ func TestStages(t *testing.T) {
 	needs.Full(t)
 	r := rand.New(rand.NewPCG(11, 11))
 	answered := 0
-	for range needs.Some(40) {
+	for range needs.Some(15) {
 		src := randomChain(r, 12)
 		tree, m := compiled(t, src)
 		space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})

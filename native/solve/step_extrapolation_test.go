@@ -62,7 +62,7 @@ func TestStepExtrapolation(t *testing.T) {
 	needs.NotShort(t, "its models are too small to be computed in parallel")
 	rng := rand.New(rand.NewPCG(39, 41))
 	extrapolated := map[string]int{}
-	numModels := needs.Some(40)
+	numModels := needs.Some(20)
 	for number := range numModels {
 		i := 5 * number % 16 // so that the first models differ in several ways
 		kind, dir := sparse.Kind(i%2), Direction(i/2%2)

@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 func TestExamples(t *testing.T) {
 	n := 0
 	for _, folder := range []string{"../../examples", "../../serve/examples"} {
-		paths, err := filepath.Glob(folder + "/*.p*")
+		paths, err := filepath.Glob(folder + "/*.pr*")
 		if err != nil {
 			t.Fatal(err)
 		}
