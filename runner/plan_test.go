@@ -91,7 +91,7 @@ func TestPlan(t *testing.T) {
 		{
 			"so does one that refers to it",
 			Job{Properties: []byte("\"a\": P=? [ F x=1 ];\n\"b\": \"a\">0;\n\"c\": true;\n"), Consts: []string{"p=1,N=1"}},
-			[]string{`p=1.0,N=1 rejected 1:14 undeclared identifier "x"`, `p=1.0,N=1 rejected 2:6 undeclared label "a"`, "p=1.0,N=1 c true"},
+			[]string{`p=1.0,N=1 rejected 1:14 undeclared identifier "x"`, `p=1.0,N=1 rejected 2:6 undeclared label "a"; declared: "b", "c", "top"`, "p=1.0,N=1 c true"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

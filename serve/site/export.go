@@ -116,7 +116,7 @@ func compile(ctx context.Context, temporary string) (Program, error) {
 		return Program{}, err
 	}
 	file := filepath.Join(temporary, "playground.wasm")
-	_, err = output(ctx, goTool.In(wd, "GOOS=js", "GOARCH=wasm"), "build", "-ldflags=-s -w", "-o", file, "tilecheck/cmd/playground")
+	_, err = output(ctx, goTool.In(wd, "GOOS=js", "GOARCH=wasm"), "build", "-trimpath", "-ldflags=-s -w", "-o", file, "tilecheck/cmd/playground")
 	if err != nil {
 		return Program{}, err
 	}
