@@ -52,7 +52,8 @@ type gameRunner struct {
 	match   Match
 	rules   *game.Rules
 	player  strategy.Player
-	shield  strategy.Shielded // the player if it has a shield, otherwise nil
+	wide    strategy.WidePlayer // the player if it knows all tiles, otherwise nil
+	shield  strategy.Shielded   // the player if it has a shield, otherwise nil
 	spec    string
 	spawns  *source
 	choices *source
@@ -65,8 +66,9 @@ func newGameRunner(m Match, s strategy.Strategy, stop *atomic.Bool) (*gameRunner
 		return nil, err
 	}
 	player := s.Player()
+	wide, _ := player.(strategy.WidePlayer)
 	shield, _ := player.(strategy.Shielded)
-	return &gameRunner{match: m, rules: rules, player: player, shield: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
+	return &gameRunner{match: m, rules: rules, player: player, wide: wide, shield: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
 }
 
 // play plays one game and calls onFrame, if it is not nil, with every frame. The error is errStopped, or an error of the player.
@@ -146,32 +148,36 @@ func (t *gameRunner) chooseMove(b game.Wide, legal game.Moves) (next game.Wide, 
 
 // ask returns the player's move. A player that knows tiles to 32768 sees a downgraded board if b has larger ones, or if the player saw a merge
 // for which the board has no room.
-func (t *gameRunner) ask(b game.Wide, legal game.Moves) (game.Dir, error) {
-	if wide, ok := t.player.(strategy.WidePlayer); ok {
-		return wide.ChooseWide(b, legal, t.choices.rng)
+func (t *gameRunner) ask(b game.Wide, legal game.Moves) (dir game.Dir, err error) {
+	if t.wide != nil {
+		return t.wide.ChooseWide(b, legal, t.choices.rng)
 	}
-	var dir game.Dir
-	err := downgrade(b, func(seen game.Board) (err error) {
+	if seen, fits := b.Narrow(); fits {
+		if dir, err = t.player.Choose(seen, legal, t.choices.rng); err == nil || !errors.Is(err, game.ErrOverflow) {
+			return dir, err
+		}
+	}
+	return t.askDowngraded(b, legal)
+}
+
+// askDowngraded is ask for a board that does not fit, or has no room for the merges that the player sees.
+func (t *gameRunner) askDowngraded(b game.Wide, legal game.Moves) (dir game.Dir, err error) {
+	err = chooseDowngraded(b, func(seen game.Board) (err error) {
 		dir, err = t.player.Choose(seen, legal, t.choices.rng)
 		return err
 	})
 	return dir, err
 }
 
-// downgrade calls choose with the board b or, if it does not fit or choose returns game.ErrOverflow, with downgraded boards that have more and more
-// room. The error is the last one of choose.
-func downgrade(b game.Wide, choose func(seen game.Board) error) error {
-	if seen, fits := b.Narrow(); fits {
-		if err := choose(seen); !errors.Is(err, game.ErrOverflow) {
-			return err
-		}
-	}
+// chooseDowngraded calls choose with downgraded boards of b, which have more and more room, until it does not return game.ErrOverflow. The error is
+// the last one of choose.
+func chooseDowngraded(b game.Wide, choose func(seen game.Board) error) error {
 	for most := min(b.Max(), game.MaxExponent+1) - 1; most > 0; most-- {
-		lower, ok := b.Downgraded(most)
+		seen, ok := b.Downgraded(most)
 		if !ok {
 			break
 		}
-		if err := choose(lower); !errors.Is(err, game.ErrOverflow) {
+		if err := choose(seen); !errors.Is(err, game.ErrOverflow) {
 			return err
 		}
 	}
@@ -209,14 +215,19 @@ func (t *gameRunner) addTile(b game.Wide) (game.Wide, error) {
 		return t.rules.AddRandomWide(b, t.spawns.rng), nil
 	}
 	placed := b
-	err := downgrade(b, func(seen game.Board) error {
+	place := func(seen game.Board) error {
 		with, err := t.match.Opponent.Place(seen, t.spawns.rng)
 		if err == nil {
 			placed.Low |= with ^ seen // a new tile is in a cell that is empty on both
 		}
 		return err
-	})
-	return placed, err
+	}
+	if seen, fits := b.Narrow(); fits {
+		if err := place(seen); !errors.Is(err, game.ErrOverflow) {
+			return placed, err
+		}
+	}
+	return placed, chooseDowngraded(b, place)
 }
 
 func (t *gameRunner) checkWin(g *Game, b game.Wide) {
