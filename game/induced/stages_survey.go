@@ -7,8 +7,9 @@ import (
 	"tilecheck/game"
 )
 
-// survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins and that no board with their sum of tiles
-// was left out before. So a layer of equal sums has some boards, however small their probabilities are. It lowers the cutoff as long as there are not too many boards. It also finds the boards in which the next stage begins.
+// survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins. One cutoff for all layers of
+// equal sums of tiles loses the least probability for a number of boards. But if there can be too few boards, it leaves nothing of the late layers:
+// then the cutoff is relative to what is left of a layer. The boards found are also those in which the next stage begins.
 func (b *stageBuilder) survey(number int) error {
 	b.passes++
 	s := b.stages[number]
@@ -18,24 +19,12 @@ func (b *stageBuilder) survey(number int) error {
 			b.spawnEach(first, p, func(x game.Board, p float64) { *s.entries.at(b.representative(x, 0)) += p })
 		})
 	}
-	var best *stagePass
-	for cutoff := s.cutoff; ; cutoff /= cutoffStep {
-		pass := &stagePass{stageBuilder: b, number: number, cutoff: cutoff, layers: map[int][]game.Board{}, ended: newTable[float64](0)}
-		complete, err := pass.run(s.entries)
-		if err != nil {
-			return err
-		}
-		if !complete {
-			if best != nil || cutoff > 1 {
-				break
-			}
-			cutoff *= cutoffStep * cutoffStep
-			continue
-		}
-		best = pass
-		if !pass.leftOut || cutoff < lastCutoff || float64(pass.states)*worthwhile > float64(b.States) {
-			break
-		}
+	best, err := b.lowestCutoff(number, false)
+	if err == nil && (best == nil || best.finished == 0) {
+		best, err = b.lowestCutoff(number, true)
+	}
+	if err != nil {
+		return err
 	}
 	if best == nil { // the first layer alone is too large
 		s.layers, s.states = nil, 0
@@ -49,6 +38,29 @@ func (b *stageBuilder) survey(number int) error {
 		b.Progress(PartProgress{Pass: b.passes, States: s.states, Limit: b.States})
 	}
 	return nil
+}
+
+// lowestCutoff lowers the cutoff of a stage as long as there are not too many boards, and returns the last pass that is complete; nil if none is.
+func (b *stageBuilder) lowestCutoff(number int, relative bool) (best *stagePass, err error) {
+	s := b.stages[number]
+	for cutoff := s.cutoff; ; cutoff /= cutoffStep {
+		pass := &stagePass{stageBuilder: b, number: number, cutoff: cutoff, relative: relative, layers: map[int][]game.Board{}, ended: newTable[float64](0)}
+		complete, err := pass.run(s.entries)
+		if err != nil {
+			return nil, err
+		}
+		if !complete {
+			if best != nil || cutoff > 1 {
+				return best, nil
+			}
+			cutoff *= cutoffStep * cutoffStep
+			continue
+		}
+		best = pass
+		if !pass.leftOut || cutoff < lastCutoff || float64(pass.states)*worthwhile > float64(b.States) {
+			return best, nil
+		}
+	}
 }
 
 // lastCutoff is the least cutoff that is tried.
@@ -87,13 +99,15 @@ func (b *stageBuilder) spawnEach(after game.Board, p float64, yield func(game.Bo
 // stagePass is one pass of a survey.
 type stagePass struct {
 	*stageBuilder
-	number  int // of the stage
-	cutoff  float64
-	layers  map[int][]game.Board
-	states  int
-	leftOut bool              // whether some boards are below the cutoff
-	pending []*table[float64] // visiting probabilities, by half of the sum of the tiles
-	ended   *table[float64]   // the boards in which the next stage begins
+	number   int // of the stage
+	cutoff   float64
+	relative bool // whether the cutoff is relative to the probability of what is left of a layer
+	layers   map[int][]game.Board
+	states   int
+	leftOut  bool              // whether some boards are below the cutoff
+	pending  []*table[float64] // visiting probabilities, by half of the sum of the tiles
+	ended    *table[float64]   // the boards in which the next stage begins
+	finished float64           // probability that the stage ends, or the game is won
 }
 
 // run makes the pass and reports whether it was completed.
@@ -110,7 +124,10 @@ func (p *stagePass) run(entries *table[float64]) (bool, error) {
 			continue
 		}
 		var layer []game.Board
-		least := p.cutoff * total(t)
+		least := p.cutoff
+		if p.relative {
+			least *= total(t)
+		}
 		for _, s := range t.slots {
 			switch {
 			case s.board == 0:
@@ -171,7 +188,10 @@ func (p *stagePass) follow(board game.Board, prob float64) {
 	switch result {
 	case goesOn:
 		p.spawnEach(best, prob, p.visit)
+	case wins:
+		p.finished += prob
 	case ends:
+		p.finished += prob
 		p.spawnEach(best, prob, func(x game.Board, q float64) { *p.ended.at(p.bestImage(x)) += q })
 	}
 }
