@@ -27,7 +27,7 @@ type simulateCmd struct {
 	MaxPath     int64    `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
 	Path        string   `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
 	Scheduler   string   `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
-	Player      []string `help:"Of a game, make the choices of these players only as --scheduler says, and the others uniformly." placeholder:"NAME,..."`
+	Player      []string `help:"Of a game, make the choices of these players only as --scheduler says, and the others uniformly." placeholder:"NAME"`
 	Interactive bool     `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
 	Seed        *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
 
@@ -35,7 +35,7 @@ type simulateCmd struct {
 	Changes     bool     `help:"Only states in which a shown variable changes."`
 	Probs       bool     `help:"Show the probability of every step."`
 	Rewards     bool     `help:"Show rewards."`
-	NoLoopCheck bool     `help:"Go on at a deterministic self-loop, which would repeat for ever."`
+	NoLoopCheck bool     `help:"Go on at a self-loop that repeats for ever."`
 
 	Board  bool         `name:"as-board" aliases:"board" help:"Draw the variables v_0, v_1, ... as a board of 2048."`
 	Cols   int          `help:"Columns of the board (default: those of a generated model, otherwise a square board)." placeholder:"C"`
