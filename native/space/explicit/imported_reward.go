@@ -42,6 +42,9 @@ func (s *Space) importedPart(index, sign int) *sparse.Reward {
 		return &part
 	}
 	values, rats := partOf(transitions.Values, transitions.Rats, sign)
+	if !s.model.Exact() { // Space.WithoutFractions
+		rats = nil
+	}
 	part.Choice, part.ChoiceRat = make([]float64, s.model.NumChoices()), nil
 	if rats != nil {
 		part.ChoiceRat = make([]*big.Rat, s.model.NumChoices())
