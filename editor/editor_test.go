@@ -157,12 +157,17 @@ R=? [ C<=7 ];
 R=? [ S ];
 S=? [ x=3 ];
 filter(avg, P=? [ X x=4 ], x=5);
+R=? [ Cdiscount=0.5 ];
+R=? [ C<=8 discount=0.9 ];
+P=? [ F x=6 || G x<7 ];
+multilex(Pmax=? [ F x=7 ], Rmin=? [ C ]);
 `
 	files := editor.New(editor.Options{}).With("m.prism", []byte("dtmc\nmodule M x:[0..9]; y:bool; endmodule\n")).With("m.props", []byte(text))
 	for what, want := range map[string]string{
 		"Pmin": "Smallest probability", "F<=10": "The bound `<=10` counts steps", "P>=": "at least p", "R[1": "Release", "[1,(": "", "R{": "Expected reward",
 		"F x=2": "Reward until", "C<=7": "Cumulative reward", "S ]": "Long-run average", "S=?": "Steady state", "filter": "makes one value", "avg": "the mean of the values",
 		"X x": "next state", "9": "",
+		"Cdiscount": "Discounted reward", "discount=0.9": "Discount factor", "|| G": "Condition", "multilex": "Lexicographic",
 	} {
 		got, at, ok := files.Hover(t.Context(), "m.props", strings.Index(text, what))
 		if ok != (want != "") || !strings.Contains(got, want) || ok && at.From != strings.Index(text, what) {
@@ -223,7 +228,7 @@ func TestRenameRefused(t *testing.T) {
 // What can stand at the end of a text, of a list of words that are looked for. By the
 // grammar in docs/language.md.
 func TestComplete(t *testing.T) {
-	limitedText := []string{"N", "x", "x'", "low", "go", "end", "steps", "one", "M", "true", "module", "endmodule", "dtmc", "bool", "int", "Pmax", "F", "U", "const", "rewards", "min", "filter", "endrewards", "init"}
+	limitedText := []string{"N", "x", "x'", "low", "go", "end", "steps", "one", "M", "true", "module", "endmodule", "dtmc", "bool", "int", "Pmax", "F", "U", "multilex", "Cdiscount", "discount", "const", "rewards", "min", "filter", "endrewards", "init"}
 	tests := []struct{ file, text, want string }{
 		{"m.prism", model + "", "module const rewards dtmc init"},
 		{"m.prism", model + "mo", "module const rewards dtmc init"},
@@ -241,8 +246,8 @@ func TestComplete(t *testing.T) {
 		{"m.prism", model + "module Z [] true -> true; ", "endmodule"},
 		{"m.prism", model + "rewards \"r\" ", "N x low true min endrewards"},
 		{"m.prism", model + "// ", ""},
-		{"m.props", props + "", "N x low true Pmax const min filter"},
-		{"m.props", props + "Pmax=? [ ", "N x low true Pmax F min filter"},
+		{"m.props", props + "", "N x low true Pmax const min filter multilex Cdiscount discount"},
+		{"m.props", props + "Pmax=? [ ", "N x low true Pmax F min filter multilex Cdiscount discount"},
 		{"m.props", props + "Pmax=? [ F \"", "end one init"},
 		{"m.props", props + "R{\"", "steps"},
 		{"m.props", props + "Pmax=? [ x=1 ", "U"},

@@ -24,8 +24,10 @@ var operatorTexts = map[string]string{
 	"U":    "**Until**: the right formula becomes true, and the left one holds in every state before.",
 	"W":    "**Weak until**: as U, or the left formula holds forever.",
 
-	"filter": "**Filter**: evaluates the property in all states where the last formula holds (all states, if there is none), and makes one value of the results.",
-	"multi":  "**Multi-objective**: several objectives under one scheduler. With two or more `=?` it is their Pareto curve.",
+	"filter":   "**Filter**: evaluates the property in all states where the last formula holds (all states, if there is none), and makes one value of the results.",
+	"multi":    "**Multi-objective**: several objectives under one scheduler. With two or more `=?` it is their Pareto curve.",
+	"multilex": "**Lexicographic objectives** of an MDP, in Storm's dialect: the optimum of the first objective, of the second one among the schedulers that are optimal for the first, and so on.",
+	"||":       "**Condition**, in Storm's dialect: the probability, or expected reward, of what stands on its left over the paths that satisfy the formula on its right.",
 }
 
 // rewardTexts says what the words in the brackets of R mean.
@@ -65,6 +67,9 @@ func (d *document) operatorAt(offset int) (text string, at Range, ok bool) {
 	}
 	l := d.lexemes()[i]
 	at = Range{int(l.from), int(l.to)}
+	if bars, ok := d.conditionAt(i); ok {
+		return operatorTexts["||"], bars, true
+	}
 	if offset < at.From || offset > at.To || l.class != syntax.Keyword && l.class != syntax.Name {
 		return "", Range{}, false
 	}
@@ -85,6 +90,16 @@ func (d *document) operatorAt(offset int) (text string, at Range, ok bool) {
 		text += d.boundText(i)
 	}
 	return text, at, ok
+}
+
+// conditionAt returns where the || is of which lexeme i is one of the bars.
+func (d *document) conditionAt(i int) (at Range, ok bool) {
+	for _, first := range []int{i - 1, i} {
+		if d.tokenIs(first, "|") && d.tokenIs(first+1, "|") && d.lexemes()[first].to == d.lexemes()[first+1].from {
+			return Range{int(d.lexemes()[first].from), int(d.lexemes()[first+1].to)}, true
+		}
+	}
+	return Range{}, false
 }
 
 // tokenIs reports whether there is a lexeme i, and it has this text.

@@ -392,6 +392,9 @@ func (o *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
 func (o *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, ok := expr.(*sema.Binary)
 	if _, constant := expr.(*sema.Const); !ok && !constant {
+		if logic.Of(expr).Kind == logic.Lexicographic {
+			return nil, o.refuse(expr, logic.Describe(expr))
+		}
 		return nil, o.refuse(expr, "this formula")
 	}
 	if left, exact, err := sema.EvalExact(expr, nil); err == nil && exact {
@@ -490,7 +493,7 @@ func (o *openProperty) bestOverSchedulers(formula *logic.Formula, question param
 func (o *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	path := formula.Path
 	if !path.Operator || path.Negated {
-		return nil, o.refuse(formula.X, "this path formula")
+		return nil, o.refuse(formula.X, logic.Describe(path.Whole))
 	}
 	left, right, negated, err := o.untilOperands(path)
 	if err != nil {
@@ -576,6 +579,9 @@ func (o *openProperty) count(expr sema.Expr) (int, error) {
 // reward returns the value of the operator R as a function of the parameters.
 func (o *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
 	objective := formula.Objective
+	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {
+		return nil, o.refuse(formula.X, logic.Describe(objective.X))
+	}
 	var target *sparse.Set
 	var err error
 	if path := objective.Path; path != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -332,6 +333,8 @@ func exportedValue(v *result.Verdict) string {
 		return "[" + sema.DoubleValue(x.Num).String() + "," + sema.DoubleValue(x.Hi).String() + "]"
 	case x.Kind == result.Function:
 		return x.Formula
+	case x.RatPoints != nil:
+		return result.CurveText(x.RatPoints, (*big.Rat).RatString, ",")
 	case x.Kind == result.Curve:
 		return result.CurveText(x.Points, func(v float64) string { return sema.DoubleValue(v).String() }, ",")
 	case x.Rat != nil && v.Accuracy == result.Exact:

@@ -224,6 +224,9 @@ func valueText(v *result.Verdict, opt table.Options) string {
 	case result.Function:
 		return x.Formula
 	case result.Curve:
+		if x.RatPoints != nil {
+			return result.CurveText(x.RatPoints, number.Exact, ", ")
+		}
 		return result.CurveText(x.Points, func(v float64) string { return number.Of(v, 0).Format(v, 0) }, ", ")
 	}
 	if x.Rat != nil {

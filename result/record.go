@@ -279,8 +279,11 @@ func encodeValue(v Value) (kind string, value *datum, fraction string) {
 	if v.Kind == NoValue {
 		return "", nil, ""
 	}
-	if v.Rat != nil {
+	switch {
+	case v.Rat != nil:
 		fraction = v.Rat.RatString()
+	case v.RatPoints != nil:
+		fraction = CurveText(v.RatPoints, (*big.Rat).RatString, ",")
 	}
 	return v.Kind.String(), (*datum)(&v), fraction
 }
@@ -308,7 +311,7 @@ func (v *Value) Text() string {
 }
 
 // CurveText is a list of points as tools print it, with what is between two things.
-func CurveText(points [][]float64, number func(float64) string, between string) string {
+func CurveText[N any](points [][]N, number func(N) string, between string) string {
 	list := make([]string, len(points))
 	for i, x := range points {
 		var numbers []string
@@ -382,8 +385,8 @@ func (d *datum) curve(text []byte) error {
 	}
 	*d = datum{Kind: Curve}
 	for _, x := range points {
-		if len(x) < 2 || len(x) != len(points[0]) {
-			return fmt.Errorf("the value is %s, want points of as many numbers each, two at least", text)
+		if len(x) < 1 || len(x) != len(points[0]) {
+			return fmt.Errorf("the value is %s, want points of as many numbers each", text)
 		}
 		point := make([]float64, len(x))
 		for i, v := range x {
@@ -424,6 +427,10 @@ func decodeValue(kind string, value *datum, fraction string) (v Value, err error
 	if fraction == "" {
 		return v, nil
 	}
+	if v.Kind == Curve {
+		v.RatPoints, err = parseFractions(fraction, v.Points)
+		return v, err
+	}
 	if !numeric {
 		return v, fmt.Errorf("the fraction is %s and the value is %s", fraction, value)
 	}
@@ -432,6 +439,30 @@ func decodeValue(kind string, value *datum, fraction string) (v Value, err error
 	}
 	v.Rat, err = parseFraction(fraction, v.Num)
 	return v, err
+}
+
+// parseFractions reads the points that CurveText prints: "[(1/6,3)]". Fractions that are not the numbers beside them are refused.
+func parseFractions(text string, near [][]float64) ([][]*big.Rat, error) {
+	parts := strings.Split(strings.NewReplacer("[", "", "]", "", "(", "", ")", "").Replace(text), ",")
+	var points [][]*big.Rat
+	for _, x := range near {
+		var point []*big.Rat
+		for _, v := range x {
+			if len(parts) == 0 {
+				return nil, fmt.Errorf("the fractions are %s, want one for each number", text)
+			}
+			fraction, err := parseFraction(parts[0], v)
+			if err != nil {
+				return nil, err
+			}
+			point, parts = append(point, fraction), parts[1:]
+		}
+		points = append(points, point)
+	}
+	if CurveText(points, (*big.Rat).RatString, ",") != text {
+		return nil, fmt.Errorf("the fractions are %s, want one for each number", text)
+	}
+	return points, nil
 }
 
 // parseFraction reads "1/6" or "3". A fraction that is not the number beside it is refused.

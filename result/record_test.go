@@ -27,6 +27,8 @@ func TestVerdicts(t *testing.T) {
 			Confidence: 0.99, Samples: 1 << 60, Steps: &result.Steps{Min: 1, Max: 2, Mean: 1.5}, Seed: &seed,
 		},
 		{Err: &result.Failure{Class: result.Model, Message: "m", File: "f", Pos: syntax.Pos{Line: 2, Col: 3}}},
+		{Value: result.Value{Kind: result.Curve, Points: [][]float64{{0.5, 3}}, RatPoints: [][]*big.Rat{{big.NewRat(1, 2), big.NewRat(3, 1)}}}, Accuracy: result.Exact},
+		{Value: result.Value{Kind: result.Curve, Points: [][]float64{{0.25}}, RatPoints: [][]*big.Rat{{big.NewRat(1, 4)}}}, Accuracy: result.Exact},
 		{Value: result.Value{Kind: result.Curve, Num: 1e-6, Points: [][]float64{{0, 0.8}, {0.5, math.Inf(1)}}}, Accuracy: result.Bounded},
 		{Value: result.Value{Kind: result.Function, Formula: "(p+1)/q"}, Accuracy: result.Exact},
 		{Value: result.Value{Kind: result.Function, Formula: "Infinity"}}, // which is a name
@@ -70,7 +72,7 @@ func TestVerdicts(t *testing.T) {
 // TestAllFields: whoever adds a field to a verdict is reminded of its record.
 func TestAllFields(t *testing.T) {
 	for typ, want := range map[reflect.Type]int{
-		reflect.TypeFor[result.Verdict](): 25, reflect.TypeFor[result.Value](): 7, reflect.TypeFor[result.Failure](): 4,
+		reflect.TypeFor[result.Verdict](): 25, reflect.TypeFor[result.Value](): 8, reflect.TypeFor[result.Failure](): 4,
 		reflect.TypeFor[result.Steps](): 3, reflect.TypeFor[result.Interval](): 2, reflect.TypeFor[result.Listing](): 3, reflect.TypeFor[result.StateValue](): 3,
 	} {
 		if n := typ.NumField(); n != want {

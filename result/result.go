@@ -62,6 +62,8 @@ type Value struct {
 	// Points are the corners of a curve, in the order of their first numbers. Each can be
 	// had, and what can be had lies beyond no mean of them by more than Num in every number.
 	Points [][]float64
+	// RatPoints has the same numbers as Points as fractions, if they are known exactly; otherwise it is nil.
+	RatPoints [][]*big.Rat
 }
 
 // Kind is the kind of a Value; the zero Kind means that there is no value.

@@ -229,6 +229,8 @@ func contractLines() map[string]int {
 		"solve --size 2 --max 8":                                                                      0,
 		"solve --size 2 --max 8 --layers":                                                             0,
 		"solve --size 2":                                                                              80,
+		"train 2x2.ntuple --size 2 --games 20 --seed 1":                                               0,
+		"train 2x2.ntuple --size 2 --games 20 --largest 3":                                            80,
 		"policy --size 2 --max 8 --board 2\x00.\x00/\x00.\x002":                                       0,
 		"policy --size 2 --max 8 --board 2\x00.\x00/\x00.\x003":                                       80,
 		"bound pref:left,up,down,right --size 2 --max 8 --certificate proof":                          0,

@@ -35,7 +35,7 @@ type simulateCmd struct {
 	Changes     bool     `help:"Only states in which a shown variable changes."`
 	Probs       bool     `help:"Show the probability of every step."`
 	Rewards     bool     `help:"Show rewards."`
-	NoLoopCheck bool     `help:"Go on at a deterministic self-loop, which would repeat for ever."`
+	NoLoopCheck bool     `help:"Go on at a self-loop that repeats for ever."`
 
 	Board  bool         `name:"as-board" aliases:"board" help:"Draw the variables v_0, v_1, ... as a board of 2048."`
 	Cols   int          `help:"Columns of the board (default: those of a generated model, otherwise a square board)." placeholder:"C"`

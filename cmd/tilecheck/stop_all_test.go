@@ -195,6 +195,7 @@ func stoppables() []stoppable {
 		{name: "solve", args: []string{"solve", "--size", "4", "--max", "2048"}, limited: true},
 		{name: "solve memory", args: []string{"solve", "--size", "4", "--max", "2048", "--memory", "50MB"}, limited: true},
 		{name: "solve out", args: []string{"solve", "--size", "4", "--max", "2048", "--out", "table"}, limited: true, leaves: `^table\.work$`},
+		{name: "train", args: []string{"train", "net.ntuple", "--games", "100000000", "--seed", "1"}, limited: true},
 		{name: "policy", args: []string{"policy", "--size", "4", "--max", "2048", "--play"}, limited: true},
 		{name: "export-strategy", args: []string{"export-strategy", "random", "--size", "4", "--max", "2048", "--max-states", "1000000000", "-o", "chain"}, limited: true},
 		{name: "bound", args: []string{"bound", "expectimax:eval=snake,depth=6", "--states", "100000000", "--certificate", "proof"}, limited: true},

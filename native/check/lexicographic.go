@@ -35,13 +35,14 @@ func (e *evaluation) lexicographic(formula *logic.Formula, objectives []*objecti
 		}
 		optima = append(optima, optimum)
 	}
-	out := result.Value{Kind: result.Curve, Points: make([][]float64, 1)}
+	out := result.Value{Kind: result.Curve, Points: make([][]float64, 1), RatPoints: make([][]*big.Rat, 1)}
 	for k, optimum := range optima {
-		value, exact := objectives[k].value(optimum).Float64()
+		fraction := objectives[k].value(optimum)
+		value, exact := fraction.Float64()
 		if !exact {
 			out.Num = max(out.Num, math.Abs(value)*0x1p-52)
 		}
-		out.Points[0] = append(out.Points[0], value)
+		out.Points[0], out.RatPoints[0] = append(out.Points[0], value), append(out.RatPoints[0], fraction)
 	}
 	return out, nil, nil
 }

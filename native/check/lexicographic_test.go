@@ -53,6 +53,10 @@ rewards "ever" true : 1; endrewards`
 			}
 		}
 	}
+	v := storm(t, model, result.Bounded, `multilex(R{"r"}min=? [ C ], Pmax=? [ F s=1 ])`)[0]
+	if got := result.CurveText(v.Value.RatPoints, (*big.Rat).RatString, ","); got != "[(0,2/5)]" {
+		t.Errorf("fractions %s", got)
+	}
 	checkStorm(t, strings.Replace(model, "mdp", "dtmc", 1), `multilex(Pmax=? [ F s=1 ])`, "?multilex(...) for a DTMC, want an MDP")
 }
 

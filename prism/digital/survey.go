@@ -60,12 +60,12 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	case logic.Reward:
 		path := formula.Objective.Path
 		if path == nil || !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
-			t.unsupported(formula.Objective.X.Pos(), "found a reward objective other than F, which digital clocks do not support")
+			t.unsupported(formula.Objective.X.Pos(), "found %s, want R of F for digital clocks", logic.Describe(formula.Objective.X))
 			return
 		}
 		t.surveyStateFormula(path.Right, true)
 	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives, logic.Lexicographic:
-		t.unsupported(expr.Pos(), "found an operator that digital clocks do not support, want P or R of the initial state")
+		t.unsupported(expr.Pos(), "found %s, which digital clocks do not support, want P or R of the initial state", logic.Describe(expr))
 	case logic.Label:
 		t.surveyStateFormula(expr, true)
 	default:
@@ -81,7 +81,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 func (t *translation) surveyPath(path *logic.Path) {
 	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
 	if !path.Operator || path.Negated || !isSupported {
-		t.unsupported(path.Whole.Pos(), "found a path formula that digital clocks do not support, want F, U or G of state formulas")
+		t.unsupported(path.Whole.Pos(), "found %s, which digital clocks do not support, want F, U or G of state formulas", logic.Describe(path.Whole))
 		return
 	}
 	if path.Left != nil {

@@ -157,6 +157,26 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// What only Storm has is laid out so that it reads back as the same properties.
+func TestStorm(t *testing.T) {
+	const text = "P=? [ F x=1||G x<3 ];\nRmin=?[Cdiscount=0.9];\nR{\"r\"}=? [ C<=3 discount=1/2 ];\nR=? [ F x=1 || F x=2 ];\nmultilex(Pmax=? [F x=1],Rmin=? [ C ]);\n"
+	tree, err := syntax.ParsePropertiesOf(syntax.Storm, "m.props", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := format.Source(syntax.Storm, "m.props", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := syntax.ParsePropertiesOf(syntax.Storm, "m.props", once)
+	if err != nil || !syntax.Equal(tree, again) {
+		t.Errorf("laid out it is another text, or %v:\n%s", err, once)
+	}
+	if twice, err := format.Source(syntax.Storm, "m.props", once); err != nil || string(twice) != string(once) {
+		t.Errorf("laid out twice: %v\n%s", err, twice)
+	}
+}
+
 // Our own examples are as we lay them out.
 func TestExamples(t *testing.T) {
 	n := 0

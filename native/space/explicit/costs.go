@@ -57,7 +57,10 @@ func (s *Space) costRange(i int) (first, end int) {
 // importedCosts is Costs for an imported space: the fractions of the files, or their float64 values
 // if all of these are whole numbers.
 func (s *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err error) {
-	reward := &s.model.Rewards[index]
+	reward, err := s.importedReward(index)
+	if err != nil {
+		return nil, nil, err
+	}
 	values, rats := reward.Choice, reward.ChoiceRat
 	if s.model.Kind != sparse.MDP {
 		transitionReward := s.imported.transitionRewards[index]

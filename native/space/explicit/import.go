@@ -126,7 +126,7 @@ func (s *Space) checkRange(file string) {
 	for i := range model.Rewards {
 		reward := &model.Rewards[i]
 		for _, value := range slices.Concat(reward.State, reward.Choice) {
-			if value != 0 && !isNormalFloat(value) && reward.Unfit == nil {
+			if value != 0 && !isNormalFloat(math.Abs(value)) && reward.Unfit == nil {
 				reward.Unfit, reward.Err = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", value)}, math.Inf(1)
 			}
 		}

@@ -28,7 +28,7 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 		return nil, fmt.Errorf("the quotient has no rewards for structure %d", index)
 	}
 	if s.imported != nil {
-		return &s.model.Rewards[index], nil
+		return s.importedReward(index)
 	}
 	if s.model.Exact() {
 		return s.exactReward(index)

@@ -11,8 +11,11 @@ import (
 
 // SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference of two structures: what is
 // earned, the sum of the items of at least 0, and what is lost, the sum of the others without their sign. Errors are those of
-// Reward. Negative rewards of files and quotients are errors.
+// Reward. Negative rewards of quotients are errors.
 func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
+	if s.imported != nil && s.quotient == nil {
+		return s.importedPart(index, 1), s.importedPart(index, -1), nil
+	}
 	parts, err := s.signedParts(index)
 	if err != nil {
 		return nil, nil, err
@@ -26,8 +29,8 @@ func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error)
 
 // signedParts returns the space with two reward structures: what is earned by Program.Rewards[index], and what is lost.
 func (s *Space) signedParts(index int) (*Space, error) {
-	if s.imported != nil || s.quotient != nil {
-		return nil, errors.New("found negative rewards in a file or a quotient")
+	if s.quotient != nil {
+		return nil, errors.New("found negative rewards in a quotient")
 	}
 	structure := &s.Program().Rewards[index]
 	parts := []sema.RewardStruct{{Name: structure.Name, Pos: structure.Pos}, {Name: structure.Name, Pos: structure.Pos}}
@@ -69,6 +72,9 @@ func dependsOnState(expr sema.Expr) (found bool) {
 // TransitionRewards does. Unlike Reward, it does not bound the rounding error of what is not a fraction.
 func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, error) {
 	reward, err := s.Reward(index)
+	if s.imported != nil && s.quotient == nil {
+		reward, err = &s.model.Rewards[index], nil
+	}
 	if err == nil {
 		var transitions TransitionReward
 		transitions.Values, transitions.Rats, err = s.TransitionRewards(index)

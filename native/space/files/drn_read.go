@@ -413,12 +413,7 @@ func (c *cursor) readRewards() ([]number, bool) {
 func (c *cursor) parseReward(text []byte, column int) (number, bool) {
 	trimmed := bytes.TrimLeft(text, " ")
 	field := field{bytes.TrimRight(trimmed, " "), column + len(text) - len(trimmed)}
-	reward, ok := c.parseValue(field, "reward", c.exact)
-	if ok && reward.float < 0 {
-		c.errorAt(field.column, "found reward %s, wanted none below 0", quote(field.text))
-		return reward, false
-	}
-	return reward, ok
+	return c.parseValue(field, "reward", c.exact)
 }
 
 // checkNumRewards reports whether a list of rewards has one for each structure. The first list may have one more, for a

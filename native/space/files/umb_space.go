@@ -441,13 +441,7 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 	if name != "" && !syntax.IsIdent(name) {
 		return reward, perTransition, fmt.Errorf("found the name %s, wanted a word", quote([]byte(name)))
 	}
-	value := func(column umbNumbers, i int) (number, error) {
-		x, err := column.get(i, builder.opts.Exact)
-		if err == nil && x.float < 0 {
-			err = fmt.Errorf("found the reward %v, wanted none below 0", x.float)
-		}
-		return x, err
-	}
+	value := func(column umbNumbers, i int) (number, error) { return column.get(i, builder.opts.Exact) }
 	var stateRewards, transitionRewards *rewardColumn
 	if column := builder.rewards[annotation.Name+"/states"]; column.There() {
 		stateRewards = newColumn(builder.umbFile.numStates, builder.opts.Exact)
