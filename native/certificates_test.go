@@ -21,7 +21,7 @@ import (
 // names begins. An answer of another kind must be proven.
 func uncertified() []string {
 	return []string{
-		"several objectives", "a ratio of rewards", "a weak until (W) with a lower bound", "a time bound among several temporal operators",
+		"several objectives", "negative rewards", "a ratio of rewards", "a weak until (W) with a lower bound", "a time bound among several temporal operators",
 		"arithmetic with the value of an operator", "a comparison of values", "a filter in a formula",
 		"an expression without operators", "models with clocks", "certificates are about all schedulers, not fair ones", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
 	}
@@ -174,5 +174,14 @@ endrewards
 				}
 			}
 		}
+	}
+}
+
+// TestNegativeRewardsNotProven wants the value of negative rewards, and the reason why there is no certificate.
+func TestNegativeRewardsNotProven(t *testing.T) {
+	const model = "dtmc\nmodule m\n x : [0..1];\n [] x=0 -> 0.5:(x'=1) + 0.5:true;\n [] x=1 -> true;\nendmodule\nrewards x=0 : -1; endrewards\n"
+	v := answers(t, model, "R=? [ F x=1 ];", result.Proven)[0]
+	if v.Err != nil || v.Bound == nil || !v.Bound.Contains(-2) || !slices.Contains(v.Warnings, native.NotProven+"there is no certificate of negative rewards") {
+		t.Errorf("found %v in %v, %v, %q", v.Value, v.Bound, v.Err, v.Warnings)
 	}
 }

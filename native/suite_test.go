@@ -26,6 +26,7 @@ func suiteDifferences() map[string]string {
 		paths  = "PRISM has no step bounds under E and A; we have"
 		order  = "PRISM's symbolic engines order choices in another way than its explicit one"
 		power  = "pow(1/4,1/2) has a fraction, 1/2, which PRISM refuses to compute, as its file says"
+		losses = "PRISM has no negative rewards; we have"
 	)
 	return map[string]string{
 		"functionality/verify/close_bounds.prism.props P>=0.1666666666 [ F s=7&d=x ]":                            narrow,
@@ -36,6 +37,7 @@ func suiteDifferences() map[string]string {
 		"functionality/verify/dtmcs/ltl/lec17dtmc.pm.nonprob.props filter(forall, E [ F[1,2] (s=2|s=4) ], true)": paths,
 		"functionality/verify/dtmcs/ltl/lec17dtmc.pm.nonprob.props filter(forall, A [ F[1,2] (s=2|s=4) ], true)": paths,
 		"bugfixes/exact-pow.prism.props P=? [ X s=1 ]":                                                           power,
+		"functionality/language/negative-rewards.prism.props R=? [ F s=7 ]":                                      losses,
 		"functionality/export/mdp/robot.prism.tra ":                                                              order,
 		"functionality/export/mdp/robot.prism3.trew ":                                                            order,
 	}

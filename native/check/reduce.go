@@ -138,6 +138,9 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		}
 		reward, err := o.bounds.reward(formula.Objective.Struct)
 		if err != nil {
+			if _, negative := evaluator.signed(formula.Objective.Struct); negative {
+				return evaluator.unsupported(expr, "found negative rewards, which a reduced model does not have")
+			}
 			return err
 		}
 		o.rewards[formula.Objective.Struct] = reward

@@ -80,3 +80,15 @@ func TestNotReduced(t *testing.T) {
 		}
 	}
 }
+
+// TestNegativeNotReduced wants negative rewards to be checked on the whole model, with a warning.
+func TestNegativeNotReduced(t *testing.T) {
+	const walk = "dtmc module m s:[0..3]; [] s<3 -> 0.5:(s'=s+1) + 0.5:true; [] s=3 -> true; endmodule rewards s<3 : -1; endrewards"
+	whole, small := reduced(t, walk, "R=? [ F s=3 ]\nR=? [ C<=2 ]")
+	for i, want := range []string{"-6", "-2"} {
+		v, w := whole[i], small[i]
+		if w.Err != nil || v.States != w.States || w.Value.Rat.RatString() != want || len(w.Warnings) != 1 || !strings.HasPrefix(w.Warnings[0], "not reduced: found negative rewards") {
+			t.Errorf("%s: %+v %v %v", v.Property, w.Value, w.Err, w.Warnings)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"errors"
 	"math/big"
 
 	"tilecheck/certify/certificate"
@@ -126,6 +127,9 @@ func (p *Prover) loadReward(index int) (*sparse.Reward, error) {
 	}
 	reward, err := p.opts.Reward(index)
 	if err != nil {
+		if _, _, signed := p.space.SignedReward(index); signed == nil {
+			return nil, errors.New("there is no certificate of negative rewards")
+		}
 		return nil, err
 	}
 	p.rewards[index] = reward
