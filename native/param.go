@@ -72,7 +72,7 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 	switch {
 	case job.States != nil:
 		return errors.New("states that were read from files have no parameters")
-	case wantsScheduler || job.Certificate != nil || method.proven || method.reduce:
+	case wantsScheduler || job.Certificate != nil || method.wantCertificates || method.reduce:
 		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
 	case job.Numeric.Accuracy == result.Float:
 		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
