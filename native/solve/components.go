@@ -157,7 +157,7 @@ func (index *unknownIndex) reset(members []uint32) {
 // caller must reset it.
 func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.init(sys.graph.NumStates())
-	local := &localSystem{minimize: sys.minimize, atMostOne: sys.atMostOne, rounding: sys.rounding, hasRewards: sys.reward != nil}
+	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
 	groups := sys.numberUnknowns(members, index)
 	sys.reserve(local, members)
 	for _, group := range groups {

@@ -71,7 +71,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	strategy := game.firstChoices()
 	zero, one, err := game.certain(ctx, left, right, strategy)
 	if err != nil {
@@ -90,7 +90,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	if err != nil {
 		return nil, err
 	}
-	guess.atMostOne, guess.maybe = true, sys.maybe
+	guess.isProbability, guess.maybe = true, sys.maybe
 	guess.values.set(one, 1)
 	d := newDeflation(game, guess, strategy, float)
 	if err := d.solve(ctx, float); err != nil {
@@ -234,7 +234,7 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	sys.values.set(set, 1)
 	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
 	sys.values.Scheduler = sys.stepScheduler.first()
@@ -254,7 +254,7 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	var finalChoices []uint32
 	if bound.High == Unbounded {
 		if sys.values, err = game.Until(ctx, left, right, opts); err != nil {

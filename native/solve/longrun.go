@@ -70,7 +70,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	// The values of transient states are absorption probabilities times gains.
 	sys.maybe = recurrent.Complement()
 	sys.reward = nil
-	sys.atMostOne = rewarded != nil
+	sys.isProbability = rewarded != nil
 	if rewarded != nil && !sys.exact() {
 		zero, one := sys.values.certainStates(graph, sys.maybe, recurrent)
 		sys.values.set(one, 1)

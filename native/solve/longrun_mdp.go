@@ -572,7 +572,7 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, known *spa
 		return nil, err
 	}
 	n := quotient.mecs.Num()
-	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(quotient.graph.NumStates())
+	sys.isProbability, sys.maybe = isProb, sparse.FullSet(quotient.graph.NumStates())
 	zero, nonzero, one, notOne := quotient.newSet(), quotient.newSet(), quotient.newSet(), quotient.newSet()
 	for i := range n {
 		s := n + i

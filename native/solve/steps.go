@@ -25,7 +25,7 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	sys.values.set(states, 1)
 	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
 	sys.values.Scheduler = sys.stepScheduler.first()
@@ -45,7 +45,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	var finalChoices []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
 		values, err := Until(ctx, graph, left, right, dir, opts)
@@ -300,7 +300,7 @@ func (sys *system) stepOptimum(s int) bestBounds {
 		}
 		bounds.upper = max(bounds.upper, hi)
 	}
-	if sys.atMostOne {
+	if sys.isProbability {
 		bounds.upper = min(bounds.upper, 1)
 	}
 	bounds.lower = min(bounds.lower, bounds.upper)

@@ -22,7 +22,7 @@ type system struct {
 	// maximizer has the states of a game in which the choice maximizes; in the others it minimizes. nil
 	// for other models, where minimize counts.
 	maximizer     *sparse.Set
-	atMostOne     bool // values are at most 1
+	isProbability bool // values are at most 1
 	maybe         *sparse.Set
 	choices       *sparse.Set    // the allowed choices; nil for all
 	reward        *sparse.Reward // nil for none
@@ -147,7 +147,7 @@ func (sys *system) optimum(s int) bestBounds {
 			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 		}
 	}
-	if sys.atMostOne {
+	if sys.isProbability {
 		bounds.upper = min(bounds.upper, 1)
 	}
 	bounds.lower = min(bounds.lower, bounds.upper)
