@@ -138,7 +138,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	}
 	product, err := sparse.NewProduct(e.ctx, e.graph.Model, memory, starts, nil, math.MaxInt32)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	goal, outside := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
@@ -200,11 +200,11 @@ func (a *abstraction) committing(exprs ...sema.Expr) ([]*commitment, error) {
 	for _, formula := range formulas {
 		product, err := a.product(automata.New(formula, automata.Limits{}))
 		if err != nil {
-			return nil, a.large(err)
+			return nil, a.tooLargeError(err)
 		}
 		states, err := a.winning(product, surely{a.evaluation})
 		if err != nil {
-			return nil, a.large(err)
+			return nil, a.tooLargeError(err)
 		}
 		c := &commitment{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
 		for i := range states.All() {
@@ -361,7 +361,7 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 	}
 	built, err := sparse.NewProduct(e.ctx, e.graph.Model, continuing{automatonMemory{c.reader}}, starts, nil, math.MaxInt32)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(built.Model), c.product.auto, built.Pairs, built.Start, built.Choice}}
 	chain.given = newNumbers(len(built.Pairs), probability.acc)

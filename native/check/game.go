@@ -96,7 +96,7 @@ func (e *evaluation) gameLTL(x sema.Expr, dir solve.Direction) (*numbers, error)
 	}
 	v, err := a.gameParity(f, dir)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	return v, nil
 }
@@ -105,7 +105,7 @@ func (e *evaluation) gameLTL(x sema.Expr, dir solve.Direction) (*numbers, error)
 func (a *abstraction) gameReach(f *automata.Formula, dir solve.Direction) (*numbers, error) {
 	p, err := a.product(automata.New(f, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	v, err := a.solved(p.sides(a.evaluation, dir).Until(a.ctx, p.all(), p.states(automata.Accepted), a.opts))
 	if err != nil {

@@ -34,7 +34,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	}
 	product, err := a.product(automata.New(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	var schedulers quantifier = surely{e}
 	if e.fair() {
@@ -42,7 +42,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	}
 	goal, err := a.winning(product, schedulers)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	wantsScheduler := e.opts.Scheduler
 	e.opts.Scheduler = false // a scheduler of the product is not one of the model
@@ -90,7 +90,7 @@ func (a *abstraction) product(auto *automata.Automaton, err error) (*productMode
 }
 
 // large adds the position of the formula to the error that its automaton is too large.
-func (a *abstraction) large(err error) error {
+func (a *abstraction) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return a.unsupported(a.root, "found a path formula whose automaton is too large")
 	}
@@ -106,11 +106,11 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	}
 	product, err := a.product(automata.New(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	goal, err := a.winning(product, possibly{})
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	reached := product.ExistsUntil(product.all(), goal)
 	out := sparse.NewSet(len(product.startStates))
@@ -179,7 +179,7 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 	}
 	product, err := a.product(automata.NewPrefixes(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	values, err := e.rewardUntil(product, product.reward(reward), dir)
 	if err != nil {

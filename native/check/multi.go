@@ -296,7 +296,7 @@ func (e *evaluation) linear(o *objective, expr sema.Expr, negated bool) error {
 	}
 	auto, err := automata.New(formula, automata.Limits{})
 	if err != nil {
-		return a.large(err)
+		return a.tooLargeError(err)
 	}
 	o.form, o.reader = linear, &automatonReader{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
 	return nil

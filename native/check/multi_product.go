@@ -93,7 +93,7 @@ func (m *multi) remember(next memory, state uint32) (memory, error) {
 	for i, column := range m.column {
 		autoState, err := m.objectives[i].reader.step(autoStates[column], state)
 		if err != nil {
-			return next, m.large(err)
+			return next, m.tooLargeError(err)
 		}
 		autoStates[column] = autoState
 	}
@@ -102,7 +102,7 @@ func (m *multi) remember(next memory, state uint32) (memory, error) {
 }
 
 // large adds the position of the property to the error that an automaton is too large.
-func (m *multi) large(err error) error {
+func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return m.unsupported(m.p.X, "found a path formula in multi(...) whose automaton is too large")
 	}
@@ -280,7 +280,7 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 
 // addSatisfying adds the members of an end component from which a scheduler can stay in it and satisfy the open objectives.
 func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members []uint32, choices *sparse.Set) error {
-	if len(m.openObjectives(satisfied, members[0])) == 0 {
+	if len(m.jumpingObjectives(satisfied, members[0])) == 0 {
 		for _, s := range members {
 			satisfying.Add(int(s))
 		}
