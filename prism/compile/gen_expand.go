@@ -58,7 +58,7 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
 	generator.noFacts = generator.facts
 	generator.emitLeaf = generator.writeLeaf
-	generator.registerModel()
+	generator.registerCommands()
 	if err := generator.prepareMoves(); err != nil {
 		return nil, nil, err
 	}

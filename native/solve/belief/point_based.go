@@ -257,7 +257,7 @@ func (search *pointBased) backup(belief floatBelief) {
 	}
 	added := alphaVector{observation: observation, action: action, next: search.completeEdges(observation, action, edges)}
 	for _, s := range search.statesOf[observation] {
-		added.values = append(added.values, search.valueIn(&added, s))
+		added.values = append(added.values, search.alphaValue(&added, s))
 	}
 	// Dominated vectors leave byObservation. They stay in search.vectors, since other vectors may continue with them.
 	kept := slices.DeleteFunc(search.byObservation[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
@@ -327,8 +327,8 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	return sum
 }
 
-// valueIn computes the value of an alpha vector in a state from the vectors that continue it.
-func (search *pointBased) valueIn(vector *alphaVector, s uint32) float64 {
+// alphaValue computes the value of an alpha vector in a state from the vectors that continue it.
+func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	sum := search.immediateValue(s, vector.action)
 	first, end := search.model.Row(search.choiceOf(s, vector.action))
 	for j := first; j < end; j++ {
