@@ -89,7 +89,7 @@ func (a *abstraction) product(auto *automata.Automaton, err error) (*productMode
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
-// large adds the position of the formula to the error that its automaton is too large.
+// tooLargeError adds the position of the formula to the error that its automaton is too large.
 func (a *abstraction) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return a.unsupported(a.root, "found a path formula whose automaton is too large")

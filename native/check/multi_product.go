@@ -101,7 +101,7 @@ func (m *multi) remember(next memory, state uint32) (memory, error) {
 	return next, nil
 }
 
-// large adds the position of the property to the error that an automaton is too large.
+// tooLargeError adds the position of the property to the error that an automaton is too large.
 func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return m.unsupported(m.p.X, "found a path formula in multi(...) whose automaton is too large")
