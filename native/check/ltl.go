@@ -51,7 +51,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 		return nil, err
 	}
 	if wantsScheduler {
-		e.wanted.controller, err = e.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
+		e.schedulerRequest.controller, err = e.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 
 // reach returns the minimal or maximal probability of reaching goal in the product.
 func (e *evaluation) reach(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
-	return e.solved(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
+	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
 }
 
 // product builds the product of the model with the initial part of an automaton. Start s of the product is state s
@@ -136,9 +136,9 @@ func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 		return truth{}, err
 	}
 	if formula.ForAll {
-		return known(set).not(), nil
+		return decidedTruth(set).not(), nil
 	}
-	return known(set), nil
+	return decidedTruth(set), nil
 }
 
 // timed returns the first temporal operator of a path formula that has a bound, or nil.
@@ -191,7 +191,7 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 // rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
 func (e *evaluation) rewardUntil(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.solved(product.sides(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
+		return e.toNumbers(product.sides(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
 	}
-	return e.solved(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
+	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
 }

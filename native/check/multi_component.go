@@ -104,7 +104,7 @@ func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 		}
 		combinations = extended
 		if len(combinations) > 1<<16 {
-			return nil, builder.unsupported(builder.p.X, "found multi(...) with path formulas whose automata have too many jumps")
+			return nil, builder.unsupported(builder.property.X, "found multi(...) with path formulas whose automata have too many jumps")
 		}
 	}
 	return combinations, nil

@@ -75,7 +75,7 @@ type bounds struct {
 
 // boundsOf computes the columns of vector i, unless they were computed before with at least as much effort.
 func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
-	if computed := p.computed[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
+	if computed := p.computedBounds[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
 		return computed, nil
 	}
 	proof := &vectorProof{Prover: p, index: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
@@ -83,8 +83,8 @@ func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error)
 	if err != nil {
 		return nil, err
 	}
-	p.computed[i] = &bounds{values, e}
-	return p.computed[i], nil
+	p.computedBounds[i] = &bounds{values, e}
+	return p.computedBounds[i], nil
 }
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.

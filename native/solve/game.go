@@ -100,14 +100,14 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		return Until(ctx, g, left, right, dir, opts)
 	}}
 	if opts.Exact {
-		return sys.values, improvement.exact(Max, d.strategy)
+		return sys.values, improvement.solveExactly(Max, d.strategy)
 	}
 	sys.values = d.sys.values
 	if sys.values.Converged {
 		sys.values.Scheduler = wantedStrategies(d.withMinimizer(), opts)
 		return sys.values, nil
 	}
-	return sys.values, improvement.narrow(Max, d.strategy)
+	return sys.values, improvement.narrowBounds(Max, d.strategy)
 }
 
 // wantedStrategies returns strategies of both sides if they are asked for.
@@ -297,8 +297,8 @@ func (game *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int
 	return sys.values, err
 }
 
-// wide reports whether some bounds of the states are wider than a relative width.
-func (v *Values) wide(states *sparse.Set, eps float64) bool {
+// hasWideBounds reports whether some bounds of the states are wider than a relative width.
+func (v *Values) hasWideBounds(states *sparse.Set, eps float64) bool {
 	for s := range states.All() {
 		if lo, hi := v.Lower[s], v.Upper[s]; hi > lo && (math.IsInf(hi, 1) || hi-lo > eps*hi) {
 			return true

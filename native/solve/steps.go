@@ -125,7 +125,7 @@ func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, x := range reward.State {
 		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(x)
-		if sys.exact() && reward.StateRat[s] != nil {
+		if sys.isExact() && reward.StateRat[s] != nil {
 			sys.values.Exact[s] = reward.StateRat[s]
 		}
 	}
@@ -146,7 +146,7 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 // steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
 // In a small chain it takes many steps by squaring a matrix, in a larger one by bounding a geometric series.
 func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
-	if sys.exact() {
+	if sys.isExact() {
 		return sys.exactSteps(ctx, opts, maybe, n)
 	}
 	meter := newStepMeter(ctx, opts, n)

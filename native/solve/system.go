@@ -50,9 +50,9 @@ func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts O
 	return &system{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
 }
 
-// exact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
+// isExact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
 // computation.
-func (sys *system) exact() bool { return sys.values.Exact != nil }
+func (sys *system) isExact() bool { return sys.values.Exact != nil }
 
 // endComponentOf returns the number of the end component that contains state s, or sparse.None.
 func (sys *system) endComponentOf(s int) uint32 {

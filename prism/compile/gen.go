@@ -49,7 +49,7 @@ func newMoveGenerator(model *Model, reserved int) moveGenerator {
 	return moveGenerator{
 		codeGenerator: codeGenerator{
 			graph: builder.graph, facts: builder.noFacts(),
-			computed: map[*term]typedCode{}, uses: map[*term]int{},
+			computedTerms: map[*term]typedCode{}, uses: map[*term]int{},
 		},
 		model: model, builder: builder, module: &wasm.Module{},
 		weights: map[*command][]wasm.Var[float64]{}, constantWeights: map[*command][]float64{},

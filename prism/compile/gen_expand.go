@@ -249,7 +249,7 @@ func (p *expandGenerator) moveFunction(move int) uint32 {
 	p.moveFunctions[move] = fn.Index
 	outer := p.codeGenerator
 	p.fn, p.facts = fn, p.noFacts
-	p.computed, p.computedOrder, p.uses = map[*term]typedCode{}, nil, map[*term]int{}
+	p.computedTerms, p.computedOrder, p.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	p.emitMoveFunction(move)
 	p.codeSize += fn.Size()
 	outer.measuredAt, outer.epoch = p.measuredAt, p.epoch

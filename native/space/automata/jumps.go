@@ -194,7 +194,7 @@ func (w *weakening) apply(formula ref) ref {
 		case operator.op == Next:
 			return w.diagram.next(w.apply(operator.left))
 		case operator.op == WeakUntil || slices.Contains(w.eventualities, variable):
-			return w.diagram.weak(w.apply(operator.left), w.apply(operator.right))
+			return w.diagram.weakUntil(w.apply(operator.left), w.apply(operator.right))
 		}
 		return falseRef
 	})
