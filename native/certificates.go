@@ -73,17 +73,17 @@ func (c *certificates) prove(ctx context.Context, property *prove.Property, verd
 	if c.noProver != nil {
 		return fmt.Errorf("there is no certificate without fractions: %w", c.noProver)
 	}
-	claim, proven, err := c.prover.Proven(ctx, property)
+	claim, proof, err := c.prover.Proven(ctx, property)
 	if err != nil {
 		c.recheck = c.recheck || errors.As(err, new(*prove.NotAccepted))
 		return err
 	}
-	if c.exact && proven.Number {
-		if err := sameFraction(verdict, proven); err != nil {
+	if c.exact && proof.Number {
+		if err := sameFraction(verdict, proof); err != nil {
 			return err
 		}
 	}
-	if err := adoptProof(verdict, proven, cmp.Or(c.epsilon, solve.DefaultEpsilon)); err != nil {
+	if err := adoptProof(verdict, proof, cmp.Or(c.epsilon, solve.DefaultEpsilon)); err != nil {
 		return err
 	}
 	c.claims = append(c.claims, claim)
@@ -91,13 +91,13 @@ func (c *certificates) prove(ctx context.Context, property *prove.Property, verd
 }
 
 // sameFraction returns an error unless the certificate proves the fraction in the verdict, and not an interval or another number.
-func sameFraction(verdict *result.Verdict, proven *certify.Result) error {
+func sameFraction(verdict *result.Verdict, proof *certify.Result) error {
 	switch {
 	case verdict.Value.Kind == result.Range:
 		return nil // its two numbers are the bounds of the certificate
-	case proven.Lower != nil && (proven.Upper == nil || proven.Lower.Cmp(proven.Upper) != 0):
+	case proof.Lower != nil && (proof.Upper == nil || proof.Lower.Cmp(proof.Upper) != 0):
 		return errors.New("the certificate proves an interval, and not the fraction")
-	case proven.Lower != nil && verdict.Value.Rat != nil && verdict.Value.Rat.Cmp(proven.Lower) != 0:
+	case proof.Lower != nil && verdict.Value.Rat != nil && verdict.Value.Rat.Cmp(proof.Lower) != 0:
 		return errors.New("the certificate proves another fraction; this is a bug: please report it")
 	}
 	return nil
@@ -108,20 +108,20 @@ const maxWidth = 1e-3
 
 // adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two answers contradict
 // each other, or if the proven interval is wider than maxWidth. A proven interval that is wider than epsilon causes a warning.
-func adoptProof(verdict *result.Verdict, proven *certify.Result, epsilon float64) error {
-	if contradicts(verdict, proven) {
+func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64) error {
+	if contradicts(verdict, proof) {
 		return errors.New("the certificate proves something else; this is a bug: please report it")
 	}
-	if proven.Number && verdict.Value.Kind != result.Range {
-		if err := checkWidth(verdict, relativeWidth(proven.Lower, proven.Upper), epsilon); err != nil {
+	if proof.Number && verdict.Value.Kind != result.Range {
+		if err := checkWidth(verdict, relativeWidth(proof.Lower, proof.Upper), epsilon); err != nil {
 			return err
 		}
 	}
 	verdict.Accuracy = result.Proven
-	if !proven.Number {
+	if !proof.Number {
 		return nil
 	}
-	bound := interval.Between(proven.Lower, proven.Upper)
+	bound := interval.Between(proof.Lower, proof.Upper)
 	verdict.Bound = &bound
 	verdict.BoundMethod = ""
 	if verdict.Value.Kind == result.Range {
@@ -129,20 +129,20 @@ func adoptProof(verdict *result.Verdict, proven *certify.Result, epsilon float64
 	}
 	verdict.Value.Num = min(max(verdict.Value.Num, bound.Lo), bound.Hi)
 	verdict.Value.Rat = nil
-	if proven.Lower != nil && proven.Upper != nil && proven.Lower.Cmp(proven.Upper) == 0 {
-		verdict.Value.Rat = new(big.Rat).Set(proven.Lower)
-		verdict.Value.Num, _ = proven.Lower.Float64()
+	if proof.Lower != nil && proof.Upper != nil && proof.Lower.Cmp(proof.Upper) == 0 {
+		verdict.Value.Rat = new(big.Rat).Set(proof.Lower)
+		verdict.Value.Num, _ = proof.Lower.Float64()
 	}
 	return nil
 }
 
 // contradicts reports whether the answers of a verdict and of a certificate cannot both be true.
-func contradicts(verdict *result.Verdict, proven *certify.Result) bool {
+func contradicts(verdict *result.Verdict, proof *certify.Result) bool {
 	isBoolean := verdict.Value.Kind == result.Boolean
-	if !proven.Number {
-		return !isBoolean || verdict.Value.Bool != proven.Holds
+	if !proof.Number {
+		return !isBoolean || verdict.Value.Bool != proof.Holds
 	}
-	bound := interval.Between(proven.Lower, proven.Upper)
+	bound := interval.Between(proof.Lower, proof.Upper)
 	areDisjoint := verdict.Bound != nil && (verdict.Bound.Lo > bound.Hi || verdict.Bound.Hi < bound.Lo)
 	return isBoolean || areDisjoint
 }

@@ -46,13 +46,13 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 		}
 		return loss(verdict, &treeVerdict), nil
 	}
-	found, err := tree.Find(ctx, &tree.Task{Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack, Judge: judge})
+	foundTree, err := tree.Find(ctx, &tree.Task{Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack, Judge: judge})
 	if err != nil {
 		return err
 	}
-	header := model.treeHead(property, found, verdict)
+	header := model.treeHead(property, foundTree, verdict)
 	verdict.Warnings = append(verdict.Warnings, header[1:]...)
-	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, found) })
+	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, foundTree) })
 }
 
 // checkTreeExport returns an error if a scheduler cannot be written as a tree to a file with the given extension.
@@ -64,31 +64,31 @@ func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension str
 		return fmt.Errorf("found %s, want one for a tree whose value is known", noun.Count(len(initial), "initial state"))
 	case extension == ".prism" && model.tree == nil:
 		return errors.New("the states are not those of a model text, want a tree as text or .dot")
-	case extension == ".prism" && composed(model.tree):
+	case extension == ".prism" && hasSystemBlock(model.tree):
 		return errors.New("found a system block, to which no module can be added; want a tree as text or .dot")
 	}
 	return nil
 }
 
 // treeHead returns a description of a tree in one line, followed by warnings.
-func (model *exploredModel) treeHead(property *check.Property, found *tree.Found, verdict *result.Verdict) []string {
+func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.Found, verdict *result.Verdict) []string {
 	lossText := "its value is the best one"
-	if found.Loss > 0 {
-		lossText = fmt.Sprintf("its value is at most %.3g from the best one", found.Loss)
+	if foundTree.Loss > 0 {
+		lossText = fmt.Sprintf("its value is at most %.3g from the best one", foundTree.Loss)
 	}
-	leaves := fmt.Sprintf("%d leaves", found.Root.Leaves())
-	if found.Root.Leaves() == 1 {
+	leaves := fmt.Sprintf("%d leaves", foundTree.Root.Leaves())
+	if foundTree.Root.Leaves() == 1 {
 		leaves = "1 leaf"
 	}
-	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %s; %s, %s", property.Text, leaves, found.Root.Depth(), noun.Count(found.States, "state"), lossText, verdict.Value.Text())}
-	if found.Stopped {
-		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", found.Judged))
+	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %s; %s, %s", property.Text, leaves, foundTree.Root.Depth(), noun.Count(foundTree.States, "state"), lossText, verdict.Value.Text())}
+	if foundTree.Stopped {
+		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", foundTree.Judged))
 	}
 	return head
 }
 
 // writeTree writes the lines of head as comments, and then a tree in the form that a file extension selects.
-func (model *exploredModel) writeTree(w io.Writer, extension string, head []string, found *tree.Found) error {
+func (model *exploredModel) writeTree(w io.Writer, extension string, head []string, foundTree *tree.Found) error {
 	for _, line := range head {
 		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (model *exploredModel) writeTree(w io.Writer, extension string, head []stri
 	}
 	switch extension {
 	case ".dot":
-		return found.Dot(w)
+		return foundTree.Dot(w)
 	case ".prism":
 		if err := syntax.Fprint(w, model.tree, syntax.Options{}); err != nil {
 			return err
@@ -104,13 +104,13 @@ func (model *exploredModel) writeTree(w io.Writer, extension string, head []stri
 		if _, err := io.WriteString(w, "\n"); err != nil {
 			return err
 		}
-		return found.Module(w, moduleName(found.Space.Declares()))
+		return foundTree.Module(w, moduleName(foundTree.Space.Declares()))
 	}
-	return found.Text(w)
+	return foundTree.Text(w)
 }
 
-// composed reports whether a model has a system block.
-func composed(model *syntax.Model) bool {
+// hasSystemBlock reports whether a model has a system block.
+func hasSystemBlock(model *syntax.Model) bool {
 	return slices.ContainsFunc(model.Items, func(item syntax.Item) bool {
 		_, isSystem := item.(*syntax.System)
 		return isSystem

@@ -17,9 +17,9 @@ import (
 // timedStates is an instance of a timed automaton, by the MDP with integer clocks (digital clocks). The largest values of the
 // clocks depend on the property. Properties with the same largest values share an MDP.
 type timedStates struct {
-	method *statesMethod
-	proven bool                   // certificates are wanted; there are none for timed automata
-	spaces map[string]*timedSpace // by digital.Model.Key
+	method           *statesMethod
+	wantCertificates bool                   // certificates are wanted; there are none for timed automata
+	spaces           map[string]*timedSpace // by digital.Model.Key
 }
 
 // timedSpace is an MDP, or the error of building it.
@@ -42,8 +42,8 @@ func newTimedStates(method method, program *sema.Program) (*timedStates, error) 
 		return nil, unsupported(program, "schedulers are exported of models without clocks, found a %s", program.Type)
 	}
 	withoutProofs := *statesMethod
-	withoutProofs.proven = false
-	return &timedStates{method: &withoutProofs, proven: statesMethod.proven, spaces: make(map[string]*timedSpace)}, nil
+	withoutProofs.wantCertificates = false
+	return &timedStates{method: &withoutProofs, wantCertificates: statesMethod.wantCertificates, spaces: make(map[string]*timedSpace)}, nil
 }
 
 // unsupported returns the error of a program that cannot be checked.
@@ -68,7 +68,7 @@ func (t *timedStates) check(ctx context.Context, property *checkedProperty) resu
 		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}
 	}
 	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated.Property, Program: translated.Program, File: property.File}, property.constants, property.keep})
-	if t.proven {
+	if t.wantCertificates {
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+"there is no certificate of models with clocks")
 	}
 	if space.warning != "" {

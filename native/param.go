@@ -55,9 +55,9 @@ func (r *run) parametric(method method) error {
 			return nil, nil, err
 		}
 		if !program.Parametric { // no parameter occurs in the model
-			return r.closed(&exact, program)
+			return r.parameterlessInstance(&exact, program)
 		}
-		model, err := exact.open(r.ctx, r.plan, valuation, program)
+		model, err := exact.parametricInstance(r.ctx, r.plan, valuation, program)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -72,7 +72,7 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 	switch {
 	case job.States != nil:
 		return errors.New("states that were read from files have no parameters")
-	case wantsScheduler || job.Certificate != nil || method.proven || method.reduce:
+	case wantsScheduler || job.Certificate != nil || method.wantCertificates || method.reduce:
 		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
 	case job.Numeric.Accuracy == result.Float:
 		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
@@ -84,8 +84,8 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 // everywhere is positive.
 const maxPoints = 12
 
-// open returns the instance of a program with parameters, at the first point of the region that is suitable.
-func (method *statesMethod) open(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*openModel, error) {
+// parametricInstance returns the instance of a program with parameters, at the first point of the region that is suitable.
+func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*openModel, error) {
 	open := &openModel{program: program}
 	if modelType := open.program.Type; modelType != syntax.DTMC && modelType != syntax.CTMC && modelType != syntax.MDP {
 		return nil, unsupported(open.program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(modelType.String()))
@@ -168,23 +168,23 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	if err != nil {
 		return err
 	}
-	var found error
+	var dependenceErr error
 	var inspect func(expr sema.Expr)
 	inspect = func(expr sema.Expr) {
 		sema.Inspect(expr, func(expr sema.Expr) bool {
 			switch expr := expr.(type) {
 			case *sema.Param:
-				found = &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", expr.Name)}
+				dependenceErr = &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", expr.Name)}
 			case *sema.Label:
 				if expr.Index >= 0 {
 					inspect(property.Program.Labels[expr.Index].X)
 				}
 			}
-			return found == nil
+			return dependenceErr == nil
 		})
 	}
 	inspect(property.X)
-	return found
+	return dependenceErr
 }
 
 // check implements instance: it computes the value as a function of the parameters, and compares it with the value

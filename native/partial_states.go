@@ -99,7 +99,7 @@ type partialStates struct {
 	*statesMethod
 	model     *compile.Model
 	first     *check.Checker // of the first states
-	whole     *exploredModel // all states; nil until they are explored
+	fullModel *exploredModel // all states; nil until they are explored
 	lastLimit int            // the limit of states of the last exploration
 	err       error          // the error of the last exploration
 }
@@ -137,7 +137,7 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 	}
 	partial.exploreAll(ctx, maxStates)
 	_, limitExceeded := errors.AsType[*explicit.LimitError](partial.err)
-	tooLarge := partial.whole != nil && partial.whole.space.Model().NumStates() > wholeStates
+	tooLarge := partial.fullModel != nil && partial.fullModel.space.Model().NumStates() > wholeStates
 	if limitExceeded || tooLarge {
 		return verdict
 	}
@@ -147,8 +147,8 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 // checkTruncated answers a property from a part of the states: from the states that its horizon reaches, or in bounds, which greater
 // parts narrow. It reports false for a property that needs all states.
 func (partial *partialStates) checkTruncated(ctx context.Context, property *checkedProperty) (verdict result.Verdict, ok bool) {
-	if partial.whole != nil {
-		return partial.whole.check(ctx, property), true
+	if partial.fullModel != nil {
+		return partial.fullModel.check(ctx, property), true
 	}
 	t := partial.newTruncation(property)
 	if !t.horizon && !t.bounds {
@@ -227,7 +227,7 @@ func (t *truncation) explore(ctx context.Context) (again bool) {
 	model.property = t.property
 	switch {
 	case space.Unexplored() == nil:
-		t.whole = model
+		t.fullModel = model
 		verdict := model.check(ctx, t.property)
 		t.answer, t.answered = &verdict, true
 		return false
@@ -278,12 +278,12 @@ func (partial *partialStates) checkExplored(ctx context.Context, property *check
 		}
 		return result.Verdict{Err: failed}
 	}
-	return partial.whole.check(ctx, property)
+	return partial.fullModel.check(ctx, property)
 }
 
 // exploreAll explores the whole model, up to maxStates states (0 for no limit), unless it did so before.
 func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
-	if partial.whole != nil || partial.err != nil && partial.lastLimit == maxStates {
+	if partial.fullModel != nil || partial.err != nil && partial.lastLimit == maxStates {
 		return
 	}
 	opts := partial.build
@@ -293,7 +293,7 @@ func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
 	partial.err = err
 	switch {
 	case err == nil:
-		partial.whole = partial.newExploredModel(space, nil)
+		partial.fullModel = partial.newExploredModel(space, nil)
 	case ctx.Err() != nil:
 		partial.lastLimit = -1 // the next property may have more time or memory
 	}

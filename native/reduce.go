@@ -26,7 +26,7 @@ func (model *exploredModel) checkReduced(ctx context.Context, property *check.Pr
 	case err != nil:
 		return result.Verdict{Err: check.Failure(err, property.File, property.Pos)}
 	}
-	verdict := check.New(reduced.Space.Compiled(), reduced.Space, model.checking).Check(ctx, property)
+	verdict := check.New(reduced.Space.Compiled(), reduced.Space, model.checkOptions).Check(ctx, property)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict
 }

@@ -26,16 +26,16 @@ type run struct {
 
 // shared is the part of a run that await reads.
 type shared struct {
-	mu       sync.Mutex
-	returned bool // await has returned
-	verdicts []result.Verdict
-	kept     *incomplete // the verdict of the property that is being checked; nil if it has no value yet
+	mu                sync.Mutex
+	returned          bool // await has returned
+	verdicts          []result.Verdict
+	incompleteVerdict *incomplete // the verdict of the property that is being checked; nil if it has no value yet
 }
 
 // incomplete is a verdict that has its value and lacks something else.
 type incomplete struct {
 	verdict result.Verdict
-	missing string // the beginning of the message that says what it lacks
+	note    string // the beginning of the message that says what it lacks
 }
 
 // await runs the work of a plan. When the context ends, it returns at once, with the verdicts found so far.
@@ -72,9 +72,9 @@ func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 				finished--
 				if finished < 0 {
 					verdict := result.Verdict{Err: failure(reason, result.Other, task.Source.File, task.Pos)}
-					if r.kept != nil {
-						verdict = unfinished(r.kept.verdict, r.kept.missing, verdict.Err)
-						r.kept = nil
+					if r.incompleteVerdict != nil {
+						verdict = unfinished(r.incompleteVerdict.verdict, r.incompleteVerdict.note, verdict.Err)
+						r.incompleteVerdict = nil
 					}
 					r.verdicts = append(r.verdicts, r.complete(task, constants, verdict))
 				}
@@ -92,7 +92,7 @@ func (r *run) add(task *runner.Task, constants []result.Constant, verdict result
 		return
 	}
 	r.verdicts = append(r.verdicts, r.complete(task, constants, verdict))
-	r.kept = nil
+	r.incompleteVerdict = nil
 	if report := r.plan.Job.Verdict; report != nil {
 		report(&r.verdicts[len(r.verdicts)-1])
 	}
@@ -102,7 +102,7 @@ func (r *run) add(task *runner.Task, constants []result.Constant, verdict result
 func (r *run) keepIncomplete(verdict *incomplete) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kept = verdict
+	r.incompleteVerdict = verdict
 }
 
 // checkPlan checks the plan. It is an error if an output is for one property and the plan has several verdicts.
@@ -219,11 +219,11 @@ func (r *run) compile(method method, model sema.Valuation) (*sema.Program, insta
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.closed(method, program)
+	return r.parameterlessInstance(method, program)
 }
 
-// closed returns the instance of a program without parameters.
-func (r *run) closed(method method, program *sema.Program) (*sema.Program, instance, error) {
+// parameterlessInstance returns the instance of a program without parameters.
+func (r *run) parameterlessInstance(method method, program *sema.Program) (*sema.Program, instance, error) {
 	if program.Type == syntax.PTA {
 		instance, err := newTimedStates(method, program)
 		return program, instance, err

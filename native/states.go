@@ -18,16 +18,16 @@ import (
 
 // statesMethod is the method that builds the state space.
 type statesMethod struct {
-	file        string
-	tree        *syntax.Model // nil if the states come from files
-	build       explicit.Options
-	opt         check.Options
-	partOptions partOptions
-	proven      bool // every answer gets a certificate
-	reduce      bool // each property is checked on a quotient
-	outputs     runner.Outputs
-	export      *schedulerFile    // nil unless wants has a scheduler
-	generated   runner.Recognizer // as Job.Generated
+	file             string
+	tree             *syntax.Model // nil if the states come from files
+	build            explicit.Options
+	opt              check.Options
+	partOptions      partOptions
+	wantCertificates bool // every answer gets a certificate
+	reduce           bool // each property is checked on a quotient
+	outputs          runner.Outputs
+	export           *schedulerFile    // nil unless wants has a scheduler
+	generated        runner.Recognizer // as Job.Generated
 }
 
 // newStatesMethod returns the method for a plan. It is an error if options contradict each other or are out of range.
@@ -57,7 +57,7 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	}
 	return &statesMethod{
 		file: job.File, tree: plan.Tree, partOptions: partOptionsOf(plan),
-		outputs: job.Outputs, generated: job.Generated, export: export, proven: numeric.Accuracy == result.Proven, reduce: numeric.Reduce,
+		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce,
 		build: load.Options(job),
 		opt:   check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
 	}, nil
@@ -78,12 +78,12 @@ func accuracy(num *runner.Numeric) result.Accuracy {
 // instance implements method. If some property may have its value after the first states, it explores only these. If the first
 // states of a DTMC exceed the memory limit, it explores the smaller number of states of a stage.
 func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
-	if method.proven {
-		space, inexact, err := load.Fractions(ctx, model, method.build)
+	if method.wantCertificates {
+		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)
 		if err != nil {
 			return nil, err
 		}
-		return method.newExploredModel(space, inexact), nil
+		return method.newExploredModel(space, exactWeightsErr), nil
 	}
 	opts := method.build
 	opts.Part = method.partOptions.first
@@ -109,31 +109,31 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 }
 
 // fractions implements method.
-func (e *statesMethod) fractions() bool { return e.build.Exact || e.proven }
+func (e *statesMethod) fractions() bool { return e.build.Exact || e.wantCertificates }
 
 // imported implements method.
 func (e *statesMethod) imported(space *explicit.Space) instance {
 	return e.newExploredModel(space, nil)
 }
 
-// newExploredModel returns an instance with the given states. inexact is nil, or the reason why the weights are not fractions
-// although certificates need fractions.
-func (method *statesMethod) newExploredModel(space *explicit.Space, inexact error) *exploredModel {
+// newExploredModel prepares the checking of the properties on an explored state space. If certificates were requested but the
+// model has no exact weights, exactWeightsErr says why.
+func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeightsErr error) *exploredModel {
 	model := &exploredModel{statesMethod: method}
 	options := method.opt
 	if method.outputs.Progress != nil {
 		options.Progress = model.report
 	}
-	if method.missing(&result.Verdict{}) != "" {
+	if method.hasOutputBesidesValue() {
 		options.Answered = model.keepVerdict
 	}
-	if method.proven {
-		model.proofs = method.newCertificates(space, inexact, func(i int) (*sparse.Reward, error) { return model.checker.Reward(i) })
+	if method.wantCertificates {
+		model.proofs = method.newCertificates(space, exactWeightsErr, func(i int) (*sparse.Reward, error) { return model.checker.Reward(i) })
 		if model.proofs.prover != nil && !model.proofs.exact {
 			options.Solver = model.proofs.prover
 		}
 	}
-	model.space, model.checking = space, options
+	model.space, model.checkOptions = space, options
 	model.checker = check.New(space.Compiled(), space, options)
 	return model
 }
@@ -141,11 +141,11 @@ func (method *statesMethod) newExploredModel(space *explicit.Space, inexact erro
 // exploredModel is an instance whose states are all known.
 type exploredModel struct {
 	*statesMethod
-	space    *explicit.Space
-	checking check.Options // opt, with what depends on this instance
-	checker  *check.Checker
-	property *checkedProperty // being checked
-	proofs   *certificates    // nil unless certificates are wanted
+	space        *explicit.Space
+	checkOptions check.Options // opt, with what depends on this instance
+	checker      *check.Checker
+	property     *checkedProperty // being checked
+	proofs       *certificates    // nil unless certificates are wanted
 }
 
 // report reports progress under the name of the property that is being checked.
@@ -182,9 +182,14 @@ const (
 	noScheduler = "no scheduler was exported: "
 )
 
-// missing returns the beginning of the message that says which output a verdict with a value still lacks, such as a witness. It
-// returns "" if the verdict needs no other output.
-func (method *statesMethod) missing(verdict *result.Verdict) string {
+// hasOutputBesidesValue reports whether a verdict needs another output than its value, such as a witness.
+func (method *statesMethod) hasOutputBesidesValue() bool {
+	return method.export != nil || method.outputs.Witness != nil || method.wantCertificates
+}
+
+// missingOutputNote returns the beginning of the message that says which output a verdict with a value still lacks, such as a
+// witness. It returns "" if the verdict needs no other output.
+func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	switch {
 	case method.export != nil:
 		return noScheduler
@@ -192,7 +197,7 @@ func (method *statesMethod) missing(verdict *result.Verdict) string {
 		return someWitness
 	case method.outputs.Witness != nil:
 		return noWitness
-	case method.proven:
+	case method.wantCertificates:
 		return NotProven
 	}
 	return ""
@@ -205,13 +210,14 @@ func (model *exploredModel) keepVerdict(verdict *result.Verdict) {
 	}
 	kept := *verdict
 	kept.Witnesses = slices.Clone(verdict.Witnesses)
-	model.property.keep(model.complete(kept), model.missing(verdict))
+	model.property.keep(model.complete(kept), model.missingOutputNote(verdict))
 }
 
-// unfinished returns the verdict with an error: a message that begins with missing and gives the reason. The value is kept.
-func unfinished(verdict result.Verdict, missing string, reason *result.Failure) result.Verdict {
+// unfinished returns the verdict with an error: the message begins with note, the text of missingOutputNote, and gives the
+// reason. The value is kept.
+func unfinished(verdict result.Verdict, note string, reason *result.Failure) result.Verdict {
 	failure := *reason
-	failure.Message = missing + failure.Message
+	failure.Message = note + failure.Message
 	verdict.Err = &failure
 	return verdict
 }

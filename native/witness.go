@@ -31,7 +31,7 @@ func (model *exploredModel) checkAndWitness(ctx context.Context, property *check
 		return verdict
 	}
 	if ctx.Err() != nil {
-		return unfinished(verdict, model.missing(&verdict), check.Failure(err, property.File, property.Pos))
+		return unfinished(verdict, model.missingOutputNote(&verdict), check.Failure(err, property.File, property.Pos))
 	}
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), noWitness+check.Failure(err, property.File, property.Pos).Message)
 	return verdict

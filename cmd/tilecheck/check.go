@@ -35,7 +35,7 @@ type checkCmd struct {
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
-	splitFlags      `embed:""`
+	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
 	Certify         bool         `help:"Prove answers (--exact: fractions) by certificates."`

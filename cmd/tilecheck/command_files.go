@@ -63,7 +63,7 @@ func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	for _, value := range values {
 		files.addFlag(flagName(value), value.Tag.Get("file"), value.Target)
 	}
-	if env.split.Replaying() { // a file that only a shard names is not written
+	if env.shard.Replaying() { // a file that only a shard names is not written
 		files.outputs = slices.DeleteFunc(files.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
 	}
 	return files
@@ -185,12 +185,12 @@ func (e *environment) writeFile(name string, write func(io.Writer) error) error 
 	switch {
 	case isStdout(name):
 		return write(e.stdout)
-	case e.split.Recording():
-		return nil // a part has no results
-	case e.split.Replaying():
+	case e.shard.Recording():
+		return nil // the merge writes the results
+	case e.shard.Replaying():
 		return e.holdOutput(name, write)
 	}
-	return atomicfile.WriteOr(name, e.onExit, write)
+	return atomicfile.WriteWithExitHook(name, e.onExit, write)
 }
 
 // writeFile adds a file to a set.
@@ -201,7 +201,7 @@ type writeFile = func(name string, write func(io.Writer) error) error
 func (e *environment) writeSet(names []string, addFiles func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
 	err := addFiles(func(name string, write func(io.Writer) error) error {
-		if isStdout(name) || e.split != nil {
+		if isStdout(name) || e.shard != nil {
 			return e.writeFile(name, write)
 		}
 		return set.Add(name, write)

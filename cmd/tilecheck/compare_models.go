@@ -38,7 +38,7 @@ type compareModelsCmd struct {
 	plotFlag      `embed:""`
 	Format        table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
-	splitFlags    `embed:""`
+	shardFlags    `embed:""`
 	numericFlags  `embed:"" group:"State space (--method states):"`
 }
 

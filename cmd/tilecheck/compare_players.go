@@ -30,7 +30,7 @@ type comparePlayersCmd struct {
 	State           string `name:"checkpoint" aliases:"state" help:"Keep finished games in a file for each strategy: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
 	Workers         int    `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
-	splitFlags      `embed:""`
+	shardFlags      `embed:""`
 	plotFlag        `embed:""`
 	shieldFlags     `embed:""`
 	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
@@ -53,7 +53,7 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *environment) error {
 	}
 	done()
 	switch {
-	case env.split.Recording():
+	case env.shard.Recording():
 		return nil
 	case contest.Games == 0:
 		return noGameError(ctx, contest.End)
@@ -92,7 +92,7 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 		return opt, err
 	}
 	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, c.confidence(stats.DefaultConfidence), c.Games
-	opt.Workers, opt.Time, opt.Split = c.Workers, c.Budget, env.split
+	opt.Workers, opt.Time, opt.Split = c.Workers, c.Budget, env.shard
 	opt.State, opt.Version, err = env.checkpoint(c.State)
 	return opt, err
 }

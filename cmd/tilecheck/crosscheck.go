@@ -41,7 +41,7 @@ type crosscheckCmd struct {
 	Memory      byteCount     `help:"Memory limit of one run of a tool, such as 4GB (default: none)." placeholder:"SIZE"`
 	NoDeadlocks bool          `rare:"" help:"A model with a deadlock is invalid."`
 	Timeout     time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	splitFlags  `embed:""`
+	shardFlags  `embed:""`
 
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
@@ -78,13 +78,13 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 	rep, err := c.compareValues(ctx, env, job, engines, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
-		Checker: tools.Checker, Unavailable: unavailable, Split: env.split, Certify: c.Certify,
+		Checker: tools.Checker, Unavailable: unavailable, Split: env.shard, Certify: c.Certify,
 	})
 	if err != nil {
 		return err
 	}
-	if env.split.Recording() {
-		env.split.Judged()
+	if env.shard.Recording() {
+		env.shard.Judged()
 		if code := rep.ExitCode(); code != crosscheck.ExitOpen { // only the merge knows whether a row stays open
 			return exitStatus(code)
 		}
@@ -224,7 +224,7 @@ func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *en
 		case err != nil:
 			return nil, nil, usageError("--engine: %w", err)
 		}
-		if env.split.Replaying() { // no engine is asked
+		if env.shard.Replaying() { // no engine is asked
 			out = append(out, config)
 			continue
 		}

@@ -434,7 +434,7 @@ func (e *environment) reportError(err error) int {
 	if err != nil {
 		code, err = exitCodeOf(err)
 	}
-	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
+	if err != nil && !(e.shard.Replaying() && errors.Is(err, e.shard.Err())) {
 		e.stdout.(*stream.Stream).SetReported(err)
 		e.printsReason()
 		e.printWithSource(e.stderr, errorText(err))

@@ -43,7 +43,7 @@ func (e *environment) merge(ctx context.Context, shardFiles, more, outputWords [
 	if err != nil {
 		return err
 	}
-	if e.split, err = shard.Join(files, allowMissing); err != nil {
+	if e.shard, err = shard.Join(files, allowMissing); err != nil {
 		return err
 	}
 	if err := e.checkSameJob(files[0]); err != nil {
@@ -53,8 +53,8 @@ func (e *environment) merge(ctx context.Context, shardFiles, more, outputWords [
 	out := e.stdout.(*stream.Stream)
 	out.Hold()
 	code := e.runCommand(ctx, slices.Concat(files[0].Args, more))
-	if err := e.split.Err(); err != nil {
-		e.split = nil // the caller prints the error, not the command
+	if err := e.shard.Err(); err != nil {
+		e.shard = nil // the caller prints the error, not the command
 		out.Drop()
 		return err
 	}

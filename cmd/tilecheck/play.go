@@ -117,7 +117,7 @@ type playCmd struct {
 	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag   `embed:""`
-	splitFlags `embed:""`
+	shardFlags `embed:""`
 }
 
 // Run plays the games and prints their statistics.
@@ -150,7 +150,7 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 	}
 	done()
 	switch {
-	case env.split.Recording():
+	case env.shard.Recording():
 		return nil
 	case outcome.Games() == 0:
 		return noGameError(ctx, outcome.End)
@@ -183,7 +183,7 @@ func (c *playCmd) options(env *environment) (opt play.Options, err error) {
 	if opt.Match, err = c.match(env); err != nil {
 		return opt, err
 	}
-	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.split
+	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.shard
 	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
 		return opt, err
 	}

@@ -82,7 +82,7 @@ func (e *environment) method(flag methodFlag, otherwise runner.Method) (runner.M
 
 // simulation returns the settings of sampling that the flags describe. Without --seed it draws a seed.
 func (f samplingFlags) simulation(env *environment, method runner.Method, workers int) (runner.Simulation, error) {
-	settings := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.split}
+	settings := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.shard}
 	if f.Samples != nil && f.given() && f.Width != nil && method != runner.SPRT {
 		return settings, usageError("--samples, --confidence and --width are all given, want two of them: the third follows")
 	}
@@ -111,7 +111,7 @@ func (e *environment) seedOr(given *uint64) (uint64, error) {
 	switch {
 	case given != nil:
 		return *given, nil
-	case e.split.Recording():
+	case e.shard.Recording():
 		return 0, usageError("--shard needs --seed: without one every shard draws another")
 	}
 	var random [8]byte

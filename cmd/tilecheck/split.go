@@ -18,41 +18,41 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// splitFlags let a command do one part of its work.
-type splitFlags struct {
+// shardFlags let a command do one shard of its work.
+type shardFlags struct {
 	Shard   string `rare:"" help:"Do one part of so many, such as 2/5, and print nothing; tilecheck merge prints what all parts found." placeholder:"I/N"`
 	Partial string `rare:"" help:"Where to write what the part found." placeholder:"FILE" file:"out"`
 }
 
-// sharing says which part of a command's work the process does, or which parts it merges.
+// sharing says which shard of a command's work the process does, or which shards it merges.
 type sharing struct {
-	split      *shard.Ledger // nil if the process does everything
-	recording  *recording    // of a part that is recorded
+	shard      *shard.Ledger // nil if the process does everything
+	recording  *recording    // of a shard that is recorded
 	shardFiles []string      // the files that are merged
 	heldFiles  []heldFile    // the files that a merge will write
 }
 
-// beginShard reads the flags --shard and --partial, and makes the command record its part instead of printing. During a merge it checks that the
+// beginShard reads the flags --shard and --partial, and makes the command record its shard instead of printing. During a merge it checks that the
 // command is the one of the shards.
 func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	var shardText, file string
-	canSplit := false
+	canShard := false
 	for _, flag := range kctx.Flags() {
 		switch flag.Name {
 		case "shard":
 			shardText, _ = flag.Target.Interface().(string)
 		case "partial":
 			file, _ = flag.Target.Interface().(string)
-			canSplit = true
+			canShard = true
 		}
 	}
 	isTest := nameOf(kctx.Selected()) == "test" // it can report on a part without --partial
 	switch {
-	case e.split.Replaying() && !canSplit:
+	case e.shard.Replaying() && !canShard:
 		return usageError("a shard is of the command %s, which shares no work", nameOf(kctx.Selected()))
-	case e.split.Replaying() && shardText+file != "":
+	case e.shard.Replaying() && shardText+file != "":
 		return usageError("a command that shards are of cannot have --shard itself")
-	case e.split.Replaying():
+	case e.shard.Replaying():
 		return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
 	case file == "" && (shardText == "" || isTest):
 		return nil
@@ -72,26 +72,26 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", input.source)
 		}
 	}
-	e.split = shard.Record(part)
-	e.recording = &recording{file: file, arguments: withoutSplit(args), meaning: meaningOf(kctx)}
+	e.shard = shard.Record(part)
+	e.recording = &recording{file: file, arguments: withoutShardFlags(args), meaning: meaningOf(kctx)}
 	e.stdout.(*stream.Stream).Hold()
 	return nil
 }
 
 // refuseWithShard returns a usage error if one of the flags was given together with --shard.
 func (e *environment) refuseWithShard(flags ...string) error {
-	return e.refuseFlags(e.split != nil, "with --shard: it takes one process", flags...)
+	return e.refuseFlags(e.shard != nil, "with --shard: it takes one process", flags...)
 }
 
-// recording says how a part is recorded.
+// recording says how a shard is recorded.
 type recording struct {
 	file               string
 	arguments, meaning []string
 	outputWords        []string // of a merge: the words that may name outputs
 }
 
-// withoutSplit returns a command line without the flags --shard and --partial.
-func withoutSplit(args []string) []string {
+// withoutShardFlags returns a command line without the flags --shard and --partial.
+func withoutShardFlags(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
@@ -143,9 +143,9 @@ func flagValue(target reflect.Value) any {
 	return target.Interface()
 }
 
-// endShard writes the file of a part after the command has ended with the error outcome. Without --shard it returns outcome.
+// endShard writes the file of a shard after the command has ended with the error outcome. Without --shard it returns outcome.
 func (e *environment) endShard(ctx context.Context, outcome error) error {
-	if !e.split.Recording() {
+	if !e.shard.Recording() {
 		return outcome
 	}
 	coded, isCoded := errors.AsType[*codedError](outcome)
@@ -153,25 +153,25 @@ func (e *environment) endShard(ctx context.Context, outcome error) error {
 	if outcome != nil && !onlyExitCode {
 		return outcome
 	}
-	if unfinished := cmp.Or(ctx.Err(), e.split.Undone()); unfinished != nil {
-		return fmt.Errorf("shard %v is not finished: %w", e.split.Part(), unfinished)
+	if unfinished := cmp.Or(ctx.Err(), e.shard.Undone()); unfinished != nil {
+		return fmt.Errorf("shard %v is not finished: %w", e.shard.Part(), unfinished)
 	}
-	if e.split.Streams() == 0 {
+	if e.shard.Streams() == 0 {
 		return usageError("there is nothing to share, want a command that samples paths (--method sim), plays games or has many results")
 	}
 	if err := e.writeShard(); err != nil {
 		return err
 	}
 	if !e.quiet {
-		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.recording.file)
+		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.shard.Part(), e.recording.file)
 	}
-	if e.split.HasResults() {
+	if e.shard.HasResults() {
 		return outcome
 	}
 	return nil
 }
 
-// writeShard writes the results of the part, with the command and its inputs, to the file of --partial.
+// writeShard writes the results of the shard, with the command and its inputs, to the file of --partial.
 func (e *environment) writeShard() (err error) {
 	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.meaning}
 	if job.Build, err = e.identify(); err != nil {
@@ -180,7 +180,7 @@ func (e *environment) writeShard() (err error) {
 	if job.Inputs, err = e.files.digests(); err != nil {
 		return err
 	}
-	return atomicfile.WriteOr(e.recording.file, e.onExit, func(w io.Writer) error { return e.split.Write(w, job) })
+	return atomicfile.WriteWithExitHook(e.recording.file, e.onExit, func(w io.Writer) error { return e.shard.Write(w, job) })
 }
 
 // digests returns the input files with the hashes of their contents.

@@ -69,8 +69,8 @@ func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 	if c.Certify {
 		rep.Notes = append(rep.Notes, selection.ProvenNotes(rep)...)
 	}
-	if env.split.Recording() {
-		env.split.Judged()
+	if env.shard.Recording() {
+		env.shard.Judged()
 		if rep.Elsewhere > 0 && !env.quiet {
 			fmt.Fprintf(env.stderr, "note: %s\n", rep.Notes[0])
 		}
@@ -158,10 +158,10 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 		if selected.Options.Times, err = readLines("--balance", c.Balance); err != nil {
 			return err
 		}
-	} else if c.Balance != "" && !env.split.Replaying() {
+	} else if c.Balance != "" && !env.shard.Replaying() {
 		return usageError("--balance is for parts, want --shard")
 	}
-	selected.Options.Split = env.split
+	selected.Options.Split = env.shard
 	switch {
 	case c.Flakes != 0:
 		selected.Options.Flakes = c.Flakes

@@ -58,7 +58,7 @@ func (c *suiteFlags) load(env *environment, engines []string, jobs int, more ...
 
 // openCache opens the cache of verdicts and sets it in the options.
 func (c *runFlags) openCache(env *environment, selected *selection.Selection) error {
-	if c.NoCache || env.split.Replaying() {
+	if c.NoCache || env.shard.Replaying() {
 		return nil
 	}
 	var err error
@@ -85,7 +85,7 @@ func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox
 			return nil, err
 		}
 		engine := regress.EngineConfig{EngineConfig: config}
-		if !env.split.Replaying() { // a replay asks no engine
+		if !env.shard.Replaying() { // a replay asks no engine
 			if engine.Engine, err = tools.Engine(ctx, name); err != nil {
 				return nil, err
 			}

@@ -27,12 +27,14 @@ import (
 // /dev/stdout, which go to that open file even when it is a regular one.
 //
 // Errors name path and say what is wrong with it; an error of write is wrapped.
-func Write(path string, write func(io.Writer) error) error { return WriteOr(path, nil, write) }
+func Write(path string, write func(io.Writer) error) error {
+	return WriteWithExitHook(path, nil, write)
+}
 
-// WriteOr is Write in a process that may have to end before it returns: onExit
+// WriteWithExitHook is Write in a process that may have to end before it returns: onExit
 // gets a function that removes the temporary file, and returns one that says that
 // this is no longer needed.
-func WriteOr(path string, onExit func(remove func()) (done func()), write func(io.Writer) error) error {
+func WriteWithExitHook(path string, onExit func(remove func()) (done func()), write func(io.Writer) error) error {
 	if err := dispatch(path, onExit, write); err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
 	}

@@ -374,11 +374,11 @@ func TestSamePlace(t *testing.T) {
 }
 
 // A process that has to end while it writes leaves nothing.
-func TestWriteOr(t *testing.T) {
+func TestWriteWithExitHook(t *testing.T) {
 	dir := t.TempDir()
 	var remove func()
 	done := false
-	err := WriteOr(filepath.Join(dir, "new"), func(f func()) func() {
+	err := WriteWithExitHook(filepath.Join(dir, "new"), func(f func()) func() {
 		remove = f
 		return func() { done = true }
 	}, func(w io.Writer) error {

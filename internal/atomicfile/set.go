@@ -12,7 +12,7 @@ import (
 // Set writes files that belong together: all of them, or none. Add writes each file to a temporary one beside it,
 // and Commit renames these when all are complete. The zero value is an empty set.
 type Set struct {
-	// OnExit is that of WriteOr; nil if the process does not end early.
+	// OnExit is that of WriteWithExitHook; nil if the process does not end early.
 	OnExit func(remove func()) (done func())
 	// Stale lists files of an older set that the new one does not have. Commit removes them.
 	Stale []string
@@ -26,7 +26,7 @@ type Set struct {
 func (s *Set) Add(path string, write func(io.Writer) error) error {
 	t, err := targetOf(path)
 	if err == nil && t.how != replaced {
-		return WriteOr(path, s.OnExit, write)
+		return WriteWithExitHook(path, s.OnExit, write)
 	}
 	var p part
 	if err == nil {

@@ -122,7 +122,7 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	numStates := m.space.Model().NumStates()
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
-	if numStates > quotientStates || c.wantsValues || c.wanted != nil || c.outside != outsideUnknown || m.space.Closed() {
+	if numStates > quotientStates || c.wantsValues || c.schedulerRequest != nil || c.outside != outsideUnknown || m.space.Closed() {
 		return c.attempt(ctx, m, unlimited, property)
 	}
 	limited := unlimited
@@ -138,7 +138,7 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	case err == nil && reduced.Space.Model().NumStates() <= numStates/2:
 		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %s", noun.Count(reduced.Space.Model().NumStates(), "state")))
 		onQuotient := New(reduced.Space.Compiled(), reduced.Space, c.opts)
-		return onQuotient.attempt(ctx, onQuotient.exact, unlimited, property)
+		return onQuotient.attempt(ctx, onQuotient.exactModel, unlimited, property)
 	case errors.Is(limitErr, solve.ErrFill):
 		return nil, limitErr
 	}
@@ -278,8 +278,8 @@ func (c *Checker) tryFractions(ctx context.Context, property *Property, how prec
 
 // fractions returns the model with fractions as weights, which it builds in the first call.
 func (c *Checker) fractions(ctx context.Context) (*model, error) {
-	if c.exact != nil {
-		return c.exact, nil
+	if c.exactModel != nil {
+		return c.exactModel, nil
 	}
 	normalise := c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP
 	if normalise && c.bounds.space.Normalised() { // it has fractions, read from files
@@ -292,6 +292,6 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.exact = newModel(space)
-	return c.exact, nil
+	c.exactModel = newModel(space)
+	return c.exactModel, nil
 }

@@ -37,7 +37,7 @@ rewards s>0&s<60 : 1; endrewards`
 		}
 		checker, p := checkerFor(t, fmt.Sprintf(src, c.beside), c.property)
 		v := result.Verdict{}
-		out, err := checker.fractionsOrQuotient(t.Context(), checker.exact, p, &v, 1)
+		out, err := checker.fractionsOrQuotient(t.Context(), checker.exactModel, p, &v, 1)
 		if err != nil {
 			t.Fatalf("%s: %v", c.property, err)
 		}

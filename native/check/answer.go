@@ -11,16 +11,16 @@ import (
 	"tilecheck/result"
 )
 
-// property evaluates the property in the initial states. A Boolean property must hold in all of them; the value
+// evaluateProperty evaluates the property in the initial states. A Boolean property must hold in all of them; the value
 // of a numeric property is a range if there are several. The interval has the bounds of the value, nil if there
 // are none.
-func (e *evaluation) property() (result.Value, *result.Interval, error) {
+func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) {
 	initial := sparse.NewSet(e.space.Model().NumStates())
 	for _, s := range e.space.Model().Initial {
 		initial.Add(int(s))
 	}
 	defer e.restrict(initial)()
-	expr, formula := e.p.X, logic.Of(e.p.X)
+	expr, formula := e.property.X, logic.Of(e.property.X)
 	if formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic {
 		return e.multi(formula)
 	}
@@ -29,7 +29,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 		if err != nil {
 			return result.Value{}, nil, err
 		}
-		return e.ranged(formula.Operand, set)
+		return e.rangeOf(formula.Operand, set)
 	}
 	if sema.Stateless(expr) { // errors in other states do not matter
 		v, bound, err := e.plainProperty(expr)
@@ -42,7 +42,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 	case expr.Type() != sema.Int && expr.Type() != sema.Double:
 		return result.Value{}, nil, e.unsupported(expr, "found %s, which has no value of its own", logic.Describe(expr))
 	case initial.Count() > 1 && !sameInAllStates:
-		return e.ranged(expr, initial)
+		return e.rangeOf(expr, initial)
 	}
 	values, err := e.numbers(expr)
 	if err != nil {
@@ -125,9 +125,9 @@ func (e *evaluation) verdict(expr sema.Expr, initial *sparse.Set) (result.Value,
 	return result.Value{}, nil, &undecided{expr.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
 }
 
-// ranged evaluates a numeric formula over some states, and returns the range of
+// rangeOf evaluates a numeric formula over some states, and returns the range of
 // its values.
-func (e *evaluation) ranged(expr sema.Expr, set *sparse.Set) (result.Value, *result.Interval, error) {
+func (e *evaluation) rangeOf(expr sema.Expr, set *sparse.Set) (result.Value, *result.Interval, error) {
 	values, err := e.numbersIn(set, expr)
 	if err != nil {
 		return result.Value{}, nil, err

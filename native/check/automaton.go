@@ -65,7 +65,7 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 
 // automaton returns the strategy of a belief search with the names of observations and actions.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
-	program, observations := c.exact.space.Program(), c.exact.observations
+	program, observations := c.exactModel.space.Program(), c.exactModel.observations
 	result := &Automaton{Property: property.Text, States: search.chain}
 	for _, observable := range program.Observables {
 		result.Observables = append(result.Observables, observable.Name)
@@ -77,7 +77,7 @@ func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 	for _, node := range search.strategy.Nodes {
 		named := AutomatonNode{Observation: observations.Texts[node.Observation], Any: node.Action == belief.Any, Next: []AutomatonBranch{}}
 		if !named.Any {
-			named.Action = actionName(c.exact.space, firstState[node.Observation], node.Action)
+			named.Action = actionName(c.exactModel.space, firstState[node.Observation], node.Action)
 		}
 		for _, next := range node.Next {
 			named.Next = append(named.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})

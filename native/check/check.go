@@ -68,12 +68,12 @@ type Property = logic.Property
 // Checker checks properties of one state space. It keeps what several
 // properties need and is not safe for concurrent use.
 type Checker struct {
-	compiled    *compile.Model
-	opts        Options
-	bounds      *model           // with float64 weights
-	exact       *model           // with fractions; nil until they are needed
-	wanted      *wantedScheduler // asks for a scheduler of an operator; nil for none
-	lastBeliefs *beliefs         // the beliefs of the last attempt, for a partially observable model
+	compiled         *compile.Model
+	opts             Options
+	bounds           *model           // with float64 weights
+	exactModel       *model           // with fractions; nil until they are needed
+	schedulerRequest *wantedScheduler // asks for a scheduler of an operator; nil for none
+	lastBeliefs      *beliefs         // the beliefs of the last attempt, for a partially observable model
 	// wantsValues says that Values asks for the values in all states, which are stored in values.
 	wantsValues bool
 	values      *StateValues
@@ -115,8 +115,8 @@ func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.re
 func New(m *compile.Model, space *explicit.Space, opts Options) *Checker {
 	c := &Checker{compiled: m, opts: opts}
 	if space.Model().Exact() && !space.Normalised() {
-		c.exact = newModel(space)
-		c.bounds = c.exact
+		c.exactModel = newModel(space)
+		c.bounds = c.exactModel
 	} else {
 		c.bounds = newModel(space)
 	}

@@ -138,14 +138,14 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	}
 	product, err := sparse.NewProduct(e.ctx, e.graph.Model, memory, starts, nil, math.MaxInt32)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	goal, outside := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
 		switch {
-		case goals[0].committed(pair.state, pair.auto[0]):
+		case goals[0].isCommitted(pair.state, pair.auto[0]):
 			goal.Add(i)
-		case goals[1].committed(pair.state, pair.auto[1]):
+		case goals[1].isCommitted(pair.state, pair.auto[1]):
 			outside.Add(i)
 		}
 	}
@@ -159,7 +159,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	for s := range e.domain().All() {
 		start := product.Start[i]
 		i++
-		values, err := e.solved(solve.Conditional(e.ctx, graph, goal, outside, start, e.opts))
+		values, err := e.toNumbers(solve.Conditional(e.ctx, graph, goal, outside, start, e.opts))
 		if err != nil {
 			return nil, err
 		}
@@ -181,9 +181,9 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 // commitment is a path formula with its automaton, and the states of their product from which some scheduler satisfies the rest of the
 // formula with probability one.
 type commitment struct {
-	product *productModel
-	reader  *automatonReader
-	winning map[productState]bool
+	product       *productModel
+	reader        *automatonReader
+	winningStates map[productState]bool
 }
 
 // committing returns the commitments to some path formulas, over the same propositions.
@@ -200,25 +200,25 @@ func (a *abstraction) committing(exprs ...sema.Expr) ([]*commitment, error) {
 	for _, formula := range formulas {
 		product, err := a.product(automata.New(formula, automata.Limits{}))
 		if err != nil {
-			return nil, a.large(err)
+			return nil, a.tooLargeError(err)
 		}
 		states, err := a.winning(product, surely{a.evaluation})
 		if err != nil {
-			return nil, a.large(err)
+			return nil, a.tooLargeError(err)
 		}
 		c := &commitment{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
 		for i := range states.All() {
-			c.winning[product.pairs[i]] = true
+			c.winningStates[product.pairs[i]] = true
 		}
 		out = append(out, c)
 	}
 	return out, nil
 }
 
-// committed reports whether some scheduler satisfies the rest of the formula with probability one, from a state of the model with
+// isCommitted reports whether some scheduler satisfies the rest of the formula with probability one, from a state of the model with
 // the automaton in state q.
-func (c *commitment) committed(s uint32, q int) bool {
-	return c.product.auto.Class(q) == automata.Accepted || c.winning[productState{s, q}]
+func (c *commitment) isCommitted(s uint32, q int) bool {
+	return c.product.auto.Class(q) == automata.Accepted || c.winningStates[productState{s, q}]
 }
 
 // pairState is a state of the model, and the states of two automata after they have read the letter of that state.
@@ -292,13 +292,13 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 			return nil, err
 		}
 	}
-	out := newNumbers(e.space.Model().NumStates(), max(lower.acc, conditioned.given.acc))
+	out := newNumbers(e.space.Model().NumStates(), max(lower.acc, conditioned.conditionNumbers.acc))
 	if e.exact {
 		out.rat = make([]*big.Rat, len(out.lo))
 	}
 	for s := range e.domain().All() {
 		start := int(conditioned.product.startStates[s])
-		given := conditioned.given.at(start)
+		given := conditioned.conditionNumbers.at(start)
 		if given.hi == 0 {
 			return nil, e.impossible(whole.X, s)
 		}
@@ -319,9 +319,9 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 // each of its states on.
 type conditionedChain struct {
 	*evaluation
-	product *productModel
-	given   *numbers
-	parts   solve.RewardParts
+	product          *productModel
+	conditionNumbers *numbers
+	parts            solve.RewardParts
 }
 
 // continuing is the sparse.Memory of the product with an automaton that goes on after it has accepted.
@@ -343,7 +343,7 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 	c := formulas[0]
 	goal := sparse.NewSet(c.product.NumStates())
 	for i, pair := range c.product.pairs {
-		if c.winning[pair] {
+		if c.winningStates[pair] {
 			goal.Add(i)
 		}
 	}
@@ -361,21 +361,21 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 	}
 	built, err := sparse.NewProduct(e.ctx, e.graph.Model, continuing{automatonMemory{c.reader}}, starts, nil, math.MaxInt32)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(built.Model), c.product.auto, built.Pairs, built.Start, built.Choice}}
-	chain.given = newNumbers(len(built.Pairs), probability.acc)
+	chain.conditionNumbers = newNumbers(len(built.Pairs), probability.acc)
 	if e.exact {
-		chain.given.rat = make([]*big.Rat, len(built.Pairs))
+		chain.conditionNumbers.rat = make([]*big.Rat, len(built.Pairs))
 	}
 	for i, pair := range built.Pairs {
 		switch at, known := index[pair]; {
 		case known:
-			chain.given.put(i, probability.at(at))
+			chain.conditionNumbers.put(i, probability.at(at))
 		case c.product.auto.Class(pair.auto) == automata.Accepted:
-			chain.given.put(i, fraction(big.NewRat(1, 1)))
+			chain.conditionNumbers.put(i, fraction(big.NewRat(1, 1)))
 		default:
-			chain.given.put(i, fraction(new(big.Rat)))
+			chain.conditionNumbers.put(i, fraction(new(big.Rat)))
 		}
 	}
 	states, transitions, err := e.space.Costs(objective.Struct)
@@ -402,8 +402,8 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 // probability: a lower bound, or an upper bound (up).
 func (c *conditionedChain) value(objective *logic.Objective) (func(up bool) (*numbers, error), error) {
 	never := sparse.NewSet(c.product.NumStates())
-	for i := range c.given.hi {
-		if c.given.hi[i] == 0 {
+	for i := range c.conditionNumbers.hi {
+		if c.conditionNumbers.hi[i] == 0 {
 			never.Add(i)
 		}
 	}
@@ -430,10 +430,10 @@ func (c *conditionedChain) value(objective *logic.Objective) (func(up bool) (*nu
 		return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
 	}
 	return func(up bool) (*numbers, error) {
-		probability := c.given.lo
+		probability := c.conditionNumbers.lo
 		if up {
-			probability = c.given.hi
+			probability = c.conditionNumbers.hi
 		}
-		return c.solved(solution(solve.ConditionedReward(c.product.Model, c.parts, c.given.rat, probability, up)))
+		return c.toNumbers(solution(solve.ConditionedReward(c.product.Model, c.parts, c.conditionNumbers.rat, probability, up)))
 	}, nil
 }

@@ -94,7 +94,7 @@ func (m *multi) controller(ctx context.Context, plans []weightedScheduler) (*spa
 			return nil, ctx.Err()
 		}
 		if len(b.nodeStates) > maxNodes {
-			return nil, m.unsupported(m.p.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
+			return nil, m.unsupported(m.property.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
 		}
 		if b.nodeStates[i].scheduler < 0 {
 			continue // addStartNodes added the moves of this node
@@ -234,7 +234,7 @@ func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (*accept
 			return component, component.startNode[index], nil
 		}
 	}
-	return nil, 0, builder.unsupported(builder.p.X, "found a scheduler that ends a path outside the accepting end components")
+	return nil, 0, builder.unsupported(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
 }
 
 // moveFrom returns the move of the controller in one of its states.

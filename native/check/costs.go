@@ -44,7 +44,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return nil, e.unsupported(path.X, "found reward bounds for a model with intervals")
 	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
 		return nil, e.unsupported(path.X, "found reward bounds in a path formula with several temporal operators")
-	case e.wanted != nil:
+	case e.schedulerRequest != nil:
 		return nil, e.unsupported(path.X, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
 	left, right, err := e.operands(path.Left, path.Right)
@@ -58,7 +58,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 	if budget, ok := budgetOf(costs, e.space.Model()); ok {
 		v, ok, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
 		if err != nil || ok {
-			return e.solved(v, err)
+			return e.toNumbers(v, err)
 		}
 	}
 	b := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
@@ -67,7 +67,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return nil, e.unsupportedUnlessStopped(path.X, err)
 	}
 	g := sparse.NewGraph(b.rows.Finish())
-	values, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
+	values, err := e.toNumbers(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	switch {
 	case e.kind() == sparse.CTMC:
 		return nil, e.unsupported(objective.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
-	case e.wanted != nil:
+	case e.schedulerRequest != nil:
 		return nil, e.unsupported(objective.X, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
 	costs, err := e.costsOf(objective.X, objective.Costs)
@@ -123,7 +123,7 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.solved(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
+	values, err := e.toNumbers(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -391,9 +391,9 @@ type costProductBuilder struct {
 	left, right *sparse.Set
 	costs       []cost
 
-	states *explicit.Numbering // of the product, packed: the state of the model and the costs so far
-	packed []uint64
-	rows   *sparse.DerivedBuilder
+	states       *explicit.Numbering // of the product, packed: the state of the model and the costs so far
+	packedStates []uint64
+	rows         *sparse.DerivedBuilder
 }
 
 // Instead of the costs so far, a state of the product has one of these once it is decided whether the path satisfies the formula.
@@ -409,8 +409,8 @@ const maxProductStates = 1 << 26
 // them; goal has the states of the product that satisfy the formula.
 func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
 	m := builder.model
-	builder.packed = make([]uint64, 1+len(builder.costs)/2)
-	builder.states = explicit.NewNumbering(len(builder.packed))
+	builder.packedStates = make([]uint64, 1+len(builder.costs)/2)
+	builder.states = explicit.NewNumbering(len(builder.packedStates))
 	builder.rows = sparse.NewDerivedBuilder(m, m.Kind)
 	begin = make([]uint32, m.NumStates())
 	spent := make([]uint32, len(builder.costs))
@@ -439,15 +439,15 @@ func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal
 // the formula is decided are the same one, whatever the costs.
 func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
 	decided := builder.decide(s, spent)
-	clear(builder.packed)
-	builder.packed[0] = uint64(s)
+	clear(builder.packedStates)
+	builder.packedStates[0] = uint64(s)
 	for position, count := range spent {
 		if decided != 0 {
 			count = decided
 		}
-		builder.packed[(position+1)/2] |= uint64(count) << (32 * ((position + 1) % 2))
+		builder.packedStates[(position+1)/2] |= uint64(count) << (32 * ((position + 1) % 2))
 	}
-	return uint32(builder.states.Add(builder.packed))
+	return uint32(builder.states.Add(builder.packedStates))
 }
 
 // decide returns reached if the formula holds in a state with the costs so far, failed if it can no longer hold, otherwise 0.

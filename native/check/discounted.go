@@ -25,13 +25,13 @@ func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Rew
 		return nil, err
 	}
 	if objective.At == nil {
-		return e.solved(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.narrowed()))
+		return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.narrowOptions()))
 	}
 	steps, err := e.rewardSteps(objective)
 	if err != nil {
 		return nil, err
 	}
-	return e.solved(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.narrowed()))
+	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.narrowOptions()))
 }
 
 // discountFactor evaluates a discount factor, which must be a fraction between 0 and 1.

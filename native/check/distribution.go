@@ -91,7 +91,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	}
 	visitCurrent := func(time *big.Rat) error {
 		values := f.Values()
-		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: solved(values)}
+		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
 		if exact {
 			d.Accuracy = result.Exact
 		}

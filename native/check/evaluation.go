@@ -21,14 +21,14 @@ type evaluation struct {
 	shared shared
 	// opts are the options of package solve for the operator that is being evaluated.
 	opts solve.Options
-	// wanted asks for the scheduler of an operator; nil for none.
-	wanted *wantedScheduler
+	// schedulerRequest asks for the scheduler of an operator; nil for none.
+	schedulerRequest *wantedScheduler
 }
 
 // request is the property to evaluate, with the options of the evaluation. It does not change.
 type request struct {
 	ctx           context.Context
-	p             *Property
+	property      *Property
 	exact         bool   // compute fractions
 	boundsAllowed bool   // compute bounds if a value has no fraction
 	solver        Solver // computes bounds before package solve does; nil for none
@@ -72,9 +72,9 @@ type results struct {
 // shared are the values of expressions that occur in several places of a property, because it refers to other properties.
 // The value of an expression is nil if it cannot be evaluated in all states.
 type shared struct {
-	repeated map[sema.Expr]bool
-	truths   map[sema.Expr]*truth
-	numbers  map[sema.Expr]**numbers
+	repeatedExprs map[sema.Expr]bool
+	truths        map[sema.Expr]*truth
+	numbers       map[sema.Expr]**numbers
 }
 
 // newShared returns the table for the repeated expressions of a property, without values.
@@ -89,7 +89,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 	e := &evaluation{
 		model: m,
 		request: request{
-			ctx: ctx, p: property, exact: how.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, wantsValues: c.wantsValues,
+			ctx: ctx, property: property, exact: how.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, wantsValues: c.wantsValues,
 			outside: c.outside, budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
@@ -99,22 +99,22 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 			Exact: how.exact, MaxWork: how.maxWork, Progress: c.opts.Progress,
 		},
 	}
-	if c.wanted != nil {
-		e.wanted = &wantedScheduler{operator: c.wanted.operator}
+	if c.schedulerRequest != nil {
+		e.schedulerRequest = &wantedScheduler{operator: c.schedulerRequest.operator}
 	} else if !how.exact && c.opts.Accuracy == result.Bounded {
 		e.solver = c.opts.Solver
 	}
-	value, bound, err := e.property()
+	value, bound, err := e.evaluateProperty()
 	if err != nil {
 		return nil, err
 	}
-	return &outcome{value, bound, e.results, e.wanted}, nil
+	return &outcome{value, bound, e.results, e.schedulerRequest}, nil
 }
 
 // once evaluates an expression. If the expression occurs in several places of the property, it evaluates it in all states in the
 // first call, and keeps the value in known. If that fails, each call evaluates the expression in the states of the current scope.
 func once[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
-	if !e.shared.repeated[expr] || e.some || e.wanted != nil {
+	if !e.shared.repeatedExprs[expr] || e.some || e.schedulerRequest != nil {
 		return evaluate(expr)
 	}
 	if _, tried := known[expr]; !tried {

@@ -93,7 +93,7 @@ func classify(f *result.Failure, err error) *result.Failure {
 
 // refuse returns a failure of a class with the property's file and the given position.
 func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, args ...any) error {
-	return result.Refuse(e.p, class, at, format, args...)
+	return result.Refuse(e.property, class, at, format, args...)
 }
 
 // unsupported returns a failure that says that an expression is not supported.

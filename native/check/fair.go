@@ -51,7 +51,7 @@ func (e *evaluation) unfair(formula *logic.Formula, dir solve.Direction) error {
 // with fairness (Distributed Computing, 1998).
 func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 	never := e.graph.Prob0A(left, right)
-	values, err := e.solved(solve.Until(e.ctx, e.graph, left.Minus(right), never, solve.Max, e.opts))
+	values, err := e.toNumbers(solve.Until(e.ctx, e.graph, left.Minus(right), never, solve.Max, e.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (q fairly) lasting(product *productModel) ([][]uint32, error) {
 		remaining := sparse.NewSet(product.NumStates()) // states to decompose again
 		for i := range ends.Num() {
 			members := ends.Members(i)
-			missing := q.missing(product, members, ends.Choices)
+			missing := q.missingStates(product, members, ends.Choices)
 			if len(missing) == 0 {
 				out = append(out, members)
 				continue
@@ -102,8 +102,8 @@ func (q fairly) lasting(product *productModel) ([][]uint32, error) {
 	}
 }
 
-// missing returns the states of the model of which an end component of the product lacks a choice.
-func (q fairly) missing(product *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
+// missingStates returns the states of the model of which an end component of the product lacks a choice.
+func (q fairly) missingStates(product *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
 	made := map[uint32]bool{}
 	for _, s := range set {
 		first, end := product.Choices(int(s))

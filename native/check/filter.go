@@ -141,7 +141,7 @@ func (e *evaluation) optimal(formula *logic.Formula, set *sparse.Set) (truth, er
 	optimum := e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "argmin", left, right) })
 	equal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
 	if candidates := set.Minus(equal.no); candidates.Count() == 1 {
-		return known(candidates), nil
+		return decidedTruth(candidates), nil
 	}
 	return truth{equal.yes, equal.no.Union(set.Complement())}, nil
 }

@@ -85,7 +85,7 @@ func (e *evaluation) label(formula *logic.Formula) (truth, error) {
 	previous := e.inModel
 	defer func() { e.inModel = previous }()
 	e.inModel = formula.Index < len(e.space.Program().Labels)
-	return e.truth(e.p.Program.Labels[formula.Index].X)
+	return e.truth(e.property.Program.Labels[formula.Index].X)
 }
 
 // withPosition adds a file and a position to the error that an expression has no value. The file is the model's if
@@ -94,8 +94,8 @@ func (e *evaluation) withPosition(err error) error {
 	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
 		return err
 	}
-	failure := Failure(err, e.p.File, e.p.Pos)
-	failure.File = e.p.File
+	failure := Failure(err, e.property.File, e.property.Pos)
+	failure.File = e.property.File
 	if e.inModel || failure.Pos.Formula {
 		failure.File = e.space.Program().File
 	}
@@ -120,7 +120,7 @@ func (e *evaluation) plainTruth(expr sema.Expr) (truth, error) {
 			set.Add(s)
 		}
 	}
-	return known(set), nil
+	return decidedTruth(set), nil
 }
 
 // truthOf returns a set of states as a truth value that is known in all states.
@@ -128,7 +128,7 @@ func truthOf(set *sparse.Set, err error) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	return known(set), nil
+	return decidedTruth(set), nil
 }
 
 // connective evaluates a Boolean operator or a comparison. As in an expression, the second operand is not

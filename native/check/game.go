@@ -12,7 +12,7 @@ import (
 )
 
 // game reports whether the model is a stochastic game.
-func (e *evaluation) game() bool { return e.p.Program.Type == syntax.SMG }
+func (e *evaluation) game() bool { return e.property.Program.Type == syntax.SMG }
 
 // beginCoalition evaluates the operator within <<...>> for a coalition of players, until end is called. In the states of its
 // players the coalition chooses, and optimises the value as the operator says; the other players choose in all other states,
@@ -96,7 +96,7 @@ func (e *evaluation) gameLTL(x sema.Expr, dir solve.Direction) (*numbers, error)
 	}
 	v, err := a.gameParity(f, dir)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	return v, nil
 }
@@ -105,9 +105,9 @@ func (e *evaluation) gameLTL(x sema.Expr, dir solve.Direction) (*numbers, error)
 func (a *abstraction) gameReach(f *automata.Formula, dir solve.Direction) (*numbers, error) {
 	p, err := a.product(automata.New(f, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
-	v, err := a.solved(p.sides(a.evaluation, dir).Until(a.ctx, p.all(), p.states(automata.Accepted), a.opts))
+	v, err := a.toNumbers(p.sides(a.evaluation, dir).Until(a.ctx, p.all(), p.states(automata.Accepted), a.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (a *abstraction) gameParity(f *automata.Formula, dir solve.Direction) (*num
 	for i, s := range p.pairs {
 		priority[i] = auto.Priority(s.auto)
 	}
-	v, err := a.solved(p.sides(a.evaluation, dir).Parity(a.ctx, priority, a.opts))
+	v, err := a.toNumbers(p.sides(a.evaluation, dir).Parity(a.ctx, priority, a.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +165,13 @@ func (m parityMemory) Absorbing(p productState) bool { return m.auto.Decided(p.a
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
 func (e *evaluation) gameUntil(p *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if p.Bound == nil {
-		return e.solved(e.sides(dir).Until(e.ctx, left, right, e.opts))
+		return e.toNumbers(e.sides(dir).Until(e.ctx, left, right, e.opts))
 	}
 	steps, err := e.steps(p)
 	if err != nil {
 		return nil, err
 	}
-	return e.solved(e.sides(dir).BoundedUntil(e.ctx, left, right, steps, e.stepping(max(steps.Low, steps.High))))
+	return e.toNumbers(e.sides(dir).BoundedUntil(e.ctx, left, right, steps, e.stepping(max(steps.Low, steps.High))))
 }
 
 // gameReward returns the value of a reward objective in a game, for the current coalition or for all players together.
@@ -184,15 +184,15 @@ func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Di
 			return nil, err
 		}
 		if o.Form == logic.Instantaneous {
-			return e.solved(x.InstantReward(e.ctx, r, steps, e.stepping(steps)))
+			return e.toNumbers(x.InstantReward(e.ctx, r, steps, e.stepping(steps)))
 		}
-		return e.solved(x.CumulReward(e.ctx, r, steps, e.stepping(steps)))
+		return e.toNumbers(x.CumulReward(e.ctx, r, steps, e.stepping(steps)))
 	case logic.CoSafe:
 		return e.coSafeReward(o.X, r, dir)
 	case logic.LongRun:
-		return e.solved(x.LongRun(e.ctx, r, e.opts))
+		return e.toNumbers(x.LongRun(e.ctx, r, e.opts))
 	case logic.TotalReward:
-		return e.solved(x.TotalReward(e.ctx, r, e.opts))
+		return e.toNumbers(x.TotalReward(e.ctx, r, e.opts))
 	case logic.ReachReward, logic.UntilReached, logic.ZeroUnlessReached:
 		target, err := e.nested(o.Target)
 		if err != nil {
@@ -200,11 +200,11 @@ func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Di
 		}
 		switch o.Form {
 		case logic.ReachReward:
-			return e.solved(x.ReachReward(e.ctx, r, target, e.opts))
+			return e.toNumbers(x.ReachReward(e.ctx, r, target, e.opts))
 		case logic.UntilReached:
-			return e.solved(x.UntilReached(e.ctx, r, target, e.opts))
+			return e.toNumbers(x.UntilReached(e.ctx, r, target, e.opts))
 		}
-		return e.solved(x.ZeroUnlessReached(e.ctx, r, target, e.opts))
+		return e.toNumbers(x.ZeroUnlessReached(e.ctx, r, target, e.opts))
 	}
 	return nil, e.unsupported(o.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(o.X))
 }

@@ -70,7 +70,7 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 		return nil, err
 	}
 	if m.keepSchedulers {
-		if m.wanted.controller, err = m.mixture(best.Parts); err != nil {
+		if m.schedulerRequest.controller, err = m.mixture(best.Parts); err != nil {
 			return nil, err
 		}
 	}

@@ -34,7 +34,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	}
 	product, err := a.product(automata.New(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	var schedulers quantifier = surely{e}
 	if e.fair() {
@@ -42,7 +42,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	}
 	goal, err := a.winning(product, schedulers)
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	wantsScheduler := e.opts.Scheduler
 	e.opts.Scheduler = false // a scheduler of the product is not one of the model
@@ -51,7 +51,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 		return nil, err
 	}
 	if wantsScheduler {
-		e.wanted.controller, err = e.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
+		e.schedulerRequest.controller, err = e.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 
 // reach returns the minimal or maximal probability of reaching goal in the product.
 func (e *evaluation) reach(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
-	return e.solved(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
+	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
 }
 
 // product builds the product of the model with the initial part of an automaton. Start s of the product is state s
@@ -89,8 +89,8 @@ func (a *abstraction) product(auto *automata.Automaton, err error) (*productMode
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
-// large adds the position of the formula to the error that its automaton is too large.
-func (a *abstraction) large(err error) error {
+// tooLargeError adds the position of the formula to the error that its automaton is too large.
+func (a *abstraction) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return a.unsupported(a.root, "found a path formula whose automaton is too large")
 	}
@@ -106,11 +106,11 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	}
 	product, err := a.product(automata.New(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	goal, err := a.winning(product, possibly{})
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	reached := product.ExistsUntil(product.all(), goal)
 	out := sparse.NewSet(len(product.startStates))
@@ -136,9 +136,9 @@ func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 		return truth{}, err
 	}
 	if formula.ForAll {
-		return known(set).not(), nil
+		return decidedTruth(set).not(), nil
 	}
-	return known(set), nil
+	return decidedTruth(set), nil
 }
 
 // timed returns the first temporal operator of a path formula that has a bound, or nil.
@@ -179,7 +179,7 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 	}
 	product, err := a.product(automata.NewPrefixes(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.large(err)
+		return nil, a.tooLargeError(err)
 	}
 	values, err := e.rewardUntil(product, product.reward(reward), dir)
 	if err != nil {
@@ -191,7 +191,7 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 // rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
 func (e *evaluation) rewardUntil(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.solved(product.sides(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
+		return e.toNumbers(product.sides(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
 	}
-	return e.solved(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
+	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
 }

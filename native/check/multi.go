@@ -70,8 +70,8 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	switch {
 	case e.fair():
 		return result.Value{}, nil, e.unsupported(formula.X, "found %s and fair schedulers", logic.Describe(formula.X))
-	case e.kind() != sparse.MDP || e.p.Program.Type != syntax.MDP:
-		return none, nil, e.unsupported(formula.X, "found %s for %s, want an MDP", logic.Describe(formula.X), noun.WithArticle(e.p.Program.Type.String()))
+	case e.kind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
+		return none, nil, e.unsupported(formula.X, "found %s for %s, want an MDP", logic.Describe(formula.X), noun.WithArticle(e.property.Program.Type.String()))
 	case len(e.space.Model().Initial) > 1:
 		return none, nil, e.unsupported(formula.X, "found %s for a model with several initial states", logic.Describe(formula.X))
 	case len(formula.Objectives) > maxObjectives:
@@ -116,7 +116,7 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 		return none, nil, err
 	}
 	if m.keepSchedulers && best.Point != nil {
-		if e.wanted.controller, err = m.mixture(best.Parts); err != nil {
+		if e.schedulerRequest.controller, err = m.mixture(best.Parts); err != nil {
 			return none, nil, err
 		}
 	}
@@ -296,7 +296,7 @@ func (e *evaluation) linear(o *objective, expr sema.Expr, negated bool) error {
 	}
 	auto, err := automata.New(formula, automata.Limits{})
 	if err != nil {
-		return a.large(err)
+		return a.tooLargeError(err)
 	}
 	o.form, o.reader = linear, &automatonReader{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
 	return nil

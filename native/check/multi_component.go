@@ -28,9 +28,9 @@ type acceptingComponent struct {
 // componentNode is a state of the product, with the number of a list of states of the automata's accepting parts.
 type componentNode struct{ state, list uint32 }
 
-// openObjectives returns the objectives of a set whose automata accept in an end component only after a jump. They are the
+// jumpingObjectives returns the objectives of a set whose automata accept in an end component only after a jump. They are the
 // same for all states of the component.
-func (m *multi) openObjectives(satisfied, state uint32) []int {
+func (m *multi) jumpingObjectives(satisfied, state uint32) []int {
 	var out []int
 	for i, objective := range m.objectives {
 		if satisfied>>i&1 == 1 && objective.form == linear && objective.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
@@ -42,17 +42,17 @@ func (m *multi) openObjectives(satisfied, state uint32) []int {
 
 // newAcceptingComponent builds the accepting component of an end component.
 func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
-	b := &acceptingComponentBuilder{multi: m, open: m.openObjectives(satisfied, members[0])}
-	starts, owner, err := b.startNodes(members)
+	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.jumpingObjectives(satisfied, members[0])}
+	starts, owner, err := builder.startNodes(members)
 	if err != nil {
 		return nil, err
 	}
-	product, err := sparse.NewProduct(b.ctx, b.product.Model, b, starts, choices, maxProduct)
+	product, err := sparse.NewProduct(builder.ctx, builder.product.Model, builder, starts, choices, maxProduct)
 	if err != nil {
-		return nil, b.productError(err)
+		return nil, builder.productError(err)
 	}
 	component := &acceptingComponent{Graph: sparse.NewGraph(product.Model), nodes: product.Pairs, choice: product.Choice}
-	if err := b.findGoodNodes(component, satisfied); err != nil {
+	if err := builder.findGoodNodes(component, satisfied); err != nil {
 		return nil, err
 	}
 	component.startNode = slices.Repeat([]uint32{sparse.None}, len(members))
@@ -84,27 +84,27 @@ func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts [
 // accepting parts of the automata.
 type acceptingComponentBuilder struct {
 	*multi
-	open  []int // the objectives whose automata jump
-	parts lists // lists of states of their accepting parts
+	jumpingObjectives []int // the objectives whose automata jump
+	parts             lists // lists of states of their accepting parts
 }
 
-// jumps returns all combinations of states that the automata of the open objectives can jump to from a state of the product.
+// jumps returns every combination of jump successors, one for each automaton that can jump, from a state of the product.
 func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 	combinations := [][]int{nil}
-	for _, i := range builder.open {
+	for _, i := range builder.jumpingObjectives {
 		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automaton(builder.states[state], i))
 		if err != nil {
-			return nil, builder.large(err)
+			return nil, builder.tooLargeError(err)
 		}
-		var longer [][]int
-		for _, list := range combinations {
+		var extended [][]int
+		for _, prefix := range combinations {
 			for _, successor := range successors {
-				longer = append(longer, append(slices.Clip(list), successor))
+				extended = append(extended, append(slices.Clip(prefix), successor))
 			}
 		}
-		combinations = longer
+		combinations = extended
 		if len(combinations) > 1<<16 {
-			return nil, builder.unsupported(builder.p.X, "found multi(...) with path formulas whose automata have too many jumps")
+			return nil, builder.unsupported(builder.property.X, "found multi(...) with path formulas whose automata have too many jumps")
 		}
 	}
 	return combinations, nil
@@ -124,14 +124,14 @@ func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return
 
 // step returns the list of states after the accepting parts have read a state of the model.
 func (builder *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
-	if len(builder.open) == 0 {
+	if len(builder.jumpingObjectives) == 0 {
 		return list, nil
 	}
-	next := make([]int, len(builder.open))
-	for k, i := range builder.open {
+	next := make([]int, len(builder.jumpingObjectives))
+	for k, i := range builder.jumpingObjectives {
 		q, err := builder.objectives[i].reader.step(builder.parts.entries[list][k], state)
 		if err != nil {
-			return 0, builder.large(err)
+			return 0, builder.tooLargeError(err)
 		}
 		next[k] = q
 	}
@@ -142,7 +142,7 @@ func (builder *acceptingComponentBuilder) step(list, state uint32) (uint32, erro
 // with probability one.
 func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied uint32) error {
 	alive := sparse.FullSet(len(component.nodes))
-	for k, i := range builder.open {
+	for k, i := range builder.jumpingObjectives {
 		goal := sparse.NewSet(len(component.nodes))
 		for node, member := range component.nodes {
 			auto := builder.objectives[i].reader.auto

@@ -93,7 +93,7 @@ func (m *multi) remember(next memory, state uint32) (memory, error) {
 	for i, column := range m.column {
 		autoState, err := m.objectives[i].reader.step(autoStates[column], state)
 		if err != nil {
-			return next, m.large(err)
+			return next, m.tooLargeError(err)
 		}
 		autoStates[column] = autoState
 	}
@@ -101,10 +101,10 @@ func (m *multi) remember(next memory, state uint32) (memory, error) {
 	return next, nil
 }
 
-// large adds the position of the property to the error that an automaton is too large.
-func (m *multi) large(err error) error {
+// tooLargeError adds the position of the property to the error that an automaton is too large.
+func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return m.unsupported(m.p.X, "found a path formula in multi(...) whose automaton is too large")
+		return m.unsupported(m.property.X, "found a path formula in multi(...) whose automaton is too large")
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (m *multi) build() error {
 // productError adds the position of the property to the error that the product is too large.
 func (m *multi) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
-		return m.unsupported(m.p.X, "found multi(...) over a product of more than %d states", maxProduct)
+		return m.unsupported(m.property.X, "found multi(...) over a product of more than %d states", maxProduct)
 	}
 	return err
 }
@@ -167,8 +167,8 @@ func (m objectiveMemory) Step(x memory, target uint32) (memory, error) {
 // Absorbing returns false: no state of the product gets a self-loop.
 func (m objectiveMemory) Absorbing(memory) bool { return false }
 
-// earned reports whether a reward objective counts the rewards of a state.
-func (o *objective) earned(x memory) bool {
+// countsRewards reports whether a reward objective counts the rewards of a state.
+func (o *objective) countsRewards(x memory) bool {
 	return o.form == rewards && (o.steps < 0 || x.steps < o.steps)
 }
 
@@ -280,7 +280,7 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 
 // addSatisfying adds the members of an end component from which a scheduler can stay in it and satisfy the open objectives.
 func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members []uint32, choices *sparse.Set) error {
-	if len(m.openObjectives(satisfied, members[0])) == 0 {
+	if len(m.jumpingObjectives(satisfied, members[0])) == 0 {
 		for _, s := range members {
 			satisfying.Add(int(s))
 		}

@@ -63,7 +63,7 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	if m.keepSchedulers {
 		m.schedulers = append(m.schedulers, weightedScheduler{choices: values.Scheduler, weights: weights})
 	}
-	point, err := m.attained(ctx, values.Scheduler, weights)
+	point, err := m.attainedBounds(ctx, values.Scheduler, weights)
 	return &pareto.Answer{Point: point, Bound: upper}, err
 }
 
@@ -83,7 +83,7 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 
 // beyondFloat64 returns the error that float64 cannot represent a number.
 func (m *multi) beyondFloat64() error {
-	return m.unsupported(m.p.X, "found multi(...) with numbers greater than doubles can be")
+	return m.unsupported(m.property.X, "found multi(...) with numbers greater than doubles can be")
 }
 
 // options returns the options for computing one of several values that are added. Their bounds are narrower.
@@ -163,7 +163,7 @@ func (p *choiceRewards) reward() (*sparse.Reward, error) {
 // computed.
 func (m *multi) choiceReward(o *objective, s, c int) (exact *big.Rat, near float64) {
 	choice := m.choice[c]
-	if choice == sparse.None || !o.earned(m.states[s]) {
+	if choice == sparse.None || !o.countsRewards(m.states[s]) {
 		return nil, 0
 	}
 	state := int(m.states[s].state)
@@ -328,7 +328,7 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 // bounds of the maximum from each state. As these are inductive, the loss is not negative.
 func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
-	if choice := m.choice[c]; choice != sparse.None && objective.earned(m.states[s]) {
+	if choice := m.choice[c]; choice != sparse.None && objective.countsRewards(m.states[s]) {
 		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
 	}
 	term := new(big.Rat)
@@ -337,14 +337,14 @@ func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*bi
 		loss.Sub(loss, term.Mul(m.product.Rat(transition), maxRewards[m.product.Target[transition]]))
 	}
 	if loss.Sign() < 0 {
-		return nil, m.unsupported(m.p.X, "found multi(...) with a reward for which no upper bound was found")
+		return nil, m.unsupported(m.property.X, "found multi(...) with a reward for which no upper bound was found")
 	}
 	return loss, nil
 }
 
-// attained returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
+// attainedBounds returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
 // has a negative sign. weights are those for which the scheduler is optimal; they decide which objectives count at the end.
-func (m *multi) attained(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
+func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, origins, err := m.inducedChain(ctx, choices)
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ func (c *Checker) write(o *outcome, verdict *result.Verdict, err error) error {
 	if c.values != nil {
 		c.values.Accuracy = o.accuracy
 	}
-	if c.wanted != nil {
-		*c.wanted = *o.scheduler
+	if c.schedulerRequest != nil {
+		*c.schedulerRequest = *o.scheduler
 	}
 	if o.extended && o.accuracy == result.Bounded {
 		verdict.BoundMethod = "elimination with numbers beyond the range of doubles"

@@ -26,7 +26,7 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	if !path.Reaches() || !aboutStateOnly(property, path.Left, true) || !aboutStateOnly(property, path.Right, true) {
 		return verdict, false
 	}
-	evaluator := &evaluation{model: c.bounds, request: request{ctx: ctx, p: property}}
+	evaluator := &evaluation{model: c.bounds, request: request{ctx: ctx, property: property}}
 	left, right, err := evaluator.operands(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
 		return verdict, false

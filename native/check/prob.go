@@ -56,7 +56,7 @@ func (e *evaluation) measure(formula *logic.Formula) (*numbers, error) {
 // prob returns the probability that a P operator asks for, in every state. If the caller wants the scheduler of this operator, it
 // also keeps the values for it.
 func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
-	if e.p.Program.Type == syntax.LTS {
+	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
 	}
 	dir, err := e.extremal(formula)
@@ -70,8 +70,8 @@ func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 		return nil, e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
 	values, err := asProbability(e.path(formula.Path, dir))
-	if e.wanted != nil && e.wanted.operator == formula.X {
-		e.wanted.values = values
+	if e.schedulerRequest != nil && e.schedulerRequest.operator == formula.X {
+		e.schedulerRequest.values = values
 	}
 	return values, err
 }
@@ -165,21 +165,21 @@ func (e *evaluation) complement(values *numbers) *numbers {
 // next returns the minimal or maximal probability of X set.
 func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.solved(e.sides(dir).Next(e.ctx, set, e.opts))
+		return e.toNumbers(e.sides(dir).Next(e.ctx, set, e.opts))
 	}
-	return e.solved(solve.Next(e.ctx, e.graph, set, dir, e.opts))
+	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// solved converts values of package solve, and records their scheduler and how they were computed. If err is not nil, it
+// toNumbers converts values of package solve, and records their scheduler and how they were computed. If err is not nil, it
 // returns err.
-func (e *evaluation) solved(values *solve.Values, err error) (*numbers, error) {
+func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
 	e.noteScheduler(values.Scheduler, values.Steps)
 	e.gaveUp = e.gaveUp || !values.Converged
 	e.extended = e.extended || values.Extended
-	return solved(values), nil
+	return numbersOf(values), nil
 }
 
 // operands returns the states that satisfy the operands of a temporal operator. Without a left operand, left is the set of all
@@ -237,34 +237,34 @@ func (e *evaluation) until(path *logic.Path, left, right *sparse.Set, dir solve.
 		e.noteUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
 		if e.solver != nil {
 			if values, err := e.solver.Until(e.ctx, left, right, dir); values != nil || err != nil {
-				return e.solved(values, err)
+				return e.toNumbers(values, err)
 			}
 		}
-		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.narrowed()))
+		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.narrowOptions()))
 	}
 	steps, err := e.steps(path)
 	if err != nil {
 		return nil, err
 	}
 	e.noteUntil(left, right, steps, negated)
-	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
+	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
 }
 
 // stepping returns the options for a formula with a bound on steps. If its fractions would be too large and bounds are allowed,
 // bounds are computed from the fractions of the model.
 func (e *evaluation) stepping(steps int) solve.Options {
-	opts := e.narrowed()
-	if e.exact && e.boundsAllowed && e.wanted == nil && solve.BoundsAreFaster(e.graph, steps) {
+	opts := e.narrowOptions()
+	if e.exact && e.boundsAllowed && e.schedulerRequest == nil && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}
 	return opts
 }
 
-// narrowed returns the options for values that are needed only in the states of the scope. Exact values of other states are then
+// narrowOptions returns the options for values that are needed only in the states of the scope. Exact values of other states are then
 // not computed.
-func (e *evaluation) narrowed() solve.Options {
+func (e *evaluation) narrowOptions() solve.Options {
 	opts := e.opts
-	if e.exact && !e.wantsValues && e.wanted == nil {
+	if e.exact && !e.wantsValues && e.schedulerRequest == nil {
 		opts.Within = e.within
 	}
 	return opts
@@ -317,7 +317,7 @@ func strict(isStrict bool) string {
 // stepCount evaluates a number of steps, which must be an int.
 func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	if expr.Type() != sema.Int {
-		return 0, e.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(e.p.Program.Type.String()))
+		return 0, e.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(e.property.Program.Type.String()))
 	}
 	k, err := logic.Count(expr)
 	return k, e.withPosition(err)
@@ -327,7 +327,7 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 // without probabilities, with observations, or with intervals.
 func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	switch {
-	case e.p.Program.Type == syntax.LTS:
+	case e.property.Program.Type == syntax.LTS:
 		return nil, e.unsupported(formula.X, "found an S operator for a model without probabilities")
 	case e.partiallyObservable():
 		return nil, e.unsupported(formula.X, "found an S operator for a partially observable model")
@@ -344,7 +344,7 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asProbability(e.solved(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
+	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
 }
 
 // quantified evaluates E or A.
@@ -362,9 +362,9 @@ func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	}
 	left, right, negated := Sets.AsUntil(path.Op, left, right)
 	if negated != path.Negated { // E of a negated formula is the negation of A, and the other way round
-		return known(e.paths(path, !formula.ForAll, left, right)).not(), nil
+		return decidedTruth(e.paths(path, !formula.ForAll, left, right)).not(), nil
 	}
-	return known(e.paths(path, formula.ForAll, left, right)), nil
+	return decidedTruth(e.paths(path, formula.ForAll, left, right)), nil
 }
 
 // paths returns the states from which all paths, or some path, satisfy X right or left U right.

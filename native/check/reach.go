@@ -50,9 +50,9 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 		return nil, c.Check(ctx, property), err
 	}
 	wanted := &wantedScheduler{operator: op.X}
-	c.wanted = wanted
+	c.schedulerRequest = wanted
 	verdict := c.Check(ctx, property)
-	c.wanted = nil
+	c.schedulerRequest = nil
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
@@ -110,8 +110,8 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 
 // noteUntil records the until formula of the operator whose scheduler is wanted.
 func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
-	if e.wanted != nil && e.wanted.inOperator {
-		e.wanted.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
+	if e.schedulerRequest != nil && e.schedulerRequest.inOperator {
+		e.schedulerRequest.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
 	}
 }
 

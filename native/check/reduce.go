@@ -103,7 +103,7 @@ type observed struct {
 
 // property collects the sets and reward structures of a property.
 func (o *observed) property(ctx context.Context, property *Property) error {
-	e := &evaluation{model: o.bounds, request: request{ctx: ctx, p: property, exact: true}, results: results{accuracy: result.Exact}}
+	e := &evaluation{model: o.bounds, request: request{ctx: ctx, property: property, exact: true}, results: results{accuracy: result.Exact}}
 	return o.visit(e, property.X)
 }
 
@@ -125,8 +125,8 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 			return evaluator.unsupported(expr, "found a filter %s, which speaks about more than a reduced model has", formula.Op)
 		}
 	case logic.Label:
-		if formula.Index >= 0 && !sema.Stateless(evaluator.p.Program.Labels[formula.Index].X) {
-			return o.visit(evaluator, evaluator.p.Program.Labels[formula.Index].X)
+		if formula.Index >= 0 && !sema.Stateless(evaluator.property.Program.Labels[formula.Index].X) {
+			return o.visit(evaluator, evaluator.property.Program.Labels[formula.Index].X)
 		}
 		return o.split(evaluator, expr)
 	case logic.Reward:

@@ -59,11 +59,11 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	}
 	switch {
 	case objective.Form == logic.LongRun:
-		return e.solved(solve.LongRun(e.ctx, e.graph, reward, dir, e.opts))
+		return e.toNumbers(solve.LongRun(e.ctx, e.graph, reward, dir, e.opts))
 	case objective.Form == logic.CostBoundedReward:
 		return e.costBoundedReward(formula, reward, dir)
 	case objective.Form == logic.TotalReward:
-		return e.solved(solve.TotalReward(e.ctx, e.graph, reward, dir, e.narrowed()))
+		return e.toNumbers(solve.TotalReward(e.ctx, e.graph, reward, dir, e.narrowOptions()))
 	case e.kind() == sparse.CTMC:
 		return e.timedReward(objective, reward)
 	}
@@ -77,10 +77,10 @@ func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Rewa
 	}
 	if e.solver != nil {
 		if values, err := e.solver.ReachReward(e.ctx, reward, target, dir); values != nil || err != nil {
-			return e.solved(values, err)
+			return e.toNumbers(values, err)
 		}
 	}
-	return e.solved(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.narrowed()))
+	return e.toNumbers(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.narrowOptions()))
 }
 
 // steppedReward returns the value of C<=k or I=k.
@@ -90,9 +90,9 @@ func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Re
 		return nil, err
 	}
 	if objective.Form == logic.Instantaneous {
-		return e.solved(solve.InstantReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
+		return e.toNumbers(solve.InstantReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
 	}
-	return e.solved(solve.CumulReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
+	return e.toNumbers(solve.CumulReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
 }
 
 // rewardSteps evaluates the number of steps of C<=k or I=k.

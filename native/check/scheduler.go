@@ -51,9 +51,9 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 		return nil, c.Check(ctx, property), err
 	}
 	wanted := &wantedScheduler{operator: op.X}
-	c.wanted = wanted
+	c.schedulerRequest = wanted
 	verdict := c.Check(ctx, property)
-	c.wanted = nil
+	c.schedulerRequest = nil
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
@@ -149,18 +149,18 @@ type wantedScheduler struct {
 // wanted, the scheduler of the last solution in between is recorded. That is the operator's own, because nested operators are
 // evaluated before it.
 func (e *evaluation) beginScheduler(formula *logic.Formula) (end func()) {
-	if e.wanted == nil || e.wanted.operator != formula.X {
+	if e.schedulerRequest == nil || e.schedulerRequest.operator != formula.X {
 		return func() {}
 	}
-	e.wanted.inOperator = true
-	e.wanted.space = e.space
-	e.wanted.choices = [][]uint32{anyChoice(e.space.Model())}
-	e.wanted.controller = nil
+	e.schedulerRequest.inOperator = true
+	e.schedulerRequest.space = e.space
+	e.schedulerRequest.choices = [][]uint32{anyChoice(e.space.Model())}
+	e.schedulerRequest.controller = nil
 	decidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
 	e.opts.Scheduler = e.kind() == sparse.MDP && !decidedInFirstState
 	return func() {
 		e.opts.Scheduler = false
-		e.wanted.inOperator = false
+		e.schedulerRequest.inOperator = false
 	}
 }
 
@@ -169,9 +169,9 @@ func (e *evaluation) noteScheduler(memoryless []uint32, steps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
 	}
-	e.wanted.choices = steps
+	e.schedulerRequest.choices = steps
 	if memoryless != nil {
-		e.wanted.choices = [][]uint32{memoryless}
+		e.schedulerRequest.choices = [][]uint32{memoryless}
 	}
 }
 

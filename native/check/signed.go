@@ -46,7 +46,7 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 		return nil, err
 	}
 	more := fraction(by.Mul(by, times))
-	return e.combined(values, values.acc, func(s int) (number, bool) { return binary(syntax.OpSub, values.at(s), more) }), nil
+	return e.combine(values, values.acc, func(s int) (number, bool) { return binary(syntax.OpSub, values.at(s), more) }), nil
 }
 
 // numberOfRewards returns the value of an R operator for a reward of 1 in every step, if that is the same under every scheduler.
@@ -68,8 +68,8 @@ func (e *evaluation) negative(formula *logic.Formula, where string) error {
 	return e.unsupported(formula.X, "found negative rewards %s", where)
 }
 
-// combined returns the numbers that combine computes in the states of the domain. combine returns false if there are no bounds.
-func (e *evaluation) combined(like *numbers, acc result.Accuracy, combine func(s int) (number, bool)) *numbers {
+// combine returns the numbers that combine computes in the states of the domain. combine returns false if there are no bounds.
+func (e *evaluation) combine(like *numbers, acc result.Accuracy, combine func(s int) (number, bool)) *numbers {
 	out := newNumbers(len(like.lo), acc)
 	if like.rat != nil {
 		out.rat = make([]*big.Rat, len(like.lo))
@@ -103,7 +103,7 @@ func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed)
 			return nil, e.negative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
 		}
 	}
-	return e.combined(earned, max(earned.acc, lost.acc), func(s int) (number, bool) { return binary(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
+	return e.combine(earned, max(earned.acc, lost.acc), func(s int) (number, bool) { return binary(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
 }
 
 // stateText returns the text of a state, such as (s=0).
@@ -150,11 +150,11 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.solved(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.narrowed()))
+	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.narrowOptions()))
 	if err != nil {
 		return nil, err
 	}
-	return e.combined(values, values.acc, func(s int) (number, bool) {
+	return e.combine(values, values.acc, func(s int) (number, bool) {
 		return binary(syntax.OpSub, values.at(s), fraction(new(big.Rat).SetFloat64(potential[s])))
 	}), nil
 }

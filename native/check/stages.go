@@ -141,7 +141,7 @@ func (c *Checker) newStages(property *Property) *Stages {
 func (s *Stages) followPart(ctx context.Context, given []number) error {
 	space := s.space
 	s.overlaps = s.overlaps || space.Overlaps() > 0
-	e := &evaluation{model: newModel(space), request: request{ctx: ctx, p: s.property}}
+	e := &evaluation{model: newModel(space), request: request{ctx: ctx, property: s.property}}
 	left, right, err := e.operands(s.left, s.right)
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func (s *Stages) rewardOf(reward *sparse.Reward, state int) number {
 	if s.exact {
 		return fraction(reward.OfChoiceRat(state, state))
 	}
-	return widened(reward.OfChoice(state, state), reward.Err+0x1p-52)
+	return widen(reward.OfChoice(state, state), reward.Err+0x1p-52)
 }
 
 // weights returns the weights of a model as numbers.
@@ -256,14 +256,14 @@ func (s *Stages) weights(m *sparse.Model) []number {
 		if s.exact {
 			w[i] = fraction(m.Rats[i])
 		} else {
-			w[i] = widened(m.Weights[i], m.Err)
+			w[i] = widen(m.Weights[i], m.Err)
 		}
 	}
 	return w
 }
 
-// widened encloses a number whose relative error is at most err.
-func widened(value, err float64) number {
+// widen encloses a number whose relative error is at most err.
+func widen(value, err float64) number {
 	if err == 0 {
 		return point(value)
 	}

@@ -87,7 +87,7 @@ func (e *evaluation) timed(at syntax.Pos) func(values *solve.Values, err error) 
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
 			err = &untimed{at, err}
 		}
-		return e.solved(values, err)
+		return e.toNumbers(values, err)
 	}
 }
 
@@ -119,7 +119,7 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 // is the embedded MDP; c is the bound, with the exit rates.
 func (e *evaluation) markovUntil(path *logic.Path, c *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
-	case e.wanted != nil:
+	case e.schedulerRequest != nil:
 		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
 	case len(path.Costs) > 1 || !logic.IsState(path.Left) || !logic.IsState(path.Right):
 		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
@@ -138,7 +138,7 @@ func (e *evaluation) markovUntil(path *logic.Path, c *sema.Cost, dir solve.Direc
 		return nil, err
 	}
 	if bound.To.None() {
-		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
 	}
 	var rates solve.Rates
 	if rates.Low, rates.High, err = e.space.Values(c.Rate); err != nil {

@@ -67,7 +67,7 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	answer, err := c.between(&verdict, &upper, property)
 	verdict.Warnings = nil
 	if err == nil {
-		err = c.conclude(property, c.bounds.space, answer, &verdict, "bounded by a part of the model: "+explored(c.bounds.space)+"; bounds cover whatever lies outside")
+		err = c.conclude(property, c.bounds.space, answer, &verdict, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; bounds cover whatever lies outside")
 		width = answer.width
 	}
 	if err != nil {
@@ -77,8 +77,8 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	return verdict, width
 }
 
-// explored says how many states of a part were explored.
-func explored(space *explicit.Space) string {
+// exploredNote says how many states of a part were explored.
+func exploredNote(space *explicit.Space) string {
 	all := space.Model().NumStates()
 	return fmt.Sprintf("%d of %s were explored", all-space.Unexplored().Count(), noun.Count(all, "found state"))
 }
@@ -96,7 +96,7 @@ func (c *Checker) between(lower, upper *result.Verdict, property *Property) (*ou
 	}
 	interval := number{lo: math.Min(lower.Bound.Lo, upper.Bound.Lo), hi: math.Max(lower.Bound.Hi, upper.Bound.Hi)}
 	if interval.lo <= 0 && interval.hi >= 1 {
-		return nil, &undecided{property.X.Pos(), "the explored part of the model leaves the value open, anywhere between 0 and 1: " + explored(c.bounds.space)}
+		return nil, &undecided{property.X.Pos(), "the explored part of the model leaves the value open, anywhere between 0 and 1: " + exploredNote(c.bounds.space)}
 	}
 	if c.opts.Accuracy == result.Exact {
 		return nil, &inexact{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is no fraction", interval.lo, interval.hi)}
@@ -119,7 +119,7 @@ func (e *evaluation) reachedOutside(left, right *sparse.Set) *sparse.Set {
 func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int) result.Verdict {
 	verdict := c.Check(ctx, property)
 	if verdict.Err == nil {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the states that %s can reach: %s", noun.Count(steps, "step"), explored(c.bounds.space)))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the states that %s can reach: %s", noun.Count(steps, "step"), exploredNote(c.bounds.space)))
 	}
 	return verdict
 }

@@ -13,8 +13,8 @@ import (
 // truth is the value of a state formula in every state: true in yes, false in no, and unknown in the other states.
 type truth struct{ yes, no *sparse.Set }
 
-// known returns a truth value that is true in a set of states and false in all others.
-func known(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
+// decidedTruth returns a truth value that is true in a set of states and false in all others.
+func decidedTruth(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
 
 func (t truth) not() truth { return truth{t.no, t.yes} }
 
@@ -67,9 +67,9 @@ type numbers struct {
 	acc    result.Accuracy
 	// prob says that the values are probabilities, and that those of 0 and 1 have equal bounds.
 	prob bool
-	// open has, for each value, whether it is known to be greater than lo, and less than hi; nil if nothing is
+	// openEnds has, for each value, whether it is known to be greater than lo, and less than hi; nil if nothing is
 	// known.
-	open [][2]bool
+	openEnds [][2]bool
 }
 
 // newNumbers returns n zeros.
@@ -83,8 +83,8 @@ func (v *numbers) at(s int) number {
 	if v.prob && value.lo < value.hi {
 		value.above, value.below = value.lo == 0, value.hi == 1
 	}
-	if v.open != nil {
-		value.above, value.below = v.open[s][0], v.open[s][1]
+	if v.openEnds != nil {
+		value.above, value.below = v.openEnds[s][0], v.openEnds[s][1]
 	}
 	if v.rat != nil {
 		value.rat = v.rat[s]
@@ -95,19 +95,19 @@ func (v *numbers) at(s int) number {
 // put sets the value in state s.
 func (v *numbers) put(s int, value number) {
 	v.lo[s], v.hi[s] = value.lo, value.hi
-	if v.open == nil && (value.above || value.below) {
-		v.open = make([][2]bool, len(v.lo))
+	if v.openEnds == nil && (value.above || value.below) {
+		v.openEnds = make([][2]bool, len(v.lo))
 	}
-	if v.open != nil {
-		v.open[s] = [2]bool{value.above, value.below}
+	if v.openEnds != nil {
+		v.openEnds[s] = [2]bool{value.above, value.below}
 	}
 	if v.rat != nil {
 		v.rat[s] = value.rat
 	}
 }
 
-// solved converts the values of package solve.
-func solved(values *solve.Values) *numbers {
+// numbersOf converts the values of package solve.
+func numbersOf(values *solve.Values) *numbers {
 	if values.Exact == nil {
 		out := &numbers{lo: values.Lower, hi: values.Upper, acc: result.Bounded}
 		if values.Estimated {

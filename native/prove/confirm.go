@@ -59,41 +59,41 @@ func (c *confirmation) sameClaim(own, translated *certificate.Claim) error {
 	return err
 }
 
-func (c *confirmation) equalClaims(own, translated *certificate.Claim) (bool, error) {
-	if own.Complement != translated.Complement || own.Of != translated.Of || (own.Vector < 0) != (translated.Vector < 0) {
+func (c *confirmation) equalClaims(ownClaim, translatedClaim *certificate.Claim) (bool, error) {
+	if ownClaim.Complement != translatedClaim.Complement || ownClaim.Of != translatedClaim.Of || (ownClaim.Vector < 0) != (translatedClaim.Vector < 0) {
 		return false, nil
 	}
-	if same, err := c.sameSet(own.Over, translated.Over); !same || err != nil {
+	if same, err := c.sameSet(ownClaim.Over, translatedClaim.Over); !same || err != nil {
 		return false, err
 	}
-	if own.Vector < 0 {
-		return c.sameSet(own.Set, translated.Set)
+	if ownClaim.Vector < 0 {
+		return c.sameSet(ownClaim.Set, translatedClaim.Set)
 	}
-	return c.sameVector(own.Vector, translated.Vector)
+	return c.sameVector(ownClaim.Vector, translatedClaim.Vector)
 }
 
 // sameSet reports whether set i of the certificate is set j of the translation.
 func (c *confirmation) sameSet(i, j int) (bool, error) {
-	own, translated := &c.file.Sets[i], &c.skeleton.Sets[j]
-	if own.Kind != translated.Kind || len(own.Sets) != len(translated.Sets) {
+	ownSet, translated := &c.file.Sets[i], &c.skeleton.Sets[j]
+	if ownSet.Kind != translated.Kind || len(ownSet.Sets) != len(translated.Sets) {
 		return false, nil
 	}
-	switch own.Kind {
+	switch ownSet.Kind {
 	case certificate.Atomic:
-		if same, err := c.sameAtomicSet(own, j); !same || err != nil {
+		if same, err := c.sameAtomicSet(ownSet, j); !same || err != nil {
 			return false, err
 		}
 	case certificate.Bound:
-		if own.Relation != translated.Relation || own.Threshold.Cmp(translated.Threshold) != 0 {
+		if ownSet.Relation != translated.Relation || ownSet.Threshold.Cmp(translated.Threshold) != 0 {
 			return false, nil
 		}
 	}
-	if own.Compares() {
-		if same, err := c.sameVector(own.Vector, translated.Vector); !same || err != nil {
+	if ownSet.Compares() {
+		if same, err := c.sameVector(ownSet.Vector, translated.Vector); !same || err != nil {
 			return false, err
 		}
 	}
-	return c.sameSets(own.Sets, translated.Sets)
+	return c.sameSets(ownSet.Sets, translated.Sets)
 }
 
 // sameSets compares sets of the certificate with as many sets of the translation.
@@ -108,65 +108,65 @@ func (c *confirmation) sameSets(own, translated []int) (bool, error) {
 
 // sameAtomicSet compares an atomic set of the certificate with set j of the translation. If they have the same
 // expression, but other states, it returns an error.
-func (c *confirmation) sameAtomicSet(own *certificate.Set, j int) (bool, error) {
+func (c *confirmation) sameAtomicSet(ownSet *certificate.Set, j int) (bool, error) {
 	bits, err := c.atomicSet(j)
-	if err != nil || own.Text != c.skeleton.Sets[j].Text {
+	if err != nil || ownSet.Text != c.skeleton.Sets[j].Text {
 		return false, err
 	}
-	if !slices.Equal(own.Bits, bits) {
-		return false, fmt.Errorf("the model has other states of %s", own.Text)
+	if !slices.Equal(ownSet.Bits, bits) {
+		return false, fmt.Errorf("the model has other states of %s", ownSet.Text)
 	}
 	return true, nil
 }
 
 // sameVector reports whether vector i of the certificate is vector j of the translation.
 func (c *confirmation) sameVector(i, j int) (bool, error) {
-	own, translated := &c.file.Vectors[i], &c.skeleton.Vectors[j]
-	ownSets, translatedSets := own.Sets(), translated.Sets()
-	if !c.sameFields(own, translated) || len(ownSets) != len(translatedSets) {
+	ownVector, translated := &c.file.Vectors[i], &c.skeleton.Vectors[j]
+	ownSets, translatedSets := ownVector.Sets(), translated.Sets()
+	if !c.sameFields(ownVector, translated) || len(ownSets) != len(translatedSets) {
 		return false, nil
 	}
 	if same, err := c.sameSets(ownSets, translatedSets); !same || err != nil {
 		return false, err
 	}
-	if own.Several != nil {
-		return slices.EqualFunc(own.Several.Objectives, translated.Several.Objectives, sameObjective), nil
+	if ownVector.Several != nil {
+		return slices.EqualFunc(ownVector.Several.Objectives, translated.Several.Objectives, sameObjective), nil
 	}
-	if own.Automaton == nil {
+	if ownVector.Automaton == nil {
 		return translated.Automaton == nil, nil
 	}
-	return sameAutomaton(own.Automaton, translated.Automaton, own.Kind == certificate.CoSafe)
+	return sameAutomaton(ownVector.Automaton, translated.Automaton, ownVector.Kind == certificate.CoSafe)
 }
 
 // sameFields compares the fields of two vectors that refer to no set. In a model without choices Max is not used,
 // and in a probability Reward is not.
-func (c *confirmation) sameFields(own, translated *certificate.Vector) bool {
-	if own.Kind != translated.Kind || own.Paths != translated.Paths {
+func (c *confirmation) sameFields(ownVector, translated *certificate.Vector) bool {
+	if ownVector.Kind != translated.Kind || ownVector.Paths != translated.Paths {
 		return false
 	}
-	if c.file.Model.Kind == certificate.MDP && own.Max != translated.Max {
+	if c.file.Model.Kind == certificate.MDP && ownVector.Max != translated.Max {
 		return false
 	}
-	if own.From != translated.From || own.To != translated.To || !sameTime(own.Timed, translated.Timed) {
+	if ownVector.From != translated.From || ownVector.To != translated.To || !sameTime(ownVector.Timed, translated.Timed) {
 		return false
 	}
-	switch own.Kind {
+	switch ownVector.Kind {
 	case certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
-		return own.Reward == translated.Reward
+		return ownVector.Reward == translated.Reward
 	}
 	return true
 }
 
 // sameAutomaton rebuilds the translated automaton for the letters of the certificate's automaton, and reports
 // whether both are equal.
-func sameAutomaton(own, translated *certificate.Automaton, coSafe bool) (bool, error) {
+func sameAutomaton(ownAutomaton, translated *certificate.Automaton, coSafe bool) (bool, error) {
 	rebuilt := *translated
-	rebuilt.Letters = own.Letters
+	rebuilt.Letters = ownAutomaton.Letters
 	if err := buildAutomaton(&rebuilt, coSafe); err != nil {
 		return false, err
 	}
-	return reflect.DeepEqual(own.Formula, translated.Formula) && slices.EqualFunc(own.Next, rebuilt.Next, slices.Equal) &&
-		slices.EqualFunc(own.Jumps, rebuilt.Jumps, slices.Equal) && slices.Equal(own.Accepting, rebuilt.Accepting), nil
+	return reflect.DeepEqual(ownAutomaton.Formula, translated.Formula) && slices.EqualFunc(ownAutomaton.Next, rebuilt.Next, slices.Equal) &&
+		slices.EqualFunc(ownAutomaton.Jumps, rebuilt.Jumps, slices.Equal) && slices.Equal(ownAutomaton.Accepting, rebuilt.Accepting), nil
 }
 
 // sameObjective compares two objectives except for their sets.

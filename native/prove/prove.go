@@ -42,21 +42,21 @@ func (o Options) epsilon() float64 {
 // Prover makes certificates of one state space. It is not safe for concurrent use.
 type Prover struct {
 	*Skeleton
-	space       *explicit.Space
-	graph       *sparse.Graph
-	opts        Options
-	order       []uint32 // the state at each index of the certificate; nil if they are the same
-	index       []uint32 // the inverse of order
-	numbers     *numbers
-	rewards     map[int]*sparse.Reward
-	memberships map[int]membership
-	computed    map[int]*bounds
-	exponents   map[int]int // by vector: the binary exponent of about its greatest value
+	space          *explicit.Space
+	graph          *sparse.Graph
+	opts           Options
+	order          []uint32 // the state at each index of the certificate; nil if they are the same
+	index          []uint32 // the inverse of order
+	numbers        *numbers
+	rewards        map[int]*sparse.Reward
+	memberships    map[int]membership
+	computedBounds map[int]*bounds
+	exponents      map[int]int // by vector: the binary exponent of about its greatest value
 	// products are the products with automata, by vector
-	products      map[int]*product
-	checkerModel  *exact.Model // the model in the checker's form; nil before the first check
-	shared        []*sharedSolution
-	narrowEpsilon float64 // the relative width that narrowFloats asks for
+	products        map[int]*product
+	checkerModel    *exact.Model // the model in the checker's form; nil before the first check
+	sharedSolutions []*sharedSolution
+	narrowEpsilon   float64 // the relative width that narrowFloats asks for
 }
 
 // New returns a Prover for a state space, whose weights must be fractions and not intervals.
@@ -71,15 +71,15 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 		opts.Reward = space.Reward
 	}
 	prover := &Prover{
-		Skeleton:    NewSkeleton(),
-		space:       space,
-		graph:       sparse.NewGraph(space.Model()),
-		opts:        opts,
-		rewards:     make(map[int]*sparse.Reward),
-		memberships: make(map[int]membership),
-		computed:    make(map[int]*bounds),
-		exponents:   make(map[int]int),
-		products:    make(map[int]*product),
+		Skeleton:       NewSkeleton(),
+		space:          space,
+		graph:          sparse.NewGraph(space.Model()),
+		opts:           opts,
+		rewards:        make(map[int]*sparse.Reward),
+		memberships:    make(map[int]membership),
+		computedBounds: make(map[int]*bounds),
+		exponents:      make(map[int]int),
+		products:       make(map[int]*product),
 	}
 	if opts.Ordered {
 		prover.order = space.Order()
@@ -129,7 +129,7 @@ func (p *Prover) bits(set *sparse.Set) certificate.Bits {
 // otherwise it keeps the narrowest interval. The error is a *result.Failure if certificates cannot express
 // the property.
 func (p *Prover) Add(ctx context.Context, property *Property) (int, error) {
-	defer func() { p.shared = nil }() // shared solutions belong to one property
+	defer func() { p.sharedSolutions = nil }() // shared solutions belong to one property
 	claimIndex, err := p.Skeleton.Add(property)
 	if err != nil {
 		return 0, err
@@ -180,7 +180,7 @@ func (p *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) er
 	}
 	p.Vectors = bestProof.Vectors
 	p.Sets = bestProof.Sets
-	p.computed = bestProof.computed
+	p.computedBounds = bestProof.computedBounds
 	p.memberships = bestProof.memberships
 	return nil
 }
@@ -189,7 +189,7 @@ func (p *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) er
 func (p *Prover) snapshot() *Prover {
 	s := *p.Skeleton
 	s.Vectors, s.Sets = slices.Clone(s.Vectors), slices.Clone(s.Sets)
-	return &Prover{Skeleton: &s, computed: maps.Clone(p.computed), memberships: maps.Clone(p.memberships)}
+	return &Prover{Skeleton: &s, computedBounds: maps.Clone(p.computedBounds), memberships: maps.Clone(p.memberships)}
 }
 
 // Proven calls Add and lets the checker check the new claim. It returns the index of the claim and the result
@@ -321,12 +321,12 @@ type membership struct{ inside, outside *sparse.Set }
 
 func exactMembership(in *sparse.Set) membership { return membership{in, in.Complement()} }
 
-func (t membership) undecided() bool { return t.inside.Count()+t.outside.Count() < t.inside.Len() }
+func (t membership) isUndecided() bool { return t.inside.Count()+t.outside.Count() < t.inside.Len() }
 
 // decidedSet returns a set; the error is errUndecided if the membership of a state is unknown.
 func (p *Prover) decidedSet(ctx context.Context, i int, e effort) (*sparse.Set, error) {
 	membership, err := p.setMembership(ctx, i, e)
-	if err == nil && membership.undecided() {
+	if err == nil && membership.isUndecided() {
 		err = errUndecided
 	}
 	return membership.inside, err
@@ -338,7 +338,7 @@ func (p *Prover) setMembership(ctx context.Context, set int, e effort) (membersh
 		return computed, nil
 	}
 	computed, err := p.computeMembership(ctx, set, e)
-	if err == nil && !computed.undecided() {
+	if err == nil && !computed.isUndecided() {
 		p.memberships[set] = computed
 	}
 	return computed, err
@@ -384,7 +384,7 @@ func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (member
 		return bounds.compareThreshold(s.Relation, s.Threshold), nil
 	case certificate.ArgMin, certificate.ArgMax:
 		bounds, err := p.boundsOf(ctx, s.Vector, e)
-		if err == nil && operands[0].undecided() {
+		if err == nil && operands[0].isUndecided() {
 			err = errUndecided
 		}
 		if err != nil {
@@ -393,7 +393,7 @@ func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (member
 		return bounds.extremalStates(operands[0].inside, s.Kind == certificate.ArgMax), nil
 	}
 	for _, t := range operands {
-		if t.undecided() {
+		if t.isUndecided() {
 			return membership{}, errUndecided
 		}
 	}

@@ -149,12 +149,12 @@ func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, usable fun
 // attractor is a backward search for the states from which every scheduler reaches ranked states with positive
 // probability.
 type attractor struct {
-	graph     *sparse.Graph
-	rank      []uint32
-	remaining []uint32    // for each state, the number of choices without a ranked successor
-	satisfied *sparse.Set // choices that have a ranked successor, or need none
-	queue     []uint32
-	greatest  uint32 // the greatest rank so far
+	graph            *sparse.Graph
+	rank             []uint32
+	remaining        []uint32    // for each state, the number of choices without a ranked successor
+	satisfiedChoices *sparse.Set // choices that have a ranked successor, or need none
+	queue            []uint32
+	greatest         uint32 // the greatest rank so far
 }
 
 // newAttractor returns an attractor without ranked states. Only usable choices need a ranked successor; if usable
@@ -162,7 +162,7 @@ type attractor struct {
 func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
 	result := &attractor{
 		graph: graph, rank: newRanks(graph.NumStates()),
-		remaining: make([]uint32, graph.NumStates()), satisfied: sparse.NewSet(graph.NumChoices()),
+		remaining: make([]uint32, graph.NumStates()), satisfiedChoices: sparse.NewSet(graph.NumChoices()),
 	}
 	for s := range result.remaining {
 		first, end := graph.Choices(s)
@@ -170,7 +170,7 @@ func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
 			if usable == nil || usable(s, c) {
 				result.remaining[s]++
 			} else {
-				result.satisfied.Add(c)
+				result.satisfiedChoices.Add(c)
 			}
 		}
 	}
@@ -204,10 +204,10 @@ func (a *attractor) extend(within *sparse.Set) {
 	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
 		ranked := a.queue[0]
 		for _, c := range a.graph.Into(int(ranked)) {
-			if a.satisfied.Has(int(c)) {
+			if a.satisfiedChoices.Has(int(c)) {
 				continue
 			}
-			a.satisfied.Add(int(c))
+			a.satisfiedChoices.Add(int(c))
 			s := a.graph.Owner(c)
 			a.remaining[s]--
 			if a.remaining[s] == 0 && a.rank[s] == unranked && within.Has(s) {
@@ -252,7 +252,7 @@ func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	}
 	for ; len(outside) > 0; outside = outside[1:] {
 		for _, c := range a.graph.Into(int(outside[0])) {
-			if s := a.graph.Owner(c); trap.Has(s) && !a.satisfied.Has(int(c)) {
+			if s := a.graph.Owner(c); trap.Has(s) && !a.satisfiedChoices.Has(int(c)) {
 				trap.Remove(s)
 				outside = append(outside, uint32(s))
 			}

@@ -55,12 +55,12 @@ func rewardExponent(reward *sparse.Reward) int {
 }
 
 // findShared returns the shared solution of the same question, or nil if there is none.
-func (p *Prover) findShared(wanted *sharedSolution) *sharedSolution {
-	for _, shared := range p.shared {
-		sameDirection := shared.direction == wanted.direction || p.graph.Kind != sparse.MDP // a chain has no choices
-		sameSets := shared.left.Equal(wanted.left) && shared.right.Equal(wanted.right)
-		if shared.reward == wanted.reward && sameDirection && sameSets {
-			return shared
+func (p *Prover) findShared(request *sharedSolution) *sharedSolution {
+	for _, solution := range p.sharedSolutions {
+		sameDirection := solution.direction == request.direction || p.graph.Kind != sparse.MDP // a chain has no choices
+		sameSets := solution.left.Equal(request.left) && solution.right.Equal(request.right)
+		if solution.reward == request.reward && sameDirection && sameSets {
+			return solution
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func (p *Prover) findShared(wanted *sharedSolution) *sharedSolution {
 func (p *Prover) recordShared(shared *sharedSolution) func(values *solve.Values, err error) (*solve.Values, error) {
 	return func(values *solve.Values, err error) (*solve.Values, error) {
 		if shared.values = values; err == nil {
-			p.shared = append(p.shared, shared)
+			p.sharedSolutions = append(p.sharedSolutions, shared)
 		}
 		return values, err
 	}

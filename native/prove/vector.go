@@ -75,7 +75,7 @@ type bounds struct {
 
 // boundsOf computes the columns of vector i, unless they were computed before with at least as much effort.
 func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
-	if computed := p.computed[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
+	if computed := p.computedBounds[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
 		return computed, nil
 	}
 	proof := &vectorProof{Prover: p, index: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
@@ -83,8 +83,8 @@ func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error)
 	if err != nil {
 		return nil, err
 	}
-	p.computed[i] = &bounds{values, e}
-	return p.computed[i], nil
+	p.computedBounds[i] = &bounds{values, e}
+	return p.computedBounds[i], nil
 }
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
@@ -578,6 +578,18 @@ func (proof *vectorProof) upperEquations(values *solve.Values) *bellmanEquations
 	return &bellmanEquations{proof.graph, proof.rewardStructure, values.Upper, values.Exact}
 }
 
+// compareRoundoff is a bound on the relative rounding error of one operation of compareChoice: 2^-53, with a margin of 1/16 for
+// the products of these errors.
+const compareRoundoff = 0x1.1p-53
+
+// extraRoundings is the number of roundings of compareChoice besides one for each product: those of the reward and its addition, of the
+// probability, of a product and of the error bound itself.
+const extraRoundings = 5
+
+// minNormalSum is a sum whose products may lose digits to underflow: products below 2^-1022 are subnormal, and the rest is a margin for their
+// number and for small probabilities.
+const minNormalSum = 0x1p-960
+
 // compareChoice compares the right-hand side of the equation for choice c with the bound of state s: -1, 0 or
 // 1. It uses float64 where the rounding error cannot change the result.
 func (e *bellmanEquations) compareChoice(s, c int) int {
@@ -593,7 +605,7 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 		sum += e.graph.Prob(i) * targetBound
 		minTarget, maxTarget = min(minTarget, targetBound), max(maxTarget, targetBound)
 	}
-	absErr := sum * float64(end-first+5) * 0x1.1p-53
+	absErr := sum * float64(end-first+extraRoundings) * compareRoundoff
 	switch {
 	case math.IsInf(maxTarget, 1):
 		return 1
@@ -601,7 +613,8 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 		return cmp.Compare(minTarget, bound)
 	case !hasReward && minTarget >= bound:
 		return 1
-	case sum < 0x1p-960: // products may be subnormal
+	case sum < minNormalSum: // products may be subnormal
+		return e.compareExactly(s, c)
 	case sum-absErr > bound:
 		return 1
 	case sum+absErr < bound:

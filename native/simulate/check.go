@@ -102,9 +102,9 @@ type checker struct {
 	successes   stats.Bernoulli
 	rewards     stats.Moments
 	pathLengths stepStats
-	// failed is the outcome that ended sampling: an undecided, deadlocked or failed path.
-	failed *compile.Outcome
-	result Result
+	// failedOutcome is the outcome that ended sampling: an undecided, deadlocked or failed path.
+	failedOutcome *compile.Outcome
+	result        Result
 }
 
 // runCheck translates the property, draws samples, and sets the value of the verdict.
@@ -127,7 +127,7 @@ func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 		return nil
 	}
 	c.setSampleFields()
-	if c.failed != nil {
+	if c.failedOutcome != nil {
 		return c.failedPathError()
 	}
 	return c.setValue(ctx)
@@ -176,7 +176,7 @@ func (c *checker) stats() stats.Statistics {
 // countOutcome counts the outcome of the next sample, and reports whether more samples are needed.
 func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 	if outcome.Status != compile.True && outcome.Status != compile.False {
-		c.failed = outcome
+		c.failedOutcome = outcome
 		return false
 	}
 	c.pathLengths.add(outcome.Steps)
@@ -229,7 +229,7 @@ func (c *checker) setSampleFields() {
 // resolution returns how the samples resolved nondeterminism.
 func (c *checker) resolution() result.Resolution {
 	isChain := c.property.Program.Type == syntax.DTMC || c.property.Program.Type == syntax.CTMC
-	metChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || c.failed != nil && c.failed.Nondet > 0
+	metChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || c.failedOutcome != nil && c.failedOutcome.Nondet > 0
 	switch {
 	case c.stats().Count() == 0 && !isChain:
 		return result.ResolutionUnknown

@@ -66,7 +66,7 @@ func (c *checker) failedPathError() error {
 	if n := c.result.Samples; n > 0 {
 		sample += fmt.Sprintf("; %s had finished with mean %v", noun.Count(n, "sample"), c.result.Estimate)
 	}
-	outcome := c.failed
+	outcome := c.failedOutcome
 	if outcome.Status == compile.Undecided {
 		return &result.Failure{Class: result.PathLength, File: c.property.File, Pos: c.property.Pos, Message: c.undecidedMessage(outcome.Steps, sample)}
 	}

@@ -66,7 +66,7 @@ func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
 	s.countOutcome = func(outcome *compile.Outcome) bool {
 		log.add(outcome)
 		c.countOutcome(outcome)
-		return c.failed == nil
+		return c.failedOutcome == nil
 	}
 	if err := s.run(ctx); err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func (c *checker) summary() *pieceSummary {
 		Samples: c.successes.N, Successes: c.successes.K, Nondet: c.result.Nondet, Overlap: c.result.Overlap,
 		Steps: c.pathLengths.sum, MinSteps: c.pathLengths.min, MaxSteps: c.pathLengths.max,
 	}
-	if c.failed != nil {
-		s.Failed = failedPathOf(c.failed)
+	if c.failedOutcome != nil {
+		s.Failed = failedPathOf(c.failedOutcome)
 	}
 	return s
 }
@@ -198,9 +198,9 @@ func (c *checker) addSummary(s *pieceSummary) bool {
 	c.result.Nondet += s.Nondet
 	c.result.Overlap += s.Overlap
 	if s.Failed != nil {
-		c.failed, _ = s.Failed.outcome() // validate has checked it
+		c.failedOutcome, _ = s.Failed.outcome() // validate has checked it
 	}
-	return c.failed == nil
+	return c.failedOutcome == nil
 }
 
 // merge adds the lengths of other paths.

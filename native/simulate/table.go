@@ -101,7 +101,7 @@ func (t *table) endLine() error {
 	return t.writer.WriteByte('\n')
 }
 
-func (t *table) timed() bool { return t.program.Type == syntax.CTMC }
+func (t *table) isTimed() bool { return t.program.Type == syntax.CTMC }
 
 // writeHeading writes the names of the columns.
 func (t *table) writeHeading() error {
@@ -110,7 +110,7 @@ func (t *table) writeHeading() error {
 		t.writeCell("probability")
 	}
 	t.writeCell("step")
-	if t.timed() {
+	if t.isTimed() {
 		t.writeCell("time")
 	}
 	for _, slot := range t.opts.Vars {
@@ -145,7 +145,7 @@ func (t *table) writeRow(visit *Visit) error {
 		t.writeCell(probability)
 	}
 	t.writeCell(strconv.FormatInt(visit.Number, 10))
-	if t.timed() {
+	if t.isTimed() {
 		t.writeCell(number(visit.Time))
 	}
 	for _, slot := range t.opts.Vars {

@@ -53,7 +53,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		values = recent[k%len(recent)]
 		for _, s := range order.Order {
 			work := 2 + len(graph.Target)/n
-			if sys.exact() {
+			if sys.isExact() {
 				value := sys.budgetOptimumRat(int(s), k, budget.Cost, recent)
 				values.assign(int(s), value)
 				work += reductionCost(value)

@@ -36,7 +36,7 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 		members := components.Members(i)
 		work, err := 0, error(nil)
 		switch {
-		case sys.exact():
+		case sys.isExact():
 			work, err = sys.solveExact(members, &index, meter)
 		case len(members) == 1:
 			work = sys.solveState(int(members[0]))
@@ -56,7 +56,7 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 		}
 	}
 	sys.leaveEndComponents(sys.values.Scheduler)
-	if opts.Classic && !sys.exact() && !cyclic.Empty() {
+	if opts.Classic && !sys.isExact() && !cyclic.Empty() {
 		sys.values.Estimated = true
 		copy(sys.values.Upper, sys.values.Lower)
 	}
@@ -157,7 +157,7 @@ func (index *unknownIndex) reset(members []uint32) {
 // caller must reset it.
 func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.init(sys.graph.NumStates())
-	local := &localSystem{minimize: sys.minimize, atMostOne: sys.atMostOne, rounding: sys.rounding, hasRewards: sys.reward != nil}
+	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
 	groups := sys.numberUnknowns(members, index)
 	sys.reserve(local, members)
 	for _, group := range groups {
@@ -173,7 +173,7 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 	}
 	local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
 	local.termStart = append(local.termStart, uint32(len(local.column)))
-	local.init(sys.values.Scheduler != nil || sys.exact())
+	local.init(sys.values.Scheduler != nil || sys.isExact())
 	return local
 }
 

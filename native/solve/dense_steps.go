@@ -237,7 +237,7 @@ func (d *denseSteps) writeBounds(values *Values) {
 		if loss > 0 && values.Upper[s] > 0 {
 			values.Upper[s] = rounding.up(values.Upper[s]+loss, 4*unit)
 		}
-		if !d.system.atMostOne {
+		if !d.system.isProbability {
 			continue
 		}
 		values.Upper[s] = min(values.Upper[s], 1)

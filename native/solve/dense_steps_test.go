@@ -65,7 +65,7 @@ func compareDenseSteps(t *testing.T, model *sparse.Model, reward *sparse.Reward,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y.atMostOne = reward == nil; y.atMostOne {
+	if y.isProbability = reward == nil; y.isProbability {
 		y.values.set(right, 1)
 	}
 	var states []uint32
@@ -89,7 +89,7 @@ func compareDenseSteps(t *testing.T, model *sparse.Model, reward *sparse.Reward,
 		if new(big.Rat).SetFloat64(lo).Cmp(want) > 0 || new(big.Rat).SetFloat64(hi).Cmp(want) < 0 || lo < 0 {
 			t.Errorf("%d steps, state %d: [%v, %v] does not contain %s", n, s, lo, hi, want.FloatString(40))
 		}
-		certain := want.Sign() == 0 || y.atMostOne && want.Cmp(one) == 0
+		certain := want.Sign() == 0 || y.isProbability && want.Cmp(one) == 0
 		if certain && lo != hi {
 			t.Errorf("%d steps, state %d: [%v, %v] for %s", n, s, lo, hi, want.RatString())
 		}

@@ -146,7 +146,7 @@ func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, m
 func (local *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
 	lower[k] = local.rounding.floorToGrid(max(low-spread, 0))
 	upper[k] = local.rounding.ceilToGrid(high + spread)
-	if local.atMostOne {
+	if local.isProbability {
 		upper[k] = min(upper[k], 1)
 	}
 }
@@ -277,8 +277,8 @@ func (local *localSystem) properScheduler() []uint32 {
 	return scheduler
 }
 
-// exitChoice returns the first choice of an unknown with a positive exit weight, and whether the unknown exits: an unknown
-// without choices exits, too.
+// exitChoice returns the first choice with a positive exit weight of unknown k, and whether the unknown exits. An unknown without
+// choices exits, too.
 func (local *localSystem) exitChoice(k int) (choice uint32, exits bool) {
 	first, end := local.choiceStart[k], local.choiceStart[k+1]
 	for j := first; j < end; j++ {

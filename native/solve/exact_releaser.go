@@ -8,16 +8,16 @@ import (
 
 // exactReleaser frees fractions that no equation needs any more.
 type exactReleaser struct {
-	system      *system
-	wanted      *sparse.Set
-	pendingUses []uint32 // of each state: transitions to it from unsolved states
-	placeholder *big.Rat // replaces dropped fractions
+	system       *system
+	wantedStates *sparse.Set
+	pendingUses  []uint32 // of each state: transitions to it from unsolved states
+	placeholder  *big.Rat // replaces dropped fractions
 }
 
 // newExactReleaser returns a releaser for the states to be solved, or nil if all fractions must be kept.
 // wanted are the states whose fractions the caller asked for; nil stands for all.
 func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
-	if wanted == nil || !sys.exact() || sys.values.Scheduler != nil {
+	if wanted == nil || !sys.isExact() || sys.values.Scheduler != nil {
 		return nil
 	}
 	releaser := &exactReleaser{sys, wanted, make([]uint32, sys.graph.NumStates()), new(big.Rat)}
@@ -44,7 +44,7 @@ func (r *exactReleaser) releaseAfter(states []uint32) {
 	for _, s := range states {
 		for _, target := range r.system.successors(s) {
 			r.pendingUses[target]--
-			if r.pendingUses[target] == 0 && r.system.maybe.Has(int(target)) && !r.wanted.Has(int(target)) {
+			if r.pendingUses[target] == 0 && r.system.maybe.Has(int(target)) && !r.wantedStates.Has(int(target)) {
 				r.system.values.Exact[target] = r.placeholder
 			}
 		}

@@ -71,7 +71,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	strategy := game.firstChoices()
 	zero, one, err := game.certain(ctx, left, right, strategy)
 	if err != nil {
@@ -90,7 +90,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	if err != nil {
 		return nil, err
 	}
-	guess.atMostOne, guess.maybe = true, sys.maybe
+	guess.isProbability, guess.maybe = true, sys.maybe
 	guess.values.set(one, 1)
 	d := newDeflation(game, guess, strategy, float)
 	if err := d.solve(ctx, float); err != nil {
@@ -100,14 +100,14 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		return Until(ctx, g, left, right, dir, opts)
 	}}
 	if opts.Exact {
-		return sys.values, improvement.exact(Max, d.strategy)
+		return sys.values, improvement.solveExactly(Max, d.strategy)
 	}
 	sys.values = d.sys.values
 	if sys.values.Converged {
 		sys.values.Scheduler = wantedStrategies(d.withMinimizer(), opts)
 		return sys.values, nil
 	}
-	return sys.values, improvement.narrow(Max, d.strategy)
+	return sys.values, improvement.narrowBounds(Max, d.strategy)
 }
 
 // wantedStrategies returns strategies of both sides if they are asked for.
@@ -234,7 +234,7 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	sys.values.set(set, 1)
 	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
 	sys.values.Scheduler = sys.stepScheduler.first()
@@ -254,7 +254,7 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	var finalChoices []uint32
 	if bound.High == Unbounded {
 		if sys.values, err = game.Until(ctx, left, right, opts); err != nil {
@@ -297,8 +297,8 @@ func (game *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int
 	return sys.values, err
 }
 
-// wide reports whether some bounds of the states are wider than a relative width.
-func (v *Values) wide(states *sparse.Set, eps float64) bool {
+// hasWideBounds reports whether some bounds of the states are wider than a relative width.
+func (v *Values) hasWideBounds(states *sparse.Set, eps float64) bool {
 	for s := range states.All() {
 		if lo, hi := v.Lower[s], v.Upper[s]; hi > lo && (math.IsInf(hi, 1) || hi-lo > eps*hi) {
 			return true

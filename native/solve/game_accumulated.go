@@ -111,7 +111,7 @@ func (x *accumulation) narrow(out *Values, finite *sparse.Set) error {
 			start := product.start[s]
 			out.Lower[s], out.Upper[s] = max(out.Lower[s], least.Lower[start]), min(out.Upper[s], greatest.Upper[start])
 		}
-		out.Converged = !out.wide(finite, x.opts.epsilon())
+		out.Converged = !out.hasWideBounds(finite, x.opts.epsilon())
 		if out.Converged || len(product.pairs) > maxAccumulated {
 			return nil
 		}
@@ -166,7 +166,7 @@ func (x *accumulation) exact(out *Values, finite *sparse.Set) error {
 func (x *accumulation) largeReward(finite *sparse.Set) (q []*big.Rat, limit *big.Rat, err error) {
 	optimal := x.optimalChoices()
 	model := *x.game.graph.Model
-	model.Rewards = []sparse.Reward{x.weighted()}
+	model.Rewards = []sparse.Reward{x.weightedReward()}
 	restricted := model.Restrict(optimal)
 	total, err := NewGame(sparse.NewGraph(restricted), x.game.maximizer).UntilReached(x.ctx, &restricted.Rewards[0], x.ends, x.opts)
 	if err != nil {
@@ -223,8 +223,8 @@ func meanRat(g *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weighted returns the rewards of states and choices times the probability p of the state.
-func (x *accumulation) weighted() sparse.Reward {
+// weightedReward returns the rewards of states and choices times the probability p of the state.
+func (x *accumulation) weightedReward() sparse.Reward {
 	g := x.game.graph
 	out := sparse.Reward{Choice: make([]float64, g.NumChoices()), ChoiceRat: make([]*big.Rat, g.NumChoices())}
 	for s := range g.NumStates() {
@@ -249,10 +249,10 @@ type accumulated struct {
 // pairs[i-1].
 type accumulatedProduct struct {
 	*accumulation
-	graph *sparse.Graph
-	pairs []accumulated
-	start []uint32 // of each state with a finite value: the pair with reward 0
-	ended *sparse.Set
+	graph       *sparse.Graph
+	pairs       []accumulated
+	start       []uint32 // of each state with a finite value: the pair with reward 0
+	endedStates *sparse.Set
 }
 
 // product builds the game on the pairs that are reached with accumulated rewards below a limit. A pair ends
@@ -305,7 +305,7 @@ func (x *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulated
 		}
 	}
 	p.graph = sparse.NewGraph(b.Finish())
-	p.ended = sparse.SetOf(p.graph.NumStates(), ended...)
+	p.endedStates = sparse.SetOf(p.graph.NumStates(), ended...)
 	return p, nil
 }
 
@@ -337,7 +337,7 @@ func (p *accumulatedProduct) solve(payoff func(accumulated) (float64, *big.Rat))
 		if p.game.maximizer.Has(int(pair.state)) {
 			maximizer.Add(i + 1)
 		}
-		if !p.ended.Has(i + 1) {
+		if !p.endedStates.Has(i + 1) {
 			continue
 		}
 		x, exact := payoff(pair)

@@ -74,7 +74,7 @@ func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (
 		}
 		improvement.tighten(least, Max)
 		improvement.tighten(greatest, Min)
-		if improvement.attained(Max, least, greatest) {
+		if improvement.setIfNarrow(Max, least, greatest) {
 			out.Converged, out.Scheduler = true, wantedStrategies(strategy, opts)
 			return out, nil
 		}

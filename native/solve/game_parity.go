@@ -40,7 +40,7 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 		lower.Upper[s] = oneMinus(x, math.Inf(1))
 	}
 	lower.Sweeps += upper.Sweeps
-	lower.Converged = !lower.wide(sparse.FullSet(game.graph.NumStates()), opts.epsilon())
+	lower.Converged = !lower.hasWideBounds(sparse.FullSet(game.graph.NumStates()), opts.epsilon())
 	return lower, nil
 }
 

@@ -250,7 +250,7 @@ func (t *geometricSteps) bounds(s uint32, before, firstPeriod *increments, serie
 	}
 	relErr := 1.05 * float64(numAdditions+4) * unit
 	lower, upper = t.system.rounding.down(lower, relErr), t.system.rounding.up(upper, relErr)
-	if t.system.atMostOne {
+	if t.system.isProbability {
 		upper = min(upper, 1)
 	}
 	return min(lower, upper), upper

@@ -61,7 +61,7 @@ func TestGeometricSteps(t *testing.T) {
 			open := sparse.FullSet(g.NumStates())
 			if c.reward == nil {
 				open = open.Minus(target)
-				sys.atMostOne = true
+				sys.isProbability = true
 				sys.values.set(target, 1)
 			}
 			var states []uint32

@@ -54,7 +54,7 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 			return lower, upper, nil
 		}
 		width := upper - lower
-		if lower, upper = max(lower, newLower), min(upper, newUpper); bscc.converged(lower, upper) {
+		if lower, upper = max(lower, newLower), min(upper, newUpper); bscc.hasConverged(lower, upper) {
 			return lower, upper, nil
 		}
 		if newResidual > residual/2 && upper-lower > width/2 {

@@ -26,7 +26,7 @@ type intervalSystem struct {
 	graph           *sparse.Graph
 	dir             Direction
 	reward          *sparse.Reward
-	atMostOne       bool
+	isProbability   bool
 	maybe           *sparse.Set
 	choices         *sparse.Set         // the allowed choices; nil for all
 	representative  []uint32            // the state that represents the end component of each state; nil if there are no end components
@@ -133,7 +133,7 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 		if reward == 0 {
 			sum = min(sum, maximum)
 		}
-		if iv.atMostOne {
+		if iv.isProbability {
 			sum = min(sum, 1)
 		}
 		return sum
@@ -313,7 +313,7 @@ func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error 
 		}
 		switch {
 		case sweeps >= opts.maxSweeps() || margin > 1:
-			iv.giveUp(unknowns)
+			iv.useTrivialBounds(unknowns)
 			return nil
 		case change == 0: // as tight as float64 allows
 			margin *= 8
@@ -359,7 +359,7 @@ func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err err
 func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
 		bound := max(iv.values.Lower[s]*(1+margin), robustFloor)
-		if iv.atMostOne {
+		if iv.isProbability {
 			bound = min(bound, 1)
 		}
 		iv.values.Upper[s] = bound
@@ -386,12 +386,13 @@ func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps i
 	return false, nil
 }
 
-// giveUp sets the upper bounds to 1 for probabilities and to infinity for rewards. The lower bounds stay.
-func (iv *intervalSystem) giveUp(unknowns []uint32) {
+// useTrivialBounds replaces the upper bounds by the trivial ones: 1 for probabilities, infinity for rewards. It keeps
+// the lower bounds.
+func (iv *intervalSystem) useTrivialBounds(unknowns []uint32) {
 	iv.values.Converged = false
 	for _, s := range unknowns {
 		iv.values.Upper[s] = math.Inf(1)
-		if iv.atMostOne {
+		if iv.isProbability {
 			iv.values.Upper[s] = 1
 		}
 	}
@@ -407,7 +408,7 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	sys.values.set(analysis.one, 1)
 	sys.maybe = analysis.maybe()
 	if err := sys.mergeEndComponents(ctx); err != nil {

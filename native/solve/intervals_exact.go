@@ -251,7 +251,7 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	graph, end := sparse.NewGraph(model), sparse.SetOf(n+2, n)
 	opts = Options{Exact: true, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps}
 	var values *Values
-	if iv.atMostOne {
+	if iv.isProbability {
 		values, err = Until(ctx, graph, sparse.FullSet(n+2), end, Max, opts)
 	} else {
 		values, err = ReachReward(ctx, graph, reward, end, Max, opts)
@@ -274,7 +274,7 @@ func (iv *intervalSystem) inducedState(target uint32, number map[uint32]int, num
 	if i, ok := number[iv.representativeOf(target)]; ok {
 		return i
 	}
-	if iv.atMostOne && iv.values.Exact[target].Sign() == 0 {
+	if iv.isProbability && iv.values.Exact[target].Sign() == 0 {
 		return numUnknowns + 1
 	}
 	return numUnknowns

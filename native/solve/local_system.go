@@ -13,7 +13,7 @@ import (
 // so there is one solution.
 type localSystem struct {
 	minimize, hasRewards bool
-	atMostOne            bool // values are at most 1
+	isProbability        bool // values are at most 1
 	converged            bool
 	sweepsTooSlow        bool // no number of sweeps replaces elimination
 	extended             bool // solved in extended numbers
@@ -97,7 +97,7 @@ func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32)
 			best, choice = value, j
 		}
 	}
-	if local.atMostOne {
+	if local.isProbability {
 		best = min(best, 1)
 	}
 	return best, choice
@@ -238,7 +238,7 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	}
 	limit := opts.maxSweeps()
 	if math.IsInf(local.inheritedWidth, 1) {
-		local.giveUp()
+		local.useTrivialBounds()
 		if local.rounding.grid > 0 {
 			return nil
 		}
@@ -318,7 +318,7 @@ func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, l
 			return err
 		}
 	}
-	local.giveUp()
+	local.useTrivialBounds()
 	return nil
 }
 
@@ -381,7 +381,7 @@ func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweep
 func (local *localSystem) guessUpper(relMargin, absMargin float64) {
 	for k, value := range local.lower {
 		value = value*(1+relMargin) + absMargin
-		if local.atMostOne {
+		if local.isProbability {
 			value = min(value, 1)
 		}
 		local.upper[k] = local.rounding.ceilToGrid(value)
@@ -411,14 +411,15 @@ func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int,
 	return sweeps, false, nil
 }
 
-// giveUp sets the upper bounds to 1 for probabilities and to infinity for rewards. The lower bounds stay,
-// except with a grid: they need not be inductive then, and become zero.
-func (local *localSystem) giveUp() {
+// useTrivialBounds replaces the upper bounds by the trivial ones: 1 for probabilities, infinity for rewards. It
+// keeps the lower bounds, unless values are rounded to multiples of rounding.grid: rounded bounds may not be
+// inductive, so they become zero.
+func (local *localSystem) useTrivialBounds() {
 	if local.rounding.grid > 0 {
 		clear(local.lower)
 	}
 	bound := math.Inf(1)
-	if local.atMostOne {
+	if local.isProbability {
 		bound = 1
 	}
 	for k := range local.upper {

@@ -70,8 +70,8 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	// The values of transient states are absorption probabilities times gains.
 	sys.maybe = recurrent.Complement()
 	sys.reward = nil
-	sys.atMostOne = rewarded != nil
-	if rewarded != nil && !sys.exact() {
+	sys.isProbability = rewarded != nil
+	if rewarded != nil && !sys.isExact() {
 		zero, one := sys.values.certainStates(graph, sys.maybe, recurrent)
 		sys.values.set(one, 1)
 		sys.maybe = sys.maybe.Minus(zero).Minus(one)
@@ -254,8 +254,8 @@ func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, er
 			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, gainInterval{lower, upper}, limit-sweepsDone)
 			lower, upper = max(lower, newLower), min(upper, newUpper)
 		}
-		if bscc.converged(lower, upper) || err != nil || sweepsDone == limit {
-			return lower, upper, bscc.converged(lower, upper), err
+		if bscc.hasConverged(lower, upper) || err != nil || sweepsDone == limit {
+			return lower, upper, bscc.hasConverged(lower, upper), err
 		}
 		if !eliminable {
 			continue
@@ -263,7 +263,7 @@ func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, er
 		// A sweep of bsccGain does more work per transition than one of localSystem.
 		newLower, newUpper, eliminable, err = bscc.gainByElimination(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
 		lower, upper = max(lower, newLower), min(upper, newUpper)
-		if bscc.converged(lower, upper) || err != nil {
+		if bscc.hasConverged(lower, upper) || err != nil {
 			return lower, upper, true, err
 		}
 		nearlyConverged := !math.IsInf(newUpper, 1) && newUpper-newLower <= 10*bscc.opts.epsilon()*newUpper
@@ -273,7 +273,7 @@ func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, er
 	}
 }
 
-func (bscc *bsccGain) converged(lower, upper float64) bool {
+func (bscc *bsccGain) hasConverged(lower, upper float64) bool {
 	return upper-lower <= bscc.opts.epsilon()*upper
 }
 
@@ -294,7 +294,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 		if newLower <= newUpper { // false if one is NaN
 			lower, upper = max(lower, newLower), min(upper, newUpper)
 		}
-		if bscc.converged(lower, upper) {
+		if bscc.hasConverged(lower, upper) {
 			return lower, upper, nil
 		}
 		if math.IsInf(newUpper, 1) || newUpper != newUpper { // overflow: further sweeps are useless

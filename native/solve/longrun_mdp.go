@@ -37,7 +37,7 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 		}
 	}
 	quotient := newMECQuotient(graph, mecs)
-	values, err := quotient.solve(ctx, mec.gain, mec.known, dir, rewarded != nil, opts)
+	values, err := quotient.solve(ctx, mec.gain, mec.knownMECs, dir, rewarded != nil, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +53,9 @@ type mecGain struct {
 	meter                    *meter
 	index                    unknownIndex
 	cycleIndex               unknownIndex // numbers of the unknowns of solveCycle
-	chosen                   *sparse.Set  // the choices of the scheduler that solveCycle evaluates
+	schedulerChoices         *sparse.Set  // the choices of the scheduler that solveCycle evaluates
 	gain                     *Values      // of each MEC
-	known                    *sparse.Set  // MECs whose gain is known
+	knownMECs                *sparse.Set  // MECs whose gain is known
 	route                    []uint32     // of each state: scratch of reachClass
 	stayChoice               []uint32     // of each state: the choice that attains the gain of its MEC
 
@@ -70,8 +70,8 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 	chosen := sparse.NewSet(sys.graph.NumChoices())
 	sys.choices = chosen
 	mec := &mecGain{
-		rewardSystem: sys, stepSystem: sys.countingSteps(), chosen: chosen,
-		mecs: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), known: sparse.NewSet(mecs.Num()),
+		rewardSystem: sys, stepSystem: sys.countingSteps(), schedulerChoices: chosen,
+		mecs: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), knownMECs: sparse.NewSet(mecs.Num()),
 		gain:       &Values{Lower: make([]float64, mecs.Num()), Upper: make([]float64, mecs.Num()), Converged: true},
 		stayChoice: make([]uint32, sys.graph.NumStates()),
 	}
@@ -150,7 +150,7 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 }
 
 func (mec *mecGain) setGain(i int, value float64) {
-	mec.known.Add(i)
+	mec.knownMECs.Add(i)
 	mec.gain.Lower[i], mec.gain.Upper[i] = value, value
 	if mec.gain.Exact != nil {
 		mec.gain.Exact[i] = new(big.Rat).SetFloat64(value)
@@ -160,7 +160,7 @@ func (mec *mecGain) setGain(i int, value float64) {
 // solveMEC computes bounds on the optimal gain of MEC number i, or its exact gain, unless it is known
 // already. isProb says that gains are at most 1.
 func (mec *mecGain) solveMEC(i int, isProb bool) error {
-	if mec.known.Has(i) {
+	if mec.knownMECs.Has(i) {
 		return nil
 	}
 	members := mec.mecs.Members(i)
@@ -174,7 +174,7 @@ func (mec *mecGain) solveMEC(i int, isProb bool) error {
 		lower, upper = min(lower, 1), min(upper, 1)
 	}
 	mec.gain.Lower[i], mec.gain.Upper[i] = lower, upper
-	mec.gain.Converged = mec.gain.Converged && (mec.converged(lower, upper) || upper-lower <= 10*mec.opts.epsilon()*upper)
+	mec.gain.Converged = mec.gain.Converged && (mec.hasConverged(lower, upper) || upper-lower <= 10*mec.opts.epsilon()*upper)
 	mec.meter.progress.Done += len(members)
 	return err
 }
@@ -190,7 +190,7 @@ func (mec *mecGain) init(members []uint32) {
 	}
 }
 
-func (mec *mecGain) converged(lower, upper float64) bool {
+func (mec *mecGain) hasConverged(lower, upper float64) bool {
 	return upper-lower <= mec.opts.epsilon()*upper
 }
 
@@ -206,7 +206,7 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float
 		}
 		stepErr := mec.stepErr
 		sweepsDone = sweeps
-		if eliminable && !mec.converged(bounds.lower, bounds.upper) {
+		if eliminable && !mec.hasConverged(bounds.lower, bounds.upper) {
 			budget := float64(sweepsDone) * float64(mec.rewardSystem.numTransitions(members)) * budgetPerWork * 4
 			if eliminable, err = mec.policyIteration(members, bounds, budget); err != nil {
 				return 0, 0, err
@@ -215,7 +215,7 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float
 		width := bounds.upper - bounds.lower
 		nearlyConverged := width <= 10*mec.opts.epsilon()*bounds.upper // further sweeps would take long
 		onlyRounding := width <= 4*stepErr                             // further sweeps could only change rounding errors
-		if mec.converged(bounds.lower, bounds.upper) || !eliminable && (nearlyConverged || onlyRounding) {
+		if mec.hasConverged(bounds.lower, bounds.upper) || !eliminable && (nearlyConverged || onlyRounding) {
 			break
 		}
 	}
@@ -233,7 +233,7 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lower, upper := mec.sweep(members, bounds)
-		if mec.converged(bounds.lower, bounds.upper) || !(upper < math.Inf(1)) { // overflow: further sweeps are useless
+		if mec.hasConverged(bounds.lower, bounds.upper) || !(upper < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
 		// Damping makes periodic chains converge.
@@ -348,7 +348,7 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 		if *bounds == oldBounds { // the bias of value iteration is better
 			mec.bias = oldBias
 		}
-		if mec.converged(bounds.lower, bounds.upper) || slices.Equal(oldChoices, mec.choice) {
+		if mec.hasConverged(bounds.lower, bounds.upper) || slices.Equal(oldChoices, mec.choice) {
 			break
 		}
 	}
@@ -494,11 +494,11 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 // the reference state. It returns nil if elimination exceeds the budget or a number is out of range.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	for _, s := range members {
-		mec.chosen.Add(int(mec.choice[mec.index.ofState[s]]))
+		mec.schedulerChoices.Add(int(mec.choice[mec.index.ofState[s]]))
 	}
 	defer func() {
 		for _, s := range members {
-			mec.chosen.Remove(int(mec.choice[mec.index.ofState[s]]))
+			mec.schedulerChoices.Remove(int(mec.choice[mec.index.ofState[s]]))
 		}
 	}()
 	reference := members[len(members)-1]
@@ -572,7 +572,7 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, known *spa
 		return nil, err
 	}
 	n := quotient.mecs.Num()
-	sys.atMostOne, sys.maybe = isProb, sparse.FullSet(quotient.graph.NumStates())
+	sys.isProbability, sys.maybe = isProb, sparse.FullSet(quotient.graph.NumStates())
 	zero, nonzero, one, notOne := quotient.newSet(), quotient.newSet(), quotient.newSet(), quotient.newSet()
 	for i := range n {
 		s := n + i

@@ -17,20 +17,20 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 	iteration := newPolicyIteration(local, meter, budget)
 	values, err := iteration.run(local.lower, iteration.constant, iteration.improve)
 	if values == nil || err != nil {
-		return false, iteration.exhausted(), err
+		return false, iteration.isExhausted(), err
 	}
 	low, high := values, values
 	if local.inheritedWidth > 0 || local.underflowed || local.inheritedAbsWidth > 0 {
-		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(local.constLower, k) }); low == nil || err != nil {
+		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosenValue(local.constLower, k) }); low == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosen(local.constUpper, k) }); high == nil || err != nil {
+		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosenValue(local.constUpper, k) }); high == nil || err != nil {
 			return false, false, err
 		}
 	}
 	slack, err := iteration.solveSlack(values)
 	if slack == nil || err != nil {
-		return false, iteration.exhausted(), err
+		return false, iteration.isExhausted(), err
 	}
 	return local.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * local.work())
 }
@@ -91,7 +91,7 @@ func (p *policyIteration) makeProper() {
 	}
 }
 
-func (p *policyIteration) exhausted() bool { return p.meter.totalWork() > p.workLimit }
+func (p *policyIteration) isExhausted() bool { return p.meter.totalWork() > p.workLimit }
 
 // row returns the columns of the current choice of k.
 func (p *policyIteration) row(k uint32) []uint32 {
@@ -102,8 +102,8 @@ func (p *policyIteration) row(k uint32) []uint32 {
 	return p.equations.column[p.equations.termStart[j]:p.equations.termStart[j+1]]
 }
 
-// chosen returns the entry of the current choice of k, or 0 if it has none.
-func (p *policyIteration) chosen(constants []float64, k int) float64 {
+// chosenValue returns the entry of the current choice of k, or 0 if it has none.
+func (p *policyIteration) chosenValue(constants []float64, k int) float64 {
 	if j := p.choice[k]; j != sparse.None {
 		return constants[j]
 	}
@@ -112,7 +112,7 @@ func (p *policyIteration) chosen(constants []float64, k int) float64 {
 
 // constant returns the midpoint of the constant of the current choice of k.
 func (p *policyIteration) constant(k int) float64 {
-	lower, upper := p.chosen(p.equations.constLower, k), p.chosen(p.equations.constUpper, k)
+	lower, upper := p.chosenValue(p.equations.constLower, k), p.chosenValue(p.equations.constUpper, k)
 	return lower + (upper-lower)/2
 }
 
@@ -128,7 +128,7 @@ func (p *policyIteration) run(values []float64, rhs func(k int) float64, improve
 		if values, err = p.solve(values, rhs); values == nil || err != nil {
 			return nil, err
 		}
-		if p.exhausted() {
+		if p.isExhausted() {
 			return nil, nil
 		}
 		changed, err := improve(values)

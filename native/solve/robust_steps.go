@@ -18,7 +18,7 @@ func robustBounded(ctx context.Context, graph *sparse.Graph, left, right *sparse
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	if bound.High == Unbounded {
 		if sys.values, err = robustUntil(ctx, graph, left, right, dir, opts); err != nil {
 			return nil, err

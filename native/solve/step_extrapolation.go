@@ -409,7 +409,7 @@ func (p *periodChange) write(upperErrors, lowerErrors sideErrors) bool {
 	values := p.system.values.copyBounds()
 	for _, s := range p.states {
 		lower, upper := p.grown(s, p.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
-		if p.system.atMostOne {
+		if p.system.isProbability {
 			upper = min(upper, 1)
 		}
 		lower = min(max(lower, 0), upper)

@@ -84,7 +84,7 @@ func TestStepExtrapolation(t *testing.T) {
 			switch name {
 			case "F<=k":
 				maybe = maybe.Minus(target)
-				sys.atMostOne = true
+				sys.isProbability = true
 				sys.values.set(target, 1)
 			case "I=k":
 				sys.setStateRewards(c.last)

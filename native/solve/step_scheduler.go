@@ -15,7 +15,7 @@ const (
 // stepScheduler records the choices of a step-counting scheduler, from the last step to the first. A nil
 // stepScheduler records nothing.
 type stepScheduler struct {
-	completed     [][]uint32 // of the steps so far; equal neighbours share a slice
+	pastSteps     [][]uint32 // of the steps so far; equal neighbours share a slice
 	current       []uint32   // of the current step
 	storedChoices int
 	tooLarge      bool
@@ -55,14 +55,14 @@ func (scheduler *stepScheduler) endStep(times int) {
 	if scheduler == nil || scheduler.tooLarge {
 		return
 	}
-	if times > maxTraceSteps-len(scheduler.completed) {
+	if times > maxTraceSteps-len(scheduler.pastSteps) {
 		scheduler.discard()
 		return
 	}
 	row := scheduler.current
-	n := len(scheduler.completed)
-	if n > 0 && slices.Equal(scheduler.completed[n-1], row) {
-		row = scheduler.completed[n-1] // equal neighbours share a slice
+	n := len(scheduler.pastSteps)
+	if n > 0 && slices.Equal(scheduler.pastSteps[n-1], row) {
+		row = scheduler.pastSteps[n-1] // equal neighbours share a slice
 	} else {
 		scheduler.current = nil
 		scheduler.storedChoices += scheduler.numStates
@@ -72,20 +72,20 @@ func (scheduler *stepScheduler) endStep(times int) {
 		return
 	}
 	for range times {
-		scheduler.completed = append(scheduler.completed, row)
+		scheduler.pastSteps = append(scheduler.pastSteps, row)
 	}
 }
 
 func (scheduler *stepScheduler) discard() {
-	scheduler.completed, scheduler.current, scheduler.tooLarge = nil, nil, true
+	scheduler.pastSteps, scheduler.current, scheduler.tooLarge = nil, nil, true
 }
 
 // first returns the choices of the only step.
 func (scheduler *stepScheduler) first() []uint32 {
-	if scheduler == nil || len(scheduler.completed) == 0 {
+	if scheduler == nil || len(scheduler.pastSteps) == 0 {
 		return nil
 	}
-	return scheduler.completed[0]
+	return scheduler.pastSteps[0]
 }
 
 // steps returns the choices of all recorded steps, from the first step of a path on, followed by finalChoices
@@ -98,7 +98,7 @@ func (scheduler *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
 		scheduler.beginStep()
 		finalChoices, scheduler.current = scheduler.current, nil
 	}
-	choices := slices.Clone(scheduler.completed)
+	choices := slices.Clone(scheduler.pastSteps)
 	slices.Reverse(choices)
 	return append(choices, finalChoices)
 }

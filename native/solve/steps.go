@@ -25,7 +25,7 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	sys.values.set(states, 1)
 	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
 	sys.values.Scheduler = sys.stepScheduler.first()
@@ -45,7 +45,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	var finalChoices []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
 		values, err := Until(ctx, graph, left, right, dir, opts)
@@ -125,7 +125,7 @@ func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, x := range reward.State {
 		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(x)
-		if sys.exact() && reward.StateRat[s] != nil {
+		if sys.isExact() && reward.StateRat[s] != nil {
 			sys.values.Exact[s] = reward.StateRat[s]
 		}
 	}
@@ -146,7 +146,7 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 // steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
 // In a small chain it takes many steps by squaring a matrix, in a larger one by bounding a geometric series.
 func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
-	if sys.exact() {
+	if sys.isExact() {
 		return sys.exactSteps(ctx, opts, maybe, n)
 	}
 	meter := newStepMeter(ctx, opts, n)
@@ -300,7 +300,7 @@ func (sys *system) stepOptimum(s int) bestBounds {
 		}
 		bounds.upper = max(bounds.upper, hi)
 	}
-	if sys.atMostOne {
+	if sys.isProbability {
 		bounds.upper = min(bounds.upper, 1)
 	}
 	bounds.lower = min(bounds.lower, bounds.upper)

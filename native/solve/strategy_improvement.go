@@ -44,16 +44,16 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 		return improvement.sys.values, nil
 	}
 	if improvement.opts.Exact {
-		return improvement.sys.values, improvement.exact(side, strategy)
+		return improvement.sys.values, improvement.solveExactly(side, strategy)
 	}
 	for s := range improvement.sys.maybe.All() {
 		improvement.sys.values.Upper[s] = math.Inf(1)
 	}
-	return improvement.sys.values, improvement.narrow(side, strategy)
+	return improvement.sys.values, improvement.narrowBounds(side, strategy)
 }
 
-// restricted returns the MDP in which a side makes the choices of its strategy, and its rewards.
-func (improvement *strategyImprovement) restricted(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
+// restrictedGraph returns the MDP in which a side makes the choices of its strategy, and its rewards.
+func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
 	g := improvement.game.graph
 	choices := sparse.NewSet(g.NumChoices())
 	for s := range g.NumStates() {
@@ -81,14 +81,14 @@ func (improvement *strategyImprovement) restricted(side Direction, strategy []ui
 
 // evaluate solves the MDP that a strategy of a side leaves.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
-	g, reward := improvement.restricted(side, strategy)
+	g, reward := improvement.restrictedGraph(side, strategy)
 	opts := improvement.opts
 	opts.Scheduler = false
 	return improvement.solve(g, reward, side.Opposite(), opts)
 }
 
-// exact computes fractions by improving a strategy of a side until no choice is better.
-func (improvement *strategyImprovement) exact(side Direction, strategy []uint32) error {
+// solveExactly computes fractions by improving a strategy of a side until no choice is better.
+func (improvement *strategyImprovement) solveExactly(side Direction, strategy []uint32) error {
 	for {
 		values, err := improvement.evaluate(side, strategy)
 		if err != nil {
@@ -148,9 +148,9 @@ func greater(left, right *big.Rat) bool {
 	return left.Cmp(right) > 0
 }
 
-// narrow narrows the bounds of the values, starting with a strategy of a side. The choices of the other
+// narrowBounds narrows the bounds of the values, starting with a strategy of a side. The choices of the other
 // side that are best for its values are the strategy that gives the bounds on the other side.
-func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32) error {
+func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
 	values := improvement.sys.values
 	for range maxStrategies {
 		w, err := improvement.evaluate(side, strategy)
@@ -165,8 +165,8 @@ func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32
 			return err
 		}
 		improvement.tighten(response, side.Opposite())
-		values.Converged = !values.wide(improvement.sys.maybe, improvement.opts.epsilon())
-		if improvement.opts.Scheduler && values.Converged && improvement.attained(side, w, response) {
+		values.Converged = !values.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon())
+		if improvement.opts.Scheduler && values.Converged && improvement.setIfNarrow(side, w, response) {
 			for s := range improvement.sys.maybe.All() {
 				if improvement.game.side(s) != side {
 					evaluated[s] = strategy[s]
@@ -182,14 +182,14 @@ func (improvement *strategyImprovement) narrow(side Direction, strategy []uint32
 	return nil
 }
 
-// attained makes the bounds those of one strategy of each side, of which w and response are the values, if
+// setIfNarrow makes the bounds those of one strategy of each side, of which w and response are the values, if
 // they are narrow. It reports whether they are.
-func (improvement *strategyImprovement) attained(side Direction, w, response *Values) bool {
+func (improvement *strategyImprovement) setIfNarrow(side Direction, w, response *Values) bool {
 	v, pair := improvement.sys.values, Values{Lower: w.Lower, Upper: response.Upper}
 	if side == Min {
 		pair = Values{Lower: response.Lower, Upper: w.Upper}
 	}
-	if pair.wide(improvement.sys.maybe, improvement.opts.epsilon()) {
+	if pair.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon()) {
 		return false
 	}
 	for s := range improvement.sys.maybe.All() {

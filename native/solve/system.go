@@ -22,7 +22,7 @@ type system struct {
 	// maximizer has the states of a game in which the choice maximizes; in the others it minimizes. nil
 	// for other models, where minimize counts.
 	maximizer     *sparse.Set
-	atMostOne     bool // values are at most 1
+	isProbability bool // values are at most 1
 	maybe         *sparse.Set
 	choices       *sparse.Set    // the allowed choices; nil for all
 	reward        *sparse.Reward // nil for none
@@ -50,9 +50,9 @@ func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts O
 	return &system{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
 }
 
-// exact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
+// isExact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
 // computation.
-func (sys *system) exact() bool { return sys.values.Exact != nil }
+func (sys *system) isExact() bool { return sys.values.Exact != nil }
 
 // endComponentOf returns the number of the end component that contains state s, or sparse.None.
 func (sys *system) endComponentOf(s int) uint32 {
@@ -147,7 +147,7 @@ func (sys *system) optimum(s int) bestBounds {
 			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 		}
 	}
-	if sys.atMostOne {
+	if sys.isProbability {
 		bounds.upper = min(bounds.upper, 1)
 	}
 	bounds.lower = min(bounds.lower, bounds.upper)

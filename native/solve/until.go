@@ -22,7 +22,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	if err != nil {
 		return nil, err
 	}
-	sys.atMostOne = true
+	sys.isProbability = true
 	values := sys.values
 	if values.Scheduler == nil && !opts.Exact {
 		values.set(right, 1)

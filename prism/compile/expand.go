@@ -85,10 +85,10 @@ type expander struct {
 	// work is the work since ctx was last polled: the number of commands in combinations
 	// and of values in targets. stopped is the error of ctx.
 	workDone int
-	stopped  error
-	// enabled has the enabled commands, by command.participant. weights[i] has the
+	stopErr  error
+	// enabledCommands has the enabled commands, by command.participant. weights[i] has the
 	// probabilities of the updates of Model.commands[i] once weighed[i] is set.
-	enabled             [][]*command
+	enabledCommands     [][]*command
 	hasWeights          []bool
 	weights             [][]float64
 	combinations        []combination
@@ -113,11 +113,11 @@ type combination struct {
 // newExpander returns an expander with buffers for the weights of all commands.
 func newExpander(model *Model) *expander {
 	result := &expander{
-		model:      model,
-		ctx:        context.Background(),
-		enabled:    make([][]*command, model.numParticipants),
-		hasWeights: make([]bool, len(model.commands)),
-		weights:    make([][]float64, len(model.commands)),
+		model:           model,
+		ctx:             context.Background(),
+		enabledCommands: make([][]*command, model.numParticipants),
+		hasWeights:      make([]bool, len(model.commands)),
+		weights:         make([][]float64, len(model.commands)),
 	}
 	for i, command := range model.commands {
 		result.weights[i] = make([]float64, len(command.updates))
@@ -130,8 +130,8 @@ func (x *expander) Expand(state []int32) (*Choices, error) {
 	if err := x.expand(state); err != nil {
 		return nil, err
 	}
-	if x.stopped != nil {
-		return nil, x.stopped
+	if x.stopErr != nil {
+		return nil, x.stopErr
 	}
 	return &x.choices, nil
 }
@@ -144,9 +144,9 @@ func (x *expander) addWork(work int) bool {
 	x.workDone += work
 	if x.workDone >= workPerPoll {
 		x.workDone = 0
-		x.stopped = x.ctx.Err()
+		x.stopErr = x.ctx.Err()
 	}
-	return x.stopped == nil
+	return x.stopErr == nil
 }
 
 // expand lists the choices of a state in x.choices.
@@ -157,7 +157,7 @@ func (x *expander) expand(state []int32) *StateError {
 	x.targets, x.transitions, x.commandRefs = x.targets[:0], x.transitions[:0], x.commandRefs[:0]
 	x.choices.List = x.choices.List[:0]
 	for _, combination := range x.combinations {
-		if x.stopped != nil {
+		if x.stopErr != nil {
 			return nil
 		}
 		if err := x.addChoice(combination); err != nil {
@@ -177,8 +177,8 @@ func (x *expander) Enabled(state []int32) (*Choices, error) {
 	for _, combination := range x.combinations {
 		x.choices.List = append(x.choices.List, x.withoutTransitions(combination))
 	}
-	if x.stopped != nil {
-		return nil, x.stopped
+	if x.stopErr != nil {
+		return nil, x.stopErr
 	}
 	x.setSlices()
 	return &x.choices, nil
@@ -216,14 +216,14 @@ func (x *expander) listWithWeights(state []int32) *StateError {
 // listCombinations evaluates the guards of the commands and lists the combinations of enabled commands.
 func (x *expander) listCombinations(state []int32) *StateError {
 	x.env.state = state
-	x.stopped = nil
+	x.stopErr = nil
 	clear(x.hasWeights)
-	for i := range x.enabled {
-		x.enabled[i] = x.enabled[i][:0]
+	for i := range x.enabledCommands {
+		x.enabledCommands[i] = x.enabledCommands[i][:0]
 	}
 	x.model.guards.forEachCandidate(state, func(command *command) {
 		if command.guard(&x.env) {
-			x.enabled[command.participant] = append(x.enabled[command.participant], command)
+			x.enabledCommands[command.participant] = append(x.enabledCommands[command.participant], command)
 		}
 	})
 	if x.env.err != nil { // report the error of the first command in order
@@ -244,13 +244,13 @@ func (x *expander) listCombinations(state []int32) *StateError {
 // fastest.
 func (x *expander) addCombinations(sync *synchronisation) {
 	for _, participant := range sync.participants {
-		if len(x.enabled[participant.commands[0].participant]) == 0 {
+		if len(x.enabledCommands[participant.commands[0].participant]) == 0 {
 			return
 		}
 	}
 	start := len(x.combinations)
 	for i, participant := range sync.participants {
-		enabled := x.enabled[participant.commands[0].participant]
+		enabled := x.enabledCommands[participant.commands[0].participant]
 		if !slices.IsSortedFunc(enabled, compareOrder) {
 			slices.SortFunc(enabled, compareOrder)
 		}

@@ -152,7 +152,7 @@ func TestIntervals(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := newMoveGenerator(m, 0)
-		p.registerModel()
+		p.registerCommands()
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 30 {
 			state := randomState(r, m)

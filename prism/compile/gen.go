@@ -49,7 +49,7 @@ func newMoveGenerator(model *Model, reserved int) moveGenerator {
 	return moveGenerator{
 		codeGenerator: codeGenerator{
 			graph: builder.graph, facts: builder.noFacts(),
-			computed: map[*term]typedCode{}, uses: map[*term]int{},
+			computedTerms: map[*term]typedCode{}, uses: map[*term]int{},
 		},
 		model: model, builder: builder, module: &wasm.Module{},
 		weights: map[*command][]wasm.Var[float64]{}, constantWeights: map[*command][]float64{},
@@ -66,7 +66,7 @@ func newPathGenerator(model *Model, watch *watch, start []int32) *pathGenerator 
 
 // assemble registers all expressions and emits the module.
 func (p *pathGenerator) assemble() ([]byte, error) {
-	p.registerModel()
+	p.registerCommands()
 	p.registerMonitor()
 	if err := p.prepareMoves(); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (p *moveGenerator) prepareMoves() error {
 	return nil
 }
 
-// registerModel registers every expression of the model's commands with the builder.
-func (p *moveGenerator) registerModel() {
+// registerCommands registers every expression of the model's commands with the builder.
+func (p *moveGenerator) registerCommands() {
 	for _, command := range p.model.commands {
 		p.builder.registerGuard(command.source.Guard)
 		for _, update := range command.source.Updates {

@@ -16,7 +16,7 @@ func (p *moveGenerator) evaluateFailing() {
 			continue
 		}
 		p.fn.Drop(wasm.Expr[int32](func(*wasm.Func) {
-			if _, kept := p.computed[guard]; kept || guard.isConst() || p.uses[guard] > 1 {
+			if _, kept := p.computedTerms[guard]; kept || guard.isConst() || p.uses[guard] > 1 {
 				p.emitTerm(guard)
 			} else {
 				p.keepInLocal(guard, func(*wasm.Func) { p.emitTerm(guard) })
@@ -398,7 +398,7 @@ func (p *moveGenerator) evaluateArms(probabilities []*term) {
 			continue
 		}
 		for _, arm := range term.operands[1:] {
-			_, known := p.computed[arm]
+			_, known := p.computedTerms[arm]
 			if seen[arm] && !known && !arm.mayFail && arm.cost > 0 {
 				p.fn.Drop(p.floatCode(arm)) // a term with several uses is kept in a local
 			}

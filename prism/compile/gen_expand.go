@@ -58,7 +58,7 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
 	generator.noFacts = generator.facts
 	generator.emitLeaf = generator.writeLeaf
-	generator.registerModel()
+	generator.registerCommands()
 	if err := generator.prepareMoves(); err != nil {
 		return nil, nil, err
 	}
@@ -249,7 +249,7 @@ func (p *expandGenerator) moveFunction(move int) uint32 {
 	p.moveFunctions[move] = fn.Index
 	outer := p.codeGenerator
 	p.fn, p.facts = fn, p.noFacts
-	p.computed, p.computedOrder, p.uses = map[*term]typedCode{}, nil, map[*term]int{}
+	p.computedTerms, p.computedOrder, p.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	p.emitMoveFunction(move)
 	p.codeSize += fn.Size()
 	outer.measuredAt, outer.epoch = p.measuredAt, p.epoch

@@ -21,7 +21,7 @@ type codeGenerator struct {
 	// host functions
 	hostPow, hostLog, hostIntPow uint32
 
-	computed      map[*term]typedCode // computed terms
+	computedTerms map[*term]typedCode // computed terms
 	computedOrder []*term             // computed terms in order, for closing scopes
 	uses          map[*term]int
 	measuredAt    []int // the epoch in which costOf counted each term
@@ -64,7 +64,7 @@ func (c *codeGenerator) scoped(emit func()) {
 	mark := len(c.computedOrder)
 	emit()
 	for _, term := range c.computedOrder[mark:] {
-		delete(c.computed, term)
+		delete(c.computedTerms, term)
 	}
 	c.computedOrder = c.computedOrder[:mark]
 }
@@ -73,9 +73,9 @@ func (c *codeGenerator) scoped(emit func()) {
 // is the code that computes it.
 func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
 	if term.sort == sortFloat {
-		c.computed[term] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
+		c.computedTerms[term] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
 	} else {
-		c.computed[term] = wasm.Keep[int32](c.fn, wasm.Expr[int32](value))
+		c.computedTerms[term] = wasm.Keep[int32](c.fn, wasm.Expr[int32](value))
 	}
 	c.computedOrder = append(c.computedOrder, term)
 }
@@ -98,7 +98,7 @@ func (c *codeGenerator) measure(term *term, limit int) int {
 	if term.op == opConst || term.op == opVar || c.measuredAt[term.id] == c.epoch || limit <= 0 {
 		return 0
 	}
-	if _, ok := c.computed[term]; ok {
+	if _, ok := c.computedTerms[term]; ok {
 		return 0
 	}
 	c.measuredAt[term.id] = c.epoch
@@ -124,7 +124,7 @@ func (c *codeGenerator) floatCode(term *term) wasm.Expr[float64] {
 
 // emitTerm emits code that pushes the value of a term: from its local if it was computed before, otherwise by computing it.
 func (c *codeGenerator) emitTerm(term *term) {
-	known, ok := c.computed[term]
+	known, ok := c.computedTerms[term]
 	switch {
 	case ok:
 		known.Emit(c.fn)
@@ -162,7 +162,7 @@ func (c *codeGenerator) repeatedTerms(root *term) []*term {
 	var operandsFirst []*term
 	var visit func(*term)
 	visit = func(subterm *term) {
-		if _, ok := c.computed[subterm]; ok || subterm.op == opConst || subterm.op == opVar {
+		if _, ok := c.computedTerms[subterm]; ok || subterm.op == opConst || subterm.op == opVar {
 			return
 		}
 		uses[subterm]++
@@ -273,7 +273,7 @@ func instruction(op opcode) wasm.Opcode {
 
 // negation returns the code of !operand, which is a single comparison if possible.
 func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
-	_, known := c.computed[operand]
+	_, known := c.computedTerms[operand]
 	if known || c.uses[operand] > 1 || operand.op != opIntEq && operand.op != opIntLt && operand.op != opIff {
 		return c.intCode(operand).IsZero()
 	}
@@ -330,7 +330,7 @@ func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 // available after it.
 func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) {
 	c.computeRepeated(condition)
-	_, isComputed := c.computed[condition]
+	_, isComputed := c.computedTerms[condition]
 	isConnective := condition.op == opAnd || condition.op == opOr
 	isWorthKeeping := c.uses[condition] > 1 && condition.op != opNot && condition.cost <= chunkCost
 	// One operand decides to jump if a conjunction must be false, or a disjunction true.

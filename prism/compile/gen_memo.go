@@ -268,7 +268,7 @@ func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 	fn := p.module.Func("", params, []wasm.Type{wasm.I64})
 	generator := p.codeGenerator
 	generator.fn, generator.params = fn, parameters
-	generator.computed, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
+	generator.computedTerms, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	memo := &memoTable{compute: fn.Index, address: p.reserve(8 << memoBits), inputs: p.packVars(group.slots), outputs: p.packTerms(values)}
 	for _, value := range values {
 		generator.countUses(value)

@@ -86,7 +86,7 @@ func (p *treeBuilder) simplifyGuard(guard []*term, facts *facts) (remaining []*t
 
 // simplifyConjunct returns conjuncts that are together equivalent to a conjunct under the facts.
 func (p *treeBuilder) simplifyConjunct(conjunct *term, facts *facts) []*term {
-	if holds, ok := facts.known(conjunct); ok {
+	if holds, ok := facts.truthOf(conjunct); ok {
 		return []*term{facts.graph.boolConst(holds)} // also correct for a guard that may fail, since it has been evaluated
 	}
 	if simplified := facts.simplify(conjunct); simplified != conjunct && !conjunct.mayFail {

@@ -11,8 +11,8 @@ import (
 // guardIndex finds the commands that may be enabled in a state. It looks them up by the values of variables that many guards compare
 // with constants, such as locations in translated models or counters in population models.
 type guardIndex struct {
-	unindexed []*command // candidates in every state
-	tables    []valueTable
+	unindexedCommands []*command // candidates in every state
+	tables            []valueTable
 }
 
 // valueTable finds commands by the value of one variable.
@@ -43,13 +43,13 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 		if tests := equalities[command]; depth < len(tests) && len(commands) > maxUnindexed {
 			bySlot[tests[depth].slot] = append(bySlot[tests[depth].slot], command)
 		} else {
-			index.unindexed = append(index.unindexed, command)
+			index.unindexedCommands = append(index.unindexedCommands, command)
 		}
 	}
 	for slot, testing := range bySlot {
 		table, dense := newValueTable(slot, testing, equalities, depth)
 		if !dense {
-			index.unindexed = append(index.unindexed, testing...)
+			index.unindexedCommands = append(index.unindexedCommands, testing...)
 			continue
 		}
 		index.tables = append(index.tables, table)
@@ -116,7 +116,7 @@ func asEqualityTest(expr sema.Expr) (equalityTest, bool) {
 
 // forEachCandidate calls visit for each command that may be enabled in a state. The order is arbitrary.
 func (g *guardIndex) forEachCandidate(state []int32, visit func(command *command)) {
-	for _, command := range g.unindexed {
+	for _, command := range g.unindexedCommands {
 		visit(command)
 	}
 	for i := range g.tables {

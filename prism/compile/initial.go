@@ -52,10 +52,10 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	if err := search.search(0); err != nil {
 		return nil, err
 	}
-	if len(search.found) == 0 {
+	if len(search.foundStates) == 0 {
 		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), "no valuation satisfies init…endinit"}
 	}
-	return search.found, nil
+	return search.foundStates, nil
 }
 
 // initialState returns the valuation with the declared initial value of each variable.
@@ -71,14 +71,14 @@ func (m *Model) initialState() []int32 {
 // cannot fail ends the search of a branch as soon as all its variables have values. The init expression itself decides about complete
 // valuations.
 type initSearch struct {
-	ctx       context.Context
-	model     *Model
-	env       env
-	initExpr  boolClosure
-	conjuncts [][]boolClosure // conjuncts[i] depend on slots 0..i-1 only
-	limit     int
-	steps     int
-	found     [][]int32
+	ctx         context.Context
+	model       *Model
+	env         env
+	initExpr    boolClosure
+	conjuncts   [][]boolClosure // conjuncts[i] depend on slots 0..i-1 only
+	limit       int
+	steps       int
+	foundStates [][]int32
 }
 
 // newInitSearch compiles the init expression and its conjuncts.
@@ -110,7 +110,7 @@ func (s *initSearch) search(slot int) error {
 	if s.steps&0xffff == 0 && s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
-	if len(s.found) == s.limit {
+	if len(s.foundStates) == s.limit {
 		return nil
 	}
 	for _, holds := range s.conjuncts[slot] {
@@ -140,7 +140,7 @@ func (s *initSearch) addIfInitial() error {
 	if !holds {
 		return nil
 	}
-	s.found = append(s.found, slices.Clone(s.env.state))
+	s.foundStates = append(s.foundStates, slices.Clone(s.env.state))
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (b *builder) expr(source sema.Expr) *term {
 		b.terms[source] = term
 	}
 	if b.flattenedTerms != nil {
-		return b.flattened(term)
+		return b.flattenTerm(term)
 	}
 	return term
 }
@@ -77,8 +77,8 @@ func (b *builder) expr(source sema.Expr) *term {
 // flatten ends the registration of expressions. From now on expr returns flattened terms.
 func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
 
-// flattened returns a term in which nested conjunctions and disjunctions are merged.
-func (b *builder) flattened(original *term) *term {
+// flattenTerm returns a term in which nested conjunctions and disjunctions are merged.
+func (b *builder) flattenTerm(original *term) *term {
 	if merged, ok := b.flattenedTerms[original]; ok {
 		return merged
 	}
@@ -88,7 +88,7 @@ func (b *builder) flattened(original *term) *term {
 	isConnective := original.op == opAnd || original.op == opOr
 	var args []*term
 	for _, operand := range original.operands {
-		merged := b.flattened(operand)
+		merged := b.flattenTerm(operand)
 		if isConnective && merged.op == original.op && !b.isShared[merged] {
 			args = append(args, merged.operands...)
 		} else {

@@ -3,12 +3,12 @@ package compile
 // facts is the knowledge at one place of the generated code: the values of conditions and the ranges of variables. A child includes
 // the knowledge of its parent.
 type facts struct {
-	graph      *graph
-	parent     *facts
-	values     map[*term]bool
-	ranges     map[int]interval
-	simplified map[*term]*term
-	intervals  map[*term]interval
+	graph           *graph
+	parent          *facts
+	values          map[*term]bool
+	ranges          map[int]interval
+	simplifiedTerms map[*term]*term
+	intervals       map[*term]interval
 }
 
 // child returns a copy of the facts, to which further facts can be added.
@@ -16,7 +16,7 @@ func (f *facts) child() *facts {
 	return &facts{
 		graph: f.graph, parent: f,
 		values: map[*term]bool{}, ranges: map[int]interval{},
-		simplified: map[*term]*term{}, intervals: map[*term]interval{},
+		simplifiedTerms: map[*term]*term{}, intervals: map[*term]interval{},
 	}
 }
 
@@ -110,8 +110,8 @@ func (f *facts) variable(slot int) interval {
 	return interval{}
 }
 
-// known returns the value of a condition, and whether it is known.
-func (f *facts) known(term *term) (holds, ok bool) {
+// truthOf returns the value of a condition, and whether it is known.
+func (f *facts) truthOf(term *term) (holds, ok bool) {
 	for ; f != nil; f = f.parent {
 		if wasTrue, ok := f.values[term]; ok {
 			return wasTrue, true
@@ -161,17 +161,17 @@ func (f *facts) overflows(term *term) bool {
 
 // simplify returns a term that has the same value as t wherever the facts hold, and fails wherever t fails.
 func (f *facts) simplify(term *term) *term {
-	if holds, ok := f.known(term); ok && !term.mayFail {
+	if holds, ok := f.truthOf(term); ok && !term.mayFail {
 		return f.graph.boolConst(holds)
 	}
 	if term.isConst() {
 		return term
 	}
-	if simplified, ok := f.simplified[term]; ok {
+	if simplified, ok := f.simplifiedTerms[term]; ok {
 		return simplified
 	}
 	simplified := f.rewrite(term)
-	f.simplified[term] = simplified
+	f.simplifiedTerms[term] = simplified
 	return simplified
 }
 

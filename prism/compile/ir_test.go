@@ -119,7 +119,7 @@ func TestPlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := newMoveGenerator(m, 0)
-		p.registerModel()
+		p.registerCommands()
 		if err := p.prepareMoves(); err != nil {
 			t.Fatal(err)
 		}

@@ -94,15 +94,15 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 		}
 		r.expander.env.state = r.state
 		done := r.watch.Enter(&r.expander.env, &out, looping)
-		if r.failed(&out) || done {
+		if r.endIfFailed(&out) || done {
 			return out, nil
 		}
 		if err := r.expander.listWithWeights(r.state); err != nil {
 			out.Status, out.Err = Failed, err
 			return out, nil
 		}
-		if r.expander.stopped != nil {
-			return out, r.expander.stopped
+		if r.expander.stopErr != nil {
+			return out, r.expander.stopErr
 		}
 		if len(r.expander.combinations) == 0 {
 			return r.deadlock(out), nil
@@ -118,8 +118,8 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 	}
 }
 
-// failed reports whether the last evaluation failed. If so, it ends the path with the error.
-func (r *interpreter) failed(out *Outcome) bool {
+// endIfFailed reports whether the last evaluation failed. If so, it ends the path with the error.
+func (r *interpreter) endIfFailed(out *Outcome) bool {
 	err := r.model.takeError(&r.expander.env)
 	if err != nil {
 		out.Status, out.Err = Failed, err
@@ -135,7 +135,7 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 		return out
 	}
 	r.watch.Deadlock(&r.expander.env, &out)
-	r.failed(&out)
+	r.endIfFailed(&out)
 	return out
 }
 
@@ -155,7 +155,7 @@ func (r *interpreter) makeStep(stream *Stream, out *Outcome) (looping, done bool
 		chosen = r.pickUniformly(stream, out)
 		r.watch.Step(&r.expander.env, out, chosen.action)
 	}
-	if r.failed(out) || done {
+	if r.endIfFailed(out) || done {
 		return false, true
 	}
 	commands := r.expander.combinationCommands[chosen.first:chosen.last]

@@ -48,7 +48,7 @@ func (m *Model) Rewards(index int) (*Rewards, error) {
 // *StateError, and so is an error of evaluation.
 func (r *Rewards) State(state []int32) (float64, error) {
 	r.env.state = state
-	return r.checked(r.stateReward(&r.env))
+	return r.checkEvaluation(r.stateReward(&r.env))
 }
 
 // Choice returns the reward of leaving a state by a choice with the given
@@ -57,11 +57,11 @@ func (r *Rewards) State(state []int32) (float64, error) {
 // earn it. Errors are as for State.
 func (r *Rewards) Choice(state []int32, action int) (float64, error) {
 	r.env.state = state
-	return r.checked(r.choiceReward(&r.env, action))
+	return r.checkEvaluation(r.choiceReward(&r.env, action))
 }
 
-// checked returns a reward, or the error that its evaluation recorded.
-func (r *Rewards) checked(number float64) (float64, error) {
+// checkEvaluation returns a reward, or the error that its evaluation recorded.
+func (r *Rewards) checkEvaluation(number float64) (float64, error) {
 	if err := r.model.takeError(&r.env); err != nil {
 		return 0, err
 	}

@@ -55,11 +55,13 @@ func (c *checker) checkFormulaBodies() {
 	}
 }
 
-// resolveLabels resolves the expressions of the labels and checks their names and types.
+// resolveLabels resolves the expressions of the labels and checks their names and types. The first of duplicate declarations is
+// kept.
 func (c *checker) resolveLabels() {
 	decls := make([]*syntax.LabelDecl, len(c.model.labels))
 	for _, decl := range c.items.labels {
-		if i := c.model.quoted[decl.Name.Name].index; decls[i] == nil {
+		i := c.model.quoted[decl.Name.Name].index
+		if decls[i] == nil { // otherwise decl is a duplicate, which was reported
 			decls[i] = decl
 		}
 	}

@@ -11,7 +11,7 @@ func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedV
 	values := append([]NamedValue(nil), program.Consts...)
 	folder := newFolder()
 	for constant, expr := range program.consts {
-		folder.folded[constant] = expr
+		folder.foldedExprs[constant] = expr
 	}
 	ps.giveConstants(folder, consts)
 	for _, constant := range ps.consts {
@@ -30,11 +30,11 @@ func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedV
 // canEvaluate reports whether a constant, and each constant that its definition uses, has a value.
 func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 	if constant.def == nil {
-		_, ok := f.given[constant]
+		_, ok := f.givenValues[constant]
 		return ok
 	}
 	for _, used := range props.usedConstants(constant.def) {
-		if _, ok := f.given[used]; !ok && used.def == nil {
+		if _, ok := f.givenValues[used]; !ok && used.def == nil {
 			return false
 		}
 	}
@@ -50,7 +50,7 @@ func ResolveConstant(expr syntax.Expr, consts []NamedValue) (Expr, error) {
 		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: known.Name}}
 		declared := &constant{name: known.Name, typ: known.Val.Type, decl: decl}
 		model.names[known.Name] = symbol{kind: "constant", constant: declared}
-		folder.given[declared] = known.Val
+		folder.givenValues[declared] = known.Val
 	}
 	diagnostics := &diags{}
 	resolved := newResolver(diagnostics, model, nil).expr(expr)

@@ -12,9 +12,9 @@ import (
 // lo and hi. If these are nil, the number is special, an infinity or NaN. If unbounded is set, nothing
 // is known; it may even be NaN.
 type enclosure struct {
-	low, high *big.Float
-	special   float64
-	unbounded bool
+	low, high    *big.Float
+	specialValue float64
+	unbounded    bool
 }
 
 // endBits is the precision of the bounds lo and hi. If a bound exceeds 2^maxEnd, the enclosure is
@@ -59,7 +59,7 @@ func rationalEnclosure(fraction *big.Rat) enclosure {
 // floatEnclosure encloses a float64.
 func floatEnclosure(inFloat float64) enclosure {
 	if math.IsInf(inFloat, 0) || math.IsNaN(inFloat) {
-		return enclosure{special: inFloat}
+		return enclosure{specialValue: inFloat}
 	}
 	return enclosure{low: roundingDown().SetFloat64(inFloat), high: roundingUp().SetFloat64(inFloat)}
 }
@@ -91,9 +91,9 @@ func (x enclosure) sign() (sign int, ok bool) { return x.low.Sign(), x.low.Sign(
 func (x enclosure) toInterval() interval {
 	switch {
 	case x.unbounded:
-		return unbounded()
+		return unboundedInterval()
 	case !x.isFinite():
-		return point(x.special)
+		return point(x.specialValue)
 	}
 	low, rounded := x.low.Float64()
 	if rounded == big.Above {
@@ -129,7 +129,7 @@ func ieee(left, right enclosure, operation func(left, right float64) float64) en
 // signs returns the signs of both bounds; for a special number it returns that number twice.
 func (x enclosure) signs() [2]float64 {
 	if !x.isFinite() {
-		return [2]float64{x.special, x.special}
+		return [2]float64{x.specialValue, x.specialValue}
 	}
 	return [2]float64{float64(x.low.Sign()), float64(x.high.Sign())}
 }
@@ -137,7 +137,7 @@ func (x enclosure) signs() [2]float64 {
 // neg returns the enclosure of -x.
 func (x enclosure) neg() enclosure {
 	if !x.isFinite() {
-		return enclosure{special: -x.special, unbounded: x.unbounded}
+		return enclosure{specialValue: -x.specialValue, unbounded: x.unbounded}
 	}
 	return enclosure{low: roundingDown().Neg(x.high), high: roundingUp().Neg(x.low)}
 }
@@ -255,7 +255,7 @@ func (number enclosure) log(base enclosure, inFloat float64) enclosure {
 // compare evaluates the comparison left op right. If the enclosures overlap, so that they do not decide it,
 // ok is false.
 func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
-	leftNaN, rightNaN := math.IsNaN(left.special), math.IsNaN(right.special)
+	leftNaN, rightNaN := math.IsNaN(left.specialValue), math.IsNaN(right.specialValue)
 	switch {
 	case left.unbounded || right.unbounded:
 		return false, false
@@ -263,7 +263,7 @@ func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 		areEqual := leftNaN && rightNaN
 		return op == syntax.OpEq && areEqual || op == syntax.OpNe && !areEqual, true
 	case !left.isFinite() || !right.isFinite(): // an infinity
-		return Holds(op, cmp.Compare(left.special, right.special)), true
+		return Holds(op, cmp.Compare(left.specialValue, right.specialValue)), true
 	case left.high.Cmp(right.low) < 0:
 		return Holds(op, -1), true
 	case left.low.Cmp(right.high) > 0:

@@ -152,7 +152,7 @@ func TestSpecialEnclosures(t *testing.T) {
 		{two.log(floatEnclosure(1), Log(2, 1)), floatEnclosure(nan)},
 		{two.pow(floatEnclosure(1e10), inf), enclosure{unbounded: true}},
 	} {
-		if test.got.isFinite() || test.got.unbounded != test.want.unbounded || !SameFloat(test.got.special, test.want.special) {
+		if test.got.isFinite() || test.got.unbounded != test.want.unbounded || !SameFloat(test.got.specialValue, test.want.specialValue) {
 			t.Errorf("%d: got %+v, want %+v", i, test.got, test.want)
 		}
 	}

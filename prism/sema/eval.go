@@ -378,7 +378,7 @@ func exactExtremum(function Func, left, right operand) operand {
 	switch {
 	case first.unbounded || second.unbounded:
 		return enclosedOperand(left.Float, enclosure{unbounded: true})
-	case first.special != first.special || second.special != second.special:
+	case first.specialValue != first.specialValue || second.specialValue != second.specialValue:
 		return enclosedOperand(math.NaN(), floatEnclosure(math.NaN()))
 	case ok && smallerFirst == (function == FuncMin):
 		return left

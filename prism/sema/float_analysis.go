@@ -83,7 +83,7 @@ type interval struct{ low, high float64 }
 
 func point(inFloat float64) interval { return interval{inFloat, inFloat} }
 
-func unbounded() interval { return interval{math.Inf(-1), math.Inf(1)} }
+func unboundedInterval() interval { return interval{math.Inf(-1), math.Inf(1)} }
 
 // numberAnalysis caches facts about the numbers in an expression.
 type numberAnalysis struct {
@@ -261,13 +261,13 @@ func operationRange(op syntax.Op, left, right interval) interval {
 		first, second, highLow, highHigh := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
 		return interval{min(first, second, highLow, highHigh), max(first, second, highLow, highHigh)}
 	}
-	return unbounded()
+	return unboundedInterval()
 }
 
 // callRange returns bounds of a call of min, max or mod.
 func (n *numberAnalysis) callRange(expr *Call) interval {
 	if expr.Func != FuncMin && expr.Func != FuncMax && expr.Func != FuncMod {
-		return unbounded()
+		return unboundedInterval()
 	}
 	left := n.intRange(expr.Args[0])
 	for _, arg := range expr.Args[1:] {

@@ -13,11 +13,11 @@ import (
 // operation without a value, such as mod(1,0), stays as it is, so that it fails only if it is
 // evaluated.
 type folder struct {
-	given      map[*constant]Value // values from the caller
-	parameters map[*constant]bool
+	givenValues map[*constant]Value // values from the caller
+	parameters  map[*constant]bool
 	// usesParameter is set when an expression has a parameter, or a constant that depends on one.
 	usesParameter bool
-	folded        map[*constant]Expr // values, or definitions with a parameter or an error
+	foldedExprs   map[*constant]Expr // values, or definitions with a parameter or an error
 	values        map[*constant]Value
 	memo          map[Expr]Expr
 	errs          syntax.ErrorList
@@ -30,28 +30,28 @@ type folder struct {
 // newFolder returns a folder without values for constants.
 func newFolder() *folder {
 	return &folder{
-		given:      make(map[*constant]Value),
-		parameters: make(map[*constant]bool),
-		folded:     make(map[*constant]Expr),
-		values:     make(map[*constant]Value),
-		memo:       make(map[Expr]Expr),
+		givenValues: make(map[*constant]Value),
+		parameters:  make(map[*constant]bool),
+		foldedExprs: make(map[*constant]Expr),
+		values:      make(map[*constant]Value),
+		memo:        make(map[Expr]Expr),
 	}
 }
 
 // foldConstant evaluates a constant, after the constants on which it depends, and caches the result.
 func (f *folder) foldConstant(constant *constant) Expr {
-	if value, ok := f.folded[constant]; ok {
+	if value, ok := f.foldedExprs[constant]; ok {
 		return value
 	}
 	var value Expr
 	if f.parameters[constant] {
 		value = &Param{Base{constant.typ, constant.decl.Name.Pos()}, constant.name}
-	} else if known, ok := f.given[constant]; ok {
+	} else if known, ok := f.givenValues[constant]; ok {
 		value = &Const{Base{constant.typ, constant.decl.Name.Pos()}, known}
 	} else {
 		value = castTo(constant.typ, f.fold(constant.def))
 	}
-	f.folded[constant] = value
+	f.foldedExprs[constant] = value
 	if len(f.parameters) > 0 && Parametric(value) {
 		return value
 	}

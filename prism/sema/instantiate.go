@@ -67,7 +67,7 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	program.Parametric = folder.usesParameter
 	program.Warnings = append(program.Warnings, folder.differences(m.file)...)
 	program.Differs = len(folder.floatDiffers) > 0
-	program.consts = folder.folded
+	program.consts = folder.foldedExprs
 	return program, nil
 }
 
@@ -89,7 +89,7 @@ func (f *folder) giveConstant(constant *constant, value Value) {
 		f.errs.Add(constant.file, constant.decl.Name.Pos(), "value %s for constant %s is not a valid %s", value, constant.name, nameOfValues(constant.typ))
 		return
 	}
-	f.given[constant] = value
+	f.givenValues[constant] = value
 }
 
 // setParameter makes an undefined constant of the model a parameter.
@@ -102,7 +102,7 @@ func (f *folder) setParameter(model *Model, name string) {
 		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q has a value in the model, want none for a parameter", name)
 	case constant.typ != Double:
 		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q is of type %s, want double for a parameter", name, constant.typ)
-	case f.given[constant].Type != Invalid:
+	case f.givenValues[constant].Type != Invalid:
 		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
 	default:
 		f.parameters[constant] = true
@@ -128,7 +128,7 @@ func (f *folder) requireValues(consts []*constant, file string) {
 	}
 	var missing []*constant
 	for _, constant := range consts {
-		if _, ok := f.given[constant]; !ok && !f.parameters[constant] && constant.decl.Value == nil {
+		if _, ok := f.givenValues[constant]; !ok && !f.parameters[constant] && constant.decl.Value == nil {
 			missing = append(missing, constant)
 		}
 	}

@@ -25,14 +25,14 @@ func (d FloatAnalysis) ErrorDecides(expr Expr) bool {
 
 // multiples says that a number is an integer divided by fixed*v, where the integer v depends on the
 // state and is between 1 and varying. An infinite field means that nothing is known.
-type multiples struct{ fixed, varying float64 }
+type multiples struct{ fixedPart, varying float64 }
 
 // maxDenominator returns the largest denominator that the number may have.
-func (m multiples) maxDenominator() float64 { return m.fixed * m.varying }
+func (m multiples) maxDenominator() float64 { return m.fixedPart * m.varying }
 
 // sum describes the sum or difference of two numbers.
 func (m multiples) sum(other multiples) multiples {
-	return multiples{leastMultiple(m.fixed, other.fixed), m.varying * other.varying}
+	return multiples{leastMultiple(m.fixedPart, other.fixedPart), m.varying * other.varying}
 }
 
 // leastMultiple returns the least common multiple of two integers, infinity if it is larger than
@@ -91,7 +91,7 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 			return left.sum(n.multiples(expr.Y))
 		case syntax.OpMul:
 			right := n.multiples(expr.Y)
-			return multiples{left.fixed * right.fixed, left.varying * right.varying}
+			return multiples{left.fixedPart * right.fixedPart, left.varying * right.varying}
 		case syntax.OpDiv:
 			return n.quotientMultiples(left, expr.Y)
 		}
@@ -103,15 +103,15 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 // denominator.
 func (n *numberAnalysis) quotientMultiples(left multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
-		return multiples{left.fixed * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), left.varying}
+		return multiples{left.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), left.varying}
 	}
 	right, value := n.multiples(divisor), n.number(divisor)
-	return multiples{left.fixed, left.varying * math.Ceil(1.01*(value.maxAbs()+value.AbsErr)*right.maxDenominator())}
+	return multiples{left.fixedPart, left.varying * math.Ceil(1.01*(value.maxAbs()+value.AbsErr)*right.maxDenominator())}
 }
 
 // either describes a number that is one of two numbers.
 func (m multiples) either(other multiples) multiples {
-	return multiples{leastMultiple(m.fixed, other.fixed), max(m.varying, other.varying)}
+	return multiples{leastMultiple(m.fixedPart, other.fixedPart), max(m.varying, other.varying)}
 }
 
 // exactFloat returns an integer as a float64, infinity if it is too large to be exact.

@@ -205,6 +205,10 @@ func (x NumberFacts) rangeOfQuotient(low, high float64) (lo, hi float64) {
 	return min(x.Lo/low, x.Lo/high, x.Hi/low, x.Hi/high), max(x.Lo/low, x.Lo/high, x.Hi/low, x.Hi/high)
 }
 
+// sumMargin is a margin for the least absolute value of a sum, relative to the absolute values of its operands. The exact sum may be
+// closer to zero than the float64 sum by the relative errors of the operands, which are at most MaxRelErr (2^-40, or 1e-12).
+const sumMargin = 1e-9
+
 // sum returns the facts of a sum. If the operands may have different signs, the relative error has
 // a bound only if the sum cannot be close to zero.
 func (x NumberFacts) sum(y NumberFacts) NumberFacts {
@@ -214,8 +218,8 @@ func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 		out.MinAbs, out.RelErr = min(x.MinAbs, y.MinAbs), roundedRelErr(max(x.RelErr, y.RelErr))
 		return out
 	}
-	total := x.maxAbs() + y.maxAbs()
-	least := max(out.Lo, -out.Hi) - 1e-9*total // the exact sum may be closer to zero than the float64 sum
+	operandMagnitude := x.maxAbs() + y.maxAbs()
+	least := max(out.Lo, -out.Hi) - sumMargin*operandMagnitude
 	if least > 0 {
 		relativeToLeast := (x.RelErr*x.maxAbs() + y.RelErr*y.maxAbs()) / least
 		out.MinAbs, out.RelErr = least, roundedRelErr(relativeToLeast)

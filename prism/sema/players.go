@@ -44,9 +44,9 @@ func (c *checker) checkPlayers() {
 		for _, item := range decl.Items {
 			moduleIndex, actionIndex := c.moduleIndex(item.Name.Name), c.actionIndex(item.Name.Name)
 			switch {
-			case item.Action && c.own(actionOwners, actionIndex, &player, item, "action"):
+			case item.Action && c.setOwner(actionOwners, actionIndex, &player, item, "action"):
 				player.Actions = append(player.Actions, actionIndex)
-			case !item.Action && c.own(moduleOwners, moduleIndex, &player, item, "module"):
+			case !item.Action && c.setOwner(moduleOwners, moduleIndex, &player, item, "module"):
 				player.Modules = append(player.Modules, moduleIndex)
 			}
 		}
@@ -54,9 +54,9 @@ func (c *checker) checkPlayers() {
 	}
 }
 
-// own records that a player owns the module or action with an index, and reports an error if another player owns it. It returns
+// setOwner records that a player owns the module or action with an index, and reports an error if another player owns it. It returns
 // false, after reporting an error, if the index is negative: then there is no such module or action.
-func (c *checker) own(owners map[int]string, index int, player *Player, item *syntax.PlayerItem, kind string) bool {
+func (c *checker) setOwner(owners map[int]string, index int, player *Player, item *syntax.PlayerItem, kind string) bool {
 	if index < 0 {
 		c.add(phasePlayers, item.Pos(), "unknown %s %q of player %q", kind, item.Name.Name, player.Name)
 		return false

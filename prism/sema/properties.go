@@ -223,7 +223,7 @@ func (ps *Properties) Instantiate(program *Program, selected []int, consts map[s
 	}
 	extended := *program
 	folder := newFolder()
-	folder.folded = maps.Clone(program.consts)
+	folder.foldedExprs = maps.Clone(program.consts)
 	folder.rewardCount = len(program.Rewards)
 	extended.Warnings = append(slices.Clone(program.Warnings), ps.giveConstants(folder, consts)...)
 	folder.requireValues(ps.usedConstants(exprs...), ps.file)
@@ -281,7 +281,7 @@ func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Ex
 // only if the label is used.
 func (f *folder) foldLabel(props *Properties, expr Expr, used bool) (Expr, bool) {
 	for _, constant := range props.usedConstants(expr) {
-		if _, ok := f.given[constant]; !ok && constant.def == nil {
+		if _, ok := f.givenValues[constant]; !ok && constant.def == nil {
 			return nil, false
 		}
 	}

@@ -199,7 +199,7 @@ func (s *stormRewriter) observables(merged, block *Observables) *Observables {
 	return merged
 }
 
-// item rewrites a declaration of a model.
+// item rewrites a declaration for Storm.
 func (s *stormRewriter) item(item Item) Item {
 	switch n := item.(type) {
 	case *TypeDecl:
@@ -209,14 +209,20 @@ func (s *stormRewriter) item(item Item) Item {
 		c.Name, c.Value = s.name(n.Name), s.expr(n.Value)
 		return &c
 	case *FormulaDecl:
-		return &FormulaDecl{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
+		c := *n
+		c.Name, c.X = s.name(n.Name), s.expr(n.X)
+		return &c
 	case *LabelDecl:
-		return &LabelDecl{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
+		c := *n
+		c.Name, c.X = s.name(n.Name), s.expr(n.X)
+		return &c
 	case *GlobalDecl:
 		if n.Var.Type == ClockVar {
 			s.refuse(n, "global clocks")
 		}
-		return &GlobalDecl{Doc: n.Doc, Notes: n.Notes, Var: s.varDecl(n.Var), Span: n.Span}
+		c := *n
+		c.Var = s.varDecl(n.Var)
+		return &c
 	case *Module:
 		return s.module(n)
 	case *RenamedModule:
@@ -224,11 +230,15 @@ func (s *stormRewriter) item(item Item) Item {
 	case *Rewards:
 		return s.rewards(n)
 	case *InitBlock:
-		return &InitBlock{Doc: n.Doc, Notes: n.Notes, X: s.expr(n.X), Span: n.Span}
+		c := *n
+		c.X = s.expr(n.X)
+		return &c
 	case *Observables:
 		return s.observables(nil, n)
 	case *ObservableDecl:
-		return &ObservableDecl{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
+		c := *n
+		c.Name, c.X = s.name(n.Name), s.expr(n.X)
+		return &c
 	case *System:
 		return s.system(n)
 	}

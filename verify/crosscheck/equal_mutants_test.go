@@ -160,8 +160,8 @@ func testMisread(t *testing.T, tool crosscheck.StateBuilder) {
 				t.Fatal(err)
 			}
 			c := &r.Comparisons[0]
-			if c.Equal() != crosscheck.Different || r.ExitCode() != crosscheck.ExitDisagree {
-				t.Fatalf("%s: %v, want a difference", c.Equal(), c.Err)
+			if c.Verdict() != crosscheck.Different || r.ExitCode() != crosscheck.ExitDisagree {
+				t.Fatalf("%s: %v, want a difference", c.Verdict(), c.Err)
 			}
 			place := ""
 			for i := range c.Difference.Made {
@@ -202,8 +202,8 @@ func TestAlmostOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := &r.Comparisons[0]; c.Equal() != want {
-			t.Errorf("%s: %s, want %s: %s", p, c.Equal(), want, &c.Diagnosis)
+		if c := &r.Comparisons[0]; c.Verdict() != want {
+			t.Errorf("%s: %s, want %s: %s", p, c.Verdict(), want, &c.Diagnosis)
 		}
 	}
 }

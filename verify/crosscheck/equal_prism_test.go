@@ -141,7 +141,7 @@ func TestPRISMEqualModels(t *testing.T) {
 			}
 			c := &r.Comparisons[0]
 			t.Log(c.States, "states, fractions:", c.Exact, c.Remarks)
-			if c.Equal() != crosscheck.Same {
+			if c.Verdict() != crosscheck.Same {
 				t.Errorf("%s\n%s", &c.Diagnosis, models[i].text)
 			}
 		})

@@ -44,8 +44,8 @@ const (
 	NotCompared Equal = "not compared"
 )
 
-// Equal returns the verdict of the comparison.
-func (c *Comparison) Equal() Equal {
+// Verdict returns the verdict of the comparison.
+func (c *Comparison) Verdict() Equal {
 	switch {
 	case c.Err != nil:
 		return NotCompared
@@ -242,7 +242,7 @@ func builtText(states int) string { return fmt.Sprintf("built, %s", noun.Count(s
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {
-		switch comparison := &e.Comparisons[i]; comparison.Equal() {
+		switch comparison := &e.Comparisons[i]; comparison.Verdict() {
 		case Different:
 			return ExitDisagree
 		case NotCompared:
@@ -259,7 +259,7 @@ func (e *Equality) ExitCode() int {
 func (e *Equality) Count(verdict Equal) int {
 	count := 0
 	for i := range e.Comparisons {
-		if e.Comparisons[i].Equal() == verdict {
+		if e.Comparisons[i].Verdict() == verdict {
 			count++
 		}
 	}

@@ -39,7 +39,7 @@ func (e *Equality) Write(w io.Writer, format table.Format, opt table.Options) er
 	for i := range e.Comparisons {
 		comparison := &e.Comparisons[i]
 		records = append(records, comparisonRecord{
-			Equal: comparison.Equal(), Numbers: comparison.numbers(), States: comparison.States, Choices: comparison.Choices, Transitions: comparison.Transitions,
+			Equal: comparison.Verdict(), Numbers: comparison.numbers(), States: comparison.States, Choices: comparison.Choices, Transitions: comparison.Transitions,
 			differenceRecord: newDifferenceRecord(&comparison.Diagnosis), Notes: comparison.Remarks,
 		})
 	}
@@ -52,7 +52,7 @@ func (e *Equality) Write(w io.Writer, format table.Format, opt table.Options) er
 // numbers returns the number type of the comparison: "fractions" or "floats".
 func (c *Comparison) numbers() string {
 	switch {
-	case c.Equal() == NotCompared || c.Difference != nil && c.Difference.Kind == Refused:
+	case c.Verdict() == NotCompared || c.Difference != nil && c.Difference.Kind == Refused:
 		return ""
 	case c.Exact:
 		return "fractions"
@@ -87,8 +87,8 @@ func (e *Equality) Table() *table.Table {
 		if hasConstants {
 			row = append(row, result.Valuation(comparison.Constants).String())
 		}
-		out.Append(append(row, table.Cell{Text: string(comparison.Equal()), Tone: tones[comparison.Equal()]}, comparison.numbers(), comparison.States, comparison.Choices, comparison.Transitions)...)
-		if comparison.Equal() != Same {
+		out.Append(append(row, table.Cell{Text: string(comparison.Verdict()), Tone: tones[comparison.Verdict()]}, comparison.numbers(), comparison.States, comparison.Choices, comparison.Transitions)...)
+		if comparison.Verdict() != Same {
 			out.Notes = append(out.Notes, comparison.Diagnosis.String())
 		}
 		for _, remark := range comparison.Remarks {

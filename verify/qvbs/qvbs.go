@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -185,18 +186,31 @@ func (d *discovery) addCase(name string, src []byte, offset int, raw json.RawMes
 	return nil
 }
 
-// jsonError returns a JSON error with its place in a file. The JSON text begins at offset from of src.
-func jsonError(name string, src []byte, from int, err error) error {
-	located := &syntax.Error{File: name, Msg: err.Error()}
+// jsonError adds the position in the file to a JSON error. src[start:] is the JSON text.
+func jsonError(name string, src []byte, start int, err error) error {
+	positioned := &syntax.Error{File: name, Msg: err.Error()}
 	switch x := err.(type) {
 	case *json.SyntaxError:
-		from += int(x.Offset)
+		start += int(x.Offset)
 	case *json.UnmarshalTypeError:
-		from += int(x.Offset)
-		located.Msg = fmt.Sprintf("found a JSON %s, which no %s has here", x.Value, indexFile)
+		start += int(x.Offset)
+		positioned.Msg = fmt.Sprintf("found a JSON %s, want %s", x.Value, jsonKind(x.Type))
 	}
-	located.Pos = position(src, from)
-	return located
+	positioned.Pos = position(src, start)
+	return positioned
+}
+
+// jsonKind returns the kind of JSON value that is decoded into a Go type of an index file.
+func jsonKind(target reflect.Type) string {
+	switch target.Kind() {
+	case reflect.Struct:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.String:
+		return "a string"
+	}
+	return "a number"
 }
 
 // position returns the line and column of an offset in a text.

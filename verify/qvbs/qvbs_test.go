@@ -186,8 +186,8 @@ func TestOtherDirectories(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{`{"files": [`, "m/index.json:1:12: unexpected end of JSON input"},
-		{"{\"files\":\n 3}", "m/index.json:2:3: found a JSON number, which no index.json has here"},
-		{`{"files": [{"open-parameter-values": [{"results": [7]}]}]}`, "m/index.json:1:53: found a JSON number, which no index.json has here"},
+		{"{\"files\":\n 3}", "m/index.json:2:3: found a JSON number, want a list"},
+		{`{"files": [{"open-parameter-values": [{"results": [7]}]}]}`, "m/index.json:1:53: found a JSON number, want an object"},
 		{`{"files": [{"file": "../../etc/passwd.jani", "open-parameter-values": [{"results": [{"property": "p", "value": 1}]}]}]}`, ""},
 		{`{}`, ""},
 		{`[`, ""},

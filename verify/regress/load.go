@@ -94,7 +94,7 @@ func (s *loadedTest) load(ctx context.Context) error {
 	if s.props, err = s.read(s.switches.Props); err != nil {
 		return err
 	}
-	if err := s.newJob(); err != nil {
+	if s.job, err = s.newJob(); err != nil {
 		return err
 	}
 	if len(s.switches.Imports) > 0 {
@@ -139,33 +139,45 @@ func (s *loadedTest) maxTextSize() int64 {
 	return maxText
 }
 
-// newJob sets the job to what the switches of the test ask for.
-func (s *loadedTest) newJob() error {
+// newJob returns the job that the switches of the test ask for.
+func (s *loadedTest) newJob() (runner.Job, error) {
 	switches := &s.switches
-	s.job = runner.Job{
-		File: s.opt.name(switches.Model), Model: withType(s.model, switches.Type), PropsFile: s.opt.name(switches.Props), Properties: s.props,
-		Dialect: s.Dialect, Select: switches.Select, Generated: modelgen.Recognizer{}, Settings: runner.Settings{NoFixDeadlocks: switches.NoFixDeadlocks},
+	job := runner.Job{
+		File:       s.opt.name(switches.Model),
+		Model:      withType(s.model, switches.Type),
+		PropsFile:  s.opt.name(switches.Props),
+		Properties: s.props,
+		Dialect:    s.Dialect,
+		Select:     switches.Select,
+		Generated:  modelgen.Recognizer{},
+		Settings:   runner.Settings{NoFixDeadlocks: switches.NoFixDeadlocks},
 	}
 	if sampling := switches.Simulation; sampling != nil {
-		s.job.Method = cmp.Or(runner.Method(sampling.Method), runner.Sim)
-		s.job.Simulation = runner.Simulation{
-			Samples: sampling.Samples, MaxPath: sampling.PathLength, Width: sampling.HalfWidth, Approximation: sampling.Approximation,
-			MaxReward: sampling.MaxRewardSum, MinSamples: sampling.MinSamples, Seed: s.opt.Seed,
+		job.Method = cmp.Or(runner.Method(sampling.Method), runner.Sim)
+		job.Simulation = runner.Simulation{
+			Samples:       sampling.Samples,
+			MaxPath:       sampling.PathLength,
+			Width:         sampling.HalfWidth,
+			Approximation: sampling.Approximation,
+			MaxReward:     sampling.MaxRewardSum,
+			MinSamples:    sampling.MinSamples,
+			Seed:          s.opt.Seed,
 		}
 		if sampling.Error > 0 {
-			s.job.Simulation.Confidence = stats.Confidence(sampling.Error)
+			job.Simulation.Confidence = stats.Confidence(sampling.Error)
 		}
 	}
-	s.job.Numeric.MaxMemory, s.job.Numeric.Fair = s.memory(), switches.Fair
+	job.Numeric.MaxMemory = s.memory()
+	job.Numeric.Fair = switches.Fair
 	if switches.Exact {
-		s.job.Numeric.Accuracy = result.Exact
+		job.Numeric.Accuracy = result.Exact
 	}
 	if switches.Params != "" {
-		s.job.Params = []string{switches.Params}
+		job.Params = []string{switches.Params}
 	}
 	var err error
-	s.job.Consts, err = Override(switches.Consts, s.Consts)
-	return err
+	job.Consts, err = Override(switches.Consts, s.Consts)
+	return job, err
 }
 
 // memory returns the memory limit of a run in bytes; 0 means none.

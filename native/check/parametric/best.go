@@ -74,8 +74,8 @@ type mdpSolver struct {
 	question Question
 	// open are the states whose value depends on the parameters; they may use the choices in allowed
 	// only. one are the states with value 1.
-	open, allowed, one *sparse.Set
-	cache              map[string]*schedulerValue // by scheduler, as text
+	open, allowedChoices, one *sparse.Set
+	cache                     map[string]*schedulerValue // by scheduler, as text
 }
 
 // checkPositiveWeights returns an error if a weight or reward may be zero or negative in the region.
@@ -166,7 +166,7 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 // (allowed), and the states with value 1 (one). It reports whether the value of the initial state is infinite.
 func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (infinite bool, err error) {
 	all := sparse.FullSet(graph.NumStates())
-	solver.allowed, solver.one = sparse.FullSet(graph.NumChoices()), solver.question.Right
+	solver.allowedChoices, solver.one = sparse.FullSet(graph.NumChoices()), solver.question.Right
 	switch {
 	case solver.question.Rewards == nil && solver.question.Min:
 		solver.open = graph.Prob0E(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
@@ -179,7 +179,7 @@ func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (infinite bool, err e
 			if err != nil {
 				return false, err
 			}
-			solver.allowed = graph.ChoicesWithin(sure)
+			solver.allowedChoices = graph.ChoicesWithin(sure)
 		}
 		solver.open, solver.one = sure.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
 		if !sure.Has(solver.initial) {
@@ -205,7 +205,7 @@ func (solver *mdpSolver) reachableOpen() *sparse.Set {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
-			if !solver.allowed.Has(row) {
+			if !solver.allowedChoices.Has(row) {
 				continue
 			}
 			for _, transition := range solver.rows[row] {
@@ -286,7 +286,7 @@ func (solver *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error)
 			values.Scheduler[s] = sparse.None
 		case c == sparse.None: // any allowed choice is optimal
 			values.Scheduler[s] = uint32(solver.first[s])
-			for !solver.allowed.Has(int(values.Scheduler[s])) {
+			for !solver.allowedChoices.Has(int(values.Scheduler[s])) {
 				values.Scheduler[s]++
 			}
 		}
@@ -316,7 +316,7 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 			return nil, err
 		}
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
-			if row == int(scheduler[s]) || !solver.allowed.Has(row) {
+			if row == int(scheduler[s]) || !solver.allowedChoices.Has(row) {
 				continue
 			}
 			advantage := solver.immediateReward(row).Sub(values[s])

@@ -53,8 +53,8 @@ type elimination struct {
 	queue        queue                         // the states to eliminate
 	err          error
 	// If keepRemoved is true, removed has the equations of the eliminated states, in the order of elimination.
-	keepRemoved bool
-	removed     []removedEquation
+	keepRemoved      bool
+	removedEquations []removedEquation
 }
 
 // removedEquation is the equation of a state at the time of its elimination.
@@ -144,7 +144,7 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	e.removeSelfLoop(last)
 	out := map[int]*ratfunc.Func{last: e.rhs[last][0]}
-	for _, r := range slices.Backward(e.removed) {
+	for _, r := range slices.Backward(e.removedEquations) {
 		function := r.rhs
 		for _, target := range slices.Sorted(maps.Keys(r.row)) {
 			function = function.Add(r.row[target].Mul(out[target]))
@@ -207,7 +207,7 @@ func (e *elimination) eliminateState(s, last int) {
 		}
 	}
 	if e.keepRemoved {
-		e.removed = append(e.removed, removedEquation{s, e.rows[s], e.rhs[s][0]})
+		e.removedEquations = append(e.removedEquations, removedEquation{s, e.rows[s], e.rhs[s][0]})
 	}
 	delete(e.rows, s)
 	delete(e.predecessors, s)

@@ -14,10 +14,10 @@ import (
 // Follower makes the choices of a scheduler along one path. It is a simulate.Chooser for explicit.Steps, and is not safe
 // for concurrent use.
 type Follower struct {
-	space      *explicit.Space
-	scheduler  Scheduler          // memoryless; nil if it has memory or permits several choices
-	permitted  *sparse.Set        // choices that are equally likely; nil if the scheduler has memory
-	controller *sparse.Controller // nil if the scheduler has no memory
+	space            *explicit.Space
+	scheduler        Scheduler          // memoryless; nil if it has memory or permits several choices
+	permittedChoices *sparse.Set        // choices that are equally likely; nil if the scheduler has memory
+	controller       *sparse.Controller // nil if the scheduler has no memory
 
 	state uint32       // the current state
 	node  uint32       // the current node of the controller
@@ -35,7 +35,7 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	if Remembers(text) {
 		follower.controller, err = ReadController(ctx, file, text, space)
 	} else {
-		follower.permitted, follower.scheduler, err = ReadPermitted(ctx, file, text, space)
+		follower.permittedChoices, follower.scheduler, err = ReadPermitted(ctx, file, text, space)
 	}
 	return follower, err
 }
@@ -43,10 +43,10 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 // Only leaves all states but those of some players of a game to chance: each of their choices is then equally likely. players says of each player, by
 // number, whether the scheduler chooses. The error says that the scheduler has a memory, which the choices of all players change.
 func (f *Follower) Only(players []bool) error {
-	if f.permitted == nil {
+	if f.permittedChoices == nil {
 		return errors.New("the scheduler has a memory, want one without for some of the players")
 	}
-	PermitOthers(f.space.Model(), players, f.permitted)
+	PermitOthers(f.space.Model(), players, f.permittedChoices)
 	f.scheduler = nil
 	return nil
 }
@@ -92,7 +92,7 @@ func (f *Follower) Choose(random float64) int {
 	}
 	var permitted []int
 	for c := first; c < end; c++ {
-		if f.permitted.Has(c) {
+		if f.permittedChoices.Has(c) {
 			permitted = append(permitted, c-first)
 		}
 	}

@@ -33,7 +33,7 @@ func Read(ctx context.Context, file string, text []byte, space *explicit.Space) 
 func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Set, Scheduler, error) {
 	model := space.Model()
 	reader := newReader(space)
-	reader.permitted = sparse.NewSet(model.NumChoices())
+	reader.permittedChoices = sparse.NewSet(model.NumChoices())
 	if err := reader.read(ctx, file, text); err != nil {
 		return nil, nil, err
 	}
@@ -43,13 +43,13 @@ func ReadPermitted(ctx context.Context, file string, text []byte, space *explici
 		}
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			reader.permitted.Add(c)
+			reader.permittedChoices.Add(c)
 		}
 	}
 	if reader.nondeterministic {
-		return reader.permitted, nil, nil
+		return reader.permittedChoices, nil, nil
 	}
-	return reader.permitted, Scheduler{reader.choices}, nil
+	return reader.permittedChoices, Scheduler{reader.choices}, nil
 }
 
 // newReader returns a reader that has read no choices yet.
@@ -77,9 +77,9 @@ type reader struct {
 	space    *explicit.Space
 	choices  []uint32       // the choice that was read last for each state, sparse.None if there was none
 	varIndex map[string]int // the index of each variable
-	// permitted are all choices read, if the file may permit several of a state; nil otherwise.
+	// permittedChoices are all choices read, if the file may permit several of a state; nil otherwise.
 	// nondeterministic says that it permits several of some state.
-	permitted        *sparse.Set
+	permittedChoices *sparse.Set
 	nondeterministic bool
 	order            []uint32 // states by PRISM's numbers; nil until needed
 }
@@ -242,7 +242,7 @@ type readChoice struct {
 // actionsOf returns the action of each choice of an entry, empty for none. Several choices must be equally
 // likely, and only ReadPermitted allows them.
 func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
-	if len(choices) == 0 || len(choices) > 1 && r.permitted == nil {
+	if len(choices) == 0 || len(choices) > 1 && r.permittedChoices == nil {
 		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
 	}
 	var actions []string
@@ -321,8 +321,8 @@ func (r *reader) choiceWithAction(s int, action string) (int, error) {
 func (r *reader) setChoice(s, c int) error {
 	different := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
 	switch {
-	case r.permitted != nil:
-		r.permitted.Add(c)
+	case r.permittedChoices != nil:
+		r.permittedChoices.Add(c)
 		r.nondeterministic = r.nondeterministic || different
 	case different:
 		return fmt.Errorf("found two choices of state %s, a scheduler has one", r.stateText(s))

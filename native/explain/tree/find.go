@@ -78,18 +78,18 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 		if err := search.growAndJudge(ctx); err != nil {
 			return nil, err
 		}
-		judged += search.found.Judged
-		isAllowed := search.found.Loss <= search.allowedLoss()
-		if isAllowed && (best == nil || search.found.Grown < best.found.Grown) {
+		judged += search.result.Judged
+		isAllowed := search.result.Loss <= search.allowedLoss()
+		if isAllowed && (best == nil || search.result.Grown < best.result.Grown) {
 			best = search
 		}
 		if tolerance == nil && best == nil {
-			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", search.found.Loss, search.allowedLoss())
+			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", search.result.Loss, search.allowedLoss())
 		}
 	}
-	best.found.Judged = judged
+	best.result.Judged = judged
 	err := best.prune(ctx)
-	return best.found, err
+	return best.result, err
 }
 
 // growAndJudge learns a tree, and sets its loss and its number of leaves.
@@ -98,8 +98,8 @@ func (f *treeSearch) growAndJudge(ctx context.Context) error {
 		return err
 	}
 	var err error
-	f.found.Loss, err = f.judge(ctx)
-	f.found.Grown = f.found.Root.Leaves()
+	f.result.Loss, err = f.judge(ctx)
+	f.result.Grown = f.result.Root.Leaves()
 	return err
 }
 
@@ -125,13 +125,13 @@ type treeSearch struct {
 	model          *sparse.Model
 	vars           []sema.Variable
 	tolerance      *float64 // argument for Allowed; nil for the scheduler's choices only
-	found          *Found
+	result         *Found
 	decisionNumber map[Decision]int
 	// expander gives the modules of choices; nil if the space was imported.
-	expander compile.Expander
-	values   []int32
-	seen     *sparse.Set // states for which addExample was called
-	examples []Example
+	expander   compile.Expander
+	values     []int32
+	seenStates *sparse.Set // states for which addExample was called
+	examples   []Example
 }
 
 // newTreeSearch returns a search without examples and without a tree.
@@ -139,7 +139,7 @@ func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSea
 	model := task.Space.Model()
 	search := &treeSearch{
 		Task: task, model: model, vars: task.Space.Program().Vars, tolerance: tolerance, decisionNumber: map[Decision]int{},
-		seen: sparse.NewSet(model.NumStates()), found: &Found{Space: task.Space, isRestricted: make([]bool, len(task.Space.Program().Actions)+1)},
+		seenStates: sparse.NewSet(model.NumStates()), result: &Found{Space: task.Space, isRestricted: make([]bool, len(task.Space.Program().Actions)+1)},
 	}
 	if !task.Space.Imported() {
 		search.expander = task.Space.Compiled().NewExpanderUntil(ctx)
@@ -148,7 +148,7 @@ func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSea
 	for s := range model.NumStates() {
 		if first, end := model.Choices(s); end-first > 1 {
 			for c := first; c < end; c++ {
-				search.found.isRestricted[search.actionOf(c)] = true
+				search.result.isRestricted[search.actionOf(c)] = true
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func (f *treeSearch) actionOf(c int) sparse.Action {
 func (f *treeSearch) mustDecide(state int) bool {
 	first, end := f.model.Choices(state)
 	action := f.actionOf(first)
-	return end-first > 1 || action != sparse.NoAction && f.found.isRestricted[action]
+	return end-first > 1 || action != sparse.NoAction && f.result.isRestricted[action]
 }
 
 // forEachChoice calls visit for each choice of a state, with the decision that identifies the choice. It stops when
@@ -230,7 +230,7 @@ func (f *treeSearch) choiceOf(s int, wanted Decision) int {
 
 // addExample adds a state and its allowed decisions to the examples, if the tree has to decide there.
 func (f *treeSearch) addExample(s int) error {
-	f.seen.Add(s)
+	f.seenStates.Add(s)
 	if !f.mustDecide(s) {
 		return nil
 	}
@@ -263,9 +263,9 @@ func (f *treeSearch) isAllowed(s, c int) bool {
 func (f *treeSearch) numberOf(decision Decision) int {
 	number, known := f.decisionNumber[decision]
 	if !known {
-		number = len(f.found.Decisions)
+		number = len(f.result.Decisions)
 		f.decisionNumber[decision] = number
-		f.found.Decisions = append(f.found.Decisions, decision)
+		f.result.Decisions = append(f.result.Decisions, decision)
 	}
 	return number
 }
@@ -287,12 +287,12 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 			return err
 		}
 		if !changed {
-			if f.found.Root == nil {
-				f.found.Root = &Node{}
+			if f.result.Root == nil {
+				f.result.Root = &Node{}
 			}
 			return nil
 		}
-		f.found.Root, err = Learn(ctx, f.vars, f.examples)
+		f.result.Root, err = Learn(ctx, f.vars, f.examples)
 		if err != nil {
 			return err
 		}
@@ -303,7 +303,7 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 // example.
 func (f *treeSearch) addExamples(states *sparse.Set) (bool, error) {
 	changed := false
-	for s := range states.Minus(f.seen).All() {
+	for s := range states.Minus(f.seenStates).All() {
 		changed = changed || f.mustDecide(s)
 		if err := f.addExample(s); err != nil {
 			return false, err
@@ -322,7 +322,7 @@ func (f *treeSearch) choicesToFollow(s, round int) (from, to int) {
 	switch {
 	case !f.mustDecide(s) || round > maxRounds && severalAllowed:
 		return first, end
-	case f.seen.Has(s):
+	case f.seenStates.Has(s):
 		c := f.choiceOf(s, f.decide(f.Space.State(nil, s)))
 		return c, c + 1
 	case scheduled == sparse.None:
@@ -362,7 +362,7 @@ func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, t
 // not make, and calls Judge for the rest. The loss is infinite if the tree reaches a state where no choice corresponds
 // to the decision of the tree.
 func (f *treeSearch) judge(ctx context.Context) (float64, error) {
-	f.found.Judged++
+	f.result.Judged++
 	kept := sparse.NewSet(f.model.NumChoices())
 	numDecided := 0
 	reached, err := f.reachable(ctx, func(s int) (from, to int) {
@@ -388,13 +388,13 @@ func (f *treeSearch) judge(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	f.found.States = numDecided
+	f.result.States = numDecided
 	return f.Judge(ctx, restricted)
 }
 
 // decide returns the decision of the current tree for a valuation.
 func (f *treeSearch) decide(values []int32) Decision {
-	return f.found.Decisions[f.found.Root.Decide(values)]
+	return f.result.Decisions[f.result.Root.Decide(values)]
 }
 
 // prune replaces branches by leaves as long as the loss is allowed: first by binary search for the
@@ -407,19 +407,19 @@ func (f *treeSearch) prune(ctx context.Context) error {
 	for i := range examples {
 		examples[i] = i
 	}
-	accepted := f.found.States // in which the last accepted tree decides
-	defer func() { f.found.States = accepted }()
+	accepted := f.result.States // in which the last accepted tree decides
+	defer func() { f.result.States = accepted }()
 	accept := func() (bool, error) {
 		ok, err := f.acceptTree(ctx)
 		if ok {
-			accepted = f.found.States
+			accepted = f.result.States
 		}
 		return ok, err
 	}
 	if err := f.pruneUniformly(examples, accept); err != nil {
 		return err
 	}
-	return f.pruneGreedily(ctx, branch{f.found.Root, examples}, accept)
+	return f.pruneGreedily(ctx, branch{f.result.Root, examples}, accept)
 }
 
 // acceptTree judges the current tree, and reports whether its loss is allowed. If so, it becomes the loss of the result.
@@ -429,18 +429,18 @@ func (f *treeSearch) acceptTree(ctx context.Context) (bool, error) {
 	if err != nil || !isAllowed {
 		return false, err
 	}
-	f.found.Loss = loss
+	f.result.Loss = loss
 	return true, nil
 }
 
 // pruneUniformly replaces the branches with at most some number of exceptions by leaves. It finds the greatest number
 // that is accepted by binary search.
 func (f *treeSearch) pruneUniformly(examples []int, accept func() (bool, error)) error {
-	fullTree := f.found.Root
+	fullTree := f.result.Root
 	for accepted, rejected := 0, len(examples); rejected-accepted > 1; {
 		exceptions := accepted + (rejected-accepted)/2
-		previous := f.found.Root
-		f.found.Root = f.collapseBranches(branch{fullTree, examples}, exceptions)
+		previous := f.result.Root
+		f.result.Root = f.collapseBranches(branch{fullTree, examples}, exceptions)
 		ok, err := accept()
 		if err != nil {
 			return err
@@ -449,7 +449,7 @@ func (f *treeSearch) pruneUniformly(examples []int, accept func() (bool, error))
 			accepted = exceptions
 		} else {
 			rejected = exceptions
-			f.found.Root = previous
+			f.result.Root = previous
 		}
 	}
 	return nil
@@ -478,9 +478,9 @@ func (f *treeSearch) collapseBranches(branch branch, exceptions int) *Node {
 // pruneGreedily tries to replace branches by leaves one at a time, branches with more examples first. It stops
 // at the limit of judged trees.
 func (f *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
-	maxJudged := min(max(trialWork/f.model.NumTransitions(), minTrials), maxTrials) + f.found.Judged
+	maxJudged := min(max(trialWork/f.model.NumTransitions(), minTrials), maxTrials) + f.result.Judged
 	queue := []branch{root}
-	for len(queue) > 0 && !f.found.Stopped {
+	for len(queue) > 0 && !f.result.Stopped {
 		slices.SortStableFunc(queue, func(a, b branch) int { return len(b.examples) - len(a.examples) })
 		largest := queue[0]
 		queue = queue[1:]
@@ -503,8 +503,8 @@ func (f *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func
 // limit of judged trees is reached.
 func (f *treeSearch) replaceByLeaf(b branch, maxJudged int, accept func() (bool, error)) (bool, error) {
 	for _, decision := range f.frequentDecisions(b.examples) {
-		if f.found.Judged >= maxJudged {
-			f.found.Stopped = true
+		if f.result.Judged >= maxJudged {
+			f.result.Stopped = true
 			return false, nil
 		}
 		old := *b.node
@@ -542,7 +542,7 @@ func (f *treeSearch) split(b branch) (yes, no branch) {
 
 // frequentDecisions returns the three decisions that most examples allow.
 func (f *treeSearch) frequentDecisions(examples []int) []int {
-	count := make([]int, len(f.found.Decisions))
+	count := make([]int, len(f.result.Decisions))
 	for _, i := range examples {
 		for _, d := range f.examples[i].Allowed {
 			count[d]++

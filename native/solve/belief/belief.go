@@ -106,8 +106,8 @@ type outcomes struct {
 // updater computes the beliefs after a step. It is not safe for concurrent use.
 type updater struct {
 	*pomdp
-	weightOf []big.Int // by state; zero outside step
-	touched  []uint32  // the states whose weight is positive
+	weightOf      []big.Int // by state; zero outside step
+	touchedStates []uint32  // the states whose weight is positive
 }
 
 func newUpdater(g *pomdp) *updater {
@@ -130,7 +130,7 @@ func (u *updater) step(b *belief, action int) outcomes {
 				result.fail.Add(result.fail, weight)
 			default:
 				if u.weightOf[target].Sign() == 0 {
-					u.touched = append(u.touched, target)
+					u.touchedStates = append(u.touchedStates, target)
 				}
 				u.weightOf[target].Add(&u.weightOf[target], weight)
 			}
@@ -143,19 +143,19 @@ func (u *updater) step(b *belief, action int) outcomes {
 // splitByObservation returns the outcome of each observation of the touched states, and resets the weights of
 // these states to zero.
 func (u *updater) splitByObservation() []outcome {
-	slices.SortFunc(u.touched, func(s1, s2 uint32) int {
+	slices.SortFunc(u.touchedStates, func(s1, s2 uint32) int {
 		return cmp.Or(cmp.Compare(u.Observation[s1], u.Observation[s2]), cmp.Compare(s1, s2))
 	})
 	var outcomes []outcome
-	for first := 0; first < len(u.touched); {
-		observation, end := u.Observation[u.touched[first]], first
-		for end < len(u.touched) && u.Observation[u.touched[end]] == observation {
+	for first := 0; first < len(u.touchedStates); {
+		observation, end := u.Observation[u.touchedStates[first]], first
+		for end < len(u.touchedStates) && u.Observation[u.touchedStates[end]] == observation {
 			end++
 		}
-		outcomes = append(outcomes, u.takeOutcome(slices.Clone(u.touched[first:end])))
+		outcomes = append(outcomes, u.takeOutcome(slices.Clone(u.touchedStates[first:end])))
 		first = end
 	}
-	u.touched = u.touched[:0]
+	u.touchedStates = u.touchedStates[:0]
 	return outcomes
 }
 

@@ -83,7 +83,7 @@ func (builder *controllerBuilder) withEdges(node Node, successors []successor, f
 
 // stateAfter returns the controller state that continues after a successor belief.
 func (builder *controllerBuilder) stateAfter(b *successor) controllerState {
-	if !b.replaced() {
+	if !b.isReplaced() {
 		return controllerState{node: b.representatives[0].node}
 	}
 	if !builder.optimistic {

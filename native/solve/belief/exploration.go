@@ -13,10 +13,10 @@ import (
 // and grid points beyond it.
 type exploration struct {
 	*updater
-	informed  *informedBound
-	pool      *pool
-	nodes     []node
-	nodeIndex map[string]int
+	informedBound *informedBound
+	pool          *pool
+	nodes         []node
+	nodeIndex     map[string]int
 	// maxExactNodes and maxGridNodes limit the beliefs that are expanded: exact ones and grid points. resolution
 	// is that of the grid; 0 for none.
 	maxExactNodes, maxGridNodes, resolution int
@@ -42,7 +42,7 @@ type cutoff struct {
 }
 
 func (search *exploration) cutoffOf(b *belief) cutoff {
-	hope := search.informed.bound(b)
+	hope := search.informedBound.bound(b)
 	safe, by := search.pool.bestStrategy(b)
 	return cutoff{hope, safe, by}
 }
@@ -69,8 +69,8 @@ type weightedNode struct {
 	weight *big.Rat
 }
 
-// replaced reports whether grid points replace the belief.
-func (b *successor) replaced() bool {
+// isReplaced reports whether grid points replace the belief.
+func (b *successor) isReplaced() bool {
 	return len(b.representatives) != 1 || b.representatives[0].weight != nil
 }
 
@@ -162,7 +162,7 @@ func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) succes
 		observation:     search.Observation[outcome.next.states[0]],
 		representatives: search.represent(outcome.next),
 	}
-	if next.replaced() {
+	if next.isReplaced() {
 		next.cutoff = search.cutoffOf(outcome.next)
 	}
 	return next
@@ -318,7 +318,7 @@ func (writer *mdpWriter) abstractAction(action *actionResult) *mdpAction {
 	}
 	for i := range action.successors {
 		successor := &action.successors[i]
-		if !writer.optimistic && successor.replaced() {
+		if !writer.optimistic && successor.isReplaced() {
 			writer.addCutoff(result, successor.cutoff, successor.prob)
 			continue
 		}

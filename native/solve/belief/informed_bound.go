@@ -109,7 +109,7 @@ func (bound *informedBound) improve() bool {
 		for action := range bound.numActions(uint32(s)) {
 			i := bound.index(s, action)
 			oldValue, value := bound.actionValue[i], bound.informedBackup(s, action)
-			if !bound.better(oldValue, value) { // the bound is not tighter
+			if !bound.isBetter(oldValue, value) { // the bound is not tighter
 				continue
 			}
 			next[i] = value

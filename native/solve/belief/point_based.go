@@ -18,7 +18,7 @@ import (
 // Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
 type pointBased struct {
 	*pomdp
-	informed           *informedBound
+	informedBound      *informedBound
 	pool               *pool
 	rng                *rand.Rand
 	statesOf           [][]uint32 // by observation
@@ -48,7 +48,7 @@ type floatBelief struct {
 // in the pool are the first lower bounds.
 func newPointBased(informed *informedBound, p *pool) *pointBased {
 	search := &pointBased{
-		pomdp: informed.pomdp, informed: informed, pool: p,
+		pomdp: informed.pomdp, informedBound: informed, pool: p,
 		rng: rand.New(rand.NewPCG(1, 1)), knownObservations: map[[2]int][]uint32{},
 	}
 	numObservations := search.numObservations()
@@ -116,7 +116,7 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	}
 	for _, s := range belief.states {
 		for action := range search.numActions(s) {
-			if search.informed.actionValue[search.informed.index(int(s), action)] > 0 {
+			if search.informedBound.actionValue[search.informedBound.index(int(s), action)] > 0 {
 				return false
 			}
 		}
@@ -144,9 +144,9 @@ func (search *pointBased) bestInformedAction(belief floatBelief) int {
 	for action := range search.numActions(belief.states[0]) {
 		value := 0.0
 		for i, s := range belief.states {
-			value += belief.weight[i] * search.informed.actionValue[search.informed.index(int(s), action)]
+			value += belief.weight[i] * search.informedBound.actionValue[search.informedBound.index(int(s), action)]
 		}
-		if action == 0 || search.better(value, bestValue) {
+		if action == 0 || search.isBetter(value, bestValue) {
 			best, bestValue = action, value
 		}
 	}
@@ -223,14 +223,14 @@ func (search *pointBased) bestContinuation(belief floatBelief) (best int, bestVa
 	search.work += len(belief.states) * (len(search.pool.values) + len(vectors))
 	for i, values := range search.pool.values {
 		value := belief.expectation(func(s uint32) float64 { return values[s] })
-		if i == 0 || search.better(value, bestValue) {
+		if i == 0 || search.isBetter(value, bestValue) {
 			best, bestValue = strategyNode(i), value
 		}
 	}
 	for _, i := range vectors {
 		values := search.vectors[i].values
 		value := belief.expectation(func(s uint32) float64 { return values[search.indexInObservation[s]] })
-		if search.better(value, bestValue) {
+		if search.isBetter(value, bestValue) {
 			best, bestValue = i, value
 		}
 	}
@@ -257,7 +257,7 @@ func (search *pointBased) backup(belief floatBelief) {
 	}
 	added := alphaVector{observation: observation, action: action, next: search.completeEdges(observation, action, edges)}
 	for _, s := range search.statesOf[observation] {
-		added.values = append(added.values, search.valueIn(&added, s))
+		added.values = append(added.values, search.alphaValue(&added, s))
 	}
 	// Dominated vectors leave byObservation. They stay in search.vectors, since other vectors may continue with them.
 	kept := slices.DeleteFunc(search.byObservation[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
@@ -272,8 +272,8 @@ func (search *pointBased) improvingAction(belief floatBelief) (best int, bestEdg
 	best, bestValue := -1, oldValue
 	for action := range search.numActions(belief.states[0]) {
 		value, edges := search.backupAction(belief, action)
-		improves := !search.better(oldValue+search.margin(oldValue), value)
-		if improves && search.better(value, bestValue) {
+		improves := !search.isBetter(oldValue+search.margin(oldValue), value)
+		if improves && search.isBetter(value, bestValue) {
 			best, bestValue, bestEdges = action, value, edges
 		}
 	}
@@ -294,7 +294,7 @@ func (search *pointBased) backupAction(belief floatBelief, action int) (value fl
 // dominates reports whether a vector is at least as good as another one in all states with their observation.
 func (search *pointBased) dominates(vector, other *alphaVector) bool {
 	for i, value := range other.values {
-		if search.better(value, vector.values[i]) {
+		if search.isBetter(value, vector.values[i]) {
 			return false
 		}
 	}
@@ -327,8 +327,8 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	return sum
 }
 
-// valueIn computes the value of an alpha vector in a state from the vectors that continue it.
-func (search *pointBased) valueIn(vector *alphaVector, s uint32) float64 {
+// alphaValue computes the value of an alpha vector in a state from the vectors that continue it.
+func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	sum := search.immediateValue(s, vector.action)
 	first, end := search.model.Row(search.choiceOf(s, vector.action))
 	for j := first; j < end; j++ {
@@ -374,7 +374,7 @@ func (search *pointBased) bestUniformStrategy(observation uint32) int {
 		for _, s := range search.statesOf[observation] {
 			sum += values[s]
 		}
-		if i == 0 || search.better(sum, bestSum) {
+		if i == 0 || search.isBetter(sum, bestSum) {
 			best, bestSum = i, sum
 		}
 	}

@@ -120,8 +120,8 @@ func (g *pomdp) rewardOf(s uint32, c int) *big.Rat {
 	return reward
 }
 
-// better reports whether left is a better value for the player than right.
-func (g *pomdp) better(left, right float64) bool {
+// isBetter reports whether left is a better value for the player than right.
+func (g *pomdp) isBetter(left, right float64) bool {
 	if g.Direction == solve.Max {
 		return left > right
 	}
@@ -132,9 +132,9 @@ func (g *pomdp) better(left, right float64) bool {
 func (g *pomdp) bestOf(values ...float64) float64 {
 	return slices.MaxFunc(values, func(a, b float64) int {
 		switch {
-		case g.better(a, b):
+		case g.isBetter(a, b):
 			return 1
-		case g.better(b, a):
+		case g.isBetter(b, a):
 			return -1
 		}
 		return 0

@@ -76,7 +76,7 @@ func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 func (g *pomdp) bestIndex(values []float64) int {
 	best := 0
 	for i := range values {
-		if g.better(values[i], values[best]) {
+		if g.isBetter(values[i], values[best]) {
 			best = i
 		}
 	}
@@ -185,7 +185,7 @@ func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint3
 		return false, err
 	}
 	oldValue, value := p.values[len(p.values)-1][start], values[start]
-	if !p.better(value, oldValue) || math.Abs(value-oldValue) <= noticeable*math.Abs(value) {
+	if !p.isBetter(value, oldValue) || math.Abs(value-oldValue) <= noticeable*math.Abs(value) {
 		return false, nil
 	}
 	p.strategies = append(p.strategies, strategy)
@@ -209,7 +209,7 @@ func (p *pool) bestStrategy(b *belief) (float64, int) {
 	for i := range p.strategies {
 		value, relErr := b.expectationFloat(func(s uint32) float64 { return p.values[i][s] })
 		value = p.roundPessimistic(value, relErr)
-		if i == 0 || p.better(value, best) {
+		if i == 0 || p.isBetter(value, best) {
 			best, strategy = value, i
 		}
 	}

@@ -63,13 +63,13 @@ func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Boun
 		return pomdp.terminalBounds(start), nil
 	}
 	search := &refinement{pomdp: pomdp, opts: opts, start: uint32(start), solveOptions: solve.Options{Epsilon: opts.Epsilon / 8}}
-	if search.informed, err = newInformedBound(ctx, pomdp, search.solveOptions); err != nil {
+	if search.informedBound, err = newInformedBound(ctx, pomdp, search.solveOptions); err != nil {
 		return nil, err
 	}
-	if search.pool, err = newPool(ctx, search.informed, search.start, search.solveOptions); err != nil {
+	if search.pool, err = newPool(ctx, search.informedBound, search.start, search.solveOptions); err != nil {
 		return nil, err
 	}
-	search.vectors = newPointBased(search.informed, search.pool)
+	search.vectors = newPointBased(search.informedBound, search.pool)
 	return search.run(ctx)
 }
 
@@ -85,12 +85,12 @@ func (g *pomdp) terminalBounds(s int) *Bounds {
 // refinement holds the state of Solve.
 type refinement struct {
 	*pomdp
-	opts         Options
-	solveOptions solve.Options
-	start        uint32
-	informed     *informedBound
-	pool         *pool
-	vectors      *pointBased
+	opts          Options
+	solveOptions  solve.Options
+	start         uint32
+	informedBound *informedBound
+	pool          *pool
+	vectors       *pointBased
 	// The best bounds so far.
 	optimisticBound, pessimisticBound float64
 	result                            Bounds
@@ -110,7 +110,7 @@ const (
 // run alternates exploration and refinement of the bounds with growing limits, until the bounds are narrow
 // enough, all reachable beliefs are expanded, or the limit of the options is reached.
 func (r *refinement) run(ctx context.Context) (*Bounds, error) {
-	r.optimisticBound = r.informed.bound(point(r.start))
+	r.optimisticBound = r.informedBound.bound(point(r.start))
 	if err := r.tryMemoryless(ctx); err != nil {
 		return nil, err
 	}
@@ -118,13 +118,13 @@ func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 	for {
 		r.reportProgress(beliefs)
 		explored := &exploration{
-			updater: newUpdater(r.pomdp), informed: r.informed, pool: r.pool,
+			updater: newUpdater(r.pomdp), informedBound: r.informedBound, pool: r.pool,
 			maxExactNodes: beliefs, maxGridNodes: beliefs, resolution: resolution,
 		}
 		if err := r.exploreAndRefine(ctx, explored); err != nil {
 			return nil, err
 		}
-		if !explored.partial || r.converged() || beliefs == r.opts.Beliefs {
+		if !explored.partial || r.hasConverged() || beliefs == r.opts.Beliefs {
 			return r.bounds(), nil
 		}
 		beliefs, resolution = min(beliefs*growth, r.opts.Beliefs), resolution*2
@@ -159,13 +159,13 @@ func soFar(b Bounds, err error) error {
 
 // tryMemoryless starts with the best memoryless strategy of the pool.
 func (r *refinement) tryMemoryless(ctx context.Context) error {
-	empty := &exploration{updater: newUpdater(r.pomdp), informed: r.informed, pool: r.pool}
+	empty := &exploration{updater: newUpdater(r.pomdp), informedBound: r.informedBound, pool: r.pool}
 	empty.addNode(point(r.start), false) // cut off at once, since the limits are 0
 	return r.tryController(ctx, empty.controller(nil, nil, false))
 }
 
-// converged reports whether the bounds are as narrow as wanted.
-func (r *refinement) converged() bool {
+// hasConverged reports whether the bounds are as narrow as wanted.
+func (r *refinement) hasConverged() bool {
 	if r.optimisticBound == r.pessimisticBound {
 		return true
 	}
@@ -214,7 +214,7 @@ func (r *refinement) refineOptimistic(ctx context.Context, explored *exploration
 	if err != nil {
 		return err
 	}
-	if bound := r.optimistic(values)[firstNode]; r.better(r.optimisticBound, bound) {
+	if bound := r.optimistic(values)[firstNode]; r.isBetter(r.optimisticBound, bound) {
 		r.optimisticBound = bound
 	}
 	return r.tryController(ctx, explored.controller(mdp, values.Scheduler, true))
@@ -250,7 +250,7 @@ func (r *refinement) tryController(ctx context.Context, controller *Controller) 
 	if err != nil {
 		return err
 	}
-	if bound := r.pessimistic(values)[0]; r.result.Strategy == nil || r.better(bound, r.pessimisticBound) {
+	if bound := r.pessimistic(values)[0]; r.result.Strategy == nil || r.isBetter(bound, r.pessimisticBound) {
 		r.pessimisticBound = bound
 		r.result.Strategy = controller
 		r.result.Chain = chain

@@ -148,7 +148,7 @@ func (f *Func) Pow(n int) (*Func, bool) {
 func (p polynomial) maxExponent() uint64 {
 	greatest := uint32(0)
 	for _, t := range p {
-		for i := range t.monomial.vars() {
+		for i := range t.monomial.numVars() {
 			greatest = max(greatest, t.monomial.exponent(i))
 		}
 	}

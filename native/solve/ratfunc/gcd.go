@@ -104,7 +104,7 @@ func divides(d, p polynomial) bool {
 // mainParameter returns the first parameter that occurs in p or q, and its greatest exponent. The index is -1
 // if both are constant.
 func mainParameter(p, q polynomial) (int, uint32) {
-	for i := range p[0].monomial.vars() {
+	for i := range p[0].monomial.numVars() {
 		if degree := max(p.degree(i), q.degree(i)); degree > 0 {
 			return i, degree
 		}

@@ -27,7 +27,7 @@ const exponentSize = 4
 // maxExponent exceeds the exponents of any polynomial of reasonable size.
 const maxExponent = 1 << 24
 
-func (m monomial) vars() int { return len(m) / exponentSize }
+func (m monomial) numVars() int { return len(m) / exponentSize }
 
 func (m monomial) exponent(i int) uint32 {
 	return binary.BigEndian.Uint32([]byte(m[i*exponentSize : (i+1)*exponentSize]))
@@ -44,7 +44,7 @@ func (m monomial) with(i int, exponent uint32) monomial {
 // a result is negative.
 func (m monomial) combine(other monomial, operation func(a, b int64) int64) (monomial, bool) {
 	result := make([]byte, 0, len(m))
-	for i := range m.vars() {
+	for i := range m.numVars() {
 		exponent := operation(int64(m.exponent(i)), int64(other.exponent(i)))
 		if exponent < 0 {
 			return "", false

@@ -227,8 +227,8 @@ func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 	return true
 }
 
-// stable reports whether reading a letter never changes the truth of formula.
-func (diagram *bdd) stable(formula ref) bool {
+// isStable reports whether reading a letter never changes the truth of formula.
+func (diagram *bdd) isStable(formula ref) bool {
 	for _, variable := range diagram.support(formula) {
 		if !diagram.atoms[variable].stable {
 			return false
@@ -242,7 +242,7 @@ func (diagram *bdd) prop(p int) ref { return diagram.atom(atom{op: Prop, prop: p
 
 // next returns X x. It uses that X x is x if x is stable.
 func (diagram *bdd) next(x ref) ref {
-	if diagram.stable(x) {
+	if diagram.isStable(x) {
 		return x
 	}
 	return diagram.atom(atom{op: Next, left: x})
@@ -251,7 +251,7 @@ func (diagram *bdd) next(x ref) ref {
 // until returns the formula left U right.
 func (diagram *bdd) until(left, right ref) ref {
 	switch {
-	case left == falseRef || left == right || diagram.stable(right):
+	case left == falseRef || left == right || diagram.isStable(right):
 		return right
 	case left == trueRef:
 		return diagram.finally(right)
@@ -267,14 +267,14 @@ func (diagram *bdd) finally(right ref) ref {
 	return diagram.atom(atom{op: Until, left: trueRef, right: right})
 }
 
-// weak returns the formula left W right.
-func (diagram *bdd) weak(left, right ref) ref {
+// weakUntil returns the formula left W right.
+func (diagram *bdd) weakUntil(left, right ref) ref {
 	switch {
 	case left == falseRef || left == right || right == trueRef:
 		return right
 	case right == falseRef:
 		return diagram.globally(left)
-	case diagram.stable(right):
+	case diagram.isStable(right):
 		return diagram.or(diagram.globally(left), right)
 	case left == trueRef:
 		return trueRef
@@ -284,13 +284,13 @@ func (diagram *bdd) weak(left, right ref) ref {
 
 // globally returns G x. It uses that G (a W b) is G (a | b).
 func (diagram *bdd) globally(x ref) ref {
-	if diagram.stable(x) {
+	if diagram.isStable(x) {
 		return x
 	}
 	if current, ok := diagram.asAtom(x); ok && current.op == WeakUntil {
 		x = diagram.or(current.left, current.right)
 	}
-	if diagram.stable(x) {
+	if diagram.isStable(x) {
 		return x
 	}
 	return diagram.atom(atom{op: WeakUntil, left: x, right: falseRef})

@@ -103,9 +103,9 @@ func (b *builder) temporal(formula *Formula, negated bool) (ref, error) {
 // untilOrRelease returns left U right if until is true, otherwise left R right, with a bound unless it is nil.
 func (b *builder) untilOrRelease(until bool, left, right ref, bound *Bound) (ref, error) {
 	if bound != nil {
-		return b.bounded(until, left, right, *bound)
+		return b.boundedUntil(until, left, right, *bound)
 	}
-	return b.unbounded(until, left, right), nil
+	return b.unboundedUntil(until, left, right), nil
 }
 
 // nextOrWeak translates an operator X or W, or its negation, for operands that are negated already.
@@ -116,7 +116,7 @@ func (b *builder) nextOrWeak(op Op, left, right ref, negated bool) ref {
 	case negated: // !(a W b) is !b U (!a & !b); left is !a and right is !b
 		return b.until(right, b.and(left, right))
 	}
-	return b.weak(left, right)
+	return b.weakUntil(left, right)
 }
 
 // nextStep returns X x.
@@ -127,17 +127,17 @@ func (b *builder) nextStep(x ref) ref {
 	return b.next(x)
 }
 
-// unbounded returns left U right if until is true, and left R right, which is right W (left & right), otherwise.
-func (b *builder) unbounded(until bool, left, right ref) ref {
+// unboundedUntil returns left U right if until is true, and left R right, which is right W (left & right), otherwise.
+func (b *builder) unboundedUntil(until bool, left, right ref) ref {
 	if until {
 		return b.until(left, right)
 	}
-	return b.weak(right, b.and(left, right))
+	return b.weakUntil(right, b.and(left, right))
 }
 
-// bounded unfolds left U[l,h] right to right | left & X(right | left & X(…)), from the last step to the first. Before step l it
+// boundedUntil unfolds left U[l,h] right to right | left & X(right | left & X(…)), from the last step to the first. Before step l it
 // leaves out `right |`. For left R[l,h] right it exchanges `|` and `&`.
-func (b *builder) bounded(until bool, left, right ref, bound Bound) (ref, error) {
+func (b *builder) boundedUntil(until bool, left, right ref, bound Bound) (ref, error) {
 	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
 		return falseRef, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)
 	}
@@ -147,7 +147,7 @@ func (b *builder) bounded(until bool, left, right ref, bound Bound) (ref, error)
 	}
 	unfolded, steps := right, bound.High
 	if bound.High == Unbounded {
-		unfolded, steps = b.unbounded(until, left, right), bound.Low
+		unfolded, steps = b.unboundedUntil(until, left, right), bound.Low
 	}
 	for step := steps; step > 0 && !b.exceeded; step-- {
 		unfolded = conjunction(left, b.nextStep(unfolded))

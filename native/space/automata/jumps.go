@@ -39,9 +39,9 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	numGuesses := 0
 	for mask := range 1 << len(candidates) {
 		eventualities := subset(candidates, mask)
-		weak := &weakening{diagram: diagram, eventualities: eventualities, results: map[ref]ref{}}
-		remainder := weak.apply(formula)
-		if remainder == falseRef {
+		weaken := &weakening{diagram: diagram, eventualities: eventualities, results: map[ref]ref{}}
+		weakenedFormula := weaken.apply(formula)
+		if weakenedFormula == falseRef {
 			continue
 		}
 		invariants := diagram.innerInvariants(eventualities)
@@ -50,7 +50,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 			return nil, ErrTooLarge
 		}
 		for mask := range 1 << len(invariants) {
-			if target, ok := diagram.checkGuess(weak, remainder, subset(invariants, mask)); ok {
+			if target, ok := diagram.checkGuess(weaken, weakenedFormula, subset(invariants, mask)); ok {
 				out = insertMinimal(diagram, out, target)
 			}
 		}
@@ -77,13 +77,13 @@ func subset(elements []int32, mask int) []int32 {
 func (diagram *bdd) candidateEventualities(formula ref) []int32 {
 	found := map[int32]bool{}
 	for _, number := range diagram.support(formula) {
-		if current := diagram.atoms[number]; current.op == Until && current.stable {
+		if operator := diagram.atoms[number]; operator.op == Until && operator.stable {
 			found[number] = true
 		}
 	}
 	for number := range diagram.nestedAtoms(formula) {
-		if current := diagram.atoms[number]; current.op == WeakUntil {
-			diagram.addNested(found, Until, current)
+		if operator := diagram.atoms[number]; operator.op == WeakUntil {
+			diagram.addNested(found, Until, operator)
 		}
 	}
 	return sortedMembers(found)
@@ -134,17 +134,20 @@ func sortedMembers(set map[int32]bool) []int32 {
 	return out
 }
 
-// checkGuess returns the jump target of a guess, and false if its conditions cannot hold. weak has the
-// guessed eventualities; remainder is the formula that it has weakened.
-func (diagram *bdd) checkGuess(weak *weakening, remainder ref, invariants []int32) (jumpTarget, bool) {
-	target := jumpTarget{invariant: remainder}
+// checkGuess returns the jump target of a guess, and false if its conditions cannot hold. A guess is the set X of the
+// eventualities that hold infinitely often, which weaken has, and the set Y of the invariants that hold from some letter
+// on. weakenedFormula is what weaken makes of the formula.
+//
+// Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5, the limit-deterministic automaton.
+func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariants []int32) (jumpTarget, bool) {
+	target := jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
-		current := diagram.atoms[invariant]
-		target.invariant = diagram.and(target.invariant, diagram.globally(diagram.or(weak.apply(current.left), weak.apply(current.right))))
+		operator := diagram.atoms[invariant]
+		target.invariant = diagram.and(target.invariant, diagram.globally(diagram.or(weaken.apply(operator.left), weaken.apply(operator.right))))
 	}
-	strong := &strengthening{diagram: diagram, invariants: invariants, results: map[ref]ref{}}
-	for _, eventuality := range weak.eventualities {
-		goal := diagram.until(trueRef, strong.apply(diagram.atoms[eventuality].right))
+	strengthen := &strengthening{diagram: diagram, invariants: invariants, results: map[ref]ref{}}
+	for _, eventuality := range weaken.eventualities {
+		goal := diagram.until(trueRef, strengthen.apply(diagram.atoms[eventuality].right))
 		if goal == falseRef {
 			return target, false
 		}
@@ -186,12 +189,12 @@ type weakening struct {
 
 // apply returns the weakened formula.
 func (w *weakening) apply(formula ref) ref {
-	return w.diagram.substitute(formula, w.results, func(variable int32, current atom) ref {
+	return w.diagram.substitute(formula, w.results, func(variable int32, operator atom) ref {
 		switch {
-		case current.op == Next:
-			return w.diagram.next(w.apply(current.left))
-		case current.op == WeakUntil || slices.Contains(w.eventualities, variable):
-			return w.diagram.weak(w.apply(current.left), w.apply(current.right))
+		case operator.op == Next:
+			return w.diagram.next(w.apply(operator.left))
+		case operator.op == WeakUntil || slices.Contains(w.eventualities, variable):
+			return w.diagram.weakUntil(w.apply(operator.left), w.apply(operator.right))
 		}
 		return falseRef
 	})
@@ -206,19 +209,19 @@ type strengthening struct {
 
 // apply returns the strengthened formula.
 func (s *strengthening) apply(formula ref) ref {
-	return s.diagram.substitute(formula, s.results, func(variable int32, current atom) ref {
+	return s.diagram.substitute(formula, s.results, func(variable int32, operator atom) ref {
 		switch {
-		case current.op == Next:
-			return s.diagram.next(s.apply(current.left))
-		case current.op == Until || !slices.Contains(s.invariants, variable):
-			return s.diagram.until(s.apply(current.left), s.apply(current.right))
+		case operator.op == Next:
+			return s.diagram.next(s.apply(operator.left))
+		case operator.op == Until || !slices.Contains(s.invariants, variable):
+			return s.diagram.until(s.apply(operator.left), s.apply(operator.right))
 		}
 		return trueRef
 	})
 }
 
 // substitute replaces each temporal atom of a formula that contains U or W by the result of replacement.
-func (diagram *bdd) substitute(formula ref, memo map[ref]ref, replacement func(variable int32, current atom) ref) ref {
+func (diagram *bdd) substitute(formula ref, memo map[ref]ref, replacement func(variable int32, operator atom) ref) ref {
 	if diagram.nodes[formula].operators == 0 { // no U or W: nothing to replace
 		return formula
 	}
@@ -227,8 +230,8 @@ func (diagram *bdd) substitute(formula ref, memo map[ref]ref, replacement func(v
 	}
 	n := diagram.nodes[formula]
 	replaced := diagram.literal(n.atom)
-	if current := diagram.atoms[n.atom]; current.operators != 0 {
-		replaced = replacement(n.atom, current)
+	if operator := diagram.atoms[n.atom]; operator.operators != 0 {
+		replaced = replacement(n.atom, operator)
 	}
 	result := diagram.ite(replaced, diagram.substitute(n.high, memo, replacement), diagram.substitute(n.low, memo, replacement))
 	memo[formula] = result

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -216,11 +217,24 @@ func (expander *exactExpander) newChoice(ctx context.Context, state []int32, ena
 			return choice, err
 		}
 		choice.addTransition(target, weight)
-		if len(choice.targets)&0xff == 0 && ctx.Err() != nil {
+		if len(choice.targets)%cancelCheckInterval == 0 && ctx.Err() != nil {
 			return choice, ctx.Err()
 		}
 	}
 	return choice, nil
+}
+
+// cancelCheckInterval is the number of transitions of a choice after which the context is checked again.
+const cancelCheckInterval = 256
+
+// combinations yields each combination of one index per list; the first index varies fastest. The lists are not empty. The
+// yielded slice is reused.
+func combinations[T any](lists [][]T) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		indices := make([]int, len(lists))
+		for yield(indices) && nextCombination(indices, lists) >= 0 {
+		}
+	}
 }
 
 // nextCombination advances indices, which hold one index per list, to the next combination. The

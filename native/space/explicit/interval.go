@@ -30,6 +30,7 @@ func (expander *exactExpander) requireOneCommand(state []int32, enabled []compil
 //
 // Source: PRISM's explicit engine, for interval models.
 func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
+	// upperWeights is not nil, even without transitions: nil means that the model has no intervals.
 	choice := exactChoice{action: enabled.Action, upperWeights: []*big.Rat{}}
 	var intervals [][]interval // of the updates of each command
 	for _, ref := range enabled.Commands {
@@ -39,8 +40,7 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 		}
 		intervals = append(intervals, commandIntervals)
 	}
-	updates := make([]int, len(intervals))
-	for more := true; more; more = nextCombination(updates, intervals) >= 0 {
+	for updates := range combinations(intervals) {
 		product := multiplyIntervals(intervals, updates)
 		if product.high.Sign() == 0 {
 			continue
@@ -50,7 +50,7 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 			return choice, err
 		}
 		choice.addInterval(target, product)
-		if len(choice.targets)&0xff == 0 && ctx.Err() != nil {
+		if len(choice.targets)%cancelCheckInterval == 0 && ctx.Err() != nil {
 			return choice, ctx.Err()
 		}
 	}

@@ -209,7 +209,7 @@ func (file *trewFile) readLine(reward number) {
 		file.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
 	case file.column.present.Has(transition):
 		file.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
-	case file.model.Kind == sparse.MDP && file.hasOtherReward(choice, reward):
+	case file.model.Kind == sparse.MDP && file.hasDifferentReward(choice, reward):
 		file.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
 	default:
 		file.column.set(transition, reward)
@@ -248,8 +248,8 @@ func (file *trewFile) endGroup() {
 	file.pending = -1
 }
 
-// hasOtherReward reports whether a transition of the choice already has another reward.
-func (file *trewFile) hasOtherReward(choice int, reward number) bool {
+// hasDifferentReward reports whether the file has set a reward of a transition of the choice that differs from reward.
+func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
 	first, end := file.model.Row(choice)
 	for i := first; i < end; i++ {
 		if !file.column.present.Has(i) {

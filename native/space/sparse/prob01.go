@@ -100,18 +100,18 @@ func (staying *stayingSet) remove(lost *Set) {
 	for s := range lost.All() {
 		staying.states.Remove(s)
 	}
-	staying.graph.backwardSearch(lost, func(c uint32) (int, bool) {
-		s := staying.graph.Owner(c)
+	staying.graph.backwardSearch(lost, func(c uint32) (owner int, visit bool) {
+		owner = staying.graph.Owner(c)
 		if !staying.choices.Has(int(c)) {
-			return s, false
+			return owner, false
 		}
 		staying.choices.Remove(int(c))
-		staying.choiceCount[s]--
-		if staying.choiceCount[s] > 0 || staying.target.Has(s) || !staying.states.Has(s) {
-			return s, false
+		staying.choiceCount[owner]--
+		visit = staying.choiceCount[owner] == 0 && staying.states.Has(owner) && !staying.target.Has(owner)
+		if visit {
+			staying.states.Remove(owner)
 		}
-		staying.states.Remove(s)
-		return s, true
+		return owner, visit
 	})
 }
 
