@@ -396,7 +396,7 @@ func (b *binder) find(s space, name string) *declaration {
 	return b.outer.find(s, name)
 }
 
-// learn reads the declarations of a document. An action is declared by the first
+// collect reads the declarations of a document. An action is declared by the first
 // command or renaming that has it.
 func (b *binder) collect(d *document) {
 	all := d.occurrences()

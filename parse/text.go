@@ -19,7 +19,7 @@ func parseConstants(s string) []result.Constant {
 	return out
 }
 
-// named splits `"name": text`.
+// splitName splits `"name": text`.
 func splitName(s string) (name, text string) {
 	if inner, ok := strings.CutPrefix(s, `"`); ok {
 		if name, text, ok := strings.Cut(inner, `": `); ok && !strings.Contains(name, `"`) {

@@ -155,7 +155,6 @@ func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
 	return append(notes, text)
 }
 
-// gamesNote returns the note about the games: their number, seed and best results.
 // opponentNotes say what a result against the opponent of a match means.
 func opponentNotes(m play.Match) []string {
 	if m.Opponent == nil {

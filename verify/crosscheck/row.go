@@ -87,7 +87,7 @@ func (r *row) prepare(comparison *comparison) {
 	}
 }
 
-// recordAnswer records the verdict of engine engine in a draw. The intervals of several draws hold together, so the new answer is intersected with
+// recordAnswer records the verdict of an engine in a draw. The intervals of several draws hold together, so the new answer is intersected with
 // the old one.
 func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
 	earlier := &r.answers[engine]

@@ -149,7 +149,7 @@ func (u *unrolling) expand(node uint32) error {
 	return nil
 }
 
-// choiceOf returns the scheduler's choice in state state after some steps.
+// choiceOf returns the scheduler's choice in a state after some steps.
 func (u *unrolling) choiceOf(state, step int) int {
 	first, _ := u.model.Choices(state)
 	if len(u.choices) == 0 {
