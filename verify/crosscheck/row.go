@@ -141,7 +141,7 @@ func (r *row) compare(comparison *comparison) bool {
 	return slices.Contains(needsSamples, true)
 }
 
-// noAnswerReason returns the reason why engine engine did not answer; empty if it did.
+// noAnswerReason returns the reason why an engine did not answer; empty if it did.
 func (r *row) noAnswerReason(engine int) string {
 	if failure := r.Verdicts[engine].Err; failure != nil && !r.answers[engine].Given() {
 		return fmt.Sprintf("(%s): %v", failure.Class, failure)
