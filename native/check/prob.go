@@ -213,7 +213,7 @@ func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, 
 	if negated {
 		dir = dir.Opposite()
 	}
-	right = e.reachedOutside(left, right)
+	right = e.reachedOutside(path, left, right)
 	if path.Bound != nil && e.kind() == sparse.CTMC {
 		return e.timedUntil(path, left, right, negated)
 	}

@@ -25,6 +25,8 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 		return nil, e.negative(formula, "in a POMDP, a game, or a model with intervals")
 	case e.kind() != sparse.MDP:
 		return e.signedInChain(formula, rewards)
+	case rewards.Large():
+		return nil, e.negative(formula, "beside rewards that are too large: above 2^900 without their sign")
 	}
 	switch objective.Form {
 	case logic.ReachReward:

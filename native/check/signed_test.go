@@ -38,8 +38,10 @@ module m
   [] s=3 -> true;
 endmodule
 rewards "r" [slow] true : -3; [fast] true : -5; s=1 : 2; endrewards
-rewards "end" s=3 : -1; endrewards`
+rewards "end" s=3 : -1; endrewards
+rewards "large" s=0 : -1e308; endrewards`
 	for _, tt := range []struct{ model, property, want string }{
+		{decision, `R{"large"}max=? [ C<=3 ]`, "?found negative rewards beside rewards that are too large"},
 		{chain, `R{"all"}=? [ F "t" ]`, "-100"}, // Storm 1.14 answers -100 with --exact, 0 without, -59.5 with --sound
 		{chain, `R{"all"}=? [ C<=3 ]`, "-30"},
 		{chain, `R{"all"}=? [ I=3 ]`, "-10"},

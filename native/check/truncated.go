@@ -72,6 +72,7 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	}
 	if err != nil {
 		verdict.Err, width = Failure(err, property.File, property.Pos), math.Inf(1)
+		verdict.Value, verdict.Bound, verdict.Accuracy = result.Value{}, nil, 0 // those of the lower bound
 	}
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, width
@@ -106,13 +107,17 @@ func (c *Checker) between(lower, upper *result.Verdict, property *Property) (*ou
 	return out, nil
 }
 
-// reachedOutside adds to the right operand of an until formula the unexplored states that satisfy the left one, if paths that
-// leave the explored part shall satisfy the formula.
-func (e *evaluation) reachedOutside(left, right *sparse.Set) *sparse.Set {
-	if e.outside != outsideReaches {
-		return right
+// reachedOutside changes which unexplored states are in the right operand of an until formula. These states have self-loops only. If paths
+// that leave the explored part shall satisfy the formula, it adds those that satisfy the left operand. If such paths shall not satisfy it, and
+// the formula has a lower bound, it removes all: a path may enter and leave such a state before the lower bound.
+func (e *evaluation) reachedOutside(path *logic.Path, left, right *sparse.Set) *sparse.Set {
+	switch {
+	case e.outside == outsideReaches:
+		return right.Union(left.Intersect(e.space.Unexplored()))
+	case e.outside == outsideFails && path.Bound != nil && path.Bound.Low != nil:
+		return right.Minus(e.space.Unexplored())
 	}
-	return right.Union(left.Intersect(e.space.Unexplored()))
+	return right
 }
 
 // WithinDepth evaluates a property whose horizon was explored (logic.Horizon): other states do not matter.

@@ -44,6 +44,10 @@ func TestTruncated(t *testing.T) {
 		if r.IntN(2) == 0 {
 			bound = fmt.Sprintf("<=%d", 1+r.IntN(6))
 		}
+		if r.IntN(4) == 0 {
+			low := 1 + r.IntN(4)
+			bound = []string{fmt.Sprintf(">=%d", low), fmt.Sprintf("[%d,%d]", low, low+r.IntN(4)+1)}[r.IntN(2)]
+		}
 		a, b := r.IntN(n), r.IntN(n)
 		path := [...]string{
 			fmt.Sprintf("F%s s=%d", bound, a), fmt.Sprintf("G%s s!=%d", bound, a), fmt.Sprintf("(s!=%d) U%s s=%d", b, bound, a),
@@ -63,6 +67,9 @@ func TestTruncated(t *testing.T) {
 		if verdict.Err != nil {
 			if !strings.Contains(verdict.Err.Message, "anywhere between 0 and 1") {
 				t.Errorf("%s\n%s: %v", model, property, verdict.Err)
+			}
+			if verdict.Bound != nil || verdict.Value.Kind != 0 {
+				t.Errorf("%s\n%s: %v in %v beside the error, want no value", model, property, verdict.Value, verdict.Bound)
 			}
 			continue
 		}
@@ -135,6 +142,19 @@ func TestNoHorizon(t *testing.T) {
 	for _, property := range properties {
 		if steps, ok := logic.Horizon(property); ok {
 			t.Errorf("%s has the horizon %d", property.Text, steps)
+		}
+	}
+}
+
+// TestTruncatedLowerBound has a state that is left before the lower bound of the property, and that the part does not explore.
+func TestTruncatedLowerBound(t *testing.T) {
+	const module = "module m s : [0..3]; [] s<3 -> 1 : (s'=s+1); [] s=3 -> 1 : true; endmodule"
+	for _, path := range []string{"F>=2 s=1", "G>=2 s!=1"} {
+		c, whole, properties := checkerOf(t, "dtmc "+module, "P=? [ "+path+" ]", check.Options{})
+		want := c.Check(t.Context(), properties[0])
+		got, _ := partOf(t, whole, explicit.Options{Part: 1}, check.Options{}).Truncated(t.Context(), properties[0])
+		if got.Err == nil && (got.Bound.Lo > want.Value.Num || got.Bound.Hi < want.Value.Num) {
+			t.Errorf("%s: [%v, %v], want %v in it", path, got.Bound.Lo, got.Bound.Hi, want.Value.Num)
 		}
 	}
 }

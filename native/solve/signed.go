@@ -31,6 +31,18 @@ func (r Signed) greatestLoss(m *sparse.Model, onlyStates bool) float64 {
 	return 2 * math.Ceil(greatest)
 }
 
+// Large reports whether a reward, or a loss, is above sparse.MaxNumber. Shifted and Potential could then overflow.
+func (r Signed) Large() bool {
+	for _, list := range [][]float64{r.Earned.State, r.Earned.Choice, r.Lost.State, r.Lost.Choice} {
+		for _, x := range list {
+			if x > sparse.MaxNumber {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // valueAt returns list[i]; 0 for a nil list.
 func valueAt(list []float64, i int) float64 {
 	if list == nil {
@@ -121,12 +133,10 @@ func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from
 	}
 	scale := 4 * r.greatestLoss(model, false)
 	potential = make([]float64, model.NumStates())
-	most := 0.0
 	for s, x := range steps.Upper {
 		switch {
 		case !math.IsInf(x, 1):
-			potential[s] = scale * x // scale is an integer, and the product a number in any case
-			most = max(most, potential[s])
+			potential[s] = scale * x
 		case from.Has(s):
 			return nil, nil, ErrMayMiss
 		}
