@@ -21,7 +21,7 @@ type Conversation struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	in      *os.File
-	answers chan string
+	answers chan string // closed when there are no more
 	stderr  lastLine
 	over    chan struct{} // closed when the program has ended; then exit and err are set
 	exit    runner.Exit
@@ -63,6 +63,7 @@ func (t *Tool) Converse(ctx context.Context, args []string) (*Conversation, erro
 
 // readAnswers passes the lines of the program on, until the conversation is over.
 func (c *Conversation) readAnswers(ctx context.Context, r *io.PipeReader) {
+	defer close(c.answers)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxAnswer)
 	for lines.Scan() {
@@ -79,19 +80,29 @@ func (c *Conversation) readAnswers(ctx context.Context, r *io.PipeReader) {
 // Tell writes a line that has no answer. An error is returned by the next Ask, which knows more about it.
 func (c *Conversation) Tell(line string) { io.WriteString(c.in, line+"\n") }
 
-// Ask writes a line, and returns the answer. The error is that of the context, or says what was sent and what happened: the program has ended, or has not
-// answered within the limit.
+// Ask writes a line, and returns the answer. The error is that of the context, or says what was sent and what happened: the program has ended, has not
+// read the line or not answered within the limit, or has written a line that nobody asked for, so that later answers would be to earlier questions.
 func (c *Conversation) Ask(line string, limit time.Duration) (string, error) {
+	select {
+	case answer, open := <-c.answers:
+		if open {
+			return "", fmt.Errorf("found the line %q before %q was sent, want one line for each question", answer, line)
+		}
+	default:
+	}
+	c.in.SetWriteDeadline(time.Now().Add(limit))
 	c.Tell(line)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case answer := <-c.answers:
-		return answer, nil
+	case answer, open := <-c.answers:
+		if open {
+			return answer, nil
+		}
+		<-c.over
+		return "", fmt.Errorf("sent %q: %w", line, c.ended())
 	case <-c.ctx.Done():
 		return "", c.ctx.Err()
-	case <-c.over:
-		return "", fmt.Errorf("sent %q: %w", line, c.ended())
 	case <-timer.C:
 		return "", fmt.Errorf("sent %q: no answer within %v%s", line, limit, c.stderr.note())
 	}
@@ -115,9 +126,13 @@ func (c *Conversation) Close() error {
 	err := c.in.Close()
 	timer := time.NewTimer(closeDelay)
 	defer timer.Stop()
+	answers := c.answers
 	for waiting := true; waiting; {
 		select {
-		case <-c.answers: // nobody asked
+		case _, open := <-answers: // nobody asked
+			if !open {
+				answers = nil
+			}
 		case <-c.over:
 			waiting = false
 		case <-timer.C:

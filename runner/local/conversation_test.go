@@ -102,3 +102,43 @@ func TestConversationEndsWithItsContext(t *testing.T) {
 	c.Close()
 	gone(t, pid)
 }
+
+// TestAnswersNobodyAskedFor: a second line for one question is no answer to the next one.
+func TestAnswersNobodyAskedFor(t *testing.T) {
+	c, _ := converse(t, t.Context(), "while read question; do echo left; echo right; done")
+	defer c.Close()
+	for range 100 {
+		answer, err := c.Ask("board", 10*time.Second)
+		if err != nil {
+			if !strings.Contains(err.Error(), `before "board" was sent`) {
+				t.Error(err)
+			}
+			return
+		}
+		if answer == "" {
+			t.Fatal("an empty answer")
+		}
+		time.Sleep(10 * time.Millisecond) // the second line arrives
+	}
+	t.Error("100 answers, want an error about the second line")
+}
+
+// TestProgramThatDoesNotRead: the pipe to the program is full at some time, and Ask ends within its limit.
+func TestProgramThatDoesNotRead(t *testing.T) {
+	c, _ := converse(t, t.Context(), "sleep 60")
+	defer c.Close()
+	if _, err := c.Ask(strings.Repeat("x", 1<<20), 100*time.Millisecond); err == nil || !strings.Contains(err.Error(), "no answer within") {
+		t.Errorf("%v, want no answer", err)
+	}
+}
+
+// TestLastAnswer: the answer of a program that ends with it is not lost.
+func TestLastAnswer(t *testing.T) {
+	for range 20 {
+		c, _ := converse(t, t.Context(), "read question; echo left")
+		if answer, err := c.Ask("board", 10*time.Second); answer != "left" || err != nil {
+			t.Errorf("%q, %v, want left", answer, err)
+		}
+		c.Close()
+	}
+}
