@@ -250,7 +250,7 @@ func TestStateErrors(t *testing.T) {
 		{"mdp\nmodule m\nx:[0..1];\n[] true -> (x'=floor(1/x));\nendmodule", "m.prism:4:16: floor(Infinity) cannot be represented by a 32-bit int in state (x=0)"},
 		{"mdp\nmodule m\nx:int init 2147483647;\n[] x+1>0 -> true;\nendmodule", "m.prism:4:4: integer overflow: 2147483648 does not fit 32 bits in state (x=2147483647)"},
 		{"mdp\nmodule m\nx:[0..1];\n[] pow(2,x-1)=1 -> true;\nendmodule", "m.prism:4:4: negative exponent -1 of an integer power; write the base as a double in state (x=0)"},
-		{"mdp\nmodule m\nx:[0..1];\n[] true -> true;\nendmodule\nrewards\ntrue : x-1;\nendrewards", "m.prism:7:8: reward -1, it must be finite and not negative in state (x=0)"},
+		{"mdp\nmodule m\nx:[0..1];\n[] true -> true;\nendmodule\nrewards\ntrue : x-1;\nendrewards", "m.prism:7:8: found the reward -1, want a reward that is finite and not negative in state (x=0)"},
 	}
 	for _, tt := range tests {
 		m := model(t, tt.model, Options{})

@@ -97,7 +97,7 @@ func (it *rewardItem) reward(env *env) float64 {
 	}
 	value := it.value(env)
 	if !(value >= 0 && value <= math.MaxFloat64) {
-		env.fail(it.source.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", value))
+		env.fail(it.source.Value.Pos(), fmt.Errorf("found the reward %v, want a reward that is finite and not negative", value))
 	}
 	return value
 }

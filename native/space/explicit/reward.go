@@ -476,7 +476,7 @@ func (e *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big
 		value = result.Rat
 	}
 	if value.Sign() < 0 {
-		return nil, e.space.modelError(state, item.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", value.RatString()))
+		return nil, e.space.modelError(state, item.Value.Pos(), fmt.Sprintf("found the reward %s, want a reward that is finite and not negative", value.RatString()))
 	}
 	if isConst(item.Value) {
 		item.constant = value
