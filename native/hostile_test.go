@@ -178,7 +178,7 @@ func testModels(t *testing.T, level hostile.Level, models uint64) {
 	if needs.IsLong() {
 		models *= 100
 	} else {
-		models = needs.Some(3 * models)
+		models = needs.Some(2 * models)
 	}
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
 	first := needs.Number(t, "TILECHECK_FIRST", 0)

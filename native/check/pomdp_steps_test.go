@@ -113,10 +113,7 @@ func total(weights []*big.Rat) *big.Rat {
 func TestStepsOfPOMDPs(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(44, 3))
-	count := 60
-	if needs.IsFull() {
-		count = 1000
-	}
+	count := needs.Some(400)
 	for range count {
 		m := randomBlind(r, 2+r.IntN(3))
 		n, k, low := len(m.next), 1+r.IntN(3), 1+r.IntN(2)

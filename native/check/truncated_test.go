@@ -27,10 +27,7 @@ func partOf(t *testing.T, whole *explicit.Space, options explicit.Options, opts 
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(44, 1))
-	count := 100
-	if needs.IsFull() {
-		count = 1000
-	}
+	count := needs.Some(600)
 	narrow := 0
 	for i := range count {
 		kind := []string{"dtmc", "mdp", "ctmc"}[i%3]
@@ -89,10 +86,7 @@ func TestTruncated(t *testing.T) {
 func TestWithinDepth(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(44, 2))
-	count := 100
-	if needs.IsFull() {
-		count = 1000
-	}
+	count := needs.Some(600)
 	parts := 0
 	for i := range count {
 		kind := []string{"dtmc", "mdp"}[i%2]
