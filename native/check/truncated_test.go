@@ -53,6 +53,9 @@ func TestTruncated(t *testing.T) {
 		property := fmt.Sprintf("P%s=? [ %s ]", extremum, path)
 		c, whole, properties := checkerOf(t, model, property, check.Options{})
 		want := c.Check(t.Context(), properties[0])
+		if want.Err != nil && strings.Contains(want.Err.Message, "a lower bound for a CTMC") { // W and R are refused there
+			continue
+		}
 		if want.Err != nil {
 			t.Fatalf("%s\n%s: %v", model, property, want.Err)
 		}
