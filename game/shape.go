@@ -29,22 +29,24 @@ func (s Shape) String() string { return fmt.Sprintf("%dx%d", s.Rows, s.Cols) }
 
 // Values returns the tile values 0, 2, 4, ..., 32768 of b, row-major, Cells() of them.
 // The shape must be valid.
-func (s Shape) Values(b Board) []int {
-	values := make([]int, s.Cells())
-	for i := range values {
-		values[i] = Value(b.Cell(i))
+func (s Shape) Values(b Board) []int { return s.WideValues(Wide{Low: b}) }
+
+// checkValues returns an error unless the shape is valid and there is a value for each cell.
+func (s Shape) checkValues(values []int) error {
+	if err := s.Validate(); err != nil {
+		return err
 	}
-	return values
+	if len(values) != s.Cells() {
+		return fmt.Errorf("found %s, want %d for a %s board", count(len(values), "value"), s.Cells(), s)
+	}
+	return nil
 }
 
 // Board packs tile values, row-major. It is the inverse of Values: there must be Cells() of them, each 0 or a power of two in
 // 2..32768.
 func (s Shape) Board(values []int) (Board, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.checkValues(values); err != nil {
 		return 0, err
-	}
-	if len(values) != s.Cells() {
-		return 0, fmt.Errorf("found %s, want %d for a %s board", count(len(values), "value"), s.Cells(), s)
 	}
 	var b Board
 	for i, v := range values {

@@ -167,7 +167,7 @@ func (w Wide) Downgraded(most int) (Board, bool) {
 	return b, true
 }
 
-// WideValues is Values for a Wide board.
+// WideValues returns the tile values 0, 2, 4, ..., 131072 of a Wide board, row-major, Cells() of them. The shape must be valid.
 func (s Shape) WideValues(w Wide) []int {
 	values := make([]int, s.Cells())
 	for i := range values {
@@ -178,11 +178,8 @@ func (s Shape) WideValues(w Wide) []int {
 
 // Wide packs tile values, row-major. It is the inverse of WideValues: there must be Cells() of them, each 0 or a power of two in 2..131072.
 func (s Shape) Wide(values []int) (Wide, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.checkValues(values); err != nil {
 		return Wide{}, err
-	}
-	if len(values) != s.Cells() {
-		return Wide{}, fmt.Errorf("found %s, want %d for a %s board", count(len(values), "value"), s.Cells(), s)
 	}
 	var w Wide
 	for i, v := range values {

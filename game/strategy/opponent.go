@@ -121,8 +121,8 @@ func (p *Opponent) Start(rng *rand.Rand) (game.Board, error) {
 	return p.Place(first, rng)
 }
 
-// Place returns b, the empty board or a board after a move, with a new tile. It draws what the opponent does not choose. The error is
-// game.ErrOverflow if the search saw a merge that does not fit the board, or says that b is not in the table.
+// Place returns b, the empty board or a board after a move, with a new tile. It draws what the opponent does not choose. It returns
+// game.ErrOverflow if the search meets a merge for which the board has no room, and another error if the table does not have b.
 func (p *Opponent) Place(b game.Board, rng *rand.Rand) (game.Board, error) {
 	switch {
 	case p.solved != nil && p.solved.table == nil:

@@ -42,7 +42,7 @@ func (h *horizon) of(expr sema.Expr) int {
 	case PathFormula:
 		return h.path(expr)
 	case Expression:
-		return h.operands(expr)
+		return h.greatestOfOperands(expr)
 	}
 	h.endless = true
 	return 0
@@ -59,8 +59,8 @@ func (h *horizon) label(index int) int {
 	return 0
 }
 
-// operands returns the greatest horizon of the operands of an expression.
-func (h *horizon) operands(expr sema.Expr) int {
+// greatestOfOperands returns the greatest horizon of the operands of an expression.
+func (h *horizon) greatestOfOperands(expr sema.Expr) int {
 	greatest := 0
 	sema.Operands(expr, func(operand sema.Expr) { greatest = max(greatest, h.of(operand)) })
 	return greatest
@@ -75,7 +75,7 @@ func (h *horizon) path(expr sema.Expr) int {
 			return 0
 		}
 		if expr.Type() == sema.Path {
-			return h.operands(expr)
+			return h.greatestOfOperands(expr)
 		}
 		return h.of(expr)
 	}

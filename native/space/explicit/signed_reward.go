@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference of two structures: what is
-// earned, the sum of the items of at least 0, and what is lost, the sum of the others without their sign. Errors are those of
-// Reward. Negative rewards of quotients are errors.
+// SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference earned - lost of two reward structures.
+// earned has the sums of the items that are not negative, lost the sums of the absolute values of the negative ones. It returns the errors
+// of Reward. A negative reward of a quotient is an error, too.
 func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
 	if s.imported != nil && s.quotient == nil {
 		return s.importedPart(index, 1), s.importedPart(index, -1), nil

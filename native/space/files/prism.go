@@ -339,15 +339,15 @@ func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse
 		}
 		p.endLine()
 		return p.forEachState(func(number, state int) error {
-			p.writeLabelsOf(number, state, labels)
+			p.writeStateLabels(number, state, labels)
 			return nil
 		})
 	})
 }
 
-// writeLabelsOf writes the line of a state with the numbers of its labels, such as "3: 0 2". A state without labels has
+// writeStateLabels writes the line of a state with the numbers of its labels, such as "3: 0 2". A state without labels has
 // no line.
-func (p *printer) writeLabelsOf(number, state int, labels []sparse.Label) {
+func (p *printer) writeStateLabels(number, state int, labels []sparse.Label) {
 	hasLabels := false
 	for index, label := range labels {
 		if !label.States.Has(state) {
