@@ -72,7 +72,7 @@ func TestExperimentQueue(t *testing.T) {
 		if p.where == "playground" {
 			p.says("#jobs", "waits until other work is done")
 		}
-		p.press("Stop Experiment 1")
+		p.press("Stop Experiment 1") // perhaps before its first result
 		p.sees("the second one has its results", `[...document.querySelectorAll('.experiments li')].some((e) => e.textContent.includes('2: P=?') && e.textContent.includes(' 3 results'))`)
 		p.sees("nothing waits", `document.querySelectorAll('#jobs li').length === 0`)
 	})

@@ -77,14 +77,23 @@ export function create() {
 
   const numbers = new Set(); // those of the experiments that run, some of which have no results yet
   async function run() {
+    const number = 1 + Math.max(0, ...experiments.map((e) => e.number), ...numbers);
+    numbers.add(number); // before anything is waited for: the next one gets another number
+    try {
+      await compute(number);
+    } finally {
+      numbers.delete(number);
+      refresh();
+    }
+  }
+
+  async function compute(number) {
     current.forget();
     await doc.diagnosed();
     const p = doc.properties.find((x) => x.index === Number(property.value));
     if (!p) { status.say('There is no property to check.'); return; }
     const question = { ...doc.source, select: [p.index], method: method.value, engines: [...engines.querySelectorAll('input:checked')].map((c) => c.value) };
     if (method.value) Object.assign(question, { samples: Number(samples.value), seed: 1, confidence: 0.99 });
-    const number = 1 + Math.max(0, ...experiments.map((e) => e.number), ...numbers);
-    numbers.add(number);
     const id = Math.max(Date.now(), ...experiments.map((e) => e.id + 1)); // other tabs have other ones
     let e = null;
     const add = (v) => {
@@ -103,9 +112,7 @@ export function create() {
       if (e) e.state = error?.name === 'AbortError' ? 'stopped' : error.message;
       throw error;
     } finally {
-      numbers.delete(number);
       if (e && experiments.includes(e)) kept(e);
-      refresh();
     }
   }
 
