@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tilecheck/internal/inorder"
+	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/compile"
@@ -20,8 +21,6 @@ import (
 const Method = "splitting"
 
 const (
-	// effort is the number of paths that a replication starts at each level.
-	effort = 500
 	// planned is the number of replications from which the number of the others is computed; they do not count.
 	planned = 20
 	// leastReplications and mostReplications limit the number of replications that is computed.
@@ -58,7 +57,7 @@ type check struct {
 	options    simulate.Options
 	monitor    *compile.Monitor
 	importance *importance
-	levels     []float64
+	levels     []level
 	nondet     bool
 	verdict    result.Verdict
 }
@@ -235,7 +234,7 @@ func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) 
 			}
 		}
 		w.random = compile.NewStream(w.check.options.Seed, uint64(w.first+first+i))
-		estimate, err := w.replicate(ctx, w.check.levels, effort)
+		estimate, err := w.replicate(ctx, w.check.levels)
 		if err != nil {
 			return out, err
 		}
@@ -256,13 +255,22 @@ func (c *check) setValue(found *estimates) {
 	c.verdict.HalfWidth = &halfWidth
 }
 
+// paths returns the number of paths of a replication.
+func (c *check) paths() int {
+	total := 0
+	for _, level := range c.levels {
+		total += level.paths
+	}
+	return total
+}
+
 // warn says what the estimate is about.
 func (c *check) warn(objective *simulate.Objective) {
 	kind := "the variables of the property"
 	if c.importance.complete {
 		kind = "all states"
 	}
-	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %d paths at each of %d levels; the importance function is of %s", effort, len(c.levels), kind))
+	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %d paths each; the importance function is of %s", noun.Count(len(c.levels), "level"), c.paths(), kind))
 	isMDP := c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC
 	c.verdict.Resolution = result.NoNondet
 	if c.nondet {

@@ -1,10 +1,10 @@
 package splitting
 
 import (
-	"container/heap"
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 
@@ -12,12 +12,11 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// importance is a function of the values of some variables: minus the length of the shortest path to the target in a graph. A
-// transition of probability p, given that the vertex is left, has length -log(p), so that the importance of a state is
-// about the logarithm of the probability to reach the target.
-//
-// If the model has few states, the vertices are all states. Otherwise they are the valuations of the variables of the property,
-// with the transitions of a few states for each valuation: the graph is then smaller than the state space.
+// importance is a function of the values of some variables: the logarithm of an estimate of the probability to reach the target
+// in a Markov chain. If the model has few states, the states of that chain are those of the model. Otherwise they are the
+// valuations of the variables of the property, with the mean probabilities of a few states for each valuation: the chain is then
+// smaller than the state space. If the property has a time bound T, a path of the chain ends with rate 1/T, or with
+// probability 1/T in each step, because the time that has passed is no part of a state.
 type importance struct {
 	slots    []int // of the variables
 	values   map[string]float64
@@ -82,7 +81,7 @@ func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor)
 			return nil, err
 		}
 	}
-	return f, g.measure()
+	return f, g.measure(ctx, monitor.High)
 }
 
 // variables returns the slots of the variables in the formulas of a monitor.
@@ -100,7 +99,7 @@ func variables(monitor *compile.Monitor) []int {
 	return slots
 }
 
-// graph is the graph in which importance is measured.
+// graph is the Markov chain in which importance is measured.
 type graph struct {
 	chain    *chain
 	f        *importance
@@ -108,7 +107,8 @@ type graph struct {
 	keys     []string
 	isTarget []bool
 	expanded []int               // states that were expanded, by vertex
-	edges    []map[int32]float64 // for each vertex the greatest probabilities of its predecessors to go there next
+	rates    []float64           // the sums of their exit rates
+	edges    []map[int32]float64 // the sums of the probabilities of their successors
 }
 
 func newGraph(c *chain, f *importance) *graph {
@@ -123,7 +123,8 @@ func (g *graph) vertex(n int32) int32 {
 	if !ok {
 		v = int32(len(g.keys))
 		g.vertices[key] = v
-		g.keys, g.isTarget, g.expanded, g.edges = append(g.keys, key), append(g.isTarget, false), append(g.expanded, 0), append(g.edges, nil)
+		g.keys, g.isTarget, g.expanded = append(g.keys, key), append(g.isTarget, false), append(g.expanded, 0)
+		g.rates, g.edges = append(g.rates, 0), append(g.edges, map[int32]float64{})
 	}
 	if met.status == reached {
 		g.isTarget[v] = true
@@ -162,85 +163,116 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (ended bool, 
 	return true, nil
 }
 
-// addEdges adds the transitions of a node to other vertices.
+// addEdges adds the transitions of a node.
 func (g *graph) addEdges(n, from int32) {
 	expanded := &g.chain.nodes[n]
-	if expanded.status != undecided {
-		return
-	}
-	probabilities, leaving := map[int32]float64{}, 0.0
+	g.rates[from] += expanded.rate
 	for k, successor := range expanded.successors {
-		if to := g.vertex(successor); to != from {
-			probabilities[to] += expanded.probability(k)
-			leaving += expanded.probability(k)
+		if expanded.status == undecided {
+			g.edges[from][g.vertex(successor)] += expanded.probability(k)
+		} else {
+			g.vertex(successor)
 		}
-	}
-	for to, p := range probabilities {
-		if g.edges[to] == nil {
-			g.edges[to] = map[int32]float64{}
-		}
-		g.edges[to][from] = max(g.edges[to][from], p/leaving)
 	}
 }
 
-// measure sets the importance of all vertices by Dijkstra's algorithm, backwards from the target.
-func (g *graph) measure() error {
-	distance := make([]float64, len(g.keys))
-	var front frontier
-	for v := range distance {
-		distance[v] = math.Inf(1)
-		if g.isTarget[v] {
-			distance[v] = 0
-			front = append(front, visit{int32(v), 0})
+// order returns the vertices from which the target can be reached, breadth-first from the target, without the target.
+func (g *graph) order() []int32 {
+	predecessors := make([][]int32, len(g.keys))
+	var order []int32
+	met := make([]bool, len(g.keys))
+	for v := range g.keys {
+		for successor := range g.edges[v] {
+			predecessors[successor] = append(predecessors[successor], int32(v))
+		}
+		if met[v] = g.isTarget[v]; met[v] {
+			order = append(order, int32(v))
 		}
 	}
-	if len(front) == 0 {
-		return errNoPath
-	}
-	for len(front) > 0 {
-		nearest := heap.Pop(&front).(visit)
-		if nearest.distance > distance[nearest.vertex] {
-			continue
-		}
-		for from, p := range g.edges[nearest.vertex] {
-			if d := nearest.distance - math.Log(p); d < distance[from] {
-				distance[from] = d
-				heap.Push(&front, visit{from, d})
+	targets := len(order)
+	for next := 0; next < len(order); next++ {
+		for _, v := range predecessors[order[next]] {
+			if !met[v] {
+				met[v] = true
+				order = append(order, v)
 			}
 		}
 	}
-	if math.IsInf(distance[0], 1) {
+	return order[targets:]
+}
+
+// survival returns the probability that a path does not end before a vertex is left.
+func (g *graph) survival(v int32, bound float64) float64 {
+	switch {
+	case math.IsInf(bound, 1):
+		return 1
+	case g.chain.continuous:
+		rate := g.rates[v] / float64(g.expanded[v])
+		return rate / (rate + 1/bound)
+	}
+	return max(0, 1-1/bound)
+}
+
+// row is the equation of a vertex: its value is the sum of the values of its successors, each with a factor.
+type row struct {
+	vertex     int32
+	successors []int32
+	factors    []float64
+}
+
+// rows returns the equations of the vertices from which the target can be reached.
+func (g *graph) rows(bound float64) []row {
+	var rows []row
+	for _, v := range g.order() {
+		survival := g.survival(v, bound) / float64(g.expanded[v])
+		r := row{vertex: v, successors: slices.Sorted(maps.Keys(g.edges[v]))}
+		r.successors = slices.DeleteFunc(r.successors, func(successor int32) bool { return successor == v })
+		for _, successor := range r.successors {
+			r.factors = append(r.factors, survival*g.edges[v][successor]/(1-survival*g.edges[v][v]))
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// resolution is the number of values of importance in a unit. Values that differ by rounding errors are equal.
+const resolution = 1 << 20
+
+// measure solves the equations by sweeps from the target outwards. The values need not be precise: any importance function
+// gives unbiased estimates.
+func (g *graph) measure(ctx context.Context, bound float64) error {
+	const maxSweeps, precision = 300, 0.01
+	rows := g.rows(bound)
+	values := make([]float64, len(g.keys))
+	for v, isTarget := range g.isTarget {
+		if isTarget {
+			values[v] = 1
+		}
+	}
+	for sweep, change := 0, 1.0; sweep < maxSweeps && change > precision; sweep++ {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		change = 0
+		for _, r := range rows {
+			value := 0.0
+			for k, successor := range r.successors {
+				value += r.factors[k] * values[successor]
+			}
+			change = max(change, (value-values[r.vertex])/value)
+			values[r.vertex] = value
+		}
+	}
+	if values[0] == 0 {
 		return errNoPath
 	}
 	g.f.values = map[string]float64{}
-	for v, d := range distance {
-		if !math.IsInf(d, 1) {
-			g.f.values[g.keys[v]] = -d
-			g.f.unknown = min(g.f.unknown, -d)
+	for v, value := range values {
+		if value > 0 {
+			f := math.Round(math.Log(value)*resolution) / resolution
+			g.f.values[g.keys[v]] = f
+			g.f.unknown = min(g.f.unknown, f)
 		}
 	}
 	return nil
-}
-
-// visit is a vertex at a distance.
-type visit struct {
-	vertex   int32
-	distance float64
-}
-
-// frontier is a heap of vertices, the nearest first.
-type frontier []visit
-
-func (f frontier) Len() int           { return len(f) }
-func (f frontier) Less(i, j int) bool { return f[i].distance < f[j].distance }
-func (f frontier) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
-
-// Push implements heap.Interface.
-func (f *frontier) Push(x any) { *f = append(*f, x.(visit)) }
-
-// Pop implements heap.Interface.
-func (f *frontier) Pop() any {
-	last := (*f)[len(*f)-1]
-	*f = (*f)[:len(*f)-1]
-	return last
 }

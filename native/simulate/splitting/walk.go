@@ -99,13 +99,13 @@ func (w *walker) spread(positions []position, n int) func(i int) position {
 }
 
 // replicate returns the estimate of one replication: the product of the fractions of paths that attain each level.
-func (w *walker) replicate(ctx context.Context, levels []float64, effort int) (float64, error) {
+func (w *walker) replicate(ctx context.Context, levels []level) (float64, error) {
 	starts, estimate := []position{{}}, 1.0
 	for _, level := range levels {
 		var attained []position
-		start := w.spread(starts, effort)
-		for i := range effort {
-			at, ok, err := w.walk(ctx, start(i), level, nil)
+		start := w.spread(starts, level.paths)
+		for i := range level.paths {
+			at, ok, err := w.walk(ctx, start(i), level.importance, nil)
 			if err != nil {
 				return 0, err
 			}
@@ -116,7 +116,7 @@ func (w *walker) replicate(ctx context.Context, levels []float64, effort int) (f
 		if len(attained) == 0 {
 			return 0, nil
 		}
-		estimate *= float64(len(attained)) / float64(effort)
+		estimate *= float64(len(attained)) / float64(level.paths)
 		starts = attained
 	}
 	return estimate, nil
