@@ -129,6 +129,8 @@ const (
 	ACI    Method = "aci"    // asymptotic confidence interval: with the normal distribution
 	APMC   Method = "apmc"   // approximate probabilistic model checking: Chernoff-Hoeffding
 	SPRT   Method = "sprt"   // sequential probability ratio test, of bounded properties
+	// Splitting is importance splitting, which estimates the probabilities of rare events. Only the embedded engine has it.
+	Splitting Method = "splitting"
 )
 
 // Numeric has the parameters of the method States. The zero value is the default.
