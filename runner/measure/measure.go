@@ -56,7 +56,9 @@ type Tool struct {
 var _ runner.Commander = (*Tool)(nil)
 
 // New returns a program as a tool whose runs are measured.
-func New(program *local.Tool, options Options) *Tool { return &Tool{program: program, options: options} }
+func New(program *local.Tool, options Options) *Tool {
+	return &Tool{program: program, options: options}
+}
 
 // Where returns the path of the program.
 func (t *Tool) Where() string { return t.program.Where() }
