@@ -175,3 +175,14 @@ func (r *Run) check() error {
 	}
 	return nil
 }
+
+// Measure returns the number of runs with a name: cpu or wall (seconds), or memory (bytes).
+func Measure(name string) func(*Run) float64 {
+	switch name {
+	case "wall":
+		return func(r *Run) float64 { return r.WallSeconds }
+	case "memory":
+		return func(r *Run) float64 { return float64(r.PeakMemory) }
+	}
+	return func(r *Run) float64 { return r.CPUSeconds }
+}
