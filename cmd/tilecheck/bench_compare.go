@@ -14,8 +14,8 @@ import (
 
 // benchCompareCmd compares two measurements.
 type benchCompareCmd struct {
-	Old string `arg:"" help:"File of results." file:"in"`
-	New string `arg:"" help:"File of results; it may be the same one, with --old-tool and --new-tool." file:"in"`
+	Old string `arg:"" name:"old" help:"File of results." file:"in"`
+	New string `arg:"" name:"new" help:"File of results; it may be the same one, with --old-tool and --new-tool." file:"in"`
 
 	OldTool    string       `help:"Compare the runs of this tool in OLD (default: tools with the same label)." placeholder:"TOOL"`
 	NewTool    string       `help:"Compare the runs of this tool in NEW." placeholder:"TOOL"`
