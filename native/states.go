@@ -109,11 +109,11 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 }
 
 // fractions implements method.
-func (e *statesMethod) fractions() bool { return e.build.Exact || e.wantCertificates }
+func (method *statesMethod) fractions() bool { return method.build.Exact || method.wantCertificates }
 
 // imported implements method.
-func (e *statesMethod) imported(space *explicit.Space) instance {
-	return e.newExploredModel(space, nil)
+func (method *statesMethod) imported(space *explicit.Space) instance {
+	return method.newExploredModel(space, nil)
 }
 
 // newExploredModel prepares the checking of the properties on an explored state space. If certificates were requested but the

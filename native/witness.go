@@ -40,8 +40,8 @@ func (model *exploredModel) checkAndWitness(ctx context.Context, property *check
 // Witness checks as Check does, and adds the most likely path to each verdict that has one.
 func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	plan = plan.WithSettings(func(s *runner.Settings) { s.Method = runner.States })
-	return e.Check(ctx, plan.WithOutputs(func(o *runner.Outputs) {
-		o.Witness, o.Scheduler, o.Certificate = &runner.Witness{Paths: 1}, nil, nil
+	return e.Check(ctx, plan.WithOutputs(func(outputs *runner.Outputs) {
+		outputs.Witness, outputs.Scheduler, outputs.Certificate = &runner.Witness{Paths: 1}, nil, nil
 	}))
 }
 

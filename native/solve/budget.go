@@ -108,7 +108,7 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 			sys.oneStep = cost[c] > 0
 			bounds = sys.evaluateChoice(s, c)
 		}
-		if !bounds.leaves { // it costs too much, or the scheduler stays forever without cost
+		if !bounds.leaves { // the choice costs too much, or the scheduler stays in s forever without cost
 			bounds = choiceBounds{leaves: true}
 		}
 		optimum.include(bounds, uint32(c), sys.minimize)
@@ -116,7 +116,8 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat is budgetOptimum in rational arithmetic.
+// budgetOptimumRat returns the value of state s with the given budget in rational arithmetic. Its arguments are those of
+// budgetOptimum.
 func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -126,7 +127,7 @@ func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values)
 			sys.oneStep = cost[c] > 0
 			value = sys.evaluateChoiceRat(s, c)
 		}
-		if value == nil { // it costs too much, or the scheduler stays forever without cost
+		if value == nil { // the choice costs too much, or the scheduler stays in s forever without cost
 			value = new(big.Rat)
 		}
 		if best == nil || value != best && (value.Cmp(best) < 0) == sys.minimize {

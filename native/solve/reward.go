@@ -184,19 +184,19 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 }
 
 // infinite returns the states that can reach an end component with a reward.
-func (p totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
-	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), p.earning)
+func (analysis totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
+	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), analysis.earning)
 }
 
 // schedule sets choices that earn an infinite reward: they lead to an end component with a reward, and there
 // to a state that earns it.
-func (p totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
-	for s := range p.earning.All() {
-		scheduler[s] = p.choice[s]
+func (analysis totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
+	for s := range analysis.earning.All() {
+		scheduler[s] = analysis.choice[s]
 	}
-	graph.Approach(p.endComponents.Choices, p.earning, scheduler)
+	graph.Approach(analysis.endComponents.Choices, analysis.earning, scheduler)
 	inside := sparse.NewSet(graph.NumStates())
-	for _, s := range p.endComponents.States {
+	for _, s := range analysis.endComponents.States {
 		if scheduler[s] != sparse.None {
 			inside.Add(int(s))
 		}

@@ -16,10 +16,10 @@ type Signed struct{ Earned, Lost *sparse.Reward }
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
 
 // greatestLoss returns twice the greatest loss of a step, or of a state if onlyStates is true: at least 1.
-func (r Signed) greatestLoss(m *sparse.Model, onlyStates bool) float64 {
+func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 	greatest := 0.5
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			loss := r.Lost.OfChoice(s, c)
 			if onlyStates {
@@ -53,22 +53,22 @@ func valueAt(list []float64, i int) float64 {
 
 // shift returns a structure in which every step earns offset(s, c) more, which it makes positive: at least the loss of the step.
 // floats has the offset rounded. onlyStates says that the rewards are those of states, and choice rewards do not count.
-func (r Signed) shift(m *sparse.Model, onlyStates bool, offset func(s, c int) *big.Rat, floats func(s, c int) float64) *sparse.Reward {
+func (r Signed) shift(model *sparse.Model, onlyStates bool, offset func(s, c int) *big.Rat, floats func(s, c int) float64) *sparse.Reward {
 	reward := &sparse.Reward{Name: r.Earned.Name, Unfit: r.Earned.Unfit}
 	if r.Lost.Unfit != nil {
 		reward.Unfit = r.Lost.Unfit
 	}
-	exact := m.Exact()
-	n := m.NumChoices()
+	exact := model.Exact()
+	n := model.NumChoices()
 	if onlyStates {
-		n = m.NumStates()
+		n = model.NumStates()
 	}
 	list, rats := make([]float64, n), []*big.Rat(nil)
 	if exact {
 		rats = make([]*big.Rat, n)
 	}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		if onlyStates {
 			list[s] = valueAt(r.Earned.State, s) + floats(s, first) - valueAt(r.Lost.State, s)
 			if exact {
@@ -105,10 +105,10 @@ func ratAt(list []*big.Rat, i int) *big.Rat {
 
 // Shifted returns a structure in which every step, or with onlyStates every state, earns the same amount more, so that no reward is
 // negative.
-func (r Signed) Shifted(m *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
-	offset := r.greatestLoss(m, onlyStates)
+func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
+	offset := r.greatestLoss(model, onlyStates)
 	by = new(big.Rat).SetFloat64(offset)
-	return r.shift(m, onlyStates, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
+	return r.shift(model, onlyStates, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
 }
 
 // Potential returns a structure without negative rewards that has, until target is reached, the expected rewards of r plus the

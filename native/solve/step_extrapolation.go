@@ -48,27 +48,27 @@ func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int
 
 // try is called before each step. If it can bound the values after whole periods of the remaining steps as narrowly as
 // asked for, it writes these bounds to the system, and returns the number of steps that remain. Otherwise ok is false.
-func (e *stepExtrapolation) try(done int, meter *meter) (remaining int, ok bool, err error) {
-	if e == nil {
+func (extrapolation *stepExtrapolation) try(done int, meter *meter) (remaining int, ok bool, err error) {
+	if extrapolation == nil {
 		return 0, false, nil
 	}
 	switch done {
-	case e.referenceSteps:
-		e.reference = e.system.values.copyBounds()
-	case e.referenceSteps + e.referenceSteps/2:
-		e.middle = e.system.values.copyBounds()
-	case 2 * e.referenceSteps:
-		if e.total-done < extrapolationRest*done {
+	case extrapolation.referenceSteps:
+		extrapolation.reference = extrapolation.system.values.copyBounds()
+	case extrapolation.referenceSteps + extrapolation.referenceSteps/2:
+		extrapolation.middle = extrapolation.system.values.copyBounds()
+	case 2 * extrapolation.referenceSteps:
+		if extrapolation.total-done < extrapolationRest*done {
 			return 0, false, nil
 		}
 		var p *periodChange
-		if p = e.newPeriodChange(done, meter); p == nil {
-			e.referenceSteps, e.reference = done, e.system.values.copyBounds()
+		if p = extrapolation.newPeriodChange(done, meter); p == nil {
+			extrapolation.referenceSteps, extrapolation.reference = done, extrapolation.system.values.copyBounds()
 			return 0, false, nil
 		}
-		e.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
+		extrapolation.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
 		if ok, err = p.extrapolate(); ok {
-			remaining = (e.total - done + p.steps) % p.steps
+			remaining = (extrapolation.total - done + p.steps) % p.steps
 		}
 	}
 	return remaining, ok, err
@@ -81,14 +81,14 @@ func (v *Values) copyBounds() *Values {
 
 // newPeriodChange returns the change in the last period of the steps done, from the middle to the current values. It
 // returns nil if the change is not steady, or if the optimal choices are not.
-func (e *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
+func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
 	steps := done / 4
-	periods := (e.total - done + steps) / steps
-	change, ratio, ok := e.change(periods)
+	periods := (extrapolation.total - done + steps) / steps
+	change, ratio, ok := extrapolation.change(periods)
 	if !ok {
 		return nil
 	}
-	p := &periodChange{stepExtrapolation: e, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
+	p := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
 	if !p.choose() {
 		return nil
 	}
@@ -97,21 +97,21 @@ func (e *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChang
 
 // change returns the change of the values in the last period, and its quotient by the change in the period before. ok
 // is false if it is no multiple of that, by more than rounding explains.
-func (e *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
-	values := e.system.values
+func (extrapolation *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
+	values := extrapolation.system.values
 	before := make([]float64, len(values.Lower))
 	change = make([]float64, len(values.Lower))
 	width, greatest := 0.0, 0.0
-	for _, s := range e.states {
-		middle := (e.middle.Lower[s] + e.middle.Upper[s]) / 2
-		before[s] = middle - (e.reference.Lower[s]+e.reference.Upper[s])/2
+	for _, s := range extrapolation.states {
+		middle := (extrapolation.middle.Lower[s] + extrapolation.middle.Upper[s]) / 2
+		before[s] = middle - (extrapolation.reference.Lower[s]+extrapolation.reference.Upper[s])/2
 		change[s] = (values.Lower[s]+values.Upper[s])/2 - middle
 		width = max(width, values.Upper[s]-values.Lower[s])
 		greatest = max(greatest, values.Upper[s])
 	}
-	ratio = quotientOf(before, change, e.states)
-	allowed := 4*width + e.epsilon*greatest/sumOfPowers(ratio, periods)
-	for _, s := range e.states {
+	ratio = quotientOf(before, change, extrapolation.states)
+	allowed := 4*width + extrapolation.epsilon*greatest/sumOfPowers(ratio, periods)
+	for _, s := range extrapolation.states {
 		if !(math.Abs(change[s]-ratio*before[s]) <= allowed) {
 			return nil, 0, false
 		}
@@ -144,12 +144,12 @@ type periodChange struct {
 }
 
 // extrapolate writes bounds on the values after all periods, if they are as narrow as asked for.
-func (p *periodChange) extrapolate() (ok bool, err error) {
-	if err := p.smooth(); err != nil {
+func (change *periodChange) extrapolate() (ok bool, err error) {
+	if err := change.smooth(); err != nil {
 		return false, err
 	}
-	upper, lower, ok, err := p.errors()
-	return ok && err == nil && p.write(upper, lower), err
+	upper, lower, ok, err := change.errors()
+	return ok && err == nil && change.write(upper, lower), err
 }
 
 // choose sets a choice of each state that is optimal in all periods. It reports whether there are such choices; it checks that
@@ -157,21 +157,21 @@ func (p *periodChange) extrapolate() (ok bool, err error) {
 //
 // It takes the choices that are optimal for values in the middle between the first and the last ones. If the only optimal choice
 // of a state is the same for the first and the last values, this is the one.
-func (p *periodChange) choose() bool {
-	sum := sumOfPowers(p.ratio, p.periods)
-	middle := p.equations(p.estimate(sum / 2))
-	choices := make([]uint32, p.system.graph.NumStates())
+func (change *periodChange) choose() bool {
+	sum := sumOfPowers(change.ratio, change.periods)
+	middle := change.equations(change.estimate(sum / 2))
+	choices := make([]uint32, change.system.graph.NumStates())
 	isChain := true
-	for _, s := range p.states {
-		first, end := p.system.graph.Choices(int(s))
+	for _, s := range change.states {
+		first, end := change.system.graph.Choices(int(s))
 		isChain = isChain && end == first+1
 		choices[s] = middle.stepOptimum(int(s)).choice
 	}
 	if isChain {
 		return true
 	}
-	p.choices = choices
-	return p.choicesAreOptimal(0) && p.choicesAreOptimal(sum)
+	change.choices = choices
+	return change.choicesAreOptimal(0) && change.choicesAreOptimal(sum)
 }
 
 // estimate returns the values in the middle of their bounds, plus factor times the change.
@@ -185,11 +185,11 @@ func (p *periodChange) estimate(factor float64) *Values {
 }
 
 // choicesAreOptimal reports whether the choices are optimal for an estimate of the values. A small loss is allowed.
-func (p *periodChange) choicesAreOptimal(factor float64) bool {
-	allowed := p.epsilon/float64(p.total) + 64*unit
-	equations := p.equations(p.estimate(factor))
-	for _, s := range p.states {
-		best, fixed := equations.stepOptimum(int(s)), equations.evaluateChoice(int(s), int(p.choices[s]))
+func (change *periodChange) choicesAreOptimal(factor float64) bool {
+	allowed := change.epsilon/float64(change.total) + 64*unit
+	equations := change.equations(change.estimate(factor))
+	for _, s := range change.states {
+		best, fixed := equations.stepOptimum(int(s)), equations.evaluateChoice(int(s), int(change.choices[s]))
 		if max(fixed.upper-best.upper, best.lower-fixed.lower) > allowed*best.upper {
 			return false
 		}
@@ -220,19 +220,19 @@ func (p *periodChange) smooth() error {
 }
 
 // equations returns the equations of one step for other values, which may exceed 1.
-func (p *periodChange) equations(values *Values) *system {
-	sys := p.system
+func (change *periodChange) equations(values *Values) *system {
+	sys := change.system
 	return &system{graph: sys.graph, minimize: sys.minimize, reward: sys.reward, oneStep: true, rounding: sys.rounding, values: values}
 }
 
 // applyLinear applies the probabilities of the choices to a vector, for one period.
-func (p *periodChange) applyLinear(vector []float64) ([]float64, error) {
-	graph := p.system.graph
+func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
+	graph := change.system.graph
 	current, next := slices.Clone(vector), make([]float64, len(vector))
-	err := p.forEachStep(func(s uint32) int {
+	err := change.forEachStep(func(s uint32) int {
 		c, _ := graph.Choices(int(s))
-		if p.choices != nil {
-			c = int(p.choices[s])
+		if change.choices != nil {
+			c = int(change.choices[s])
 		}
 		first, end := graph.Row(c)
 		sum := 0.0
@@ -246,14 +246,14 @@ func (p *periodChange) applyLinear(vector []float64) ([]float64, error) {
 }
 
 // apply returns bounds on the values after one period. They are those of the fixed choices, or the optimum.
-func (p *periodChange) apply(values *Values, fixed bool) (*Values, error) {
-	equations, next := p.equations(values.copyBounds()), values.copyBounds()
-	graph := p.system.graph
-	err := p.forEachStep(func(s uint32) (work int) {
+func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
+	equations, next := change.equations(values.copyBounds()), values.copyBounds()
+	graph := change.system.graph
+	err := change.forEachStep(func(s uint32) (work int) {
 		if fixed {
-			bounds := equations.evaluateChoice(int(s), int(p.choices[s]))
+			bounds := equations.evaluateChoice(int(s), int(change.choices[s]))
 			next.Lower[s], next.Upper[s] = bounds.lower, bounds.upper
-			first, end := graph.Row(int(p.choices[s]))
+			first, end := graph.Row(int(change.choices[s]))
 			return end - first
 		}
 		bounds := equations.stepOptimum(int(s))
@@ -265,9 +265,9 @@ func (p *periodChange) apply(values *Values, fixed bool) (*Values, error) {
 }
 
 // forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns its work.
-func (p *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
-	for range p.steps {
-		err := inBlocks(p.states, p.meter, func(part []uint32) (work int) {
+func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
+	for range change.steps {
+		err := inBlocks(change.states, change.meter, func(part []uint32) (work int) {
 			for _, s := range part {
 				work += step(s)
 			}
@@ -288,38 +288,38 @@ type sideErrors struct {
 }
 
 // errors returns the errors of the upper and of the lower bounds. ok is false if there are none.
-func (p *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
-	current := p.system.values
-	last, ok := p.lastValues()
+func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
+	current := change.system.values
+	last, ok := change.lastValues()
 	if !ok {
 		return upper, lower, false, nil
 	}
-	afterLast, err := p.apply(last, false)
+	afterLast, err := change.apply(last, false)
 	if err != nil {
 		return upper, lower, false, err
 	}
 	fixedFirst, fixedLast := current, afterLast
-	if p.choices != nil {
-		if fixedFirst, err = p.apply(p.middle, true); err == nil {
-			fixedLast, err = p.apply(last, true)
+	if change.choices != nil {
+		if fixedFirst, err = change.apply(change.middle, true); err == nil {
+			fixedLast, err = change.apply(last, true)
 		}
 		if err != nil {
 			return upper, lower, false, err
 		}
 	}
 	above, below := [2]*Values{current, afterLast}, [2]*Values{fixedFirst, fixedLast}
-	if p.system.minimize {
+	if change.system.minimize {
 		above, below = below, above
 	}
 	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all choices of a maximum, and for
 	// the fixed choices of a minimum.
-	growth := p.growth(above[1].Upper, last.Upper)
-	upper = sideErrors{last.Upper, p.sumOfErrors(1, p.middle.Upper, above[0].Upper, above[1].Upper, last.Upper, growth)}
+	growth := change.growth(above[1].Upper, last.Upper)
+	upper = sideErrors{last.Upper, change.sumOfErrors(1, change.middle.Upper, above[0].Upper, above[1].Upper, last.Upper, growth)}
 	lower.weights = last.Upper
-	if p.system.minimize && p.choices != nil { // all choices count, but constant weights never grow
+	if change.system.minimize && change.choices != nil { // all choices count, but constant weights never grow
 		lower.weights, growth = constantVector(len(last.Upper), 1), 1
 	}
-	lower.sum = p.sumOfErrors(-1, p.middle.Lower, below[0].Lower, below[1].Lower, lower.weights, growth)
+	lower.sum = change.sumOfErrors(-1, change.middle.Lower, below[0].Lower, below[1].Lower, lower.weights, growth)
 	return upper, lower, true, nil
 }
 
@@ -334,10 +334,10 @@ func constantVector(n int, x float64) []float64 {
 
 // lastValues returns bounds on L + s D and U + s D, where s is that before the last period. ok is false if a lower
 // bound is negative, for which the equations do not round.
-func (p *periodChange) lastValues() (last *Values, ok bool) {
-	last = p.middle.copyBounds()
-	for _, s := range p.states {
-		last.Lower[s], last.Upper[s] = p.grown(s, p.last, 0, 0)
+func (change *periodChange) lastValues() (last *Values, ok bool) {
+	last = change.middle.copyBounds()
+	for _, s := range change.states {
+		last.Lower[s], last.Upper[s] = change.grown(s, change.last, 0, 0)
 		if last.Lower[s] < 0 {
 			return nil, false
 		}
@@ -367,9 +367,9 @@ func (p *periodChange) grown(s uint32, factor, below, above float64) (lower, upp
 }
 
 // growth returns the greatest quotient of two vectors.
-func (p *periodChange) growth(after, before []float64) float64 {
+func (change *periodChange) growth(after, before []float64) float64 {
 	greatest := 0.0
-	for _, s := range p.states {
+	for _, s := range change.states {
 		if after[s] > 0 {
 			greatest = max(greatest, after[s]/before[s])
 		}
@@ -405,19 +405,19 @@ func excess(sign, value, start, growth float64) float64 {
 }
 
 // write writes the bounds after all periods, if they are as narrow as asked for.
-func (p *periodChange) write(upperErrors, lowerErrors sideErrors) bool {
-	values := p.system.values.copyBounds()
-	for _, s := range p.states {
-		lower, upper := p.grown(s, p.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
-		if p.system.isProbability {
+func (change *periodChange) write(upperErrors, lowerErrors sideErrors) bool {
+	values := change.system.values.copyBounds()
+	for _, s := range change.states {
+		lower, upper := change.grown(s, change.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
+		if change.system.isProbability {
 			upper = min(upper, 1)
 		}
 		lower = min(max(lower, 0), upper)
-		if !(upper-lower <= p.epsilon/2*upper && upper < math.MaxFloat64) {
+		if !(upper-lower <= change.epsilon/2*upper && upper < math.MaxFloat64) {
 			return false
 		}
 		values.Lower[s], values.Upper[s] = lower, upper
 	}
-	p.system.values.Lower, p.system.values.Upper = values.Lower, values.Upper
+	change.system.values.Lower, change.system.values.Upper = values.Lower, values.Upper
 	return true
 }

@@ -81,10 +81,10 @@ func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy
 
 // evaluate solves the MDP that a strategy of a side leaves.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
-	g, reward := improvement.restrictedGraph(side, strategy)
+	graph, reward := improvement.restrictedGraph(side, strategy)
 	opts := improvement.opts
 	opts.Scheduler = false
-	return improvement.solve(g, reward, side.Opposite(), opts)
+	return improvement.solve(graph, reward, side.Opposite(), opts)
 }
 
 // solveExactly computes fractions by improving a strategy of a side until no choice is better.

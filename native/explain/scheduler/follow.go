@@ -52,12 +52,12 @@ func (f *Follower) Only(players []bool) error {
 }
 
 // PermitOthers permits all choices of the states that belong to other players of a game.
-func PermitOthers(m *sparse.Model, players []bool, permitted *sparse.Set) {
-	for s, player := range m.Player {
+func PermitOthers(model *sparse.Model, players []bool, permitted *sparse.Set) {
+	for s, player := range model.Player {
 		if players[player] {
 			continue
 		}
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			permitted.Add(c)
 		}

@@ -86,17 +86,17 @@ func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 // newAutomaton returns an automaton with its initial state only; others are added when they are reached. With
 // explicitNext, X takes one more letter even if its operand is already decided.
 func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
-	a := &Automaton{
+	automaton := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
 		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
-	b := &builder{a.bdd, explicitNext}
+	b := &builder{automaton.bdd, explicitNext}
 	initial, err := b.build(formula, false)
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.addState(state{formula: initial})
-	return a, err
+	_, err = automaton.addState(state{formula: initial})
+	return automaton, err
 }
 
 // addState returns the number of a state, and adds it if it is new.
@@ -154,15 +154,15 @@ func (a *Automaton) nextGoal(s *state) {
 
 // Class returns the class of a state.
 func (a *Automaton) Class(q int) Class {
-	s := a.states[q]
+	state := a.states[q]
 	switch {
-	case s.goalList > 0:
+	case state.goalList > 0:
 		return Recurring
-	case s.formula == trueRef:
+	case state.formula == trueRef:
 		return Accepted
-	case s.formula == falseRef:
+	case state.formula == falseRef:
 		return Rejected
-	case a.bdd.nodes[s.formula].operators&hasUntil == 0:
+	case a.bdd.nodes[state.formula].operators&hasUntil == 0:
 		return Safe
 	}
 	return Open
@@ -170,8 +170,8 @@ func (a *Automaton) Class(q int) Class {
 
 // Accepting reports whether a run that visits q infinitely often is accepted.
 func (a *Automaton) Accepting(q int) bool {
-	c := a.Class(q)
-	return c == Accepted || c == Safe || a.states[q].allGoalsMet
+	class := a.Class(q)
+	return class == Accepted || class == Safe || a.states[q].allGoalsMet
 }
 
 // CanStay reports whether some run from q can be accepted without ever reaching an Accepted state. The

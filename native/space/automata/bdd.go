@@ -107,8 +107,8 @@ func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variab
 
 // asAtom returns the atom if formula consists of one atom.
 func (diagram *bdd) asAtom(formula ref) (atom, bool) {
-	if n := diagram.nodes[formula]; formula > trueRef && n.low == falseRef && n.high == trueRef {
-		return diagram.atoms[n.atom], true
+	if node := diagram.nodes[formula]; formula > trueRef && node.low == falseRef && node.high == trueRef {
+		return diagram.atoms[node.atom], true
 	}
 	return atom{}, false
 }
@@ -138,13 +138,13 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 
 // cofactor returns formula with a fixed value for atom variable. No atom of formula may have a smaller number than variable.
 func (diagram *bdd) cofactor(formula ref, variable int32, value bool) ref {
-	switch n := diagram.nodes[formula]; {
-	case n.atom != variable:
+	switch node := diagram.nodes[formula]; {
+	case node.atom != variable:
 		return formula
 	case value:
-		return n.high
+		return node.high
 	default:
-		return n.low
+		return node.low
 	}
 }
 
@@ -165,10 +165,10 @@ func (diagram *bdd) support(formula ref) []int32 {
 			return
 		}
 		seen[formula] = true
-		n := diagram.nodes[formula]
-		occurs[n.atom] = true
-		visit(n.low)
-		visit(n.high)
+		node := diagram.nodes[formula]
+		occurs[node.atom] = true
+		visit(node.low)
+		visit(node.high)
 	}
 	visit(formula)
 	var atoms []int32
@@ -308,8 +308,8 @@ func (diagram *bdd) progress(formula ref, letter uint64) ref {
 	if result, ok := diagram.progressCache[key]; ok {
 		return result
 	}
-	n := diagram.nodes[formula]
-	result := diagram.ite(diagram.progressAtom(n.atom, letter), diagram.progress(n.high, letter), diagram.progress(n.low, letter))
+	node := diagram.nodes[formula]
+	result := diagram.ite(diagram.progressAtom(node.atom, letter), diagram.progress(node.high, letter), diagram.progress(node.low, letter))
 	diagram.progressCache[key] = result
 	return result
 }

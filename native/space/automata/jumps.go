@@ -228,12 +228,12 @@ func (diagram *bdd) substitute(formula ref, memo map[ref]ref, replacement func(v
 	if result, ok := memo[formula]; ok {
 		return result
 	}
-	n := diagram.nodes[formula]
-	replaced := diagram.literal(n.atom)
-	if operator := diagram.atoms[n.atom]; operator.operators != 0 {
-		replaced = replacement(n.atom, operator)
+	node := diagram.nodes[formula]
+	replaced := diagram.literal(node.atom)
+	if operator := diagram.atoms[node.atom]; operator.operators != 0 {
+		replaced = replacement(node.atom, operator)
 	}
-	result := diagram.ite(replaced, diagram.substitute(n.high, memo, replacement), diagram.substitute(n.low, memo, replacement))
+	result := diagram.ite(replaced, diagram.substitute(node.high, memo, replacement), diagram.substitute(node.low, memo, replacement))
 	memo[formula] = result
 	return result
 }

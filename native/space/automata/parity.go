@@ -50,8 +50,8 @@ func (p *Parity) NumStates() int { return len(p.states) }
 
 // Decided reports whether all runs from a state are accepted, or none is.
 func (p *Parity) Decided(q int) bool {
-	c := p.automaton.Class(p.states[q].initial)
-	return c == Accepted || c == Rejected
+	class := p.automaton.Class(p.states[q].initial)
+	return class == Accepted || class == Rejected
 }
 
 // Step returns the state after a letter.

@@ -36,9 +36,9 @@ type exactExpander struct {
 	owner  uint16
 }
 
-func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
+func newExactExpander(ctx context.Context, compiled *compile.Model, tolerance float64) *exactExpander {
 	return &exactExpander{
-		model: m, updates: m.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
+		model: compiled, updates: compiled.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
 		constantWeights: make(map[*sema.Command][]*big.Rat), constantIntervals: make(map[*sema.Command][]interval),
 	}
 }
@@ -367,16 +367,16 @@ func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg str
 }
 
 // evalFailure adds file and state to an error of the evaluation of an expression.
-func evalFailure(m *compile.Model, state []int32, err error) error {
+func evalFailure(compiled *compile.Model, state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: m.Program().File, Pos: evalError.Pos, State: m.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
+		return &compile.StateError{File: compiled.Program().File, Pos: evalError.Pos, State: compiled.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
 	}
 	return err
 }
 
 // unsupported returns the error for a number that rational arithmetic cannot represent.
-func unsupported(m *compile.Model, state []int32, pos syntax.Pos, msg string) error {
-	return &compile.UnsupportedError{File: m.Program().File, Pos: pos, Msg: msg + " in state " + m.StateText(state)}
+func unsupported(compiled *compile.Model, state []int32, pos syntax.Pos, msg string) error {
+	return &compile.UnsupportedError{File: compiled.Program().File, Pos: pos, Msg: msg + " in state " + compiled.StateText(state)}
 }
 
 // hasConstantWeights reports whether the weights of a command do not depend on the state.

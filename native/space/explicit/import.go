@@ -135,16 +135,16 @@ func (s *Space) checkRange(file string) {
 
 // declarations returns a syntax tree that declares the variables, observables, labels and reward
 // structures of the space in one module without commands.
-func (d *Imported) declarations() *syntax.Model {
+func (imported *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
-	declared := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, d.moduleDeclaration()}}
-	for _, observable := range d.Observables {
+	declared := &syntax.Model{File: imported.File, Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()}}
+	for _, observable := range imported.Observables {
 		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
 	}
-	for _, label := range d.Model.Labels {
+	for _, label := range imported.Model.Labels {
 		declared.Items = append(declared.Items, &syntax.LabelDecl{Name: ident(label.Name), X: &syntax.BoolLit{}})
 	}
-	for _, reward := range d.Model.Rewards {
+	for _, reward := range imported.Model.Rewards {
 		decl := &syntax.Rewards{}
 		if reward.Name != "" {
 			decl.Name = ident(reward.Name)
@@ -155,14 +155,14 @@ func (d *Imported) declarations() *syntax.Model {
 }
 
 // moduleDeclaration returns a module with the variables, whose name no variable has.
-func (d *Imported) moduleDeclaration() *syntax.Module {
+func (imported *Imported) moduleDeclaration() *syntax.Module {
 	name := "imported"
-	for slices.ContainsFunc(d.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
+	for slices.ContainsFunc(imported.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
 		name += "_"
 	}
 	module := &syntax.Module{Name: &syntax.Ident{Name: name}}
-	for i := range d.Vars {
-		module.Vars = append(module.Vars, variableDeclaration(&d.Vars[i]))
+	for i := range imported.Vars {
+		module.Vars = append(module.Vars, variableDeclaration(&imported.Vars[i]))
 	}
 	return module
 }
@@ -185,8 +185,8 @@ func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 // completeProgram sets the actions and the labels of the program, which declarations cannot
 // express. Such a program must not be explored, because it has no commands. So its initial states
 // are given by a label that package compile rejects.
-func (d *Imported) completeProgram(program *sema.Program) {
-	program.Actions = d.Actions
+func (imported *Imported) completeProgram(program *sema.Program) {
+	program.Actions = imported.Actions
 	for i := range program.Labels {
 		program.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: program.Labels[i].Name, Index: firstImported - i}
 	}

@@ -50,15 +50,15 @@ type owned struct {
 
 // Owner returns a function that returns the index of the player who owns a state of a game, given the
 // state's choices. A deadlock belongs to the first player. The function is nil if the model is not a game.
-func Owner(m *compile.Model) (func(state []int32, choices *compile.Choices) (int, error), error) {
-	o, err := newOwnership(m)
+func Owner(compiled *compile.Model) (func(state []int32, choices *compile.Choices) (int, error), error) {
+	o, err := newOwnership(compiled)
 	if o == nil || err != nil {
 		return nil, err
 	}
 	return func(state []int32, choices *compile.Choices) (int, error) {
 		player, err := o.ofState(func() []int32 { return state }, len(choices.List), func(i int) owned {
-			c := &choices.List[i]
-			return owned{c.Action, c.Module, c.Commands}
+			choice := &choices.List[i]
+			return owned{choice.Action, choice.Module, choice.Commands}
 		})
 		return int(player), err
 	}, nil

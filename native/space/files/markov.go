@@ -44,19 +44,19 @@ func addTime(imported *explicit.Imported, exitRates *rewardColumn, exact bool) {
 }
 
 // overRates divides the entries of states by their exit rates, and makes them 0 where the rate is 0.
-func (c *rewardColumn) overRates(rates *rewardColumn) {
-	for state := range c.values {
-		rate, value := rates.get(state), c.get(state)
+func (column *rewardColumn) overRates(rates *rewardColumn) {
+	for state := range column.values {
+		rate, value := rates.get(state), column.get(state)
 		quotient := number{}
 		if !rate.isZero() {
 			quotient.float = value.float / rate.float
-			if c.rats != nil {
+			if column.rats != nil {
 				quotient.rat = new(big.Rat).Quo(value.rat, rate.rat)
 			}
 		}
-		c.values[state] = quotient.float
-		if c.rats != nil {
-			c.rats[state] = quotient.rat // nil for zero
+		column.values[state] = quotient.float
+		if column.rats != nil {
+			column.rats[state] = quotient.rat // nil for zero
 		}
 	}
 }
