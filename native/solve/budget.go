@@ -45,7 +45,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	recent := make([]*Values, maxCost+1) // the values of budget k are at k modulo the length
 	for i := range recent {
 		recent[i] = newValues(graph.Model, opts)
-		recent[i].set(right, 1)
+		recent[i].setAll(right, 1)
 	}
 	meter := newStepMeter(ctx, opts, budget.Most+1)
 	numEqual := 0

@@ -77,7 +77,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	if err != nil {
 		return nil, err
 	}
-	sys.values.set(one, 1)
+	sys.values.setAll(one, 1)
 	sys.maybe = zero.Union(one).Complement()
 	if sys.maybe.Empty() {
 		sys.values.Scheduler = wantedStrategies(strategy, opts)
@@ -91,7 +91,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		return nil, err
 	}
 	guess.isProbability, guess.maybe = true, sys.maybe
-	guess.values.set(one, 1)
+	guess.values.setAll(one, 1)
 	d := newDeflation(game, guess, strategy, float)
 	if err := d.solve(ctx, float); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 		return nil, err
 	}
 	sys.isProbability = true
-	sys.values.set(set, 1)
+	sys.values.setAll(set, 1)
 	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
 	sys.values.Scheduler = sys.stepScheduler.first()
 	return sys.values, err

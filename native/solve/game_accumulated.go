@@ -49,7 +49,7 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, r *sparse.Reward, targe
 	}
 	solver.choices = game.graph.ChoicesWithin(finite)
 	values := newValues(game.graph.Model, opts)
-	values.set(finite.Complement(), math.Inf(1))
+	values.setAll(finite.Complement(), math.Inf(1))
 	if opts.Exact {
 		return values, solver.solveExactly(values, finite)
 	}

@@ -158,7 +158,7 @@ func (game *Game) newRewardImprovement(ctx context.Context, r *sparse.Reward, fi
 	if err != nil {
 		return nil, err
 	}
-	sys.values.set(finite.Complement(), math.Inf(1))
+	sys.values.setAll(finite.Complement(), math.Inf(1))
 	sys.choices = game.graph.ChoicesWithin(finite)
 	return &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, reward: r}, nil
 }

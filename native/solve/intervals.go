@@ -409,7 +409,7 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		return nil, err
 	}
 	sys.isProbability = true
-	sys.values.set(analysis.one, 1)
+	sys.values.setAll(analysis.one, 1)
 	sys.maybe = analysis.maybe()
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
@@ -442,7 +442,7 @@ func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	sys.values.set(analysis.infinite, math.Inf(1))
+	sys.values.setAll(analysis.infinite, math.Inf(1))
 	sys.maybe, sys.choices = sys.canEarnReward(analysis.maybe), analysis.choices
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err

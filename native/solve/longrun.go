@@ -73,7 +73,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	sys.isProbability = rewarded != nil
 	if rewarded != nil && !sys.isExact() {
 		zero, one := sys.values.certainStates(graph, sys.maybe, recurrent)
-		sys.values.set(one, 1)
+		sys.values.setAll(one, 1)
 		sys.maybe = sys.maybe.Minus(zero).Minus(one)
 	}
 	return sys.solve(ctx, opts, false)

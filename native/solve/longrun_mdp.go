@@ -622,7 +622,7 @@ func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existe
 		}
 	}
 	certain = certain.Intersect(sys.maybe)
-	sys.values.set(certain, value)
+	sys.values.setAll(certain, value)
 	sys.maybe = sys.maybe.Minus(certain)
 	return nil
 }

@@ -90,7 +90,7 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 		return nil, err
 	}
 	automaton.immediatelyRight = immediately.one.Union(right)
-	automaton.values.set(automaton.immediatelyRight, 1)
+	automaton.values.setAll(automaton.immediatelyRight, 1)
 	maxRow := 0
 	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
 	automaton.values.Converged = maybe.Empty()

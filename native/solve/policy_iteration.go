@@ -7,10 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByPolicyIteration solves a component with several choices, in a way that suits large ones. It
-// decomposes the chain that each scheduler induces, whose components usually are small. It improves by
-// several sweeps, which carry an improvement further than one. The result must be proved inductive. Otherwise
-// ok is false, and the bounds are unchanged; overBudget says that a larger budget may help.
+// solveByPolicyIteration solves a component with several choices per unknown by policy iteration for large components. It
+// decomposes the chain that each scheduler induces into strongly connected components, which usually are small. Each
+// improvement takes several sweeps, so that it spreads further than with one sweep. The result must be proved inductive;
+// otherwise ok is false, and the bounds are unchanged. overBudget reports that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
@@ -68,7 +68,7 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper replaces the choices in those components of the induced chain that are never left, by choices
+// makeProper considers the components of the induced chain that no transition leaves. It replaces their choices by choices
 // that lead out of the whole system.
 func (iteration *policyIteration) makeProper() {
 	iteration.decompose()
@@ -218,8 +218,8 @@ func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error
 	})
 }
 
-// solve solves values = P values + rhs under the current scheduler, component by component. It returns nil if that
-// takes too long or overflows. Iterative solvers start from guess.
+// solve solves values = P values + rhs under the current scheduler, component by component. It returns nil if that takes too
+// long or overflows. guess is the initial approximation of iterative solvers.
 func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
 	if !iteration.decompositionCurrent {
 		iteration.decompose()

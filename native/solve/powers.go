@@ -30,8 +30,8 @@ type baseFractionSteps struct {
 	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newBaseFractionSteps returns nil if the weights, or the initial values and rewards, have no small common
-// denominator.
+// newBaseFractionSteps returns a solver that computes with fractions whose denominators are powers of a common base. It
+// returns nil if the weights, or the initial values and rewards, have no small common denominator.
 func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
 	if sys.maximizer != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
@@ -159,7 +159,7 @@ func (steps *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	return value.numerator
 }
 
-// optimumScaled is optimumRat in the arithmetic of baseFractionSteps.
+// optimumScaled returns the optimal value and choice of state s, as fractions over a power of the base.
 func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
 	choice = sparse.None
 	first, end := steps.graph.Choices(s)

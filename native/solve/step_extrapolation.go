@@ -46,9 +46,9 @@ func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
 }
 
-// try is called before each step. If it can bound the values after whole periods of the remaining steps as narrowly as
-// asked for, it writes these bounds to the system, and returns the number of steps that remain. Otherwise ok is false.
-func (extrapolation *stepExtrapolation) try(done int, meter *meter) (remaining int, ok bool, err error) {
+// tryToExtrapolate is called before each step. If it can bound the values after whole periods of the remaining steps narrowly enough, it
+// writes these bounds to the system and returns the number of steps that remain. Otherwise ok is false.
+func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter) (remaining int, ok bool, err error) {
 	if extrapolation == nil {
 		return 0, false, nil
 	}
@@ -61,14 +61,14 @@ func (extrapolation *stepExtrapolation) try(done int, meter *meter) (remaining i
 		if extrapolation.total-done < extrapolationRest*done {
 			return 0, false, nil
 		}
-		var p *periodChange
-		if p = extrapolation.newPeriodChange(done, meter); p == nil {
+		var attempt *periodChange
+		if attempt = extrapolation.newPeriodChange(done, meter); attempt == nil {
 			extrapolation.referenceSteps, extrapolation.reference = done, extrapolation.system.values.copyBounds()
 			return 0, false, nil
 		}
 		extrapolation.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
-		if ok, err = p.extrapolate(); ok {
-			remaining = (extrapolation.total - done + p.steps) % p.steps
+		if ok, err = attempt.extrapolate(); ok {
+			remaining = (extrapolation.total - done + attempt.steps) % attempt.steps
 		}
 	}
 	return remaining, ok, err
@@ -79,8 +79,8 @@ func (v *Values) copyBounds() *Values {
 	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
 }
 
-// newPeriodChange returns the change in the last period of the steps done, from the middle to the current values. It
-// returns nil if the change is not steady, or if the optimal choices are not.
+// newPeriodChange returns the change of the values in the last period, from the middle to the current values. It returns nil
+// if the change is not steady, or if the optimal choices change.
 func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
 	steps := done / 4
 	periods := (extrapolation.total - done + steps) / steps
@@ -88,31 +88,31 @@ func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) 
 	if !ok {
 		return nil
 	}
-	p := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
-	if !p.choose() {
+	result := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
+	if !result.fixChoices() {
 		return nil
 	}
-	return p
+	return result
 }
 
-// change returns the change of the values in the last period, and its quotient by the change in the period before. ok
-// is false if it is no multiple of that, by more than rounding explains.
+// change returns the change of the values in the last period, and its quotient by the change in the previous period. ok is
+// false unless the first is a multiple of the second, up to rounding errors.
 func (extrapolation *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
 	values := extrapolation.system.values
-	before := make([]float64, len(values.Lower))
+	previousChange := make([]float64, len(values.Lower))
 	change = make([]float64, len(values.Lower))
 	width, greatest := 0.0, 0.0
 	for _, s := range extrapolation.states {
 		middle := (extrapolation.middle.Lower[s] + extrapolation.middle.Upper[s]) / 2
-		before[s] = middle - (extrapolation.reference.Lower[s]+extrapolation.reference.Upper[s])/2
+		previousChange[s] = middle - (extrapolation.reference.Lower[s]+extrapolation.reference.Upper[s])/2
 		change[s] = (values.Lower[s]+values.Upper[s])/2 - middle
 		width = max(width, values.Upper[s]-values.Lower[s])
 		greatest = max(greatest, values.Upper[s])
 	}
-	ratio = quotientOf(before, change, extrapolation.states)
+	ratio = quotientOf(previousChange, change, extrapolation.states)
 	allowed := 4*width + extrapolation.epsilon*greatest/sumOfPowers(ratio, periods)
 	for _, s := range extrapolation.states {
-		if !(math.Abs(change[s]-ratio*before[s]) <= allowed) {
+		if !(math.Abs(change[s]-ratio*previousChange[s]) <= allowed) {
 			return nil, 0, false
 		}
 	}
@@ -145,19 +145,19 @@ type periodChange struct {
 
 // extrapolate writes bounds on the values after all periods, if they are as narrow as asked for.
 func (change *periodChange) extrapolate() (ok bool, err error) {
-	if err := change.smooth(); err != nil {
+	if err := change.smoothChange(); err != nil {
 		return false, err
 	}
 	upper, lower, ok, err := change.errors()
-	return ok && err == nil && change.write(upper, lower), err
+	return ok && err == nil && change.writeBounds(upper, lower), err
 }
 
-// choose sets a choice of each state that is optimal in all periods. It reports whether there are such choices; it checks that
-// they are optimal, up to a small loss, for the first and for the last values.
+// fixChoices fixes one choice for each state that is optimal in all periods. It checks that the choices are optimal, up to a
+// small loss, for the first and for the last values, and returns false if they are not.
 //
-// It takes the choices that are optimal for values in the middle between the first and the last ones. If the only optimal choice
-// of a state is the same for the first and the last values, this is the one.
-func (change *periodChange) choose() bool {
+// It selects the choices that are optimal for values in the middle between the first and the last ones. If a state has only
+// one optimal choice, the same for the first and the last values, it selects this choice.
+func (change *periodChange) fixChoices() bool {
 	sum := sumOfPowers(change.ratio, change.periods)
 	middle := change.equations(change.estimate(sum / 2))
 	choices := make([]uint32, change.system.graph.NumStates())
@@ -197,9 +197,9 @@ func (change *periodChange) choicesAreOptimal(factor float64) bool {
 	return true
 }
 
-// smooth removes rounding errors from the change, and computes the ratio again. Errors of it do not matter, except that
-// they may lead to wide bounds.
-func (p *periodChange) smooth() error {
+// smoothChange removes rounding errors from the change, and computes the ratio again. Errors in the ratio do not make the bounds
+// wrong, but may make them wide.
+func (p *periodChange) smoothChange() error {
 	for range 2 {
 		next, err := p.applyLinear(p.change)
 		if err != nil {
@@ -245,7 +245,8 @@ func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 	return current, err
 }
 
-// apply returns bounds on the values after one period. They are those of the fixed choices, or the optimum.
+// apply returns bounds on the values after one period: under the fixed choices if fixed is true, and otherwise under the
+// optimal choices.
 func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
 	equations, next := change.equations(values.copyBounds()), values.copyBounds()
 	graph := change.system.graph
@@ -264,7 +265,8 @@ func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
 	return equations.values, err
 }
 
-// forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns its work.
+// forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns the number
+// of transitions that it evaluated.
 func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
 	for range change.steps {
 		err := inBlocks(change.states, change.meter, func(part []uint32) (work int) {
@@ -337,7 +339,7 @@ func constantVector(n int, x float64) []float64 {
 func (change *periodChange) lastValues() (last *Values, ok bool) {
 	last = change.middle.copyBounds()
 	for _, s := range change.states {
-		last.Lower[s], last.Upper[s] = change.grown(s, change.last, 0, 0)
+		last.Lower[s], last.Upper[s] = change.boundsAfterGrowth(s, change.last, 0, 0)
 		if last.Lower[s] < 0 {
 			return nil, false
 		}
@@ -349,16 +351,17 @@ func (change *periodChange) lastValues() (last *Values, ok bool) {
 // a few sums and products of them.
 const extraUnits = 16
 
-// grown returns bounds on L + factor D - below and U + factor D + above.
-func (p *periodChange) grown(s uint32, factor, below, above float64) (lower, upper float64) {
+// boundsAfterGrowth returns bounds on L + factor D - below and U + factor D + above, where L and U are the middle bounds and D is the
+// change of one period.
+func (p *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
 	growth := factor * p.change[s]
 	lower, upper = p.middle.Lower[s], p.middle.Upper[s]
 	floor := p.system.rounding.floor
-	if size := lower + math.Abs(growth) + below; size > 0 {
-		lower = lower + growth - below - extraUnits*unit*size - 0x1p-1000 // the last term is for underflow
+	if magnitude := lower + math.Abs(growth) + below; magnitude > 0 {
+		lower = lower + growth - below - extraUnits*unit*magnitude - 0x1p-1000 // the last term is for underflow
 	}
-	if size := upper + math.Abs(growth) + above; size > 0 {
-		upper = max(upper+growth+above+extraUnits*unit*size, floor)
+	if magnitude := upper + math.Abs(growth) + above; magnitude > 0 {
+		upper = max(upper+growth+above+extraUnits*unit*magnitude, floor)
 	}
 	if lower > 0 && lower < floor {
 		lower = 0
@@ -377,7 +380,7 @@ func (change *periodChange) growth(after, before []float64) float64 {
 	return greatest * (1 + 2*unit)
 }
 
-// sumOfErrors returns the sum of the errors over all periods. start is U or L, sign is 1 or -1. afterFirst and
+// sumOfErrors returns the sum of the errors over all periods. start is U with sign 1, or L with sign -1. afterFirst and
 // afterLast are the values after the first and the last period.
 func (p *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
 	const maxGrowth = 2 // a greater one makes the bounds useless
@@ -387,9 +390,9 @@ func (p *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, w
 	greatest := 0.0
 	lastFactor := 1 + p.ratio*p.last
 	for _, s := range p.states {
-		x := max(excess(sign, afterFirst[s], start[s], p.change[s]), excess(sign, afterLast[s], start[s], lastFactor*p.change[s]))
-		if x > 0 {
-			greatest = max(greatest, x/weights[s])
+		stateExcess := max(excess(sign, afterFirst[s], start[s], p.change[s]), excess(sign, afterLast[s], start[s], lastFactor*p.change[s]))
+		if stateExcess > 0 {
+			greatest = max(greatest, stateExcess/weights[s])
 		}
 	}
 	return greatest * sumOfPowers(growth, p.periods) * (1 + 8*unit)
@@ -404,11 +407,11 @@ func excess(sign, value, start, growth float64) float64 {
 	return max(sign*(value-start-growth)+extraUnits*unit*size+0x1p-1000, 0) // the last term is for underflow
 }
 
-// write writes the bounds after all periods, if they are as narrow as asked for.
-func (change *periodChange) write(upperErrors, lowerErrors sideErrors) bool {
+// writeBounds writes the bounds after all periods to the system. It returns false if they are too wide.
+func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) bool {
 	values := change.system.values.copyBounds()
 	for _, s := range change.states {
-		lower, upper := change.grown(s, change.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
+		lower, upper := change.boundsAfterGrowth(s, change.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
 		if change.system.isProbability {
 			upper = min(upper, 1)
 		}

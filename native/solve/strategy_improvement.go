@@ -54,29 +54,29 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 
 // restrictedGraph returns the MDP in which a side makes the choices of its strategy, and its rewards.
 func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
-	g := improvement.game.graph
-	choices := sparse.NewSet(g.NumChoices())
-	for s := range g.NumStates() {
+	graph := improvement.game.graph
+	choices := sparse.NewSet(graph.NumChoices())
+	for s := range graph.NumStates() {
 		if improvement.game.side(s) == side {
 			choices.Add(int(strategy[s]))
 			continue
 		}
-		first, end := g.Choices(s)
+		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !improvement.sys.maybe.Has(s) || improvement.sys.usable(c) {
 				choices.Add(c)
 			}
 		}
 	}
-	m := *g.Model
+	m := *graph.Model
 	if improvement.reward != nil {
 		m.Rewards = []sparse.Reward{*improvement.reward}
 	}
-	out := m.Restrict(choices)
+	restricted := m.Restrict(choices)
 	if improvement.reward == nil {
-		return sparse.NewGraph(out), nil
+		return sparse.NewGraph(restricted), nil
 	}
-	return sparse.NewGraph(out), &out.Rewards[0]
+	return sparse.NewGraph(restricted), &restricted.Rewards[0]
 }
 
 // evaluate solves the MDP that a strategy of a side leaves.

@@ -25,7 +25,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	sys.isProbability = true
 	values := sys.values
 	if values.Scheduler == nil && !opts.Exact {
-		values.set(right, 1)
+		values.setAll(right, 1)
 		if ok, err := sys.solveAcyclic(ctx, opts, left.Minus(right)); ok || err != nil {
 			return values, err
 		}
@@ -34,7 +34,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	if err != nil {
 		return nil, err
 	}
-	values.set(analysis.one, 1)
+	values.setAll(analysis.one, 1)
 	if values.Scheduler != nil {
 		analysis.schedule(graph, right, values.Scheduler)
 	}
