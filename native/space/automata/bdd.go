@@ -80,7 +80,7 @@ func (diagram *bdd) err() error {
 	return nil
 }
 
-// makeNode returns the formula `if atom then high else low`. It adds a node unless there is one already.
+// makeNode returns the formula `if atom then high else low`. It adds a node unless the diagram has this node already.
 func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if low == high {
 		return low
@@ -136,7 +136,8 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	return result
 }
 
-// cofactor returns formula with a fixed value for atom variable. No atom of formula may have a smaller number than variable.
+// cofactor returns a formula in which an atom has a fixed value. The atom must not have a greater number than any atom of
+// the formula.
 func (diagram *bdd) cofactor(formula ref, variable int32, value bool) ref {
 	switch node := diagram.nodes[formula]; {
 	case node.atom != variable:
@@ -211,9 +212,9 @@ func (diagram *bdd) setDerivedFields(current *atom) {
 	}
 }
 
-// atomsPersist reports whether every atom of a formula is stable, or has the form G x (if op is WeakUntil) or F x
-// (if op is Until). If so, F of the formula (or G, respectively) is stable: a positive combination of formulas G x
-// stays true once it is true, and one of formulas F x stays false once it is false.
+// atomsPersist reports whether every atom of a formula is stable, or has the form G x (if op is WeakUntil) or F x (if op is
+// Until). If so, F of the formula (or G, respectively) is stable, because a positive combination of formulas G x stays true
+// once it is true, and a positive combination of formulas F x stays false once it is false.
 func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 	for _, number := range diagram.support(formula) {
 		current := diagram.atoms[number]
@@ -296,8 +297,7 @@ func (diagram *bdd) globally(x ref) ref {
 	return diagram.atom(atom{op: WeakUntil, left: x, right: falseRef})
 }
 
-// progress returns what the remaining letters must satisfy after the given letter (formula
-// progression).
+// progress returns the formula that the letters after the given one must satisfy (formula progression).
 //
 // Source: the function af of Esparza and Kretinsky (CAV 2014).
 func (diagram *bdd) progress(formula ref, letter uint64) ref {
@@ -314,7 +314,8 @@ func (diagram *bdd) progress(formula ref, letter uint64) ref {
 	return result
 }
 
-// progressAtom returns what the remaining letters must satisfy after the given letter, so that atom variable holds.
+// progressAtom returns the formula that the letters after the given one must satisfy, so that the atom with the given number
+// holds.
 func (diagram *bdd) progressAtom(variable int32, letter uint64) ref {
 	switch current := diagram.atoms[variable]; {
 	case current.op == Prop:

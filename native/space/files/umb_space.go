@@ -60,7 +60,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		if err != nil {
 			return nil, err
 		}
-		addTime(imported, rates, file.opts.Exact)
+		addTimeRewards(imported, rates, file.opts.Exact)
 	}
 	if file.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
 		deadlockErr := &explicit.DeadlockError{Count: build.assembly.deadlocks.Count()}
@@ -157,7 +157,7 @@ func (builder *umbBuilder) readActionNames() error {
 		if !utf8.ValidString(name) || name != "" && !isWord(name) {
 			return fmt.Errorf("found the action %s, wanted a word", quote([]byte(name)))
 		}
-		builder.actionOfNumber = append(builder.actionOfNumber, builder.assembly.action(name))
+		builder.actionOfNumber = append(builder.actionOfNumber, builder.assembly.actionNumber(name))
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 		builder.recordBranch(branch.branch)
 		numErrors := len(builder.errs)
 		builder.nextHigh = branch.high
-		builder.transition(branch.target, branch.weight, branch.action, 0, 0)
+		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
 		if len(builder.errs) > numErrors {
 			builder.addLocation(state, choice)
 		}

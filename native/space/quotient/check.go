@@ -45,14 +45,14 @@ func (p *Partition) Check(ctx context.Context, model *sparse.Model, initial []ui
 	return nil
 }
 
-// difference says why two states are not bisimilar, or returns "" if they are.
-func (p *Partition) difference(model *sparse.Model, s, t int, rewards []*sparse.Reward) string {
+// difference returns the reason why two states are not bisimilar, or "" if they are.
+func (p *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
-		if !equalRats(entry(reward.StateRat, s), entry(reward.StateRat, t)) {
+		if !equalRats(entry(reward.StateRat, first), entry(reward.StateRat, second)) {
 			return "they have different rewards"
 		}
 	}
-	if !p.simulates(model, s, t, rewards) || !p.simulates(model, t, s, rewards) {
+	if !p.simulates(model, first, second, rewards) || !p.simulates(model, second, first, rewards) {
 		return "one has a choice without an equivalent choice of the other"
 	}
 	return ""
@@ -72,8 +72,8 @@ func (p *Partition) simulates(model *sparse.Model, t, s int, rewards []*sparse.R
 // hasEquivalentChoice reports whether state s has a choice that is equivalent to choice c of another state.
 func (p *Partition) hasEquivalentChoice(model *sparse.Model, s, c int, rewards []*sparse.Reward) bool {
 	first, end := model.Choices(s)
-	for d := first; d < end; d++ {
-		if p.equivalentChoices(model, c, d, rewards) {
+	for candidate := first; candidate < end; candidate++ {
+		if p.equivalentChoices(model, c, candidate, rewards) {
 			return true
 		}
 	}

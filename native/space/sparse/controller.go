@@ -101,8 +101,8 @@ func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, 
 	return chain, nil
 }
 
-// addInducedRow adds the transitions of a node with the given moves. Transitions with the same next node and the
-// same action are merged, and their probabilities added.
+// addInducedRow adds the transitions of a node with the given moves. It merges transitions with the same next node and the
+// same action, and adds their probabilities.
 func addInducedRow(builder *Builder, model *Model, moves []Move) {
 	row := inducedRow{sums: map[destination]float64{}, exactSums: map[destination]*big.Rat{}}
 	for _, move := range moves {
@@ -133,30 +133,30 @@ type inducedRow struct {
 
 // addMove adds the probabilities with which a move leads to its next nodes.
 func (row *inducedRow) addMove(model *Model, move Move) {
-	to := destination{action: NoAction}
+	target := destination{action: NoAction}
 	if model.Actions != nil {
-		to.action = model.Actions[move.Choice]
+		target.action = model.Actions[move.Choice]
 	}
 	probability, _ := move.Probability().Float64()
 	first, _ := model.Row(int(move.Choice))
 	for i, next := range move.Next {
-		to.node = next
-		if row.sums[to] == 0 {
-			row.order = append(row.order, to)
+		target.node = next
+		if row.sums[target] == 0 {
+			row.order = append(row.order, target)
 		}
-		row.sums[to] += probability * model.Prob(first+i)
+		row.sums[target] += probability * model.Prob(first+i)
 		if model.Rats == nil {
 			continue
 		}
-		if row.exactSums[to] == nil {
-			row.exactSums[to] = new(big.Rat)
+		if row.exactSums[target] == nil {
+			row.exactSums[target] = new(big.Rat)
 		}
-		row.exactSums[to].Add(row.exactSums[to], new(big.Rat).Mul(move.Probability(), model.Rat(first+i)))
+		row.exactSums[target].Add(row.exactSums[target], new(big.Rat).Mul(move.Probability(), model.Rat(first+i)))
 	}
 }
 
-// Reward translates a reward structure of the model to the induced chain. The reward of a node with
-// several moves is the expectation over them.
+// Reward translates a reward structure of the model to the induced chain. The reward of a node with several moves is the
+// expected reward of its moves.
 func (controller *Controller) Reward(reward *Reward) *Reward {
 	chainReward := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
 	for _, node := range controller.Nodes {
@@ -169,8 +169,8 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 		if reward.Choice == nil {
 			continue
 		}
-		near, exact := reward.expectedChoice(node.Moves)
-		chainReward.Choice = append(chainReward.Choice, near)
+		nearest, exact := reward.expectedChoice(node.Moves)
+		chainReward.Choice = append(chainReward.Choice, nearest)
 		if reward.ChoiceRat != nil {
 			chainReward.ChoiceRat = append(chainReward.ChoiceRat, exact)
 		}
@@ -183,10 +183,10 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 
 // expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. The
 // fraction is nil if it is zero or unknown.
-func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
+func (r *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()
-		near += probability * r.Choice[move.Choice]
+		nearest += probability * r.Choice[move.Choice]
 		if r.ChoiceRat == nil || r.ChoiceRat[move.Choice] == nil {
 			continue
 		}
@@ -196,7 +196,7 @@ func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
 		exact.Add(exact, new(big.Rat).Mul(move.Probability(), r.ChoiceRat[move.Choice]))
 	}
 	if exact != nil {
-		near, _ = NormalFloat(exact)
+		nearest, _ = NormalFloat(exact)
 	}
-	return near, exact
+	return nearest, exact
 }

@@ -23,10 +23,10 @@ type transposed struct {
 // NewGraph returns the graph of a model.
 func NewGraph(model *Model) *Graph { return &Graph{Model: model} }
 
-// transpose returns the reversed transitions.
+// transpose returns the reversed transitions. It computes them in the first call.
 func (g *Graph) transpose() *transposed {
-	if known := g.transposed.Load(); known != nil {
-		return known
+	if cached := g.transposed.Load(); cached != nil {
+		return cached
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
