@@ -126,7 +126,7 @@ func (m *multi) newChoiceRewards() *choiceRewards {
 			}
 		}
 	}
-	// A state and a choice reward are added, multiplied by a weight, and added to those of other objectives.
+	// A state and a choice reward are added, multiplied by a weight, and added to the rewards of other objectives.
 	rewards.Err += 0x1p-52 * float64(len(m.objectives)+4)
 	return rewards
 }

@@ -86,7 +86,7 @@ type Stages struct {
 	start         time.Time
 	property      *Property
 	left, right   sema.Expr        // of x U y, x is nil for F y
-	reward        *logic.Objective // what is added until y holds; nil for the probability of that
+	reward        *logic.Objective // the reward that is earned until right holds; nil for the probability that right is reached
 	exact         bool
 	one           number
 	expectedValue number // the value so far

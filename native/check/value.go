@@ -65,7 +65,7 @@ type numbers struct {
 	lo, hi   []float64
 	rat      []*big.Rat
 	accuracy result.Accuracy
-	// prob says that the values are probabilities, and that those of 0 and 1 have equal bounds.
+	// prob says that the values are probabilities, and that the values 0 and 1 have equal bounds.
 	prob bool
 	// openEnds has, for each value, whether it is known to be greater than lo, and less than hi; nil if nothing is
 	// known.

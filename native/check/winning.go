@@ -6,7 +6,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// quantifier says which paths of a product count: surely those of a scheduler with probability one, possibly any
+// quantifier says which paths of a product count: surely the paths of a scheduler with probability one, possibly any
 // path.
 type quantifier interface {
 	// lasting returns maximal sets of states that a path can visit infinitely often, all of them and no others. It may

@@ -25,7 +25,7 @@ type Property struct {
 	Guess float64 // the approximate value; 0 if unknown
 }
 
-// Skeleton is a certificate without its columns and its model: it says what is to be proven of some properties.
+// Skeleton is a certificate without its columns and its model: it states the claims for some properties.
 // Equal sets are stored once, and so are equal vectors.
 type Skeleton struct {
 	certificate.File

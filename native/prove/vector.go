@@ -210,7 +210,7 @@ func (proof *vectorProof) solveUntil(left, right *sparse.Set) (*solve.Values, er
 	return solve.Until(proof.ctx, proof.graph, left, right, proof.direction(), proof.options())
 }
 
-// gameUntil is until for a stochastic game. Bounds of a game are inductive like those of an MDP: one step cannot
+// gameUntil computes the bounds and ranks of until in a stochastic game. Bounds of a game are inductive, as in an MDP: one step cannot
 // raise an upper bound or lower a lower bound.
 func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) {
 	maximizer, err := proof.decidedSet(proof.ctx, proof.Maximizer, proof.effort)

@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Source gives the steps from which a random path is drawn: those of a model (FromModel) or of a state space
+// Source gives the steps from which a random path is drawn, either from a model (FromModel) or from a state space
 // (explicit.Steps). It serves one path at a time.
 type Source interface {
 	Program() *sema.Program

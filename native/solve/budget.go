@@ -18,7 +18,7 @@ type Budget struct {
 const maxBudgetValues = 1 << 27
 
 // BudgetUntil returns bounds on the extremal probability of `left U right` in which the sum of the costs before right
-// must be within a budget. It computes the values of each budget from those of smaller ones. ok is false if choices
+// must be within a budget. It computes the values for each budget from the values for smaller budgets. ok is false if choices
 // without cost form a cycle through several states, or if a step costs so much that too many values must be kept.
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
@@ -96,7 +96,7 @@ func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 }
 
 // budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to
-// values for budget-k. recent has the values for the latest budgets, as a ring: those of budget b are at
+// values for budget-k. recent has the values for the latest budgets, as a ring: the values for budget b are at
 // index b modulo its length.
 func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
@@ -116,7 +116,7 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat returns the value of state s with the given budget in rational arithmetic. Its arguments are those of
+// budgetOptimumRat returns the value of state s with the given budget in rational arithmetic. It has the arguments of
 // budgetOptimum.
 func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)

@@ -65,7 +65,7 @@ func withZero[T any](list []T) []T {
 	return append(slices.Clip(list), zero)
 }
 
-// stoppingModel returns a model whose probabilities are those of a DTMC or MDP multiplied by factor. Every choice has an
+// stoppingModel returns a DTMC or MDP in which all probabilities are multiplied by factor. Every choice has an
 // additional transition to a new absorbing state, the last one.
 func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
 	factorFloat := interval.Around(factor).Lo

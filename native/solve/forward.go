@@ -60,7 +60,7 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// useDTMCSteps makes the steps those of a DTMC, without uniformisation. All states are maybe states.
+// useDTMCSteps makes each step a step of the DTMC, without uniformisation. All states are maybe states.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProb = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {

@@ -70,11 +70,11 @@ func oneMinus(x, towards float64) float64 {
 	return min(1, max(0, math.Nextafter(1-x, towards)))
 }
 
-// parityImprovement improves a memoryless strategy of the maximizer. Its values are those of the MDP that
+// parityImprovement improves a memoryless strategy of the maximizer. Its values are the values of the MDP that
 // it leaves to the minimizer. A choice with a greater value is taken at once. If there is none, the states
 // are divided into classes of equal values below 1. Where the maximizer can win almost surely within its
 // class, unless the minimizer makes a choice that raises the value, it plays to win. If there is no such
-// state either, the values are those of the game.
+// state either, they are the values of the game.
 type parityImprovement struct {
 	game     *Game
 	ctx      context.Context

@@ -12,7 +12,7 @@ import (
 
 // intervalSystem is a system of equations of an interval model: the value of a choice is reward + opt over its
 // distributions p of sum over t of p(t) x(t). Nature picks the distribution. All lower interval ends
-// are positive, so the graph does not depend on it: qualitative results are those of the model without
+// are positive, so the graph does not depend on it: qualitative results are the same as for the model without
 // intervals. An end component in which the scheduler could stay without reward is one unknown. Then the
 // equations have one solution; inductive bounds enclose it.
 //

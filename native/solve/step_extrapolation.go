@@ -8,7 +8,7 @@ import (
 )
 
 // stepExtrapolation takes many steps of a chain or an MDP at once. It does so when the values of one period of p
-// steps change by q times as much as those of the period before, in every state.
+// steps change by q times as much as the steps of the previous period, in every state.
 //
 // Let T be the equations of p steps, U an upper bound on the values, and D the change in one period. Choose numbers
 // with s(0) = 0 and s(m+1) = 1 + q s(m). Then m periods lead to at most U + s(m) D, if T(U + s(m) D) is at most U +

@@ -31,7 +31,7 @@ type strategyImprovement struct {
 	game   *Game
 	ctx    context.Context
 	opts   Options
-	sys    *system // its values are those of the game
+	sys    *system // its values are the values of the game
 	reward *sparse.Reward
 	// solve solves an MDP that is left if one side has a strategy.
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
@@ -182,7 +182,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 	return nil
 }
 
-// setIfNarrow makes the bounds those of one strategy of each side, of which w and response are the values, if
+// setIfNarrow sets the bounds to the values of one strategy of each side, w and response, if
 // they are narrow. It reports whether they are.
 func (improvement *strategyImprovement) setIfNarrow(side Direction, w, response *Values) bool {
 	v, pair := improvement.sys.values, Values{Lower: w.Lower, Upper: response.Upper}
@@ -201,8 +201,8 @@ func (improvement *strategyImprovement) setIfNarrow(side Direction, w, response 
 // maxStrategies limits the strategies for bounds; known games need a few.
 const maxStrategies = 100
 
-// tighten narrows the bounds on the game's values. The values of a strategy of the maximizer are lower bounds, those of a
-// strategy of the minimizer upper bounds.
+// tighten narrows the bounds on the game's values. The values of a strategy of the maximizer are lower bounds; the values of a
+// strategy of the minimizer are upper bounds.
 func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
 	values := improvement.sys.values
 	values.Sweeps, values.Extended = values.Sweeps+w.Sweeps, values.Extended || w.Extended

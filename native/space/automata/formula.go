@@ -35,7 +35,7 @@ func (op Op) String() string {
 type Formula struct {
 	Op   Op
 	Prop int // the number of a proposition, from 0 to 63
-	// X is the operand of a unary operator; X and Y are those of a binary one.
+	// X is the operand of a unary operator; X and Y are the operands of a binary one.
 	X, Y *Formula
 	// Bound is the step bound of Finally, Globally, Until or Release; nil for none.
 	Bound *Bound

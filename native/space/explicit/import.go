@@ -37,7 +37,7 @@ type Imported struct {
 }
 
 // FlatValuation returns a function for Imported.Valuation that reads from one slice: numVars values
-// of state 0, then those of state 1, and so on.
+// of state 0, then the values of state 1, and so on.
 func FlatValuation(values []int32, numVars int) func(state int) []int32 {
 	return func(state int) []int32 { return values[state*numVars : (state+1)*numVars] }
 }

@@ -11,7 +11,7 @@ import (
 
 // SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference earned - lost of two reward
 // structures. earned has the sums of the nonnegative items, and lost the sums of the absolute values of the negative items.
-// Its errors are those of Reward; a negative reward of a quotient is also an error.
+// It returns the same errors as Reward; a negative reward of a quotient is also an error.
 func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
 	if s.imported != nil && s.quotient == nil {
 		return s.importedRewardsWithSign(index, 1), s.importedRewardsWithSign(index, -1), nil

@@ -224,7 +224,7 @@ func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 	return &files.Source{Name: name, Text: text}, nil
 }
 
-// readRewardFiles reads the rewards of one structure from model.srew, or those of several
+// readRewardFiles reads the rewards of one structure from model.srew, or the rewards of several
 // structures from model1.srew, model2.srew and so on.
 func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
 	if isMissing(base+ext) && !isMissing(base+"1"+ext) {
