@@ -25,7 +25,7 @@ type sampling struct {
 	digest    func() []byte // of the model's text, or of its files
 }
 
-// newSampling returns the method for a job. It refuses options that sampling does not support.
+// newSampling returns the sampling method of a job. It returns an error for options that sampling does not support.
 func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
 	if name == runner.Sim || name == runner.Splitting {
@@ -38,7 +38,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	settings := &job.Simulation
 	switch {
 	case job.Numeric.Fair:
-		return nil, errors.New("fair schedulers are not sampled: want the method that builds all states")
+		return nil, errors.New("fair schedulers are not sampled: want method states")
 	case settings.MaxPath < 0:
 		return nil, fmt.Errorf("maximum path length %d: want a positive number", settings.MaxPath)
 	case settings.Workers < 0:
@@ -58,7 +58,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	}, nil
 }
 
-// digest returns the hash of the model of a job, from which the random numbers of shards are derived.
+// digest returns a hash of the model of a job. The random numbers of shards are derived from it.
 func digest(job *runner.Job) []byte {
 	hash := sha256.New()
 	hash.Write(job.Model)
@@ -80,8 +80,8 @@ func (s *sampling) imported(space *explicit.Space) instance {
 }
 
 // instance implements method.
-func (s *sampling) instance(_ context.Context, m *compile.Model) (instance, error) {
-	return &sampled{sampling: s, model: m}, m.Samples()
+func (s *sampling) instance(_ context.Context, compiled *compile.Model) (instance, error) {
+	return &sampled{sampling: s, model: compiled}, compiled.Samples()
 }
 
 // sampled is an instance of which paths are sampled.

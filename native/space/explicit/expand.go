@@ -182,9 +182,9 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	w.current = state
 	if w.owners != nil {
 		moves := batch.Moves[w.readChoices:]
-		owner, err := w.owners.ofState(w.currentState, numChoices, func(i int) owned {
+		owner, err := w.owners.stateOwner(w.currentState, numChoices, func(i int) ownedChoice {
 			move := &w.moves[moves[i]]
-			return owned{move.Action, move.Module, move.Commands}
+			return ownedChoice{move.Action, move.Module, move.Commands}
 		})
 		if err != nil {
 			return err

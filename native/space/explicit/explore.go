@@ -169,12 +169,12 @@ func sparseKind(modelType syntax.ModelType) sparse.Kind {
 
 // hasIntervals reports whether the probabilities of a model are intervals. Their bounds are always
 // kept as fractions.
-func hasIntervals(m *compile.Model) bool {
-	return m.Program().Type == syntax.IDTMC || m.Program().Type == syntax.IMDP
+func hasIntervals(compiled *compile.Model) bool {
+	return compiled.Program().Type == syntax.IDTMC || compiled.Program().Type == syntax.IMDP
 }
 
 // game reports whether states have owners.
-func game(m *compile.Model) bool { return m.Program().Type == syntax.SMG }
+func game(compiled *compile.Model) bool { return compiled.Program().Type == syntax.SMG }
 
 // batchStates is the largest number of states in a batch.
 const batchStates = 512
