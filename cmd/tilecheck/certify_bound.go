@@ -26,7 +26,8 @@ func gameCertificates() map[string]gameCertificate {
 	}
 }
 
-// certificateText returns the text of a certificate, decompressed if it is compressed, and the check if it is about the game 2048.
+// certificateText returns the text of a certificate, decompressed if the file is compressed. check is not nil if the certificate is about the
+// game 2048.
 func certificateText(file io.Reader) (text *bufio.Reader, check gameCertificate, err error) {
 	text = bufio.NewReader(file)
 	if start, _ := text.Peek(2); bytes.Equal(start, []byte{0x1f, 0x8b}) { // the first bytes of a gzip file
@@ -44,7 +45,8 @@ func certificateText(file io.Reader) (text *bufio.Reader, check gameCertificate,
 	return text, nil, nil
 }
 
-// checkBound checks a certificate of bound --certificate. The second result says what it was made from. The error is one of ctx.
+// checkBound checks a certificate of bound --certificate. The second result is a note about the strategy behind the certificate. An invalid
+// certificate is an error in the first result; checkBound itself fails only if ctx ends.
 func checkBound(ctx context.Context, text io.Reader) (certify.Result, string, error) {
 	checked, err := induced.CheckCertificate(ctx, text)
 	switch {
@@ -64,7 +66,7 @@ func checkBound(ctx context.Context, text io.Reader) (certify.Result, string, er
 	}, fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Entries, "board"), boards, checked.Strategy), nil
 }
 
-// checkGuarantee checks a certificate of solve --certificate. It is a gameCertificate.
+// checkGuarantee checks a certificate of solve --certificate, as checkBound does.
 func checkGuarantee(ctx context.Context, text io.Reader) (certify.Result, string, error) {
 	checked, err := tiles.CheckGuarantee(ctx, text)
 	switch {
