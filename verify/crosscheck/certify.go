@@ -142,8 +142,9 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	return upperBound
 }
 
-// judgeAllStates compares the values that an engine gives for all states with the proven bounds in the certificate, and tries whether these values,
-// widened, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give the values.
+// judgeAllStates compares the values that an engine gives for all states with the proven bounds of the certificate. It also checks whether these
+// values, widened by a constant, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give values of
+// all states.
 func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
 	run := comparison.engineRuns[engine]
 	valuer, ok := runner.As[StateValuer](run.Engine)
@@ -215,7 +216,7 @@ func (e *engineRun) computesFractions() bool {
 	return e.model.plan.Job.Numeric.Accuracy == result.Exact
 }
 
-// text describes what is proven about an answer. truth is the proven interval; nil if the answer is true or false.
+// text says in words what the proof shows about an answer. truth is the proven interval; nil if the answer is true or false.
 func (p *Proof) text(truth *result.Interval) string {
 	switch {
 	case p.Refuted && truth == nil:

@@ -42,8 +42,8 @@ type Difference struct {
 	What  string // what differs: "choice [left], to (x=2,y=0)"
 	// First and Second are the values in the first and in the second space.
 	First, Second string
-	// Made are the commands, labels or rewards of the models that cause the difference.
-	Made []Origin
+	// Origins are the commands, labels or rewards of the models that cause the difference.
+	Origins []Origin
 }
 
 // Origin is a place in a model: a command, unless What names something else.
@@ -302,7 +302,7 @@ func (d *spaceComparison) stateList(states []int32) string {
 // compareStates compares the choices, labels and rewards of the states one after another, and returns the first difference. The states of the
 // first space are in breadth-first order, so while no difference was found, the second space has every state seen so far.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
-	extras, difference, err := d.newLabelsAndRewards()
+	labelsAndRewards, difference, err := d.pairLabelsAndRewards()
 	if difference != nil || err != nil {
 		return difference, err
 	}
@@ -316,7 +316,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		}
 		difference, pairs := d.compareChoices(i, int(j))
 		if difference == nil {
-			difference = extras.compare(i, int(j), pairs)
+			difference = labelsAndRewards.compare(i, int(j), pairs)
 		}
 		if difference != nil {
 			difference.State = d.stateText(int32(i))

@@ -138,7 +138,7 @@ func newDifferenceRecord(diagnosis *Diagnosis) differenceRecord {
 	record := differenceRecord{First: diagnosis.First, Second: diagnosis.Second, Constants: diagnosis.Constants, Error: result.NewFailureRecord(diagnosis.Err)}
 	if difference := diagnosis.Difference; difference != nil {
 		record.Kind, record.State, record.What, record.InFirst, record.InSecond = difference.Kind, difference.State, difference.What, difference.First, difference.Second
-		for _, origin := range difference.Made {
+		for _, origin := range difference.Origins {
 			record.Made = append(record.Made, originRecord{origin.Model, origin.File, origin.Pos.Line, origin.Pos.Col, origin.What, origin.Action, origin.Enabled})
 		}
 	}

@@ -112,7 +112,8 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// expectedRange parses the expected value, whose every number meets the expectation: an interval, a number, a fraction, or an expression over constants.
+// expectedRange parses the expected value: an interval, a number, a fraction, or an expression over constants. It returns the interval of the values
+// that meet the expectation.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
 	if intervalPattern.MatchString(text) {
@@ -204,8 +205,8 @@ func (e *Expectation) compareDistance(got float64, want interval.Interval, relat
 	return nil
 }
 
-// scale returns the number to which a relative error is relative: the larger absolute value of the two ends of the expected interval. If that is infinite, it is the
-// absolute value of the end that is nearer to got.
+// scale returns the number to which a relative error refers: the larger absolute value of the two ends of the expected interval. If an end is
+// infinite, it is the absolute value of the end that is nearer to got.
 func scale(want interval.Interval, got float64) float64 {
 	larger := max(math.Abs(want.Lo), math.Abs(want.Hi))
 	switch {
