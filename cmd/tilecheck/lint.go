@@ -234,7 +234,8 @@ func checkProperties(model *sema.Model, sources []lint.Source) error {
 // lacksConstants reports whether an error of program comes from constants without values, for which --const gives none either.
 func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
 	_, isErrorList := err.(syntax.ErrorList)
-	return isErrorList && len(model.Undefined()) > 0 && len(c.Const) == 0
+	_, isWrongDefinition := errors.AsType[*sema.DefinitionError](err)
+	return isErrorList && !isWrongDefinition && len(model.Undefined()) > 0 && len(c.Const) == 0
 }
 
 // lintStates returns the findings about the reachable states of a program, and adds notes about the search to results.
@@ -269,9 +270,6 @@ func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
 		return nil, err
 	}
 	experiment, err := model.Experiment(nil, nil, defs)
-	if definition, ok := errors.AsType[*sema.DefinitionError](err); ok {
-		return nil, definition
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -304,13 +302,18 @@ func (c *lintCmd) write(env *environment, results *lintResult) error {
 	if results.silenced > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("warnings that comments silence: %d", results.silenced))
 	}
-	if len(out.Rows) == 0 && !c.Format.Machine() {
-		var text bytes.Buffer
-		for _, note := range out.Notes {
-			table.Paragraph(&text, note, env.reportOptions().Width)
-		}
-		_, err := env.stdout.Write(text.Bytes())
-		return err
+	return env.writeRowsOrNotes(out.DropEmpty(), c.Format)
+}
+
+// writeRowsOrNotes prints a table. Without rows it prints only the notes, because a header with nothing below it says less; programs get an empty list.
+func (e *environment) writeRowsOrNotes(out *table.Table, format table.Format) error {
+	if len(out.Rows) > 0 || format.Machine() {
+		return out.Write(e.stdout, format, e.reportOptions())
 	}
-	return out.DropEmpty().Write(env.stdout, c.Format, env.reportOptions())
+	var text bytes.Buffer
+	for _, note := range out.Notes {
+		table.Paragraph(&text, note, e.reportOptions().Width)
+	}
+	_, err := e.stdout.Write(text.Bytes())
+	return err
 }

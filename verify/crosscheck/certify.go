@@ -52,26 +52,31 @@ const certifiedWidth = 1e-10
 // proveRows proves the true value of every property and judges the answers by it. Package certify checks the proofs, so they do not depend on the
 // code that found them.
 func (c *comparison) proveRows(ctx context.Context) {
-	reference := c.models[0]
-	for i, instance := range reference.instances {
-		var prover *prove.Prover
-		space, spaceErr := instance.Exact(ctx)
-		if spaceErr == nil {
-			prover, spaceErr = prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
-		}
+	for i, instance := range c.models[0].instances {
+		space, prover, proverErr := newProver(ctx, instance)
 		for _, row := range c.rowsToCheck {
 			if row.instance != i {
 				continue
 			}
-			err := spaceErr
+			err := proverErr
 			if err == nil {
 				err = row.prove(ctx, c, prover, space)
 			}
 			if err != nil {
-				row.Notes = append(row.Notes, "no certificate: "+check.Failure(err, reference.plan.Job.File, syntax.Pos{}).Message)
+				row.Notes = append(row.Notes, "no certificate: "+check.Failure(err, c.models[0].plan.Job.File, syntax.Pos{}).Message)
 			}
 		}
 	}
+}
+
+// newProver returns the exact state space of a model, and a prover for it.
+func newProver(ctx context.Context, instance *instance) (*explicit.Space, *prove.Prover, error) {
+	space, err := instance.Exact(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	prover, err := prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
+	return space, prover, err
 }
 
 // prove proves the true value of one property with prover, and judges the answers of all engines by it.

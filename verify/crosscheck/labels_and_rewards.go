@@ -81,7 +81,8 @@ func (v *view) deadlocks() *sparse.Set {
 	return v.model.Deadlocks
 }
 
-// pairRewards pairs reward structures with the same name; structures without a name are paired in their order.
+// pairRewards pairs reward structures with the same name; structures without a name are paired in their order. bothComplete says that both spaces
+// have all reward structures of their models; then one that only one space has is a difference.
 func (e *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 	firstRewards, secondRewards := e.first.Space.Program().Rewards, e.second.Space.Program().Rewards
 	paired := make([]bool, len(secondRewards))
@@ -90,24 +91,28 @@ func (e *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 		for match < len(secondRewards) && (paired[match] || secondRewards[match].Name != firstRewards[i].Name) {
 			match++
 		}
-		if match == len(secondRewards) {
-			if bothComplete {
-				return missing(Rewards, rewardName(firstRewards, i), true), nil
+		switch {
+		case match < len(secondRewards):
+			paired[match] = true
+			if err := e.addRewardPair(i, match); err != nil {
+				return nil, err
 			}
-			continue
+		case bothComplete:
+			return missing(Rewards, rewardName(firstRewards, i), true), nil
 		}
-		paired[match] = true
-		firstValues, firstErr := e.first.rewardValues(i)
-		secondValues, secondErr := e.second.rewardValues(match)
-		if err := cmp.Or(firstErr, secondErr); err != nil {
-			return nil, err
-		}
-		e.rewards = append(e.rewards, rewardPair{index: i, first: firstValues, second: secondValues})
 	}
 	if surplus := len(secondRewards) - len(firstRewards); bothComplete && surplus > 0 {
 		return missing(Rewards, strconv.Itoa(surplus)+" more", false), nil
 	}
 	return nil, nil
+}
+
+// addRewardPair adds a pair of reward structures, given by their indices in the two spaces.
+func (e *labelsAndRewards) addRewardPair(first, second int) error {
+	firstValues, firstErr := e.first.rewardValues(first)
+	secondValues, secondErr := e.second.rewardValues(second)
+	e.rewards = append(e.rewards, rewardPair{index: first, first: firstValues, second: secondValues})
+	return cmp.Or(firstErr, secondErr)
 }
 
 // rewardName names a reward structure by its name or its number.

@@ -171,29 +171,37 @@ func (c *comparison) markUnchecked(reason string) {
 	}
 }
 
-// restore fills the rows and strict checks of a part.
-func (record *partRecord) restore(comparison *comparison) error {
-	rows := comparison.rowsOfTasks(record.piece.First, record.piece.End)
-	if len(record.Rows) != len(rows) {
-		return fmt.Errorf("found %d answers, want %d", len(record.Rows), len(rows))
+// restore fills the rows of a part, and the strict checks if the part has them.
+func (x *partRecord) restore(comparison *comparison) error {
+	rows := comparison.rowsOfTasks(x.piece.First, x.piece.End)
+	if len(x.Rows) != len(rows) {
+		return fmt.Errorf("found %d answers, want %d", len(x.Rows), len(rows))
 	}
 	for i, row := range rows {
-		if err := record.Rows[i].restore(row); err != nil {
+		if err := x.Rows[i].restore(row); err != nil {
 			return err
 		}
 	}
-	if record.piece.First > 0 || record.piece.End == 0 {
-		return nil
+	if x.piece.First > 0 || x.piece.End == 0 {
+		return nil // the part with the first row has the checks
 	}
-	for _, model := range comparison.models {
+	return x.restoreChecks(comparison.models)
+}
+
+// restoreChecks fills the strict checks of the models under all valuations.
+func (x *partRecord) restoreChecks(models []*plannedModel) error {
+	var checks []*ModelCheck
+	for _, model := range models {
 		for _, instance := range model.instances {
-			if len(record.Models) == 0 {
-				return errors.New("found fewer checks than models")
-			}
-			if err := record.Models[0].restore(&instance.check); err != nil {
-				return err
-			}
-			record.Models = record.Models[1:]
+			checks = append(checks, &instance.check)
+		}
+	}
+	if len(x.Models) < len(checks) {
+		return errors.New("found fewer checks than models")
+	}
+	for i, check := range checks {
+		if err := x.Models[i].restore(check); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -281,16 +281,8 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 	if err != nil {
 		return nil, err
 	}
-	if progress != nil { // all cells have the same property, so progress names the cell
-		plan = plan.WithOutputs(func(outputs *runner.Outputs) {
-			outputs.Progress = func(cellProgress runner.Progress) {
-				cellProgress.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
-				if len(cells) > 1 {
-					cellProgress.Property = cells[0].strategy
-				}
-				progress(cellProgress)
-			}
-		})
+	if progress != nil {
+		plan = plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = namedProgress(cells, progress) })
 	}
 	verdicts, err := engine.Check(ctx, plan)
 	if err != nil {
@@ -305,6 +297,19 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 		}
 	}
 	return verdicts, nil
+}
+
+// namedProgress returns a function that reports progress under the names of the cells. All cells have the same property, so the property would not
+// tell them apart.
+func namedProgress(cells []cell, report func(runner.Progress)) func(runner.Progress) {
+	name := cells[0].strategy
+	if len(cells) == 1 {
+		name = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
+	}
+	return func(progress runner.Progress) {
+		progress.Property = name
+		report(progress)
+	}
 }
 
 // Agreement says how the verdicts of several engines compare.

@@ -92,14 +92,16 @@ type (
 		Type  string
 		Files []struct {
 			File     string
-			Original stringOrList `json:"original-file"`
-			Fixed    []parameter  `json:"file-parameter-values"`
-			Open     []struct {
-				Values  []parameter
-				States  []struct{ Number json.RawMessage }
-				Results []json.RawMessage
-			} `json:"open-parameter-values"`
+			Original stringOrList     `json:"original-file"`
+			Fixed    []parameter      `json:"file-parameter-values"`
+			Open     []indexValuation `json:"open-parameter-values"`
 		}
+	}
+	// indexValuation has the values of the open constants of a model, its number of states, and its reference results.
+	indexValuation struct {
+		Values  []parameter
+		States  []struct{ Number json.RawMessage }
+		Results []json.RawMessage
 	}
 	parameter struct {
 		Name  string
@@ -122,7 +124,7 @@ func (n *stringOrList) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// addModel adds the cases in the index file of a model. The index of a whole benchmark set, which is a JSON list, is skipped.
+// addModel adds the cases in the index file of a model. It skips the index of a whole benchmark set, which is a JSON list.
 func (d *discovery) addModel(name string) error {
 	src, err := limited.ReadFile(d.fsys, name, maxIndex)
 	if err != nil {
@@ -138,24 +140,29 @@ func (d *discovery) addModel(name string) error {
 	searchFrom := 0 // the results appear in the text in this order
 	for _, file := range index.Files {
 		model, props := d.chooseFiles(path.Dir(name), file.File, file.Original)
+		run := suite.Run{Dir: path.Dir(name), Model: model, Props: props}
 		undefined := d.undefinedConstants(model, props)
 		for _, valuation := range file.Open {
-			states := int64(unknownStates)
-			if len(valuation.States) > 0 && (json.Unmarshal(valuation.States[0].Number, &states) != nil || states <= 0) {
-				states = unknownStates
-			}
-			run := suite.Run{Dir: path.Dir(name), Model: model, Props: props}
 			consts := definitions(slices.Concat(file.Fixed, valuation.Values), undefined)
 			for _, raw := range valuation.Results {
 				offset := searchFrom + max(bytes.Index(src[searchFrom:], raw), 0)
 				searchFrom = offset + len(raw)
-				if err := d.addCase(name, src, offset, raw, states, run, consts); err != nil {
+				if err := d.addCase(name, src, offset, raw, valuation.numStates(), run, consts); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// numStates returns the number of states of the model under a valuation of its constants, or unknownStates.
+func (v *indexValuation) numStates() int64 {
+	states := int64(unknownStates)
+	if len(v.States) == 0 || json.Unmarshal(v.States[0].Number, &states) != nil || states <= 0 {
+		return unknownStates
+	}
+	return states
 }
 
 // addCase adds the case of one reference result, which begins at an offset of the index file. If the case cannot be run, it only counts it.

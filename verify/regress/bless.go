@@ -193,17 +193,22 @@ func (b *blesser) keptInstances(ctx context.Context, test *loadedTest) map[*prop
 	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
 	run.execute(ctx)
 	b.addFailing(run.runResults)
-	for i := range run.instanceResults {
-		instance := test.instances[i]
-		fails := run.instanceResults[i].Outcome == report.TestFailed
-		isWritable := instance.choiceErr == nil && instance.extraPlace == ""
-		if b.opt.Update && fails && isWritable {
+	for i, instance := range test.instances[:len(run.instanceResults)] {
+		result := run.instanceResults[i : i+1]
+		switch {
+		case b.isReplaced(instance, &result[0]):
 			kept[instance] = false
-		} else if instance.selected && kept[instance] {
-			b.addFailing(run.instanceResults[i : i+1])
+		case instance.selected && kept[instance]:
+			b.addFailing(result)
 		}
 	}
 	return kept
+}
+
+// isReplaced reports whether Update replaces the annotation of an instance: it fails, and is in a file that can be changed.
+func (b *blesser) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
+	isWritable := instance.choiceErr == nil && instance.extraPlace == ""
+	return b.opt.Update && result.Outcome == report.TestFailed && isWritable
 }
 
 // addFailing records the results that fail.
@@ -244,24 +249,16 @@ func (b *blesser) settings(step blessStep) func(*runner.Settings) {
 // fractions, with bounds and, where the model has too many states, by sampling.
 func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
-	exceededLimit := make(map[*propertyInstance]bool) // instances that exceeded a limit of the last step
+	exceededLimit := make(map[*propertyInstance]bool) // a limit of the last step
 	for step := byFractions; step <= bySampling; step++ {
-		unsolvedInstances := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
+		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
 			return proposals[instance].value != "" || step == bySampling && !exceededLimit[instance]
 		})
-		if len(unsolvedInstances) == 0 {
+		if len(unsolved) == 0 {
 			break
 		}
-		for instance, verdict := range b.checkWith(ctx, test, unsolvedInstances, b.settings(step)) {
-			proposed := b.proposalFor(&verdict, step)
-			if test.switches.Exact && strings.HasPrefix(proposed.value, "[") {
-				proposed = proposal{origin: "fractions are asked for (-exact), and the value has none"}
-			}
-			if proposed.value == "" && step > byFractions {
-				proposed.origin = cmp.Or(proposed.origin, proposals[instance].origin)
-			}
-			proposed.exact = step == byFractions
-			proposals[instance] = proposed
+		for instance, verdict := range b.checkWith(ctx, test, unsolved, b.settings(step)) {
+			proposals[instance] = b.proposalAfter(proposals[instance], test, &verdict, step)
 			exceededLimit[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
 		}
 	}
@@ -269,6 +266,20 @@ func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances
 		b.dropContradictedFractions(ctx, test, proposals)
 	}
 	return proposals
+}
+
+// proposalAfter returns the proposal for a verdict of a step. Without a value it keeps the reason that the earlier step gave, unless the new step
+// gives one.
+func (b *blesser) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, step blessStep) proposal {
+	proposed := b.proposalFor(verdict, step)
+	if test.switches.Exact && strings.HasPrefix(proposed.value, "[") {
+		proposed = proposal{origin: "fractions are asked for (-exact), and the value has none"}
+	}
+	if proposed.value == "" && step > byFractions {
+		proposed.origin = cmp.Or(proposed.origin, earlier.origin)
+	}
+	proposed.exact = step == byFractions
+	return proposed
 }
 
 // dropContradictedFractions removes values that were computed with fractions if the default method contradicts them, because one of the two
