@@ -137,6 +137,11 @@ func (benchReportCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
+func (rerunCmd) Help() string {
+	return "docs/artifact.md shows records end to end.\n\n" + examples("tilecheck rerun record", "tilecheck rerun record --format json")
+}
+
+// Help returns the examples in the help of the command.
 func (blessCmd) Help() string {
 	return examples("tilecheck bless suite", "tilecheck bless suite --update --yes")
 }
