@@ -132,6 +132,12 @@ func (benchCompareCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
+func (benchTasksCmd) Help() string {
+	return "packaging/benchexec has the tool-info module and a benchmark definition.\n\n" +
+		examples("tilecheck bench tasks suite --dir tasks", "tilecheck bench tasks examples --dir tasks")
+}
+
+// Help returns the examples in the help of the command.
 func (benchReportCmd) Help() string {
 	return examples("tilecheck bench report results.jsonl", "tilecheck bench report results.jsonl -o results.html")
 }
