@@ -34,7 +34,7 @@ type checkCmd struct {
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
+	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc, sprt or splitting):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
@@ -213,6 +213,14 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if err != nil {
 		return job, err
 	}
+	if method == runner.Splitting {
+		if c.Engine != native.Name {
+			return job, usageError("--method splitting is for the native engine, found --engine %s", c.Engine)
+		}
+		if err := env.refuseFlags(true, "with --method splitting", "shard", "max-reward"); err != nil {
+			return job, err
+		}
+	}
 	if job, err = c.jobFlags.job(env); err != nil {
 		return job, err
 	}
@@ -223,7 +231,7 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if job.Numeric, err = c.numeric(c.Workers); err != nil {
 		return job, err
 	}
-	if simulation := &job.Simulation; simulation.Width > 0 && simulation.Samples == 0 && job.Method != runner.SPRT && !env.quiet {
+	if simulation := &job.Simulation; simulation.Width > 0 && simulation.Samples == 0 && job.Method != runner.SPRT && job.Method != runner.Splitting && !env.quiet {
 		samplesFor := stats.MostSamples
 		if simulation.Valid {
 			samplesFor = stats.MostValidSamples

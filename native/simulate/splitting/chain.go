@@ -3,11 +3,13 @@ package splitting
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/result"
 )
 
 // status says whether a state decides a path.
@@ -51,6 +53,10 @@ func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monito
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if program := model.Program(); len(initial) > 1 {
+		message := fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial))
+		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Pos: program.Init.Pos(), Message: message}
 	}
 	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: f, initial: initial[0]}
 	if c.right, err = model.Evaluator(monitor.Right); err != nil {
