@@ -22,7 +22,7 @@ const Method = "splitting"
 
 const (
 	// planned is the number of replications from which the number of the others is computed; they do not count.
-	planned = 20
+	planned = 50
 	// leastReplications and mostReplications limit the number of replications that is computed.
 	leastReplications = 50
 	mostReplications  = 100_000
@@ -147,7 +147,7 @@ func (c *check) replications(ctx context.Context) (int64, error) {
 		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", plan.positive, planned)}
 	}
 	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*mean)
-	const reserve = 1.2 // the variance is that of few replications
+	const reserve = 1.3 // the variance is that of few replications
 	quantile := stats.StudentQuantile(c.confidence(), planned-1)
 	wanted := math.Ceil(reserve * plan.moments.Variance() * math.Pow(quantile/halfWidth, 2))
 	if wanted > mostReplications {
