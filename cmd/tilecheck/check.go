@@ -34,7 +34,7 @@ type checkCmd struct {
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc, sprt or splitting):"`
+	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc, sprt; splitting for rare events):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
