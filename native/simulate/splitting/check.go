@@ -28,6 +28,8 @@ const (
 	mostReplications  = 100_000
 	// relativeHalfWidth is the half-width that is aimed at, relative to the estimate.
 	relativeHalfWidth = 0.05
+	// mostProbable is the greatest estimate. Estimates near one are skewed to the left, and many are equal.
+	mostProbable = 0.1
 	// greatestShare is the share of the sum of all estimates that one replication may have.
 	greatestShare = 0.1
 )
@@ -170,6 +172,10 @@ func (e *estimates) trusted() error {
 	n, sum := e.moments.Count(), e.moments.Mean()*float64(e.moments.Count())
 	message := ""
 	switch {
+	case e.moments.Mean() > mostProbable:
+		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", e.moments.Mean(), mostProbable)}
+	case e.moments.Mean() > 0 && e.moments.Variance() == 0:
+		message = fmt.Sprintf("the estimates of %d replications are equal", n)
 	case n < leastReplications/2:
 		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", n, leastReplications/2)
 	case e.positive < n/2:

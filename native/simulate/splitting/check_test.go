@@ -43,7 +43,7 @@ func TestRefused(t *testing.T) {
 		{gambler, "P=? [ F[2,5] x=3 ]", "found a lower bound"},
 		{gambler + ` rewards "r" true : 1; endrewards`, "R=? [ F x=70 ]", "found a reward"},
 		{gambler, "P=? [ F x=1 ]", "not rare"},
-		{gambler, "P=? [ F x>70 ]", "no path to the target"},
+		{gambler, "P=? [ F x>70 ]", "cannot be reached"},
 		{late, "P=? [ F<=8 y=1 ]", "does not lead to the target"},
 	} {
 		rare := &rareEvent{model: test.model, property: test.property}
