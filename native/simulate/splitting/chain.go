@@ -45,8 +45,8 @@ type chain struct {
 	initial     []int32
 }
 
-// maxKept is the number of states above which a chain forgets them between two replications.
-const maxKept = 1 << 20
+// maxKept is the number of states above which a chain forgets them between two paths.
+const maxKept = 1 << 18
 
 // newChain returns the chain of a model with its initial state.
 func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, f *importance) (*chain, error) {

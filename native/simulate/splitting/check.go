@@ -122,7 +122,7 @@ func (c *check) objective() (*simulate.Objective, error) {
 		return nil, refuse("the operator X")
 	case !objective.Query():
 		return nil, refuse("a bounded property")
-	case monitor.Low > 0:
+	case monitor.Low > 0 || monitor.LowStrict:
 		return nil, refuse("a lower bound")
 	}
 	return objective, nil
@@ -234,11 +234,6 @@ type worker struct {
 func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) {
 	var out []replication
 	for i := range n {
-		if len(w.chain.nodes) > maxKept {
-			if err := w.chain.reset(); err != nil {
-				return out, err
-			}
-		}
 		w.random = compile.NewStream(w.check.options.Seed, uint64(w.first+first+i))
 		estimate, err := w.replicate(ctx, w.check.levels)
 		if err != nil {

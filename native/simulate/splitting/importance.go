@@ -144,7 +144,7 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (ended bool, 
 		if g.chain.nodes[n].status != undecided || g.expanded[v] >= perVertex {
 			continue
 		}
-		if next >= limit || len(g.chain.nodes) > 10*limit {
+		if next >= limit || len(g.chain.nodes) > 5*limit {
 			return false, nil
 		}
 		if next%1024 == 0 && ctx.Err() != nil {
