@@ -162,6 +162,9 @@ type Numeric struct {
 	// Reduce checks each property on the quotient by bisimulation. Verdicts have the
 	// size of the quotient. Only the embedded engine reads it.
 	Reduce bool
+	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules.
+	// Verdicts have the size of that space. Only the embedded engine reads it.
+	Symmetry bool
 }
 
 // Simulation has the parameters of the statistical methods. Zero means not given. As in

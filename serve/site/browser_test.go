@@ -42,7 +42,7 @@ type person struct {
 	asked    int    // how often the browser asked whether to leave the page
 }
 
-// each runs a test in the server and in the playground, beside other tests: each has a browser of its own, and waits most of the time.
+// each runs a test in the server and in the playground, beside other tests: each has a window of its own, and waits most of the time.
 func each(t *testing.T, f func(p *person)) {
 	chromium := browser(t)
 	t.Parallel()
@@ -158,12 +158,48 @@ func give(files map[string][]byte) http.HandlerFunc {
 	}
 }
 
+// sharedBrowser starts a browser once for all tests, because a start takes seconds of processor time.
+type sharedBrowser struct {
+	once sync.Once
+	ctx  context.Context // of the first window, which no test uses
+	err  error
+	stop []context.CancelFunc
+}
+
+var running sharedBrowser
+
+// TestMain ends the browser that the tests share.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	running.close()
+	os.Exit(code)
+}
+
+// open returns the context of the browser, which it starts if it does not run.
+func (b *sharedBrowser) open(chromium string) (context.Context, error) {
+	b.once.Do(func() {
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
+			chromedp.WindowSize(1280, 900), chromedp.Flag("disable-background-networking", true))
+		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, stop := chromedp.NewContext(allocator)
+		b.ctx, b.stop, b.err = ctx, []context.CancelFunc{stop, stopAllocator}, chromedp.Do(ctx)
+	})
+	return b.ctx, b.err
+}
+
+func (b *sharedBrowser) close() {
+	for _, stop := range b.stop {
+		stop()
+	}
+}
+
+// visit opens the page in a new window. Its storage, cache and service workers are its own.
 func visit(t *testing.T, chromium, where, at string) *person {
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
-		chromedp.WindowSize(1280, 900), chromedp.Flag("disable-background-networking", true))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, err := running.open(chromium)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
