@@ -14,7 +14,7 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method method `help:"states (default; compare models: sim), sim: sample paths; ci, aci, apmc, sprt: as in PRISM; splitting: of rare events." placeholder:"METHOD"`
+	Method method `help:"states (default; compare models: sim); sampling: sim, ci, aci, apmc, sprt, splitting." placeholder:"METHOD"`
 }
 
 // method is the value of --method; empty if it is not given.
