@@ -82,6 +82,9 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 		if err != nil {
 			return err
 		}
+		if players != nil {
+			return usageError("%s is of a scheduler with a memory, which the choices of all players change, want one without a memory for --player", c.Scheduler)
+		}
 		text, err := induced.TextAs(syntax.DTMC)
 		if err != nil {
 			return err

@@ -107,11 +107,8 @@ func (a *abstraction) gameReach(f *automata.Formula, dir solve.Direction) (*numb
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	v, err := a.toNumbers(p.sides(a.evaluation, dir).Until(a.ctx, p.all(), p.states(automata.Accepted), a.opts))
-	if err != nil {
-		return nil, err
-	}
-	return p.project(v), nil
+	values, err := p.sides(a.evaluation, dir).Until(a.ctx, p.all(), p.states(automata.Accepted), a.opts)
+	return a.fromProduct(p, automatonMemory{&automatonReader{auto: p.auto, letters: a.letters}}, p.auto.Initial(), values, err)
 }
 
 // gameParity returns the value of a formula by its parity automaton.
@@ -137,8 +134,18 @@ func (a *abstraction) gameParity(f *automata.Formula, dir solve.Direction) (*num
 	for i, s := range p.pairs {
 		priority[i] = auto.Priority(s.auto)
 	}
-	v, err := a.toNumbers(p.sides(a.evaluation, dir).Parity(a.ctx, priority, a.opts))
+	values, err := p.sides(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
+	return a.fromProduct(p, memory, auto.Initial(), values, err)
+}
+
+// fromProduct returns the values of the states of the model, and records the strategies, from a solution on the product with an
+// automaton. err is that of the solution.
+func (a *abstraction) fromProduct(p *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values, err error) (*numbers, error) {
+	v, err := a.toNumbers(values, err)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.noteController(p, automaton, initial, values); err != nil {
 		return nil, err
 	}
 	return p.project(v), nil

@@ -14,16 +14,17 @@ import (
 // occurs infinitely often is even. priority has that of each state.
 //
 // Strategy improvement of both sides gives the bounds: a strategy of one side leaves an MDP of the other,
-// which is solved soundly. Fractions come from the maximizer alone.
+// which is solved soundly. Fractions come from the maximizer alone. If they are asked for, the strategies are those of the bounds.
 //
 // Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR
 // 2006); the case of parity games.
 func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Values, error) {
+	wanted := opts.Scheduler
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
 	priority = compressed(priority)
 	side := &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
 	lower, err := side.run()
-	if err != nil || opts.Exact {
+	if err != nil || opts.Exact && !wanted {
 		return lower, err
 	}
 	next := make([]int, len(priority))
@@ -31,10 +32,16 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 		next[s] = p + 1
 	}
 	other := NewGame(game.graph, game.maximizer.Complement())
-	side = &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
-	upper, err := side.run()
+	opponent := &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
+	upper, err := opponent.run()
 	if err != nil {
 		return nil, err
+	}
+	if wanted {
+		lower.Scheduler = game.combined(side.evaluated, opponent.evaluated)
+	}
+	if opts.Exact {
+		return lower, nil
 	}
 	for s, x := range upper.Lower {
 		lower.Upper[s] = oneMinus(x, math.Inf(1))
@@ -42,6 +49,15 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	lower.Sweeps += upper.Sweeps
 	lower.Converged = !lower.hasWideBounds(sparse.FullSet(game.graph.NumStates()), opts.epsilon())
 	return lower, nil
+}
+
+// combined returns the choices of both sides, from a strategy of each.
+func (game *Game) combined(maximizer, minimizer []uint32) []uint32 {
+	out := slices.Clone(minimizer)
+	for s := range game.maximizer.All() {
+		out[s] = maximizer[s]
+	}
+	return out
 }
 
 // compressed returns the priorities with the same order and parities, without those that do not occur.
@@ -81,7 +97,9 @@ type parityImprovement struct {
 	opts     Options
 	priority []int
 	strategy []uint32
-	values   *Values // of the last strategy
+	// values are those of the last strategy that was evaluated.
+	values    *Values
+	evaluated []uint32
 }
 
 // maxParityStrategies limits the strategies for bounds.
@@ -133,7 +151,7 @@ func (x *parityImprovement) evaluate() error {
 		}
 		values.Lower[s], values.Upper[s] = oneMinus(values.Upper[s], math.Inf(-1)), oneMinus(values.Lower[s], math.Inf(1))
 	}
-	x.values = values
+	x.values, x.evaluated = values, slices.Clone(x.strategy)
 	return nil
 }
 
