@@ -60,6 +60,8 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	switch {
 	case err != nil:
 		return err
+	case induced != nil && before.players != nil:
+		return usageError("%s is of a scheduler with a memory, which the choices of all players change, want one without a memory for --player", c.Scheduler)
 	case induced != nil:
 		return c.writeInduced(ctx, env, before.space, induced)
 	case c.Scheduler != "":

@@ -60,6 +60,58 @@ func fractions(t *testing.T, model string, flags ...string) []*big.Rat {
 	return values
 }
 
+// randomGame returns the text of a game of the players p and q.
+func randomGame(rng *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("smg\nplayer p [a] endplayer\nplayer q [b] endplayer\nmodule m\n s : [0..4];\n")
+	for s := range 5 {
+		action := []string{"a", "b"}[rng.IntN(2)]
+		if s > 2 && rng.IntN(3) > 0 {
+			fmt.Fprintf(&b, " [%s] s=%d -> true;\n", action, s)
+			continue
+		}
+		for range 1 + rng.IntN(3) {
+			denominator := 2 + rng.IntN(5)
+			fmt.Fprintf(&b, " [%s] s=%d -> 1/%d:(s'=%d) + %d/%[3]d:(s'=%[6]d);\n", action, s, denominator, rng.IntN(5), denominator-1, rng.IntN(5))
+		}
+	}
+	b.WriteString(" [a] false -> true;\n [b] false -> true;\nendmodule\nlabel \"odd\" = mod(s,2)=1;\n")
+	return b.String()
+}
+
+// TestRememberedGames: the strategies of both sides for LTL, which have a memory, leave a chain that has the value of the game.
+func TestRememberedGames(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 7))
+	formulas := []string{
+		"G F s=1", "F G \"odd\"", "(G F s=1) & (F G s!=2)", "(F s=3) & (G F s=1)", "(G F s=4) | (F G s<3)", "(F s=1) & (F s=2)", "!((F s=1) & (F s=3))",
+		"F (s=2 & (X s=1))", "(F<=3 s=2) | (G \"odd\")", "(s<3 U s=1) & (F s=4)", "(G F s=0) => (G F s=3)",
+	}
+	dir := t.TempDir()
+	model, chosen, left := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")
+	between := 0
+	for range needs.Some(250) {
+		text := randomGame(rng)
+		if err := os.WriteFile(model, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := formulas[rng.IntN(len(formulas))]
+		property := fmt.Sprintf("<<%s>> P%s=? [ %s ]", []string{"p", "p", "q", "q", "p,q"}[rng.IntN(5)], []string{"max", "min"}[rng.IntN(2)], f)
+		want := fractions(t, model, "--prop", property, "--export-scheduler", chosen)[0]
+		if code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "-o", left, "--quiet"); code != 0 {
+			t.Fatalf("%s%s: %s", text, property, stderr)
+		}
+		if got := fractions(t, left, "--prop", fmt.Sprintf("P=? [ %s ]", f))[0]; got == nil || want == nil || got.Cmp(want) != 0 {
+			t.Fatalf("%s%s: %v, the chain has %v", text, property, want, got)
+		}
+		if want.Sign() > 0 && !want.IsInt() {
+			between++
+		}
+	}
+	if between < 2 {
+		t.Errorf("only %d values are between zero and one", between)
+	}
+}
+
 // TestRememberedChains: the chain that a scheduler with a memory leaves, written as a model and
 // read again, has the value that was computed for the best scheduler; the chain of several
 // objectives has what was promised of each.

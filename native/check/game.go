@@ -108,11 +108,8 @@ func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) 
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := a.toNumbers(product.game(a.evaluation, dir).Until(a.ctx, product.all(), product.states(automata.Accepted), a.opts))
-	if err != nil {
-		return nil, err
-	}
-	return product.project(values), nil
+	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.all(), product.states(automata.Accepted), a.opts)
+	return a.fromProduct(product, automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}, product.auto.Initial(), values, err)
 }
 
 // gameParity returns the value of a formula, which it translates to a deterministic parity automaton.
@@ -138,8 +135,18 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	for i, s := range product.pairs {
 		priority[i] = auto.Priority(s.auto)
 	}
-	values, err := a.toNumbers(product.game(a.evaluation, dir).Parity(a.ctx, priority, a.opts))
+	values, err := product.game(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
+	return a.fromProduct(product, memory, auto.Initial(), values, err)
+}
+
+// fromProduct returns the values of the states of the model and records the strategies, from a solution on the product with an
+// automaton and the solution's error.
+func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values, err error) (*numbers, error) {
+	values, err := a.toNumbers(solution, err)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.noteController(product, automaton, initial, solution); err != nil {
 		return nil, err
 	}
 	return product.project(values), nil

@@ -41,8 +41,8 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 		err = noScheduler(property, property.X, "found a model with intervals, whose schedulers are not exported")
 	case c.bounds.space.Program().Type == syntax.POMDP:
 		err = noScheduler(property, property.X, "found a partially observable model, whose strategies are automata")
-	case c.bounds.space.Program().Type == syntax.SMG && needsMemory(op):
-		err = noScheduler(property, op.X, "found a game and a formula other than X, F, G, U, W or R of states, or F0, whose strategies need a memory and are not exported")
+	case c.bounds.space.Program().Type == syntax.SMG && op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached:
+		err = noScheduler(property, op.X, "found F0, whose strategies remember the reward so far and are not exported")
 	case c.bounds.space.Model().Kind != sparse.MDP:
 		err = noScheduler(property, property.X, "found a model without nondeterminism, which has no schedulers")
 	}
@@ -92,16 +92,6 @@ func operator(property *Property) (*logic.Formula, error) {
 		return formula, nil
 	}
 	return nil, noScheduler(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(formula.X))
-}
-
-// needsMemory reports whether the strategies of a stochastic game may need a memory for an operator, other than the number of
-// steps.
-func needsMemory(f *logic.Formula) bool {
-	if f.Kind == logic.Reward {
-		return f.Objective.Form == logic.ZeroUnlessReached
-	}
-	form := f.Path.Form
-	return form != logic.InitialState && form != logic.Next && form != logic.Until
 }
 
 // outermost describes the outermost operator of an expression that has no scheduler.

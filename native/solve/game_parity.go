@@ -14,16 +14,17 @@ import (
 // often is even. priority has the priority of each state.
 //
 // Strategy improvement of each side gives one of the bounds: if one side has a fixed strategy, the game is an MDP of the
-// other side, whose bounds are sound. Fractions come from strategy improvement of the maximizer alone.
+// other side, whose bounds are sound. Fractions come from the maximizer alone. With opts.Scheduler, the strategies are those of the bounds.
 //
 // Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR 2006); the case of
 // parity games.
 func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Values, error) {
+	wantsStrategies := opts.Scheduler
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
 	priority = compressPriorities(priority)
 	improvement := &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
 	lower, err := improvement.run()
-	if err != nil || opts.Exact {
+	if err != nil || opts.Exact && !wantsStrategies {
 		return lower, err
 	}
 	next := make([]int, len(priority))
@@ -31,10 +32,16 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 		next[s] = statePriority + 1
 	}
 	other := NewGame(game.graph, game.maximizer.Complement())
-	improvement = &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
-	upper, err := improvement.run()
+	opponent := &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
+	upper, err := opponent.run()
 	if err != nil {
 		return nil, err
+	}
+	if wantsStrategies {
+		lower.Scheduler = game.combineStrategies(improvement.evaluated, opponent.evaluated)
+	}
+	if opts.Exact {
+		return lower, nil
 	}
 	for s, value := range upper.Lower {
 		lower.Upper[s] = oneMinus(value, math.Inf(1))
@@ -42,6 +49,15 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	lower.Sweeps += upper.Sweeps
 	lower.Converged = !lower.hasWideBounds(sparse.FullSet(game.graph.NumStates()), opts.epsilon())
 	return lower, nil
+}
+
+// combineStrategies returns the choices of both sides, from a strategy of each.
+func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
+	strategies := slices.Clone(minimizer)
+	for s := range game.maximizer.All() {
+		strategies[s] = maximizer[s]
+	}
+	return strategies
 }
 
 // compressPriorities replaces priorities by small numbers with the same order and the same parities.
@@ -81,7 +97,9 @@ type parityImprovement struct {
 	opts     Options
 	priority []int
 	strategy []uint32
-	values   *Values // of the last strategy
+	// values are those of the last strategy that was evaluated.
+	values    *Values
+	evaluated []uint32
 }
 
 // maxParityStrategies limits the strategies for bounds.
@@ -133,7 +151,7 @@ func (improvement *parityImprovement) evaluate() error {
 		}
 		values.Lower[s], values.Upper[s] = oneMinus(values.Upper[s], math.Inf(-1)), oneMinus(values.Lower[s], math.Inf(1))
 	}
-	improvement.values = values
+	improvement.values, improvement.evaluated = values, slices.Clone(improvement.strategy)
 	return nil
 }
 
