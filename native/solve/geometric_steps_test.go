@@ -62,7 +62,7 @@ func TestGeometricSteps(t *testing.T) {
 			if c.reward == nil {
 				open = open.Minus(target)
 				sys.isProbability = true
-				sys.values.set(target, 1)
+				sys.values.setAll(target, 1)
 			}
 			var states []uint32
 			for s := range open.All() {

@@ -370,12 +370,12 @@ func TestModelView(t *testing.T) {
 		}
 		t.Logf("%s: first answer %v after it was asked for, %.2f s after the page was; %d bytes loaded", p.where, time.Since(begun), since/1000, p.sent)
 		if p.where == "playground" {
-			if compiled := must(program()); len(compiled.Module) > 5_400_000 {
-				t.Errorf("the program has %d bytes, want 5.4 MB at most", len(compiled.Module))
+			if compiled := must(program()); len(compiled.Module) > 5_000_000 {
+				t.Errorf("the program has %d bytes, want 5.0 MB at most", len(compiled.Module))
 			}
 		}
-		if p.sent > 5_500_000 { // with the page, which this server does not compress
-			t.Errorf("%d bytes were loaded, want 5.5 MB at most", p.sent)
+		if p.sent > 5_100_000 { // with the page, which this server does not compress
+			t.Errorf("%d bytes were loaded, want 5.1 MB at most", p.sent)
 		}
 		p.shoot("model")
 		p.named()

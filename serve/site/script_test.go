@@ -356,7 +356,7 @@ var script = []struct {
 		h.sees("the state is closed", `[...document.querySelectorAll('.details button')].some((b) => b.textContent === 'Expand')`)
 	}},
 	{"save the states", func(h hand) {
-		h.take("select[aria-label='Save the states']", "tra")
+		h.take("select[aria-label='Save']", "tra")
 		if text := h.saved("model.tra"); !strings.Contains(text, "\n7 12\n") {
 			h.t.Errorf("the states are %q", text)
 		}
