@@ -99,51 +99,119 @@ func (t *gameRunner) start() (game.Wide, error) {
 // playFrom plays a game from the board b, with the record of the game so far.
 func (t *gameRunner) playFrom(g Game, b game.Wide, onFrame func(Frame)) (Game, error) {
 	g.Won = t.match.won(b)
+	var err error
 	if onFrame != nil {
 		onFrame(Frame{Moved: b, Board: b})
+	} else if t.hasNarrowGames() && b.High == 0 {
+		b, err = t.playNarrow(&g, b.Low)
 	}
-	for t.match.PlayOn || !g.Won {
+	if err == nil {
+		b, err = t.playWide(&g, b, onFrame)
+	}
+	g.Max = max(g.Max, b.Max())
+	return g, err
+}
+
+// hasNarrowGames reports whether playNarrow can play the games: against chance by the rules, with a goal that no new tile reaches.
+func (t *gameRunner) hasNarrowGames() bool {
+	return t.wide == nil && t.match.Opponent == nil && !t.match.Published && (t.match.Goal == 0 || t.match.Goal > newTileMax)
+}
+
+// playNarrow is playWide for hasNarrowGames while no tile exceeds 32768. Random players take a sixth less time so. It returns the board from
+// which playWide goes on.
+func (t *gameRunner) playNarrow(g *Game, b game.Board) (game.Wide, error) {
+	goal := t.match.Goal
+	if goal > game.MaxExponent {
+		goal = 0 // it is on no Board
+	}
+	for !t.ended(g) {
+		legal := t.rules.Legal(b)
+		if legal == 0 || t.stop.Load() {
+			break // playWide finds the same
+		}
+		dir, err := t.player.Choose(b, legal, t.choices.rng)
+		if err != nil && errors.Is(err, game.ErrOverflow) {
+			dir, err = t.askDowngraded(game.Wide{Low: b}, legal)
+		}
+		if err == nil && !legal.Has(dir) {
+			err = illegalMove(game.Wide{Low: b}, dir, legal)
+		}
+		if err != nil {
+			return game.Wide{Low: b}, t.playerError(g, err)
+		}
+		next, score, err := t.rules.Move(b, dir)
+		if err != nil { // a tile of 65536
+			_, after, err := t.applyMove(g, game.Wide{Low: b}, dir)
+			return after, err
+		}
+		t.countMove(g, score)
+		if goal > 0 && !g.Won && next.AtLeast(goal) {
+			g.Won, g.WinMoves = true, g.Moves
+			if !t.match.PlayOn {
+				return game.Wide{Low: next}, nil
+			}
+		}
+		b = t.rules.AddRandom(next, t.spawns.rng)
+		g.Spawns++
+	}
+	return game.Wide{Low: b}, nil
+}
+
+// playWide plays a game from the board b and returns its last board.
+func (t *gameRunner) playWide(g *Game, b game.Wide, onFrame func(Frame)) (game.Wide, error) {
+	for !t.ended(g) {
 		legal := t.rules.LegalWide(b)
 		if legal == 0 {
 			break
 		}
 		if t.stop.Load() {
-			return g, errStopped
+			return b, errStopped
 		}
-		next, dir, score, err := t.chooseMove(b, legal)
+		dir, err := t.chooseMove(b, legal)
 		if err != nil {
-			if g.Overflow = errors.Is(err, game.ErrOverflow); g.Overflow {
-				break
-			}
-			if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-				return g, errStopped // an external player that was ended
-			}
-			return g, fmt.Errorf("game %d of %s: %w", g.Index, t.spec, err)
+			return b, t.playerError(g, err)
 		}
-		if t.shield != nil && t.shield.Acted() {
-			g.Acts++
+		moved, after, err := t.applyMove(g, b, dir)
+		if err != nil {
+			return b, err
 		}
-		if b, err = t.applyMove(&g, next, score); err != nil {
-			return g, fmt.Errorf("game %d of %s: %w", g.Index, t.spec, err)
-		}
-		if onFrame != nil {
-			onFrame(Frame{Moves: g.Moves, Dir: dir, Moved: next, Board: b, Score: g.Score})
+		if b = after; onFrame != nil && !g.Overflow {
+			onFrame(Frame{Moves: g.Moves, Dir: dir, Moved: moved, Board: b, Score: g.Score})
 		}
 	}
-	g.Max = max(g.Max, b.Max())
-	return g, nil
+	return b, nil
 }
 
-// chooseMove asks the player for a move and applies it to b.
-func (t *gameRunner) chooseMove(b game.Wide, legal game.Moves) (next game.Wide, dir game.Dir, score int, err error) {
-	if dir, err = t.ask(b, legal); err != nil {
-		return b, dir, 0, err
+// ended reports whether a game ends although moves are legal.
+func (t *gameRunner) ended(g *Game) bool { return g.Won && !t.match.PlayOn || g.Overflow }
+
+// playerError returns the error of a game whose player returned err: none if the player ran out of room on the board, which ends the game.
+func (t *gameRunner) playerError(g *Game, err error) error {
+	switch {
+	case errors.Is(err, game.ErrOverflow):
+		g.Overflow = true
+		return nil
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return errStopped // an external player that was ended
 	}
-	if !legal.Has(dir) {
-		return b, dir, 0, fmt.Errorf("board %v: the player moves %v, want one of %v", b, dir, legal)
+	return t.gameError(g, err)
+}
+
+func (t *gameRunner) gameError(g *Game, err error) error {
+	return fmt.Errorf("game %d of %s: %w", g.Index, t.spec, err)
+}
+
+// chooseMove asks the player for a move, which must be legal.
+func (t *gameRunner) chooseMove(b game.Wide, legal game.Moves) (game.Dir, error) {
+	dir, err := t.ask(b, legal)
+	if err == nil && !legal.Has(dir) {
+		err = illegalMove(b, dir, legal)
 	}
-	next, score, err = t.rules.MoveWide(b, dir)
-	return next, dir, score, err
+	return dir, err
+}
+
+func illegalMove(b game.Wide, dir game.Dir, legal game.Moves) error {
+	return fmt.Errorf("board %v: the player moves %v, want one of %v", b, dir, legal)
 }
 
 // ask returns the player's move. A player that knows tiles to 32768 sees a downgraded board if b has larger ones, or if the player saw a merge
@@ -187,26 +255,39 @@ func chooseDowngraded(b game.Wide, choose func(seen game.Board) error) error {
 // newTileMax is the exponent of the largest new tile: it can win when the goal is 4.
 const newTileMax = 2
 
-// applyMove counts a move that led to next, and adds the new tile unless the game ended with the move. It returns the new board.
-func (t *gameRunner) applyMove(g *Game, next game.Wide, score int) (game.Wide, error) {
-	g.Moves++
-	g.Score += int64(score)
-	t.checkWin(g, next)
-	if g.Won && !t.match.PlayOn {
-		return next, nil
-	}
-	b, err := t.addTile(next)
+// applyMove moves b in a direction and adds the new tile, unless the game ended with the move. It returns the boards before and after the
+// new tile.
+func (t *gameRunner) applyMove(g *Game, b game.Wide, dir game.Dir) (moved, after game.Wide, err error) {
+	moved, score, err := t.rules.MoveWide(b, dir)
 	if err != nil {
-		return next, err
+		return b, b, t.playerError(g, err)
+	}
+	t.countMove(g, score)
+	t.checkWin(g, moved)
+	if t.ended(g) {
+		return moved, moved, nil
+	}
+	after, err = t.addTile(moved)
+	if err != nil {
+		return moved, moved, t.gameError(g, err)
 	}
 	g.Spawns++
 	if t.match.Published { // the next move may remove the largest tile
-		g.Max = max(g.Max, b.Max())
+		g.Max = max(g.Max, after.Max())
 	}
 	if t.match.Goal <= newTileMax {
-		t.checkWin(g, b)
+		t.checkWin(g, after)
 	}
-	return b, nil
+	return moved, after, nil
+}
+
+// countMove counts a move.
+func (t *gameRunner) countMove(g *Game, score int) {
+	g.Moves++
+	g.Score += int64(score)
+	if t.shield != nil && t.shield.Acted() {
+		g.Acts++
+	}
 }
 
 // addTile adds the new tile that chance or the opponent chooses.

@@ -136,4 +136,4 @@ func (m Match) String() string {
 }
 
 // won reports whether the goal is on the board.
-func (m Match) won(b game.Wide) bool { return m.Goal > 0 && b.AtLeast(m.Goal) }
+func (m *Match) won(b game.Wide) bool { return m.Goal > 0 && b.AtLeast(m.Goal) }

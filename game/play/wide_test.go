@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/needs"
 )
 
 // TestReplayTo131072 replays a game on one row in which new tiles help: every one is a 4, next to the last tile, or where the row can slide.
@@ -102,6 +103,52 @@ func TestPlayBeyond32768(t *testing.T) {
 		if !g.Won || g.Overflow || g.WinMoves == 0 {
 			t.Errorf("%s: %+v, want 65536 reached", spec, g)
 		}
+	}
+}
+
+// TestNarrowGames compares games that are played on Boards as far as these suffice with the same games on Wide boards, as they are when frames are
+// wanted: to goals that are missed, reached or above a Board, with a player that runs out of room, and from boards where tiles of 32768 merge.
+func TestNarrowGames(t *testing.T) {
+	shape := game.Shape{Rows: 3, Cols: 3}
+	narrow, won, beyond := 0, 0, 0
+	for i := range needs.Some(2000) {
+		rng := rand.New(rand.NewPCG(40, uint64(i)))
+		m := Match{Shape: shape, Goal: []int{0, 2, 3, 6, 9, 15, 16, 17}[rng.IntN(8)], PlayOn: rng.IntN(2) == 0, Seed: 1}
+		values := make([]int, shape.Cells())
+		for cell := range values {
+			values[cell] = []int{0, 0, 2, 4, 64, 8192, 16384, 32768, 32768}[rng.IntN(9)]
+		}
+		start, err := shape.Wide(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := parse(t, m, []string{"random", "orthogonal", "expectimax:depth=1"}[rng.IntN(3)])
+		played := func(onFrame func(Frame)) Game {
+			r := wideRunner(t, m, s)
+			r.spawns.seek(uint64(i), 0, spawnStream)
+			r.choices.seek(uint64(i), 0, playerStream)
+			g, err := r.playFrom(Game{Spawns: 2}, start, onFrame)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if onFrame == nil && r.hasNarrowGames() {
+				narrow++
+			}
+			return g
+		}
+		g := played(nil)
+		if wide := played(func(Frame) {}); g != wide {
+			t.Fatalf("game %d of %v, %v, from %v: %+v, on wide boards %+v", i, m, s, start, g, wide)
+		}
+		if g.Won {
+			won++
+		}
+		if g.Max > game.MaxExponent {
+			beyond++
+		}
+	}
+	if narrow < 100 || won < 20 || beyond < 20 {
+		t.Errorf("%d games began on Boards, %d were won, and %d went beyond 32768", narrow, won, beyond)
 	}
 }
 

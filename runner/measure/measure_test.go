@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tilecheck/internal/cgroup"
+	"tilecheck/internal/needs"
 	"tilecheck/runner"
 	"tilecheck/runner/local"
 )
@@ -20,9 +21,7 @@ import (
 func shell(t *testing.T, options Options) *Tool {
 	t.Helper()
 	group, err := cgroup.New(cgroup.Limits{})
-	if err != nil {
-		t.Skip("no control group:", err)
-	}
+	needs.Have(t, needs.System, err)
 	if err := group.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +63,8 @@ func TestMemoryOfChildren(t *testing.T) {
 
 // TestTimeOfChildren compares with the count of /usr/bin/time: two processes compute, one after the other is waited for.
 func TestTimeOfChildren(t *testing.T) {
-	if _, err := os.Stat("/usr/bin/time"); err != nil {
-		t.Skip(err)
-	}
+	_, err := os.Stat("/usr/bin/time")
+	needs.Have(t, needs.System, err)
 	tool := shell(t, Options{})
 	const busy = `i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done`
 	_, text := run(t, tool, `/usr/bin/time -f "%U %S" sh -c '(`+busy+`) & `+busy+`; wait'`, runner.Limits{})
