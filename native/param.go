@@ -392,7 +392,7 @@ func (o *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
 func (o *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, ok := expr.(*sema.Binary)
 	if _, constant := expr.(*sema.Const); !ok && !constant {
-		if logic.Of(expr).Kind == logic.Lexicographic {
+		if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
 			return nil, o.refuse(expr, logic.Describe(expr))
 		}
 		return nil, o.refuse(expr, "this formula")

@@ -285,19 +285,10 @@ func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error)
 
 // costOf converts a bound of a path formula to whole numbers.
 func (e *evaluation) costOf(expr sema.Expr, c sema.Cost) (cost, error) {
-	out := cost{high: -1}
-	unit := big.NewRat(1, 1)
-	if c.Struct < 0 {
-		out.perStep = 1
-	} else {
-		states, moves, err := e.space.Costs(c.Struct)
-		if err != nil {
-			return out, err
-		}
-		unit = divisor(states, moves)
-		out.state, out.move = inUnits(states, unit), inUnits(moves, unit)
+	out, unit, err := e.costUnits(c.Struct)
+	if err != nil {
+		return out, err
 	}
-	var err error
 	if b := c.Bound.Low; b != nil {
 		if out.low, err = e.units(b, unit, c.Bound.LowStrict, false); err != nil {
 			return out, err
@@ -315,6 +306,31 @@ func (e *evaluation) costOf(expr sema.Expr, c sema.Cost) (cost, error) {
 		out.limit = out.high + 1
 	}
 	return out, nil
+}
+
+// costUnits returns a cost without a bound, which counts the rewards of a structure, or steps if the index is negative, and its unit.
+func (e *evaluation) costUnits(index int) (cost, *big.Rat, error) {
+	out := cost{high: -1}
+	if index < 0 {
+		out.perStep = 1
+		return out, big.NewRat(1, 1), nil
+	}
+	states, moves, err := e.space.Costs(index)
+	if err != nil {
+		return out, nil, err
+	}
+	unit := divisor(states, moves)
+	out.state, out.move = inUnits(states, unit), inUnits(moves, unit)
+	return out, unit, nil
+}
+
+// greatestStep returns an upper bound on the cost of one step.
+func (c *cost) greatestStep() int {
+	most := c.perStep
+	if c.state != nil {
+		most += slices.Max(c.state) + slices.Max(c.move)
+	}
+	return most
 }
 
 // units returns the least number of units that a lower bound allows, or the greatest that an upper bound allows.

@@ -21,6 +21,7 @@ func (c *Checker) write(o *outcome, verdict *result.Verdict, err error) error {
 	if err != nil {
 		return err
 	}
+	verdict.Warnings = append(verdict.Warnings, o.warnings...)
 	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = o.value, o.bound, o.accuracy, o.listings
 	c.values = o.values
 	if c.values != nil {
