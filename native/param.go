@@ -191,7 +191,11 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 // at the point.
 func (open *openModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
-	function, err := (&openProperty{open, ctx, property}).value(property.X)
+	opened := &openProperty{open, ctx, property}
+	if formula := logic.Of(property.X); formula.Measure() && !formula.Query() {
+		return opened.checkThreshold(formula)
+	}
+	function, err := opened.value(property.X)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}
@@ -341,6 +345,18 @@ func (o *openProperty) value(expr sema.Expr) (*piecewise, error) {
 	if formula.Measure() && !formula.Query() {
 		return nil, o.refuse(expr, "a bound")
 	}
+	if formula.Measure() {
+		return o.measure(formula)
+	}
+	if formula.Kind == logic.Filter {
+		return o.filter(formula)
+	}
+	return o.arithmetic(expr)
+}
+
+// measure returns the value of P, R or S in the initial state, whether it has a threshold or not; nil is infinity.
+func (o *openProperty) measure(formula *logic.Formula) (*piecewise, error) {
+	expr := formula.X
 	switch formula.Kind {
 	case logic.Probability:
 		return o.probability(formula)
@@ -353,18 +369,14 @@ func (o *openProperty) value(expr sema.Expr) (*piecewise, error) {
 			return nil, err
 		}
 		return single(o.chain.LongRun(o.ctx, o.chain.Visits(set)))
-	case logic.Reward:
-		switch {
-		case formula.Objective.Err != nil:
-			return nil, formula.Objective.Err
-		case formula.Objective.Ratio:
-			return nil, o.refuse(expr, "a ratio of rewards")
-		}
-		return o.reward(formula)
-	case logic.Filter:
-		return o.filter(formula)
 	}
-	return o.arithmetic(expr)
+	switch {
+	case formula.Objective.Err != nil:
+		return nil, formula.Objective.Err
+	case formula.Objective.Ratio:
+		return nil, o.refuse(expr, "a ratio of rewards")
+	}
+	return o.reward(formula)
 }
 
 // filter returns the value of a filter, which must select the initial state only.
