@@ -301,6 +301,8 @@ func (a *decomposer) decompose(n *node, x syntax.Expr) syntax.Expr {
 		return a.askStorm(n, x, true)
 	case logic.Objectives:
 		return a.multi(n, w)
+	case logic.Quantile:
+		a.refuse(x, "quantile, as tilecheck reads its answer,")
 	case logic.Lexicographic:
 		a.refuse(x, "multilex, as tilecheck reads its answer,")
 	case logic.PathFormula:

@@ -227,7 +227,7 @@ func (s partial) accepts(word string) bool {
 func keywords(props bool) []string {
 	words := []string{"true", "false", "min", "max", "floor", "ceil", "round", "pow", "mod", "log", "const", "int", "double", "bool", "label"}
 	if props {
-		return append(words, "P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "A", "E", "filter", "multi", "multilex", "X", "F", "G", "U", "W", "C", "Cdiscount", "discount", "I")
+		return append(words, "P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "A", "E", "filter", "multi", "multilex", "quantile", "X", "F", "G", "U", "W", "C", "Cdiscount", "discount", "I")
 	}
 	return append(
 		words, "dtmc", "mdp", "ctmc", "pta", "pomdp", "popta", "formula", "global", "module", "endmodule", "rewards", "endrewards",

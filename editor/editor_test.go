@@ -161,13 +161,14 @@ R=? [ Cdiscount=0.5 ];
 R=? [ C<=8 discount=0.9 ];
 P=? [ F x=6 || G x<7 ];
 multilex(Pmax=? [ F x=7 ], Rmin=? [ C ]);
+quantile(min B, Pmax>=0.5 [ F{"steps"}<=B x=8 ]);
 `
 	files := editor.New(editor.Options{}).With("m.prism", []byte("dtmc\nmodule M x:[0..9]; y:bool; endmodule\n")).With("m.props", []byte(text))
 	for what, want := range map[string]string{
 		"Pmin": "Smallest probability", "F<=10": "The bound `<=10` counts steps", "P>=": "at least p", "R[1": "Release", "[1,(": "", "R{": "Expected reward",
 		"F x=2": "Reward until", "C<=7": "Cumulative reward", "S ]": "Long-run average", "S=?": "Steady state", "filter": "makes one value", "avg": "the mean of the values",
 		"X x": "next state", "9": "",
-		"Cdiscount": "Discounted reward", "discount=0.9": "Discount factor", "|| G": "Condition", "multilex": "Lexicographic",
+		"Cdiscount": "Discounted reward", "discount=0.9": "Discount factor", "|| G": "Condition", "multilex": "Lexicographic", "quantile": "least bounds on rewards",
 	} {
 		got, at, ok := files.Hover(t.Context(), "m.props", strings.Index(text, what))
 		if ok != (want != "") || !strings.Contains(got, want) || ok && at.From != strings.Index(text, what) {

@@ -27,6 +27,7 @@ var operatorTexts = map[string]string{
 	"filter":   "**Filter**: evaluates the property in all states where the last formula holds (all states, if there is none), and makes one value of the results.",
 	"multi":    "**Multi-objective**: several objectives under one scheduler. With two or more `=?` it is their Pareto curve.",
 	"multilex": "**Lexicographic objectives** of an MDP, in Storm's dialect: the optimum of the first objective, of the second one among the schedulers that are optimal for the first, and so on.",
+	"quantile": "**Quantile**, in Storm's dialect: the least bounds on rewards with which the property holds, or the greatest ones if greater bounds violate it. With several bounds it is the list of all such points.",
 	"||":       "**Condition**, in Storm's dialect: the probability, or expected reward, of what stands on its left over the paths that satisfy the formula on its right.",
 }
 

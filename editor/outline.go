@@ -146,7 +146,7 @@ func (f *Files) TokensIn(name string, r Range) []Token {
 
 func isFunction(name []byte) bool {
 	switch string(name) {
-	case "ceil", "floor", "log", "max", "min", "mod", "multi", "multilex", "pow", "round":
+	case "ceil", "floor", "log", "max", "min", "mod", "multi", "multilex", "pow", "quantile", "round":
 		return true
 	}
 	return false

@@ -195,7 +195,11 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 // at the point at which the model was built.
 func (open *openModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
-	function, err := (&openProperty{open, ctx, property}).value(property.X)
+	opened := &openProperty{open, ctx, property}
+	if formula := logic.Of(property.X); formula.Measure() && !formula.Query() {
+		return opened.checkThreshold(formula)
+	}
+	function, err := opened.value(property.X)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}
@@ -345,6 +349,18 @@ func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
 	if formula.Measure() && !formula.Query() {
 		return nil, property.refuse(expr, "a bound")
 	}
+	if formula.Measure() {
+		return property.measure(formula)
+	}
+	if formula.Kind == logic.Filter {
+		return property.filter(formula)
+	}
+	return property.arithmetic(expr)
+}
+
+// measure returns the value of P, R or S in the initial state, whether it has a threshold or not; nil is infinity.
+func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error) {
+	expr := formula.X
 	switch formula.Kind {
 	case logic.Probability:
 		return property.probability(formula)
@@ -357,18 +373,14 @@ func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
 			return nil, err
 		}
 		return single(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
-	case logic.Reward:
-		switch {
-		case formula.Objective.Err != nil:
-			return nil, formula.Objective.Err
-		case formula.Objective.Ratio:
-			return nil, property.refuse(expr, "a ratio of rewards")
-		}
-		return property.reward(formula)
-	case logic.Filter:
-		return property.filter(formula)
 	}
-	return property.arithmetic(expr)
+	switch {
+	case formula.Objective.Err != nil:
+		return nil, formula.Objective.Err
+	case formula.Objective.Ratio:
+		return nil, property.refuse(expr, "a ratio of rewards")
+	}
+	return property.reward(formula)
 }
 
 // filter returns the value of a filter, which must select the initial state only.
@@ -396,7 +408,7 @@ func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error)
 func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, ok := expr.(*sema.Binary)
 	if _, constant := expr.(*sema.Const); !ok && !constant {
-		if logic.Of(expr).Kind == logic.Lexicographic {
+		if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
 			return nil, property.refuse(expr, logic.Describe(expr))
 		}
 		return nil, property.refuse(expr, "this formula")

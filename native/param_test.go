@@ -251,7 +251,7 @@ func TestParametersRefused(t *testing.T) {
 	const chain = "dtmc const double p; module m s:[0..2]; [] s=0 -> p:(s'=1)+1-p:(s'=2); endmodule rewards s=1 : p; endrewards label \"l\" = p>0.5;"
 	replaced := func(old, with string) string { return strings.Replace(chain, old, with, 1) }
 	for _, c := range []struct{ model, prop, param, want string }{
-		{chain, "P>=0.5 [ F s=1 ]", "p", "found a bound in a model with parameters"},
+		{chain, "filter(state, P>=0.5 [ F s=1 ], s=0)", "p", "found a bound in a model with parameters"},
 		{chain, "P=? [ F P>=0.5 [ X s=1 ] ]", "p", "found a nested operator"},
 		{chain, "P=? [ F s=1 & p>0.2 ]", "p", "the property depends on the parameter p itself"},
 		{chain, `P=? [ F "l" ]`, "p", "the property depends on the parameter p itself"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -14,6 +15,7 @@ func writeListings(w io.Writer, f table.Format, verdicts []result.Verdict, opt t
 	var b bytes.Buffer
 	for i := range verdicts {
 		v := &verdicts[i]
+		writeRegions(&b, f, v)
 		for _, l := range v.Listings {
 			what := "non-zero only"
 			if l.Zeros {
@@ -36,6 +38,26 @@ func writeListings(w io.Writer, f table.Format, verdicts []result.Verdict, opt t
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// writeRegions prints the regions of the parameters in which a property was decided, one on a line as PRISM prints values by region.
+func writeRegions(b *bytes.Buffer, f table.Format, v *result.Verdict) {
+	if len(v.Regions) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nRegions for %s%s:\n", propertyText(v), withConstants(v))
+	indent := ""
+	if f == table.Markdown {
+		b.WriteString("\n")
+		indent = "    "
+	}
+	for _, region := range v.Regions {
+		holds := "?"
+		if region.Holds != nil {
+			holds = strconv.FormatBool(*region.Holds)
+		}
+		fmt.Fprintf(b, "%s%s: %s\n", indent, region.Parameters, holds)
+	}
 }
 
 // withConstants returns the constants, to distinguish the listings of an experiment.

@@ -47,6 +47,7 @@ type Record struct {
 	Warnings    []string       `json:"warnings,omitempty"`
 	Doubt       string         `json:"doubt,omitempty"`
 	Listings    []listing      `json:"listings,omitempty"`
+	Regions     []Region       `json:"regions,omitempty"`
 	Witnesses   []Witness      `json:"witnesses,omitempty"`
 	Error       *FailureRecord `json:"error,omitempty"`
 }
@@ -123,6 +124,7 @@ func NewRecord(v *Verdict) Record {
 	if s := v.Steps; s != nil {
 		r.Steps = &steps{s.Min, s.Max, JSONNumber(s.Mean)}
 	}
+	r.Regions = v.Regions
 	for _, l := range v.Listings {
 		out := listing{Zeros: l.Zeros, Values: []stateValue{}, Left: l.Left}
 		for _, x := range l.Values {
@@ -216,6 +218,7 @@ func (r *Record) Verdict() (*Verdict, error) {
 	if s := r.Steps; s != nil {
 		v.Steps = &Steps{s.Min, s.Max, float64(s.Mean)}
 	}
+	v.Regions = r.Regions
 	for _, l := range r.Listings {
 		out := Listing{Zeros: l.Zeros, Left: l.Left}
 		for _, x := range l.Values {

@@ -119,6 +119,8 @@ type Verdict struct {
 	Doubt string
 	// Listings are what filter(print, ...) and filter(printall, ...) ask to be printed.
 	Listings []Listing
+	// Regions are the parts of the region of the parameters in which a property with a threshold was decided, or was left undecided.
+	Regions []Region
 	// Witnesses are there if they were asked for.
 	Witnesses []Witness
 	Err       *Failure // nil unless there is no value
@@ -128,6 +130,12 @@ type Verdict struct {
 // until then. Such an interval holds for any number of samples.
 func (v *Verdict) SampledInPart() bool {
 	return v.Err != nil && (v.Err.Class == Timeout || v.Err.Class == Interrupted) && v.Samples > 0 && v.Bound != nil && v.Value.Kind == Number
+}
+
+// Region is a region of the parameters, such as p=0:1/2,q=1/4:1, and whether a property holds in it; nil if that is undecided.
+type Region struct {
+	Parameters string `json:"parameters"`
+	Holds      *bool  `json:"holds,omitempty"`
 }
 
 // Listing is the values of a formula in the states of a filter.

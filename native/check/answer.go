@@ -24,6 +24,9 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	if formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic {
 		return e.multi(formula)
 	}
+	if formula.Kind == logic.Quantile {
+		return e.quantile(formula)
+	}
 	if formula.Kind == logic.Filter && formula.Op == "range" {
 		set, err := e.filterStates(formula)
 		if err != nil {

@@ -286,19 +286,10 @@ func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error)
 
 // costOf converts a bound on a reward to a number of units, where the unit is the greatest common divisor of all rewards.
 func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
-	out := cost{high: -1}
-	unit := big.NewRat(1, 1)
-	if bound.Struct < 0 {
-		out.perStep = 1
-	} else {
-		states, moves, err := e.space.Costs(bound.Struct)
-		if err != nil {
-			return out, err
-		}
-		unit = greatestCommonDivisor(states, moves)
-		out.state, out.move = inUnits(states, unit), inUnits(moves, unit)
+	out, unit, err := e.costUnits(bound.Struct)
+	if err != nil {
+		return out, err
 	}
-	var err error
 	if b := bound.Bound.Low; b != nil {
 		if out.low, err = e.units(b, unit, bound.Bound.LowStrict, false); err != nil {
 			return out, err
@@ -316,6 +307,31 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 		out.limit = out.high + 1
 	}
 	return out, nil
+}
+
+// costUnits returns a cost without a bound and its unit. The cost counts the rewards of a structure, or steps if the index is negative.
+func (e *evaluation) costUnits(index int) (cost, *big.Rat, error) {
+	out := cost{high: -1}
+	if index < 0 {
+		out.perStep = 1
+		return out, big.NewRat(1, 1), nil
+	}
+	states, moves, err := e.space.Costs(index)
+	if err != nil {
+		return out, nil, err
+	}
+	unit := greatestCommonDivisor(states, moves)
+	out.state, out.move = inUnits(states, unit), inUnits(moves, unit)
+	return out, unit, nil
+}
+
+// greatestStep returns an upper bound on the cost of one step.
+func (c *cost) greatestStep() int {
+	most := c.perStep
+	if c.state != nil {
+		most += slices.Max(c.state) + slices.Max(c.move)
+	}
+	return most
 }
 
 // units converts a bound to a number of units: for an upper bound the greatest number that it allows, for a lower bound the

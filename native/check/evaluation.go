@@ -65,6 +65,7 @@ type results struct {
 	gaveUp   bool // an iteration ended at the limit of sweeps
 	extended bool // elimination beyond the range of float64 replaced an iteration
 	listings []result.Listing
+	warnings []string
 	beliefs  *beliefs     // for a partially observable model; otherwise nil
 	values   *StateValues // nil unless wantsValues is true
 }

@@ -21,6 +21,7 @@ func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict, err error)
 	if err != nil {
 		return err
 	}
+	verdict.Warnings = append(verdict.Warnings, out.warnings...)
 	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.bound, out.accuracy, out.listings
 	c.values = out.values
 	if c.values != nil {

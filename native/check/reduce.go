@@ -115,7 +115,7 @@ var blockwise = []string{"min", "max", "range", "forall", "exists"}
 // an error if a quotient does not preserve the formula.
 func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 	switch formula := logic.Of(expr); formula.Kind {
-	case logic.Objectives, logic.Lexicographic:
+	case logic.Objectives, logic.Lexicographic, logic.Quantile:
 		return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
 	case logic.PathFormula, logic.RewardFormula:
 		if hasCosts(expr) {

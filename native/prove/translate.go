@@ -245,6 +245,8 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 		return vectorValue{}, t.unsupported(expr, "a filter in a formula")
 	case logic.Objectives, logic.Lexicographic:
 		return vectorValue{}, t.unsupported(expr, "several objectives")
+	case logic.Quantile:
+		return vectorValue{}, t.unsupported(expr, "a quantile")
 	}
 	if sema.Stateless(expr) {
 		return vectorValue{}, t.unsupported(expr, "an expression without operators")

@@ -64,7 +64,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 			return
 		}
 		t.surveyStateFormula(path.Right, true)
-	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives, logic.Lexicographic:
+	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives, logic.Lexicographic, logic.Quantile:
 		t.unsupported(expr.Pos(), "found %s, which digital clocks do not support, want P or R of the initial state", logic.Describe(expr))
 	case logic.Label:
 		t.surveyStateFormula(expr, true)

@@ -159,7 +159,7 @@ func TestRefused(t *testing.T) {
 
 // What only Storm has is laid out so that it reads back as the same properties.
 func TestStorm(t *testing.T) {
-	const text = "P=? [ F x=1||G x<3 ];\nRmin=?[Cdiscount=0.9];\nR{\"r\"}=? [ C<=3 discount=1/2 ];\nR=? [ F x=1 || F x=2 ];\nmultilex(Pmax=? [F x=1],Rmin=? [ C ]);\n"
+	const text = "P=? [ F x=1||G x<3 ];\nRmin=?[Cdiscount=0.9];\nR{\"r\"}=? [ C<=3 discount=1/2 ];\nR=? [ F x=1 || F x=2 ];\nmultilex(Pmax=? [F x=1],Rmin=? [ C ]);\nquantile(min  B,K, P>=0.5 [F{\"r\"}<=B,steps<=K x=1]);\n"
 	tree, err := syntax.ParsePropertiesOf(syntax.Storm, "m.props", []byte(text))
 	if err != nil {
 		t.Fatal(err)

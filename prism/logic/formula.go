@@ -28,6 +28,7 @@ const (
 	Filter                    // filter(...)
 	Objectives                // multi(...)
 	Lexicographic             // multilex(...): the optimum of each objective among the schedulers that are optimal for those before it
+	Quantile                  // quantile(...)
 	PathFormula               // a temporal operator or a combination of path formulas
 	RewardFormula             // the reward objective C, I=k or S
 )
@@ -90,6 +91,8 @@ func Of(expr sema.Expr) *Formula {
 		if expr.Lexicographic {
 			formula.Kind = Lexicographic
 		}
+	case *sema.Quantile:
+		formula.Kind = Quantile
 	case *sema.RewardPath:
 		formula.Kind = RewardFormula
 	default:
@@ -179,6 +182,8 @@ func Describe(expr sema.Expr) string {
 		return "multi(...)"
 	case Lexicographic:
 		return "multilex(...)"
+	case Quantile:
+		return "quantile(...)"
 	}
 	switch expr := expr.(type) {
 	case *sema.Temporal:

@@ -49,7 +49,7 @@ func property(t *testing.T, text string) sema.Expr {
 }
 
 var (
-	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "multilex", "path", "reward"}
+	kinds = [...]string{"expression", "label", "P", "R", "S", "quantified", "strategy", "filter", "multi", "multilex", "quantile", "path", "reward"}
 	paths = [...]string{"state", "next", "until", "late W", "costs", "conditional", "LTL"}
 	forms = [...]string{"reach", "bounded reach", "cumulative", "instantaneous", "total", "long run", "cost-bounded total", "discounted", "until reached", "zero unless reached", "conditional", "co-safe"}
 )

@@ -60,6 +60,8 @@ func Read(expr syntax.Expr) Written {
 			written.Kind, written.Objectives = Objectives, expr.Args
 		} else if expr.Lexicographic {
 			written.Kind, written.Objectives = Lexicographic, expr.Args
+		} else if expr.Bounds != nil {
+			written.Kind = Quantile
 		}
 	}
 	written.Path = TemporalOf(written.Within)

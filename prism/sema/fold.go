@@ -192,6 +192,8 @@ func (f *folder) foldOperator(expr Expr) Expr {
 		return &Filter{expr.Base, expr.Op, f.fold(expr.X), f.fold(expr.States)}
 	case *Multi:
 		return &Multi{expr.Base, expr.Lexicographic, f.foldAll(expr.Args)}
+	case *Quantile:
+		return &Quantile{expr.Base, expr.Bounds, f.fold(expr.X)}
 	}
 	return expr
 }
@@ -419,6 +421,8 @@ func Operands(expr Expr, visit func(Expr)) {
 		visitAll(expr.X, expr.States)
 	case *Multi:
 		visitAll(expr.Args...)
+	case *Quantile:
+		visitAll(expr.X)
 	}
 }
 

@@ -224,6 +224,18 @@ type (
 		Lexicographic bool
 		Args          []Expr
 	}
+	// Quantile is quantile(bounds…, X): the extremal bounds with which X, a P operator with a threshold, holds.
+	Quantile struct {
+		Base
+		Bounds []*QuantileBound
+		X      Expr
+	}
+	// QuantileBound is a reward bound that a Quantile asks for. Extremum is what its text says, which does not decide.
+	QuantileBound struct {
+		Base
+		Name     string
+		Extremum syntax.Extremum
+	}
 )
 
 // Indices of the built-in labels.

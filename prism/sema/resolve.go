@@ -45,6 +45,7 @@ type resolver struct {
 	clocksAllowed bool // clocks may be mentioned
 	nesting       *nesting
 	literals      map[string]Value
+	bounds        []*QuantileBound // of the quantile(...) that is being resolved
 }
 
 // formulaBody is a resolved formula with its errors.
@@ -203,6 +204,11 @@ func (r *resolver) ident(expr *syntax.Ident) Expr {
 		}
 		if meaning, ok := r.model.names[name]; ok && meaning.formula != nil { // in Storm's dialect a formula can be renamed to another one
 			return r.outsideModules().formula(expr, meaning.formula)
+		}
+	}
+	for _, bound := range r.bounds {
+		if bound.Name == expr.Name {
+			return bound
 		}
 	}
 	meaning, ok := r.model.names[name]
@@ -457,6 +463,9 @@ func lookupFunction(name string) (function Func, minArgs, maxArgs int, ok bool) 
 
 // call resolves a function call and checks the number of its arguments.
 func (r *resolver) call(expr *syntax.Call) Expr {
+	if expr.Bounds != nil {
+		return r.quantile(expr)
+	}
 	args := make([]Expr, len(expr.Args))
 	valid := true
 	for i, arg := range expr.Args {

@@ -163,7 +163,7 @@ func holdsEverywhere(expr Expr, predicate func(Expr) bool) bool {
 func isConstant(expr Expr) bool {
 	return holdsEverywhere(expr, func(expr Expr) bool {
 		switch expr.(type) {
-		case *Const, *constRef, *erroneousExpr, *Unary, *Binary, *Cond, *Call:
+		case *Const, *constRef, *QuantileBound, *erroneousExpr, *Unary, *Binary, *Cond, *Call:
 			return true
 		}
 		return false

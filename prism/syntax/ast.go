@@ -457,8 +457,16 @@ type Call struct {
 	Old  bool
 	// Lexicographic is set for multilex(...) in Storm's dialect.
 	Lexicographic bool
-	Args          []Expr
+	// Bounds are the variables of quantile(B, property) in Storm's dialect, whose only argument is the property; nil for others.
+	Bounds []*BoundVariable
+	Args   []Expr
 	Span
+}
+
+// BoundVariable is a reward bound that quantile(...) asks for. The extremum in front of its name may be missing.
+type BoundVariable struct {
+	Extremum Extremum
+	Name     *Ident
 }
 
 // Quoted is `"name"`: a label or a reference to another property.

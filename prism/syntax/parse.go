@@ -177,6 +177,7 @@ type parser struct {
 	interned     map[string]string // one string per spelling of a word
 	commentsEnd  int               // all comments before this offset belong to an item
 	inMulti      bool              // operators are objectives of multi(...)
+	inQuantile   bool              // bounds on steps can be variables of quantile(...)
 }
 
 // newParser returns a parser at the first token of a text. It refuses texts of 2 GiB and more,

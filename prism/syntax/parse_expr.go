@@ -423,7 +423,13 @@ func (p *parser) call(context exprContext, name *Ident) Expr {
 	outer := p.inMulti
 	lexicographic := name.Name == "multilex" && p.dialect == Storm && p.inProperties
 	p.inMulti = name.Name == "multi" || lexicographic
-	call := &Call{Func: name, Lexicographic: lexicographic, Args: p.arguments(context)}
+	call := &Call{Func: name, Lexicographic: lexicographic}
+	if name.Name == "quantile" && p.dialect == Storm && p.inProperties {
+		call.Bounds = p.boundVariables()
+		defer func(outer bool) { p.inQuantile = outer }(p.inQuantile)
+		p.inQuantile = true
+	}
+	call.Args = p.arguments(context)
 	p.inMulti = outer
 	p.expect(tokRightParen)
 	call.Span = p.span(name.Start)

@@ -24,7 +24,7 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	if !braces && p.tok.kind != tokLeftBrace && p.boundWord() == "" {
 		start := p.tok.pos
 		bound := p.timeBound()
-		if bound == nil || p.tok.kind != tokComma {
+		if bound == nil || p.tok.kind != tokComma && !p.inQuantile {
 			return bound, nil
 		}
 		return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
@@ -36,7 +36,7 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	if braces {
 		p.expect(tokRightBrace)
 	}
-	if len(bounds) == 1 && bounds[0].Word != "rew" {
+	if len(bounds) == 1 && bounds[0].Word != "rew" && !p.inQuantile {
 		return bounds[0].Bound, nil
 	}
 	return nil, bounds
@@ -82,6 +82,23 @@ func (p *parser) costBounds(first *CostBound) []*CostBound {
 		bounds = append(bounds, p.costBound())
 	}
 	return bounds
+}
+
+// boundVariables parses the variables of quantile(min A, B, property), each with the comma behind it.
+func (p *parser) boundVariables() []*BoundVariable {
+	variables := []*BoundVariable{}
+	for !p.failed {
+		extremum := map[kind]Extremum{kwMin: Min, kwMax: Max}[p.tok.kind]
+		if extremum == NoExtremum && p.peek() != tokComma {
+			break
+		}
+		if extremum != NoExtremum {
+			p.advance()
+		}
+		variables = append(variables, &BoundVariable{extremum, p.ident("the variable of a bound")})
+		p.expect(tokComma)
+	}
+	return variables
 }
 
 // boundWord returns rew, steps or time, the word for the bounded quantity, if it is the current

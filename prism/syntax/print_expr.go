@@ -144,6 +144,9 @@ func (p *printer) call(expr *Call) {
 	if expr.Lexicographic && !p.echo && p.dialect != Storm {
 		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "multilex"})
 	}
+	if expr.Bounds != nil && !p.echo && p.dialect != Storm {
+		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "quantile"})
+	}
 	if expr.Old {
 		p.write("func(")
 		p.renamable(expr.Func)
@@ -151,6 +154,11 @@ func (p *printer) call(expr *Call) {
 	} else {
 		p.renamable(expr.Func)
 		p.write("(")
+	}
+	for _, variable := range expr.Bounds {
+		p.writeIf(variable.Extremum != NoExtremum, variable.Extremum.String()+" ")
+		p.renamable(variable.Name)
+		p.write(", ")
 	}
 	for i, arg := range expr.Args {
 		p.writeIf(i > 0, ", ")

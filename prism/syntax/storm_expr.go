@@ -500,6 +500,9 @@ func (s *stormRewriter) topLevel(expr Expr) Expr {
 		if y.Func.Name == "multi" || y.Lexicographic {
 			return s.multi(y)
 		}
+		if y.Bounds != nil {
+			return &Call{Func: y.Func, Bounds: y.Bounds, Args: []Expr{s.expr(y.Args[0])}, Span: y.Span}
+		}
 	}
 	return s.expr(expr)
 }

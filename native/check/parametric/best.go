@@ -78,6 +78,22 @@ type mdpSolver struct {
 	cache                            map[string]*schedulerValue // by scheduler, as text
 }
 
+// CheckPositive returns an error if a weight, the time in a state, or one of the rewards, which may be nil, may be zero or negative
+// between low and high.
+func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards []*ratfunc.Func) error {
+	solver := &mdpSolver{Chain: c, ctx: ctx, question: Question{Rewards: rewards}}
+	if err := solver.checkPositiveWeights(low, high); err != nil {
+		return err
+	}
+	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
+	for _, time := range c.sojournTimes {
+		if err := checker.check(time, "time in a state"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkPositiveWeights returns an error if a weight or a reward may be zero or negative somewhere in the region.
 func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}

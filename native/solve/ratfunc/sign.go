@@ -24,6 +24,26 @@ func (f *Func) Positive(low, high []*big.Rat) bool {
 	return true
 }
 
+// Sign returns 1 if a function is proven to be positive at all points strictly between low and high, -1 if it is negative, and otherwise
+// 0. It must be defined there. alsoOnBorder says that it has the sign at low and high, too.
+func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
+	sign, alsoOnBorder = 1, true
+	for _, p := range []polynomial{f.numerator, f.denominator} {
+		form, ok := bernstein(p, low, high)
+		switch {
+		case !ok:
+			return 0, false
+		case form.allOfSign(1):
+		case form.allOfSign(-1):
+			sign = -sign
+		default:
+			return 0, false
+		}
+		alsoOnBorder = alsoOnBorder && form.noneOfSign(0)
+	}
+	return sign, alsoOnBorder
+}
+
 // positiveBetween reports whether a function of one parameter is positive between low and high: it is positive
 // in the middle, and neither numerator nor denominator has a root.
 func (f *Func) positiveBetween(low, high *big.Rat) bool {

@@ -111,6 +111,8 @@ func describeUnsupported(expr sema.Expr) string {
 		return "multi"
 	case logic.Lexicographic:
 		return "multilex"
+	case logic.Quantile:
+		return "quantile"
 	case logic.PathFormula:
 		return "a path formula here"
 	}
