@@ -297,7 +297,7 @@ func (p *Plan) readModel() (err error) {
 		return planError(result.TypeError, err)
 	}
 	if p.Model.IsMarkovAutomaton() {
-		p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is a reward, and what F and U may be bounded by")
+		p.Warnings = append(p.Warnings, "the model is a Markov automaton: its embedded MDP is checked, in which time is a reward; long-run averages, and bounds on the time of F and U, are computed on the automaton itself")
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,7 +111,7 @@ func (e *Expectation) compareTruth(verdict result.Verdict, rules Rules) error {
 // isNonFiniteOrInterval reports whether the expected value is NaN, an infinity, or an interval.
 func isNonFiniteOrInterval(text string) bool {
 	number, ok := parseDouble(text)
-	return ok && notFinite(number) || intervalPattern.MatchString(strings.TrimPrefix(text, "~"))
+	return ok && notFinite(number) || isInterval(strings.TrimPrefix(text, "~"))
 }
 
 // compareError requires that an error is expected. If the expected value is "Error:word,word", the message must contain every word.
@@ -178,14 +177,11 @@ func (e *Expectation) compareInt(got float64, rules Rules) error {
 	return nil
 }
 
-// intervalPattern matches an expected interval.
-var intervalPattern = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
-
 // compareDouble compares a number that was computed in floating point with the expected interval, number, fraction or expression.
 func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
 	got, maxError := verdict.Value.Num, tolerance(verdict, rules)
-	if intervalPattern.MatchString(text) {
+	if isInterval(text) {
 		want, ok := parseInterval(text)
 		if !ok {
 			return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
@@ -263,7 +259,7 @@ func numberText(number float64) string { return sema.DoubleValue(number).String(
 // compareExact compares a number that was computed in rational arithmetic with the expected one. A computed number without a fraction is infinite
 // or NaN.
 func (e *Expectation) compareExact(value result.Value, rules Rules) error {
-	text, approximate := strings.CutPrefix(e.Value, "~")
+	text, isApproximate := strings.CutPrefix(e.Value, "~")
 	number, isNumber := parseDouble(text)
 	if isNumber && (value.Rat == nil || notFinite(number)) {
 		return compareNumbers(value.Num, number, 0, text)
@@ -271,24 +267,20 @@ func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	want := parseRational(text)
 	if value.Rat == nil || want == nil {
 		evaluated, err := evaluateExpression(text, rules)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if value.Rat == nil {
+		case value.Rat == nil:
 			return compareNumbers(value.Num, evaluated.Float, 0, text)
-		}
-		if evaluated.Rat == nil {
+		case evaluated.Rat == nil:
 			return problem("Invalid RESULT specification %q: found a value without a fraction", text)
 		}
 		want = evaluated.Rat
 	}
-	if value.Rat.Cmp(want) == 0 {
-		return nil
-	}
 	allowed := DefaultRelative*math.Abs(value.Num) + rounding
 	isNear := value.Kind == result.Number && isNumber && math.Abs(value.Num-number) <= allowed
 	switch {
-	case isNear && approximate:
+	case value.Rat.Cmp(want) == 0, isNear && isApproximate:
 		return nil
 	case isNear:
 		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))
