@@ -560,7 +560,7 @@ func (a *decomposer) checkBound(u *syntax.Temporal) (*syntax.Temporal, error) {
 		return nil, err
 	}
 	problem := ""
-	discrete := a.in.program.Type != syntax.CTMC
+	discrete := a.in.program.Type != syntax.CTMC && !a.in.program.Model().IsMarkovAutomaton()
 	zero := new(big.Rat)
 	switch {
 	case low != nil && low.Cmp(zero) < 0:

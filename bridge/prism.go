@@ -47,6 +47,8 @@ func (p prism) refuse(plan *runner.Plan) error {
 		return err
 	}
 	switch job := &plan.Job; {
+	case job.States == nil && syntax.IsMarkovAutomaton(job.Dialect, job.Model):
+		return fmt.Errorf("found a Markov automaton (ma), which %s does not read; the engines native and storm check it", p.title())
 	case job.States == nil:
 		return nil
 	case len(job.States.Files()) == 0:

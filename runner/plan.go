@@ -271,7 +271,7 @@ func (p *Plan) readModel() (err error) {
 		return nil
 	}
 	isJANI := jani.Is(p.Job.Model)
-	if p.Job.timed() && !isJANI {
+	if !isJANI && (p.Job.timed() || syntax.IsMarkovAutomaton(p.Job.Dialect, p.Job.Model) && p.Job.hasLongRun()) {
 		p.Job.Model = append(slices.Clip(p.Job.Model), "\nrewards \""+syntax.TimeRewards+"\" true : 1; endrewards\n"...)
 	}
 	if isJANI {
@@ -282,11 +282,8 @@ func (p *Plan) readModel() (err error) {
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model
-		if p.Job.timed() {
+		if p.Job.timed() || p.Tree.Embedded {
 			p.Tree.Items = append(p.Tree.Items, p.jani.Time)
-		}
-		if p.jani.Embedded {
-			p.Warnings = append(p.Warnings, "the model is a Markov automaton: its embedded MDP is checked, in which time is a reward; bounds on the time of F and U are computed on the automaton itself")
 		}
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
@@ -296,8 +293,22 @@ func (p *Plan) readModel() (err error) {
 			p.Warnings = append(p.Warnings, w)
 		}
 	}
-	p.Model, err = sema.CheckModel(p.Tree)
-	return planError(result.TypeError, err)
+	if p.Model, err = sema.CheckModel(p.Tree); err != nil {
+		return planError(result.TypeError, err)
+	}
+	if p.Model.IsMarkovAutomaton() {
+		p.Warnings = append(p.Warnings, "the model is a Markov automaton: its embedded MDP is checked, in which time is a reward; long-run averages, and bounds on the time of F and U, are computed on the automaton itself")
+	}
+	return nil
+}
+
+// supportsTimeBound reports whether the time bound of an operator of a Markov automaton is supported. In the properties of a JANI
+// model it becomes a cost bound.
+func (p *Plan) supportsTimeBound(operator *syntax.Temporal) bool {
+	if p.jani != nil {
+		return p.jani.Elapse(operator)
+	}
+	return (operator.Op == syntax.Future || operator.Op == syntax.Until) && len(operator.Costs) == 0
 }
 
 // wholeNumbers returns the constants whose value is one whole number.
@@ -474,7 +485,7 @@ func (p *Plan) readPropertiesFile() (*Source, error) {
 // timedErrors returns, in the order of the text, an error for each formula about steps or time
 // that is not supported for a Markov automaton. It turns the other bounds into bounds on its time.
 func (p *Plan) timedErrors(s *Source) syntax.ErrorList {
-	if p.jani == nil || !p.jani.Embedded || s.Parsed == nil {
+	if s.Parsed == nil || !p.Model.IsMarkovAutomaton() {
 		return nil
 	}
 	var out syntax.ErrorList
@@ -487,16 +498,14 @@ func (p *Plan) timedErrors(s *Source) syntax.ErrorList {
 			timed := false
 			switch n := n.(type) {
 			case *syntax.Temporal:
-				timed = len(n.Costs) > 0 && n.Costs[0].Rate == nil || n.Bound != nil && !p.jani.Elapse(n)
+				timed = len(n.Costs) > 0 && n.Costs[0].Rate == nil || n.Bound != nil && !p.supportsTimeBound(n)
 			case *syntax.RewardPath:
-				timed = n.Kind != syntax.Cumulative || n.Bound != nil || len(n.Costs) > 0
-			case *syntax.Steady:
-				timed = true
+				timed = n.Kind != syntax.Cumulative && n.Kind != syntax.LongRun || n.Bound != nil || n.Discount != nil || len(n.Costs) > 0
 			case *syntax.Reward:
-				n.Time = false // the embedded model only has time as a reward
+				n.Time = n.Time && p.jani == nil // the embedded model of a JANI model only has time as a reward
 			}
 			if timed {
-				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "instants, long-run averages and this kind of bounds of a Markov automaton are not supported"})
+				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "instants and this kind of bounds of a Markov automaton are not supported"})
 			}
 			return !timed
 		})

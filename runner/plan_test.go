@@ -267,7 +267,7 @@ func TestPlanMarkov(t *testing.T) {
 	if p, err := NewPlan(t.Context(), Job{File: "race.jani", Model: model, Props: []string{"Pmax=? [ F<=2 x=1 ]"}}); err != nil || p.Tasks[0].Rejected != nil {
 		t.Errorf("a bound on the time of F: found %v, want none", err)
 	}
-	p, err := NewPlan(t.Context(), Job{File: "race.jani", Model: model, PropsFile: "p.props", Properties: []byte("Pmax=? [ F x=1 ];\n" + late + ";\nRmax=? [ S ];")})
+	p, err := NewPlan(t.Context(), Job{File: "race.jani", Model: model, PropsFile: "p.props", Properties: []byte("Pmax=? [ F x=1 ];\n" + late + ";\nRmax=? [ I=2 ];")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -345,6 +345,11 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.property.Program.Model().IsMarkovAutomaton() {
+		return asProbability(e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
+			return solve.SteadyStatePerTime(e.ctx, e.graph, set, time, dir, e.opts)
+		}))
+	}
 	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
 }
 

@@ -121,6 +121,10 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		if hasCosts(expr) {
 			return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
 		}
+	case logic.SteadyState:
+		if evaluator.property.Program.Model().IsMarkovAutomaton() {
+			return evaluator.unsupported(expr, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
+		}
 	case logic.Filter:
 		if !slices.Contains(blockwise, formula.Op) {
 			return evaluator.unsupported(expr, "found a filter %s, which speaks about more than a reduced model has", formula.Op)
@@ -131,6 +135,9 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		}
 		return o.split(evaluator, expr)
 	case logic.Reward:
+		if formula.Objective.Form == logic.LongRun && evaluator.property.Program.Model().IsMarkovAutomaton() {
+			return evaluator.unsupported(expr, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
+		}
 		if formula.Objective.Form == logic.ConditionalReward {
 			return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(formula.Objective.X))
 		}

@@ -58,6 +58,10 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 		return nil, e.unsupported(formula.X, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", objective.Letter())
 	}
 	switch {
+	case objective.Form == logic.LongRun && e.property.Program.Model().IsMarkovAutomaton():
+		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
+			return solve.LongRunPerTime(e.ctx, e.graph, reward, time, dir, e.opts)
+		})
 	case objective.Form == logic.LongRun:
 		return e.toNumbers(solve.LongRun(e.ctx, e.graph, reward, dir, e.opts))
 	case objective.Form == logic.CostBoundedReward:

@@ -55,13 +55,14 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 // numberOfRewards returns the value of an R operator if every step earned a reward of 1. It returns an error if this value
 // depends on the scheduler.
 func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
-	switch objective := formula.Objective; objective.Form {
-	case logic.Instantaneous, logic.LongRun:
+	switch objective := formula.Objective; {
+	case objective.Form == logic.LongRun && e.property.Program.Model().IsMarkovAutomaton(): // a step has no fixed time
+	case objective.Form == logic.Instantaneous, objective.Form == logic.LongRun:
 		return big.NewRat(1, 1), nil
-	case logic.Cumulative:
+	case objective.Form == logic.Cumulative:
 		steps, err := e.rewardSteps(objective)
 		return big.NewRat(int64(steps), 1), err
-	case logic.Discounted:
+	case objective.Form == logic.Discounted:
 		return e.discountedSum(objective)
 	}
 	return nil, e.unsupportedNegative(formula, "with "+logic.Describe(formula.Objective.X))

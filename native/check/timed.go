@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
@@ -150,4 +151,21 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
 	return e.timed(cost.Bound.At)(values, err)
+}
+
+// longRunPerTime returns a long-run average per unit of time in a Markov automaton; solver gets the mean sojourn time of each state.
+func (e *evaluation) longRunPerTime(formula *logic.Formula, solver func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
+	i := slices.IndexFunc(e.property.Program.Rewards, func(r sema.RewardStruct) bool { return r.Name == syntax.TimeRewards })
+	if i < 0 {
+		return nil, e.unsupported(formula.X, "found a long-run average of a Markov automaton without its sojourn times")
+	}
+	time, err := e.reward(i)
+	if err != nil {
+		return nil, err
+	}
+	values, err := solver(time)
+	if errors.Is(err, solve.ErrTimeStands) || errors.Is(err, solve.ErrRates) {
+		return nil, e.unsupported(formula.X, "found a long-run average of a Markov automaton, and %v", err)
+	}
+	return e.toNumbers(values, err)
 }

@@ -236,6 +236,9 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	case logic.Reward:
 		return t.rewardOperator(formula)
 	case logic.SteadyState:
+		if err := t.averagePerStep(formula); err != nil {
+			return vectorValue{}, err
+		}
 		set, err := t.stateFormula(formula.Operand)
 		isMax := t.isMaximum(t.direction(formula.Threshold))
 		return vectorValue{vector: t.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
@@ -571,6 +574,15 @@ func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 	return value.Rat, err
 }
 
+// averagePerStep returns the error that long-run averages of a Markov automaton have no certificates: their rules are about averages
+// per step.
+func (t *translation) averagePerStep(formula *logic.Formula) error {
+	if t.property.Program.Model().IsMarkovAutomaton() {
+		return t.unsupported(formula.X, "a long-run average of a Markov automaton")
+	}
+	return nil
+}
+
 // rewardOperator translates an R operator to a vector.
 func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
 	objective := formula.Objective
@@ -581,7 +593,7 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 	var err error
 	switch objective.Form {
 	case logic.LongRun:
-		vector.Kind = certificate.Average
+		vector.Kind, err = certificate.Average, t.averagePerStep(formula)
 	case logic.TotalReward:
 		vector.Kind = certificate.TotalReward
 	case logic.Cumulative:

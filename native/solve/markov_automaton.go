@@ -17,8 +17,8 @@ type Rates struct{ Low, High []float64 }
 // ErrRates says that an exit rate is unknown, too imprecise, or out of the range of float64.
 var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out of the range of float64")
 
-// ErrImmediate says that immediate states form a cycle.
-var ErrImmediate = errors.New("immediate states (in which no time passes) form a cycle")
+// ErrImmediate says that several immediate states form a cycle.
+var ErrImmediate = errors.New("several immediate states (in which no time passes) form a cycle")
 
 // MarkovUntil returns bounds on the minimal or maximal probability of `left U right` within a time, for a Markov automaton
 // whose embedded MDP is graph. Schedulers may depend on the time.
@@ -140,8 +140,8 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	return timeless, rateErr, nil
 }
 
-// orderImmediate sorts the immediate states such that each comes after its successors. The error is
-// ErrImmediate if they form a cycle.
+// orderImmediate sorts the immediate states such that each comes after its successors, itself apart. The error is
+// ErrImmediate if several form a cycle.
 func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
 	components := ma.graph.Components(states, nil)
 	depth := make([]int, ma.graph.NumStates())
@@ -156,16 +156,18 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 			}
 			row, rowEnd := ma.graph.Row(c)
 			for _, target := range ma.graph.Target[row:rowEnd] {
-				if int(target) == s || len(members) > 1 {
+				if len(members) > 1 {
 					return ErrImmediate
 				}
-				depth[s] = max(depth[s], depth[target]+1)
+				if int(target) != s {
+					depth[s] = max(depth[s], depth[target]+1)
+				}
 			}
 		}
 		deepest = max(deepest, depth[s])
 		ma.immediate = append(ma.immediate, uint32(s))
 	}
-	ma.immediateRelErr = 1.05 * float64(deepest+1) * (float64(maxRow+4)*unit + ma.rounding.err)
+	ma.immediateRelErr = 1.05 * float64(deepest+1) * (float64(2*maxRow+8)*unit + 2*ma.rounding.err)
 	return nil
 }
 
@@ -177,18 +179,26 @@ func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
 }
 
 // optimizeImmediate sets the values of the immediate states to the optimum over their choices. A choice that
-// only loops has value 0.
+// only loops has value 0. Another one that can loop is repeated until it leaves the state, which it does with the
+// probability leaving in each attempt.
 func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 	graph := ma.graph
 	for _, s := range ma.immediate {
 		first, end := graph.Choices(int(s))
 		best := -1.0
 		for c := first; c < end; c++ {
-			sum := 0.0
-			if !ma.onlySelfLoop(int(s), c) {
-				for i := graph.Start[c]; i < graph.Start[c+1]; i++ {
-					sum += graph.Prob(int(i)) * values[graph.Target[i]]
+			sum, leaving, loops := 0.0, 0.0, false
+			for i := graph.Start[c]; i < graph.Start[c+1]; i++ {
+				if graph.Target[i] == s {
+					loops = true
+					continue
 				}
+				prob := graph.Prob(int(i))
+				sum += prob * values[graph.Target[i]]
+				leaving += prob
+			}
+			if loops && leaving > 0 {
+				sum /= leaving
 			}
 			if best < 0 || (sum > best) == (ma.dir == Max) {
 				best = sum

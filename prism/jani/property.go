@@ -83,9 +83,6 @@ func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext
 		return t.expectation(value, op, context)
 	case "Smin", "Smax":
 		t.requireKeysOptionally(value, "accumulate", "exp")
-		if t.doc.markov {
-			t.refuse(op.Start, "long-run averages of a Markov automaton are not supported")
-		}
 		if !t.isReward(value, op.text) {
 			return &syntax.Steady{Threshold: t.queryThreshold(op), X: t.expr(value.get("exp"), context), Span: value.Span}
 		}

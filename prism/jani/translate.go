@@ -19,9 +19,6 @@ type Translation struct {
 	Constants map[string]string
 	// Refused has the errors of the properties that could not be translated.
 	Refused map[*syntax.Property]*syntax.Error
-	// Embedded says that the document is a Markov automaton and the model is its embedded MDP,
-	// in which time is only a reward.
-	Embedded bool
 	// Rate is the exit rate of a state of a Markov automaton, 0 for an immediate state.
 	Rate syntax.Expr
 	// Time is the reward structure for the operator T. The model does not contain it.
@@ -67,9 +64,8 @@ func Read(file string, src []byte, constants map[string]string) (*Translation, e
 	}
 	result := translator.result
 	// Storm's dialect has ranges of one value, as JANI has.
-	result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Span: root.Span}
-	result.Embedded = doc.markov
-	if !result.Embedded {
+	result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Embedded: doc.markov, Span: root.Span}
+	if !doc.markov {
 		result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(doc.span), Value: oneExpr(doc.span), Span: doc.span}}
 	}
 	result.Properties.File, result.Properties.Span = file, root.Span

@@ -27,6 +27,9 @@ func (c *checker) resolve() {
 	if c.system != nil {
 		c.checkSystem(c.system.X)
 	}
+	if c.isMarkovAutomaton {
+		c.embed()
+	}
 	for _, rewards := range c.items.rewards {
 		c.resolveRewardStruct(rewards)
 	}
@@ -181,6 +184,10 @@ func (c *checker) resolveModule(index int, module *module) {
 		if c.onCommand != nil {
 			c.onCommand(commandDecl, c.errorCount == errorsBefore)
 		}
+		if commandDecl.Markovian {
+			c.addMarkovian(command)
+			continue
+		}
 		result.Commands = append(result.Commands, command)
 		if command.Action != Unlabelled && !inAlphabet[command.Action] {
 			inAlphabet[command.Action] = true
@@ -328,7 +335,7 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 		if typ := item.Value.Type(); !numeric(typ) && typ != Invalid {
 			c.resolver.typeError(itemDecl.Value, "type error in reward struct item: value must be an int or double: %s", typeMismatch(item.Value, "a number"))
 		}
-		rewards.Items = append(rewards.Items, item)
+		rewards.Items = append(rewards.Items, c.embedReward(item)...)
 	}
 	c.model.rewards = append(c.model.rewards, rewards)
 }

@@ -60,6 +60,10 @@ type checker struct {
 	system        *syntax.System // the system block that is used
 	actionIndexes map[string]int // index of each action
 	onCommand     func(c *syntax.Command, clean bool)
+	// Of a Markov automaton:
+	isMarkovAutomaton bool
+	markovian         []Command // commands with rates
+	race              *race
 }
 
 // items are the items of a model file by kind.
@@ -115,7 +119,7 @@ func itemsByKind(all []syntax.Item) (byKind items) {
 func newChecker(model *syntax.Model) *checker {
 	checker := &checker{
 		diags: diags{file: model.File},
-		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, names: make(table), quoted: make(table)},
+		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, embedded: model.Embedded, names: make(table), quoted: make(table)},
 		items: itemsByKind(model.Items),
 	}
 	checker.resolver = newResolver(&checker.diags, checker.model, nil)
@@ -385,6 +389,9 @@ func (c *checker) determineModelType() {
 	hasClocks := slices.ContainsFunc(c.model.vars, func(variable *variable) bool { return variable.typ == Clock })
 	if hasClocks && (modelType == syntax.MDP || modelType == syntax.LTS) {
 		modelType = syntax.PTA
+	}
+	if c.isMarkovAutomaton = modelType == syntax.MA; c.isMarkovAutomaton {
+		modelType, c.model.embedded = syntax.MDP, true
 	}
 	c.model.typ = c.intervalType(c.partiallyObservableType(modelType), interval)
 }

@@ -30,6 +30,8 @@ type Model struct {
 	observables []Observable
 	players     []Player
 	warnings    []error
+	embedded    bool // the embedded MDP of a Markov automaton
+	rate        Expr // then the exit rate of a state, 0 for an immediate state; nil for JANI, whose bounds have it
 }
 
 // Constant describes a constant of a model or properties file.
@@ -49,6 +51,9 @@ func (p *Program) Model() *Model { return p.model }
 
 // ModelType returns the type of the model; it is never TypeNone.
 func (m *Model) ModelType() syntax.ModelType { return m.typ }
+
+// IsMarkovAutomaton reports whether the model is the embedded MDP of a Markov automaton.
+func (m *Model) IsMarkovAutomaton() bool { return m.embedded }
 
 // Unbounded reports whether an integer variable has no bounds, so that the model may have infinitely many states.
 func (m *Model) Unbounded() bool {

@@ -110,7 +110,10 @@ func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, notConstant
 func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	result := &Temporal{Base: Base{Path, expr.Pos()}, Op: expr.Op, X: r.optional(expr.X), Y: r.expr(expr.Y)}
 	if len(expr.Costs) > 0 {
-		return r.costBounded(expr, result)
+		return r.costBounded(expr, expr.Costs, result)
+	}
+	if expr.Bound != nil && r.model.rate != nil {
+		return r.costBounded(expr, []*syntax.CostBound{{Word: "time", Bound: expr.Bound, Span: expr.Bound.Span}}, result)
 	}
 	if timeBound := expr.Bound; timeBound != nil {
 		result.Bound = r.timeBound(timeBound, expr.Op.String())
@@ -138,13 +141,13 @@ func (r *resolver) timeBound(source *syntax.TimeBound, letter string) *Bound {
 	return bound
 }
 
-// costBounded resolves an operator with reward bounds; temporal has its resolved operands.
-func (r *resolver) costBounded(expr *syntax.Temporal, temporal *Temporal) Expr {
+// costBounded resolves an operator with reward bounds, or bounds on the time of a Markov automaton; temporal has its resolved operands.
+func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound, temporal *Temporal) Expr {
 	result := &CostBounded{Base: temporal.Base, X: temporal.X, Y: temporal.Y}
 	if expr.Op != syntax.Future && expr.Op != syntax.Until {
 		r.semanticError(expr, "found reward bounds on the %s operator, want them on F or U", expr.Op)
 	}
-	result.Costs = r.costs(expr.Costs, expr.Op.String())
+	result.Costs = r.costs(costs, expr.Op.String())
 	if expr.X != nil {
 		r.checkTemporalOperand(expr, expr.X, result.X)
 	}
@@ -162,6 +165,8 @@ func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
 		}
 		if costBound.Rate != nil {
 			cost.Rate = r.expr(costBound.Rate)
+		} else if costBound.Word == "time" {
+			cost.Rate = r.model.rate
 		}
 		costs = append(costs, cost)
 	}

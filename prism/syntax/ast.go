@@ -49,11 +49,12 @@ const (
 	IMDP
 	IPOMDP
 	SMG // a turn-based stochastic game of several players
+	MA  // a Markov automaton, which package sema translates to its embedded MDP
 )
 
 // String returns the name of the model type in capitals, as PRISM prints it.
 func (t ModelType) String() string {
-	names := [...]string{"none", "DTMC", "MDP", "CTMC", "PTA", "POMDP", "POPTA", "LTS", "IDTMC", "IMDP", "IPOMDP", "SMG"}
+	names := [...]string{"none", "DTMC", "MDP", "CTMC", "PTA", "POMDP", "POPTA", "LTS", "IDTMC", "IMDP", "IPOMDP", "SMG", "MA"}
 	return names[t]
 }
 
@@ -67,6 +68,8 @@ type Model struct {
 	Dialect Dialect
 	// Truncates says that a quotient of ints is truncated where an int is required, as in Storm.
 	Truncates bool
+	// Embedded says that the items are the embedded MDP of a Markov automaton.
+	Embedded bool
 	Span
 }
 
@@ -198,10 +201,12 @@ type Rename struct {
 
 // Command is `[action] guard -> updates;`.
 type Command struct {
-	Doc     Doc
-	Action  *Ident // nil when unlabelled
-	Guard   Expr
-	Updates []*Update // source order, at least one
+	Doc    Doc
+	Action *Ident // nil when unlabelled
+	// Markovian says that the command is written with <>: its updates have rates, in a Markov automaton.
+	Markovian bool
+	Guard     Expr
+	Updates   []*Update // source order, at least one
 	Notes
 	Span
 }

@@ -43,6 +43,16 @@ func isModelKeyword(keyword kind) bool {
 	return modelTypeOf(keyword) != TypeNone
 }
 
+// IsMarkovAutomaton reports whether the text of a model has the type ma of Storm's dialect.
+func IsMarkovAutomaton(dialect Dialect, model []byte) bool {
+	for lexeme := range Lexemes(model) {
+		if lexeme.Class == Name || lexeme.Class == Keyword {
+			return dialect == Storm && lexeme.Text == wordMA
+		}
+	}
+	return false
+}
+
 // ParseFile parses a file of unknown kind, as decided by IsProperties. The node is a *Model or a
 // *Properties.
 func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {

@@ -64,6 +64,9 @@ func (p *parser) item() Item {
 		decl.Notes, decl.Span = p.finishStatement(statement)
 		return decl
 	}
+	if p.dialect == Storm && p.atWord(wordMA) {
+		return p.typeWord(MA)
+	}
 	if x := p.gameItem(); x != nil {
 		return x
 	}
@@ -128,10 +131,10 @@ func unsupported(word string) (what string, ok bool) {
 		return what, true
 	}
 	switch word {
-	case "ma":
-		return "Markov automata in Storm's extension of the language are not supported, want them as a JANI model", true
+	case wordMA:
+		return "Markov automata are read in Storm's dialect (--dialect storm)", true
 	case "ctmdp":
-		return "continuous-time Markov decision processes are not supported" + types, true
+		return "continuous-time Markov decision processes are not supported" + types + "; or ma in Storm's dialect", true
 	case "hole":
 		return "holes, of PAYNT's sketches, are not supported, want a constant", true
 	}
@@ -283,7 +286,7 @@ func (p *parser) moduleBody(module *Module) {
 			p.reported = false
 			inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
 			p.invariant(module)
-		case p.tok.kind == tokLeftBracket:
+		case p.tok.kind == tokLeftBracket || p.atMarkovianCommand():
 			module.Commands = appendParsed(p, module.Commands, p.command())
 		default:
 			p.beginStatement()
@@ -371,7 +374,11 @@ func (p *parser) renamable() *Ident {
 func (p *parser) command() *Command {
 	statement := p.beginStatement()
 	command := &Command{Doc: statement.doc}
-	command.Action = p.action()
+	if command.Markovian = p.atMarkovianCommand(); command.Markovian {
+		p.markovianBrackets()
+	} else {
+		command.Action = p.action()
+	}
 	command.Guard = p.expr(modelContext)
 	p.expect(tokArrow)
 	command.Updates = p.updates()
@@ -381,6 +388,21 @@ func (p *parser) command() *Command {
 	p.expect(tokSemicolon)
 	command.Notes, command.Span = p.finishStatement(statement)
 	return command
+}
+
+// atMarkovianCommand reports whether a command with rates of a Markov automaton begins.
+func (p *parser) atMarkovianCommand() bool { return p.dialect == Storm && p.tok.kind == tokLess }
+
+// markovianBrackets parses the <> of a command. Storm refuses an action in it, whose semantics is unclear.
+//
+// Source: Storm 1.14, Program::checkValidity.
+func (p *parser) markovianBrackets() {
+	p.expect(tokLess)
+	if p.tok.kind == tokIdent {
+		p.fail(p.tok.pos, fmt.Sprintf("found the action %q of a Markovian command, want <>: such commands do not synchronise", p.text(p.tok)))
+		return
+	}
+	p.expect(tokGreater)
 }
 
 // action parses [action] or [].

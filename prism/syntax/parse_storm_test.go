@@ -193,7 +193,6 @@ func TestOtherTools(t *testing.T) {
 		"csg" + rest:                         `m:1:1: found "csg": a concurrent stochastic game: not supported, PRISM-games has it`,
 		"stpg" + rest:                        `m:1:1: found "stpg": a two-player game in the form of STPGs: not supported, PRISM-games has it`,
 		"tptg" + rest:                        `m:1:1: found "tptg": a turn-based probabilistic timed game: not supported, PRISM-games has it`,
-		"ma" + rest:                          `m:1:1: found "ma": Markov automata in Storm's extension of the language are not supported`,
 		"ctmdp" + rest:                       `m:1:1: found "ctmdp": continuous-time Markov decision processes are not supported`,
 		"dtmc\nhole int h in {1..3};" + rest: `m:2:1: found "hole": holes, of PAYNT's sketches, are not supported`,
 	} {
@@ -203,6 +202,9 @@ func TestOtherTools(t *testing.T) {
 				t.Errorf("%v: found %v, want %s", dialect, err, want)
 			}
 		}
+	}
+	if _, err := syntax.ParseModel("m", []byte("ma"+rest)); err == nil || !strings.HasPrefix(err.Error(), `m:1:1: found "ma": Markov automata are read in Storm's dialect (--dialect storm)`) {
+		t.Errorf("a Markov automaton in PRISM's dialect: %v", err)
 	}
 	if _, err := syntax.ParseModel("m", []byte("dtmc module m ma : [0..1]; hole : [0..1]; [smg] ma=0 -> (hole'=1); endmodule")); err != nil {
 		t.Errorf("as names: %v", err)
@@ -214,5 +216,22 @@ func TestSecondUpdate(t *testing.T) {
 	_, err := syntax.ParseModel("m", []byte("dtmc module m x:[0..1]; y:[0..1]; [] x=0 -> 0.5:(x'=1) + 0.5:(x'=0) + (y'=1); endmodule"))
 	if err == nil || !strings.HasPrefix(err.Error(), `m:1:72: found "y'", want an expression; an update behind + needs a probability`) {
 		t.Error(err)
+	}
+}
+
+// TestMarkovAutomaton: the model type and the Markovian commands are printed as they were read.
+func TestMarkovAutomaton(t *testing.T) {
+	const text = "ma\n\nmodule m\n  s : [0..1];\n  <> s=0 -> 2:(s'=1) + 3:(s'=0);\n  [a] s=1 -> (s'=0);\nendmodule\n"
+	model, err := syntax.ParseModelOf(syntax.Storm, "m", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed strings.Builder
+	if err := syntax.Fprint(&printed, model, syntax.Options{Dialect: syntax.Storm}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := syntax.ParseModelOf(syntax.Storm, "m", []byte(printed.String()))
+	if err != nil || !syntax.Equal(model, again) {
+		t.Errorf("found %s, %v, want %s", printed.String(), err, text)
 	}
 }

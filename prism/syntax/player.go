@@ -28,6 +28,7 @@ func (*Player) itemNode() {}
 // where no name can stand: where an item begins, and before a formula.
 const (
 	wordSMG       = "smg"
+	wordMA        = "ma"
 	wordPlayer    = "player"
 	wordEndplayer = "endplayer"
 
@@ -58,15 +59,20 @@ func (p *parser) atWord(word string) bool {
 func (p *parser) gameItem() Item {
 	switch {
 	case p.atWord(wordSMG):
-		statement := p.beginStatement()
-		decl := &TypeDecl{Doc: statement.doc, Type: SMG, Word: wordSMG}
-		p.advance()
-		decl.Notes, decl.Span = p.finishStatement(statement)
-		return decl
+		return p.typeWord(SMG)
 	case p.atWord(wordPlayer):
 		return p.playerItem()
 	}
 	return nil
+}
+
+// typeWord parses a model type whose word is not a keyword.
+func (p *parser) typeWord(modelType ModelType) *TypeDecl {
+	statement := p.beginStatement()
+	decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.text(p.tok)}
+	p.advance()
+	decl.Notes, decl.Span = p.finishStatement(statement)
+	return decl
 }
 
 // playerItem parses a player, whose list may be empty.

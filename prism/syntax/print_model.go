@@ -226,7 +226,11 @@ func (p *printer) column() int { return len(p.buf) - 1 - bytes.LastIndexByte(p.b
 func (p *printer) command(command *Command, indent string) {
 	p.commentsAbove(command.Notes, command.Doc, indent)
 	p.write(indent)
-	p.action(command.Action)
+	if command.Markovian {
+		p.write("<> ")
+	} else {
+		p.action(command.Action)
+	}
 	p.expr(command.Guard, levelImplies)
 	p.write(" ->")
 	start := len(p.buf)

@@ -280,7 +280,7 @@ func (s *stormRewriter) renamedModule(m *RenamedModule) *RenamedModule {
 
 // command rewrites a command.
 func (s *stormRewriter) command(command *Command) *Command {
-	result := &Command{Doc: command.Doc, Notes: command.Notes, Action: s.name(command.Action), Guard: s.expr(command.Guard), Span: command.Span}
+	result := &Command{Doc: command.Doc, Notes: command.Notes, Action: s.name(command.Action), Markovian: command.Markovian, Guard: s.expr(command.Guard), Span: command.Span}
 	for _, update := range command.Updates {
 		result.Updates = append(result.Updates, s.update(update))
 	}

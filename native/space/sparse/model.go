@@ -102,6 +102,21 @@ type Reward struct {
 	StateRat, ChoiceRat []*big.Rat
 }
 
+// Within returns the structure whose rewards of states are those of the set, and 0 elsewhere.
+func (r *Reward) Within(states *Set) *Reward {
+	restricted := *r
+	restricted.State, restricted.StateRat = slices.Clone(r.State), slices.Clone(r.StateRat)
+	for s := range states.Complement().All() {
+		if restricted.State != nil {
+			restricted.State[s] = 0
+		}
+		if restricted.StateRat != nil {
+			restricted.StateRat[s] = nil
+		}
+	}
+	return &restricted
+}
+
 // OfChoice returns the reward of a state plus that of one of its choices. It is 0 for a nil Reward.
 func (r *Reward) OfChoice(state, choice int) float64 {
 	sum := 0.0

@@ -1,0 +1,33 @@
+package bridge_test
+
+import (
+	"strings"
+	"testing"
+
+	"tilecheck/bridge"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// TestMarkovAutomata: Storm gets a Markov automaton with its Markovian commands and bounds that are no numbers of steps; PRISM is not
+// asked.
+func TestMarkovAutomata(t *testing.T) {
+	model := "ma\nmodule m\n  s : [0..1];\n  <> s=0 -> 2 : (s'=1);\n  [] s=1 -> true;\nendmodule\n"
+	job := runner.Job{File: "m.prism", Model: []byte(model), Dialect: syntax.Storm, Props: []string{"Pmax=? [ F<1/2 s=1 ]"}}
+	vs, err := runner.Check(t.Context(), bridge.PRISM(&script{}, bridge.Options{}), job)
+	if err != nil || vs[0].Err == nil || vs[0].Err.Class != result.Unsupported || !strings.Contains(vs[0].Err.Message, "found a Markov automaton (ma), which PRISM does not read") {
+		t.Errorf("found %v, %v, want it refused", vs, err)
+	}
+	s := &script{answers: []string{"", ""}}
+	if _, err := runner.Check(t.Context(), bridge.Storm(s, bridge.Options{}), job); err != nil {
+		t.Fatal(err)
+	}
+	if sent := s.file(0, "model.prism"); !strings.Contains(sent, "ma\n") || !strings.Contains(sent, "<> s=0 -> 2:(s'=1);") {
+		t.Errorf("sent the model %q", sent)
+	}
+	asked := strings.Join(s.commands[0].Args, " ") + s.file(0, "properties.props")
+	if !strings.Contains(asked, "F<(1/2.0) ") {
+		t.Errorf("asked %q", asked)
+	}
+}

@@ -1,0 +1,290 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// ErrTimeStands says that a scheduler can stop the time: it stays forever where the average time of a step is 0.
+var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forever in states in which no time passes")
+
+// LongRunPerTime returns bounds on the optimal long-run average reward per unit of time of an MDP whose steps take time, such as the
+// embedded MDP of a Markov automaton; time has the mean time of each step.
+//
+// In a maximal end component, a scheduler with reward R and time T per step earns R/T per unit of time. For any guess g, let D be
+// the optimum of R-g*T, a long-run average per step. Then the optimum of R/T lies between g+D/T for the extreme values of T. The
+// average of the scheduler that attains D is the next guess.
+//
+// Source: Dinkelbach, On nonlinear fractional programming (1967); Butkova, Wimmer and Hermanns, Long-run rewards for Markov automata
+// (TACAS 2017) for the components.
+func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	sys, err := newSystem(graph, reward, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	mecs, err := graph.EndComponents(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	opts.Epsilon = opts.epsilon() / 2 // the other half is for the quotient
+	mec := newMECGain(ctx, sys, mecs, opts)
+	for i := range mecs.Num() {
+		component := newTimedComponent(ctx, graph, mecs, i, reward, time, dir, opts)
+		if err := component.solve(); err != nil {
+			return nil, err
+		}
+		component.writeTo(mec, i)
+	}
+	quotient := newMECQuotient(graph, mecs)
+	values, err := quotient.solve(ctx, mec.gain, mec.knownMECs, dir, false, opts)
+	if err != nil {
+		return nil, err
+	}
+	quotient.writeBack(values, sys.values, mec)
+	return sys.values, nil
+}
+
+// SteadyStatePerTime is LongRunPerTime for the part of the time that is spent in a set of states.
+func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	values, err := LongRunPerTime(ctx, graph, time.Within(rewarded), time, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	for s := range values.Upper {
+		values.Lower[s], values.Upper[s] = min(values.Lower[s], 1), min(values.Upper[s], 1)
+	}
+	return values, nil
+}
+
+// timedComponent is a maximal end component as a model of its own, in which all states have the same optimal average.
+type timedComponent struct {
+	ctx          context.Context
+	members      []uint32 // the original states
+	origin       []uint32 // the original choices
+	graph        *sparse.Graph
+	reward, time *sparse.Reward
+	dir          Direction
+	opts         Options
+	// lower and upper are bounds on the optimal average per unit of time; exact is its fraction if asked for.
+	lower, upper float64
+	exact        *big.Rat
+	scheduler    []uint32 // the choices that attain the better bound
+}
+
+// newTimedComponent returns MEC number i.
+func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, i int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
+	members := mecs.Members(i)
+	indexOf := make(map[uint32]uint32, len(members))
+	for k, s := range members {
+		indexOf[s] = uint32(k)
+	}
+	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
+	for _, s := range members {
+		builder.State()
+		first, end := graph.Choices(int(s))
+		for c := first; c < end; c++ {
+			if mecs.Choices.Has(c) {
+				builder.Copy(c, func(t int) uint32 { return indexOf[graph.Target[t]] })
+			}
+		}
+	}
+	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), origin: builder.Origin, dir: dir, opts: opts, upper: math.Inf(1)}
+	component.reward, component.time = component.restrict(graph, reward), component.restrict(graph, time)
+	component.opts.Within = nil
+	return component
+}
+
+// restrict returns the rewards of the choices of the component.
+func (tc *timedComponent) restrict(graph *sparse.Graph, reward *sparse.Reward) *sparse.Reward {
+	restricted := &sparse.Reward{Choice: make([]float64, len(tc.origin)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
+	if reward.StateRat != nil || reward.ChoiceRat != nil {
+		restricted.ChoiceRat = make([]*big.Rat, len(tc.origin))
+	}
+	for c, original := range tc.origin {
+		s := graph.Owner(original)
+		restricted.Choice[c] = reward.OfChoice(s, int(original))
+		if restricted.ChoiceRat != nil {
+			restricted.ChoiceRat[c] = reward.OfChoiceRat(s, int(original))
+		}
+	}
+	return restricted
+}
+
+// maxGuesses limits the guesses of timedComponent.solve.
+const maxGuesses = 100
+
+// solve computes the optimal average per unit of time.
+func (tc *timedComponent) solve() error {
+	opts := tc.opts
+	opts.Exact, opts.Scheduler = false, false
+	shortest, err := LongRun(tc.ctx, tc.graph, tc.time, Min, opts)
+	if err != nil {
+		return err
+	}
+	longest, err := LongRun(tc.ctx, tc.graph, tc.time, Max, opts)
+	if err != nil {
+		return err
+	}
+	if !(shortest.Lower[0] > 0) {
+		return ErrTimeStands
+	}
+	guess := new(big.Rat)
+	if slices.Max(tc.reward.Choice) == 0 {
+		tc.upper, tc.exact = 0, guess
+		return nil
+	}
+	for range maxGuesses {
+		next, err := tc.improve(guess, shortest.Lower[0], longest.Upper[0])
+		if err != nil || next == nil {
+			return err
+		}
+		guess = next
+	}
+	return nil
+}
+
+// improve tightens the bounds with a guess, and returns the next one; nil if the bounds are tight or exact is known.
+func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
+	scale := tc.scale(guess)
+	rewards := Signed{Earned: scaled(tc.reward, scale), Lost: scaled(tc.time, new(big.Rat).Mul(scale, guess))}
+	if rewards.Large() {
+		return nil, ErrRates
+	}
+	shifted, by := rewards.Shifted(tc.graph.Model, false)
+	opts := tc.opts
+	opts.Scheduler, opts.Epsilon = true, min(opts.epsilon()/100, 1e-11)
+	difference, err := LongRun(tc.ctx, tc.graph, shifted, tc.dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	tc.setScheduler(difference.Scheduler)
+	if difference.Exact != nil {
+		if difference.Exact[0].Cmp(by) == 0 {
+			tc.exact = guess
+			return nil, nil
+		}
+		return tc.averageOfScheduler()
+	}
+	factor, _ := scale.Float64() // exact: a power of two
+	tc.tighten(guess, by, difference, minTime*factor, maxTime*factor)
+	if tc.upper-tc.lower <= tc.opts.epsilon()*tc.upper {
+		return nil, nil
+	}
+	next, err := tc.averageOfScheduler()
+	if err == nil && next.Cmp(guess) == 0 {
+		return nil, nil // another guess would not be better
+	}
+	return next, err
+}
+
+// scale returns a power of two by which the rewards of R-g*T are of the order of 1, so that shifting them loses no digits.
+func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
+	g, _ := guess.Float64()
+	greatest := 0.0
+	for c, earned := range tc.reward.Choice {
+		greatest = max(greatest, earned, g*tc.time.Choice[c])
+	}
+	_, exponent := math.Frexp(greatest)
+	return new(big.Rat).SetFloat64(math.Ldexp(1, -min(max(exponent, -1000), 1000)))
+}
+
+// scaled returns rewards of choices multiplied by a factor.
+func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
+	product := *reward
+	near, _ := factor.Float64()
+	product.Choice, product.Err = slices.Clone(reward.Choice), reward.Err+4*unit
+	for c := range product.Choice {
+		product.Choice[c] *= near
+	}
+	product.ChoiceRat = slices.Clone(reward.ChoiceRat)
+	for c, exact := range product.ChoiceRat {
+		product.ChoiceRat[c] = new(big.Rat).Mul(exact, factor)
+	}
+	return &product
+}
+
+// setScheduler sets the current scheduler; states where every choice is optimal take the first one.
+func (tc *timedComponent) setScheduler(scheduler []uint32) {
+	tc.scheduler = slices.Clone(scheduler)
+	for s, choice := range tc.scheduler {
+		if choice == sparse.None {
+			first, _ := tc.graph.Choices(s)
+			tc.scheduler[s] = uint32(first)
+		}
+	}
+}
+
+// tighten tightens the bounds by those on the optimum of R-g*T for a guess g, and the least and the greatest T. The sums round
+// outwards by far more than their rounding errors.
+func (tc *timedComponent) tighten(guess, by *big.Rat, difference *Values, minTime, maxTime float64) {
+	g, _ := guess.Float64()
+	shift, _ := by.Float64() // exact: an integer
+	bound := func(value, whenPositive, whenNegative float64) float64 {
+		value -= shift
+		if value >= 0 {
+			return value / whenPositive
+		}
+		return value / whenNegative
+	}
+	low := bound(difference.Lower[0]*(1-4*unit), maxTime, minTime)
+	high := bound(difference.Upper[0]*(1+4*unit), minTime, maxTime)
+	tc.lower = max(tc.lower, g+low-8*unit*(g+math.Abs(low)))
+	tc.upper = min(tc.upper, g+high+8*unit*(g+math.Abs(high)))
+}
+
+// averageOfScheduler returns the average reward per unit of time of the current scheduler, rounded to a float64 unless fractions are
+// asked for.
+func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
+	builder := sparse.NewDerivedBuilder(tc.graph.Model, sparse.DTMC)
+	for s := range tc.graph.NumStates() {
+		builder.State()
+		builder.Copy(int(tc.scheduler[s]), func(t int) uint32 { return tc.graph.Target[t] })
+	}
+	chain := sparse.NewGraph(builder.Finish())
+	average := func(reward *sparse.Reward) (*big.Rat, error) {
+		ofChain := &timedComponent{origin: builder.Origin}
+		values, err := LongRun(tc.ctx, chain, ofChain.restrict(tc.graph, reward), tc.dir, tc.opts)
+		switch {
+		case err != nil:
+			return nil, err
+		case values.Exact != nil:
+			return values.Exact[0], nil
+		}
+		return new(big.Rat).SetFloat64(values.Lower[0]), nil
+	}
+	earned, err := average(tc.reward)
+	if err != nil {
+		return nil, err
+	}
+	passed, err := average(tc.time)
+	if err != nil || passed.Sign() == 0 {
+		return nil, errors.Join(err, ErrTimeStands)
+	}
+	quotient := new(big.Rat).Quo(earned, passed)
+	if tc.opts.Exact {
+		return quotient, nil
+	}
+	rounded, _ := quotient.Float64()
+	return new(big.Rat).SetFloat64(rounded), nil
+}
+
+// writeTo writes the optimum and the scheduler of MEC number i.
+func (tc *timedComponent) writeTo(mec *mecGain, i int) {
+	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.lower, 0), tc.upper
+	if mec.gain.Exact != nil {
+		mec.gain.Exact[i] = tc.exact
+	}
+	if tc.lower == 0 && tc.upper == 0 {
+		mec.knownMECs.Add(i)
+	}
+	mec.gain.Converged = mec.gain.Converged && tc.upper-tc.lower <= 10*tc.opts.epsilon()*tc.upper
+	for k := range tc.scheduler {
+		s := tc.members[k]
+		mec.stayChoice[s] = tc.origin[tc.scheduler[k]]
+	}
+}
