@@ -57,7 +57,7 @@ type partOptions struct {
 func partOptionsOf(plan *runner.Plan) partOptions {
 	job := &plan.Job
 	numeric := &job.Numeric
-	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || numeric.Reduce || numeric.Fair ||
+	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || numeric.Reduce || numeric.Symmetry || numeric.Fair ||
 		numeric.Accuracy == result.Proven || accuracy(numeric) == result.Estimated
 	if needsAllStates {
 		return partOptions{}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"tilecheck/native/simulate"
+	"tilecheck/native/simulate/splitting"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
@@ -18,15 +19,16 @@ import (
 
 // sampling is the method that samples paths.
 type sampling struct {
-	opt      simulate.Options
-	progress func(runner.Progress)
-	digest   func() []byte // of the model's text, or of its files
+	splitting bool // importance splitting
+	opt       simulate.Options
+	progress  func(runner.Progress)
+	digest    func() []byte // of the model's text, or of its files
 }
 
 // newSampling returns the sampling method of a job. It returns an error for options that sampling does not support.
 func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
-	if name == runner.Sim {
+	if name == runner.Sim || name == runner.Splitting {
 		name = ""
 	}
 	method, err := stats.ParseMethod(string(name))
@@ -43,7 +45,8 @@ func newSampling(job *runner.Job) (*sampling, error) {
 		return nil, fmt.Errorf("%d workers: want a positive number", settings.Workers)
 	}
 	return &sampling{
-		progress: job.Progress,
+		splitting: job.Method == runner.Splitting,
+		progress:  job.Progress,
 		opt: simulate.Options{
 			Params: stats.Params{
 				Method: method, Width: settings.Width, Confidence: settings.Confidence, Samples: settings.Samples, Approx: settings.Approximation,
@@ -97,10 +100,23 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 			s.progress(progress)
 		}
 	}
+	if s.splitting {
+		return s.split(ctx, property, options)
+	}
 	if options.Split != nil {
 		options.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), property.Text, property.constants)
 	}
 	verdict := simulate.Check(ctx, s.model, &property.Instance, options).Verdict
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), s.warnings...)
 	return verdict
+}
+
+// split estimates a property by importance splitting.
+func (s *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
+	model, ok := s.model.(*compile.Model)
+	if !ok {
+		message := "found states of files, splitting wants the text of a model"
+		return result.Verdict{Method: splitting.Method, Err: &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}}
+	}
+	return splitting.Check(ctx, model, &property.Instance, options)
 }

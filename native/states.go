@@ -25,6 +25,7 @@ type statesMethod struct {
 	partOptions      partOptions
 	wantCertificates bool // every answer gets a certificate
 	reduce           bool // each property is checked on a quotient
+	symmetry         bool // each property is checked on the states up to permutations of modules
 	outputs          runner.Outputs
 	export           *schedulerFile    // nil unless wants has a scheduler
 	generated        runner.Recognizer // as Job.Generated
@@ -48,6 +49,12 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	if numeric.Reduce && (numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil) {
 		return nil, fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
 	}
+	if numeric.Symmetry && (numeric.Reduce || numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil) {
+		return nil, fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, certificates, witnesses, fair schedulers and schedulers to export")
+	}
+	if numeric.Symmetry && plan.Tree == nil {
+		return nil, fmt.Errorf("symmetry is found in the text of a model, and the states come from files")
+	}
 	if job.Partition != nil && !numeric.Reduce {
 		return nil, fmt.Errorf("a partition is for a model that is reduced")
 	}
@@ -57,7 +64,7 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	}
 	return &statesMethod{
 		file: job.File, tree: plan.Tree, partOptions: partOptionsOf(plan),
-		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce,
+		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce, symmetry: numeric.Symmetry,
 		build: load.Options(job),
 		opt:   check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
 	}, nil
@@ -84,6 +91,9 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 			return nil, err
 		}
 		return method.newExploredModel(space, exactWeightsErr), nil
+	}
+	if method.symmetry {
+		return &symmetricStates{statesMethod: method, model: model}, nil
 	}
 	opts := method.build
 	opts.Part = method.partOptions.first

@@ -30,7 +30,7 @@ type Guarantee struct {
 //
 // Sums descend, so the boards after a new tile are known when they are asked for, and the sums of the last two layers are kept only.
 func CheckGuarantee(ctx context.Context, r io.Reader) (*Guarantee, error) {
-	k := &guaranteeChecker{lines: newLines(ctx, r), sets: map[int]*table{}}
+	k := &guaranteeChecker{lines: newLines(ctx, r), sum: aboveAllSums, sets: layers{}}
 	if err := k.run(); err != nil {
 		return nil, k.wrap(err)
 	}
@@ -42,10 +42,10 @@ type guaranteeChecker struct {
 	Guarantee
 	*rules
 	maxExp board
-	sets   map[int]*table // the boards of the certificate, by the sum of their tiles
-	sum    int            // of the current layer
-	digits []board        // of the last board, row by row
-	last   board          // with its digits in the order of the text, the first one highest
+	sets   layers  // the boards of the certificate
+	sum    int     // of the current layer
+	digits []board // of the last board, row by row
+	last   board   // with its digits in the order of the text, the first one highest
 }
 
 func (checker *guaranteeChecker) run() error {
@@ -64,7 +64,6 @@ func (checker *guaranteeChecker) run() error {
 	if checker.maxExp, err = exponentOf(checker.Max); err != nil {
 		return err
 	}
-	checker.sum = 1 << 20 // above all sums
 	for {
 		text, err := checker.next()
 		if err != nil {
@@ -98,12 +97,7 @@ func (checker *guaranteeChecker) beginSum(text string) error {
 		return fmt.Errorf("sum %.20q, want one of at least 4 and below the one before", text)
 	}
 	checker.sum, checker.digits, checker.last = sum, nil, 0
-	checker.sets[sum] = newTable(true)
-	for other := range checker.sets {
-		if other > sum+4 {
-			delete(checker.sets, other) // a new tile adds 2 or 4
-		}
-	}
+	checker.sets.begin(sum, true)
 	return nil
 }
 

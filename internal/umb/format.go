@@ -15,6 +15,7 @@ const (
 
 	IndexFile     = "index.json"
 	StateChoices  = "state-to-choices.bin"
+	StatePlayers  = "state-to-player.bin"
 	ChoiceRows    = "choice-to-branches.bin"
 	Targets       = "branch-to-target.bin"
 	Probabilities = "branch-to-probability.bin"

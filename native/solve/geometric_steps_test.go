@@ -43,7 +43,7 @@ func slowChain(t *testing.T, rng *rand.Rand, n int, periodic bool) (*sparse.Grap
 func TestGeometricSteps(t *testing.T) {
 	needs.NotShort(t, "its models are too small to be computed in parallel")
 	rng := rand.New(rand.NewPCG(39, 34))
-	for i := range 12 {
+	for i := range 4 + needs.Some(20) {
 		g, target, reward := randomSteps(t, rng, sparse.DTMC, 3+rng.IntN(4))
 		slow := i < 2
 		if slow {

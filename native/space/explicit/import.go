@@ -17,9 +17,9 @@ import (
 
 // Imported describes a state space that was read from files, without commands.
 type Imported struct {
-	File string           // what diagnostics name
-	Type syntax.ModelType // DTMC, MDP or CTMC
-	Vars []sema.Variable  // Name, Type (Bool or Int), Low and High count
+	File string // what diagnostics name
+	Type syntax.ModelType
+	Vars []sema.Variable // Name, Type (Bool or Int), Low and High count
 	// Valuation returns the values of the variables in a state, distinct for each state. The
 	// slice is valid until the next call.
 	Valuation func(state int) []int32
@@ -32,6 +32,8 @@ type Imported struct {
 	// TransitionRewards has one entry per structure of a Markov chain.
 	TransitionRewards []TransitionReward
 	Warnings          []string
+	// Players are the names of the players of a game; Model has the player of each state.
+	Players []string
 	// Rounded and Normalised are the results of the methods of Space with these names.
 	Rounded, Normalised bool
 }
@@ -133,13 +135,16 @@ func (s *Space) checkRange(file string) {
 	}
 }
 
-// declarations returns a syntax tree that declares the variables, observables, labels and reward
+// declarations returns a syntax tree that declares the variables, observables, players, labels and reward
 // structures of the space in one module without commands.
 func (imported *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
 	declared := &syntax.Model{File: imported.File, Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()}}
 	for _, observable := range imported.Observables {
 		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
+	}
+	for _, player := range imported.Players {
+		declared.Items = append(declared.Items, &syntax.Player{Name: ident(player)})
 	}
 	for _, label := range imported.Model.Labels {
 		declared.Items = append(declared.Items, &syntax.LabelDecl{Name: ident(label.Name), X: &syntax.BoolLit{}})

@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/symmetry"
 )
 
 // Space is the state space of a model. It is immutable and safe for concurrent use.
@@ -33,8 +34,9 @@ type Space struct {
 	normalised       bool           // as returned by Normalised
 	restricted       bool           // Restrict has removed choices
 	unexplored       *sparse.Set
-	part, depth      int  // Options.Part and Options.Depth
-	withinDepth      bool // as returned by WithinDepth
+	part, depth      int              // Options.Part and Options.Depth
+	symmetry         []symmetry.Class // Options.Symmetry
+	withinDepth      bool             // as returned by WithinDepth
 }
 
 // Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were
@@ -47,7 +49,7 @@ func (s *Space) WithinDepth() bool { return s.withinDepth }
 
 // Fractions explores the same states again with fractions as weights.
 func (s *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
-	opts.Exact, opts.Part, opts.Depth = true, s.part, s.depth
+	opts.Exact, opts.Part, opts.Depth, opts.Symmetry = true, s.part, s.depth, s.symmetry
 	return Build(ctx, s.compiled, opts)
 }
 

@@ -47,10 +47,10 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 // check returns an error if the formats cannot express the requested type of model.
 func (o ReadOptions) check() error {
 	switch o.Type {
-	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP:
+	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
 		return nil
 	}
-	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs", o.Type)
+	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs", o.Type)
 }
 
 // spaceReader reads the other files of a model, after the .tra file, and combines them.
@@ -229,6 +229,9 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 		imported.Vars, imported.Valuation = reader.staFile.vars, explicit.FlatValuation(reader.staFile.values, len(reader.staFile.vars))
 	} else {
 		imported.Vars, imported.Valuation = numberVariable(reader.traFile.numStates)
+	}
+	if reader.traFile.owners != nil {
+		imported.Players, reader.model.Player = playerNames(reader.traFile.numPlayers), reader.traFile.owners
 	}
 	if reader.traFile.stateObservations != nil {
 		imported.Observations = reader.traFile.importedObservations(reader.obsFile)

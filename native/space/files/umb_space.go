@@ -22,7 +22,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	if err := file.checkComplete(); err != nil {
 		return nil, err
 	}
-	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[file.modelType]
+	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.SMG: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[file.modelType]
 	build := &umbBuilder{umbFile: file, assembly: newAssembly(newLines(Source{Name: file.src.Name}), kind, file.numStates, file.opts)}
 	build.intervals = file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	if err := build.readActionNames(); err != nil {
@@ -47,6 +47,9 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		return nil, build.errs
 	}
 	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: build.assembly.names, Model: model, Normalised: build.normalised}
+	if file.owners != nil {
+		imported.Players, model.Player = file.playerNames(), file.owners
+	}
 	for i, annotation := range file.index.Annotations.Get("rewards") {
 		reward, transitionRewards, err := build.readReward(model, i, annotation)
 		if err != nil {
@@ -98,6 +101,7 @@ func (file *umbFile) checkComplete() error {
 		{umb.Targets, file.targets == nil},
 		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.There()},
 		{umb.ExitRates, file.timed() && !file.exitRate.There()},
+		{umb.StatePlayers, file.modelType == syntax.SMG && file.owners == nil},
 		{umb.Initial, file.initial == nil || file.initial.Empty()},
 	} {
 		if part.absent {

@@ -85,7 +85,7 @@ type umbField struct {
 
 // newUMBWriter evaluates labels and rewards and fills the index.
 func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
-	if w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
+	if w.program.Type == syntax.POMDP {
 		return nil, w.requireNoIntervals("UMB")
 	}
 	writer := &umbWriter{Writer: w, ctx: ctx, numberSize: 8, rateState: -1}
@@ -183,6 +183,12 @@ func (writer *umbWriter) fillIndex() error {
 		system.Players, system.ChoiceActions = 1, uint64(len(writer.actions))
 	} else {
 		system.BranchActions = uint64(len(writer.actions))
+	}
+	if writer.program.Type == syntax.SMG {
+		system.Players = uint64(len(writer.program.Players))
+		for _, player := range writer.program.Players {
+			system.PlayerNames = append(system.PlayerNames, player.Name)
+		}
 	}
 	if writer.probabilistic() {
 		system.Probability = writer.numberType()
@@ -332,6 +338,13 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 					u.writeNumber(writer, number{rat: u.model.HighRat(target)})
 				}
 			})
+		})
+	}
+	if u.program.Type == syntax.SMG {
+		t.File(umb.StatePlayers, int64(4*states), func(writer *bufio.Writer) {
+			for _, i := range u.stateOrder {
+				umb.PutUint64s(writer, uint64(u.model.Player[i]), 4)
+			}
 		})
 	}
 	if u.program.Type == syntax.CTMC {
