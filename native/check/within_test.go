@@ -41,6 +41,7 @@ func TestWithin(t *testing.T) {
 		"filter(sum, mod(7,x)+P=? [ F<=1 x=1 ])":                              "error",
 		"P=? [ F<=1 mod(7,x)=1 ]":                                             "error",
 		"filter(sum, P=? [ F mod(7,x)=1 ], x>0)":                              "error",
+
 		"filter(min, mod(7,x)+P=? [ F<=1 x=1 ]*0, x>0) + filter(max, mod(7,x)+P=? [ F<=1 x=1 ]*0, x>0)":          "1",
 		"filter(sum, filter(max, mod(7,x), x=2), x=0) + filter(sum, filter(print, mod(7,x)), x>0)":               "error",
 		"filter(avg, filter(state, mod(7,x), x=2), true) + filter(sum, max(mod(7,x),P=? [ F<=1 x=0 ]*0), x>0)":   "2",
