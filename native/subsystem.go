@@ -11,8 +11,8 @@ import (
 	"tilecheck/result"
 )
 
-// addSubsystem finds a critical subsystem, first of states, then of commands, and adds it to the witness. If the job wants the model
-// of the commands, it writes that model. The states of files have no commands.
+// addSubsystem finds a critical subsystem, first of states and then of commands, and adds it to the witness. If the job asks
+// for it, addSubsystem also writes the model of these commands. States from files have no commands.
 func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witness, reach *check.Reach, chain *witness.Chain, asked question) error {
 	question := &subsystem.Question{
 		Space: reach.Space, Chain: chain, Formula: pathFormula(reach, asked), From: reach.From, Bound: asked.bound, OrEqual: asked.orEqual,

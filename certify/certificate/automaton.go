@@ -116,10 +116,10 @@ func (f *Formula) validate(props int, size *int) error {
 	if *size++; f == nil || *size > maxFormula {
 		return fmt.Errorf("found no formula, or a formula with more than %d operators", maxFormula)
 	}
-	operands, known := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
+	operands, ok := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
 	bounded := f.Low != 0 || f.High != nil
 	switch {
-	case !known || (f.X != nil) != (operands > 0) || (f.Y != nil) != (operands > 1):
+	case !ok || (f.X != nil) != (operands > 0) || (f.Y != nil) != (operands > 1):
 		return fmt.Errorf("found the operator %q with a wrong number of operands", f.Op)
 	case f.Op == "p" && (f.Prop < 0 || f.Prop >= props):
 		return fmt.Errorf("found proposition %d of %d", f.Prop, props)

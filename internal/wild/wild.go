@@ -1,6 +1,6 @@
 // Package wild makes random models and properties of the whole of PRISM's
 // language: formulas, renaming, systems, globals, synchronisation, rewards, init
-// blocks, experiments, filters, LTL. Nobody knows their answers: they are for
+// blocks, experiments, filters, LTL. Their answers are unknown: they are for
 // comparing engines. Models whose answers are known are in package hostile. It is
 // for tests only and imports nothing of this module.
 package wild

@@ -263,7 +263,7 @@ func (u *unavailableError) Error() string { return u.why.Error() }
 
 func (u *unavailableError) Unwrap() error { return u.why }
 
-// tryFractions evaluates a property with fractions. A value that has no fraction gets bounds. The error is *unavailable if
+// tryFractions evaluates a property with fractions. A value that has no fraction gets bounds. The error is *unavailableError if
 // the model is too large, unless its space already has fractions and the work is not limited.
 func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted precision) (*outcome, error) {
 	// The answer must not depend on whether another property had the fractions built.

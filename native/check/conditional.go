@@ -373,8 +373,8 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 		chain.conditionNumbers.rat = make([]*big.Rat, len(built.Pairs))
 	}
 	for i, pair := range built.Pairs {
-		switch at, known := index[pair]; {
-		case known:
+		switch at, ok := index[pair]; {
+		case ok:
 			chain.conditionNumbers.put(i, probability.at(at))
 		case c.product.auto.Class(pair.auto) == automata.Accepted:
 			chain.conditionNumbers.put(i, fraction(big.NewRat(1, 1)))

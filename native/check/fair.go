@@ -43,7 +43,7 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direct
 // in a set of states that no choice leaves, and visits all of them. If it does not satisfy the formula, no
 // path from these states does.
 //
-// Maximal probabilities and those of bounded formulas are the same as under all schedulers, because a
+// Maximal probabilities, and the probabilities of bounded formulas, are the same as under all schedulers, because a
 // scheduler can be fair after the formula is decided.
 //
 // Source: Baier and Kwiatkowska, Model checking for a probabilistic branching time logic

@@ -46,8 +46,8 @@ func (l *lists) numberOf(list []int) uint32 {
 	for _, entry := range list {
 		key = append(key, byte(entry), byte(entry>>8), byte(entry>>16), byte(entry>>24))
 	}
-	number, known := l.number[string(key)]
-	if !known {
+	number, found := l.number[string(key)]
+	if !found {
 		if l.number == nil {
 			l.number = map[string]uint32{}
 		}

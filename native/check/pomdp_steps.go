@@ -68,8 +68,8 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	numbers := make(map[steppedState]uint32) // by observation and step
 	for _, pair := range product.Pairs {
 		key := steppedState{e.observations.ByState[pair.state], pair.steps}
-		number, known := numbers[key]
-		if !known {
+		number, ok := numbers[key]
+		if !ok {
 			number = uint32(len(numbers))
 			numbers[key] = number
 		}

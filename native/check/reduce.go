@@ -201,8 +201,8 @@ func (o *observed) splitBy(set *sparse.Set) {
 	number := map[key]uint32{}
 	for s := range o.block {
 		blockKey := key{o.block[s], set.Has(s)}
-		index, known := number[blockKey]
-		if !known {
+		index, found := number[blockKey]
+		if !found {
 			index = uint32(len(number))
 			number[blockKey] = index
 		}

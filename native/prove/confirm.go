@@ -59,6 +59,8 @@ func (c *confirmation) sameClaim(own, translated *certificate.Claim) error {
 	return err
 }
 
+// equalClaims reports whether a claim of the own proof and the translated claim say the same: about the same states, with
+// equal vectors or sets.
 func (c *confirmation) equalClaims(ownClaim, translatedClaim *certificate.Claim) (bool, error) {
 	if ownClaim.Complement != translatedClaim.Complement || ownClaim.Of != translatedClaim.Of || (ownClaim.Vector < 0) != (translatedClaim.Vector < 0) {
 		return false, nil

@@ -125,6 +125,7 @@ func (skeleton *Skeleton) vectorIndex(vector certificate.Vector) int {
 	return i
 }
 
+// not returns the index of the complement of set i. The complement of a complement is the original set.
 func (skeleton *Skeleton) not(i int) int {
 	switch set := skeleton.Sets[i]; {
 	case set.Kind == certificate.Not:

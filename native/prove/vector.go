@@ -326,9 +326,9 @@ func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.O
 // grid. If the values turn out to be greater than estimated, it estimates again.
 func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	const attempts = 3
-	exponent, known := proof.exponents[proof.index]
+	exponent, found := proof.exponents[proof.index]
 	for range attempts {
-		if !known {
+		if !found {
 			values, err := solveWith(solve.Options{Epsilon: proof.opts.Epsilon})
 			if err != nil {
 				return nil, err
@@ -348,7 +348,7 @@ func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*s
 			proof.exponents[proof.index] = exponent
 			return values, nil
 		}
-		known = false
+		found = false
 	}
 	return nil, errors.New("the values are too large for the grid of a certificate")
 }

@@ -328,6 +328,7 @@ func isCode(err error, code stats.Code) bool {
 // stepStats sums up the lengths of paths. Sums of lengths fit 63 bits.
 type stepStats struct{ paths, sum, min, max int64 }
 
+// add counts a path with its number of steps.
 func (stats *stepStats) add(steps int64) {
 	if stats.paths == 0 {
 		stats.min = steps

@@ -175,6 +175,7 @@ func (summary *pieceSummary) hasValidSamples(expected int64) bool {
 	return summary.Samples == expected
 }
 
+// hasValidCounts reports whether each count of samples lies between 0 and the number of all samples.
 func (summary *pieceSummary) hasValidCounts() bool {
 	for _, n := range []int64{summary.Successes, summary.Nondet, summary.Overlap} {
 		if n < 0 || n > summary.Samples {

@@ -246,25 +246,26 @@ func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	var sums [vectorBlocks]float64
 	gm.forEachBlock(func(part, from, to int) {
 		sum, rightBias := 0.0, rightVector.bias[from:to]
-		for i, leftVector := range leftVector.bias[from:to] {
-			sum += leftVector * rightBias[i]
+		for i, leftBias := range leftVector.bias[from:to] {
+			sum += leftBias * rightBias[i]
 		}
 		sums[part] = sum
 	})
 	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }
 
-// add adds factor times vector to sum.
+// add adds factor times term to sum.
 func (gm *gmres) add(sum *basisVector, factor float64, term *basisVector) {
 	sum.gain += factor * term.gain
 	gm.forEachBlock(func(_, from, end int) {
 		sumBias := sum.bias[from:end]
-		for i, term := range term.bias[from:end] {
-			sumBias[i] += factor * term
+		for i, bias := range term.bias[from:end] {
+			sumBias[i] += factor * bias
 		}
 	})
 }
 
+// scale multiplies a basis vector by a factor.
 func (gm *gmres) scale(vector *basisVector, factor float64) {
 	vector.gain *= factor
 	gm.forEachBlock(func(_, from, to int) {

@@ -144,10 +144,11 @@ func (row *eliminationRow) load(graph *sparse.Graph, s uint32, index *unknownInd
 	return exitRate
 }
 
+// add adds a value to the entry of a column. A new entry keeps the columns sorted.
 func (row *eliminationRow) add(column uint32, value float64) {
 	if !row.present[column] {
-		place, _ := slices.BinarySearch(row.columns, column)
-		row.columns = slices.Insert(row.columns, place, column)
+		position, _ := slices.BinarySearch(row.columns, column)
+		row.columns = slices.Insert(row.columns, position, column)
 		row.present[column] = true
 	}
 	row.value[column] += value

@@ -148,6 +148,7 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 	return nil
 }
 
+// setGain sets the gain of MEC number i, and records that it is known.
 func (mec *mecGain) setGain(i int, value float64) {
 	mec.knownMECs.Add(i)
 	mec.gain.Lower[i], mec.gain.Upper[i] = value, value
@@ -564,8 +565,8 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 }
 
 // solve returns the values of the quotient. gain has the value of each absorbing state, that is, of staying
-// in its MEC. The gains in known are exactly 0 or 1.
-func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, known *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
+// in its MEC. certain contains the MECs whose gain a graph analysis found to be 0 or 1.
+func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, certain *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
 	sys, err := newSystem(quotient.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
@@ -581,8 +582,8 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, known *spa
 		} else {
 			sys.values.Lower[s], sys.values.Upper[s] = gain.Lower[i], gain.Upper[i]
 		}
-		addTo(known.Has(i) && sys.values.Upper[s] == 0, s, zero, nonzero)
-		addTo(known.Has(i) && isProb && sys.values.Lower[s] == 1, s, one, notOne)
+		addTo(certain.Has(i) && sys.values.Upper[s] == 0, s, zero, nonzero)
+		addTo(certain.Has(i) && isProb && sys.values.Lower[s] == 1, s, one, notOne)
 	}
 	sys.values.Converged = gain.Converged
 	if err := quotient.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {

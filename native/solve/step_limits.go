@@ -12,7 +12,7 @@ import (
 const fewestSteps = 256
 
 // stepLimit tries to bound the values after remaining more steps without taking them. old are the bounds one step
-// before those of the system. If the bounds are as narrow as asked for, it writes them and returns true.
+// before the bounds of the system. If the bounds are as narrow as asked for, it writes them and returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
 // triesLimit reports whether to call the stepLimit after so many steps.

@@ -158,6 +158,7 @@ type uniformisation struct {
 	forward bool
 }
 
+// newUniform returns a solver for time-bounded properties of a CTMC by uniformisation, still without exit rates.
 func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *uniformisation {
 	opts.Scheduler = false
 	n := graph.NumStates()
@@ -320,6 +321,7 @@ func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, ti
 	return nil
 }
 
+// equalFloats reports whether two slices of equal length have equal elements.
 func equalFloats(x, y []float64) bool {
 	for i := range x {
 		if x[i] != y[i] {

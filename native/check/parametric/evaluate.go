@@ -26,8 +26,8 @@ func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if expr == nil {
 		return v.ring.Integer(1), nil
 	}
-	depends, known := v.parametric[expr]
-	if !known {
+	depends, ok := v.parametric[expr]
+	if !ok {
 		depends = sema.Parametric(expr)
 		v.parametric[expr] = depends
 	}

@@ -32,10 +32,10 @@ func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*e
 // allowed.
 func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
 	if deadlocks := after.NumDeadlocks(); deadlocks > 0 && before.NumDeadlocks() == 0 {
-		return fmt.Errorf("%s %s no choice any more: what chooses blocks them", noun.Count(deadlocks, "state"), noun.Verb(deadlocks, "has", "have"))
+		return fmt.Errorf("%s %s no choice any more: the scheduler or policy blocks them", noun.Count(deadlocks, "state"), noun.Verb(deadlocks, "has", "have"))
 	}
 	if deciding := after.NumDeciding(); deciding > 0 && !equallyLikely {
-		return fmt.Errorf("%s %s several choices left: what chooses leaves them open", noun.Count(deciding, "state"), noun.Verb(deciding, "has", "have"))
+		return fmt.Errorf("%s %s several choices left: the scheduler or policy leaves them open", noun.Count(deciding, "state"), noun.Verb(deciding, "has", "have"))
 	}
 	return nil
 }

@@ -251,8 +251,8 @@ func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	result := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
 	first, end := model.Row(move.choice)
 	for _, target := range model.Target[first:end] {
-		memory, known := move.next[int(target)]
-		if !known {
+		memory, found := move.next[int(target)]
+		if !found {
 			memory = unknownMemory
 		}
 		result.Next = append(result.Next, reader.nodeOf(memoryState{int(target), memory}))
@@ -265,8 +265,8 @@ func (reader *controllerReader) nodeOf(pair memoryState) uint32 {
 	if reader.entries[pair] == nil {
 		pair.memory = unknownMemory
 	}
-	node, known := reader.nodeNumber[pair]
-	if !known {
+	node, found := reader.nodeNumber[pair]
+	if !found {
 		node = uint32(len(reader.nodes))
 		reader.nodeNumber[pair] = node
 		reader.nodes = append(reader.nodes, pair)

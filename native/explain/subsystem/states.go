@@ -29,8 +29,8 @@ func States(ctx context.Context, question *Question) (*Found, error) {
 		if math.IsInf(scores[node], 1) {
 			continue
 		}
-		score, known := best[int(state)]
-		if !known || scores[node] < score {
+		score, ok := best[int(state)]
+		if !ok || scores[node] < score {
 			best[int(state)] = scores[node]
 		}
 	}

@@ -261,8 +261,8 @@ func (search *treeSearch) isAllowed(s, c int) bool {
 
 // numberOf returns the number of a decision. It gives a new decision the next number.
 func (search *treeSearch) numberOf(decision Decision) int {
-	number, known := search.decisionNumber[decision]
-	if !known {
+	number, found := search.decisionNumber[decision]
+	if !found {
 		number = len(search.result.Decisions)
 		search.decisionNumber[decision] = number
 		search.result.Decisions = append(search.result.Decisions, decision)

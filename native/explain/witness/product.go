@@ -171,8 +171,8 @@ func (p *products) mul(a product, weight uint32) product {
 	}
 	factors := mergePowers(decode(p.factorizations[a]), p.weightFactors[weight], 1)
 	text := encode(factors)
-	result, known := p.idOfFactorization[text]
-	if !known {
+	result, found := p.idOfFactorization[text]
+	if !found {
 		result = product(len(p.factorizations))
 		log, err := p.logWithErr(factors)
 		p.idOfFactorization[text] = result

@@ -107,6 +107,8 @@ func (c *chain) number(state []int32) (int32, error) {
 	return n, nil
 }
 
+// statusOf decides the until formula in a state: it is reached where the right operand holds, failed where neither operand
+// holds, and otherwise undecided.
 func (c *chain) statusOf(state []int32) (status, error) {
 	isTarget, err := c.right.Bool(state)
 	if err != nil || isTarget {

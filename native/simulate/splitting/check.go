@@ -64,6 +64,8 @@ type check struct {
 	verdict    result.Verdict
 }
 
+// run estimates the probability by importance splitting: it chooses the levels in pilot runs, then repeats the splitting
+// with these levels, and sets the value of the verdict to the mean.
 func (c *check) run(ctx context.Context) error {
 	objective, err := c.objective()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // importance is a function of the values of some variables: the logarithm of an estimate of the probability to reach the target
-// in a Markov chain. If the model has few states, the states of that chain are those of the model. Otherwise they are the
+// in a Markov chain. If the model has few states, that chain has the states of the model. Otherwise they are the
 // valuations of the variables of the property, with the mean probabilities of a few states for each valuation: the chain is then
 // smaller than the state space. If the property has a time bound T, a path of the chain ends with rate 1/T, or with
 // probability 1/T in each step, because the time that has passed is no part of a state.
@@ -39,9 +39,9 @@ var errUnreachable = errors.New("the target cannot be reached, so its probabilit
 
 // of returns the importance of a state. possible is false if the target cannot be reached from it.
 func (f *importance) of(state []int32) (value float64, possible bool) {
-	value, known := f.values[f.keyOf(state)]
+	value, found := f.values[f.keyOf(state)]
 	switch {
-	case known:
+	case found:
 		return value, true
 	case f.complete:
 		return math.Inf(-1), false

@@ -109,8 +109,8 @@ func (b *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 	if node < 0 {
 		return 0, fmt.Errorf("the strategy has no action for observation %d", b.Observation[s])
 	}
-	number, known := b.number[chainState{s, node}]
-	if !known {
+	number, found := b.number[chainState{s, node}]
+	if !found {
 		number = len(b.chain.State)
 		b.number[chainState{s, node}] = number
 		b.chain.State = append(b.chain.State, s)

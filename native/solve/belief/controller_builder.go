@@ -42,8 +42,8 @@ func (builder *controllerBuilder) nodeFor(state controllerState) int {
 		cutOff := &builder.nodes[state.node]
 		state = controllerState{-1, cutOff.cutoff.strategy, cutOff.observation}
 	}
-	number, known := builder.nodeOf[state]
-	if !known {
+	number, found := builder.nodeOf[state]
+	if !found {
 		number = len(builder.queue)
 		builder.nodeOf[state] = number
 		builder.queue = append(builder.queue, state)

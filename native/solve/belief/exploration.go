@@ -108,7 +108,7 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 // limits is cut off: it gets bounds instead of successors.
 func (search *exploration) addNode(b *belief, onGrid bool) int {
 	key := b.key()
-	if i, known := search.nodeIndex[key]; known {
+	if i, found := search.nodeIndex[key]; found {
 		return i
 	}
 	added := node{belief: b, observation: search.Observation[b.states[0]]}
@@ -171,7 +171,7 @@ func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) succes
 // represent returns the nodes that stand for a belief: its own node, or the grid points around it with their
 // weights.
 func (search *exploration) represent(b *belief) []weightedNode {
-	if i, known := search.nodeIndex[b.key()]; known {
+	if i, found := search.nodeIndex[b.key()]; found {
 		return []weightedNode{{node: i}}
 	}
 	expandExactly := search.exactNodes < search.maxExactNodes && b.total.BitLen() <= maxBeliefBits

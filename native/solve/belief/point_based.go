@@ -384,8 +384,8 @@ func (search *pointBased) bestUniformStrategy(observation uint32) int {
 // observationsAfter returns the observations that can follow an action, in increasing order.
 func (search *pointBased) observationsAfter(observation uint32, action int) []uint32 {
 	key := [2]int{int(observation), action}
-	observations, known := search.knownObservations[key]
-	if !known {
+	observations, found := search.knownObservations[key]
+	if !found {
 		observations = search.possibleObservations(search.statesOf[observation], action)
 		search.knownObservations[key] = observations
 	}
@@ -404,7 +404,7 @@ func (search *pointBased) controller(start uint32) *Controller {
 		node := Node{Observation: queue[i].observation, Action: action}
 		for _, edge := range next {
 			target := vectorNode{edge.Node, edge.Observation}
-			if _, known := number[target]; !known {
+			if _, found := number[target]; !found {
 				number[target] = len(queue)
 				queue = append(queue, target)
 			}

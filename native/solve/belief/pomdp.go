@@ -33,8 +33,8 @@ var errProblem = errors.New("want an MDP with exact weights, and the direction M
 func Observable(set *sparse.Set, observation []uint32) bool {
 	inSet := map[uint32]bool{} // whether the states with an observation are in the set
 	for s, stateObservation := range observation {
-		earlier, known := inSet[stateObservation]
-		if known && earlier != set.Has(s) {
+		earlier, found := inSet[stateObservation]
+		if found && earlier != set.Has(s) {
 			return false
 		}
 		inSet[stateObservation] = set.Has(s)

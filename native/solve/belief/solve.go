@@ -139,15 +139,15 @@ func (r *refinement) reportProgress(beliefs int) {
 }
 
 // exploreAndRefine explores beliefs up to the limits of the exploration, and improves both bounds. An error has
-// the bounds that were known before.
+// the bounds from before the exploration.
 func (r *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
-	known := *r.bounds()
+	earlier := *r.bounds()
 	err := explored.explore(ctx, point(r.start))
 	if err == nil {
 		err = r.refine(ctx, explored)
 	}
 	if err != nil {
-		return soFar(known, err)
+		return soFar(earlier, err)
 	}
 	return nil
 }
@@ -174,6 +174,8 @@ func (r *refinement) hasConverged() bool {
 	return width <= r.opts.Epsilon*greatest && !math.IsInf(greatest, 1)
 }
 
+// bounds orders the optimistic and the pessimistic bound: the optimistic bound is the upper one of a maximum, and the lower
+// one of a minimum.
 func (r *refinement) bounds() *Bounds {
 	if r.Direction == solve.Max {
 		r.result.Lower, r.result.Upper = r.pessimisticBound, r.optimisticBound

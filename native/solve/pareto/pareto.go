@@ -206,8 +206,8 @@ func one() *big.Rat { return big.NewRat(1, 1) }
 func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
-	for j, known := range c.points {
-		program.Objective = append(program.Objective, dot(objective, known))
+	for j, point := range c.points {
+		program.Objective = append(program.Objective, dot(objective, point))
 		sum = append(sum, solve.Term{Var: j, Coeff: one()})
 	}
 	program.Row(one(), sum...)
@@ -232,8 +232,8 @@ func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 // coordinates returns coordinate i of each known point.
 func (c *Curve) coordinates(i int) []*big.Rat {
 	values := make([]*big.Rat, len(c.points))
-	for j, known := range c.points {
-		values[j] = known[i]
+	for j, point := range c.points {
+		values[j] = point[i]
 	}
 	return values
 }

@@ -104,7 +104,7 @@ func (a *Automaton) addState(s state) (int, error) {
 	if err := a.bdd.err(); err != nil {
 		return 0, err
 	}
-	if number, known := a.stateNumber[s]; known {
+	if number, found := a.stateNumber[s]; found {
 		return number, nil
 	}
 	number := len(a.states)

@@ -86,7 +86,7 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 		return low
 	}
 	key := [3]int32{atom, int32(low), int32(high)}
-	if result, known := diagram.uniqueNodes[key]; known {
+	if result, found := diagram.uniqueNodes[key]; found {
 		return result
 	}
 	if len(diagram.nodes) >= diagram.maxNodes {
@@ -183,7 +183,7 @@ func (diagram *bdd) support(formula ref) []int32 {
 
 // atom returns the formula that consists of an atom, and adds the atom if it is new.
 func (diagram *bdd) atom(current atom) ref {
-	if number, known := diagram.atomNumber[current]; known {
+	if number, found := diagram.atomNumber[current]; found {
 		return diagram.literal(number)
 	}
 	if len(diagram.atoms) >= diagram.maxNodes {

@@ -116,7 +116,7 @@ func (p *Parity) follows(runs []int, other int) bool {
 // addState returns the number of a state, and adds it if it is new.
 func (parity *Parity) addState(s parityState) (int, error) {
 	key := fmt.Sprint(s)
-	if number, known := parity.number[key]; known {
+	if number, found := parity.number[key]; found {
 		return number, nil
 	}
 	number := len(parity.states)

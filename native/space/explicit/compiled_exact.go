@@ -218,8 +218,8 @@ func (worker *exactWorker) cachedWeights(index int) []*big.Rat {
 		}
 	}
 	key := cached.key(worker.state)
-	weights, known := cached.lists[key]
-	if !known {
+	weights, found := cached.lists[key]
+	if !found {
 		weights = worker.alternativeWeights(move)
 		cached.lists[key] = weights
 	}

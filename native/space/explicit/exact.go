@@ -148,15 +148,15 @@ func (c *exactChoice) addTransition(target []int32, weight *big.Rat) {
 // must append the target.
 func (c *exactChoice) findTarget(target []int32) int {
 	if len(c.targets) < smallChoiceSize {
-		return slices.IndexFunc(c.targets, func(known []int32) bool { return slices.Equal(known, target) })
+		return slices.IndexFunc(c.targets, func(found []int32) bool { return slices.Equal(found, target) })
 	}
 	if c.targetIndex == nil {
 		c.targetIndex = make(map[string]int)
-		for i, known := range c.targets {
-			c.targetIndex[string(c.targetKey(known))] = i
+		for i, found := range c.targets {
+			c.targetIndex[string(c.targetKey(found))] = i
 		}
 	}
-	if i, known := c.targetIndex[string(c.targetKey(target))]; known {
+	if i, found := c.targetIndex[string(c.targetKey(target))]; found {
 		return i
 	}
 	c.targetIndex[string(c.keyBuffer)] = len(c.targets)

@@ -71,8 +71,8 @@ func (s *Space) observations(ctx context.Context) (*Observations, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w in state %s", err, s.compiled.StateText(state))
 		}
-		observation, known := numbers[observed]
-		if !known {
+		observation, found := numbers[observed]
+		if !found {
 			observation = uint32(len(observations.Texts))
 			numbers[observed] = observation
 			observations.Texts = append(observations.Texts, observed)

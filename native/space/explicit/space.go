@@ -67,7 +67,7 @@ func (s *Space) Unfit() error { return s.rangeErr }
 func (s *Space) Rounded() bool { return s.rounded }
 
 // Normalised reports whether the fractions of some command were divided by their sum, as
-// Options.Normalise asks. They then differ slightly from those of the model's text.
+// Options.Normalise asks. They then differ slightly from the probabilities in the model's text.
 func (s *Space) Normalised() bool { return s.normalised }
 
 // Program returns the program that was built.

@@ -241,14 +241,14 @@ func (printer *drnPrinter) choice(state, choice int) {
 		printer.write("\t\t")
 		printer.writeTarget(printer.transitions[0])
 		printer.write(" : ")
-		printer.weightOf(printer.transitions[:numSameTarget])
+		printer.writeWeight(printer.transitions[:numSameTarget])
 		printer.endLine()
 		printer.transitions = printer.transitions[numSameTarget:]
 	}
 }
 
-// weightOf writes the weight of transitions with the same target: their sum, or an interval such as [0.4, 0.6].
-func (printer *drnPrinter) weightOf(transitions []int) {
+// writeWeight writes the weight of transitions with the same target: their sum, or an interval such as [0.4, 0.6].
+func (printer *drnPrinter) writeWeight(transitions []int) {
 	if !printer.model.Intervals() {
 		printer.writeNumber(printer.sum(transitions))
 		return

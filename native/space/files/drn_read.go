@@ -655,8 +655,8 @@ func (file *drnFile) addObservations(imported *explicit.Imported) {
 	observations := &explicit.Observations{}
 	numbers := make(map[uint32]uint32)
 	for _, observation := range file.observations {
-		number, known := numbers[observation]
-		if !known {
+		number, found := numbers[observation]
+		if !found {
 			number = uint32(len(observations.Texts))
 			numbers[observation] = number
 			observations.Texts = append(observations.Texts, fmt.Sprint(observation))

@@ -78,7 +78,7 @@ func (t *traFile) readOwner() bool {
 	return true
 }
 
-// playerNames returns the names of the players of a game: those of the index, if they can be written in properties.
+// playerNames returns the names of the players of a game: the names in the index, if properties can contain them.
 func (file *umbFile) playerNames() []string {
 	names := file.index.System.PlayerNames
 	usable := len(names) == int(file.index.System.Players)

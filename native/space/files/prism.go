@@ -394,7 +394,7 @@ func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []spars
 	})
 }
 
-// evaluateAllLabels returns the labels init and deadlock and those of the program, with the states
+// evaluateAllLabels returns the labels init and deadlock and the labels of the program, with the states
 // in which they hold.
 func (w *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) {
 	builtin := func(name string, index int) sema.LabelDef {

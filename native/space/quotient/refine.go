@@ -101,8 +101,8 @@ func New(block []uint32) *Partition {
 	partition := &Partition{Block: make([]uint32, len(block))}
 	newNumber := map[uint32]uint32{}
 	for s, oldNumber := range block {
-		number, known := newNumber[oldNumber]
-		if !known {
+		number, found := newNumber[oldNumber]
+		if !found {
 			number = uint32(len(partition.First))
 			newNumber[oldNumber] = number
 			partition.First = append(partition.First, uint32(s))
@@ -130,8 +130,8 @@ func groupByKey(n int, appendKey func(s int, buffer []byte) []byte) ([]uint32, i
 	var key []byte
 	for s := range n {
 		key = appendKey(s, key[:0])
-		number, known := numbers[string(key)]
-		if !known {
+		number, found := numbers[string(key)]
+		if !found {
 			number = uint32(len(numbers))
 			numbers[string(key)] = number
 		}
@@ -146,8 +146,8 @@ func (r *refiner) rationalID(value *big.Rat) uint32 {
 	if value != nil {
 		text = value.RatString()
 	}
-	id, known := r.rationalIDs[text]
-	if !known {
+	id, found := r.rationalIDs[text]
+	if !found {
 		id = uint32(len(r.rationalIDs))
 		r.rationalIDs[text] = id
 	}
@@ -220,7 +220,7 @@ func (r *refiner) sumOf(pairs []blockWeight) uint32 {
 	for _, pair := range pairs {
 		key = binary.LittleEndian.AppendUint32(key, r.weightID[pair.weight])
 	}
-	if id, known := r.sumID[string(key)]; known {
+	if id, found := r.sumID[string(key)]; found {
 		return id
 	}
 	sum := new(big.Rat)

@@ -180,12 +180,12 @@ func (builder *Builder) AddInterval(target int, low, high *big.Rat, action Actio
 
 // rationalID returns the index of a fraction in the table of weights, and adds it if it is new.
 func (builder *Builder) rationalID(weight *big.Rat) uint32 {
-	if id, known := builder.idOfPointer[weight]; known {
+	if id, found := builder.idOfPointer[weight]; found {
 		return id
 	}
 	key := weight.RatString()
-	id, known := builder.idOfRat[key]
-	if !known {
+	id, found := builder.idOfRat[key]
+	if !found {
 		id = builder.addRational(weight)
 		builder.idOfRat[key] = id
 	}

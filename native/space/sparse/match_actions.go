@@ -31,8 +31,8 @@ func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
 		if err != nil {
 			return nil, err
 		}
-		representative, known := firstState[observation[s]]
-		if !known {
+		representative, found := firstState[observation[s]]
+		if !found {
 			representative = s
 			firstState[observation[s]] = s
 		}
