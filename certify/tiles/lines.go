@@ -28,7 +28,7 @@ func newLines(ctx context.Context, r io.Reader) *lines {
 // next returns the next line and adds it to the checksum. The caller must not keep it: it changes with the next call.
 func (l *lines) next() ([]byte, error) {
 	l.line++
-	if l.line%1024 == 0 && l.ctx.Err() != nil {
+	if l.line%1024 == 1 && l.ctx.Err() != nil {
 		return nil, context.Cause(l.ctx)
 	}
 	if !l.in.Scan() {

@@ -73,3 +73,19 @@ func (t *table) add(b board, value uint64) bool {
 	}
 	return true
 }
+
+// layers has the boards of a certificate by the sum of their tiles. Sums descend, so only the layers that a new tile can lead to are kept.
+type layers map[int]*table
+
+// aboveAllSums is greater than the sum of the tiles of every board.
+const aboveAllSums = 1 << 20
+
+// begin begins the layer of a sum, and drops those that no board with this sum leads to: a new tile adds 2 or 4.
+func (l layers) begin(sum int, set bool) {
+	l[sum] = newTable(set)
+	for other := range l {
+		if other > sum+4 {
+			delete(l, other)
+		}
+	}
+}

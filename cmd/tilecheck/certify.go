@@ -130,14 +130,14 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 		return nil, nil, err
 	}
 	defer file.Close()
-	text, checkGame, err := certificateText(file)
+	text, game, err := certificateText(file)
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	case checkGame != nil && c.Model != "":
+	case game != nil && c.Model != "":
 		return nil, nil, usageError("%s is about the game 2048 and not about a model, want it without --model", name)
-	case checkGame != nil:
-		checked, note, err := checkGame(ctx, text)
+	case game != nil:
+		checked, note, err := game.result(ctx, text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}

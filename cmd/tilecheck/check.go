@@ -34,7 +34,7 @@ type checkCmd struct {
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
+	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc, sprt; splitting for rare events):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
@@ -206,6 +206,14 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if err != nil {
 		return job, err
 	}
+	if method == runner.Splitting {
+		if c.Engine != native.Name {
+			return job, usageError("--method splitting is for the native engine, found --engine %s", c.Engine)
+		}
+		if err := env.refuseFlags(true, "with --method splitting", "shard", "max-reward"); err != nil {
+			return job, err
+		}
+	}
 	if job, err = c.jobFlags.job(env); err != nil {
 		return job, err
 	}
@@ -225,7 +233,7 @@ func (c *checkCmd) checkEngineFlags(env *environment) error {
 	return cmp.Or(
 		env.refuseToolFlags([]string{c.Engine}),
 		env.refuseFlags(c.Engine == native.Name, noTools, "jobs"),
-		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs", "param"),
+		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "reduce", "symmetry", "beliefs", "param"),
 		env.refuseFlags(isPRISM(c.Engine), "with PRISM, want --memory", "max-states"),
 		env.refuseFlags(isPRISM(c.Engine), "with PRISM, which draws a seed of its own", "seed"),
 		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
@@ -236,7 +244,7 @@ func (c *checkCmd) checkEngineFlags(env *environment) error {
 // noteSamples prints how many samples a half-width takes, if the half-width decides their number.
 func (e *environment) noteSamples(job *runner.Job) {
 	simulation := &job.Simulation
-	if simulation.Width == 0 || simulation.Samples != 0 || job.Method == runner.SPRT || e.quiet {
+	if simulation.Width == 0 || simulation.Samples != 0 || job.Method == runner.SPRT || job.Method == runner.Splitting || e.quiet {
 		return
 	}
 	samplesFor := stats.MostSamples

@@ -20,6 +20,7 @@ import (
 // doctorCmd lists what the engines need, whether it is available, and what to do if not.
 type doctorCmd struct {
 	toolPlaces `embed:""`
+	Report     bool         `help:"For a bug report: with more about the machine, and without names of folders, users and hosts."`
 	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
@@ -41,6 +42,10 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	out.Notes = append(out.Notes, checks.nextCommand())
+	if c.Report {
+		addMachine(out, env)
+		hidePrivate(out)
+	}
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}

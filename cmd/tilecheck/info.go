@@ -10,6 +10,7 @@ import (
 
 	"github.com/docker/go-units"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
@@ -70,7 +71,11 @@ func declarations(facts *table.Facts, space *explicit.Space) {
 	}
 	facts.Add(table.Column{Name: "actions"}, len(program.Actions), nil)
 	for i, player := range program.Players {
-		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+ownsText(program, player))
+		owned := ownsText(program, player)
+		if space.Imported() {
+			owned = noun.Count(statesOf(space.Model(), i), "state")
+		}
+		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+owned)
 	}
 	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(l sema.LabelDef) string { return l.Name }))
 	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(r sema.RewardStruct) string { return r.Name }))
@@ -103,6 +108,16 @@ func ownsText(program *sema.Program, player sema.Player) string {
 		return "nothing"
 	}
 	return strings.Join(names, ", ")
+}
+
+// statesOf returns the number of states of a player.
+func statesOf(model *sparse.Model, player int) (n int) {
+	for _, owner := range model.Player {
+		if int(owner) == player {
+			n++
+		}
+	}
+	return n
 }
 
 // typeText returns the type of a variable as the language writes it.

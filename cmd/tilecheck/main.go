@@ -50,6 +50,8 @@ type cli struct {
 	LSP  lspCmd  `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
+	Bench benchCmd `cmd:"" group:"Tests of models:" help:"Measure tools on models, and compare measurements."`
+	Rerun rerunCmd `cmd:"" group:"Tests of models:" help:"Repeat a run that was recorded with --record, and say what differs."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write computed results into properties files as RESULT comments; shows a diff first."`
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
@@ -75,7 +77,10 @@ type cli struct {
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
 	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
 
+	BenchWorker benchWorkerCmd `cmd:"" hidden:"" name:"bench-worker" help:"Answer a question of bench."`
+
 	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress; errors, warnings and notes about results stay."`
+	Record      string      `rare:"" group:"Any command:" help:"Keep a record of the run: inputs, command, versions, output; tilecheck rerun repeats it." placeholder:"DIR" file:"none"`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
@@ -229,8 +234,21 @@ func onlyFirstCommand(line []string) kong.Option {
 
 // run runs a command line and returns the exit code.
 func run(ctx context.Context, args []string, env *environment) int {
+	dir, args, recorded := cutRecord(args)
+	if !recorded {
+		env.wrapStreams()
+		return env.codeAfterOutput(env.runCommand(ctx, args))
+	}
+	recorder, err := env.beginRecord(dir, args)
 	env.wrapStreams()
-	return env.codeAfterOutput(env.runCommand(ctx, args))
+	if err != nil {
+		return env.reportError(err)
+	}
+	code := env.codeAfterOutput(env.runCommand(ctx, args))
+	if err := recorder.finish(env, code); err != nil {
+		return cmp.Or(code, env.reportError(err))
+	}
+	return code
 }
 
 // codeAfterOutput returns the exit code of a run: code or, if writing standard output failed,

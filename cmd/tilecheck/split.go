@@ -39,9 +39,9 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	if e.shard.Replaying() {
 		return e.checkMergedCommand(kctx, canShard, shardText+file != "")
 	}
-	isTest := nameOf(kctx.Selected()) == "test" // it can report on a part without --partial
+	reportsParts := slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected())) // without --partial
 	switch {
-	case file == "" && (shardText == "" || isTest):
+	case file == "" && (shardText == "" || reportsParts):
 		return nil
 	case file == "":
 		return usageError("--shard is without --partial, want a file for what the part finds")

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/certify/tiles"
 	"tilecheck/game"
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
@@ -107,12 +108,12 @@ func (p proved) is(t *testing.T, part *induced.Part) {
 	if gap := new(big.Rat).Sub(p.best, b.Optimal.Rat()); p.spec == "optimal" && whole && gap.Cmp(big.NewRat(1, 1e12)) > 0 {
 		t.Errorf("%s: bound %v, want the optimum %s", what, b.Optimal, p.best.RatString())
 	}
-	checked, err := induced.CheckCertificate(t.Context(), bytes.NewReader(text))
+	checked, err := tiles.CheckBound(t.Context(), bytes.NewReader(text))
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	want := induced.CheckedBound{
-		Rows: p.g.rows, Cols: p.g.cols, Canonical: part.Canonical(), Max: 1 << p.g.exp, Strategy: checked.Strategy, Entries: b.Boards, Bound: b.Optimal,
+	want := tiles.Bound{
+		Rows: p.g.rows, Cols: p.g.cols, Canonical: part.Canonical(), Max: 1 << p.g.exp, Strategy: checked.Strategy, Boards: b.Boards, Lower: uint64(b.Optimal),
 	}
 	if *checked != want {
 		t.Errorf("%s: checked %+v, proved %+v", what, checked, want)
@@ -172,7 +173,7 @@ func (x *exported) surveyed(t *testing.T) {
 	if part.Cutoff() != 0 || b.Own[0].Rat().Cmp(x.win) > 0 || b.Own[1].Rat().Cmp(x.win) < 0 || b.Own[1]-b.Own[0] > induced.Scale/1e12 {
 		t.Errorf("a survey down to %v says %v, direct evaluation is %s", part.Cutoff(), b.Own, x.win.RatString())
 	}
-	if c, err := induced.CheckCertificate(t.Context(), bytes.NewReader(text)); err != nil || c.Canonical || c.Bound != b.Optimal {
+	if c, err := tiles.CheckBound(t.Context(), bytes.NewReader(text)); err != nil || c.Canonical || c.Lower != uint64(b.Optimal) {
 		t.Errorf("the certificate of %v on raw boards says %+v, %v", b.Optimal, c, err)
 	}
 }
@@ -264,7 +265,7 @@ func TestBoundErrors(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	_, text := proofOf(t, surveyOf(t, s, setting{2, 2, 4}, false, 0))
-	if _, err := induced.CheckCertificate(ctx, bytes.NewReader(text)); !errors.Is(err, context.Canceled) {
+	if _, err := tiles.CheckBound(ctx, bytes.NewReader(text)); !errors.Is(err, context.Canceled) {
 		t.Errorf("check cancelled: %v", err)
 	}
 }
@@ -319,7 +320,7 @@ func TestMutations(t *testing.T) {
 		if i%2 == 0 {
 			text = sign(lines)
 		}
-		c, err := induced.CheckCertificate(t.Context(), bytes.NewReader(text))
+		c, err := tiles.CheckBound(t.Context(), bytes.NewReader(text))
 		if err != nil {
 			continue
 		}
@@ -329,16 +330,16 @@ func TestMutations(t *testing.T) {
 		accepted++
 		g := setting{c.Rows, c.Cols, len(strconv.FormatInt(int64(c.Max), 2)) - 1}
 		if c.Rows*c.Cols > 6 {
-			if c.Bound > 0 {
-				t.Errorf("mutation %d: a bound of %v on %s", i, c.Bound, g)
+			if c.Lower > 0 {
+				t.Errorf("mutation %d: a bound of %v on %s", i, c.Probability(), g)
 			}
 			continue
 		}
 		if best[g] == nil {
 			best[g] = optimum(t, g)
 		}
-		if c.Bound.Rat().Cmp(best[g]) > 0 {
-			t.Errorf("mutation %d on %s claims %v, the optimum is %s:\n%s", i, g, c.Bound, best[g].RatString(), text)
+		if c.Probability().Cmp(best[g]) > 0 {
+			t.Errorf("mutation %d on %s claims %v, the optimum is %s:\n%s", i, g, c.Probability(), best[g].RatString(), text)
 		}
 	}
 	if accepted < 100 || accepted > 900 {
@@ -400,7 +401,7 @@ func TestOneUnitMore(t *testing.T) {
 				t.Fatal(err)
 			}
 			more[i] = more[i][:at] + strconv.FormatUint(v+1, 10)
-			_, err = induced.CheckCertificate(t.Context(), bytes.NewReader(sign(more)))
+			_, err = tiles.CheckBound(t.Context(), bytes.NewReader(sign(more)))
 			if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("line %d: ", i+1)) {
 				t.Errorf("line %d is %q instead of %q: error %v", i+1, more[i], lines[i], err)
 			}
@@ -422,7 +423,7 @@ func TestLongLines(t *testing.T) {
 		{strings.NewReader(whole + strings.Repeat("x", 60_000) + "\n"), `line 7: "xxx`},
 		{strings.NewReader(whole + "bound " + strings.Repeat("9", 60_000) + "\n"), "line 7: bound: value 999"},
 	} {
-		_, err := induced.CheckCertificate(t.Context(), x.text)
+		_, err := tiles.CheckBound(t.Context(), x.text)
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) || len(err.Error()) > 500 {
 			t.Errorf("error of %d bytes: %.200v, want %s…", len(fmt.Sprint(err)), err, x.want)
 		}
@@ -446,7 +447,7 @@ func TestOtherBoards(t *testing.T) {
 			t.Fatalf("no line says which boards there are:\n%s", text)
 		}
 		lines := strings.Split(strings.TrimSuffix(other, "\n"), "\n")
-		_, err := induced.CheckCertificate(t.Context(), bytes.NewReader(sign(lines)))
+		_, err := tiles.CheckBound(t.Context(), bytes.NewReader(sign(lines)))
 		if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
 			t.Errorf("error %v, want %s", err, want)
 		}

@@ -25,7 +25,7 @@ import (
 // An entry has three fields. The first is a board: the exponents of its tiles row by row in hexadecimal, 0 for an empty cell. Then follow a move
 // and a lower bound of the probability of winning from the board, in units of 1/scale. With "boards raw" an entry holds for its board only, with
 // "boards canonical" also for the images of the board under its symmetries. Entries are ordered by descending sums of tiles. The last line has
-// the SHA-256 of all lines before it. CheckCertificate defines when a certificate is valid.
+// the SHA-256 of all lines before it. CheckBound of package certify/tiles defines when a certificate is valid.
 type certificate struct {
 	out   *bufio.Writer
 	sum   hash.Hash

@@ -12,13 +12,14 @@
 // # Bounds
 //
 // [Survey] finds a part of the boards that a strategy visits, and [Part.Refine] finds a better one. [Part.Prove] computes a lower bound of the
-// best winning probability and writes a certificate. [StageBound] computes one for greater tiles: it collects tiles of one size in a row, where they are locked. [CheckCertificate] checks a certificate by its own implementation of the rules. Boards
-// outside the part count as lost. Values are integers in units of 1e-15, rounded down.
+// best winning probability and writes a certificate. [StageBound] computes one for greater tiles: it collects tiles of one size in a row, where they are
+// locked. Boards outside the part count as lost. Values are integers in units of 1e-15, rounded down. Package certify/tiles checks a certificate by its own
+// implementation of the rules.
 //
 // The format is not that of package certify/certificate, for three reasons:
 //
 //   - What is proven. A certificate of package certify is about the model in the same file, and no model has all boards: a file with the
-//     part alone would prove a bound of that part. The checker here makes the successors of each board from the rules, so it proves a
+//     part alone would prove a bound of that part. Package certify/tiles makes the successors of each board from the rules, so it proves a
 //     bound of the game. Package certify would need these rules, and checks models only.
 //   - Size. A board takes a line of 24 bytes on 4x4. The transitions of its move, which a model has to list, are about twice as many as
 //     there are empty cells: 18 on average, each with a target of 8 bytes and a probability.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"tilecheck/certify/tiles"
 	"tilecheck/game"
 	"tilecheck/game/induced"
 )
@@ -48,11 +49,11 @@ func TestStageBound(t *testing.T) {
 			value, _ := best.Float64()
 			t.Errorf("%s, unit %d: bound %v, the optimum is %v, want at least %v", x.g, 1<<x.unit, proof.Bound, value, x.least)
 		}
-		checked, err := induced.CheckCertificate(t.Context(), bytes.NewReader(text))
+		checked, err := tiles.CheckBound(t.Context(), bytes.NewReader(text))
 		if err != nil {
 			t.Fatalf("%s, unit %d: %v", x.g, 1<<x.unit, err)
 		}
-		if checked.Bound != proof.Bound || checked.Max != 1<<x.g.exp {
+		if checked.Lower != uint64(proof.Bound) || checked.Max != 1<<x.g.exp {
 			t.Errorf("%s, unit %d: proved %v, the certificate says %+v", x.g, 1<<x.unit, proof.Bound, *checked)
 		}
 	}

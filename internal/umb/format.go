@@ -15,6 +15,7 @@ const (
 
 	IndexFile     = "index.json"
 	StateChoices  = "state-to-choices.bin"
+	StatePlayers  = "state-to-player.bin"
 	ChoiceRows    = "choice-to-branches.bin"
 	Targets       = "branch-to-target.bin"
 	Probabilities = "branch-to-probability.bin"
@@ -82,7 +83,7 @@ func (t *Type) Bits() uint64 {
 	return 64
 }
 
-// Number returns what is wrong with the type of a column of numbers.
+// Number returns an error if the type of a column of numbers is not supported.
 func (t *Type) Number() error {
 	switch {
 	case t == nil:

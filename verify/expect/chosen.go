@@ -116,7 +116,7 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 // that meet the expectation.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
-	if intervalPattern.MatchString(text) {
+	if isInterval(text) {
 		bounds, ok := parseInterval(text)
 		if !ok {
 			return interval.Interval{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)

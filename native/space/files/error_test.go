@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 		{tra("3 4\n", "-3 4\n"), `m.tra:2:1: found "-3", wanted a number of states: a whole number from 0 up`},
 		{tra("3 4\n", "99999999999 4\n"), `m.tra:2:1: found "99999999999", wanted a number of states`},
 		{tra("3 4\n", "3 4 5\n"), `m.tra:2:1: found "3 4 5", wanted the number of states and the number of transitions: the model is of type DTMC`},
-		{tra("DTMC", "SMG"), `m.tra:1:16: found a model of type "SMG", only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs can be read`},
+		{tra("DTMC", "CSG"), `m.tra:1:16: found a model of type "CSG", only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs can be read`},
 		{tra("# Transitions (DTMC)", "# States"), `m.tra:1:1: found the header of a file of states, wanted transitions`},
 		{tra("0.5", "0.4"), `m.tra:3:1: the probabilities from here on sum to 0.9, wanted 1`},
 		{tra("0.5", "-0.5"), `m.tra:3:5: found probability -0.5, wanted more than 0 and at most 1`},

@@ -70,6 +70,8 @@ type traFile struct {
 	numStateChoices   int    // of the current state
 	rowAction         sparse.Action
 	stateObservations []int // the observation of each state of a POMDP; -1 if not yet known
+	numPlayers        int
+	owners            []uint16 // the player of each state of a game; the first player if the state has no line
 }
 
 // readTransitions reads a .tra file. After errors the model is nil. If the number of states is
@@ -94,7 +96,7 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 }
 
 // startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It returns nil
-// if a diagnostic says what is wrong.
+// after an error, which lines has recorded.
 func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	file := &traFile{modelType: opts.Type, current: -1}
 	headerType := syntax.TypeNone
@@ -119,6 +121,9 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	file.intervals = intervals
 	if file.modelType == syntax.POMDP {
 		file.stateObservations = slices.Repeat([]int{-1}, file.totals[0])
+	}
+	if file.modelType == syntax.SMG {
+		file.owners = make([]uint16, file.totals[0])
 	}
 	return file, nil
 }
@@ -155,19 +160,23 @@ func typeOfComment(lines *lines, comment string) syntax.ModelType {
 		return syntax.IMDP
 	case "POMDP":
 		return syntax.POMDP
+	case "SMG":
+		return syntax.SMG
 	}
-	lines.errorAt(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
+	lines.errorAt(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
 	return syntax.TypeNone
 }
 
-// readTotals reads the numbers of states, choices (in an MDP), transitions and observations (in a
-// POMDP) from the current line. Their number determines the type of an unknown model. It returns
-// false after an error.
+// readTotals reads the numbers of states and players (in a game), choices (in an MDP or a game), transitions
+// and observations (in a POMDP) from the current line. Their number determines the type of an unknown
+// model. It returns false after an error.
 func (t *traFile) readTotals(lines *lines) bool {
 	fields := lines.fields
 	switch {
 	case len(lines.errs) > 0:
 		return false
+	case t.modelType == syntax.TypeNone && bytes.Contains(fields[0].text, []byte(":")):
+		t.modelType = syntax.SMG
 	case len(fields) == 4 && t.modelType == syntax.TypeNone:
 		t.modelType = syntax.POMDP
 	case t.modelType == syntax.TypeNone && len(fields) == 3:
@@ -190,6 +199,9 @@ func (t *traFile) readTotals(lines *lines) bool {
 	}
 	if len(fields) != len(names) {
 		lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(names, " and the "), typeName(t.modelType))
+		return false
+	}
+	if t.modelType == syntax.SMG && !t.readNumPlayers(lines) {
 		return false
 	}
 	positions := []int{0, 1, 2, 3}
@@ -248,6 +260,9 @@ func guessType(lines *lines) syntax.ModelType {
 
 // readLine reads the transition in the current line.
 func (t *traFile) readLine() {
+	if t.owners != nil && !t.readOwner() {
+		return
+	}
 	fields := t.fields
 	mdp := 0
 	if t.kind == sparse.MDP {
@@ -287,7 +302,7 @@ func (t *traFile) readLine() {
 	weight, ok := t.one, true
 	switch {
 	case t.intervals:
-		weight, high, ok = t.interval(fields[2+mdp])
+		weight, high, ok = t.parseInterval(fields[2+mdp])
 	case numWeightEntries > 0:
 		weight, ok = t.parseValue(fields[2+mdp], "probability or rate", t.exact)
 	}
@@ -302,7 +317,7 @@ func (t *traFile) readLine() {
 				t.errorAt(fields[actionEntry].column, "found %s, wanted the name of an action", quote(fields[actionEntry].text))
 				return
 			}
-			number = t.action(fields[actionEntry].String())
+			number = t.actionNumber(fields[actionEntry].String())
 		}
 		action = number
 	}
@@ -313,7 +328,7 @@ func (t *traFile) readLine() {
 		action = sparse.NoAction
 	}
 	t.nextHigh = high
-	t.transition(target, weight, action, fields[1+mdp].column, fields[1+mdp+numWeightEntries].column)
+	t.addTransition(target, weight, action, fields[1+mdp].column, fields[1+mdp+numWeightEntries].column)
 }
 
 // initialObservation reads a line with the observation of an initial state of a POMDP. Other states
@@ -384,7 +399,7 @@ func (t *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
 	return true
 }
 
-// finishModel checks the totals and returns the model; nil after errors.
+// finishModel checks the totals and returns the model. It returns nil after errors.
 func (t *traFile) finishModel() *sparse.Model {
 	if len(t.errs) > 0 {
 		return nil

@@ -67,6 +67,7 @@ type umbFile struct {
 	numBranches int
 
 	stateChoices  []uint32 // offsets of the choices of each state; nil if each has one
+	owners        []uint16 // the player of each state of a game
 	choiceRows    []uint32
 	targets       []uint32
 	probability   umbNumbers
@@ -196,6 +197,8 @@ func (file *umbFile) readIndex(text []byte) error {
 		file.modelType = syntax.DTMC
 	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.Probability != nil:
 		file.modelType = syntax.MDP
+	case system.Time == "discrete" && system.Players > 1 && system.Observations == 0 && system.Probability != nil && !intervals:
+		file.modelType = syntax.SMG
 	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.ExitRate == nil:
 		file.modelType = syntax.LTS
 	case system.Time == "stochastic" && system.Players == 0:
@@ -203,7 +206,7 @@ func (file *umbFile) readIndex(text []byte) error {
 	case system.Time == "urgent-stochastic" && system.Players == 1 && system.Observations == 0 && system.Probability != nil && !intervals:
 		file.modelType, file.markov = syntax.MDP, true
 	default:
-		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata and LTSs can be read",
+		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata, SMGs and LTSs can be read",
 			quote([]byte(system.Time)), system.Players, system.Observations)
 	}
 	if file.opts.Type != syntax.TypeNone && file.opts.Type != file.modelType {
@@ -214,6 +217,11 @@ func (file *umbFile) readIndex(text []byte) error {
 	}
 	if err := file.opts.checkNumStates(int(system.States)); err != nil {
 		return err
+	}
+	if file.modelType == syntax.SMG {
+		if err := checkNumPlayers(int(min(system.Players, math.MaxInt32))); err != nil {
+			return err
+		}
 	}
 	if system.ChoiceActions > math.MaxUint16-1 || system.BranchActions > math.MaxUint16-1 {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", system.ChoiceActions, system.BranchActions, math.MaxUint16-1)
@@ -249,7 +257,7 @@ func (file *umbFile) checkNumber(t *umb.Type) error {
 // hasChoices reports whether the model is nondeterministic. Actions then belong to choices, otherwise
 // to branches.
 func (file *umbFile) hasChoices() bool {
-	return file.modelType == syntax.MDP || file.modelType == syntax.IMDP || file.modelType == syntax.LTS
+	return file.modelType == syntax.MDP || file.modelType == syntax.IMDP || file.modelType == syntax.LTS || file.modelType == syntax.SMG
 }
 
 // checkAnnotations returns an error for labels and rewards that cannot be read. Other annotations,
@@ -310,8 +318,7 @@ func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
 	return nil
 }
 
-// readVariables reads the layout of the packed valuations. problem says why they cannot be used; it
-// is "" if they can.
+// readVariables reads the layout of the packed valuations. It returns the reason why they cannot be used, or "" if they can.
 func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 	const maxPadding, maxBits = 1 << 16, 1 << 20
 	if len(valuation.Classes) != 1 {
@@ -338,7 +345,7 @@ func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 	return ""
 }
 
-// addVariable adds a variable at an offset in bits. problem says why the variable cannot be read; it is "" if it can.
+// addVariable adds a variable at an offset in bits. It returns the reason why the variable cannot be read, or "" if it can.
 func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem string) {
 	if declared.Type == nil || declared.Optional {
 		return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
@@ -402,6 +409,10 @@ func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 			file.probability.Numbers, err = member.Numbers(2*file.numBranches, boundType)
 		} else {
 			file.probability.Numbers, err = member.Numbers(file.numBranches, boundType)
+		}
+	case umb.StatePlayers:
+		if file.modelType == syntax.SMG {
+			file.owners, err = umb.Indices[uint16](member, file.numStates, 4, system.Players)
 		}
 	case umb.ExitRates:
 		if file.timed() {

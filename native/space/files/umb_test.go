@@ -369,7 +369,7 @@ label "top" = x=5; rewards "r" x=5:2; [a] true:1; endrewards`
 		{index(`"#states": `+n, `"#states": -1`), "cannot unmarshal"},
 		{index(`"#choices": `, `"#choices": 1`), "state-to-choices.bin: found"},
 		{index(`"#branches": `, `"#branches": 1`), "choice-to-branches.bin: found"},
-		{index(`"#players": 1`, `"#players": 2`), "2 players"},
+		{index(`"#players": 1`, `"#players": 2`), "state-to-player.bin is missing"},
 		{index(`"discrete"`, `"urgent-stochastic"`), "exit-rate-type: "},
 		{index(`"discrete"`, `"clocks"`), `time "clocks"`},
 		{index(`"double"`, `"double-interval"`), `found numbers of type "double" with 32 bits`},

@@ -156,7 +156,7 @@ func (p *printer) writeComment(text string) {
 	}
 }
 
-func (p *printer) write(s string)         { p.line = append(p.line, s...) }
+func (p *printer) write(text string)      { p.line = append(p.line, text...) }
 func (p *printer) writeInt(i int)         { p.line = strconv.AppendInt(p.line, int64(i), 10) }
 func (p *printer) writeNumber(n number)   { p.line = p.appendNumber(p.line, n) }
 func (p *printer) writeTarget(target int) { p.writeInt(int(p.stateNumbers[p.model.Target[target]])) }
@@ -201,8 +201,12 @@ func (w *Writer) weight(transition int) number {
 // requireNoIntervals returns an error for an interval model, a POMDP and a game, which the format cannot
 // express.
 func (w *Writer) requireNoIntervals(format string) error {
+	others := ".tra or .pexp"
+	if w.program.Type == syntax.SMG {
+		others = ".tra, .pexp or .umb"
+	}
 	if w.model.Intervals() || w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
-		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as .tra or .pexp", w.program.Type, format)}
+		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as %s", w.program.Type, format, others)}
 	}
 	return nil
 }

@@ -1,0 +1,188 @@
+package tiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Scale is the number of a probability of 1 in certificates of bounds.
+const Scale = 1_000_000_000_000_000
+
+// Bound is the statement of a valid certificate of package game/induced.
+type Bound struct {
+	Rows, Cols int
+	Canonical  bool   // whether entries also hold for the images of their boards
+	Max        int    // the winning tile
+	Strategy   string // the strategy that the certificate was made from, for information only
+	Boards     int    // boards in the certificate
+	Lower      uint64 // a lower bound of the probability of winning under optimal play from the random start, in units of 1/Scale
+}
+
+// Probability returns the bound as a fraction.
+func (b *Bound) Probability() *big.Rat { return big.NewRat(int64(b.Lower), Scale) }
+
+// CheckBound reads and checks a certificate of a lower bound. The error names the line with the mistake, or is an error of r or ctx.
+//
+// A certificate is valid if no entry's value exceeds the value of its move. That value is the mean, over all empty cells, of 9/10 of the value
+// with a 2 there and 1/10 of the value with a 4. A board with the winning tile has the value 1 and a board without an entry has 0. With
+// canonical boards an entry also holds for the images of its board; with raw ones it does not. Values depend on boards with larger sums
+// only. By induction, no value exceeds the probability of winning under optimal play, and neither does the bound, which is the mean over
+// the first two tiles. The checksum detects accidental changes.
+func CheckBound(ctx context.Context, r io.Reader) (*Bound, error) {
+	k := &boundChecker{lines: newLines(ctx, r), sum: aboveAllSums, layers: layers{}}
+	if err := k.run(); err != nil {
+		return nil, k.wrap(err)
+	}
+	return &k.Bound, nil
+}
+
+type boundChecker struct {
+	*lines
+	Bound
+	*rules
+	maxExp board
+	layers layers // values of the entries
+	sum    int    // sum of the tiles of the last entry
+}
+
+func (k *boundChecker) run() error {
+	if err := k.readHeader(); err != nil {
+		return err
+	}
+	for {
+		text, err := k.next()
+		if err != nil {
+			return err
+		}
+		if number, ended := strings.CutPrefix(string(text), "bound "); ended {
+			if err := k.checkStart(number); err != nil {
+				return err
+			}
+			return k.end()
+		}
+		if err := k.checkEntry(string(text)); err != nil {
+			return fmt.Errorf("%.60q: %w", text, err)
+		}
+	}
+}
+
+func (k *boundChecker) readHeader() error {
+	boards := ""
+	const format = "tilecheck certificate 2 board %dx%d boards %s max %d scale 1000000000000000 strategy %q"
+	err := k.header(6, format, &k.Rows, &k.Cols, &boards, &k.Max, &k.Strategy)
+	if err != nil {
+		return err
+	}
+	k.Canonical = boards == "canonical"
+	if !k.Canonical && boards != "raw" {
+		return fmt.Errorf("boards %.20q, want raw or canonical", boards)
+	}
+	if k.rules, err = newRules(k.Rows, k.Cols, k.Canonical); err != nil {
+		return err
+	}
+	k.maxExp, err = exponentOf(k.Max)
+	return err
+}
+
+// moveLetter returns the letter of a move, 0 if the name is none.
+func moveLetter(name string) byte {
+	switch name {
+	case "left", "right", "up", "down":
+		return name[0] - 'a' + 'A'
+	}
+	return 0
+}
+
+// checkEntry checks one entry and stores its value.
+func (k *boundChecker) checkEntry(text string) error {
+	fields := strings.Split(text, " ")
+	if len(fields) != 3 || len(fields[0]) != k.cells || moveLetter(fields[1]) == 0 {
+		return fmt.Errorf("want a board of %d tiles, a move and a value", k.cells)
+	}
+	b := board(0)
+	for i := range k.cells {
+		exp := digit(fields[0][i])
+		if exp >= k.maxExp {
+			return fmt.Errorf("tile %q, want an exponent below %d", fields[0][i], k.maxExp)
+		}
+		b |= exp << (4 * i)
+	}
+	sum := b.sum()
+	if sum > k.sum {
+		return fmt.Errorf("the sum of the tiles is %d after %d, want them descending", sum, k.sum)
+	}
+	if sum < k.sum {
+		k.layers.begin(sum, false)
+		k.sum = sum
+	}
+	least, after := k.leastImage(b), k.slide(b, moveLetter(fields[1]))
+	if after == b {
+		return errors.New("the move is not legal")
+	}
+	if _, twice := k.layers[sum].get(least); twice {
+		return errors.New("the board, or a symmetric one, was there already")
+	}
+	most := uint64(Scale)
+	if !after.has(k.maxExp) {
+		most = k.mean(after, sum, k.value)
+	}
+	value, err := parseValue(fields[2], most)
+	if err != nil {
+		return err
+	}
+	k.layers[sum].add(least, value)
+	k.Boards++
+	return nil
+}
+
+// checkStart checks the bound, which is the mean over the first two tiles.
+func (k *boundChecker) checkStart(number string) (err error) {
+	afterFirst := func(images *[8]board, sum, cell int, exp board) uint64 {
+		if exp >= k.maxExp {
+			return Scale
+		}
+		return k.mean(images[0]|exp<<(4*cell), sum, k.value)
+	}
+	if k.Lower, err = parseValue(number, k.mean(0, 0, afterFirst)); err != nil {
+		return fmt.Errorf("bound: %w", err)
+	}
+	return nil
+}
+
+// parseValue parses a value, which must not exceed most.
+func parseValue(number string, most uint64) (uint64, error) {
+	value, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || value > most {
+		return 0, fmt.Errorf("value %.30s, want at most %d", number, most)
+	}
+	return value, nil
+}
+
+// mean returns the expected value after a new tile, rounded down. The board has the sum, and the value function gets its images, the sum with the
+// new tile, and the cell and the exponent of that tile.
+func (k *boundChecker) mean(after board, sum int, value func(images *[8]board, sum, cell int, exp board) uint64) uint64 {
+	images := k.imagesOf(after)
+	total, empty := uint64(0), uint64(0)
+	for cell := range k.cells {
+		if after.at(cell) != 0 {
+			continue
+		}
+		empty++
+		total += 9*value(&images, sum+2, cell, 1) + value(&images, sum+4, cell, 2)
+	}
+	return total / (10 * empty)
+}
+
+// value returns the value of a board with one more tile: 1 if that is the winning tile, else the value of the entry, or 0.
+func (k *boundChecker) value(images *[8]board, sum, cell int, exp board) uint64 {
+	if exp >= k.maxExp {
+		return Scale
+	}
+	value, _ := k.layers[sum].get(k.least(images, cell, exp))
+	return value
+}
