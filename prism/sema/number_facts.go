@@ -172,32 +172,32 @@ func binaryFacts(op syntax.Op, x, y NumberFacts) NumberFacts {
 
 // product returns the facts of a product. The relative errors of the factors add up.
 func (x NumberFacts) product(y NumberFacts) NumberFacts {
-	out := NumberFacts{
+	product := NumberFacts{
 		Lo: min(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi), Hi: max(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
 		MinAbs: x.MinAbs * y.MinAbs,
 		RelErr: roundedRelErr(x.RelErr + y.RelErr),
 	}
-	out.AbsErr = out.roundedAbsErr(x.maxAbs()*y.AbsErr + y.maxAbs()*x.AbsErr + x.AbsErr*y.AbsErr)
-	return out
+	product.AbsErr = product.roundedAbsErr(x.maxAbs()*y.AbsErr + y.maxAbs()*x.AbsErr + x.AbsErr*y.AbsErr)
+	return product
 }
 
-// quotient returns the facts of a quotient. Division by zero is an error in float64 and in exact arithmetic. The absolute error has a
-// bound only if the divisor has one sign and is away from zero by more than its error.
+// quotient returns the facts of the quotient x/y. Division by zero is an error in float64 and in exact arithmetic. The absolute error has a
+// bound only if the divisor has one sign and its distance from zero exceeds its error.
 func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
-	out := NumberFacts{MinAbs: x.MinAbs / y.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(x.RelErr + y.RelErr)}
+	quotient := NumberFacts{MinAbs: x.MinAbs / y.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(x.RelErr + y.RelErr)}
 	switch {
 	case y.Lo >= 0:
-		out.Lo, out.Hi = x.rangeOfQuotient(max(y.Lo, y.MinAbs), y.Hi)
+		quotient.Lo, quotient.Hi = x.rangeOfQuotient(max(y.Lo, y.MinAbs), y.Hi)
 	case y.Hi <= 0:
-		out.Lo, out.Hi = x.rangeOfQuotient(y.Lo, min(y.Hi, -y.MinAbs))
+		quotient.Lo, quotient.Hi = x.rangeOfQuotient(y.Lo, min(y.Hi, -y.MinAbs))
 	default:
-		out.Hi = x.maxAbs() / y.MinAbs
-		out.Lo = -out.Hi
+		quotient.Hi = x.maxAbs() / y.MinAbs
+		quotient.Lo = -quotient.Hi
 	}
 	if minDivisor := max(y.Lo, -y.Hi); minDivisor > 2*y.AbsErr {
-		out.AbsErr = out.roundedAbsErr((x.AbsErr + out.maxAbs()*y.AbsErr) / (minDivisor - y.AbsErr))
+		quotient.AbsErr = quotient.roundedAbsErr((x.AbsErr + quotient.maxAbs()*y.AbsErr) / (minDivisor - y.AbsErr))
 	}
-	return out
+	return quotient
 }
 
 // rangeOfQuotient returns the bounds of the quotients of a number and the divisors between low and high, which have one sign.
@@ -212,19 +212,19 @@ const sumMargin = 1e-9
 // sum returns the facts of a sum. If the operands may have different signs, the relative error has
 // a bound only if the sum cannot be close to zero.
 func (x NumberFacts) sum(y NumberFacts) NumberFacts {
-	out := NumberFacts{Lo: x.Lo + y.Lo, Hi: x.Hi + y.Hi, RelErr: math.NaN()}
-	out.AbsErr = out.roundedAbsErr(x.AbsErr + y.AbsErr)
+	sum := NumberFacts{Lo: x.Lo + y.Lo, Hi: x.Hi + y.Hi, RelErr: math.NaN()}
+	sum.AbsErr = sum.roundedAbsErr(x.AbsErr + y.AbsErr)
 	if x.Lo >= 0 && y.Lo >= 0 || x.Hi <= 0 && y.Hi <= 0 {
-		out.MinAbs, out.RelErr = min(x.MinAbs, y.MinAbs), roundedRelErr(max(x.RelErr, y.RelErr))
-		return out
+		sum.MinAbs, sum.RelErr = min(x.MinAbs, y.MinAbs), roundedRelErr(max(x.RelErr, y.RelErr))
+		return sum
 	}
 	operandMagnitude := x.maxAbs() + y.maxAbs()
-	least := max(out.Lo, -out.Hi) - sumMargin*operandMagnitude
+	least := max(sum.Lo, -sum.Hi) - sumMargin*operandMagnitude
 	if least > 0 {
 		relativeToLeast := (x.RelErr*x.maxAbs() + y.RelErr*y.maxAbs()) / least
-		out.MinAbs, out.RelErr = least, roundedRelErr(relativeToLeast)
+		sum.MinAbs, sum.RelErr = least, roundedRelErr(relativeToLeast)
 	}
-	return out
+	return sum
 }
 
 // RelativeError returns an upper bound on the relative difference between f and the exact value x.

@@ -446,34 +446,35 @@ func filterType(name string, operand Type) Type {
 // multiObjective resolves multi(...) and multilex(...). Objectives that are numbers must come before Boolean ones, which multilex(...)
 // does not have.
 func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
+	hasBoolean := false
 	for i, arg := range args {
-		if expr.Lexicographic && arg.Type() != Double {
-			r.typeError(expr.Args[i], "argument of multilex is not a query: %s", typeMismatch(arg, "double"))
-			return invalidExpr(expr, args...)
-		}
-	}
-	if expr.Lexicographic {
-		return &Multi{Base{Void, expr.Pos()}, true, args}
-	}
-	booleans := false
-	for i, arg := range args {
-		problem := ""
-		switch argType := arg.Type(); {
-		case argType != Bool && argType != Double:
-			problem = "non-Boolean/Double argument to function \"multi\": " + typeMismatch(arg, "bool or double")
-		case argType == Bool:
-			booleans = true
-		case booleans:
-			problem = "in the function \"multi\", any Double arguments must come before any Boolean arguments"
-		}
+		problem := objectiveProblem(arg, expr.Lexicographic, hasBoolean)
 		if problem != "" {
 			r.typeError(expr.Args[i], "%s", problem)
 			return invalidExpr(expr, args...)
 		}
+		hasBoolean = hasBoolean || arg.Type() == Bool
+	}
+	if expr.Lexicographic {
+		return &Multi{Base{Void, expr.Pos()}, true, args}
 	}
 	result := args[0].Type()
 	if result == Double && len(args) > 1 && args[1].Type() == Double {
 		result = Void
 	}
 	return &Multi{Base{result, expr.Pos()}, false, args}
+}
+
+// objectiveProblem returns a message if an argument of multi(...) or multilex(...) has a wrong type; otherwise "". afterBoolean says that a Boolean
+// argument comes before it.
+func objectiveProblem(arg Expr, lexicographic, afterBoolean bool) string {
+	switch argType := arg.Type(); {
+	case lexicographic && argType != Double:
+		return "argument of multilex is not a query: " + typeMismatch(arg, "double")
+	case argType != Bool && argType != Double:
+		return "non-Boolean/Double argument to function \"multi\": " + typeMismatch(arg, "bool or double")
+	case argType == Double && afterBoolean:
+		return "in the function \"multi\", any Double arguments must come before any Boolean arguments"
+	}
+	return ""
 }

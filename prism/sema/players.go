@@ -36,22 +36,27 @@ func (c *checker) checkPlayers() {
 	}
 	names, moduleOwners, actionOwners := map[string]bool{}, map[int]string{}, map[int]string{}
 	for _, decl := range declared {
-		player := Player{Name: decl.Name.Name, Pos: decl.Pos()}
-		if names[player.Name] {
-			c.add(phasePlayers, decl.Name.Pos(), "duplicated player name %q", player.Name)
+		if names[decl.Name.Name] {
+			c.add(phasePlayers, decl.Name.Pos(), "duplicated player name %q", decl.Name.Name)
 		}
-		names[player.Name] = true
-		for _, item := range decl.Items {
-			moduleIndex, actionIndex := c.moduleIndex(item.Name.Name), c.actionIndex(item.Name.Name)
-			switch {
-			case item.Action && c.setOwner(actionOwners, actionIndex, &player, item, "action"):
-				player.Actions = append(player.Actions, actionIndex)
-			case !item.Action && c.setOwner(moduleOwners, moduleIndex, &player, item, "module"):
-				player.Modules = append(player.Modules, moduleIndex)
-			}
-		}
-		c.model.players = append(c.model.players, player)
+		names[decl.Name.Name] = true
+		c.model.players = append(c.model.players, c.resolvePlayer(decl, moduleOwners, actionOwners))
 	}
+}
+
+// resolvePlayer returns a player with the indices of its modules and actions, and records the player as their owner.
+func (c *checker) resolvePlayer(decl *syntax.Player, moduleOwners, actionOwners map[int]string) Player {
+	player := Player{Name: decl.Name.Name, Pos: decl.Pos()}
+	for _, item := range decl.Items {
+		moduleIndex, actionIndex := c.moduleIndex(item.Name.Name), c.actionIndex(item.Name.Name)
+		switch {
+		case item.Action && c.setOwner(actionOwners, actionIndex, &player, item, "action"):
+			player.Actions = append(player.Actions, actionIndex)
+		case !item.Action && c.setOwner(moduleOwners, moduleIndex, &player, item, "module"):
+			player.Modules = append(player.Modules, moduleIndex)
+		}
+	}
+	return player
 }
 
 // setOwner records that a player owns the module or action with an index, and reports an error if another player owns it. It returns
@@ -78,26 +83,31 @@ func (c *checker) moduleIndex(name string) int {
 //
 // Source: PropertiesSemanticCheck of PRISM-games 3.2.
 func (r *resolver) coalition(expr *syntax.Strategy) (names []string, players []int) {
-	all := r.model.Players()
 	for _, ident := range expr.Coalition {
 		names = append(names, ident.Name)
 		if r.model.typ != syntax.SMG {
 			continue
 		}
-		i := slices.Index(all, ident.Name)
-		if n, err := strconv.Atoi(ident.Name); err == nil {
-			if i = n - 1; i < 0 || i >= len(all) {
-				r.add(phaseSemantic, ident.Pos(), "unknown player %s, want a number from 1 to %d or a name", ident.Name, len(all))
-				continue
-			}
-		}
-		if i < 0 {
-			r.add(phaseSemantic, ident.Pos(), "unknown player %q", ident.Name)
-			continue
-		}
-		if !slices.Contains(players, i) {
-			players = append(players, i)
+		if player := r.playerIndex(ident); player >= 0 && !slices.Contains(players, player) {
+			players = append(players, player)
 		}
 	}
 	return names, players
+}
+
+// playerIndex returns the index of the player with a name, or with a number from 1; -1 after reporting an error if there is none.
+func (r *resolver) playerIndex(ident *syntax.Ident) int {
+	players := r.model.Players()
+	if number, err := strconv.Atoi(ident.Name); err == nil {
+		if number < 1 || number > len(players) {
+			r.add(phaseSemantic, ident.Pos(), "unknown player %s, want a number from 1 to %d or a name", ident.Name, len(players))
+			return -1
+		}
+		return number - 1
+	}
+	index := slices.Index(players, ident.Name)
+	if index < 0 {
+		r.add(phaseSemantic, ident.Pos(), "unknown player %q", ident.Name)
+	}
+	return index
 }

@@ -127,15 +127,16 @@ func logDoubleWord(number float64) doubleWord {
 	return ln2().scale(float64(exponent)).add(logarithm)
 }
 
-// logMantissa returns the natural logarithm of a number between 0.7 and 1.5.
-func logMantissa(m float64) doubleWord {
-	difference := doubleWord{m - 1, 0} // exact
+// logMantissa returns the natural logarithm of a number between 0.7 and 1.5: near 1 by the series, elsewhere by a step of Newton's method from
+// math.Log.
+func logMantissa(number float64) doubleWord {
+	difference := doubleWord{number - 1, 0} // exact
 	if math.Abs(difference.hi) > 0x1p-12 {
 		// One step of Newton's method doubles the precision: other + (m*exp(-other) - 1).
-		other := math.Log(m)
-		correction := expm1DoubleWord(doubleWord{-other, 0})
-		r := correction.scale(m).add(difference) // m*exp(-other) - 1
-		return doubleWord{other, 0}.add(r)
+		approximation := math.Log(number)
+		correction := expm1DoubleWord(doubleWord{-approximation, 0})
+		r := correction.scale(number).add(difference) // m*exp(-other) - 1
+		return doubleWord{approximation, 0}.add(r)
 	}
 	sum := doubleWord{} // t - t²/2 + t³/3 - …
 	for n := 10.0; n >= 1; n-- {
@@ -151,16 +152,16 @@ func expDoubleWord(l doubleWord) float64 {
 	return math.Ldexp(e.add(doubleWord{1, 0}).hi, int(twos))
 }
 
-// expm1DoubleWord returns exp(r)-1 for a small r.
-func expm1DoubleWord(r doubleWord) doubleWord {
+// expm1DoubleWord returns exp(x)-1 for a small x. It sums the series for x/2^6, and doubles the argument six times.
+func expm1DoubleWord(x doubleWord) doubleWord {
 	const halvings = 6
-	r = r.scale(1.0 / (1 << halvings))
-	p := doubleWord{} // r + r²/2! + r³/3! + …
+	x = x.scale(1.0 / (1 << halvings))
+	sum := doubleWord{} // x + x²/2! + x³/3! + …
 	for n := 13.0; n >= 1; n-- {
-		p = doubleWord{1, 0}.add(p).mul(r).div(n)
+		sum = doubleWord{1, 0}.add(sum).mul(x).div(n)
 	}
 	for range halvings {
-		p = p.add(p).add(p.mul(p)) // exp(2r)-1
+		sum = sum.add(sum).add(sum.mul(sum)) // exp(2x)-1
 	}
-	return p
+	return sum
 }

@@ -332,10 +332,10 @@ func (f *folder) foldReward(expr *Reward) Expr {
 }
 
 // rewardStructIndex returns the index of a reward structure: the value of an expression for its
-// 1-based number, or known if there is no such expression.
-func (f *folder) rewardStructIndex(known int, index Expr) (int, error) {
+// 1-based number, or the index of the named structure if there is no such expression.
+func (f *folder) rewardStructIndex(named int, index Expr) (int, error) {
 	if index == nil {
-		return known, nil
+		return named, nil
 	}
 	value, err := constantValue(f.fold(index))
 	if err == nil && (value.Int < 1 || int(value.Int) > f.rewardCount) {

@@ -77,7 +77,7 @@ func (r *resolver) outsideModules() *resolver {
 	return &outer
 }
 
-// truncate converts an expression where an int is required. In Storm's dialect a quotient of ints is
+// truncate converts an expression where the language requires an int. In Storm's dialect a quotient of ints is
 // truncated towards zero there.
 //
 // Source: Storm's ExpressionEvaluator::asInt.
@@ -159,8 +159,8 @@ func (r *resolver) resolveNode(expr syntax.Expr) Expr {
 	case *syntax.IntLit:
 		return &Const{Base{Int, expr.Pos()}, IntValue(expr.Value)}
 	case *syntax.DoubleLit:
-		value, known := r.literals[expr.Text]
-		if !known {
+		value, isCached := r.literals[expr.Text]
+		if !isCached {
 			value = literalValue(expr.Text)
 			r.literals[expr.Text] = value
 		}

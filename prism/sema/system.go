@@ -211,11 +211,11 @@ func (c *checker) resolveSystem(left syntax.SysExpr, count []int) System {
 
 // actionIndices returns the indices of the actions that exist.
 func (c *checker) actionIndices(names []*syntax.Ident) []int {
-	var out []int
+	var indices []int
 	for _, action := range names {
 		if i := c.actionIndex(action.Name); i >= 0 {
-			out = append(out, i)
+			indices = append(indices, i)
 		}
 	}
-	return out
+	return indices
 }

@@ -44,29 +44,29 @@ func (v Value) String() string {
 
 // javaFloat formats a float64 as Java's Double.toString does: with the shortest digits that identify
 // the number, at least two, and with an exponent for numbers from 1E7 on or below 1E-3.
-func javaFloat(inFloat float64) string {
+func javaFloat(number float64) string {
 	switch {
-	case math.IsNaN(inFloat):
+	case math.IsNaN(number):
 		return "NaN"
-	case math.IsInf(inFloat, 1):
+	case math.IsInf(number, 1):
 		return "Infinity"
-	case math.IsInf(inFloat, -1):
+	case math.IsInf(number, -1):
 		return "-Infinity"
 	}
-	if a := math.Abs(inFloat); a == 0 || a >= 1e-3 && a < 1e7 {
-		digits := strconv.FormatFloat(inFloat, 'f', -1, 64)
+	if magnitude := math.Abs(number); magnitude == 0 || magnitude >= 1e-3 && magnitude < 1e7 {
+		digits := strconv.FormatFloat(number, 'f', -1, 64)
 		if !strings.Contains(digits, ".") {
 			digits += ".0"
 		}
 		return digits
 	}
-	digits := strconv.FormatFloat(inFloat, 'e', -1, 64)
+	digits := strconv.FormatFloat(number, 'e', -1, 64)
 	if !strings.Contains(digits, ".") {
-		digits = strconv.FormatFloat(inFloat, 'e', 1, 64)
+		digits = strconv.FormatFloat(number, 'e', 1, 64)
 	}
 	mantissa, exponent, _ := strings.Cut(digits, "e")
-	n, _ := strconv.Atoi(exponent) // FormatFloat writes a well-formed exponent
-	return mantissa + "E" + strconv.Itoa(n)
+	power, _ := strconv.Atoi(exponent) // FormatFloat writes a well-formed exponent
+	return mantissa + "E" + strconv.Itoa(power)
 }
 
 // toDouble converts an Int to the Double of the same value.

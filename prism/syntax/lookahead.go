@@ -26,12 +26,12 @@ func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.steady(
 // canParseSteady is canParse for an S operator. It caches the answer per source position, so that
 // nested operators are not tried again and again.
 func (p *parser) canParseSteady(parse func()) bool {
-	at := p.tok.pos.Offset
-	if ok, known := p.steadyAt[at]; known {
+	offset := p.tok.pos.Offset
+	if ok, isCached := p.steadyAt[offset]; isCached {
 		return ok
 	}
 	ok := p.canParse(parse)
-	p.steadyAt[at] = ok
+	p.steadyAt[offset] = ok
 	return ok
 }
 
