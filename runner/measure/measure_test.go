@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tilecheck/internal/cgroup"
+	"tilecheck/internal/needs"
 	"tilecheck/runner"
 	"tilecheck/runner/local"
 )
@@ -49,6 +50,7 @@ func within(got, want float64) bool { return math.Abs(got-want) <= 0.01*want }
 
 // TestMemoryOfChildren: three programs hold 200 MB each at the same time.
 func TestMemoryOfChildren(t *testing.T) {
+	needs.Full(t)
 	tool := shell(t, Options{})
 	dir := t.TempDir()
 	// dd fills its memory, and writes; the reader of each waits for the first bytes of all.
@@ -64,6 +66,7 @@ func TestMemoryOfChildren(t *testing.T) {
 
 // TestTimeOfChildren compares with the count of /usr/bin/time: two processes compute, one after the other is waited for.
 func TestTimeOfChildren(t *testing.T) {
+	needs.Full(t)
 	if _, err := os.Stat("/usr/bin/time"); err != nil {
 		t.Skip(err)
 	}
