@@ -86,8 +86,13 @@ func readRuns(name string) ([]record.Run, error) {
 // table returns a row for each case, and notes about all.
 func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *table.Table {
 	out := &table.Table{Columns: []table.Column{
-		{Name: "case", Min: 20}, {Name: "tool"}, {Name: "old", Align: table.Right}, {Name: "new", Align: table.Right},
-		{Name: "ratio", Align: table.Right}, {Name: "p", Align: table.Right}, {Name: "change"},
+		{Name: "case", Min: 20},
+		{Name: "tool"},
+		{Name: "old", Align: table.Right},
+		{Name: "new", Align: table.Right},
+		{Name: "ratio", Align: table.Right},
+		{Name: "p", Align: table.Right},
+		{Name: "change"},
 	}}
 	for i := range compared.Cases {
 		x := &compared.Cases[i]

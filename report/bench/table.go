@@ -74,10 +74,15 @@ func median(runs []*Run, of func(*Run) float64) float64 {
 // Table returns a row for each case and tool, with notes about how it was measured.
 func Table(runs []Run) *table.Table {
 	out := &table.Table{Columns: []table.Column{
-		{Name: "case", Min: 20}, {Name: "tool"}, {Name: "outcome"},
-		{Name: "CPU", Field: "cpu_seconds", Align: table.Right}, {Name: "wall", Field: "wall_seconds", Align: table.Right},
+		{Name: "case", Min: 20},
+		{Name: "tool"},
+		{Name: "outcome"},
+		{Name: "CPU", Field: "cpu_seconds", Align: table.Right},
+		{Name: "wall", Field: "wall_seconds", Align: table.Right},
 		{Name: "memory", Field: "peak_memory_bytes", Align: table.Right},
-		{Name: "runs", Align: table.Right}, {Name: "disturbed", Align: table.Right}, {Name: "reason", Min: 20},
+		{Name: "runs", Align: table.Right},
+		{Name: "disturbed", Align: table.Right},
+		{Name: "reason", Min: 20},
 	}}
 	for _, s := range Summarize(runs) {
 		out.Append(s.Case, s.Tool, outcomeCell(s.Outcome), secondsCell(s.CPU), secondsCell(s.Wall), memoryCell(s.Memory), s.Runs, s.Disturbed, reasonOf(&s))
