@@ -42,7 +42,7 @@ type checkCmd struct {
 	Certificate     string       `help:"Prove answers, and write the proofs, also as .gz." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
 	Plot            string       `help:"Draw an experiment or a Pareto curve, .svg or .png." placeholder:"FILE" file:"out"`
-	Witness         pathCount    `help:"Why: the K likeliest paths, or a counterexample if a bound fails (--witness=5; default: 3)."`
+	Witness         pathCount    `help:"Why: K (3) likeliest paths, or a counterexample."`
 	Misses          bool         `rare:"" help:"With --witness, of a value: also the likeliest paths on which the formula does not hold."`
 	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that break it by themselves."`
 	ExportSubsystem string       `rare:"" help:"With --subsystem: write a model with these commands only; it is checked again." placeholder:"FILE" file:"out"`

@@ -19,7 +19,7 @@ import (
 
 // rerunCmd repeats the run of a record.
 type rerunCmd struct {
-	Dir    string       `arg:"" help:"The folder of a record." file:"none"`
+	Dir    string       `arg:"" help:"The folder of a record."`
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 

@@ -48,6 +48,7 @@ func within(got, want float64) bool { return math.Abs(got-want) <= 0.01*want }
 
 // TestMemoryOfChildren: three programs hold 200 MB each at the same time.
 func TestMemoryOfChildren(t *testing.T) {
+	needs.Full(t)
 	tool := shell(t, Options{})
 	dir := t.TempDir()
 	// dd fills its memory, and writes; the reader of each waits for the first bytes of all.
@@ -63,6 +64,7 @@ func TestMemoryOfChildren(t *testing.T) {
 
 // TestTimeOfChildren compares with the count of /usr/bin/time: two processes compute, one after the other is waited for.
 func TestTimeOfChildren(t *testing.T) {
+	needs.Full(t)
 	_, err := os.Stat("/usr/bin/time")
 	needs.Have(t, needs.System, err)
 	tool := shell(t, Options{})
