@@ -27,42 +27,43 @@ type Result struct {
 
 // Check checks every claim of a certificate. The error says that the file is malformed; a result says why its claim is not
 // proven. If the context ends, the error is ctx.Err(), and so is the error of the claims that were not checked.
-func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
-	if err := f.Validate(); err != nil {
+func Check(ctx context.Context, file *certificate.File) ([]Result, error) {
+	if err := file.Validate(); err != nil {
 		return nil, err
 	}
-	m, err := exact.New(ctx, f.Model)
-	return check(ctx, m, err, f)
+	model, err := exact.New(ctx, file.Model)
+	return check(ctx, model, err, file)
 }
 
-// CheckOf is Check for one of several certificates of a model that is prepared once.
-func CheckOf(ctx context.Context, m *exact.Model, f *certificate.File) ([]Result, error) {
-	if m.Model != f.Model {
+// CheckOf checks one of several certificates of the same model, which the caller prepares once.
+func CheckOf(ctx context.Context, model *exact.Model, file *certificate.File) ([]Result, error) {
+	if model.Model != file.Model {
 		return nil, errors.New("the certificate is about another model")
 	}
-	if err := f.Validate(); err != nil {
+	if err := file.Validate(); err != nil {
 		return nil, err
 	}
-	return check(ctx, m, nil, f)
+	return check(ctx, model, nil, file)
 }
 
-func check(ctx context.Context, m *exact.Model, wrong error, f *certificate.File) ([]Result, error) {
-	c := &checker{file: f, Model: m, ctx: ctx, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
+// check checks all claims of a certificate. modelErr is an error of the model, which becomes the error of every claim.
+func check(ctx context.Context, model *exact.Model, modelErr error, f *certificate.File) ([]Result, error) {
+	checker := &checker{file: f, Model: model, ctx: ctx, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
 	for i := range f.Sets {
-		c.sets = append(c.sets, c.evaluateSet(i))
+		checker.sets = append(checker.sets, checker.evaluateSet(i))
 	}
-	out := make([]Result, len(f.Claims))
+	results := make([]Result, len(f.Claims))
 	for i := range f.Claims {
-		q := &f.Claims[i]
-		out[i] = Result{Property: q.Property, Statement: f.Statement(q), Number: q.Vector >= 0 || q.Of == "count", Err: wrong}
-		if wrong == nil {
-			out[i].Err = c.checkClaim(q, &out[i])
+		claim := &f.Claims[i]
+		results[i] = Result{Property: claim.Property, Statement: f.Statement(claim), Number: claim.Vector >= 0 || claim.Of == "count", Err: modelErr}
+		if modelErr == nil {
+			results[i].Err = checker.checkClaim(claim, &results[i])
 		}
 		if err := ctx.Err(); err != nil {
-			out[i].Err = err
+			results[i].Err = err
 		}
 	}
-	return out, ctx.Err()
+	return results, ctx.Err()
 }
 
 type checker struct {
@@ -88,14 +89,14 @@ type set struct {
 }
 
 // holds returns the truth value of a claim about some states if the set has the members of a side.
-func (x *set) holds(q *certificate.Claim, states []int, side int) bool {
-	if q.Of == "exists" {
-		return slices.ContainsFunc(states, x.at[side].Has)
+func (result *set) holds(claim *certificate.Claim, states []int, side int) bool {
+	if claim.Of == "exists" {
+		return slices.ContainsFunc(states, result.at[side].Has)
 	}
-	return !slices.ContainsFunc(states, func(s int) bool { return !x.at[side].Has(s) })
+	return !slices.ContainsFunc(states, func(s int) bool { return !result.at[side].Has(s) })
 }
 
-func (x *set) decided() bool { return slices.Equal(x.at[lower], x.at[upper]) }
+func (result *set) decided() bool { return slices.Equal(result.at[lower], result.at[upper]) }
 
 // bounds has the proven bounds of a vector, or the reason why there are none. A nil lower bound is 0. The ceiling is 1 for
 // probabilities and nil, which is infinity, for rewards.
@@ -108,52 +109,52 @@ type bounds struct {
 // value returns a bound of a state; nil is infinity.
 func (b *bounds) value(side, s int) *big.Rat {
 	x := [...]*big.Rat{new(big.Rat), b.ceiling}[side]
-	if v := b.at[side]; v != nil && (side == lower || exact.Less(v.Rat(s), x)) {
-		return v.Rat(s)
+	if values := b.at[side]; values != nil && (side == lower || exact.Less(values.Rat(s), x)) {
+		return values.Rat(s)
 	}
 	return x
 }
 
-// compare returns a function that compares a bound of a state with p and returns the sign.
-func (b *bounds) compare(p *big.Rat) func(side, s int) int {
-	signs := [2]func(s int) int{func(int) int { return -p.Sign() }, func(int) int { return 1 }}
-	for side, v := range b.at {
-		if v != nil {
-			signs[side] = v.Compare(p)
+// compare returns a function that returns the sign of a bound of a state minus number.
+func (bounds *bounds) compare(number *big.Rat) func(side, s int) int {
+	signs := [2]func(s int) int{func(int) int { return -number.Sign() }, func(int) int { return 1 }}
+	for side, values := range bounds.at {
+		if values != nil {
+			signs[side] = values.Compare(number)
 		}
 	}
 	return func(side, s int) int {
-		if side == upper && b.ceiling != nil {
-			return min(signs[upper](s), b.ceiling.Cmp(p))
+		if side == upper && bounds.ceiling != nil {
+			return min(signs[upper](s), bounds.ceiling.Cmp(number))
 		}
 		return signs[side](s)
 	}
 }
 
 // checkClaim checks a claim, given its sets and its vector.
-func (c *checker) checkClaim(q *certificate.Claim, r *Result) error {
-	over, about := &c.sets[q.Over], &set{}
+func (c *checker) checkClaim(claim *certificate.Claim, r *Result) error {
+	over, about := &c.sets[claim.Over], &set{}
 	v := &bounds{}
-	if q.Vector >= 0 {
-		v = c.checkVector(q.Vector)
+	if claim.Vector >= 0 {
+		v = c.checkVector(claim.Vector)
 	} else {
-		about = &c.sets[q.Set]
+		about = &c.sets[claim.Set]
 	}
 	if err := cmp.Or(over.err, about.err, v.err); err != nil {
 		return err
 	}
 	var states []int
 	for s := range c.n {
-		if over.at[lower].Has(s) && (q.Of != "first" || states == nil) {
+		if over.at[lower].Has(s) && (claim.Of != "first" || states == nil) {
 			states = append(states, s)
 		}
 	}
 	switch {
 	case !over.decided() || states == nil:
 		return errors.New("the claim is about no states, or those are not decided")
-	case q.Vector >= 0:
-		r.Lower, r.Upper = v.aggregate(q, states)
-	case q.Of == "count":
+	case claim.Vector >= 0:
+		r.Lower, r.Upper = v.aggregate(claim, states)
+	case claim.Of == "count":
 		var count [2]int64
 		for _, s := range states {
 			for side := range count {
@@ -164,41 +165,42 @@ func (c *checker) checkClaim(q *certificate.Claim, r *Result) error {
 		}
 		r.Lower, r.Upper = big.NewRat(count[lower], 1), big.NewRat(count[upper], 1)
 	default:
-		r.Holds = about.holds(q, states, upper)
-		if r.Holds != about.holds(q, states, lower) || r.Holds != q.Holds {
-			return fmt.Errorf("the claim is %v, and the bounds prove something else, or leave it open", q.Holds)
+		r.Holds = about.holds(claim, states, upper)
+		if r.Holds != about.holds(claim, states, lower) || r.Holds != claim.Holds {
+			return fmt.Errorf("the claim is %v, and the bounds prove something else, or leave it open", claim.Holds)
 		}
 		return nil
 	}
-	lo, hi, err := q.Bounds()
+	lo, hi, err := claim.Bounds()
 	if err == nil && (exact.Less(r.Upper, r.Lower) || exact.Less(r.Lower, lo) || exact.Less(hi, r.Upper)) {
-		err = fmt.Errorf("what is proven is not from %q to %q, as is claimed", q.Lower, q.Upper)
+		err = fmt.Errorf("what is proven is not from %q to %q, as is claimed", claim.Lower, claim.Upper)
 	}
 	return err
 }
 
-// aggregate returns bounds of the minimum, maximum, sum or mean of some states' values, as the claim says, or of all these values.
-func (b *bounds) aggregate(q *certificate.Claim, states []int) (low, high *big.Rat) {
+// aggregate returns bounds of the minimum, maximum, sum or mean of the values of some states, as the claim says. Otherwise
+// it returns the range of all these values.
+func (bounds *bounds) aggregate(claim *certificate.Claim, states []int) (low, high *big.Rat) {
 	for i, s := range states {
-		lo, hi := b.value(lower, s), b.value(upper, s)
-		if q.Complement {
-			lo, hi = new(big.Rat).Sub(one, hi), new(big.Rat).Sub(one, lo)
+		stateLow, stateHigh := bounds.value(lower, s), bounds.value(upper, s)
+		if claim.Complement {
+			stateLow, stateHigh = new(big.Rat).Sub(one, stateHigh), new(big.Rat).Sub(one, stateLow)
 		}
 		switch {
 		case i == 0:
-			low, high = lo, hi
-		case q.Of == "sum" || q.Of == "avg":
-			low, high = exact.Plus(low, lo), exact.Plus(high, hi)
+			low, high = stateLow, stateHigh
+		case claim.Of == "sum" || claim.Of == "avg":
+			low, high = exact.Plus(low, stateLow), exact.Plus(high, stateHigh)
 		default:
-			if exact.Less(lo, low) != (q.Of == "max") {
-				low = lo
+			if exact.Less(stateLow, low) != (claim.Of == "max") {
+				low = stateLow
 			}
-			if exact.Less(hi, high) == (q.Of == "min") {
-				high = hi
+			if exact.Less(stateHigh, high) == (claim.Of == "min") {
+				high = stateHigh
 			}
 		}
 	}
-	if q.Of == "avg" {
+	if claim.Of == "avg" {
 		n := big.NewRat(1, int64(len(states)))
 		low, high = exact.Times(low, n), exact.Times(high, n)
 	}
@@ -213,39 +215,39 @@ func (c *checker) everyState(part string, wrong func(s int) string) error {
 	return c.ctx.Err()
 }
 
-// evaluateSet evaluates set i from the sets before it.
-func (c *checker) evaluateSet(i int) (x set) {
-	d, v := &c.file.Sets[i], &bounds{}
+// evaluateSet evaluates set i. The sets that it depends on have smaller indices, so they are evaluated already.
+func (c *checker) evaluateSet(i int) (result set) {
+	d, vectorBounds := &c.file.Sets[i], &bounds{}
 	if given := d.Given(c.file.Model); given != nil {
 		return set{at: [2]certificate.Bits{given, given}}
 	}
 	if d.Compares() {
-		v = c.checkVector(d.Vector)
+		vectorBounds = c.checkVector(d.Vector)
 	}
-	x.err = v.err
-	for _, j := range d.Sets {
-		x.err = cmp.Or(x.err, c.sets[j].err)
+	result.err = vectorBounds.err
+	for _, operand := range d.Sets {
+		result.err = cmp.Or(result.err, c.sets[operand].err)
 	}
-	member := c.membership(d, v)
-	for side := range x.at {
-		x.at[side] = certificate.NewBits(c.n)
-		if x.err == nil {
-			x.err = c.everyState(fmt.Sprintf("set %d", i), func(s int) string {
-				has, why := member(side, s)
-				if has {
-					x.at[side].Add(s)
+	member := c.membership(d, vectorBounds)
+	for side := range result.at {
+		result.at[side] = certificate.NewBits(c.n)
+		if result.err == nil {
+			result.err = c.everyState(fmt.Sprintf("set %d", i), func(s int) string {
+				isMember, problem := member(side, s)
+				if isMember {
+					result.at[side].Add(s)
 				}
-				return why
+				return problem
 			})
 		}
 	}
-	return x
+	return result
 }
 
 // membership returns a function that decides whether a state is in a set, seen from a side. The certificate has the states of an
 // until; why says that it is wrong about one.
-func (c *checker) membership(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
-	has := func(k, side, s int) bool { return c.sets[d.Sets[k]].at[side].Has(s) }
+func (c *checker) membership(set *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
+	has := func(k, side, s int) bool { return c.sets[set.Sets[k]].at[side].Has(s) }
 	after := func(all bool, s int, is func(t int) bool) bool {
 		first, end := c.Choices(s)
 		for _, t := range c.Target[c.Start[first]:c.Start[end]] {
@@ -255,13 +257,13 @@ func (c *checker) membership(d *certificate.Set, v *bounds) func(side, s int) (h
 		}
 		return all
 	}
-	switch d.Kind {
+	switch set.Kind {
 	case certificate.Not:
 		return func(side, s int) (bool, string) { return !has(0, 1-side, s), "" }
 	case certificate.And, certificate.Or:
-		or := d.Kind == certificate.Or
+		or := set.Kind == certificate.Or
 		return func(side, s int) (bool, string) {
-			for k := range d.Sets {
+			for k := range set.Sets {
 				if has(k, side, s) == or {
 					return or, ""
 				}
@@ -269,86 +271,87 @@ func (c *checker) membership(d *certificate.Set, v *bounds) func(side, s int) (h
 			return !or, ""
 		}
 	case certificate.Bound:
-		sign, least := v.compare(d.Threshold), 2-len(d.Relation) // the least sign in > or >=
+		sign, least := v.compare(set.Threshold), 2-len(set.Relation) // the least sign in > or >=
 		return func(side, s int) (bool, string) {
-			if d.Relation[0] == '<' {
+			if set.Relation[0] == '<' {
 				return -sign(1-side, s) >= least, ""
 			}
 			return sign(side, s) >= least, ""
 		}
 	}
-	if d.Kind == certificate.ArgMin || d.Kind == certificate.ArgMax {
-		return c.optimalStates(d, v)
+	if set.Kind == certificate.ArgMin || set.Kind == certificate.ArgMax {
+		return c.optimalStates(set, v)
 	}
-	all := d.Kind == certificate.ForallNext || d.Kind == certificate.ForallUntil
-	if d.Kind == certificate.ExistsNext || d.Kind == certificate.ForallNext {
+	all := set.Kind == certificate.ForallNext || set.Kind == certificate.ForallUntil
+	if set.Kind == certificate.ExistsNext || set.Kind == certificate.ForallNext {
 		return func(side, s int) (bool, string) {
 			return after(all, s, func(t int) bool { return has(0, side, t) }), ""
 		}
 	}
 	return func(_, s int) (bool, string) {
-		nearer := func(t int) bool { return d.Bits.Has(t) && d.Rank[t] < d.Rank[s] }
-		if d.Bits.Has(s) {
+		nearer := func(t int) bool { return set.Bits.Has(t) && set.Rank[t] < set.Rank[s] }
+		if set.Bits.Has(s) {
 			if !has(1, lower, s) && (!has(0, lower, s) || !after(all, s, nearer)) {
 				return true, "it is in the set, and no rank shows it"
 			}
-		} else if has(1, upper, s) || has(0, upper, s) && after(all, s, d.Bits.Has) {
+		} else if has(1, upper, s) || has(0, upper, s) && after(all, s, set.Bits.Has) {
 			return false, "it is not in the set, and nothing keeps it out"
 		}
-		return d.Bits.Has(s), ""
+		return set.Bits.Has(s), ""
 	}
 }
 
-// optimalStates returns a function that decides whether a state has the least or the greatest value among the states of a set.
-func (c *checker) optimalStates(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
-	over := &c.sets[d.Sets[0]]
-	if over.err != nil || !over.decided() || v.err != nil {
+// optimalStates returns a function that decides whether a state has the least or the greatest value among the states of a
+// set.
+func (c *checker) optimalStates(set *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
+	candidates := &c.sets[set.Sets[0]]
+	if candidates.err != nil || !candidates.decided() || v.err != nil {
 		return func(int, int) (bool, string) { return false, "the states that are compared are not decided" }
 	}
 	// A state certainly has the least value if its upper bound is not above the lower bound of any other state. It may have it if its
 	// lower bound is not above any upper bound.
 	above, near, far := exact.Less, lower, upper
-	if d.Kind == certificate.ArgMax {
+	if set.Kind == certificate.ArgMax {
 		above, near, far = func(a, b *big.Rat) bool { return exact.Less(b, a) }, upper, lower
 	}
-	var first, second, worst *big.Rat // the best near bounds of two states, and the best far one
-	at, n := 0, 0
+	var bestNear, secondNear, bestFar *big.Rat // the best near bounds of two states, and the best far one
+	firstState, count := 0, 0
 	for s := range c.n {
-		if !over.at[lower].Has(s) {
+		if !candidates.at[lower].Has(s) {
 			continue
 		}
-		x, y := v.value(near, s), v.value(far, s)
-		if n == 0 || above(y, worst) {
-			worst = y
+		nearValue, farValue := v.value(near, s), v.value(far, s)
+		if count == 0 || above(farValue, bestFar) {
+			bestFar = farValue
 		}
-		if n == 0 || above(x, first) {
-			first, second, at = x, first, s
-		} else if n == 1 || above(x, second) {
-			second = x
+		if count == 0 || above(nearValue, bestNear) {
+			bestNear, secondNear, firstState = nearValue, bestNear, s
+		} else if count == 1 || above(nearValue, secondNear) {
+			secondNear = nearValue
 		}
-		n++
+		count++
 	}
 	return func(side, s int) (bool, string) {
-		best := first
-		if at == s {
-			best = second
+		best := bestNear
+		if firstState == s {
+			best = secondNear
 		}
 		if side == lower {
-			return over.at[lower].Has(s) && (at == s && n == 1 || !above(best, v.value(far, s))), ""
+			return candidates.at[lower].Has(s) && (firstState == s && count == 1 || !above(best, v.value(far, s))), ""
 		}
-		return over.at[lower].Has(s) && !above(worst, v.value(near, s)), ""
+		return candidates.at[lower].Has(s) && !above(bestFar, v.value(near, s)), ""
 	}
 }
 
-// checkVector checks vector i, once.
+// checkVector checks vector i in the first call, and returns its bounds.
 func (c *checker) checkVector(i int) *bounds {
-	if b, ok := c.vectors[i]; ok {
-		return b
+	if result, ok := c.vectors[i]; ok {
+		return result
 	}
-	b := &bounds{at: [2]*certificate.Values{c.file.Vectors[i].Lower, c.file.Vectors[i].Upper}}
-	c.vectors[i] = b
-	if err := c.prove(i, b); err != nil {
-		b.err = fmt.Errorf("vector %d: %w", i, err)
+	result := &bounds{at: [2]*certificate.Values{c.file.Vectors[i].Lower, c.file.Vectors[i].Upper}}
+	c.vectors[i] = result
+	if err := c.prove(i, result); err != nil {
+		result.err = fmt.Errorf("vector %d: %w", i, err)
 	}
-	return b
+	return result
 }

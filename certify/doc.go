@@ -24,7 +24,7 @@
 // W, where d <= P_a d <= m, so in all its successors, which thus are in W; but of these
 // states the one with the least rank has a successor outside of W or of smaller rank.
 //
-// In a turn-based stochastic game the choices of some states maximize, those of the others minimize. There "the choice" is that
+// In a turn-based stochastic game the choices of some states maximize, and the choices of all other states minimize. There "the choice" is that
 // of the owner: for a lower bound some one choice of the maximizer's states and every choice of the others, for an upper bound the
 // other way round. Proof: let the maximizer take the chosen choices, which is a strategy of its own. An MDP of the minimizer is left,
 // in which the conditions are those of a lower bound of min; so no strategy of the minimizer brings the probability below x. The same

@@ -25,23 +25,23 @@ type proof struct {
 
 // prove checks the columns of vector i by the rule of its kind.
 func (c *checker) prove(i int, b *bounds) error {
-	v := &c.file.Vectors[i]
-	p := &proof{checker: c, v: v}
-	for _, j := range v.Sets() {
-		if p.left, p.right = p.right, c.sets[j]; c.sets[j].err != nil {
-			return c.sets[j].err
+	vector := &c.file.Vectors[i]
+	p := &proof{checker: c, v: vector}
+	for _, set := range vector.Sets() {
+		if p.left, p.right = p.right, c.sets[set]; c.sets[set].err != nil {
+			return c.sets[set].err
 		}
 	}
-	if v.Maximizer != 0 {
-		if !c.sets[v.Maximizer].decided() {
+	if vector.Maximizer != 0 {
+		if !c.sets[vector.Maximizer].decided() {
 			return errors.New("its maximizer is not decided in every state")
 		}
-		p.maximizer = c.sets[v.Maximizer].at[lower]
+		p.maximizer = c.sets[vector.Maximizer].at[lower]
 	}
-	if v.Probability() {
+	if vector.Probability() {
 		b.ceiling = one
 	}
-	switch v.Kind {
+	switch vector.Kind {
 	case certificate.PathFormula, certificate.CoSafe:
 		return p.pathFormula(b)
 	case certificate.Objectives:
@@ -51,9 +51,9 @@ func (c *checker) prove(i int, b *bounds) error {
 		if !p.right.decided() {
 			return errors.New("its target is not decided in every state")
 		}
-		p.r = c.Earned(v.Reward, p.right.at[lower])
+		p.r = c.Earned(vector.Reward, p.right.at[lower])
 	}
-	switch v.Kind {
+	switch vector.Kind {
 	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
 		return p.fixedPoint()
 	case certificate.Average:
@@ -62,41 +62,42 @@ func (c *checker) prove(i int, b *bounds) error {
 	return p.steps(b)
 }
 
-// steps is rule 4.
+// steps checks a vector with a step or time bound (rule 4). It replaces the claimed bounds by bounds that it computes.
 func (p *proof) steps(b *bounds) (err error) {
-	q := &steps.Problem{
+	problem := &steps.Problem{
 		Model: p.Model.Model, Weights: p.Weights, Vector: p.v, Rewards: p.r,
 		Left: p.left.at, Right: p.right.at,
 	}
 	switch {
 	case p.v.Kind == certificate.Instant: // nothing is earned by the steps
-		q.Rewards = nil
+		problem.Rewards = nil
 	case p.v.Endless():
 		if err := p.fixedPoint(); err != nil {
 			return err
 		}
 		proven := *b
-		q.End = proven.value
+		problem.End = proven.value
 	}
-	b.at, err = q.Values(p.ctx)
+	b.at, err = problem.Values(p.ctx)
 	return err
 }
 
-// choice reports whether the condition holds for "the choice" of the package comment: for some choice of the state if the bound is a lower
-// bound of the maximum or an upper bound of the minimum, and otherwise for every choice. In a game the owner of the state decides which.
+// choice reports whether the condition holds for "the choice" of the package comment. This is some choice of the state if
+// the bound is a lower bound of a maximum or an upper bound of a minimum, and otherwise every choice. In a game it depends
+// on the owner of the state.
 func (p *proof) choice(s, side int, holds func(choice int) bool) bool {
 	first, end := p.Choices(s)
 	maximizes := p.v.Max
 	if p.v.Maximizer != 0 {
 		maximizes = p.maximizer.Has(s)
 	}
-	some := maximizes == (side == lower)
-	for i := first; i < end; i++ {
-		if holds(i) == some {
-			return some
+	forSome := maximizes == (side == lower)
+	for c := first; c < end; c++ {
+		if holds(c) == forSome {
+			return forSome
 		}
 	}
-	return !some
+	return !forSome
 }
 
 // fixedPoint is rules 1, 2 and 3.
@@ -164,7 +165,7 @@ func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
 	})
 }
 
-// average is rule 5.
+// average checks the gain and the bias of a long-run average (rule 5).
 func (p *proof) average() error {
 	gains, biases := [2]*certificate.Values{p.v.Lower, p.v.Upper}, [2]*certificate.Values{p.v.LowerBias, p.v.UpperBias}
 	for side, gain := range gains {
@@ -177,10 +178,10 @@ func (p *proof) average() error {
 		}
 		left := p.Sum(bias, gain)
 		if err := p.everyState([]string{"lower", "upper"}[side], func(s int) string {
-			if !p.choice(s, side, func(i int) bool {
-				return sign*p.Compare(gain, gain, s, i, nil) >= 0 && sign*p.Compare(left, bias, s, i, p.r) >= 0
+			if !p.choice(s, side, func(c int) bool {
+				return sign*p.Compare(gain, gain, s, c, nil) >= 0 && sign*p.Compare(left, bias, s, c, p.r) >= 0
 			}) {
-				return "gain and bias do not go with a step"
+				return "gain and bias do not satisfy the inequalities of rule 5"
 			}
 			return ""
 		}); err != nil {
@@ -190,7 +191,7 @@ func (p *proof) average() error {
 	return nil
 }
 
-// pathFormula is rule 6: rules 1 and 2 for the product with an automaton.
+// pathFormula checks a path formula or a co-safe reward (rule 6): it applies rules 1 and 2 to the product with an automaton.
 func (p *proof) pathFormula(b *bounds) error {
 	coSafe := p.v.Kind == certificate.CoSafe
 	sets, err := p.decidedSets()
@@ -204,53 +205,53 @@ func (p *proof) pathFormula(b *bounds) error {
 	if err != nil {
 		return err
 	}
-	q, err := p.forProduct(pairs.Model, p.v)
+	productProof, err := p.forProduct(pairs.Model, p.v)
 	if err != nil {
 		return err
 	}
 	if coSafe {
 		goal := pairs.Accepting()
-		q.right.at, q.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.Earned(p.v.Reward, nil))
-		return q.fixedPoint()
+		productProof.right.at, productProof.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.Earned(p.v.Reward, nil))
+		return productProof.fixedPoint()
 	}
 	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.v)
 	if err != nil {
 		return err
 	}
-	q.left.at, q.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{won, sure}
-	return q.fixedPoint()
+	productProof.left.at, productProof.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{won, sure}
+	return productProof.fixedPoint()
 }
 
-// objectives is rule 7: rule 3 for the product with the memory of the objectives.
+// objectives checks a multi-objective vector (rule 7): it applies rule 3 to the product with the memory of the objectives.
 func (p *proof) objectives(b *bounds) error {
 	sets, err := p.decidedSets()
 	if err != nil {
 		return err
 	}
-	b.at, err = several.Values(p.ctx, p.Model.Model, p.v, sets, p.Earned, func(l several.Lemma) error {
-		q, err := p.forProduct(l.Model, l.Vector)
-		if q.r = l.Rewards; err != nil {
+	b.at, err = several.Values(p.ctx, p.Model.Model, p.v, sets, p.Earned, func(lemma several.Lemma) error {
+		productProof, err := p.forProduct(lemma.Model, lemma.Vector)
+		if productProof.r = lemma.Rewards; err != nil {
 			return err
 		}
-		return q.fixedPoint()
+		return productProof.fixedPoint()
 	})
 	return err
 }
 
-// decidedSets returns the sets of the vector. They must be the same from both sides.
+// decidedSets returns the sets of the vector. The membership of every state must be known.
 func (p *proof) decidedSets() (sets []certificate.Bits, err error) {
-	for _, j := range p.v.Sets() {
-		if !p.sets[j].decided() {
-			return nil, fmt.Errorf("set %d is not decided in every state", j)
+	for _, set := range p.v.Sets() {
+		if !p.sets[set].decided() {
+			return nil, fmt.Errorf("set %d is not decided in every state", set)
 		}
-		sets = append(sets, p.sets[j].at[lower])
+		sets = append(sets, p.sets[set].at[lower])
 	}
 	return sets, nil
 }
 
 // forProduct returns a proof about a vector of a product, without sets and rewards.
-func (p *proof) forProduct(m *certificate.Model, v *certificate.Vector) (q *proof, err error) {
-	q = &proof{checker: &checker{ctx: p.ctx, n: m.NumStates()}, v: v}
-	q.Model, err = exact.New(p.ctx, m)
-	return q, err
+func (p *proof) forProduct(model *certificate.Model, vector *certificate.Vector) (productProof *proof, err error) {
+	productProof = &proof{checker: &checker{ctx: p.ctx, n: model.NumStates()}, v: vector}
+	productProof.Model, err = exact.New(p.ctx, model)
+	return productProof, err
 }

@@ -10,7 +10,7 @@ type quad struct {
 	gains *[1 << 16]uint16
 }
 
-// newQuad makes the tables from those of lines of four cells.
+// newQuad makes the tables from the tables of lines of four cells.
 func newQuad(s *slider) *quad {
 	q := &quad{rows: (*[1 << 16]uint32)(s.both), gains: (*[1 << 16]uint16)(s.gains), cols: new([1 << 16]uint64)}
 	for line, both := range q.rows {

@@ -43,7 +43,7 @@ func New(shape Shape) (*Rules, error) {
 	return r, nil
 }
 
-// NewPublished returns rules whose moves have the faults of [SlidePublished]. Legal moves and new tiles are those of [New]: a legal move changes
+// NewPublished returns rules whose moves have the faults of [SlidePublished]. Legal moves and new tiles are the same as for [New]: a legal move changes
 // the board, but an illegal one may change it, too, and the sum of the tiles may become less.
 //
 // A move that doubles a tile of 2^15 is ErrOverflow, but on boards with one such tile it does as if nothing could move: games have to end before.

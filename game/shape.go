@@ -12,7 +12,7 @@ const MaxCells = 16
 // tiles. Lines of up to four cells slide through tables, longer ones cell by cell, which is slower.
 type Shape struct{ Rows, Cols int }
 
-// Validate returns an error that says what is wrong with the shape, nil if nothing is.
+// Validate returns an error if the shape is not valid.
 func (s Shape) Validate() error {
 	// The first two conditions keep the product of the third from wrapping round.
 	if s.Rows < 1 || s.Cols < 1 || s.Rows > MaxCells || s.Cols > MaxCells || s.Cells() < 2 || s.Cells() > MaxCells {
@@ -61,13 +61,13 @@ func (s Shape) Board(values []int) (Board, error) {
 
 const wantTile = "0 or a power of two from 2 to 32768"
 
-// exponent is the inverse of Value; it reports false for what is not a tile of a Board.
+// exponent is the inverse of Value; it reports false for a number that is not a tile of a Board.
 func exponent(value int) (exp int, ok bool) {
 	exp, ok = wideExponent(value)
 	return exp, ok && exp <= MaxExponent
 }
 
-// wideExponent is the inverse of Value; it reports false for what is not a tile of a Wide board.
+// wideExponent is the inverse of Value; it reports false for a number that is not a tile of a Wide board.
 func wideExponent(value int) (exp int, ok bool) {
 	if value == 0 {
 		return 0, true

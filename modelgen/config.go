@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,7 +278,7 @@ func (c Config) Args() []string {
 // parseP2 returns the exact value of a probability of a 2 written as a literal of the PRISM language.
 func parseP2(text string) (*big.Rat, error) {
 	// Whatever a float64 can tell from 0 has an exponent that big.Rat copes with.
-	if f, err := strconv.ParseFloat(text, 64); err == nil && f > 0 && len(text) <= 40 && isNumber(text) {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && f > 0 && len(text) <= 40 && isPrismNumber(text) {
 		if p, ok := new(big.Rat).SetString(text); ok && p.Cmp(big.NewRat(1, 1)) <= 0 {
 			return p, nil
 		}
@@ -287,7 +286,9 @@ func parseP2(text string) (*big.Rat, error) {
 	return nil, &FieldError{"p2", strconv.Quote(text), "a decimal number above 0 and up to 1, such as 0.9"}
 }
 
-// isNumber reports whether text is a number of the PRISM language, which knows neither signs nor "1.".
-func isNumber(text string) bool {
-	return regexp.MustCompile(`^[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?$`).MatchString(text)
+// isPrismNumber reports whether a number that strconv.ParseFloat accepts is one of the PRISM language too, which knows no hexadecimal
+// numbers, no names, no signs and no "1.".
+func isPrismNumber(text string) bool {
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	return strings.Trim(text, "0123456789.eE+-") == "" && !strings.HasSuffix(mantissa, ".") && text[0] != '+' && text[0] != '-'
 }

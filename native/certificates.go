@@ -29,22 +29,22 @@ const NotProven = "not proven: "
 
 // certificates finds and collects the certificates of an instance's verdicts.
 type certificates struct {
-	space    *explicit.Space
-	prover   *prove.Prover
-	noProver error // why there are no certificates
-	fair     bool  // only fair schedulers count
-	exact    bool  // a certificate must prove the fraction, and not an interval
-	epsilon  float64
-	claims   []int // indices of the accepted claims
+	space     *explicit.Space
+	prover    *prove.Prover
+	proverErr error // why there are no certificates
+	fair      bool  // only fair schedulers count
+	exact     bool  // a certificate must prove the fraction, and not an interval
+	epsilon   float64
+	claims    []int // indices of the accepted claims
 	// recheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
 	recheck bool
 }
 
 // newCertificates returns the certificates of a space, none so far. inexact says why the space has no fractions; nil if it has.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
-	certificates := &certificates{space: space, noProver: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair, exact: method.opt.Accuracy == result.Exact}
+	certificates := &certificates{space: space, proverErr: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair, exact: method.opt.Accuracy == result.Exact}
 	if inexact == nil {
-		certificates.prover, certificates.noProver = prove.New(space, prove.Options{Epsilon: method.opt.Epsilon, Exact: certificates.exact, Ordered: method.outputs.Certificate != nil, Reward: reward})
+		certificates.prover, certificates.proverErr = prove.New(space, prove.Options{Epsilon: method.opt.Epsilon, Exact: certificates.exact, Ordered: method.outputs.Certificate != nil, Reward: reward})
 	}
 	return certificates
 }
@@ -68,10 +68,10 @@ func (model *exploredModel) prove(ctx context.Context, property *checkedProperty
 // prove finds a certificate of a property, checks it, and replaces the answer in the verdict by the one that the certificate proves.
 func (c *certificates) prove(ctx context.Context, property *prove.Property, verdict *result.Verdict) error {
 	if c.fair {
-		return errors.New("certificates are about all schedulers, not fair ones")
+		return errors.New("certificates cover all schedulers, and cannot be restricted to fair ones")
 	}
-	if c.noProver != nil {
-		return fmt.Errorf("there is no certificate without fractions: %w", c.noProver)
+	if c.proverErr != nil {
+		return fmt.Errorf("there is no certificate without fractions: %w", c.proverErr)
 	}
 	claim, proof, err := c.prover.Proven(ctx, property)
 	if err != nil {
@@ -106,8 +106,9 @@ func sameFraction(verdict *result.Verdict, proof *certify.Result) error {
 // maxWidth is the largest relative width of a proven interval. A wider one is not accepted as a proof of the value.
 const maxWidth = 1e-3
 
-// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two answers contradict
-// each other, or if the proven interval is wider than maxWidth. A proven interval that is wider than epsilon causes a warning.
+// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It returns an error if the two
+// answers contradict each other, or if the proven interval is wider than maxWidth. It adds a warning if the proven interval
+// is wider than epsilon.
 func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64) error {
 	if contradicts(verdict, proof) {
 		return errors.New("the certificate proves something else; this is a bug: please report it")
@@ -180,7 +181,7 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 
 // write writes the accepted claims to a certificate file, together with the states of the model. Without an accepted claim it writes
 // no file. If the checker rejected a claim, write checks all accepted claims again, because they may depend on that claim.
-func (c *certificates) write(ctx context.Context, target *runner.CertificateFile) error {
+func (c *certificates) write(ctx context.Context, output *runner.CertificateFile) error {
 	if len(c.claims) == 0 {
 		return nil
 	}
@@ -194,8 +195,8 @@ func (c *certificates) write(ctx context.Context, target *runner.CertificateFile
 	if err != nil {
 		return err
 	}
-	return target.Write(target.File, func(out io.Writer) error {
-		if !strings.HasSuffix(target.File, ".gz") {
+	return output.Write(output.File, func(out io.Writer) error {
+		if !strings.HasSuffix(output.File, ".gz") {
 			return certificate.Write(ctx, out, writer.UMBMembers, claims)
 		}
 		compressed := certificate.Compress(out)

@@ -1,3 +1,5 @@
+//go:build !js
+
 package native
 
 import (
@@ -23,9 +25,9 @@ import (
 	"tilecheck/result"
 )
 
-// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects the form: .dot for the
-// DOT language, .prism for the model with a module that makes the choices, and text otherwise. The warnings about the tree are added
-// to the verdict of the property.
+// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects the format: .dot
+// for the DOT language, .prism for the model with an additional module that makes the choices, and otherwise text. Warnings
+// about the tree are added to the verdict.
 func (model *exploredModel) writeDecisionTree(ctx context.Context, property *check.Property, best *check.Scheduler, verdict *result.Verdict) error {
 	extension := filepath.Ext(model.export.file)
 	if err := model.checkTreeExport(best, extension); err != nil {
@@ -39,14 +41,14 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 	if verdict.Bound != nil && verdict.Value.Rat == nil && !math.IsInf(verdict.Bound.Lo, 0) {
 		slack = 4 * (verdict.Bound.Hi - verdict.Bound.Lo)
 	}
-	judge := func(ctx context.Context, restricted *explicit.Space) (float64, error) {
+	lossOfTree := func(ctx context.Context, restricted *explicit.Space) (float64, error) {
 		treeVerdict := check.New(restricted.Compiled(), restricted, model.opt).Check(ctx, property)
 		if treeVerdict.Err != nil {
 			return 0, treeVerdict.Err
 		}
 		return loss(verdict, &treeVerdict), nil
 	}
-	foundTree, err := tree.Find(ctx, &tree.Task{Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack, Judge: judge})
+	foundTree, err := tree.Find(ctx, &tree.Task{Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack, Judge: lossOfTree})
 	if err != nil {
 		return err
 	}
@@ -59,18 +61,18 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension string) error {
 	switch initial := best.Space.Model().Initial; {
 	case !scheduler.Scheduler(best.Choices).Memoryless():
-		return errors.New("the best scheduler counts steps, which a tree does not")
+		return errors.New("the best scheduler counts steps, want a memoryless scheduler for a tree")
 	case len(initial) > 1:
-		return fmt.Errorf("found %s, want one for a tree whose value is known", noun.Count(len(initial), "initial state"))
+		return fmt.Errorf("found %s, want one for a decision tree", noun.Count(len(initial), "initial state"))
 	case extension == ".prism" && model.tree == nil:
-		return errors.New("the states are not those of a model text, want a tree as text or .dot")
+		return errors.New("the states do not come from a model text, want a tree as text or .dot")
 	case extension == ".prism" && hasSystemBlock(model.tree):
 		return errors.New("found a system block, to which no module can be added; want a tree as text or .dot")
 	}
 	return nil
 }
 
-// treeHead returns a description of a tree in one line, followed by warnings.
+// treeHead returns a description of a tree in one line, followed by a warning if the search for a smaller tree ended early.
 func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.Found, verdict *result.Verdict) []string {
 	lossText := "its value is the best one"
 	if foundTree.Loss > 0 {
@@ -126,7 +128,8 @@ func moduleName(model *sema.Model) string {
 	return name
 }
 
-// loss returns an upper bound of how much worse another verdict is than the best one; infinity if they cannot be compared.
+// loss returns an upper bound of the difference between the values of two verdicts, in the direction in which other is worse
+// than best. It returns infinity if the values cannot be compared.
 func loss(best, other *result.Verdict) float64 {
 	if best.Value.Kind == result.Boolean {
 		if other.Value.Kind == result.Boolean && other.Value.Bool == best.Value.Bool {
@@ -160,8 +163,8 @@ func exactBounds(verdict *result.Verdict) (lower, upper *big.Rat, ok bool) {
 	return new(big.Rat).SetFloat64(verdict.Bound.Lo), new(big.Rat).SetFloat64(verdict.Bound.Hi), true
 }
 
-// nearlyOptimal returns the function for tree.Task.Allowed that tree.NearlyOptimal computes for a property. It is nil if values
-// do not decide which choices are optimal: for long-run averages, and for infinite or unknown values.
+// nearlyOptimal returns a function that reports which choices are nearly optimal for a property. It returns nil if values do
+// not decide this: for long-run averages, and for infinite or unknown values.
 func (model *exploredModel) nearlyOptimal(ctx context.Context, property *check.Property, best *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
 	formula := logic.WithoutFilters(property.X)
 	if formula.LongRun() {

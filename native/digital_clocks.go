@@ -29,17 +29,17 @@ type timedSpace struct {
 	warning string
 }
 
-// newTimedStates returns the instance of a timed automaton. The error says that a method or an output is not supported for timed
-// automata.
+// newTimedStates returns the instance that checks a timed automaton. It returns an error if the method or an output is not
+// supported for timed automata.
 func newTimedStates(method method, program *sema.Program) (*timedStates, error) {
 	statesMethod, ok := method.(*statesMethod)
 	switch {
 	case !ok:
-		return nil, unsupported(program, "%ss are not sampled, want method exact", program.Type)
+		return nil, unsupported(program, "%ss are not sampled, want method states", program.Type)
 	case statesMethod.outputs.Certificate != nil:
-		return nil, unsupported(program, "there is no certificate of models with clocks, found a %s", program.Type)
+		return nil, unsupported(program, "found a %s, want a model without clocks for a certificate", program.Type)
 	case statesMethod.export != nil:
-		return nil, unsupported(program, "schedulers are exported of models without clocks, found a %s", program.Type)
+		return nil, unsupported(program, "found a %s, want a model without clocks for the export of schedulers", program.Type)
 	}
 	withoutProofs := *statesMethod
 	withoutProofs.wantCertificates = false
@@ -51,24 +51,25 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-// check implements instance. It translates the property and the model to an MDP, and checks the property there.
-func (t *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+// check implements instance. It translates the property and the timed automaton to an MDP, and checks the translated
+// property there.
+func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	translated, err := digital.Translate(property.Program, &property.Property)
 	if err != nil {
 		return result.Verdict{Err: translationFailure(err, property)}
 	}
-	space := t.spaces[translated.Key]
+	space := states.spaces[translated.Key]
 	if space == nil {
-		space = t.build(ctx, translated)
+		space = states.buildMDP(ctx, translated)
 		if space.err == nil || ctx.Err() == nil {
-			t.spaces[translated.Key] = space
+			states.spaces[translated.Key] = space
 		}
 	}
 	if space.err != nil {
 		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}
 	}
 	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated.Property, Program: translated.Program, File: property.File}, property.constants, property.keep})
-	if t.wantCertificates {
+	if states.wantCertificates {
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+"there is no certificate of models with clocks")
 	}
 	if space.warning != "" {
@@ -94,20 +95,20 @@ func translationFailure(err error, property *checkedProperty) *result.Failure {
 	return failure
 }
 
-// build explores the MDP of a translated program. A deadlock of the MDP is an error, because it is a timelock of the automaton. A
-// state that violates an invariant causes a warning.
-func (t *timedStates) build(ctx context.Context, translated *digital.Model) *timedSpace {
+// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which is an error. A
+// reachable state that violates an invariant causes a warning.
+func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model) *timedSpace {
 	built := &timedSpace{}
 	compiled, err := compile.Compile(translated.Program, compile.Options{})
 	if err != nil {
 		built.err = err
 		return built
 	}
-	options := t.method.build
+	options := states.method.build
 	options.NoFixDeadlocks = true
 	space, err := explicit.Build(ctx, compiled, options)
-	if stuck, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		built.err = &result.Failure{Class: result.Deadlock, File: translated.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: neither time nor a command can go on", stuck.State)}
+	if deadlockErr, ok := errors.AsType[*explicit.DeadlockError](err); ok {
+		built.err = &result.Failure{Class: result.Deadlock, File: translated.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", deadlockErr.State)}
 		return built
 	}
 	if err != nil {
@@ -121,10 +122,10 @@ func (t *timedStates) build(ctx context.Context, translated *digital.Model) *tim
 	}
 	if violating := invariantHolds.Complement(); !violating.Empty() {
 		for state := range violating.All() {
-			built.warning = fmt.Sprintf("state %s is entered against an invariant, and time cannot pass in it", compiled.StateText(space.State(nil, state)))
+			built.warning = fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", compiled.StateText(space.State(nil, state)))
 			break
 		}
 	}
-	built.model = t.method.newExploredModel(space, nil)
+	built.model = states.method.newExploredModel(space, nil)
 	return built
 }

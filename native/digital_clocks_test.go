@@ -152,7 +152,7 @@ rewards "r" true : 1; endrewards
 	}
 }
 
-// TestDigitalEntered: a state that is entered against an invariant is said.
+// TestDigitalEntered: a reachable state that violates an invariant causes a warning.
 func TestDigitalEntered(t *testing.T) {
 	const model = `pta
 module m
@@ -163,7 +163,7 @@ module m
 endmodule
 `
 	v := answers(t, model, "Pmax=? [ F l=2 ]", result.Unknown)[0]
-	if v.Err != nil || v.Value.Num != 1 || !strings.Contains(strings.Join(v.Warnings, " "), "state (l=1,x=2) is entered against an invariant") {
+	if v.Err != nil || v.Value.Num != 1 || !strings.Contains(strings.Join(v.Warnings, " "), "state (l=1,x=2) is reachable but violates an invariant") {
 		t.Errorf("%v %v %q", v.Value, v.Err, v.Warnings)
 	}
 }

@@ -28,8 +28,8 @@ func New() *Engine { return &Engine{} }
 // Name implements runner.Engine.
 func (*Engine) Name() string { return Name }
 
-// Check implements runner.Engine: it checks every property of a plan. The states come from files if the job has them, and otherwise
-// from the model.
+// Check implements runner.Engine. It checks every property of a plan, on states from files if the job has such files, and
+// otherwise on states that it builds from the model.
 func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	return await(ctx, plan, func(r *run) error {
 		method, err := newMethod(r.plan)
@@ -66,26 +66,26 @@ func fractionsOf(method method, plan *runner.Plan) explicit.Fractions {
 	return explicit.FractionsFor(method.fractions() || plan.Model.ModelType() == syntax.POMDP, !strict)
 }
 
-// Build builds the states of a plan's model under a valuation of its constants, as Check does.
-func (*Engine) Build(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
-	if _, err := newStatesMethod(p); err != nil {
+// Build builds the states of the model of a plan, for given values of its constants.
+func (*Engine) Build(ctx context.Context, plan *runner.Plan, constants sema.Valuation) (*explicit.Space, error) {
+	if _, err := newStatesMethod(plan); err != nil {
 		return nil, err
 	}
-	m, err := load.Instance(p, v)
+	model, err := load.Instance(plan, constants)
 	if err != nil {
 		return nil, err
 	}
-	return explicit.Build(ctx, m, load.Options(&p.Job))
+	return explicit.Build(ctx, model, load.Options(&plan.Job))
 }
 
-// replaceModel replaces the model in the plan by m, which declares the same variables and labels. m comes from the files of states
-// that the plan checks.
-func (r *run) replaceModel(m *sema.Model) error {
-	p, err := r.plan.Over(m)
+// replaceModel replaces the model of the plan by the model from files of states. The new model declares the same variables
+// and labels.
+func (r *run) replaceModel(model *sema.Model) error {
+	plan, err := r.plan.Over(model)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		r.plan = p
+		r.plan = plan
 	}
 	return err
 }

@@ -1,3 +1,5 @@
+//go:build !js
+
 package native
 
 import (
@@ -35,12 +37,12 @@ type openModel struct {
 	pointModel *exploredModel // the model with the values of params
 }
 
-// parametric checks a plan with parameters: it computes each value as a function of the parameters. It returns an error if the
-// job has a setting that is not supported for parameters.
+// parametric checks a plan with parameters: it computes each value as a function of the parameters. It returns an error if a
+// setting of the job is not supported for parameters.
 func (r *run) parametric(method method) error {
 	statesMethod, ok := method.(*statesMethod)
 	if !ok {
-		return errors.New("functions of parameters are not sampled, want method exact")
+		return errors.New("functions of parameters are not sampled, want method states")
 	}
 	if err := statesMethod.checkParametricJob(&r.plan.Job); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (r *run) parametric(method method) error {
 	return r.checkPlan()
 }
 
-// checkParametricJob returns an error if a job has a setting that is not supported for parameters.
+// checkParametricJob returns an error if a setting of a job is not supported for parameters.
 func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 	wantsScheduler := job.Scheduler != nil || job.Witness != nil || job.Numeric.Fair
 	switch {
@@ -75,7 +77,7 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 	case wantsScheduler || job.Certificate != nil || method.wantCertificates || method.reduce:
 		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
 	case job.Numeric.Accuracy == result.Float:
-		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
+		return errors.New("functions of parameters are exact, found accuracy float")
 	}
 	return nil
 }
@@ -84,15 +86,16 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 // everywhere is positive.
 const maxPoints = 12
 
-// parametricInstance returns the instance of a program with parameters, at the first point of the region that is suitable.
+// parametricInstance returns the instance of a program with parameters. It evaluates the model at the first point of the
+// region at which all probabilities and rates are positive.
 func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*openModel, error) {
 	open := &openModel{program: program}
 	if modelType := open.program.Type; modelType != syntax.DTMC && modelType != syntax.CTMC && modelType != syntax.MDP {
 		return nil, unsupported(open.program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(modelType.String()))
 	}
-	for _, p := range plan.Params {
-		open.low = append(open.low, p.Low)
-		open.high = append(open.high, p.High)
+	for _, param := range plan.Params {
+		open.low = append(open.low, param.Low)
+		open.high = append(open.high, param.High)
 	}
 	var err error
 	for attempt := range maxPoints {
@@ -109,7 +112,8 @@ func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner
 	return nil, open.noSuitablePoint(err)
 }
 
-// noSuitablePoint returns the error for a region in which no point is suitable. last is the error at the last point that was tried.
+// noSuitablePoint returns the error for a region in which every point that was tried is unsuitable. last is the error at the
+// last point.
 func (open *openModel) noSuitablePoint(last error) error {
 	message, pos := last.Error(), syntax.Pos{}
 	if stateError, ok := errors.AsType[*compile.StateError](last); ok {
@@ -120,19 +124,19 @@ func (open *openModel) noSuitablePoint(last error) error {
 	return &result.Failure{Class: result.Model, File: open.program.File, Pos: pos, Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", message, pointText(open.params), maxPoints-1)}
 }
 
-// buildAt chooses a point of the region; each attempt has another point. It builds the parametric chain and the model with the
-// parameter values of the point.
-func (open *openModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, try int) error {
+// buildAt builds the parametric chain, and the model with the parameter values of one point of the region. Each attempt
+// selects another point.
+func (open *openModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, attempt int) error {
 	valuation = slices.Clip(valuation)
 	open.params = nil
-	for i, p := range plan.Params {
+	for i, param := range plan.Params {
 		// The numbers are arbitrary. They avoid special points: the boundary of the region, and points at which parameters are
 		// equal or sum to one. Later points are nearer to the lower bounds.
-		share := big.NewRat(int64(29+37*(i+try))%97+2, 101<<(try/2))
-		value := new(big.Rat).Sub(p.High, p.Low)
-		value.Mul(value, share).Add(value, p.Low)
-		open.params = append(open.params, parametric.Param{Name: p.Name, At: value})
-		valuation = append(valuation, sema.NamedValue{Name: p.Name, Val: sema.RatValue(value)})
+		share := big.NewRat(int64(29+37*(i+attempt))%97+2, 101<<(attempt/2))
+		value := new(big.Rat).Sub(param.High, param.Low)
+		value.Mul(value, share).Add(value, param.Low)
+		open.params = append(open.params, parametric.Param{Name: param.Name, At: value})
+		valuation = append(valuation, sema.NamedValue{Name: param.Name, Val: sema.RatValue(value)})
 	}
 	compiled, err := load.Instance(plan, valuation)
 	if err != nil {
@@ -153,13 +157,13 @@ func (open *openModel) buildAt(ctx context.Context, method *statesMethod, plan *
 // pointText returns a point as text, such as p=1/3, q=1/2.
 func pointText(params []parametric.Param) string {
 	var parts []string
-	for _, p := range params {
-		parts = append(parts, p.Name+"="+p.At.RatString())
+	for _, param := range params {
+		parts = append(parts, param.Name+"="+param.At.RatString())
 	}
 	return strings.Join(parts, ", ")
 }
 
-// checkIndependent returns an error if a parameter occurs in a property, or in a label that the property uses.
+// checkIndependent returns an error if a parameter occurs in a property, or in a label of the property.
 func checkIndependent(program *sema.Program, model instance, task *runner.Task, valuation sema.Valuation) error {
 	if open, ok := model.(*openModel); ok {
 		program = open.program // the program of the instance has values instead of the parameters
@@ -187,8 +191,8 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	return dependenceErr
 }
 
-// check implements instance: it computes the value as a function of the parameters, and compares it with the value
-// at the point.
+// check implements instance. It computes the value as a function of the parameters, and compares the function with the value
+// at the point at which the model was built.
 func (open *openModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
 	function, err := (&openProperty{open, ctx, property}).value(property.X)
@@ -208,8 +212,8 @@ func (open *openModel) check(ctx context.Context, property *checkedProperty) res
 		region = "between the bounds of the parameters"
 	}
 	if function != nil {
-		_, constant := function.pieces[0].Value.Constant()
-		if !constant || len(function.pieces) > 1 {
+		_, isConstant := function.pieces[0].Value.Constant()
+		if !isConstant || len(function.pieces) > 1 {
 			verdict.Value = result.Value{Kind: result.Function, Formula: function.String()}
 			verdict.Bound = nil
 			subject = "the function"
@@ -237,7 +241,7 @@ func single(f *ratfunc.Func, err error) (*piecewise, error) {
 	return &piecewise{pieces: []parametric.Piece{{Value: f}}}, nil
 }
 
-// functions returns the functions of the pieces, each one once.
+// functions returns the distinct functions of the pieces.
 func (value *piecewise) functions() []*ratfunc.Func {
 	var distinct []*ratfunc.Func
 	for _, piece := range value.pieces {
@@ -275,7 +279,7 @@ func (value *piecewise) regions() string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// rootText returns a root as text: a fraction or, if it is irrational, ten digits.
+// rootText returns a root as a fraction or, if it is irrational, with ten digits.
 func rootText(root ratfunc.Root) string {
 	maxWidth := big.NewRat(1, 1e12)
 	for !root.Fraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
@@ -288,7 +292,7 @@ func rootText(root ratfunc.Root) string {
 	return fmt.Sprintf("about %.10g", approximate)
 }
 
-// confirm returns an error unless the function has the given value at the point at which the model was built. A function of nil
+// confirm returns an error unless the function has the given value at the point at which the model was built. A nil function
 // stands for infinity.
 func (open *openModel) confirm(function *piecewise, value result.Value) error {
 	if function == nil {
@@ -301,14 +305,14 @@ func (open *openModel) confirm(function *piecewise, value result.Value) error {
 	for _, param := range open.params {
 		point = append(point, param.At)
 	}
-	best := function.at(point)
-	if best == nil || value.Rat == nil || value.Rat.Cmp(best) != 0 {
+	valueAtPoint := function.at(point)
+	if valueAtPoint == nil || value.Rat == nil || value.Rat.Cmp(valueAtPoint) != 0 {
 		return fmt.Errorf("the function %s is not the value %v at %s; this is a bug: please report it", function, value.Num, pointText(open.params))
 	}
 	return nil
 }
 
-// at returns the least or greatest value of the pieces at a point; nil if all of them have a pole there.
+// at returns the least or greatest value of the pieces at a point. It returns nil if all pieces have a pole there.
 func (function *piecewise) at(point []*big.Rat) *big.Rat {
 	var best *big.Rat
 	for _, piece := range function.functions() {
@@ -335,96 +339,96 @@ func (o *openProperty) refuse(x sema.Expr, what string) error {
 	return result.Refuse(&o.property.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", what)
 }
 
-// value returns the value of an expression in the initial state; nil is infinity.
-func (o *openProperty) value(expr sema.Expr) (*piecewise, error) {
+// value returns the value of an expression in the initial state. It returns nil for infinity.
+func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
 	formula := logic.Of(expr)
 	if formula.Measure() && !formula.Query() {
-		return nil, o.refuse(expr, "a bound")
+		return nil, property.refuse(expr, "a bound")
 	}
 	switch formula.Kind {
 	case logic.Probability:
-		return o.probability(formula)
+		return property.probability(formula)
 	case logic.SteadyState:
-		if o.program.Type == syntax.MDP {
-			return nil, o.refuse(expr, "S of an MDP")
+		if property.program.Type == syntax.MDP {
+			return nil, property.refuse(expr, "S of an MDP")
 		}
-		set, err := o.states(formula.Operand)
+		set, err := property.states(formula.Operand)
 		if err != nil {
 			return nil, err
 		}
-		return single(o.chain.LongRun(o.ctx, o.chain.Visits(set)))
+		return single(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
 	case logic.Reward:
 		switch {
 		case formula.Objective.Err != nil:
 			return nil, formula.Objective.Err
 		case formula.Objective.Ratio:
-			return nil, o.refuse(expr, "a ratio of rewards")
+			return nil, property.refuse(expr, "a ratio of rewards")
 		}
-		return o.reward(formula)
+		return property.reward(formula)
 	case logic.Filter:
-		return o.filter(formula)
+		return property.filter(formula)
 	}
-	return o.arithmetic(expr)
+	return property.arithmetic(expr)
 }
 
 // filter returns the value of a filter, which must select the initial state only.
-func (o *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
+func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
 	switch formula.Op {
 	case "state", "first", "min", "max", "sum", "avg":
 	default:
-		return nil, o.refuse(formula.X, "this filter")
+		return nil, property.refuse(formula.X, "this filter")
 	}
 	if formula.States == nil {
-		return nil, o.refuse(formula.X, "a filter over all states")
+		return nil, property.refuse(formula.X, "a filter over all states")
 	}
-	set, err := o.states(formula.States)
+	set, err := property.states(formula.States)
 	if err != nil {
 		return nil, err
 	}
-	if model := o.pointModel.space.Model(); set.Count() != 1 || !set.Has(int(model.Initial[0])) {
-		return nil, o.refuse(formula.X, "a filter over others than the initial state")
+	if model := property.pointModel.space.Model(); set.Count() != 1 || !set.Has(int(model.Initial[0])) {
+		return nil, property.refuse(formula.X, "a filter that selects other states than the initial one")
 	}
-	return o.value(formula.Operand)
+	return property.value(formula.Operand)
 }
 
-// arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values. If one operand has
-// several pieces, the other one must be a single function.
-func (o *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
+// arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values. Only one of
+// two operands may have several pieces.
+func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, ok := expr.(*sema.Binary)
 	if _, constant := expr.(*sema.Const); !ok && !constant {
 		if logic.Of(expr).Kind == logic.Lexicographic {
-			return nil, o.refuse(expr, logic.Describe(expr))
+			return nil, property.refuse(expr, logic.Describe(expr))
 		}
-		return nil, o.refuse(expr, "this formula")
+		return nil, property.refuse(expr, "this formula")
 	}
-	if left, exact, err := sema.EvalExact(expr, nil); err == nil && exact {
-		if left.Type == sema.Int {
-			left.Rat = big.NewRat(int64(left.Int), 1)
+	if constantValue, exact, err := sema.EvalExact(expr, nil); err == nil && exact {
+		if constantValue.Type == sema.Int {
+			constantValue.Rat = big.NewRat(int64(constantValue.Int), 1)
 		}
-		return single(o.chain.One().Scale(left.Rat), nil)
+		return single(property.chain.One().Scale(constantValue.Rat), nil)
 	}
 	if !ok {
-		return nil, o.refuse(expr, "this formula")
+		return nil, property.refuse(expr, "this formula")
 	}
-	left, err := o.value(binary.X)
+	constantValue, err := property.value(binary.X)
 	if err != nil {
 		return nil, err
 	}
-	right, err := o.value(binary.Y)
+	right, err := property.value(binary.Y)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case left == nil || right == nil:
-		return nil, o.refuse(expr, "arithmetic on infinity")
-	case len(left.pieces) > 1 && len(right.pieces) > 1:
-		return nil, o.refuse(expr, "arithmetic on two values that several schedulers attain")
+	case constantValue == nil || right == nil:
+		return nil, property.refuse(expr, "arithmetic on infinity")
+	case len(constantValue.pieces) > 1 && len(right.pieces) > 1:
+		return nil, property.refuse(expr, "arithmetic on two values that several schedulers attain")
 	}
-	return combine(binary.Op, left, right, func(what string) error { return o.refuse(expr, what) })
+	return combine(binary.Op, constantValue, right, func(what string) error { return property.refuse(expr, what) })
 }
 
-// combine returns the sum, difference, product or quotient of two values. At least one of them must be a single function. A product
-// or quotient needs two single functions, because a negative factor would swap minimum and maximum.
+// combine returns the sum, difference, product or quotient of two values. At least one of them must be a single function. A
+// product or quotient needs two single functions, because a negative factor would exchange minimum and maximum.
 func combine(op syntax.Op, left, right *piecewise, refuse func(string) error) (*piecewise, error) {
 	result := &piecewise{least: left.least}
 	if len(right.pieces) > 1 {
@@ -469,61 +473,62 @@ func applyOp(op syntax.Op, left, right *ratfunc.Func) (*ratfunc.Func, bool) {
 	return nil, false
 }
 
-// bestOverSchedulers returns the smallest or largest value that a scheduler of an MDP attains, whichever the formula asks for.
-// If negated, it computes the opposite extremum of the question and subtracts it from one.
-func (o *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, negated bool) (*piecewise, error) {
+// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as the formula asks. If negated is
+// true, it computes the opposite extremum of the question, and subtracts it from one.
+func (property *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, negated bool) (*piecewise, error) {
 	minimum, ok := formula.Least(false)
 	if !ok {
-		return nil, o.refuse(formula.X, "a query that names neither minimum nor maximum")
+		return nil, property.refuse(formula.X, "a query without min or max")
 	}
 	question.Min = minimum != negated
-	pieces, err := o.chain.Best(o.ctx, question, o.low, o.high)
+	pieces, err := property.chain.Best(property.ctx, question, property.low, property.high)
 	if pieces == nil || err != nil {
 		return nil, err
 	}
 	for i, p := range pieces {
 		if negated {
-			pieces[i].Value = o.chain.One().Sub(p.Value)
+			pieces[i].Value = property.chain.One().Sub(p.Value)
 		}
 	}
 	return &piecewise{pieces, minimum}, nil
 }
 
 // probability returns the value of the operator P as a function of the parameters.
-func (o *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
+func (property *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	path := formula.Path
 	if !path.Operator || path.Negated {
-		return nil, o.refuse(formula.X, logic.Describe(path.Whole))
+		return nil, property.refuse(formula.X, logic.Describe(path.Whole))
 	}
-	left, right, negated, err := o.untilOperands(path)
+	left, right, negated, err := property.untilOperands(path)
 	if err != nil {
 		return nil, err
 	}
-	if o.program.Type == syntax.MDP {
+	if property.program.Type == syntax.MDP {
 		if path.Bound != nil || path.Op == syntax.Next {
-			if _, _, _, err := o.steps(path.Bound); err != nil {
+			if _, _, _, err := property.steps(path.Bound); err != nil {
 				return nil, err
 			}
-			return nil, o.refuse(formula.X, "X or a bound of an MDP")
+			return nil, property.refuse(formula.X, "X or a bound of an MDP")
 		}
-		return o.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, negated)
+		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, negated)
 	}
-	value, err := o.chainProbability(formula, left, right)
+	value, err := property.chainProbability(formula, left, right)
 	if err != nil || !negated {
 		return single(value, err)
 	}
-	return single(o.chain.One().Sub(value), nil)
+	return single(property.chain.One().Sub(value), nil)
 }
 
-// untilOperands returns the operands of a temporal operator, rewritten to an until formula that may be negated.
-func (o *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, negated bool, err error) {
-	left = sparse.FullSet(o.pointModel.space.Model().NumStates())
+// untilOperands rewrites a temporal operator to an until formula, which may be negated, and returns the operands of this
+// formula.
+func (property *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, negated bool, err error) {
+	left = sparse.FullSet(property.pointModel.space.Model().NumStates())
 	if path.Left != nil {
-		if left, err = o.states(path.Left); err != nil {
+		if left, err = property.states(path.Left); err != nil {
 			return nil, nil, false, err
 		}
 	}
-	if right, err = o.states(path.Right); err != nil {
+	if right, err = property.states(path.Right); err != nil {
 		return nil, nil, false, err
 	}
 	left, right, negated = check.Sets.AsUntil(path.Op, left, right)
@@ -531,30 +536,30 @@ func (o *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set,
 }
 
 // chainProbability returns the probability of an until formula, or of X, in a Markov chain.
-func (o *openProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
-	low, high, bounded, err := o.steps(formula.Path.Bound)
+func (property *openProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
+	low, high, bounded, err := property.steps(formula.Path.Bound)
 	if err != nil {
 		return nil, err
 	}
 	switch next := formula.Path.Op == syntax.Next; {
 	case next && bounded:
-		return nil, o.refuse(formula.X, "a bound of X")
+		return nil, property.refuse(formula.X, "a bound of X")
 	case next:
-		return o.chain.BoundedUntil(o.ctx, left, right, 1, 1)
+		return property.chain.BoundedUntil(property.ctx, left, right, 1, 1)
 	case bounded:
-		return o.chain.BoundedUntil(o.ctx, left, right, low, high)
+		return property.chain.BoundedUntil(property.ctx, left, right, low, high)
 	}
-	return o.chain.Until(o.ctx, left, right)
+	return property.chain.Until(property.ctx, left, right)
 }
 
-// steps returns the bounds on the number of steps. bounded is false if there is no bound. A bound on time and a bound without an
-// upper end are errors.
+// steps returns the bounds on the number of steps. bounded is false if there is no bound. A time bound of a CTMC is an
+// error, and so is a bound without an upper end.
 func (o *openProperty) steps(bound *sema.Bound) (low, high int, bounded bool, err error) {
 	if bound == nil {
 		return 0, 0, false, nil
 	}
 	if o.program.Type == syntax.CTMC || bound.High == nil {
-		return 0, 0, false, result.Refuse(&o.property.Instance, result.Unsupported, o.property.Pos, "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)")
+		return 0, 0, false, result.Refuse(&o.property.Instance, result.Unsupported, o.property.Pos, "found a time bound or only a lower bound in a model with parameters; want an upper bound on steps, or a value for each parameter (--const)")
 	}
 	for _, end := range []sema.Expr{bound.Low, bound.High} {
 		if end != nil {
@@ -577,60 +582,60 @@ func (o *openProperty) count(expr sema.Expr) (int, error) {
 }
 
 // reward returns the value of the operator R as a function of the parameters.
-func (o *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
+func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
 	objective := formula.Objective
 	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {
-		return nil, o.refuse(formula.X, logic.Describe(objective.X))
+		return nil, property.refuse(formula.X, logic.Describe(objective.X))
 	}
 	var target *sparse.Set
 	var err error
 	if path := objective.Path; path != nil {
 		if !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
-			return nil, o.refuse(formula.X, "this reward")
+			return nil, property.refuse(formula.X, "this reward")
 		}
-		target, err = o.states(path.Right)
+		target, err = property.states(path.Right)
 		if err != nil {
 			return nil, err
 		}
 	}
-	rewards, err := o.chain.Rewards(objective.Struct)
+	rewards, err := property.chain.Rewards(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case o.program.Type == syntax.MDP && target != nil:
-		return o.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
-	case o.program.Type == syntax.MDP:
-		return nil, o.refuse(formula.X, "another reward than R[F] of an MDP")
+	case property.program.Type == syntax.MDP && target != nil:
+		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
+	case property.program.Type == syntax.MDP:
+		return nil, property.refuse(formula.X, "another reward than R[F] of an MDP")
 	case target != nil:
-		return single(o.chain.ReachReward(o.ctx, rewards, target))
+		return single(property.chain.ReachReward(property.ctx, rewards, target))
 	case objective.Form == logic.LongRun:
-		return single(o.chain.LongRun(o.ctx, rewards))
+		return single(property.chain.LongRun(property.ctx, rewards))
 	case objective.Form == logic.CostBoundedReward || objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted:
-		return nil, o.refuse(formula.X, logic.Describe(objective.X))
+		return nil, property.refuse(formula.X, logic.Describe(objective.X))
 	case objective.Form == logic.TotalReward:
-		return single(o.chain.Total(o.ctx, rewards))
-	case o.program.Type == syntax.CTMC:
-		return nil, o.refuse(formula.X, "a reward at or until a time")
+		return single(property.chain.Total(property.ctx, rewards))
+	case property.program.Type == syntax.CTMC:
+		return nil, property.refuse(formula.X, "a reward at or until a time")
 	}
-	steps, err := o.count(objective.At)
+	steps, err := property.count(objective.At)
 	if err != nil {
 		return nil, err
 	}
 	if objective.Form == logic.Cumulative {
-		return single(o.chain.Cumulative(o.ctx, rewards, steps))
+		return single(property.chain.Cumulative(property.ctx, rewards, steps))
 	}
-	rewards, err = o.chain.StateRewards(objective.Struct)
+	rewards, err = property.chain.StateRewards(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	return single(o.chain.Instantaneous(o.ctx, rewards, steps))
+	return single(property.chain.Instantaneous(property.ctx, rewards, steps))
 }
 
 // states returns the states in which a formula holds. The formula must not depend on parameters.
 func (o *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
 	if nested := logic.Nested(expr, o.property.Program.Labels); nested != nil {
-		return nil, result.Refuse(&o.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on them, want a value for each parameter (--const)")
+		return nil, result.Refuse(&o.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on parameters; want a value for each parameter (--const)")
 	}
 	property := &check.Property{Property: sema.Property{Text: o.property.Text, X: expr, Pos: o.property.Pos}, Program: o.property.Program, File: o.property.File}
 	values, verdict := o.pointModel.checker.Values(o.ctx, property)

@@ -51,20 +51,20 @@ type partOptions struct {
 	truncates bool
 }
 
-// partOptionsOf decides how many states of a plan's model are explored first. It is all of them, unless some property may have its
-// value after a part: Pmax of an MDP (check.FromPart), or reachability in a DTMC (check.Stages). Outputs such as schedulers need all
-// states.
+// partOptionsOf decides how many states of the model of a plan are explored first. It is all states, unless a part of the
+// states may determine the value of some property: Pmax of an MDP (check.FromPart), reachability in a DTMC (check.Stages),
+// or bounds (check.Truncated). Outputs such as schedulers need all states.
 func partOptionsOf(plan *runner.Plan) partOptions {
 	job := &plan.Job
 	numeric := &job.Numeric
-	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || numeric.Reduce || numeric.Fair ||
+	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || numeric.Reduce || numeric.Symmetry || numeric.Fair ||
 		numeric.Accuracy == result.Proven || accuracy(numeric) == result.Estimated
 	if needsAllStates {
 		return partOptions{}
 	}
 	kind := plan.Model.ModelType()
 	infinite := plan.Model.Unbounded()
-	var hasPmax, hasReachability, truncates bool
+	var hasPmax, hasReachability, canTruncate bool
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
@@ -72,18 +72,18 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 		property := logic.Read(task.Property.X)
 		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
 		hasReachability = hasReachability || property.Reaches()
-		truncates = truncates || infinite || logic.HasBounds(task.Property.X)
+		canTruncate = canTruncate || infinite || logic.HasBounds(task.Property.X)
 	}
 	switch kind {
 	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
 	default:
-		truncates = false
+		canTruncate = false
 	}
-	options := partOptions{truncates: truncates}
+	options := partOptions{truncates: canTruncate}
 	switch {
 	case kind == syntax.MDP && hasPmax:
 		options.first = firstStates
-	case truncates:
+	case canTruncate:
 		options.first = truncatedStates
 	case kind == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
 		options.first, options.stage = firstChainStates, stageStates
@@ -104,8 +104,9 @@ type partialStates struct {
 	err       error          // the error of the last exploration
 }
 
-// check implements instance. If the first states determine the answer, it returns that answer, and otherwise it checks the whole
-// model. An MDP of at most wholeStates states is always explored completely, so that the verdict has the sizes of the model.
+// check implements instance. If the states explored first determine the answer, it returns this answer. Otherwise it checks
+// the whole model. An MDP with at most wholeStates states is always explored completely, so that the verdict has the size of
+// the model.
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	checked := &property.Instance
 	if partial.partOptions.truncates {
@@ -144,33 +145,33 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 	return partial.checkExplored(ctx, property)
 }
 
-// checkTruncated answers a property from a part of the states: from the states that its horizon reaches, or in bounds, which greater
-// parts narrow. It reports false for a property that needs all states.
+// checkTruncated answers a property from a part of the states: from the states that are reachable within the step bound of
+// the property, or by bounds that larger parts narrow. ok is false for a property that needs all states.
 func (partial *partialStates) checkTruncated(ctx context.Context, property *checkedProperty) (verdict result.Verdict, ok bool) {
 	if partial.fullModel != nil {
 		return partial.fullModel.check(ctx, property), true
 	}
-	t := partial.newTruncation(property)
-	if !t.horizon && !t.bounds {
+	truncation := partial.newTruncation(property)
+	if !truncation.horizon && !truncation.bounds {
 		return verdict, false
 	}
-	for t.explore(ctx) {
+	for truncation.explore(ctx) {
 	}
-	usable := t.answer != nil && t.answer.Err == nil
+	usable := truncation.answer != nil && truncation.answer.Err == nil
 	switch {
-	case t.answer != nil && (t.answered || t.failed), usable && (t.infinite || t.limit != nil):
-		return *t.answer, true
+	case truncation.answer != nil && (truncation.answered || truncation.failed), usable && (truncation.isInfinite || truncation.limit != nil):
+		return *truncation.answer, true
 	case ctx.Err() != nil:
 		return result.Verdict{Err: failure(ctx.Err(), result.Build, partial.file, syntax.Pos{})}, true
-	case t.limit != nil:
-		partial.err, partial.lastLimit = t.limit, partial.build.MaxStates
+	case truncation.limit != nil:
+		partial.err, partial.lastLimit = truncation.limit, partial.build.MaxStates
 		return partial.checkExplored(ctx, property), true
-	case t.infinite && t.answer != nil:
-		return *t.answer, true
+	case truncation.isInfinite && truncation.answer != nil:
+		return *truncation.answer, true
 	}
 	verdict = partial.checkAll(ctx, property)
 	if usable && verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil {
-		return *t.answer, true
+		return *truncation.answer, true
 	}
 	return verdict, true
 }
@@ -178,11 +179,11 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 // truncation answers one property from greater and greater parts of a model.
 type truncation struct {
 	*partialStates
-	property *checkedProperty
-	horizon  bool // the property has a horizon, of so many steps
-	steps    int
-	bounds   bool // a part bounds the value
-	infinite bool // the model may have infinitely many states
+	property   *checkedProperty
+	horizon    bool // the property has a horizon, of so many steps
+	steps      int
+	bounds     bool // a part bounds the value
+	isInfinite bool // the model may have infinitely many states
 
 	size     int             // of the next part
 	answer   *result.Verdict // the best one so far; nil for none
@@ -193,22 +194,22 @@ type truncation struct {
 	limit    error           // why greater parts are not explored; nil if they may be
 }
 
-// newTruncation decides how parts of a model can answer a property.
+// newTruncation decides whether parts of a model can answer a property, and how.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
 	t := &truncation{partialStates: partial, property: property, size: min(firstTruncated, partial.partOptions.first), width: math.Inf(1)}
 	program := partial.model.Program()
 	if program.Type != syntax.CTMC {
 		t.steps, t.horizon = logic.Horizon(&property.Instance)
 	}
-	t.infinite = check.Unbounded(program) != nil
+	t.isInfinite = check.Unbounded(program) != nil
 	formula := logic.Of(property.X)
-	timed := formula.Kind == logic.Probability && formula.Path.Bound != nil
-	t.bounds = (t.infinite || timed && !t.horizon) && partial.first.Truncates(&property.Instance)
+	hasBound := formula.Kind == logic.Probability && formula.Path.Bound != nil
+	t.bounds = (t.isInfinite || hasBound && !t.horizon) && partial.first.Truncates(&property.Instance)
 	return t
 }
 
-// explore explores the next part and checks the property on it. It reports whether a greater part may give a better answer.
-func (t *truncation) explore(ctx context.Context) (again bool) {
+// explore explores the next part and checks the property on it. It reports whether a larger part may give a better answer.
+func (t *truncation) explore(ctx context.Context) (more bool) {
 	opts := t.build
 	opts.Part = t.size
 	if t.horizon {
@@ -243,7 +244,8 @@ func (t *truncation) explore(ctx context.Context) (again bool) {
 	return ctx.Err() == nil && !t.answered && t.stalled < maxStalled && t.limit == nil && t.size <= maxTruncated
 }
 
-// compare keeps an answer if its interval is narrower than the one before.
+// compare keeps an answer if its interval is narrower than the interval of the previous answer. It also counts the attempts
+// that hardly narrow the interval.
 func (t *truncation) compare(verdict result.Verdict, width float64) {
 	epsilon := t.opt.Epsilon
 	if epsilon == 0 {
@@ -269,19 +271,21 @@ func (partial *partialStates) checkAll(ctx context.Context, property *checkedPro
 	return partial.checkExplored(ctx, property)
 }
 
-// checkExplored checks a property on the whole model. If the exploration failed, the verdict has its error.
+// checkExplored checks a property on the whole model. If the exploration failed, the verdict has the error of the
+// exploration.
 func (partial *partialStates) checkExplored(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.err != nil {
 		failed := failure(partial.err, result.Build, partial.file, syntax.Pos{})
 		if variable := check.Unbounded(partial.model.Program()); variable != nil && failed.Class.Limited() {
-			failed.Message += fmt.Sprintf("; variable %q has no bounds, and if there are infinitely many states, only properties with bounds on steps and P of F, G, U, W and R can be answered", variable.Name)
+			failed.Message += fmt.Sprintf("; variable %q has no bounds, and for a model with infinitely many states, only properties with step bounds and P of F, G, U, W and R are supported", variable.Name)
 		}
 		return result.Verdict{Err: failed}
 	}
 	return partial.fullModel.check(ctx, property)
 }
 
-// exploreAll explores the whole model, up to maxStates states (0 for no limit), unless it did so before.
+// exploreAll explores the whole model, up to maxStates states (0 for no limit). It does nothing if it was called before with
+// the same limit.
 func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
 	if partial.fullModel != nil || partial.err != nil && partial.lastLimit == maxStates {
 		return

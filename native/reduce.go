@@ -12,14 +12,14 @@ import (
 	"tilecheck/result"
 )
 
-// checkReduced checks a property on its quotient. If bisimulation does not preserve the property, it checks the whole model and
-// warns.
+// checkReduced checks a property on the bisimulation quotient of the model. If bisimulation does not preserve the property,
+// it checks the whole model, and adds a warning.
 func (model *exploredModel) checkReduced(ctx context.Context, property *check.Property) result.Verdict {
 	start := time.Now()
 	reduced, err := model.quotient(ctx, property)
-	failure, known := errors.AsType[*result.Failure](err)
+	failure, isFailure := errors.AsType[*result.Failure](err)
 	switch {
-	case known && failure.Class == result.Unsupported && model.outputs.Partition == nil:
+	case isFailure && failure.Class == result.Unsupported && model.outputs.Partition == nil:
 		verdict := model.checker.Check(ctx, property)
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), "not reduced: "+failure.Message)
 		return verdict
@@ -31,8 +31,9 @@ func (model *exploredModel) checkReduced(ctx context.Context, property *check.Pr
 	return verdict
 }
 
-// quotient returns the quotient of the model that is checked for a property. If the job has a file with a partition, its blocks are
-// the states of the quotient. Otherwise it computes the coarsest partition, and writes it if the job names a file for it.
+// quotient returns the quotient of the model for a property. If the job has a partition file to read, its blocks are the
+// states of the quotient. Otherwise quotient computes the coarsest partition, and writes it if the job has a partition file
+// to write.
 func (model *exploredModel) quotient(ctx context.Context, property *check.Property) (*check.Reduced, error) {
 	file := model.outputs.Partition
 	if file == nil {

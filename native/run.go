@@ -38,29 +38,29 @@ type incomplete struct {
 	note    string // the beginning of the message that says what it lacks
 }
 
-// await runs the work of a plan. When the context ends, it returns at once, with the verdicts found so far.
+// await runs the work of a plan. When the context ends, it returns at once, with the verdicts that are finished.
 func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
-	r := &run{ctx: ctx, plan: plan, shared: &shared{}}
+	active := &run{ctx: ctx, plan: plan, shared: &shared{}}
 	if report := plan.Job.Progress; report != nil {
-		r.plan = plan.WithOutputs(func(o *runner.Outputs) {
-			o.Progress = func(plan runner.Progress) {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				if !r.returned {
+		active.plan = plan.WithOutputs(func(outputs *runner.Outputs) {
+			outputs.Progress = func(plan runner.Progress) {
+				active.mu.Lock()
+				defer active.mu.Unlock()
+				if !active.returned {
 					report(plan)
 				}
 			}
 		})
 	}
 	var failure error
-	if err := ending.Await(ctx, func() { failure = work(r) }); err != nil {
-		return r.verdictsAtReturn(err), nil
+	if err := ending.Await(ctx, func() { failure = work(active) }); err != nil {
+		return active.verdictsAtReturn(err), nil
 	}
-	return r.verdicts, failure
+	return active.verdicts, failure
 }
 
-// verdictsAtReturn returns the verdicts of all properties when await returns early. A property that is not finished gets the
-// given error; if its value is known already, the verdict keeps the value.
+// verdictsAtReturn returns the verdicts of all properties when await returns early. The verdict of a property that is not
+// finished gets an error with the given reason. If the value of the property is known already, its verdict keeps the value.
 func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +68,7 @@ func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	finished := len(r.verdicts)
 	for model := range r.plan.Models() {
 		for _, task := range r.plan.Tasks {
-			for _, constants := range valuations(task, model) {
+			for _, constants := range propertyValuations(task, model) {
 				finished--
 				if finished < 0 {
 					verdict := result.Verdict{Err: failure(reason, result.Other, task.Source.File, task.Pos)}
@@ -105,14 +105,15 @@ func (r *run) keepIncomplete(verdict *incomplete) {
 	r.incompleteVerdict = verdict
 }
 
-// checkPlan checks the plan. It is an error if an output is for one property and the plan has several verdicts.
+// checkPlan checks all properties of the plan. It returns an error if the plan has several verdicts and an output that
+// belongs to a single property.
 func (r *run) checkPlan() error {
 	if count := r.plan.Verdicts(); count != 1 {
 		switch {
 		case r.plan.Job.Scheduler != nil:
-			return fmt.Errorf("--export-scheduler writes the scheduler of one property under one valuation of the constants, found %d: want --select with one property, --const with one value each", count)
+			return fmt.Errorf("--export-scheduler writes the scheduler of one property with one value for each constant, found %d verdicts: want --select with one property, and --const with one value each", count)
 		case r.plan.Job.Partition != nil:
-			return fmt.Errorf("a partition is that of one property under one valuation of the constants, found %d", count)
+			return fmt.Errorf("a partition belongs to one property with one value for each constant, found %d verdicts", count)
 		}
 	}
 	return r.checkInstances()
@@ -122,7 +123,7 @@ func (r *run) checkPlan() error {
 func (r *run) checkInstances() error {
 	certificate := r.plan.Job.Certificate
 	if numModels := countModels(r.plan); certificate != nil && numModels != 1 {
-		return fmt.Errorf("certificates are written of one model, found %d valuations of its constants", numModels)
+		return fmt.Errorf("certificates are for one model, found %d valuations of its constants", numModels)
 	}
 	for model := range r.plan.Models() {
 		explored, ok := r.checkInstance(model).(*exploredModel)
@@ -145,16 +146,16 @@ func countModels(plan *runner.Plan) int {
 	return count
 }
 
-// checkInstance builds the model under one valuation of its constants, and checks every property on it. If a property runs out of
-// memory, it is checked once more on a new instance. checkInstance returns the last instance.
+// checkInstance builds the model under one valuation of its constants, and checks every property on it. If a property runs
+// out of memory, checkInstance checks it once more on a newly built instance. It returns the last instance.
 func (r *run) checkInstance(model sema.Valuation) instance {
 	program, instance, err := r.build(model)
 	addBuildError := func(task *runner.Task, constants []result.Constant) {
 		r.add(task, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 	}
-	used := false
+	memoryInUse := false
 	for _, task := range r.plan.Tasks {
-		for property, constants := range valuations(task, model) {
+		for property, constants := range propertyValuations(task, model) {
 			if task.Rejected != nil {
 				r.add(task, constants, result.Verdict{Err: failure(task.Rejected, task.Class, task.Source.File, task.Pos)})
 				continue
@@ -164,7 +165,7 @@ func (r *run) checkInstance(model sema.Valuation) instance {
 				continue
 			}
 			verdict := r.checkProperty(task, program, instance, property, constants)
-			if used && r.mayRepeat(&verdict) {
+			if memoryInUse && r.shouldRepeat(&verdict) {
 				// The instance keeps memory for properties that were checked before, so the check is repeated on a new one.
 				instance = nil
 				if program, instance, err = r.build(model); err != nil {
@@ -173,22 +174,22 @@ func (r *run) checkInstance(model sema.Valuation) instance {
 				}
 				verdict = r.checkProperty(task, program, instance, property, constants)
 			}
-			used = true
+			memoryInUse = true
 			r.add(task, constants, verdict)
 		}
 	}
 	return instance
 }
 
-// mayRepeat reports whether a check that ran out of memory may succeed on a new instance. Certificates need the old one.
-func (r *run) mayRepeat(verdict *result.Verdict) bool {
+// shouldRepeat reports whether a check that ran out of memory may succeed on a new instance. Certificates need the old one.
+func (r *run) shouldRepeat(verdict *result.Verdict) bool {
 	outOfMemory := verdict.Err != nil && verdict.Err.Class == result.Memory
 	return outOfMemory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil
 }
 
-// valuations yields the valuations of the constants of a task's property, each with all constants of the verdict. A rejected task
-// has one verdict.
-func valuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
+// propertyValuations yields the valuations of the constants of a task's property. With each valuation it yields the constants of the
+// model and the property, for the verdict. A rejected task has one verdict, without constants of the property.
+func propertyValuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
 	return func(yield func(sema.Valuation, []result.Constant) bool) {
 		if task.Rejected != nil {
 			yield(nil, runner.Constants(model))
@@ -210,7 +211,7 @@ func (r *run) complete(task *runner.Task, constants []result.Constant, verdict r
 	return verdict
 }
 
-// compile returns the instance of the model under a valuation.
+// compile returns the instance of the model under a valuation of its constants.
 func (r *run) compile(method method, model sema.Valuation) (*sema.Program, instance, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"tilecheck/native/simulate"
+	"tilecheck/native/simulate/splitting"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
@@ -18,15 +19,16 @@ import (
 
 // sampling is the method that samples paths.
 type sampling struct {
-	opt      simulate.Options
-	progress func(runner.Progress)
-	digest   func() []byte // of the model's text, or of its files
+	splitting bool // importance splitting
+	opt       simulate.Options
+	progress  func(runner.Progress)
+	digest    func() []byte // of the model's text, or of its files
 }
 
-// newSampling returns the method for a job. It refuses options that sampling does not support.
+// newSampling returns the sampling method of a job. It returns an error for options that sampling does not support.
 func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
-	if name == runner.Sim {
+	if name == runner.Sim || name == runner.Splitting {
 		name = ""
 	}
 	method, err := stats.ParseMethod(string(name))
@@ -36,14 +38,15 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	settings := &job.Simulation
 	switch {
 	case job.Numeric.Fair:
-		return nil, errors.New("fair schedulers are not sampled: want the method that builds all states")
+		return nil, errors.New("fair schedulers are not sampled: want method states")
 	case settings.MaxPath < 0:
 		return nil, fmt.Errorf("maximum path length %d: want a positive number", settings.MaxPath)
 	case settings.Workers < 0:
 		return nil, fmt.Errorf("%d workers: want a positive number", settings.Workers)
 	}
 	return &sampling{
-		progress: job.Progress,
+		splitting: job.Method == runner.Splitting,
+		progress:  job.Progress,
 		opt: simulate.Options{
 			Params: stats.Params{
 				Method: method, Width: settings.Width, Confidence: settings.Confidence, Samples: settings.Samples, Approx: settings.Approximation,
@@ -55,7 +58,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	}, nil
 }
 
-// digest returns the hash of the model of a job, from which the random numbers of shards are derived.
+// digest returns a hash of the model of a job. The random numbers of shards are derived from it.
 func digest(job *runner.Job) []byte {
 	hash := sha256.New()
 	hash.Write(job.Model)
@@ -77,8 +80,8 @@ func (s *sampling) imported(space *explicit.Space) instance {
 }
 
 // instance implements method.
-func (s *sampling) instance(_ context.Context, m *compile.Model) (instance, error) {
-	return &sampled{sampling: s, model: m}, m.Samples()
+func (s *sampling) instance(_ context.Context, compiled *compile.Model) (instance, error) {
+	return &sampled{sampling: s, model: compiled}, compiled.Samples()
 }
 
 // sampled is an instance of which paths are sampled.
@@ -97,10 +100,23 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 			s.progress(progress)
 		}
 	}
+	if s.splitting {
+		return s.split(ctx, property, options)
+	}
 	if options.Split != nil {
 		options.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), property.Text, property.constants)
 	}
 	verdict := simulate.Check(ctx, s.model, &property.Instance, options).Verdict
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), s.warnings...)
 	return verdict
+}
+
+// split estimates a property by importance splitting.
+func (s *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
+	model, ok := s.model.(*compile.Model)
+	if !ok {
+		message := "found states of files, splitting wants the text of a model"
+		return result.Verdict{Method: splitting.Method, Err: &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}}
+	}
+	return splitting.Check(ctx, model, &property.Instance, options)
 }

@@ -25,12 +25,13 @@ type statesMethod struct {
 	partOptions      partOptions
 	wantCertificates bool // every answer gets a certificate
 	reduce           bool // each property is checked on a quotient
+	symmetry         bool // each property is checked on the states up to permutations of modules
 	outputs          runner.Outputs
 	export           *schedulerFile    // nil unless wants has a scheduler
 	generated        runner.Recognizer // as Job.Generated
 }
 
-// newStatesMethod returns the method for a plan. It is an error if options contradict each other or are out of range.
+// newStatesMethod returns the method for a plan. It returns an error if options contradict each other or are out of range.
 func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -48,6 +49,12 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	if numeric.Reduce && (numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil) {
 		return nil, fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
 	}
+	if numeric.Symmetry && (numeric.Reduce || numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil) {
+		return nil, fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, certificates, witnesses, fair schedulers and schedulers to export")
+	}
+	if numeric.Symmetry && plan.Tree == nil {
+		return nil, fmt.Errorf("symmetry is found in the text of a model, and the states come from files")
+	}
 	if job.Partition != nil && !numeric.Reduce {
 		return nil, fmt.Errorf("a partition is for a model that is reduced")
 	}
@@ -57,26 +64,26 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	}
 	return &statesMethod{
 		file: job.File, tree: plan.Tree, partOptions: partOptionsOf(plan),
-		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce,
+		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce, symmetry: numeric.Symmetry,
 		build: load.Options(job),
 		opt:   check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
 	}, nil
 }
 
-// accuracy returns the accuracy that package check shall aim at: exact, bounded, or estimated. Values of an iteration without
-// bounds (result.Float in a job) are called estimated in package check.
-func accuracy(num *runner.Numeric) result.Accuracy {
+// accuracy returns the accuracy that package check aims at: exact, bounded or estimated. Package check calls values of an
+// iteration without bounds estimated; in a job they have the accuracy result.Float.
+func accuracy(numeric *runner.Numeric) result.Accuracy {
 	switch {
-	case num.Accuracy == result.Exact || num.Fractions:
+	case numeric.Accuracy == result.Exact || numeric.Fractions:
 		return result.Exact
-	case num.Accuracy == result.Float || num.Accuracy == result.Estimated:
+	case numeric.Accuracy == result.Float || numeric.Accuracy == result.Estimated:
 		return result.Estimated
 	}
 	return result.Bounded
 }
 
-// instance implements method. If some property may have its value after the first states, it explores only these. If the first
-// states of a DTMC exceed the memory limit, it explores the smaller number of states of a stage.
+// instance implements method. If the first states may determine the value of some property, it explores only these. If they
+// exceed the memory limit, it explores the smaller number of states of a stage, or fewer and fewer states.
 func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
 	if method.wantCertificates {
 		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)
@@ -85,15 +92,18 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		}
 		return method.newExploredModel(space, exactWeightsErr), nil
 	}
+	if method.symmetry {
+		return &symmetricStates{statesMethod: method, model: model}, nil
+	}
 	opts := method.build
 	opts.Part = method.partOptions.first
 	space, err := explicit.Build(ctx, model, opts)
-	if _, large := errors.AsType[*explicit.LimitError](err); large && method.partOptions.stage > 0 { // a stage needs less memory
+	if _, limitExceeded := errors.AsType[*explicit.LimitError](err); limitExceeded && method.partOptions.stage > 0 { // a stage needs less memory
 		opts.Part = method.partOptions.stage
 		space, err = explicit.Build(ctx, model, opts)
 	}
 	for method.partOptions.truncates && opts.Part >= leastPart {
-		if _, large := errors.AsType[*explicit.LimitError](err); !large {
+		if _, limitExceeded := errors.AsType[*explicit.LimitError](err); !limitExceeded {
 			break
 		}
 		opts.Part /= partGrowth
@@ -109,11 +119,11 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 }
 
 // fractions implements method.
-func (e *statesMethod) fractions() bool { return e.build.Exact || e.wantCertificates }
+func (method *statesMethod) fractions() bool { return method.build.Exact || method.wantCertificates }
 
 // imported implements method.
-func (e *statesMethod) imported(space *explicit.Space) instance {
-	return e.newExploredModel(space, nil)
+func (method *statesMethod) imported(space *explicit.Space) instance {
+	return method.newExploredModel(space, nil)
 }
 
 // newExploredModel prepares the checking of the properties on an explored state space. If certificates were requested but the
@@ -222,14 +232,14 @@ func unfinished(verdict result.Verdict, note string, reason *result.Failure) res
 	return verdict
 }
 
-// complete adds the warnings about the exploration and about estimated values to a verdict.
+// complete adds warnings about the exploration and about estimated values to a verdict.
 func (model *exploredModel) complete(verdict result.Verdict) result.Verdict {
 	if err := model.space.Fallback(); err != nil {
-		verdict.Warnings = append(slices.Clip(verdict.Warnings), "states were found slowly: "+err.Error())
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), "the states were explored without compiling the model, which is slow:  "+err.Error())
 	}
 	if verdict.Accuracy == result.Estimated {
 		verdict.Accuracy = result.Float
-		verdict.Warnings = append(slices.Clip(verdict.Warnings), "iterated until a step was small, as asked for: the value may be off by any amount")
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), "the iteration ended when a step was small, as requested: the error of the value is unknown")
 	}
 	return verdict
 }

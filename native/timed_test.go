@@ -91,10 +91,10 @@ func TestTimesOfTheText(t *testing.T) {
 		"P=? [ F>=((1-1e-17)-1) x=1 ]":                 "want a finite number of at least 0",
 		"P=? [ F<((0.3-0.2)-0.1) x=1 ]":                "holds at no time",
 		"R=? [ C<=0.3-0.2-0.1-1e-30 ]":                 "want a finite number of at least 0",
-		"P=? [ F[pow(2,0.5),pow(8,0.5)/2] x=1 ]":       "do not say which is less",
-		"P=? [ F<=(pow(2,0.5)-pow(2,0.5)+1e-90) x=1 ]": "do not say whether it is",
+		"P=? [ F[pow(2,0.5),pow(8,0.5)/2] x=1 ]":       "do not decide which is less",
+		"P=? [ F<=(pow(2,0.5)-pow(2,0.5)+1e-90) x=1 ]": "do not decide whether it is",
 		"P=? [ F<=(pow(2,0.5)-pow(2,0.5)+1e-74) x=1 ]": "too few digits of the time bound",
-		"P=? [ F<=(pow(2,0.5)-pow(8,0.5)/2) x=1 ]":     "do not say whether it is",
+		"P=? [ F<=(pow(2,0.5)-pow(8,0.5)/2) x=1 ]":     "do not decide whether it is",
 		"P=? [ F[pow(2,0.5),pow(2,0.5)-1e-3] x=1 ]":    "are empty",
 	} {
 		if v := checkTimed(t, model, property, runner.Numeric{}); v.Err == nil || !strings.Contains(v.Err.Message, want) {

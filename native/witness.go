@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"tilecheck/native/check"
-	"tilecheck/native/explain/subsystem"
 	"tilecheck/native/explain/witness"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
@@ -40,8 +39,8 @@ func (model *exploredModel) checkAndWitness(ctx context.Context, property *check
 // Witness checks as Check does, and adds the most likely path to each verdict that has one.
 func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	plan = plan.WithSettings(func(s *runner.Settings) { s.Method = runner.States })
-	return e.Check(ctx, plan.WithOutputs(func(o *runner.Outputs) {
-		o.Witness, o.Scheduler, o.Certificate = &runner.Witness{Paths: 1}, nil, nil
+	return e.Check(ctx, plan.WithOutputs(func(outputs *runner.Outputs) {
+		outputs.Witness, outputs.Scheduler, outputs.Certificate = &runner.Witness{Paths: 1}, nil, nil
 	}))
 }
 
@@ -53,8 +52,8 @@ type question struct {
 	provesAnswer bool     // such paths prove the answer to the property
 }
 
-// questionOf returns the question that is asked for a property with a bound p. Its answer, a set of paths, shows either that the
-// formula has a probability above p, or that its negation has a probability above 1-p.
+// questionOf returns the question whose answer decides a property with a bound p. The answer is a set of paths. It shows
+// either that the formula has a probability above p, or that its negation has a probability above 1-p.
 func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 	satisfied := verdict.Value.Bool
 	isLowerBound := reach.Rel == syntax.OpGe || reach.Rel == syntax.OpGt
@@ -86,9 +85,7 @@ func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach
 			model.keepVerdict(verdict)
 		}
 		if err == nil && model.outputs.Witness.Part && question.bound != nil && question.provesAnswer {
-			err = model.addSubsystem(ctx, &verdict.Witnesses[len(verdict.Witnesses)-1], &subsystem.Question{
-				Space: reach.Space, Chain: chain, Formula: pathFormula(reach, question), From: reach.From, Bound: question.bound, OrEqual: question.orEqual,
-			})
+			err = model.addSubsystem(ctx, &verdict.Witnesses[len(verdict.Witnesses)-1], reach, chain, question)
 		}
 		if err != nil {
 			return err
@@ -147,45 +144,6 @@ func (q *question) comparison() string {
 	return ">" + q.bound.RatString()
 }
 
-// addSubsystem finds a critical subsystem, first of states, then of commands, and adds it to the witness. If the job wants the model
-// of the commands, it writes that model. The states of files have no commands.
-func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witness, question *subsystem.Question) error {
-	states, err := subsystem.States(ctx, question)
-	if err != nil {
-		return err
-	}
-	part := &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
-	part.Lower, _ = result.WitnessNumber(states.Lower)
-	found.Part = part
-	if model.tree == nil {
-		return nil
-	}
-	commands, err := subsystem.Commands(ctx, question, states)
-	if err != nil {
-		return err
-	}
-	program := question.Space.Program()
-	var texts []result.WitnessCommand
-	for number := range commands.Kept.All() {
-		module, command := subsystem.TextOf(model.tree, program, number)
-		text, err := subsystem.CommandText(command)
-		if err != nil {
-			return err
-		}
-		texts = append(texts, result.WitnessCommand{Module: module.Name.Name, File: model.tree.File, Line: command.Pos().Line, Text: text})
-	}
-	part.Commands, part.OfCommands, part.CommandsMinimal = texts, commands.Candidates, commands.Minimal
-	part.LowerCommands, _ = result.WitnessNumber(commands.Lower)
-	if model.outputs.Witness.Model == nil {
-		return nil
-	}
-	text, err := subsystem.Model(model.tree, program, commands.Kept)
-	if err != nil {
-		return err
-	}
-	return model.outputs.Witness.Model(text)
-}
-
 // describer writes paths with the names of the model.
 type describer struct {
 	chain  *witness.Chain
@@ -195,14 +153,14 @@ type describer struct {
 }
 
 // path returns a path as a list of steps with states, actions and probabilities.
-func (d *describer) path(path *witness.Path) result.WitnessPath {
+func (describer *describer) path(path *witness.Path) result.WitnessPath {
 	described := result.WitnessPath{}
 	described.Probability, described.Fraction = result.WitnessNumber(path.Prob)
 	for i, node := range path.Nodes {
-		step := result.WitnessStep{Probability: 1, State: d.valuation(int(d.chain.State[node]))}
+		step := result.WitnessStep{Probability: 1, State: describer.valuation(int(describer.chain.State[node]))}
 		if i > 0 {
 			from := path.Nodes[i-1]
-			step.Action, step.Probability = d.action(from, d.chain.State[node]), d.probability(from, node)
+			step.Action, step.Probability = describer.action(from, describer.chain.State[node]), describer.probability(from, node)
 		}
 		described.Steps = append(described.Steps, step)
 	}
@@ -210,13 +168,13 @@ func (d *describer) path(path *witness.Path) result.WitnessPath {
 }
 
 // valuation returns the values of the model's variables in a state.
-func (d *describer) valuation(state int) result.Valuation {
-	d.buffer = d.reach.Space.State(d.buffer, state)
+func (describer *describer) valuation(state int) result.Valuation {
+	describer.buffer = describer.reach.Space.State(describer.buffer, state)
 	var valuation result.Valuation
-	for i, variable := range d.reach.Space.Program().Vars {
-		text := strconv.Itoa(int(d.buffer[i]))
+	for i, variable := range describer.reach.Space.Program().Vars {
+		text := strconv.Itoa(int(describer.buffer[i]))
 		if variable.Type == sema.Bool {
-			text = strconv.FormatBool(d.buffer[i] != 0)
+			text = strconv.FormatBool(describer.buffer[i] != 0)
 		}
 		valuation = append(valuation, result.Constant{Name: variable.Name, Value: text})
 	}
@@ -224,8 +182,8 @@ func (d *describer) valuation(state int) result.Valuation {
 }
 
 // probability returns the probability of the transition between two nodes of the chain.
-func (d *describer) probability(from, to uint32) result.JSONNumber {
-	chain := d.chain.Model
+func (describer *describer) probability(from, to uint32) result.JSONNumber {
+	chain := describer.chain.Model
 	first, end := chain.Row(int(from))
 	for i := first; i < end; i++ {
 		if chain.Target[i] == to {
@@ -235,24 +193,24 @@ func (d *describer) probability(from, to uint32) result.JSONNumber {
 	return 0 // not reached: a path has transitions
 }
 
-// action returns the name of the action of a step; "" if there is none. In a Markov chain, transitions with different actions may
-// lead to the same state: then it returns all names, separated by "|".
-func (d *describer) action(from, to uint32) string {
-	if d.model.Actions == nil {
+// action returns the name of the action of a step, or "" if the step has no action. In a Markov chain, several transitions
+// with different actions may lead to the same state; then it returns all names, separated by "|".
+func (describer *describer) action(from, to uint32) string {
+	if describer.model.Actions == nil {
 		return ""
 	}
-	names := d.reach.Space.Program().Actions
-	choice := d.chain.Choice[from]
-	if d.model.Kind == sparse.MDP {
-		if action := d.model.Actions[choice]; action != sparse.NoAction {
+	names := describer.reach.Space.Program().Actions
+	choice := describer.chain.Choice[from]
+	if describer.model.Kind == sparse.MDP {
+		if action := describer.model.Actions[choice]; action != sparse.NoAction {
 			return names[action-1]
 		}
 		return ""
 	}
 	var actions []string
-	first, end := d.model.Row(int(choice))
+	first, end := describer.model.Row(int(choice))
 	for i := first; i < end; i++ {
-		if action := d.model.Actions[i]; d.model.Target[i] == to && action != sparse.NoAction {
+		if action := describer.model.Actions[i]; describer.model.Target[i] == to && action != sparse.NoAction {
 			actions = append(actions, names[action-1])
 		}
 	}

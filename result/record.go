@@ -78,7 +78,7 @@ type FailureRecord struct {
 	Places  []Place `json:"places,omitempty"`
 }
 
-// Place is a place in a file, and what is wrong there.
+// Place is a position in a file, and the error there.
 type Place struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

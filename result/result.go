@@ -21,7 +21,7 @@ const (
 	Bounded            // Lower <= truth <= Upper is guaranteed
 	Estimated          // iterated until a step was small: no guarantee
 	Probable           // statistical: the interval holds with probability Confidence
-	Claimed            // another program says that Lower <= truth <= Upper, and nobody here has proved it
+	Claimed            // another program says that Lower <= truth <= Upper, without a proof
 )
 
 // String returns the word used in every output format.

@@ -7,7 +7,7 @@ import "math/big"
 type Witness struct {
 	// Holds says which of the two the paths are.
 	Holds bool `json:"holds"`
-	// Scheduler says that the paths are those of a scheduler that attains the value.
+	// Scheduler says that the paths belong to a scheduler that attains the value.
 	Scheduler bool `json:"scheduler,omitempty"`
 	// Wanted is what the paths are to have together: ">1/2" or ">=1/2"; empty where
 	// the likeliest ones were asked for, and no more.

@@ -129,6 +129,8 @@ const (
 	ACI    Method = "aci"    // asymptotic confidence interval: with the normal distribution
 	APMC   Method = "apmc"   // approximate probabilistic model checking: Chernoff-Hoeffding
 	SPRT   Method = "sprt"   // sequential probability ratio test, of bounded properties
+	// Splitting is importance splitting, which estimates the probabilities of rare events. Only the embedded engine has it.
+	Splitting Method = "splitting"
 )
 
 // Numeric has the parameters of the method States. The zero value is the default.
@@ -160,6 +162,9 @@ type Numeric struct {
 	// Reduce checks each property on the quotient by bisimulation. Verdicts have the
 	// size of the quotient. Only the embedded engine reads it.
 	Reduce bool
+	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules.
+	// Verdicts have the size of that space. Only the embedded engine reads it.
+	Symmetry bool
 }
 
 // Simulation has the parameters of the statistical methods. Zero means not given. As in

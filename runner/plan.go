@@ -286,7 +286,7 @@ func (p *Plan) readModel() (err error) {
 			p.Tree.Items = append(p.Tree.Items, p.jani.Time)
 		}
 		if p.jani.Embedded {
-			p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is a reward, and what F and U may be bounded by")
+			p.Warnings = append(p.Warnings, "the model is a Markov automaton: its embedded MDP is checked, in which time is a reward; bounds on the time of F and U are computed on the automaton itself")
 		}
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)

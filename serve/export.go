@@ -3,32 +3,64 @@ package serve
 import (
 	"context"
 	"errors"
+	"io"
+	"math/big"
 	"slices"
 	"strings"
 
+	"tilecheck/native/check"
 	"tilecheck/native/space/files"
 	formats "tilecheck/native/space/files/named"
+	"tilecheck/runner"
 )
 
 type exportQuestion struct {
 	source
-	// Format is the format of the states of the model: tra, sta, lab, pexp, dot or drn, as in the command export.
+	// Format is a format of the states of the model, as in the command export; a file name of schedulerFormats, as in check
+	// --export-scheduler; or steady or transient, as in the command distribution.
 	Format string `json:"format"`
+	// Property is the index of the property whose optimal scheduler is written.
+	Property *int `json:"property"`
+	// Time is the time of transient probabilities, such as 5 or 1/2.
+	Time string `json:"time"`
 }
 
-// exportFormats are the formats that are texts, of which one file has everything that it is about.
-var exportFormats = []string{"tra", "sta", "lab", "pexp", "dot", "drn"}
+var (
+	// stateFormats are the formats that are texts, of which one file has everything that it is about.
+	stateFormats = []string{"tra", "sta", "lab", "pexp", "dot", "drn"}
+	// schedulerFormats are file names whose extensions select the format: actions, the induced model in two formats, and Storm's.
+	schedulerFormats = []string{"scheduler.txt", "scheduler.tra", "scheduler.dot", "scheduler.json"}
+	// distributionFormats are probabilities of states, in the long run and at a time.
+	distributionFormats = []string{"steady", "transient"}
+)
 
 // maxExport is the size of the largest file, which is sent as one line.
 const maxExport = 64 << 20
 
-// export answers with the states of a model as a file.
+// export answers with a file about the states of a model.
 func (h *API) export(ctx context.Context, q *exportQuestion, out *reply) (any, error) {
-	if !slices.Contains(exportFormats, q.Format) {
-		return nil, badf("format %q, want one of %s", q.Format, strings.Join(exportFormats, ", "))
-	}
 	var text limitedText
-	err := h.with(ctx, &q.source, func(m *model) error {
+	var err error
+	switch {
+	case slices.Contains(stateFormats, q.Format):
+		err = h.exportStates(ctx, q, out, &text)
+	case slices.Contains(schedulerFormats, q.Format):
+		err = h.exportScheduler(ctx, q, out, &text)
+	case slices.Contains(distributionFormats, q.Format):
+		err = h.exportDistribution(ctx, q, out, &text)
+	default:
+		all := slices.Concat(stateFormats, schedulerFormats, distributionFormats)
+		err = badf("format %q, want one of %s", q.Format, strings.Join(all, ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"text": text.String()}, nil
+}
+
+// exportStates writes the states of a model.
+func (h *API) exportStates(ctx context.Context, q *exportQuestion, out *reply, text *limitedText) error {
+	return h.with(ctx, &q.source, func(m *model) error {
 		if err := h.states(ctx, m, out); err != nil {
 			return err
 		}
@@ -36,12 +68,52 @@ func (h *API) export(ctx context.Context, q *exportQuestion, out *reply) (any, e
 		if err != nil {
 			return err
 		}
-		return write(&text)
+		return write(text)
 	})
-	if err != nil {
-		return nil, err
+}
+
+// exportScheduler writes the scheduler that attains the value of a property.
+func (h *API) exportScheduler(ctx context.Context, q *exportQuestion, out *reply, text *limitedText) error {
+	if q.Property == nil {
+		return badf("a scheduler belongs to a property, want one")
 	}
-	return map[string]any{"text": text.String()}, nil
+	runs, err := h.runs(ctx, &checkQuestion{source: q.source, Select: []int{*q.Property}}, out)
+	if err != nil {
+		return err
+	}
+	if len(runs) != 1 || len(runs[0].instances) != 1 {
+		return badf("a scheduler attains one value, want one property and one value for each constant")
+	}
+	plan := runs[0].plan.WithOutputs(func(o *runner.Outputs) {
+		o.Scheduler = &runner.SchedulerFile{Target: q.Format, Write: func(_ string, write func(io.Writer) error) error { return write(text) }}
+	})
+	verdicts, err := h.native.Check(ctx, plan)
+	if err == nil && verdicts[0].Err != nil {
+		err = verdicts[0].Err
+	}
+	return err
+}
+
+// exportDistribution writes the probabilities of the states of a model, in the long run or at a time.
+func (h *API) exportDistribution(ctx context.Context, q *exportQuestion, out *reply, text *limitedText) error {
+	var times []*big.Rat
+	if q.Format == "transient" {
+		var err error
+		if times, err = check.ParseTimes(q.Time); err != nil {
+			return badRequest{err}
+		}
+		if len(times) != 1 {
+			return badf("found %d times, want one", len(times))
+		}
+	}
+	return h.with(ctx, &q.source, func(m *model) error {
+		if err := h.states(ctx, m, out); err != nil {
+			return err
+		}
+		return check.Distributions(ctx, m.space, times, check.Options{Progress: out.progress}, func(d *check.Distribution) error {
+			return d.Write(ctx, text, m.space, false)
+		})
+	})
 }
 
 // limitedText is a text of at most maxExport bytes.

@@ -50,7 +50,7 @@ type Plan struct {
 	warnings []string
 }
 
-// hypotheses are those of SPRT: that the mean is p0 and the property holds
+// hypotheses are the hypotheses of SPRT: that the mean is p0 and the property holds
 // (H0), or that it is p1 and it does not (H1). Evidence is counted in logarithms
 // of the likelihood of p1 over that of p0: what a success and a failure add for
 // probabilities, and where H0 and H1 are accepted.
@@ -256,7 +256,7 @@ func (p *Plan) Forecast(s Statistics) int64 {
 // also where the method computes one from width and samples.
 func (p *Plan) Confidence() float64 { return p.confidence }
 
-// String returns the parameters, with "unknown" for what is computed afterwards.
+// String returns the parameters, with "unknown" for parameters that are computed afterwards.
 func (p *Plan) String() string {
 	w, c, n := fmt.Sprint(p.width), fmt.Sprint(p.confidence), fmt.Sprint(p.samples)
 	if p.method == APMC && p.free == freeConfidence {

@@ -51,7 +51,8 @@ const (
 	maxStates  = 100_000
 )
 
-// validate checks the form of an automaton.
+// validate returns an error unless the sizes, letters, successors and jumps of an automaton are consistent. An automaton of
+// a co-safe reward has no jumps and no runs.
 func (a *Automaton) validate(coSafe bool) error {
 	size := 0
 	if err := a.Formula.validate(len(a.Sets), &size); err != nil {
@@ -68,18 +69,18 @@ func (a *Automaton) validate(coSafe bool) error {
 		}
 		seen[letter] = true
 	}
-	for q := range n {
-		if len(a.Next[q]) != letters {
-			return fmt.Errorf("state %d of the automaton has %d successors, wanted %d", q, len(a.Next[q]), letters)
+	for state := range n {
+		if len(a.Next[state]) != letters {
+			return fmt.Errorf("state %d of the automaton has %d successors, wanted %d", state, len(a.Next[state]), letters)
 		}
-		for _, to := range a.Next[q] {
-			if int(to) >= n {
-				return fmt.Errorf("state %d of the automaton leads to %d of %d", q, to, n)
+		for _, target := range a.Next[state] {
+			if int(target) >= n {
+				return fmt.Errorf("state %d of the automaton leads to %d of %d", state, target, n)
 			}
 		}
-		for k, to := range a.Jumps[q] {
-			if int(to) >= n || coSafe || k > 0 && a.Jumps[q][k-1] >= to {
-				return fmt.Errorf("state %d of the automaton jumps to %d", q, to)
+		for index, target := range a.Jumps[state] {
+			if int(target) >= n || coSafe || index > 0 && a.Jumps[state][index-1] >= target {
+				return fmt.Errorf("state %d of the automaton jumps to %d", state, target)
 			}
 		}
 	}
@@ -92,16 +93,16 @@ func (a *Automaton) validate(coSafe bool) error {
 // Size returns the number of operators of a formula. An operator with a step bound counts once for each step.
 func (f *Formula) Size() int {
 	size := 0
-	f.walk(func(f *Formula) {
-		if size += 1 + f.Low; f.High != nil {
-			size += *f.High
+	f.walk(func(formula *Formula) {
+		if size += 1 + formula.Low; formula.High != nil {
+			size += *formula.High
 		}
 	})
 	return size
 }
 
 // walk calls visit for every operator of the formula.
-func (f *Formula) walk(do func(f *Formula)) {
+func (f *Formula) walk(do func(formula *Formula)) {
 	if f != nil {
 		do(f)
 		f.X.walk(do)
@@ -109,14 +110,16 @@ func (f *Formula) walk(do func(f *Formula)) {
 	}
 }
 
+// validate returns an error unless every operator of a formula has the right operands and a valid step bound. It counts the
+// operators in size.
 func (f *Formula) validate(props int, size *int) error {
 	if *size++; f == nil || *size > maxFormula {
-		return fmt.Errorf("found no formula, or one of more than %d operators", maxFormula)
+		return fmt.Errorf("found no formula, or a formula with more than %d operators", maxFormula)
 	}
-	operands, ok := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
+	operands, known := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
 	bounded := f.Low != 0 || f.High != nil
 	switch {
-	case !ok || (f.X != nil) != (operands > 0) || (f.Y != nil) != (operands > 1):
+	case !known || (f.X != nil) != (operands > 0) || (f.Y != nil) != (operands > 1):
 		return fmt.Errorf("found the operator %q with a wrong number of operands", f.Op)
 	case f.Op == "p" && (f.Prop < 0 || f.Prop >= props):
 		return fmt.Errorf("found proposition %d of %d", f.Prop, props)
@@ -136,24 +139,24 @@ func (f *Formula) validate(props int, size *int) error {
 	return nil
 }
 
-// pathText returns the text of a path formula, with the sets spelt out.
-func (f *File) pathText(a *Automaton, x *Formula) string {
+// pathText returns the text of a path formula, in which the propositions are replaced by the texts of their sets.
+func (file *File) pathText(automaton *Automaton, formula *Formula) string {
 	bound := ""
 	switch {
-	case x.High != nil:
-		bound = "[" + strconv.Itoa(x.Low) + "," + strconv.Itoa(*x.High) + "]"
-	case x.Low > 0:
-		bound = ">=" + strconv.Itoa(x.Low)
+	case formula.High != nil:
+		bound = "[" + strconv.Itoa(formula.Low) + "," + strconv.Itoa(*formula.High) + "]"
+	case formula.Low > 0:
+		bound = ">=" + strconv.Itoa(formula.Low)
 	}
 	switch {
-	case x.Op == "p":
-		return f.setText(a.Sets[x.Prop])
-	case x.X == nil:
-		return x.Op
-	case x.Op == "!":
-		return "!" + f.pathText(a, x.X)
-	case x.Y == nil:
-		return "(" + x.Op + bound + " " + f.pathText(a, x.X) + ")"
+	case formula.Op == "p":
+		return file.setText(automaton.Sets[formula.Prop])
+	case formula.X == nil:
+		return formula.Op
+	case formula.Op == "!":
+		return "!" + file.pathText(automaton, formula.X)
+	case formula.Y == nil:
+		return "(" + formula.Op + bound + " " + file.pathText(automaton, formula.X) + ")"
 	}
-	return "(" + f.pathText(a, x.X) + " " + x.Op + bound + " " + f.pathText(a, x.Y) + ")"
+	return "(" + file.pathText(automaton, formula.X) + " " + formula.Op + bound + " " + file.pathText(automaton, formula.Y) + ")"
 }

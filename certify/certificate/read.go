@@ -29,9 +29,9 @@ type Limits struct {
 	Bytes  int64 // of all columns, uncompressed: 8 GiB
 }
 
-// Read reads a certificate, plain or compressed by gzip. It does not trust the file: memory grows with the data
-// that is present, not with the sizes that the file claims. A column that is missing, duplicate or of a wrong
-// length is an error that names it.
+// Read reads a certificate, which may be compressed by gzip. It does not trust the file: memory grows with the data in the
+// file, and not with the sizes that the file claims. A column that is missing, duplicate or of a wrong length is an error
+// that names the column.
 func Read(ctx context.Context, in io.Reader, limits Limits) (*File, error) {
 	if limits.States == 0 {
 		limits.States = math.MaxInt32
@@ -40,8 +40,8 @@ func Read(ctx context.Context, in io.Reader, limits Limits) (*File, error) {
 		limits.Bytes = 8 << 30
 	}
 	r := &reader{limits: limits, rewards: map[string][]uint32{}, numbers: map[string]uint32{}, declared: map[string]bool{}}
-	err := umb.Members(ctx, in, func(name string, m *umb.Member) error {
-		if err := r.readMember(name, m); err != nil {
+	err := umb.Members(ctx, in, func(name string, member *umb.Member) error {
+		if err := r.readMember(name, member); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
@@ -69,34 +69,35 @@ type reader struct {
 	declared map[string]bool
 }
 
-func (r *reader) readMember(name string, m *umb.Member) error {
+// readMember reads a member of the archive. It ignores members that are not part of a proof: valuations, labels and actions.
+func (r *reader) readMember(name string, member *umb.Member) error {
 	switch {
 	case name == umb.IndexFile:
-		return r.readIndex(m)
+		return r.readIndex(member)
 	case r.umb == nil:
 		return fmt.Errorf("it comes before %s", umb.IndexFile)
 	case name == indexFile:
-		return r.readCertificates(m)
+		return r.readCertificates(member)
 	}
-	read := r.modelColumn(name)
+	readColumn := r.modelColumn(name)
 	if strings.HasPrefix(name, "certificates/") {
-		if read = r.columns[name]; read == nil {
-			return fmt.Errorf("%s, if it came before, does not have this column", indexFile)
+		if readColumn = r.columns[name]; readColumn == nil {
+			return fmt.Errorf("%s does not declare this column, or comes after it", indexFile)
 		}
 	}
-	if read == nil { // valuations, labels and actions are not part of a proof
+	if readColumn == nil { // valuations, labels and actions are not part of a proof
 		return nil
 	}
-	if r.bytes += m.Size; r.bytes > r.limits.Bytes {
+	if r.bytes += member.Size; r.bytes > r.limits.Bytes {
 		return fmt.Errorf("found more than %d bytes of columns", r.limits.Bytes)
 	}
 	delete(r.declared, name)
-	return read(m)
+	return readColumn(member)
 }
 
 // readIndex reads UMB's index: the kind, sizes and number types of the model.
-func (r *reader) readIndex(m *umb.Member) error {
-	text, err := m.All(umb.MaxIndex)
+func (r *reader) readIndex(member *umb.Member) error {
+	text, err := member.All(umb.MaxIndex)
 	if err != nil {
 		return err
 	}
@@ -104,26 +105,26 @@ func (r *reader) readIndex(m *umb.Member) error {
 	if err := json.Unmarshal(text, x); err != nil {
 		return err
 	}
-	s := &x.System
+	system := &x.System
 	model := &Model{}
 	switch {
 	case x.Version != umb.Version:
 		return fmt.Errorf("found version %d of the format, wanted %d", x.Version, umb.Version)
-	case s.Time == "discrete" && s.Players == 0:
+	case system.Time == "discrete" && system.Players == 0:
 		model.Kind = DTMC
-	case s.Time == "discrete" && s.Players == 1:
+	case system.Time == "discrete" && system.Players == 1:
 		model.Kind = MDP
-	case s.Time == "stochastic" && s.Players == 0:
+	case system.Time == "stochastic" && system.Players == 0:
 		model.Kind = CTMC
 	default:
-		return fmt.Errorf("found a model with time %q and %d players, wanted a DTMC, MDP or CTMC", s.Time, s.Players)
+		return fmt.Errorf("found a model with time %q and %d players, wanted a DTMC, MDP or CTMC", system.Time, system.Players)
 	}
-	if s.States < 1 || s.States > uint64(r.limits.States) || s.Choices > math.MaxUint32-1 || s.Branches > math.MaxUint32-1 || s.Observations > 0 {
-		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted at most %d states and no observations", s.States, s.Choices, s.Branches, s.Observations, r.limits.States)
+	if system.States < 1 || system.States > uint64(r.limits.States) || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
+		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted at most %d states and no observations", system.States, system.Choices, system.Branches, system.Observations, r.limits.States)
 	}
-	types := map[string]*umb.Type{"branch-probability-type": s.Probability}
+	types := map[string]*umb.Type{"branch-probability-type": system.Probability}
 	if model.Kind == CTMC {
-		types["exit-rate-type"] = s.ExitRate
+		types["exit-rate-type"] = system.ExitRate
 	}
 	for _, a := range x.Annotations.Get("rewards") {
 		types["rewards/"+a.Name] = &a.Value.Type
@@ -131,12 +132,12 @@ func (r *reader) readIndex(m *umb.Member) error {
 			r.declared["annotations/rewards/"+a.Name+"/"+kind+"/values.bin"] = true
 		}
 	}
-	for name, t := range types {
-		if err := t.Number(); err != nil {
+	for name, numberType := range types {
+		if err := numberType.Number(); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if t.Type != "rational" {
-			return fmt.Errorf("%s: found numbers of type %s, wanted rational", name, t.Type)
+		if numberType.Type != "rational" {
+			return fmt.Errorf("%s: found numbers of type %s, wanted rational", name, numberType.Type)
 		}
 	}
 	r.umb, r.file = x, &File{Model: model}
@@ -144,33 +145,36 @@ func (r *reader) readIndex(m *umb.Member) error {
 }
 
 // modelColumn returns the function that reads a column of the model; nil if the column is not needed.
-func (r *reader) modelColumn(name string) func(m *umb.Member) error {
-	s, model := &r.umb.System, r.file.Model
-	offsets := func(dst *[]uint32, n, most uint64) func(m *umb.Member) error {
-		return func(m *umb.Member) (err error) { *dst, err = m.Offsets(int(n), int(most)); return err }
+func (r *reader) modelColumn(name string) func(member *umb.Member) error {
+	system, model := &r.umb.System, r.file.Model
+	offsets := func(dst *[]uint32, n, most uint64) func(member *umb.Member) error {
+		return func(member *umb.Member) (err error) { *dst, err = member.Offsets(int(n), int(most)); return err }
 	}
 	switch name {
 	case umb.StateChoices:
-		return offsets(&model.First, s.States, s.Choices)
+		return offsets(&model.First, system.States, system.Choices)
 	case umb.ChoiceRows:
-		return offsets(&model.Start, s.Choices, s.Branches)
+		return offsets(&model.Start, system.Choices, system.Branches)
 	case umb.Targets:
-		return func(m *umb.Member) (err error) {
-			model.Target, err = umb.Indices[uint32](m, int(s.Branches), 8, s.States)
+		return func(member *umb.Member) (err error) {
+			model.Target, err = umb.Indices[uint32](member, int(system.Branches), 8, system.States)
 			return err
 		}
 	case umb.Probabilities:
-		return func(m *umb.Member) (err error) {
-			model.Prob, err = r.readNumbers(m, s.Branches, s.Probability)
+		return func(member *umb.Member) (err error) {
+			model.Prob, err = r.readNumbers(member, system.Branches, system.Probability)
 			return err
 		}
 	case umb.ExitRates:
 		if model.Kind == CTMC {
-			return func(m *umb.Member) (err error) { model.Exit, err = r.readNumbers(m, s.States, s.ExitRate); return err }
+			return func(member *umb.Member) (err error) {
+				model.Exit, err = r.readNumbers(member, system.States, system.ExitRate)
+				return err
+			}
 		}
 	case umb.Initial:
-		return func(m *umb.Member) error {
-			words, err := m.Bits(int(s.States))
+		return func(member *umb.Member) error {
+			words, err := member.Bits(int(system.States))
 			model.Initial = words
 			return err
 		}
@@ -180,31 +184,31 @@ func (r *reader) modelColumn(name string) func(m *umb.Member) error {
 		return nil
 	}
 	a := r.umb.Annotations.Get("rewards").Get(words[2])
-	n, ok := map[string]uint64{"states": s.States, "choices": s.Choices, "branches": s.Branches}[words[3]]
+	n, ok := map[string]uint64{"states": system.States, "choices": system.Choices, "branches": system.Branches}[words[3]]
 	if !ok || !slices.Contains(a.AppliesTo, words[3]) {
 		return nil
 	}
-	return func(m *umb.Member) error {
-		column, err := r.readNumbers(m, n, &a.Type)
+	return func(member *umb.Member) error {
+		column, err := r.readNumbers(member, n, &a.Type)
 		r.rewards[words[2]+"/"+words[3]] = column
 		return err
 	}
 }
 
 // readNumbers reads a column of rationals. Equal numbers get the same index.
-func (r *reader) readNumbers(m *umb.Member, n uint64, t *umb.Type) ([]uint32, error) {
+func (r *reader) readNumbers(member *umb.Member, n uint64, numberType *umb.Type) ([]uint32, error) {
 	var out []uint32
-	return out, m.Words(int(n), int(t.Bits()/8), func(word []byte) error {
-		k, ok := r.numbers[string(word)]
+	return out, member.Words(int(n), int(numberType.Bits()/8), func(word []byte) error {
+		index, ok := r.numbers[string(word)]
 		if !ok {
-			x, err := umb.Rat(word)
+			number, err := umb.Rat(word)
 			if err != nil {
 				return err
 			}
-			k = r.addNumber(x)
-			r.numbers[string(word)] = k
+			index = r.addNumber(number)
+			r.numbers[string(word)] = index
 		}
-		out = append(out, k)
+		out = append(out, index)
 		return nil
 	})
 }
@@ -216,8 +220,8 @@ func (r *reader) addNumber(x *big.Rat) uint32 {
 }
 
 // readCertificates reads the index of the certificate, and declares the columns.
-func (r *reader) readCertificates(m *umb.Member) error {
-	text, err := m.All(maxIndex)
+func (r *reader) readCertificates(member *umb.Member) error {
+	text, err := member.All(maxIndex)
 	if err != nil {
 		return err
 	}
@@ -235,7 +239,7 @@ func (r *reader) readCertificates(m *umb.Member) error {
 	}
 	f := r.file
 	n := int(r.umb.System.States)
-	r.columns = map[string]func(m *umb.Member) error{}
+	r.columns = map[string]func(member *umb.Member) error{}
 	f.Sets, f.Vectors, f.Claims = make([]Set, len(x.Sets)), make([]Vector, len(x.Vectors)), x.Claims
 	for i := range x.Sets {
 		f.Sets[i] = x.Sets[i].Set
@@ -245,11 +249,11 @@ func (r *reader) readCertificates(m *umb.Member) error {
 	}
 	for i := range x.Vectors {
 		f.Vectors[i] = x.Vectors[i].Vector
-		if a := f.Vectors[i].Automaton; a != nil && (a.Pairs < 0 || a.Runs < 0 || a.Pairs > math.MaxInt32 || a.Runs > math.MaxInt32) {
-			return fmt.Errorf("vector %d: found %d pairs and %d runs", i, a.Pairs, a.Runs)
+		if automaton := f.Vectors[i].Automaton; automaton != nil && (automaton.Pairs < 0 || automaton.Runs < 0 || automaton.Pairs > math.MaxInt32 || automaton.Runs > math.MaxInt32) {
+			return fmt.Errorf("vector %d: found %d pairs and %d runs", i, automaton.Pairs, automaton.Runs)
 		}
-		if x := f.Vectors[i].Several; x != nil {
-			if err := x.validateSizes(); err != nil {
+		if several := f.Vectors[i].Several; several != nil {
+			if err := several.validateSizes(); err != nil {
 				return fmt.Errorf("vector %d: %w", i, err)
 			}
 		}
@@ -275,33 +279,33 @@ func (r *reader) declareColumns(group string, i int, slots []columnSlot, columns
 		}
 		return c, true, nil
 	}
-	declare := func(name string, read func(m *umb.Member) error) {
+	declare := func(name string, read func(member *umb.Member) error) {
 		path := memberName(group, i, name)
 		r.columns[path], r.declared[path] = read, true
 	}
 	bits := func(name string, n int, dst *Bits) error {
 		_, ok, err := lookUp(name, columnBits)
 		if ok {
-			declare(name, func(m *umb.Member) (err error) { *dst, err = m.Bits(n); return err })
+			declare(name, func(member *umb.Member) (err error) { *dst, err = member.Bits(n); return err })
 		}
 		return err
 	}
-	for k, s := range slots {
+	for k, slot := range slots {
 		switch {
-		case s.bits != nil:
-			if err := bits(s.name, s.n, s.bits); err != nil {
+		case slot.bits != nil:
+			if err := bits(slot.name, slot.n, slot.bits); err != nil {
 				return err
 			}
-		case s.ranks != nil:
-			_, ok, err := lookUp(s.name, columnNumbers)
+		case slot.ranks != nil:
+			_, ok, err := lookUp(slot.name, columnNumbers)
 			if err != nil {
 				return err
 			}
 			if ok {
-				declare(s.name, func(m *umb.Member) (err error) { *s.ranks, err = readRanks(m, s.n); return err })
+				declare(slot.name, func(member *umb.Member) (err error) { *slot.ranks, err = readRanks(member, slot.n); return err })
 			}
 		default:
-			c, ok, err := lookUp(s.name, columnFixed, columnFraction)
+			c, ok, err := lookUp(slot.name, columnFixed, columnFraction)
 			if err != nil {
 				return err
 			}
@@ -311,23 +315,23 @@ func (r *reader) declareColumns(group string, i int, slots []columnSlot, columns
 			if c.Same != "" {
 				first := slices.IndexFunc(slots[:k], func(o columnSlot) bool { return o.name == c.Same && o.values != nil && *o.values != nil })
 				if first < 0 {
-					return fmt.Errorf("%s: found the same as %q, wanted an earlier column", s.name, c.Same)
+					return fmt.Errorf("%s: found the same as %q, wanted an earlier column", slot.name, c.Same)
 				}
-				*s.values = *slots[first].values
+				*slot.values = *slots[first].values
 				continue
 			}
 			v := new(Values)
-			*s.values = v
+			*slot.values = v
 			var base *Values
 			if c.Above != "" {
 				at := slices.IndexFunc(slots[:k], func(o columnSlot) bool { return o.name == c.Above && o.values != nil && *o.values != nil })
 				if at < 0 {
-					return fmt.Errorf("%s: found values above %q, wanted an earlier column", s.name, c.Above)
+					return fmt.Errorf("%s: found values above %q, wanted an earlier column", slot.name, c.Above)
 				}
 				base = *slots[at].values
 			}
-			declare(s.name, func(m *umb.Member) error { return cmp.Or(v.readColumn(m, s.n, c), v.addBase(base)) })
-			if err := bits(s.name+"-infinite", s.n, &v.Infinite); err != nil {
+			declare(slot.name, func(member *umb.Member) error { return cmp.Or(v.readColumn(member, slot.n, c), v.addBase(base)) })
+			if err := bits(slot.name+"-infinite", slot.n, &v.Infinite); err != nil {
 				return err
 			}
 		}
@@ -338,36 +342,37 @@ func (r *reader) declareColumns(group string, i int, slots []columnSlot, columns
 	return nil
 }
 
-func (v *Values) readColumn(m *umb.Member, n int, c column) error {
+// readColumn reads a column of n values: multiples of a power of two, or fractions.
+func (v *Values) readColumn(member *umb.Member, count int, column column) error {
 	switch {
-	case c.Type == columnFixed && c.Bytes >= 1 && c.Bytes <= 8 && c.Scale <= MaxScale:
-		v.Scale, v.Fixed = c.Scale, []uint64{}
-		return m.Words(n, c.Bytes, func(word []byte) error {
+	case column.Type == columnFixed && column.Bytes >= 1 && column.Bytes <= 8 && column.Scale <= MaxScale:
+		v.Scale, v.Fixed = column.Scale, []uint64{}
+		return member.Words(count, column.Bytes, func(word []byte) error {
 			var all [8]byte
 			copy(all[:], word)
 			v.Fixed = append(v.Fixed, binary.LittleEndian.Uint64(all[:]))
 			return nil
 		})
-	case c.Type == columnFraction && c.Bytes >= 16 && c.Bytes <= 1<<20 && c.Bytes%16 == 0:
-		return m.Words(n, c.Bytes, func(word []byte) error {
-			x, err := umb.Rat(word)
-			v.Rats = append(v.Rats, x)
+	case column.Type == columnFraction && column.Bytes >= 16 && column.Bytes <= 1<<20 && column.Bytes%16 == 0:
+		return member.Words(count, column.Bytes, func(word []byte) error {
+			fraction, err := umb.Rat(word)
+			v.Rats = append(v.Rats, fraction)
 			return err
 		})
 	}
-	return fmt.Errorf("found values of %d bytes with scale %d", c.Bytes, c.Scale)
+	return fmt.Errorf("found values of %d bytes with scale %d", column.Bytes, column.Scale)
 }
 
-// addBase adds the base column to the differences that were read; nil adds nothing.
+// addBase adds a base column to a column of differences. It does nothing if base is nil.
 func (v *Values) addBase(base *Values) error {
 	if base == nil {
 		return nil
 	}
 	if base.Fixed == nil || len(base.Fixed) != len(v.Fixed) || base.Scale != v.Scale {
-		return errors.New("found values above a column that is not read yet, or has another scale")
+		return errors.New("found differences to a column that is not read yet, or has another scale")
 	}
-	for s, x := range base.Fixed {
-		sum, carry := bits.Add64(v.Fixed[s], x, 0)
+	for s, baseValue := range base.Fixed {
+		sum, carry := bits.Add64(v.Fixed[s], baseValue, 0)
 		if v.Fixed[s] = sum; carry != 0 {
 			return fmt.Errorf("the value of state %d does not fit 64 bits", s)
 		}
@@ -375,18 +380,19 @@ func (v *Values) addBase(base *Values) error {
 	return nil
 }
 
-func readRanks(m *umb.Member, n int) ([]uint32, error) {
-	text, err := m.All(5 * int64(n))
+// readRanks reads n ranks. The file has each rank plus one, and 0 for None.
+func readRanks(member *umb.Member, n int) ([]uint32, error) {
+	text, err := member.All(5 * int64(n))
 	if err != nil {
 		return nil, err
 	}
 	var out []uint32
 	for len(text) > 0 {
-		x, size := binary.Uvarint(text)
-		if size <= 0 || x > math.MaxUint32 || len(out) == n {
+		encoded, size := binary.Uvarint(text)
+		if size <= 0 || encoded > math.MaxUint32 || len(out) == n {
 			return nil, fmt.Errorf("number %d does not fit 32 bits, or there are more than %d", len(out), n)
 		}
-		out, text = append(out, uint32(x)-1), text[size:] // 0 is None
+		out, text = append(out, uint32(encoded)-1), text[size:] // 0 is None
 	}
 	if len(out) != n {
 		return nil, fmt.Errorf("found %d numbers, wanted %d", len(out), n)
@@ -405,7 +411,7 @@ func (r *reader) finish() (*File, error) {
 	if missing := slices.Sorted(maps.Keys(r.declared)); len(missing) > 0 {
 		return nil, fmt.Errorf("there is no %s", missing[0])
 	}
-	m, s := r.file.Model, &r.umb.System
+	model, system := r.file.Model, &r.umb.System
 	identity := func(n uint64) []uint32 {
 		out := make([]uint32, n+1)
 		for i := range out {
@@ -413,20 +419,20 @@ func (r *reader) finish() (*File, error) {
 		}
 		return out
 	}
-	if m.Start == nil && s.Choices == s.Branches && len(m.Target) == int(s.Branches) {
-		m.Start = identity(s.Choices)
+	if model.Start == nil && system.Choices == system.Branches && len(model.Target) == int(system.Branches) {
+		model.Start = identity(system.Choices)
 	}
-	if m.Kind != MDP && m.First != nil {
-		if !slices.Equal(m.First, identity(s.States)) {
-			return nil, fmt.Errorf("%s: found a state without exactly one choice in a %s", umb.StateChoices, m.Kind)
+	if model.Kind != MDP && model.First != nil {
+		if !slices.Equal(model.First, identity(system.States)) {
+			return nil, fmt.Errorf("%s: found a state without exactly one choice in a %s", umb.StateChoices, model.Kind)
 		}
-		m.First = nil
+		model.First = nil
 	}
-	if len(m.Start) == 0 || m.NumStates() != int(s.States) {
+	if len(model.Start) == 0 || model.NumStates() != int(system.States) {
 		return nil, errors.New("the numbers of states, choices and branches of the model contradict each other")
 	}
-	if m.Initial.Count() != int(s.InitialStates) {
-		return nil, fmt.Errorf("%s: found %d initial states, wanted %d", umb.Initial, m.Initial.Count(), s.InitialStates)
+	if model.Initial.Count() != int(system.InitialStates) {
+		return nil, fmt.Errorf("%s: found %d initial states, wanted %d", umb.Initial, model.Initial.Count(), system.InitialStates)
 	}
 	for i, a := range r.umb.Annotations.Get("rewards") {
 		name := a.Name
@@ -435,39 +441,39 @@ func (r *reader) finish() (*File, error) {
 		} else if name == strconv.Itoa(i+1) {
 			name = ""
 		}
-		m.Rewards = append(m.Rewards, Reward{name, r.rewards[a.Name+"/states"], r.rewards[a.Name+"/choices"]})
+		model.Rewards = append(model.Rewards, Reward{name, r.rewards[a.Name+"/states"], r.rewards[a.Name+"/choices"]})
 	}
-	if err := m.Validate(); err != nil {
+	if err := model.Validate(); err != nil {
 		return nil, err
 	}
 	for i, a := range r.umb.Annotations.Get("rewards") {
 		if branches := r.rewards[a.Name+"/branches"]; branches != nil {
-			m.Rewards[i].Choice = r.addBranchRewards(m.Rewards[i].Choice, branches)
+			model.Rewards[i].Choice = r.addBranchRewards(model.Rewards[i].Choice, branches)
 		}
 	}
 	return r.file, r.file.Validate()
 }
 
-// addBranchRewards adds the mean reward of the branches to the reward of each choice.
+// addBranchRewards returns the reward of each choice plus the expected reward of its branches.
 func (r *reader) addBranchRewards(choice, branches []uint32) []uint32 {
-	m := r.file.Model
-	out := make([]uint32, len(m.Start)-1)
+	model := r.file.Model
+	out := make([]uint32, len(model.Start)-1)
 	indices := map[string]uint32{}
 	for c := range out {
 		sum := new(big.Rat)
 		if choice != nil {
-			sum.Set(m.Numbers[choice[c]])
+			sum.Set(model.Numbers[choice[c]])
 		}
-		lo, hi := m.Row(c)
-		for t := lo; t < hi; t++ {
-			sum.Add(sum, new(big.Rat).Mul(m.Numbers[m.Prob[t]], m.Numbers[branches[t]]))
+		first, end := model.Row(c)
+		for transition := first; transition < end; transition++ {
+			sum.Add(sum, new(big.Rat).Mul(model.Numbers[model.Prob[transition]], model.Numbers[branches[transition]]))
 		}
-		k, ok := indices[sum.RatString()]
+		index, ok := indices[sum.RatString()]
 		if !ok {
-			k = r.addNumber(sum)
-			indices[sum.RatString()] = k
+			index = r.addNumber(sum)
+			indices[sum.RatString()] = index
 		}
-		out[c] = k
+		out[c] = index
 	}
 	return out
 }

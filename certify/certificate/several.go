@@ -50,74 +50,75 @@ const (
 )
 
 // Query returns the objective without a bound; nil if all have one.
-func (x *Several) Query() *Objective {
-	for i := range x.Objectives {
-		if x.Objectives[i].Bound == nil {
-			return &x.Objectives[i]
+func (several *Several) Query() *Objective {
+	for i := range several.Objectives {
+		if several.Objectives[i].Bound == nil {
+			return &several.Objectives[i]
 		}
 	}
 	return nil
 }
 
 // validateSizes checks the numbers that determine how many columns there are and how long.
-func (x *Several) validateSizes() error {
-	if n := len(x.Objectives); n < 1 || n > MaxObjectives || len(x.Parts) > MaxParts || x.States < 1 || x.States >= None/2 {
-		return fmt.Errorf("found %d objectives, %d parts and %d states", n, len(x.Parts), x.States)
+func (several *Several) validateSizes() error {
+	if n := len(several.Objectives); n < 1 || n > MaxObjectives || len(several.Parts) > MaxParts || several.States < 1 || several.States >= None/2 {
+		return fmt.Errorf("found %d objectives, %d parts and %d states", n, len(several.Parts), several.States)
 	}
 	return nil
 }
 
-// columns returns the columns of the parts.
-func (x *Several) columns() []columnSlot {
+// columns returns the columns of the parts: the choices of each part, and the values and ranks of each objective.
+func (several *Several) columns() []columnSlot {
 	var out []columnSlot
-	for j := range x.Parts {
-		p := &x.Parts[j]
-		if p.Values == nil {
-			p.Values, p.Ranks = make([]*Values, len(x.Objectives)), make([][]uint32, len(x.Objectives))
+	for j := range several.Parts {
+		part := &several.Parts[j]
+		if part.Values == nil {
+			part.Values, part.Ranks = make([]*Values, len(several.Objectives)), make([][]uint32, len(several.Objectives))
 		}
-		out = append(out, columnSlot{name: fmt.Sprint("choice-", j), n: x.States, ranks: &p.Choice})
-		for i := range p.Values {
+		out = append(out, columnSlot{name: fmt.Sprint("choice-", j), n: several.States, ranks: &part.Choice})
+		for i := range part.Values {
 			out = append(out,
-				columnSlot{name: fmt.Sprint("value-", j, "-", i), n: x.States, values: &p.Values[i]},
-				columnSlot{name: fmt.Sprint("rank-", j, "-", i), n: x.States, ranks: &p.Ranks[i]})
+				columnSlot{name: fmt.Sprint("value-", j, "-", i), n: several.States, values: &part.Values[i]},
+				columnSlot{name: fmt.Sprint("rank-", j, "-", i), n: several.States, ranks: &part.Ranks[i]})
 		}
 	}
 	return out
 }
 
-func (x *Several) validate(m *Model) error {
+// validate returns an error unless the objectives, weights and parts of a multi-objective vector are consistent.
+func (several *Several) validate(model *Model) error {
 	queries := 0
-	for _, o := range x.Objectives {
-		if o.Bound == nil {
+	for _, objective := range several.Objectives {
+		if objective.Bound == nil {
 			queries++
 		}
-		if o.Reward < -1 || o.Reward >= len(m.Rewards) || o.Steps < -1 || o.Reward < 0 && o.Steps >= 0 {
-			return fmt.Errorf("found reward structure %d of %d with %d steps", o.Reward, len(m.Rewards), o.Steps)
+		if objective.Reward < -1 || objective.Reward >= len(model.Rewards) || objective.Steps < -1 || objective.Reward < 0 && objective.Steps >= 0 {
+			return fmt.Errorf("found reward structure %d of %d with %d steps", objective.Reward, len(model.Rewards), objective.Steps)
 		}
 	}
 	switch {
-	case m.Kind != MDP || m.Initial.Count() != 1 || queries > 1:
-		return errors.New("found several objectives in a model that is no mdp or has several initial states, or more than one objective without a bound")
-	case x.Weights != nil && (len(x.Weights) != len(x.Objectives) || x.Shift == nil || x.Factor == nil):
+	case model.Kind != MDP || model.Initial.Count() != 1 || queries > 1:
+		return errors.New("found several objectives in a model that is not an mdp or has several initial states, or more than one objective without a bound")
+	case several.Weights != nil && (len(several.Weights) != len(several.Objectives) || several.Shift == nil || several.Factor == nil):
 		return errors.New("found a wrong number of weights, or weights without a shift and a factor")
 	}
-	for _, w := range append([]*big.Rat{new(big.Rat)}, x.Weights...) {
-		if w == nil || w.Sign() < 0 {
+	for _, number := range append([]*big.Rat{new(big.Rat)}, several.Weights...) {
+		if number == nil || number.Sign() < 0 {
 			return errors.New("found a missing or negative weight")
 		}
 	}
-	for _, w := range []*big.Rat{x.Shift, x.Factor} {
-		if w != nil && w.Sign() < 0 {
+	for _, number := range []*big.Rat{several.Shift, several.Factor} {
+		if number != nil && number.Sign() < 0 {
 			return errors.New("found a negative shift or factor")
 		}
 	}
-	for j := range x.Parts {
-		p := &x.Parts[j]
-		if p.Share == nil || p.Share.Sign() < 0 || p.Choice == nil || len(p.Values) != len(x.Objectives) || len(p.Ranks) != len(x.Objectives) {
+	for j := range several.Parts {
+		part := &several.Parts[j]
+		if part.Share == nil || part.Share.Sign() < 0 || part.Choice == nil || len(part.Values) != len(several.Objectives) || len(part.Ranks) != len(several.Objectives) {
 			return fmt.Errorf("found part %d without its share or its choices", j)
 		}
-		for i, v := range p.Values {
-			if v == nil {
+		for i, values := range part.Values {
+			if values == nil {
 				return fmt.Errorf("found part %d without values of objective %d", j, i)
 			}
 		}
@@ -126,26 +127,26 @@ func (x *Several) validate(m *Model) error {
 }
 
 // text returns the query in PRISM's syntax.
-func (x *Several) text(f *File) string {
+func (several *Several) text(file *File) string {
 	var out []string
-	for _, o := range x.Objectives {
-		bound, path := map[bool]string{true: "max=?", false: "min=?"}[o.Great], ""
-		if o.Bound != nil {
-			bound = map[bool]string{true: ">=", false: "<="}[o.Great] + o.Bound.RatString()
+	for _, objective := range several.Objectives {
+		bound, path := map[bool]string{true: "max=?", false: "min=?"}[objective.Great], ""
+		if objective.Bound != nil {
+			bound = map[bool]string{true: ">=", false: "<="}[objective.Great] + objective.Bound.RatString()
 		}
 		switch {
-		case o.Reward < 0:
-			path = "P" + bound + " [ " + f.setText(o.Left) + " U " + f.setText(o.Right) + " ]"
-		case o.Steps < 0:
-			path = "R" + f.structureText(o.Reward) + bound + " [ C ]"
+		case objective.Reward < 0:
+			path = "P" + bound + " [ " + file.setText(objective.Left) + " U " + file.setText(objective.Right) + " ]"
+		case objective.Steps < 0:
+			path = "R" + file.structureText(objective.Reward) + bound + " [ C ]"
 		default:
-			path = fmt.Sprintf("R%s%s [ C<=%d ]", f.structureText(o.Reward), bound, o.Steps)
+			path = fmt.Sprintf("R%s%s [ C<=%d ]", file.structureText(objective.Reward), bound, objective.Steps)
 		}
 		out = append(out, path)
 	}
-	all := "multi(" + strings.Join(out, ", ") + ")"
-	if x.Query() == nil {
-		return "(" + all + "?1:0)=?"
+	query := "multi(" + strings.Join(out, ", ") + ")"
+	if several.Query() == nil {
+		return "(" + query + "?1:0)=?"
 	}
-	return all
+	return query
 }

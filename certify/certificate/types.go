@@ -150,15 +150,15 @@ type Set struct {
 	Rank      []uint32 `json:"-"` // one for each state, or None
 }
 
-// Given returns the states of a set that is not defined by other sets; nil for the others.
-func (s *Set) Given(m *Model) Bits {
+// Given returns the states of a set that is not defined by other sets, and nil for other sets.
+func (s *Set) Given(model *Model) Bits {
 	switch s.Kind {
 	case Atomic:
 		return s.Bits
 	case Init:
-		return m.Initial
+		return model.Initial
 	case All:
-		return allBits(m.NumStates())
+		return allBits(model.NumStates())
 	}
 	return nil
 }
@@ -253,74 +253,74 @@ func (v *Values) Len() int { return max(len(v.Fixed), len(v.Doubles), len(v.Rats
 // MaxScale is the greatest scale.
 const MaxScale = 1100
 
-// FromDoubles returns values from float64 numbers, none of which may be negative or NaN.
-func FromDoubles(xs []float64) *Values {
-	v := &Values{Doubles: xs}
-	for s, x := range xs {
-		if math.IsInf(x, 1) {
-			if v.Infinite == nil {
-				v.Infinite = NewBits(len(xs))
+// FromDoubles returns values from float64 numbers. No number may be negative or NaN.
+func FromDoubles(numbers []float64) *Values {
+	values := &Values{Doubles: numbers}
+	for s, number := range numbers {
+		if math.IsInf(number, 1) {
+			if values.Infinite == nil {
+				values.Infinite = NewBits(len(numbers))
 			}
-			v.Infinite.Add(s)
+			values.Infinite.Add(s)
 		}
 	}
-	return v
+	return values
 }
 
-// Rat returns the value of state s; nil is infinity.
-func (v *Values) Rat(s int) *big.Rat {
+// Rat returns the value of state s as a fraction, or nil for infinity.
+func (values *Values) Rat(s int) *big.Rat {
 	switch {
-	case v.Infinite.Has(s):
+	case values.Infinite.Has(s):
 		return nil
-	case v.Fixed != nil:
-	case v.Doubles != nil:
-		return new(big.Rat).SetFloat64(v.Doubles[s])
+	case values.Fixed != nil:
+	case values.Doubles != nil:
+		return new(big.Rat).SetFloat64(values.Doubles[s])
 	default:
-		return v.Rats[s]
+		return values.Rats[s]
 	}
-	x := new(big.Rat).SetInt(new(big.Int).SetUint64(v.Fixed[s]))
-	return x.Quo(x, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), v.Scale)))
+	value := new(big.Rat).SetInt(new(big.Int).SetUint64(values.Fixed[s]))
+	return value.Quo(value, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), values.Scale)))
 }
 
 // Zero reports whether the value of state s is 0.
-func (v *Values) Zero(s int) bool {
+func (values *Values) Zero(s int) bool {
 	switch {
-	case v.Infinite.Has(s):
+	case values.Infinite.Has(s):
 		return false
-	case v.Fixed != nil:
-		return v.Fixed[s] == 0
-	case v.Doubles != nil:
-		return v.Doubles[s] == 0
+	case values.Fixed != nil:
+		return values.Fixed[s] == 0
+	case values.Doubles != nil:
+		return values.Doubles[s] == 0
 	}
-	return v.Rats[s].Sign() == 0
+	return values.Rats[s].Sign() == 0
 }
 
-// Compare returns a function that returns the sign of the value of a state minus p.
-func (v *Values) Compare(p *big.Rat) func(s int) int {
-	if v.Fixed == nil {
-		nearest, _ := p.Float64() // no double lies between the two
+// Compare returns a function that returns the sign of the value of a state minus number.
+func (values *Values) Compare(number *big.Rat) func(s int) int {
+	if values.Fixed == nil {
+		nearest, _ := number.Float64() // no float64 number lies between both
 		return func(s int) int {
-			if v.Infinite.Has(s) {
+			if values.Infinite.Has(s) {
 				return 1
 			}
-			if v.Doubles != nil && v.Doubles[s] != nearest {
-				return cmp.Compare(v.Doubles[s], nearest)
+			if values.Doubles != nil && values.Doubles[s] != nearest {
+				return cmp.Compare(values.Doubles[s], nearest)
 			}
-			return v.Rat(s).Cmp(p)
+			return values.Rat(s).Cmp(number)
 		}
 	}
 	// The greatest multiple of 2^-Scale that is not above p.
-	quotient, rest := new(big.Int).DivMod(new(big.Int).Lsh(p.Num(), v.Scale), p.Denom(), new(big.Int))
+	quotient, remainder := new(big.Int).DivMod(new(big.Int).Lsh(number.Num(), values.Scale), number.Denom(), new(big.Int))
 	return func(s int) int {
-		switch x := v.Fixed[s]; {
-		case v.Infinite.Has(s) || quotient.Sign() < 0:
+		switch value := values.Fixed[s]; {
+		case values.Infinite.Has(s) || quotient.Sign() < 0:
 			return 1
 		case !quotient.IsUint64():
 			return -1
-		case x == quotient.Uint64() && rest.Sign() > 0:
+		case value == quotient.Uint64() && remainder.Sign() > 0:
 			return -1
 		default:
-			return cmp.Compare(x, quotient.Uint64())
+			return cmp.Compare(value, quotient.Uint64())
 		}
 	}
 }
@@ -346,17 +346,18 @@ type Claim struct {
 	Upper string `json:"upper,omitempty"`
 }
 
-// Bounds returns the claimed bounds. nil is infinity; absent bounds are 0 and infinity.
+// Bounds returns the claimed bounds. A nil bound is infinity. A missing lower bound is 0, and a missing upper bound is
+// infinity.
 func (c *Claim) Bounds() (lower, upper *big.Rat, err error) {
 	read := func(text string, absent *big.Rat) *big.Rat {
 		if text == "" || text == "inf" {
 			return absent
 		}
-		x, ok := new(big.Rat).SetString(text)
+		bound, ok := new(big.Rat).SetString(text)
 		if !ok {
 			err = fmt.Errorf("found the bound %q, wanted a fraction or inf", text)
 		}
-		return x
+		return bound
 	}
 	lower, upper = read(c.Lower, new(big.Rat)), read(c.Upper, nil)
 	if c.Lower == "inf" {

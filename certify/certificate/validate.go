@@ -33,9 +33,9 @@ func (v *Vector) Sets() []int {
 		}
 	case Objectives:
 		var out []int
-		for _, o := range v.Several.Objectives {
-			if o.Reward < 0 {
-				out = append(out, o.Left, o.Right)
+		for _, objective := range v.Several.Objectives {
+			if objective.Reward < 0 {
+				out = append(out, objective.Left, objective.Right)
 			}
 		}
 		return out
@@ -43,28 +43,28 @@ func (v *Vector) Sets() []int {
 	return nil
 }
 
-// textSize returns an upper bound of about the length of the vector's statement. sets are the lengths of the sets'
-// texts, and name is the length of the longest name of a reward structure.
+// textSize returns an approximate upper bound of the length of the vector's statement. sets has the length of each set's
+// text, and name is the length of the longest name of a reward structure.
 func (v *Vector) textSize(sets []int, name int) int {
 	size := 64 + name
-	if t := v.Timed; t != nil {
-		size += maxDigits(t.From) + maxDigits(t.To)
+	if timed := v.Timed; timed != nil {
+		size += maxDigits(timed.From) + maxDigits(timed.To)
 	}
 	if v.Several != nil {
-		for _, o := range v.Several.Objectives {
-			size += 64 + name + maxDigits(o.Bound)
+		for _, objective := range v.Several.Objectives {
+			size += 64 + name + maxDigits(objective.Bound)
 		}
 	}
 	if v.Automaton != nil {
-		v.Automaton.Formula.walk(func(f *Formula) {
-			if size += 24; f.Op == "p" {
-				size += sets[v.Automaton.Sets[f.Prop]]
+		v.Automaton.Formula.walk(func(formula *Formula) {
+			if size += 24; formula.Op == "p" {
+				size += sets[v.Automaton.Sets[formula.Prop]]
 			}
 		})
 		return size
 	}
-	for _, j := range v.Sets() {
-		size += sets[j]
+	for _, set := range v.Sets() {
+		size += sets[set]
 	}
 	return size
 }
@@ -88,104 +88,104 @@ func (v *Vector) Probability() bool {
 
 // Validate checks the form of a file: references, lengths of columns and the model. It does not check that the
 // values prove anything.
-func (f *File) Validate() error {
-	if err := f.Model.Validate(); err != nil {
+func (file *File) Validate() error {
+	if err := file.Model.Validate(); err != nil {
 		return err
 	}
-	n := f.Model.NumStates()
-	for i := range f.Vectors {
-		v := &f.Vectors[i]
-		if (v.Several != nil) != (v.Kind == Objectives) {
-			return fmt.Errorf("vector %d: found several objectives in a vector of kind %s, or none where they are wanted", i, v.Kind)
+	n := file.Model.NumStates()
+	for i := range file.Vectors {
+		vector := &file.Vectors[i]
+		if (vector.Several != nil) != (vector.Kind == Objectives) {
+			return fmt.Errorf("vector %d: found several objectives in a vector of kind %s, or none where they are wanted", i, vector.Kind)
 		}
-		if err := cmp.Or(f.validateVector(v), checkLengths(v.columns(n))); err != nil {
+		if err := cmp.Or(file.validateVector(vector), checkLengths(vector.columns(n))); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
-	size, name := make([]int, len(f.Sets)), 0 // lengths of the sets' texts, and of the longest reward name
-	for _, r := range f.Model.Rewards {
-		name = max(name, len(strconv.Quote(r.Name)))
+	size, name := make([]int, len(file.Sets)), 0 // lengths of the sets' texts, and of the longest reward name
+	for _, reward := range file.Model.Rewards {
+		name = max(name, len(strconv.Quote(reward.Name)))
 	}
-	for i := range f.Sets {
-		s := &f.Sets[i]
-		if err := cmp.Or(f.validateSet(s, i), checkLengths(s.columns(n))); err != nil {
+	for i := range file.Sets {
+		set := &file.Sets[i]
+		if err := cmp.Or(file.validateSet(set, i), checkLengths(set.columns(n))); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
-		size[i] = 32 + len(s.Text) + maxDigits(s.Threshold)
-		for _, j := range s.Sets {
+		size[i] = 32 + len(set.Text) + maxDigits(set.Threshold)
+		for _, j := range set.Sets {
 			size[i] += size[j]
 		}
-		if s.Compares() {
-			size[i] += f.Vectors[s.Vector].textSize(size, name)
+		if set.Compares() {
+			size[i] += file.Vectors[set.Vector].textSize(size, name)
 		}
 		if size[i] > maxText {
 			return fmt.Errorf("set %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
-	for i := range f.Vectors {
-		if f.Vectors[i].textSize(size, name) > maxText {
+	for i := range file.Vectors {
+		if file.Vectors[i].textSize(size, name) > maxText {
 			return fmt.Errorf("vector %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
-	for i := range f.Claims {
-		c := &f.Claims[i]
-		if c.Vector < -1 || c.Vector >= len(f.Vectors) || c.Vector == -1 && !f.isSet(c.Set) || !f.isSet(c.Over) {
-			return fmt.Errorf("claim %d: found vector %d, set %d, over set %d, of %d vectors and %d sets", i, c.Vector, c.Set, c.Over, len(f.Vectors), len(f.Sets))
+	for i := range file.Claims {
+		claim := &file.Claims[i]
+		if claim.Vector < -1 || claim.Vector >= len(file.Vectors) || claim.Vector == -1 && !file.isSet(claim.Set) || !file.isSet(claim.Over) {
+			return fmt.Errorf("claim %d: found vector %d, set %d, over set %d, of %d vectors and %d sets", i, claim.Vector, claim.Set, claim.Over, len(file.Vectors), len(file.Sets))
 		}
 		operators := []string{"", "first", "min", "max", "sum", "avg"}
-		if c.Vector < 0 {
+		if claim.Vector < 0 {
 			operators = []string{"", "first", "count", "exists"}
 		}
-		if !slices.Contains(operators, c.Of) || c.Complement && c.Vector < 0 {
-			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, c.Of, operators)
+		if !slices.Contains(operators, claim.Of) || claim.Complement && claim.Vector < 0 {
+			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, claim.Of, operators)
 		}
-		if c.Vector >= 0 && f.Vectors[c.Vector].Paths {
+		if claim.Vector >= 0 && file.Vectors[claim.Vector].Paths {
 			return fmt.Errorf("claim %d: found a claim about the value of E [...], wanted one about a set", i)
 		}
-		if c.Complement && !f.Vectors[c.Vector].Probability() {
+		if claim.Complement && !file.Vectors[claim.Vector].Probability() {
 			return fmt.Errorf("claim %d: found the complement of a vector that is no probability", i)
 		}
 	}
 	return nil
 }
 
-func (f *File) isSet(i int) bool { return i >= 0 && i < len(f.Sets) }
+func (file *File) isSet(i int) bool { return i >= 0 && i < len(file.Sets) }
 
 // validateSet checks the form of set i.
-func (f *File) validateSet(s *Set, i int) error {
+func (file *File) validateSet(set *Set, i int) error {
 	operands, ok := map[SetKind][2]int{
 		Atomic: {0, 0}, All: {0, 0}, Init: {0, 0}, Bound: {0, 0}, ArgMin: {1, 1}, ArgMax: {1, 1}, Not: {1, 1}, And: {1, 1 << 20}, Or: {1, 1 << 20},
 		ExistsUntil: {2, 2}, ForallUntil: {2, 2}, ExistsNext: {1, 1}, ForallNext: {1, 1},
-	}[s.Kind]
+	}[set.Kind]
 	if !ok {
-		return fmt.Errorf("found the kind %q, which there is not", s.Kind)
+		return fmt.Errorf("found the kind %q, which there is not", set.Kind)
 	}
-	if len(s.Sets) < operands[0] || len(s.Sets) > operands[1] {
-		return fmt.Errorf("found %d sets, wanted %d for one of kind %s", len(s.Sets), operands[0], s.Kind)
+	if len(set.Sets) < operands[0] || len(set.Sets) > operands[1] {
+		return fmt.Errorf("found %d sets, wanted %d for one of kind %s", len(set.Sets), operands[0], set.Kind)
 	}
-	dependencies := s.Sets
-	if s.Compares() {
-		if s.Vector < 0 || s.Vector >= len(f.Vectors) {
-			return fmt.Errorf("found vector %d of %d", s.Vector, len(f.Vectors))
+	dependencies := set.Sets
+	if set.Compares() {
+		if set.Vector < 0 || set.Vector >= len(file.Vectors) {
+			return fmt.Errorf("found vector %d of %d", set.Vector, len(file.Vectors))
 		}
-		v := &f.Vectors[s.Vector]
-		if v.Paths && (s.Relation != ">=" || s.Threshold == nil || s.Threshold.Cmp(big.NewRat(1, 1)) != 0) {
+		vector := &file.Vectors[set.Vector]
+		if vector.Paths && (set.Relation != ">=" || set.Threshold == nil || set.Threshold.Cmp(big.NewRat(1, 1)) != 0) {
 			return errors.New("found a vector of E [...] compared with something other than >= 1")
 		}
-		dependencies = append(slices.Clip(dependencies), v.Sets()...)
+		dependencies = append(slices.Clip(dependencies), vector.Sets()...)
 	}
-	switch s.Kind {
+	switch set.Kind {
 	case Atomic:
-		if s.Bits == nil {
+		if set.Bits == nil {
 			return errors.New("found no bits")
 		}
 	case ExistsUntil, ForallUntil:
-		if s.Bits == nil || s.Rank == nil {
+		if set.Bits == nil || set.Rank == nil {
 			return errors.New("found no bits or no ranks")
 		}
 	case Bound:
-		if !slices.Contains([]string{"<", "<=", ">", ">="}, s.Relation) || s.Threshold == nil {
-			return fmt.Errorf("found the relation %q, wanted <, <=, > or >= and a threshold", s.Relation)
+		if !slices.Contains([]string{"<", "<=", ">", ">="}, set.Relation) || set.Threshold == nil {
+			return fmt.Errorf("found the relation %q, wanted <, <=, > or >= and a threshold", set.Relation)
 		}
 	}
 	for _, j := range dependencies {
@@ -196,63 +196,64 @@ func (f *File) validateSet(s *Set, i int) error {
 	return nil
 }
 
-func (f *File) validateVector(v *Vector) error {
+// validateVector returns an error unless the fields of a vector are valid for its kind and for the model.
+func (file *File) validateVector(vector *Vector) error {
 	rewards := false
-	switch v.Kind {
+	switch vector.Kind {
 	case Until, Steps, Next, PathFormula:
 	case Objectives:
-		if err := cmp.Or(v.Several.validateSizes(), v.Several.validate(f.Model)); err != nil {
+		if err := cmp.Or(vector.Several.validateSizes(), vector.Several.validate(file.Model)); err != nil {
 			return err
 		}
 	case ReachReward, TotalReward, Cumulative, Instant, CoSafe:
 		rewards = true
 	case Average:
-		rewards = v.Reward != -1
+		rewards = vector.Reward != -1
 	default:
-		return fmt.Errorf("found the kind %q, which there is not", v.Kind)
+		return fmt.Errorf("found the unknown kind %q", vector.Kind)
 	}
-	for _, j := range v.Sets() {
-		if !f.isSet(j) {
-			return fmt.Errorf("found set %d of %d", j, len(f.Sets))
+	for _, set := range vector.Sets() {
+		if !file.isSet(set) {
+			return fmt.Errorf("found set %d of %d", set, len(file.Sets))
 		}
 	}
-	if v.Maximizer != 0 && (v.Kind != Until || f.Model.Kind != MDP) {
-		return fmt.Errorf("found a maximizer in a vector of kind %s of a %s, wanted it for until in an mdp", v.Kind, f.Model.Kind)
+	if vector.Maximizer != 0 && (vector.Kind != Until || file.Model.Kind != MDP) {
+		return fmt.Errorf("found a maximizer in a vector of kind %s of a %s, wanted it for until in an mdp", vector.Kind, file.Model.Kind)
 	}
-	if rewards && (v.Reward < 0 || v.Reward >= len(f.Model.Rewards)) {
-		return fmt.Errorf("found reward structure %d of %d", v.Reward, len(f.Model.Rewards))
+	if rewards && (vector.Reward < 0 || vector.Reward >= len(file.Model.Rewards)) {
+		return fmt.Errorf("found reward structure %d of %d", vector.Reward, len(file.Model.Rewards))
 	}
-	if v.From < 0 || v.To < -1 || v.To == -1 && v.Kind != Steps || v.To >= 0 && v.From > v.To {
-		return fmt.Errorf("found steps from %d to %d", v.From, v.To)
+	if vector.From < 0 || vector.To < -1 || vector.To == -1 && vector.Kind != Steps || vector.To >= 0 && vector.From > vector.To {
+		return fmt.Errorf("found steps from %d to %d", vector.From, vector.To)
 	}
-	if err := cmp.Or(v.validateTime(f.Model.Kind), v.validateAutomaton(f.Model)); err != nil {
+	if err := cmp.Or(vector.validateTime(file.Model.Kind), vector.validateAutomaton(file.Model)); err != nil {
 		return err
 	}
-	for _, x := range []*Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
-		if x != nil && x.Infinite != nil && v.Several == nil && (v.Probability() || v.Kind == Average) {
-			return fmt.Errorf("found infinite values in a vector of kind %s", v.Kind)
+	for _, values := range []*Values{vector.Lower, vector.Upper, vector.LowerBias, vector.UpperBias} {
+		if values != nil && values.Infinite != nil && vector.Several == nil && (vector.Probability() || vector.Kind == Average) {
+			return fmt.Errorf("found infinite values in a vector of kind %s", vector.Kind)
 		}
 	}
 	return nil
 }
 
-// validateAutomaton checks the automaton, and that the columns are as long as the products claim to be: so the length of
-// the file bounds the work of building the products.
-func (v *Vector) validateAutomaton(m *Model) error {
-	a, coSafe := v.Automaton, v.Kind == CoSafe
+// validateAutomaton checks the automaton of a vector. It also checks that the columns are as long as the claimed sizes of
+// the products, so that the length of the file bounds the work of building the products.
+func (vector *Vector) validateAutomaton(model *Model) error {
+	automaton, coSafe := vector.Automaton, vector.Kind == CoSafe
 	switch {
-	case (a != nil) != (coSafe || v.Kind == PathFormula):
-		return fmt.Errorf("found an automaton in a vector of kind %s, or none where it is wanted", v.Kind)
-	case v.Paths && v.Kind != PathFormula:
-		return fmt.Errorf("found E [...] in a vector of kind %s", v.Kind)
-	case a == nil:
+	case (automaton != nil) != (coSafe || vector.Kind == PathFormula):
+		return fmt.Errorf("found an automaton in a vector of kind %s, or none where it is wanted", vector.Kind)
+	case vector.Paths && vector.Kind != PathFormula:
+		return fmt.Errorf("found E [...] in a vector of kind %s", vector.Kind)
+	case automaton == nil:
 		return nil
-	case v.Lower == nil || v.Upper == nil || !coSafe && (len(v.Won) != a.Runs || len(v.Layer) != a.Runs) || a.Pairs < m.NumStates():
+	case vector.Lower == nil || vector.Upper == nil || !coSafe && (len(vector.Won) != automaton.Runs || len(vector.Layer) != automaton.Runs) || automaton.Pairs < model.NumStates():
 		return errors.New("found fewer columns, or shorter ones, than the products of the automaton need")
-	case !coSafe && (m.Kind == MDP || v.Paths) && !v.Max:
+	case !coSafe && (model.Kind == MDP || vector.Paths) && !vector.Max:
 		return errors.New("found the minimum of a path formula, wanted the maximum of its negation")
 	}
-	return a.validate(coSafe)
+	return automaton.validate(coSafe)
 }
 
 // Endless reports whether a step or time bound has no upper limit.
@@ -266,23 +267,24 @@ func (v *Vector) Endless() bool {
 // maxTime is the greatest number of bits of a time or rate.
 const maxTime = 1 << 12
 
-func (v *Vector) validateTime(kind Kind) error {
-	t, timed := v.Timed, v.Kind == Steps || v.Kind == Cumulative || v.Kind == Instant
-	if (t != nil) != (timed && kind == CTMC) {
-		return fmt.Errorf("found a time in a vector of kind %s of a %s, or none where it is wanted", v.Kind, kind)
+// validateTime returns an error unless a vector has a valid time bound exactly if its kind needs one.
+func (vector *Vector) validateTime(kind Kind) error {
+	bound, timed := vector.Timed, vector.Kind == Steps || vector.Kind == Cumulative || vector.Kind == Instant
+	if (bound != nil) != (timed && kind == CTMC) {
+		return fmt.Errorf("found a time in a vector of kind %s of a %s, or none where it is wanted", vector.Kind, kind)
 	}
-	if t == nil {
+	if bound == nil {
 		return nil
 	}
-	for _, x := range []*big.Rat{t.From, t.Rate, cmp.Or(t.To, t.Rate)} {
-		if x == nil || x.Sign() < 0 || x.Num().BitLen() > maxTime || x.Denom().BitLen() > maxTime {
+	for _, number := range []*big.Rat{bound.From, bound.Rate, cmp.Or(bound.To, bound.Rate)} {
+		if number == nil || number.Sign() < 0 || number.Num().BitLen() > maxTime || number.Denom().BitLen() > maxTime {
 			return errors.New("found a time or rate that is missing, negative or too long")
 		}
 	}
 	switch {
-	case v.From != 0 || v.To != 0 || t.Scale < 1 || t.Scale > MaxScale || t.Rate.Sign() == 0:
-		return fmt.Errorf("found a time in steps, the rate 0, or %d binary places", t.Scale)
-	case t.To != nil && t.To.Cmp(t.From) < 0 || v.Kind != Steps && (t.To == nil || t.From.Sign() > 0):
+	case vector.From != 0 || vector.To != 0 || bound.Scale < 1 || bound.Scale > MaxScale || bound.Rate.Sign() == 0:
+		return fmt.Errorf("found a time in steps, the rate 0, or %d binary places", bound.Scale)
+	case bound.To != nil && bound.To.Cmp(bound.From) < 0 || vector.Kind != Steps && (bound.To == nil || bound.From.Sign() > 0):
 		return errors.New("found an empty time interval")
 	}
 	return nil
@@ -290,17 +292,17 @@ func (v *Vector) validateTime(kind Kind) error {
 
 // checkLengths checks the lengths of columns.
 func checkLengths(slots []columnSlot) error {
-	for _, s := range slots {
+	for _, slot := range slots {
 		switch {
-		case s.bits != nil && *s.bits != nil:
-			if err := s.bits.checkLength(s.n); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+		case slot.bits != nil && *slot.bits != nil:
+			if err := slot.bits.checkLength(slot.n); err != nil {
+				return fmt.Errorf("%s: %w", slot.name, err)
 			}
-		case s.ranks != nil && *s.ranks != nil && len(*s.ranks) != s.n:
-			return fmt.Errorf("%s: found %d numbers, wanted %d", s.name, len(*s.ranks), s.n)
-		case s.values != nil && *s.values != nil:
-			if err := (*s.values).validate(s.n); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+		case slot.ranks != nil && *slot.ranks != nil && len(*slot.ranks) != slot.n:
+			return fmt.Errorf("%s: found %d numbers, wanted %d", slot.name, len(*slot.ranks), slot.n)
+		case slot.values != nil && *slot.values != nil:
+			if err := (*slot.values).validate(slot.n); err != nil {
+				return fmt.Errorf("%s: %w", slot.name, err)
 			}
 		}
 	}
@@ -314,35 +316,36 @@ func (b Bits) checkLength(n int) error {
 	return nil
 }
 
-func (v *Values) validate(n int) error {
-	if v.Infinite != nil {
-		if err := v.Infinite.checkLength(n); err != nil {
+// validate returns an error unless there is a value for each of the n states, and no value is negative.
+func (values *Values) validate(numStates int) error {
+	if values.Infinite != nil {
+		if err := values.Infinite.checkLength(numStates); err != nil {
 			return err
 		}
 	}
-	if v.Fixed != nil {
-		if len(v.Fixed) != n || v.Scale > MaxScale || v.Rats != nil {
-			return fmt.Errorf("found %d values with scale %d, wanted %d and a scale up to %d", len(v.Fixed), v.Scale, n, MaxScale)
+	if values.Fixed != nil {
+		if len(values.Fixed) != numStates || values.Scale > MaxScale || values.Rats != nil {
+			return fmt.Errorf("found %d values with scale %d, wanted %d and a scale up to %d", len(values.Fixed), values.Scale, numStates, MaxScale)
 		}
 		return nil
 	}
-	if v.Doubles != nil {
-		if len(v.Doubles) != n || v.Rats != nil {
-			return fmt.Errorf("found %d doubles, wanted %d", len(v.Doubles), n)
+	if values.Doubles != nil {
+		if len(values.Doubles) != numStates || values.Rats != nil {
+			return fmt.Errorf("found %d float64 numbers, wanted %d", len(values.Doubles), numStates)
 		}
-		for s, x := range v.Doubles {
-			if !v.Infinite.Has(s) && (math.IsInf(x, 0) || !(x >= 0)) {
-				return fmt.Errorf("found %v as the value of state %d, wanted none below 0", x, s)
+		for s, value := range values.Doubles {
+			if !values.Infinite.Has(s) && (math.IsInf(value, 0) || !(value >= 0)) {
+				return fmt.Errorf("found %v as the value of state %d, wanted none below 0", value, s)
 			}
 		}
 		return nil
 	}
-	if len(v.Rats) != n {
-		return fmt.Errorf("found %d fractions, wanted %d", len(v.Rats), n)
+	if len(values.Rats) != numStates {
+		return fmt.Errorf("found %d fractions, wanted %d", len(values.Rats), numStates)
 	}
-	for s, x := range v.Rats {
-		if !v.Infinite.Has(s) && (x == nil || x.Sign() < 0) {
-			return fmt.Errorf("found %v as the value of state %d, wanted none below 0", x, s)
+	for s, value := range values.Rats {
+		if !values.Infinite.Has(s) && (value == nil || value.Sign() < 0) {
+			return fmt.Errorf("found %v as the value of state %d, wanted none below 0", value, s)
 		}
 	}
 	return nil
@@ -392,9 +395,9 @@ func (m *Model) Validate() error {
 	if err := m.checkNumbers(m.Exit, n); err != nil {
 		return fmt.Errorf("exit rates: %w", err)
 	}
-	for _, r := range m.Rewards {
-		if err := cmp.Or(m.checkNumbers(r.State, n), m.checkNumbers(r.Choice, choices)); err != nil {
-			return fmt.Errorf("rewards %q: %w", r.Name, err)
+	for _, reward := range m.Rewards {
+		if err := cmp.Or(m.checkNumbers(reward.State, n), m.checkNumbers(reward.Choice, choices)); err != nil {
+			return fmt.Errorf("rewards %q: %w", reward.Name, err)
 		}
 	}
 	for _, k := range m.Exit {
@@ -408,13 +411,13 @@ func (m *Model) Validate() error {
 	return m.Initial.checkLength(n)
 }
 
-// checkNumbers checks a column of n indices of nonnegative numbers; a nil column is allowed.
-func (m *Model) checkNumbers(column []uint32, n int) error {
+// checkNumbers returns an error unless a column has n indices of nonnegative numbers. A nil column is valid.
+func (model *Model) checkNumbers(column []uint32, n int) error {
 	if column != nil && len(column) != n {
 		return fmt.Errorf("found %d numbers, wanted %d", len(column), n)
 	}
-	for _, k := range column {
-		if int(k) >= len(m.Numbers) || m.Numbers[k].Sign() < 0 {
+	for _, index := range column {
+		if int(index) >= len(model.Numbers) || model.Numbers[index].Sign() < 0 {
 			return errors.New("found a missing or negative number")
 		}
 	}

@@ -14,53 +14,53 @@ const maxWhole = 1 << 62
 // Den[c] is below 2^62, or 0 if the common denominator is too large.
 type Weights struct{ Num, Den []uint64 }
 
-// Weights returns the probabilities of every choice with a common denominator. The error names a choice whose
-// probabilities do not sum to exactly 1, or is ctx.Err().
-func (m *Model) Weights(ctx context.Context) (*Weights, error) {
-	num, den := splitNumbers(m.Numbers)
-	out := &Weights{make([]uint64, len(m.Target)), make([]uint64, len(m.Start)-1)}
-	for c := range out.Den {
+// Weights returns the probabilities of every choice with a common denominator. The error names a choice whose probabilities
+// do not sum to exactly 1, or comes from the context.
+func (model *Model) Weights(ctx context.Context) (*Weights, error) {
+	numerators, denominators := splitNumbers(model.Numbers)
+	weights := &Weights{make([]uint64, len(model.Target)), make([]uint64, len(model.Start)-1)}
+	for c := range weights.Den {
 		if c&0xfff == 0 && ctx.Err() != nil {
-			return out, ctx.Err()
+			return weights, ctx.Err()
 		}
-		lo, hi := m.Row(c)
-		d := uint64(1)
-		for _, p := range m.Prob[lo:hi] {
-			d = Common(d, den[p])
+		first, end := model.Row(c)
+		commonDenominator := uint64(1)
+		for _, number := range model.Prob[first:end] {
+			commonDenominator = Common(commonDenominator, denominators[number])
 		}
 		sum := uint64(0)
-		for t := lo; t < hi && d != 0; t++ {
-			p := m.Prob[t]
-			out.Num[t] = num[p] * (d / den[p])
-			if num[p] > den[p] || sum > d {
-				d = 0
+		for transition := first; transition < end && commonDenominator != 0; transition++ {
+			number := model.Prob[transition]
+			weights.Num[transition] = numerators[number] * (commonDenominator / denominators[number])
+			if numerators[number] > denominators[number] || sum > commonDenominator {
+				commonDenominator = 0
 			}
-			sum += out.Num[t]
+			sum += weights.Num[transition]
 		}
-		if d != 0 && sum == d {
-			out.Den[c] = d
+		if commonDenominator != 0 && sum == commonDenominator {
+			weights.Den[c] = commonDenominator
 			continue
 		}
 		exact := new(big.Rat)
-		for _, p := range m.Prob[lo:hi] {
-			exact.Add(exact, m.Numbers[p])
+		for _, number := range model.Prob[first:end] {
+			exact.Add(exact, model.Numbers[number])
 		}
 		if !exact.IsInt() || exact.Num().Cmp(big.NewInt(1)) != 0 {
-			return out, fmt.Errorf("the probabilities of choice %d sum to %s", c, exact.RatString())
+			return weights, fmt.Errorf("the probabilities of choice %d sum to %s", c, exact.RatString())
 		}
 	}
-	return out, nil
+	return weights, nil
 }
 
-// Mean returns the expected value of x after a choice, multiplied by Den[choice], as a 128-bit number.
-// Den[choice] must not be 0. The high word is below 2^62.
-func (w *Weights) Mean(m *Model, x []uint64, choice int) (high, low uint64) {
+// Mean returns the expected value of a choice's successors, multiplied by Den[choice], as a 128-bit number. Den[choice] must
+// not be 0. The high word is below 2^62.
+func (weights *Weights) Mean(model *Model, values []uint64, choice int) (high, low uint64) {
 	var carry uint64
-	lo, hi := m.Row(choice)
-	for t := lo; t < hi; t++ {
-		h, l := bits.Mul64(w.Num[t], x[m.Target[t]])
-		low, carry = bits.Add64(low, l, 0)
-		high, _ = bits.Add64(high, h, carry)
+	first, end := model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		productHigh, productLow := bits.Mul64(weights.Num[transition], values[model.Target[transition]])
+		low, carry = bits.Add64(low, productLow, 0)
+		high, _ = bits.Add64(high, productHigh, carry)
 	}
 	return high, low
 }
@@ -86,16 +86,16 @@ func (r *Rewards) Positive(choice int) bool { return r != nil && r.Rats[r.Of[cho
 // multiplied by the mean sojourn time. Structure -1 gives reward 1 to the states of the set.
 func (m *Model) Earned(structure int, set Bits) *Rewards {
 	const noKey, indicatorKey = None, None - 1
-	var r Reward
+	var reward Reward
 	if structure >= 0 {
-		r = m.Rewards[structure]
+		reward = m.Rewards[structure]
 	}
 	out := &Rewards{Of: make([]uint32, len(m.Start)-1)}
 	indices := map[[3]uint32]uint32{}
 	for s := range m.NumStates() {
 		key := [3]uint32{noKey, noKey, noKey}
-		if r.State != nil {
-			key[0] = r.State[s]
+		if reward.State != nil {
+			key[0] = reward.State[s]
 		} else if structure < 0 && set.Has(s) {
 			key[0] = indicatorKey
 		}
@@ -104,8 +104,8 @@ func (m *Model) Earned(structure int, set Bits) *Rewards {
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if r.Choice != nil {
-				key[2] = r.Choice[c]
+			if reward.Choice != nil {
+				key[2] = reward.Choice[c]
 			}
 			k, ok := indices[key]
 			if !ok {
@@ -131,28 +131,29 @@ func (m *Model) Earned(structure int, set Bits) *Rewards {
 	return NewRewards(out.Of, out.Rats)
 }
 
-// splitNumbers returns numerators and denominators. A denominator is 0 if the fraction does not fit 62 bits.
-func splitNumbers(xs []*big.Rat) (num, den []uint64) {
-	num, den = make([]uint64, len(xs)), make([]uint64, len(xs))
-	for i, x := range xs {
-		if x.Num().BitLen() <= 62 && x.Denom().BitLen() <= 62 {
-			num[i], den[i] = x.Num().Uint64(), x.Denom().Uint64()
+// splitNumbers returns the numerators and the denominators of fractions. A denominator is 0 if the fraction does not fit in
+// 62 bits.
+func splitNumbers(fractions []*big.Rat) (numerators, denominators []uint64) {
+	numerators, denominators = make([]uint64, len(fractions)), make([]uint64, len(fractions))
+	for i, fraction := range fractions {
+		if fraction.Num().BitLen() <= 62 && fraction.Denom().BitLen() <= 62 {
+			numerators[i], denominators[i] = fraction.Num().Uint64(), fraction.Denom().Uint64()
 		}
 	}
-	return num, den
+	return numerators, denominators
 }
 
-// Common returns the least common multiple; 0 if it is not below 2^62 or if an argument is 0.
+// Common returns the least common multiple of a and b. It returns 0 if the result is not below 2^62, or if an argument is 0.
 func Common(a, b uint64) uint64 {
 	if a == b || a == 0 || b == 0 {
 		return min(a, b)
 	}
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
+	divisor, remainder := a, b
+	for remainder != 0 {
+		divisor, remainder = remainder, divisor%remainder
 	}
-	if hi, lo := bits.Mul64(a/x, b); hi == 0 && lo < maxWhole {
-		return lo
+	if high, product := bits.Mul64(a/divisor, b); high == 0 && product < maxWhole {
+		return product
 	}
 	return 0
 }

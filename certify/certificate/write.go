@@ -63,31 +63,31 @@ func (s *Set) columns(n int) []columnSlot {
 }
 
 // columns lists the columns of a vector; n is the number of the model's states.
-func (v *Vector) columns(n int) []columnSlot {
+func (vector *Vector) columns(n int) []columnSlot {
 	layered := n
-	if a := v.Automaton; a != nil {
-		if n, layered = a.Pairs, a.Pairs; v.Kind == PathFormula {
-			layered = a.Runs
+	if automaton := vector.Automaton; automaton != nil {
+		if n, layered = automaton.Pairs, automaton.Pairs; vector.Kind == PathFormula {
+			layered = automaton.Runs
 		}
 	}
-	if v.Several != nil {
-		n, layered = v.Several.States, v.Several.States
+	if vector.Several != nil {
+		n, layered = vector.Several.States, vector.Several.States
 	}
-	out := []columnSlot{
-		{name: "lower", n: n, values: &v.Lower},
-		{name: "upper", n: n, values: &v.Upper},
-		{name: "lower-bias", n: n, values: &v.LowerBias},
-		{name: "upper-bias", n: n, values: &v.UpperBias},
-		{name: "rank", n: n, ranks: &v.Rank},
-		{name: "layer", n: layered, ranks: &v.Layer},
+	slots := []columnSlot{
+		{name: "lower", n: n, values: &vector.Lower},
+		{name: "upper", n: n, values: &vector.Upper},
+		{name: "lower-bias", n: n, values: &vector.LowerBias},
+		{name: "upper-bias", n: n, values: &vector.UpperBias},
+		{name: "rank", n: n, ranks: &vector.Rank},
+		{name: "layer", n: layered, ranks: &vector.Layer},
 	}
-	if v.Kind == PathFormula {
-		out = append(out, columnSlot{name: "won", n: layered, ranks: &v.Won})
+	if vector.Kind == PathFormula {
+		slots = append(slots, columnSlot{name: "won", n: layered, ranks: &vector.Won})
 	}
-	if v.Several != nil {
-		out = append(out, v.Several.columns()...)
+	if vector.Several != nil {
+		slots = append(slots, vector.Several.columns()...)
 	}
-	return out
+	return slots
 }
 
 // columnSlot names a column and points to the field that keeps it. A values column is two columns in the file: the
@@ -106,35 +106,35 @@ func Compress(out io.Writer) io.WriteCloser {
 	return z
 }
 
-// Write writes a certificate, uncompressed. The function model writes the members of the model, with the states in
-// the order of the columns. Of f.Model, Write uses only the number of states.
-func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, out *umb.Writer) error, f *File) error {
-	w := umb.NewWriter(ctx, out)
-	if err := model(ctx, w); err != nil {
+// Write writes a certificate without compression. The function model writes the members of the model, with the states in the
+// order of the columns. Write uses only the number of states of f.Model.
+func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, out *umb.Writer) error, file *File) error {
+	writer := umb.NewWriter(ctx, out)
+	if err := model(ctx, writer); err != nil {
 		return err
 	}
-	n := f.Model.NumStates()
-	x := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: f.Claims}
+	n := file.Model.NumStates()
+	x := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: file.Claims}
 	var members []func()
-	for i := range f.Sets {
-		columns, write := describeColumns(w, "sets", i, f.Sets[i].columns(n))
-		x.Sets = append(x.Sets, indexSet{f.Sets[i], columns})
+	for i := range file.Sets {
+		columns, write := describeColumns(writer, "sets", i, file.Sets[i].columns(n))
+		x.Sets = append(x.Sets, indexSet{file.Sets[i], columns})
 		members = append(members, write...)
 	}
-	for i := range f.Vectors {
-		columns, write := describeColumns(w, "vectors", i, f.Vectors[i].columns(n))
-		x.Vectors = append(x.Vectors, indexVector{f.Vectors[i], columns})
+	for i := range file.Vectors {
+		columns, write := describeColumns(writer, "vectors", i, file.Vectors[i].columns(n))
+		x.Vectors = append(x.Vectors, indexVector{file.Vectors[i], columns})
 		members = append(members, write...)
 	}
 	text, err := json.MarshalIndent(x, "", "  ")
 	if err != nil {
 		return err
 	}
-	w.File(indexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
+	writer.File(indexFile, int64(len(text)), func(buffer *bufio.Writer) { _, _ = buffer.Write(text) })
 	for _, write := range members {
 		write()
 	}
-	return w.Close()
+	return writer.Close()
 }
 
 // memberName returns the name of a column in the archive.
@@ -143,156 +143,159 @@ func memberName(group string, i int, name string) string {
 }
 
 // describeColumns returns the description of the columns for the index, and the functions that write them.
-func describeColumns(w *umb.Writer, group string, i int, slots []columnSlot) (map[string]column, []func()) {
+func describeColumns(writer *umb.Writer, group string, i int, slots []columnSlot) (map[string]column, []func()) {
 	out := make(map[string]column)
 	var members []func()
 	addBits := func(name string, n int, set Bits) {
 		if set != nil {
 			out[name] = column{Type: columnBits}
-			members = append(members, func() { w.Bits(memberName(group, i, name), n, set.Has) })
+			members = append(members, func() { writer.Bits(memberName(group, i, name), n, set.Has) })
 		}
 	}
 	seen := make(map[*Values]string)
 	var last *columnSlot // the previous values column; storing the difference to it may be shorter
-	for _, s := range slots {
+	for _, slot := range slots {
 		switch {
-		case s.bits != nil:
-			addBits(s.name, s.n, *s.bits)
-		case s.ranks != nil && *s.ranks != nil:
-			out[s.name] = column{Type: columnNumbers}
-			members = append(members, func() { writeRanks(w, memberName(group, i, s.name), *s.ranks) })
-		case s.values != nil && *s.values != nil:
-			v := *s.values
+		case slot.bits != nil:
+			addBits(slot.name, slot.n, *slot.bits)
+		case slot.ranks != nil && *slot.ranks != nil:
+			out[slot.name] = column{Type: columnNumbers}
+			members = append(members, func() { writeRanks(writer, memberName(group, i, slot.name), *slot.ranks) })
+		case slot.values != nil && *slot.values != nil:
+			v := *slot.values
 			if first, ok := seen[v]; ok {
-				out[s.name] = column{Same: first}
+				out[slot.name] = column{Same: first}
 				continue
 			}
-			seen[v] = s.name
-			c, stored := v.encoding(), v
+			seen[v] = slot.name
+			encoding, stored := v.encoding(), v
 			if last != nil {
-				if d := v.differenceTo(*last.values); d != nil && d.encoding().Bytes < c.Bytes {
-					c, stored = d.encoding(), d
-					c.Above = last.name
+				if difference := v.differenceTo(*last.values); difference != nil && difference.encoding().Bytes < encoding.Bytes {
+					encoding, stored = difference.encoding(), difference
+					encoding.Above = last.name
 				}
 			}
-			last = &s
-			out[s.name] = c
-			members = append(members, func() { stored.writeColumn(w, memberName(group, i, s.name), c) })
-			addBits(s.name+"-infinite", s.n, v.Infinite)
+			last = &slot
+			out[slot.name] = encoding
+			members = append(members, func() { stored.writeColumn(writer, memberName(group, i, slot.name), encoding) })
+			addBits(slot.name+"-infinite", slot.n, v.Infinite)
 		}
 	}
 	return out, members
 }
 
 // encoding chooses the type and size of the stored values.
-func (v *Values) encoding() column {
-	if v.Fixed != nil {
+func (values *Values) encoding() column {
+	if values.Fixed != nil {
 		union := uint64(0)
-		for s, x := range v.Fixed {
-			if !v.Infinite.Has(s) {
-				union |= x
+		for s, value := range values.Fixed {
+			if !values.Infinite.Has(s) {
+				union |= value
 			}
 		}
-		return column{Type: columnFixed, Scale: v.Scale, Bytes: max(1, (bits.Len64(union)+7)/8)}
+		return column{Type: columnFixed, Scale: values.Scale, Bytes: max(1, (bits.Len64(union)+7)/8)}
 	}
-	c := column{Type: columnFraction, Bytes: 16}
-	for s := range v.Len() {
-		if x := v.Rat(s); x != nil {
-			c.Bytes = max(c.Bytes, umb.RatSize(x))
+	column := column{Type: columnFraction, Bytes: 16}
+	for s := range values.Len() {
+		if value := values.Rat(s); value != nil {
+			column.Bytes = max(column.Bytes, umb.RatSize(value))
 		}
 	}
-	return c
+	return column
 }
 
-// differenceTo returns the differences to a base column; nil if one would be negative or the scales differ.
-func (v *Values) differenceTo(base *Values) *Values {
-	if v.Fixed == nil || base.Fixed == nil || v.Scale != base.Scale || len(v.Fixed) != len(base.Fixed) {
+// differenceTo returns the differences to a base column. It returns nil if a difference is negative, or if the scales
+// differ.
+func (values *Values) differenceTo(base *Values) *Values {
+	if values.Fixed == nil || base.Fixed == nil || values.Scale != base.Scale || len(values.Fixed) != len(base.Fixed) {
 		return nil
 	}
-	difference := &Values{Scale: v.Scale, Fixed: make([]uint64, len(v.Fixed)), Infinite: v.Infinite}
-	for s, x := range v.Fixed {
+	difference := &Values{Scale: values.Scale, Fixed: make([]uint64, len(values.Fixed)), Infinite: values.Infinite}
+	for s, value := range values.Fixed {
 		switch {
-		case v.Infinite.Has(s):
-		case base.Infinite.Has(s) || x < base.Fixed[s]:
+		case values.Infinite.Has(s):
+		case base.Infinite.Has(s) || value < base.Fixed[s]:
 			return nil
 		default:
-			difference.Fixed[s] = x - base.Fixed[s]
+			difference.Fixed[s] = value - base.Fixed[s]
 		}
 	}
 	return difference
 }
 
-func (v *Values) writeColumn(w *umb.Writer, name string, c column) {
-	w.File(name, int64(c.Bytes)*int64(v.Len()), func(b *bufio.Writer) {
-		for s := range v.Len() {
-			infinite := v.Infinite.Has(s)
+// writeColumn writes a column of values in the given encoding.
+func (values *Values) writeColumn(writer *umb.Writer, name string, c column) {
+	writer.File(name, int64(c.Bytes)*int64(values.Len()), func(buffer *bufio.Writer) {
+		for s := range values.Len() {
+			infinite := values.Infinite.Has(s)
 			switch {
-			case v.Fixed != nil && infinite:
-				umb.PutUint64s(b, 0, c.Bytes)
-			case v.Fixed != nil:
-				umb.PutUint64s(b, v.Fixed[s], c.Bytes)
+			case values.Fixed != nil && infinite:
+				umb.PutUint64s(buffer, 0, c.Bytes)
+			case values.Fixed != nil:
+				umb.PutUint64s(buffer, values.Fixed[s], c.Bytes)
 			case infinite:
-				umb.PutRat(b, new(big.Rat), c.Bytes)
+				umb.PutRat(buffer, new(big.Rat), c.Bytes)
 			default:
-				umb.PutRat(b, v.Rat(s), c.Bytes)
+				umb.PutRat(buffer, values.Rat(s), c.Bytes)
 			}
 		}
 	})
 }
 
-func writeRanks(w *umb.Writer, name string, ranks []uint32) {
+// writeRanks writes each rank plus one, and 0 for None.
+func writeRanks(writer *umb.Writer, name string, ranks []uint32) {
 	size := 0
-	for _, r := range ranks {
-		size += (max(1, bits.Len32(r+1)) + 6) / 7
+	for _, rank := range ranks {
+		size += (max(1, bits.Len32(rank+1)) + 6) / 7
 	}
-	w.File(name, int64(size), func(b *bufio.Writer) {
-		for _, r := range ranks {
-			_, _ = b.Write(binary.AppendUvarint(b.AvailableBuffer(), uint64(r+1))) // None is 0
+	writer.File(name, int64(size), func(buffer *bufio.Writer) {
+		for _, rank := range ranks {
+			_, _ = buffer.Write(binary.AppendUvarint(buffer.AvailableBuffer(), uint64(rank+1))) // None is 0
 		}
 	})
 }
 
-// Statement returns what a claim says in PRISM's syntax, with the sets and vectors spelt out. A proof is about the
-// statement, whatever the claim's Property text says.
-func (f *File) Statement(c *Claim) string {
+// Statement returns the statement of a claim in PRISM's syntax, in which sets and vectors are replaced by their texts. A
+// proof is about this statement, whatever the Property of the claim says.
+func (file *File) Statement(claim *Claim) string {
 	text := ""
 	switch {
-	case c.Vector < 0:
-		text = f.setText(c.Set)
-	case c.Complement:
-		text = "1-" + f.vectorText(&f.Vectors[c.Vector])
+	case claim.Vector < 0:
+		text = file.setText(claim.Set)
+	case claim.Complement:
+		text = "1-" + file.vectorText(&file.Vectors[claim.Vector])
 	default:
-		text = f.vectorText(&f.Vectors[c.Vector])
+		text = file.vectorText(&file.Vectors[claim.Vector])
 	}
-	if f.Sets[c.Over].Kind == Init && c.Of == "" {
+	if file.Sets[claim.Over].Kind == Init && claim.Of == "" {
 		return text
 	}
-	filter := c.Of
+	filter := claim.Of
 	switch {
-	case filter == "" && c.Vector < 0:
+	case filter == "" && claim.Vector < 0:
 		filter = "forall"
 	case filter == "":
 		filter = "range"
 	}
-	return "filter(" + filter + ", " + text + ", " + f.setText(c.Over) + ")"
+	return "filter(" + filter + ", " + text + ", " + file.setText(claim.Over) + ")"
 }
 
-func (f *File) vectorText(v *Vector) string {
+func (file *File) vectorText(vector *Vector) string {
 	opt := ""
-	if f.Model.Kind == MDP {
-		opt = map[bool]string{true: "max", false: "min"}[v.Max]
+	if file.Model.Kind == MDP {
+		opt = map[bool]string{true: "max", false: "min"}[vector.Max]
 	}
-	structure := f.structureText(v.Reward)
-	switch v.Kind {
+	structure := file.structureText(vector.Reward)
+	switch vector.Kind {
 	case Objectives:
-		return v.Several.text(f)
+		return vector.Several.text(file)
 	case Until:
-		if v.Maximizer != 0 {
-			return fmt.Sprintf("P=? [ %s U %s ] of the game in which %s maximizes", f.setText(v.Left), f.setText(v.Right), f.setText(v.Maximizer))
+		if vector.Maximizer != 0 {
+			return fmt.Sprintf("P=? [ %s U %s ] of the game in which %s maximizes", file.setText(vector.Left), file.setText(vector.Right), file.setText(vector.Maximizer))
 		}
-		return fmt.Sprintf("P%s=? [ %s U %s ]", opt, f.setText(v.Left), f.setText(v.Right))
+		return fmt.Sprintf("P%s=? [ %s U %s ]", opt, file.setText(vector.Left), file.setText(vector.Right))
 	case Steps:
-		from, to := v.interval()
+		from, to := vector.interval()
 		bound := "<=" + to
 		switch {
 		case to == "":
@@ -300,66 +303,66 @@ func (f *File) vectorText(v *Vector) string {
 		case from != "0":
 			bound = "[" + from + "," + to + "]"
 		}
-		return fmt.Sprintf("P%s=? [ %s U%s %s ]", opt, f.setText(v.Left), bound, f.setText(v.Right))
+		return fmt.Sprintf("P%s=? [ %s U%s %s ]", opt, file.setText(vector.Left), bound, file.setText(vector.Right))
 	case Next:
-		return fmt.Sprintf("P%s=? [ X %s ]", opt, f.setText(v.Right))
+		return fmt.Sprintf("P%s=? [ X %s ]", opt, file.setText(vector.Right))
 	case ReachReward:
-		return fmt.Sprintf("R%s%s=? [ F %s ]", structure, opt, f.setText(v.Right))
+		return fmt.Sprintf("R%s%s=? [ F %s ]", structure, opt, file.setText(vector.Right))
 	case TotalReward:
 		return fmt.Sprintf("R%s%s=? [ C ]", structure, opt)
 	case Cumulative:
-		_, to := v.interval()
+		_, to := vector.interval()
 		return fmt.Sprintf("R%s%s=? [ C<=%s ]", structure, opt, to)
 	case Instant:
-		_, to := v.interval()
+		_, to := vector.interval()
 		return fmt.Sprintf("R%s%s=? [ I=%s ]", structure, opt, to)
 	}
 	switch {
-	case v.Paths:
-		return fmt.Sprintf("E [ %s ]", f.pathText(v.Automaton, v.Automaton.Formula))
-	case v.Kind == PathFormula:
-		return fmt.Sprintf("P%s=? [ %s ]", opt, f.pathText(v.Automaton, v.Automaton.Formula))
-	case v.Kind == CoSafe:
-		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, f.pathText(v.Automaton, v.Automaton.Formula))
-	case v.Reward < 0:
-		return fmt.Sprintf("S%s=? [ %s ]", opt, f.setText(v.Right))
+	case vector.Paths:
+		return fmt.Sprintf("E [ %s ]", file.pathText(vector.Automaton, vector.Automaton.Formula))
+	case vector.Kind == PathFormula:
+		return fmt.Sprintf("P%s=? [ %s ]", opt, file.pathText(vector.Automaton, vector.Automaton.Formula))
+	case vector.Kind == CoSafe:
+		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, file.pathText(vector.Automaton, vector.Automaton.Formula))
+	case vector.Reward < 0:
+		return fmt.Sprintf("S%s=? [ %s ]", opt, file.setText(vector.Right))
 	}
 	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)
 }
 
 // structureText returns the name of a reward structure in PRISM's syntax; "" if the vector has none.
-func (f *File) structureText(i int) string {
+func (file *File) structureText(i int) string {
 	switch {
-	case i < 0 || i >= len(f.Model.Rewards):
+	case i < 0 || i >= len(file.Model.Rewards):
 		return ""
-	case f.Model.Rewards[i].Name == "":
+	case file.Model.Rewards[i].Name == "":
 		return fmt.Sprintf("{%d}", i+1)
 	}
-	return fmt.Sprintf("{%q}", f.Model.Rewards[i].Name)
+	return fmt.Sprintf("{%q}", file.Model.Rewards[i].Name)
 }
 
-// interval returns the step or time bound; to is "" if there is no upper bound.
-func (v *Vector) interval() (from, to string) {
-	switch t := v.Timed; {
-	case t != nil && t.To == nil:
-		return t.From.RatString(), ""
-	case t != nil:
-		return t.From.RatString(), t.To.RatString()
-	case v.To < 0:
-		return strconv.Itoa(v.From), ""
+// interval returns the ends of the step or time bound. to is "" if there is no upper bound.
+func (vector *Vector) interval() (from, to string) {
+	switch timed := vector.Timed; {
+	case timed != nil && timed.To == nil:
+		return timed.From.RatString(), ""
+	case timed != nil:
+		return timed.From.RatString(), timed.To.RatString()
+	case vector.To < 0:
+		return strconv.Itoa(vector.From), ""
 	}
-	return strconv.Itoa(v.From), strconv.Itoa(v.To)
+	return strconv.Itoa(vector.From), strconv.Itoa(vector.To)
 }
 
-func (f *File) setText(i int) string {
-	set := &f.Sets[i]
+func (file *File) setText(i int) string {
+	set := &file.Sets[i]
 	join := func(op string) string {
 		text := ""
 		for k, j := range set.Sets {
 			if k > 0 {
 				text += op
 			}
-			text += f.setText(j)
+			text += file.setText(j)
 		}
 		return "(" + text + ")"
 	}
@@ -371,14 +374,14 @@ func (f *File) setText(i int) string {
 	case Init:
 		return `"init"`
 	case Not:
-		return "!" + f.setText(set.Sets[0])
+		return "!" + file.setText(set.Sets[0])
 	case And:
 		return join("&")
 	case Or:
 		return join("|")
 	case Bound:
-		text := f.vectorText(&f.Vectors[set.Vector])
-		if f.Vectors[set.Vector].Paths {
+		text := file.vectorText(&file.Vectors[set.Vector])
+		if file.Vectors[set.Vector].Paths {
 			return "(" + text + ")"
 		}
 		for k := range text {
@@ -387,13 +390,13 @@ func (f *File) setText(i int) string {
 			}
 		}
 	case ArgMin, ArgMax:
-		return "filter(" + string(set.Kind) + ", " + f.vectorText(&f.Vectors[set.Vector]) + ", " + f.setText(set.Sets[0]) + ")"
+		return "filter(" + string(set.Kind) + ", " + file.vectorText(&file.Vectors[set.Vector]) + ", " + file.setText(set.Sets[0]) + ")"
 	case ExistsUntil:
-		return "(E [ " + f.setText(set.Sets[0]) + " U " + f.setText(set.Sets[1]) + " ])"
+		return "(E [ " + file.setText(set.Sets[0]) + " U " + file.setText(set.Sets[1]) + " ])"
 	case ForallUntil:
-		return "(A [ " + f.setText(set.Sets[0]) + " U " + f.setText(set.Sets[1]) + " ])"
+		return "(A [ " + file.setText(set.Sets[0]) + " U " + file.setText(set.Sets[1]) + " ])"
 	case ExistsNext:
-		return "(E [ X " + f.setText(set.Sets[0]) + " ])"
+		return "(E [ X " + file.setText(set.Sets[0]) + " ])"
 	}
-	return "(A [ X " + f.setText(set.Sets[0]) + " ])"
+	return "(A [ X " + file.setText(set.Sets[0]) + " ])"
 }

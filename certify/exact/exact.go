@@ -27,9 +27,9 @@ type Model struct {
 }
 
 // New returns a Model. The error says which probabilities do not sum to 1.
-func New(ctx context.Context, m *certificate.Model) (*Model, error) {
-	weights, err := m.Weights(ctx)
-	return &Model{m, weights}, err
+func New(ctx context.Context, model *certificate.Model) (*Model, error) {
+	weights, err := model.Weights(ctx)
+	return &Model{model, weights}, err
 }
 
 // Some reports whether a choice has a successor for which is returns true.
@@ -39,90 +39,91 @@ func (m *Model) Some(choice int, is func(t int) bool) bool {
 }
 
 // Compare returns the sign of left(s) minus the right-hand side r + sum of p x(t) of a choice. left(s) must be finite.
-// nil rewards are 0.
-func (m *Model) Compare(left, x *certificate.Values, s, choice int, r *certificate.Rewards) int {
+// Missing rewards are 0.
+func (m *Model) Compare(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) int {
 	if x.Infinite != nil && m.Some(choice, x.Infinite.Has) {
 		return -1
 	}
-	if sign, ok := m.compareFixed(left, x, s, choice, r); ok {
+	if sign, ok := m.compareFixed(left, x, s, choice, rewards); ok {
 		return sign
 	}
-	if sign, ok := m.compareDoubles(left, x, s, choice, r); ok {
+	if sign, ok := m.compareDoubles(left, x, s, choice, rewards); ok {
 		return sign
 	}
-	return left.Rat(s).Cmp(m.rightHandSide(x, choice, r))
+	return left.Rat(s).Cmp(m.rightHandSide(x, choice, rewards))
 }
 
-// rightHandSide returns r + sum of p x(t) for a choice, where all x(t) are finite.
-func (m *Model) rightHandSide(x *certificate.Values, choice int, r *certificate.Rewards) *big.Rat {
+// rightHandSide returns r + sum of p x(t) for a choice. All x(t) must be finite.
+func (m *Model) rightHandSide(x *certificate.Values, choice int, rewards *certificate.Rewards) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
-	if r != nil {
-		sum.Set(r.Rats[r.Of[choice]])
+	if rewards != nil {
+		sum.Set(rewards.Rats[rewards.Of[choice]])
 	}
-	lo, hi := m.Row(choice)
-	for t := lo; t < hi; t++ {
-		sum.Add(sum, term.Mul(m.Numbers[m.Prob[t]], x.Rat(int(m.Target[t]))))
+	first, end := m.Row(choice)
+	for transition := first; transition < end; transition++ {
+		sum.Add(sum, term.Mul(m.Numbers[m.Prob[transition]], x.Rat(int(m.Target[transition]))))
 	}
 	return sum
 }
 
-// compareFixed is Compare for multiples of a power of two, in 128 bits. ok is false if they do not suffice.
-func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
+// compareFixed compares like Compare, for values that are multiples of a power of two, with 128-bit integers. ok is false if
+// 128 bits are too few.
+func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
 	den := m.Den[choice]
 	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || den == 0 {
 		return 0, false
 	}
 	high, low := m.Mean(m.Model, x.Fixed, choice)
-	if r != nil { // multiply both sides by the common denominator
-		k := r.Of[choice]
-		common := certificate.Common(den, r.Den[k])
+	if rewards != nil { // multiply both sides by the common denominator
+		rewardIndex := rewards.Of[choice]
+		common := certificate.Common(den, rewards.Den[rewardIndex])
 		if common == 0 {
 			return 0, false
 		}
-		over, l := bits.Mul64(r.Num[k], common/r.Den[k])
-		if x.Scale > 62 || over != 0 || bits.Len64(l)+int(x.Scale) > 126 {
+		over, leftLow := bits.Mul64(rewards.Num[rewardIndex], common/rewards.Den[rewardIndex])
+		if x.Scale > 62 || over != 0 || bits.Len64(leftLow)+int(x.Scale) > 126 {
 			return 0, false
 		}
-		h, more := bits.Mul64(low, common/den)
-		high = high*(common/den) + h // less than common
-		low, over = bits.Add64(more, l<<x.Scale, 0)
-		high, den = high+l>>(64-x.Scale)+over, common
+		leftHigh, more := bits.Mul64(low, common/den)
+		high = high*(common/den) + leftHigh // less than common
+		low, over = bits.Add64(more, leftLow<<x.Scale, 0)
+		high, den = high+leftLow>>(64-x.Scale)+over, common
 	}
-	h, l := bits.Mul64(left.Fixed[s], den)
-	return cmp.Or(cmp.Compare(h, high), cmp.Compare(l, low)), true
+	leftHigh, leftLow := bits.Mul64(left.Fixed[s], den)
+	return cmp.Or(cmp.Compare(leftHigh, high), cmp.Compare(leftLow, low)), true
 }
 
-// compareDoubles is Compare for float64 values, in 128 bits. ok is false if they do not suffice.
-func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
+// compareDoubles compares like Compare, for float64 values, with 128-bit integers. ok is false if 128 bits are too few.
+func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
 	common := m.Den[choice]
 	if x.Doubles == nil || left.Doubles == nil || common == 0 {
 		return 0, false
 	}
-	if r != nil {
-		common = certificate.Common(common, r.Den[r.Of[choice]])
+	if rewards != nil {
+		common = certificate.Common(common, rewards.Den[rewards.Of[choice]])
 	}
-	mantissa, e := splitFloat(left.Doubles[s])
-	unit := min(e, 0)
+	mantissa, exponent := splitFloat(left.Doubles[s])
+	unit := min(exponent, 0)
 	if mantissa == 0 {
 		unit = 0
 	}
-	lo, hi := m.Row(choice)
-	for _, t := range m.Target[lo:hi] {
-		if f, e := splitFloat(x.Doubles[t]); f != 0 {
-			unit = min(unit, e)
+	first, end := m.Row(choice)
+	for _, transition := range m.Target[first:end] {
+		if targetMantissa, exponent := splitFloat(x.Doubles[transition]); targetMantissa != 0 {
+			unit = min(unit, exponent)
 		}
 	}
-	var a, b uint128 // both sides times the common denominator, as multiples of 2^unit
-	fits := common != 0 && (mantissa == 0 || a.add(common, mantissa, e-unit))
-	for t := lo; t < hi && fits; t++ {
-		f, e := splitFloat(x.Doubles[m.Target[t]])
-		fits = f == 0 || b.add(m.Num[t]*(common/m.Den[choice]), f, e-unit)
+	var leftSide, rightSide uint128 // both sides times the common denominator, as multiples of 2^unit
+	fits := common != 0 && (mantissa == 0 || leftSide.add(common, mantissa, exponent-unit))
+	for transition := first; transition < end && fits; transition++ {
+		targetMantissa, exponent := splitFloat(x.Doubles[m.Target[transition]])
+		fits = targetMantissa == 0 || rightSide.add(m.Num[transition]*(common/m.Den[choice]), targetMantissa, exponent-unit)
 	}
-	if r != nil {
-		k := r.Of[choice]
-		fits = fits && b.add(r.Num[k], common/r.Den[k], -unit)
+	if rewards != nil {
+		k := rewards.Of[choice]
+		fits = fits && rightSide.add(rewards.Num[k], common/rewards.Den[k], -unit)
 	}
-	return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low)), fits
+	return cmp.Or(cmp.Compare(leftSide.high, rightSide.high), cmp.Compare(leftSide.low, rightSide.low)), fits
 }
 
 // splitFloat returns f and e with x = f 2^e and f below 2^53. x must not be negative.
@@ -138,46 +139,46 @@ func splitFloat(x float64) (f uint64, e int) {
 // uint128 is an unsigned 128-bit integer.
 type uint128 struct{ high, low uint64 }
 
-// add adds x y 2^shift, and reports whether the sum fits.
-func (n *uint128) add(x, y uint64, shift int) bool {
-	h, l := bits.Mul64(x, y)
+// add adds x * y * 2^shift to the sum, and reports whether the result fits in 128 bits.
+func (sum *uint128) add(x, y uint64, shift int) bool {
+	high, low := bits.Mul64(x, y)
 	switch {
-	case shift >= 0 && shift < 64 && h>>(63-shift) == 0:
-		h, l = h<<shift|l>>(64-shift), l<<shift
-	case h == 0 && l == 0:
+	case shift >= 0 && shift < 64 && high>>(63-shift) == 0:
+		high, low = high<<shift|low>>(64-shift), low<<shift
+	case high == 0 && low == 0:
 		return true
-	case shift >= 64 && shift < 127 && h == 0 && l>>(127-shift) == 0:
-		h, l = l<<(shift-64), 0
+	case shift >= 64 && shift < 127 && high == 0 && low>>(127-shift) == 0:
+		high, low = low<<(shift-64), 0
 	default:
 		return false
 	}
 	var carry uint64
-	n.low, carry = bits.Add64(n.low, l, 0)
-	n.high, carry = bits.Add64(n.high, h, carry)
+	sum.low, carry = bits.Add64(sum.low, low, 0)
+	sum.high, carry = bits.Add64(sum.high, high, carry)
 	return carry == 0
 }
 
 // Each calls wrong for every state, on all processors. It returns the first state for which wrong returns a message, and
 // the message. It stops early if the context ends. Each processor takes batches of whole 64-state words, so wrong may
 // add its state to a certificate.Bits without locking.
-func Each(ctx context.Context, n int, wrong func(s int) string) (first int, why string) {
+func Each(ctx context.Context, n int, wrong func(s int) string) (firstWrong int, problem string) {
 	const batch = 1 << 14
 	var next atomic.Int64
 	var mutex sync.Mutex
 	work := func() {
 		for ctx.Err() == nil {
-			lo := int(next.Add(batch)) - batch
-			for s := lo; s < min(lo+batch, n); s++ {
+			batchStart := int(next.Add(batch)) - batch
+			for s := batchStart; s < min(batchStart+batch, n); s++ {
 				if message := wrong(s); message != "" {
 					mutex.Lock()
 					defer mutex.Unlock()
-					if why == "" || s < first {
-						first, why = s, message
+					if problem == "" || s < firstWrong {
+						firstWrong, problem = s, message
 					}
 					return // workers on earlier batches continue
 				}
 			}
-			if lo >= n {
+			if batchStart >= n {
 				return
 			}
 		}
@@ -188,31 +189,31 @@ func Each(ctx context.Context, n int, wrong func(s int) string) (first int, why 
 	}
 	work()
 	workers.Wait()
-	return first, why
+	return firstWrong, problem
 }
 
-// Sum returns h + g; in a CTMC h + g/E, where E is the exit rate.
+// Sum returns h + g; in a CTMC it returns h + g/E, where E is the exit rate.
 func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
-	out := &certificate.Values{Scale: h.Scale}
+	result := &certificate.Values{Scale: h.Scale}
 	for s := 0; s < m.NumStates() && m.Exit == nil && h.Fixed != nil && g.Fixed != nil && h.Scale == g.Scale; s++ {
-		x, carry := bits.Add64(h.Fixed[s], g.Fixed[s], 0)
+		sum, carry := bits.Add64(h.Fixed[s], g.Fixed[s], 0)
 		if carry != 0 {
 			break
 		}
-		out.Fixed = append(out.Fixed, x)
+		result.Fixed = append(result.Fixed, sum)
 	}
-	if len(out.Fixed) == m.NumStates() {
-		return out
+	if len(result.Fixed) == m.NumStates() {
+		return result
 	}
-	out = &certificate.Values{}
+	result = &certificate.Values{}
 	for s := range m.NumStates() {
-		x := new(big.Rat).Set(g.Rat(s))
+		sum := new(big.Rat).Set(g.Rat(s))
 		if m.Exit != nil {
-			x.Quo(x, m.Numbers[m.Exit[s]])
+			sum.Quo(sum, m.Numbers[m.Exit[s]])
 		}
-		out.Rats = append(out.Rats, x.Add(x, h.Rat(s)))
+		result.Rats = append(result.Rats, sum.Add(sum, h.Rat(s)))
 	}
-	return out
+	return result
 }
 
 // Less reports whether a < b; nil is infinity.

@@ -15,7 +15,7 @@
 // So it accepts a path if some jump at some time leads to an accepting run.
 //
 // The pairs (s,q) are the states of a model in which q has read the path up to s; its
-// choices are those of s. The runs (s,q,d) also have the state d that the run which jumped has
+// choices are the choices of s. The runs (s,q,d) also have the state d that the run which jumped has
 // reached since. A product contains only states that are reachable from the model's states after reading them,
 // and only runs that begin with a jump. If d is not accepting and every
 // letter leads back to d, its runs are absorbing.

@@ -28,29 +28,29 @@ func (w *lasso) next(i int) int {
 	return i
 }
 
-// Agrees tests whether an automaton accepts the words that satisfy its formula. It tries all lassos over the
-// automaton's letters up to a length that bounds the work. An automaton of a co-safe formula accepts a word when it
-// reaches an accepting state.
-func Agrees(ctx context.Context, a *certificate.Automaton, coSafe bool) error {
-	words, work, weight := 1, 0, a.Formula.Size()
-	r := &wordReader{Automaton: a, visited: make([]uint32, maxLasso*len(a.Next)), mark: make([]uint32, maxLasso*len(a.Next))}
-	for size := 1; size <= maxLasso; size++ {
-		words *= len(a.Letters)
-		if work += words * size * size * weight; work > maxWork && size > 1 {
+// Agrees tests whether an automaton accepts exactly the words that satisfy its formula. It tries all lassos over the letters
+// of the automaton, up to a length that bounds the work. An automaton of a co-safe formula accepts a word when it reaches an
+// accepting state.
+func Agrees(ctx context.Context, automaton *certificate.Automaton, coSafe bool) error {
+	words, work, weight := 1, 0, automaton.Formula.Size()
+	reader := &wordReader{Automaton: automaton, visited: make([]uint32, maxLasso*len(automaton.Next)), mark: make([]uint32, maxLasso*len(automaton.Next))}
+	for length := 1; length <= maxLasso; length++ {
+		words *= len(automaton.Letters)
+		if work += words * length * length * weight; work > maxWork && length > 1 {
 			return nil
 		}
-		w := lasso{letters: make([]int, size)}
-		for k := range words {
+		word := lasso{letters: make([]int, length)}
+		for wordNumber := range words {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			for i, rest := 0, k; i < size; i, rest = i+1, rest/len(a.Letters) {
-				w.letters[i] = rest % len(a.Letters)
+			for i, rest := 0, wordNumber; i < length; i, rest = i+1, rest/len(automaton.Letters) {
+				word.letters[i] = rest % len(automaton.Letters)
 			}
-			for w.loopStart = range size {
-				says := w.evaluate(a, a.Formula)[0]
-				if accepts := r.accepts(&w, coSafe); accepts != says {
-					return fmt.Errorf("the automaton's answer to the letters %d, again and again from number %d on, is %v, its formula's is %v", w.letters, w.loopStart, accepts, says)
+			for word.loopStart = range length {
+				satisfied := word.evaluate(automaton, automaton.Formula)[0]
+				if accepts := reader.accepts(&word, coSafe); accepts != satisfied {
+					return fmt.Errorf("for the letters %d, repeated from number %d on, the automaton's answer is %v and the formula's is %v", word.letters, word.loopStart, accepts, satisfied)
 				}
 			}
 		}
@@ -76,17 +76,17 @@ const (
 )
 
 // accepts reports whether some jump leads to an accepting run; for a co-safe formula, whether the run reaches an accepting state.
-func (r *wordReader) accepts(w *lasso, coSafe bool) bool {
-	n := len(r.Next)
-	step := func(x int) int { return w.next(x/n)*n + int(r.Next[x%n][w.letters[x/n]]) }
-	r.wordNumber++
-	for x := step(0); r.visited[x] != r.wordNumber; x = step(x) {
-		r.visited[x] = r.wordNumber
-		if coSafe && r.Accepting[x%n] {
+func (reader *wordReader) accepts(w *lasso, coSafe bool) bool {
+	n := len(reader.Next)
+	step := func(x int) int { return w.next(x/n)*n + int(reader.Next[x%n][w.letters[x/n]]) }
+	reader.wordNumber++
+	for x := step(0); reader.visited[x] != reader.wordNumber; x = step(x) {
+		reader.visited[x] = reader.wordNumber
+		if coSafe && reader.Accepting[x%n] {
 			return true
 		}
-		for _, d := range r.Jumps[x%n] {
-			if r.acceptsFrom(x/n*n+int(d), step) {
+		for _, d := range reader.Jumps[x%n] {
+			if reader.acceptsFrom(x/n*n+int(d), step) {
 				return true
 			}
 		}
@@ -95,42 +95,42 @@ func (r *wordReader) accepts(w *lasso, coSafe bool) bool {
 }
 
 // acceptsFrom reports whether the deterministic run from configuration x visits accepting states infinitely often.
-func (r *wordReader) acceptsFrom(x int, step func(x int) int) bool {
+func (reader *wordReader) acceptsFrom(x int, step func(x int) int) bool {
 	var path []int
-	for ; r.mark[x]/marks != r.wordNumber; x = step(x) {
-		r.mark[x] = r.wordNumber*marks + open
+	for ; reader.mark[x]/marks != reader.wordNumber; x = step(x) {
+		reader.mark[x] = reader.wordNumber*marks + open
 		path = append(path, x)
 	}
-	verdict := r.mark[x] % marks
+	verdict := reader.mark[x] % marks
 	for k := len(path) - 1; verdict == open; k-- { // backwards through the cycle at the end of path
-		if r.Accepting[path[k]%len(r.Next)] {
+		if reader.Accepting[path[k]%len(reader.Next)] {
 			verdict = accepted
 		} else if path[k] == x {
 			verdict = rejected
 		}
 	}
 	for _, y := range path {
-		r.mark[y] = r.wordNumber*marks + verdict
+		reader.mark[y] = reader.wordNumber*marks + verdict
 	}
 	return verdict == accepted
 }
 
 // evaluate returns the positions of the lasso at which a formula holds.
-func (w *lasso) evaluate(a *certificate.Automaton, f *certificate.Formula) []bool {
+func (w *lasso) evaluate(automaton *certificate.Automaton, formula *certificate.Formula) []bool {
 	out := make([]bool, len(w.letters))
 	var x, y []bool
-	if f.X != nil {
-		x = w.evaluate(a, f.X)
+	if formula.X != nil {
+		x = w.evaluate(automaton, formula.X)
 	}
-	if f.Y != nil {
-		y = w.evaluate(a, f.Y)
+	if formula.Y != nil {
+		y = w.evaluate(automaton, formula.Y)
 	}
 	for i := range out {
-		switch f.Op {
+		switch formula.Op {
 		case "true":
 			out[i] = true
 		case "p":
-			out[i] = a.Letters[w.letters[i]]>>f.Prop&1 != 0
+			out[i] = automaton.Letters[w.letters[i]]>>formula.Prop&1 != 0
 		case "!":
 			out[i] = !x[i]
 		case "&":
@@ -151,26 +151,26 @@ func (w *lasso) evaluate(a *certificate.Automaton, f *certificate.Formula) []boo
 		}
 		return v
 	}
-	switch f.Op {
+	switch formula.Op {
 	case "F":
-		return w.evaluateUntil(not(out), x, f) // out is all false here, so not(out) is true everywhere
+		return w.evaluateUntil(not(out), x, formula) // out is all false here, so not(out) is true everywhere
 	case "G":
-		return not(w.evaluateUntil(not(out), not(x), f))
+		return not(w.evaluateUntil(not(out), not(x), formula))
 	case "U":
-		return w.evaluateUntil(x, y, f)
+		return w.evaluateUntil(x, y, formula)
 	case "R":
-		return not(w.evaluateUntil(not(x), not(y), f))
+		return not(w.evaluateUntil(not(x), not(y), formula))
 	case "W": // (x U y) or always x: not (not y until neither)
 		for i := range y {
 			x[i] = !x[i] && !y[i]
 		}
-		return not(w.evaluateUntil(not(y), x, f))
+		return not(w.evaluateUntil(not(y), x, formula))
 	}
 	return out
 }
 
 // evaluateUntil returns the positions at which x U y holds within the step bound of f.
-func (w *lasso) evaluateUntil(x, y []bool, f *certificate.Formula) []bool {
+func (w *lasso) evaluateUntil(x, y []bool, formula *certificate.Formula) []bool {
 	holds := make([]bool, len(y)) // the positions where it holds within the steps counted so far
 	stepBack := func(allowNow bool) bool {
 		next, changed := make([]bool, len(y)), false
@@ -181,15 +181,15 @@ func (w *lasso) evaluateUntil(x, y []bool, f *certificate.Formula) []bool {
 		holds = next
 		return changed
 	}
-	if f.High == nil {
+	if formula.High == nil {
 		for stepBack(true) {
 		}
 	} else {
-		for range *f.High - f.Low + 1 {
+		for range *formula.High - formula.Low + 1 {
 			stepBack(true)
 		}
 	}
-	for range f.Low {
+	for range formula.Low {
 		stepBack(false)
 	}
 	return holds

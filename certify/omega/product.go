@@ -20,71 +20,71 @@ type Product struct {
 	letter    []uint32 // the index of the letter of each state of the model
 }
 
-// Model returns the model that a vector is about. For E [...] that is the MDP whose choices are the transitions of m:
-// choice by choice, in the order of their targets.
-func Model(m *certificate.Model, v *certificate.Vector) *certificate.Model {
-	if !v.Paths {
-		return m
+// Model returns the model that a vector is about. For E [...] it is the MDP whose choices are the transitions of m, choice
+// by choice, in the order of their targets.
+func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Model {
+	if !vector.Paths {
+		return model
 	}
-	out := &certificate.Model{
-		Kind: certificate.MDP, Initial: m.Initial, First: []uint32{0}, Start: []uint32{0},
-		Prob: make([]uint32, len(m.Target)), Numbers: []*big.Rat{big.NewRat(1, 1)},
+	paths := &certificate.Model{
+		Kind: certificate.MDP, Initial: model.Initial, First: []uint32{0}, Start: []uint32{0},
+		Prob: make([]uint32, len(model.Target)), Numbers: []*big.Rat{big.NewRat(1, 1)},
 	}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
-			out.Target = append(out.Target, sortedTargets(m.Target[lo:hi])...)
+			lo, hi := model.Row(c)
+			paths.Target = append(paths.Target, sortedTargets(model.Target[lo:hi])...)
 		}
-		out.First = append(out.First, uint32(len(out.Target)))
+		paths.First = append(paths.First, uint32(len(paths.Target)))
 	}
-	for i := range out.Target {
-		out.Start = append(out.Start, uint32(i+1))
+	for i := range paths.Target {
+		paths.Start = append(paths.Start, uint32(i+1))
 	}
-	return out
+	return paths
 }
 
-// Pairs returns the product of a model with the automaton that has read the path so far. sets are the propositions.
-// The error says if the product has more states than a.Pairs.
-func Pairs(ctx context.Context, m *certificate.Model, a *certificate.Automaton, sets []certificate.Bits, coSafe bool) (*Product, error) {
+// Pairs returns the product of a model with an automaton that reads the path. sets are the states of each proposition. The
+// error reports if the product has more states than the automaton claims.
+func Pairs(ctx context.Context, model *certificate.Model, automaton *certificate.Automaton, sets []certificate.Bits, coSafe bool) (*Product, error) {
 	letterIndex := map[uint64]uint32{}
-	for i, letter := range a.Letters {
+	for i, letter := range automaton.Letters {
 		letterIndex[letter] = uint32(i)
 	}
-	letter := make([]uint32, m.NumStates())
+	letter := make([]uint32, model.NumStates())
 	starts := make([][2]uint32, len(letter))
 	for s := range letter {
-		word := uint64(0)
+		stateLetter := uint64(0)
 		for i, set := range sets {
 			if set.Has(s) {
-				word |= 1 << i
+				stateLetter |= 1 << i
 			}
 		}
-		k, ok := letterIndex[word]
+		index, ok := letterIndex[stateLetter]
 		if !ok {
 			return nil, fmt.Errorf("state %d is a letter that the automaton does not have", s)
 		}
-		letter[s] = k
-		starts[s] = [2]uint32{uint32(s), a.Next[0][k]}
+		letter[s] = index
+		starts[s] = [2]uint32{uint32(s), automaton.Next[0][index]}
 	}
-	absorbing := func(q uint32) bool { return coSafe && (a.Accepting[q] || a.Stays(q)) }
-	return multiply(ctx, m, a, letter, starts, absorbing, a.Pairs)
+	absorbing := func(q uint32) bool { return coSafe && (automaton.Accepting[q] || automaton.Stays(q)) }
+	return multiply(ctx, model, automaton, letter, starts, absorbing, automaton.Pairs)
 }
 
-// Runs returns the product of the pairs with the automaton after a jump.
+// Runs returns the product of the pairs with the accepting part of the automaton after a jump.
 func (p *Product) Runs(ctx context.Context) (*Product, error) {
 	letter := make([]uint32, len(p.Of))
 	var starts [][2]uint32
 	for i, s := range p.Of {
 		letter[i] = p.letter[s]
-		for _, d := range p.automaton.Jumps[p.Auto[i]] {
-			starts = append(starts, [2]uint32{uint32(i), d})
+		for _, jump := range p.automaton.Jumps[p.Auto[i]] {
+			starts = append(starts, [2]uint32{uint32(i), jump})
 		}
 		if len(starts) > p.automaton.Runs {
 			return nil, errSize
 		}
 	}
-	absorbing := func(d uint32) bool { return !p.automaton.Accepting[d] && p.automaton.Stays(d) }
+	absorbing := func(jump uint32) bool { return !p.automaton.Accepting[jump] && p.automaton.Stays(jump) }
 	return multiply(ctx, p.Model, p.automaton, letter, starts, absorbing, p.automaton.Runs)
 }
 
@@ -92,12 +92,12 @@ var errSize = errors.New("the product with the automaton has more states than it
 
 // multiply explores the product of a model with an automaton, from the start states on. In the automaton's states for
 // which absorbing returns true, product states get a self-loop.
-func multiply(ctx context.Context, m *certificate.Model, a *certificate.Automaton, letters []uint32, starts [][2]uint32, absorbing func(q uint32) bool, size int) (*Product, error) {
-	kind := m.Kind
+func multiply(ctx context.Context, model *certificate.Model, a *certificate.Automaton, letters []uint32, starts [][2]uint32, absorbing func(q uint32) bool, size int) (*Product, error) {
+	kind := model.Kind
 	if kind == certificate.CTMC { // the jump chain
 		kind = certificate.DTMC
 	}
-	out := &certificate.Model{Kind: kind, Start: []uint32{0}, Numbers: append(slices.Clip(m.Numbers), big.NewRat(1, 1))}
+	out := &certificate.Model{Kind: kind, Start: []uint32{0}, Numbers: append(slices.Clip(model.Numbers), big.NewRat(1, 1))}
 	p := &Product{Model: out, automaton: a, letter: letters}
 	index := map[[2]uint32]uint32{}
 	indexOf := func(x [2]uint32) uint32 {
@@ -112,7 +112,7 @@ func multiply(ctx context.Context, m *certificate.Model, a *certificate.Automato
 	for _, x := range starts {
 		indexOf(x)
 	}
-	if m.First != nil {
+	if model.First != nil {
 		out.First = []uint32{0}
 	}
 	for i := 0; i < len(p.Of); i++ { // indexOf appends to p.Of
@@ -120,26 +120,26 @@ func multiply(ctx context.Context, m *certificate.Model, a *certificate.Automato
 			return nil, ctx.Err()
 		}
 		s, q := int(p.Of[i]), p.Auto[i]
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		if absorbing(q) {
 			end = first
 			p.Choice = append(p.Choice, certificate.None)
-			out.Target, out.Prob = append(out.Target, uint32(i)), append(out.Prob, uint32(len(m.Numbers)))
+			out.Target, out.Prob = append(out.Target, uint32(i)), append(out.Prob, uint32(len(model.Numbers)))
 			out.Start = append(out.Start, uint32(len(out.Target)))
 		}
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
-			for _, to := range sortedTargets(m.Target[lo:hi]) {
+			lo, hi := model.Row(c)
+			for _, to := range sortedTargets(model.Target[lo:hi]) {
 				indexOf([2]uint32{to, a.Next[q][letters[to]]})
 			}
-			for _, to := range m.Target[lo:hi] {
+			for _, to := range model.Target[lo:hi] {
 				out.Target = append(out.Target, indexOf([2]uint32{to, a.Next[q][letters[to]]}))
 			}
 			p.Choice = append(p.Choice, uint32(c))
-			out.Prob = append(out.Prob, m.Prob[lo:hi]...)
+			out.Prob = append(out.Prob, model.Prob[lo:hi]...)
 			out.Start = append(out.Start, uint32(len(out.Target)))
 		}
-		if m.First != nil {
+		if model.First != nil {
 			out.First = append(out.First, uint32(len(p.Choice)))
 		}
 		if len(p.Of) > size || len(out.Target) >= certificate.None {
@@ -157,18 +157,18 @@ func sortedTargets(targets []uint32) []uint32 {
 	return slices.Sorted(slices.Values(targets))
 }
 
-// Earned returns the rewards of the product, given those of the model.
-func (p *Product) Earned(r *certificate.Rewards) *certificate.Rewards {
-	out := *r
-	out.Of = make([]uint32, len(p.Choice))
-	out.Rats = append(slices.Clip(r.Rats), new(big.Rat))
-	out.Num, out.Den = append(slices.Clip(r.Num), 0), append(slices.Clip(r.Den), 1)
+// Earned returns the rewards of the product, given the rewards of the model.
+func (p *Product) Earned(rewards *certificate.Rewards) *certificate.Rewards {
+	result := *rewards
+	result.Of = make([]uint32, len(p.Choice))
+	result.Rats = append(slices.Clip(rewards.Rats), new(big.Rat))
+	result.Num, result.Den = append(slices.Clip(rewards.Num), 0), append(slices.Clip(rewards.Den), 1)
 	for i, c := range p.Choice {
-		if out.Of[i] = uint32(len(r.Rats)); c != certificate.None {
-			out.Of[i] = r.Of[c]
+		if result.Of[i] = uint32(len(rewards.Rats)); c != certificate.None {
+			result.Of[i] = rewards.Of[c]
 		}
 	}
-	return &out
+	return &result
 }
 
 // Accepts reports whether a state of the automaton is accepting.
@@ -187,10 +187,10 @@ func (p *Product) Accepting() certificate.Bits {
 
 // CheckRuns checks the ranks and layers of the runs. It returns three sets of pairs: all, those with a jump to a run with a rank
 // (winning), and those with an upper bound of at least 1 (sure).
-func CheckRuns(ctx context.Context, pairs *Product, v *certificate.Vector) (all, winning, sure certificate.Bits, err error) {
+func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector) (all, winning, sure certificate.Bits, err error) {
 	n := len(pairs.Of)
 	all, winning, sure = certificate.NewBits(n), certificate.NewBits(n), certificate.NewBits(n)
-	compareToOne := v.Upper.Compare(big.NewRat(1, 1))
+	compareToOne := vector.Upper.Compare(big.NewRat(1, 1))
 	for i := range n {
 		all.Add(i)
 		if compareToOne(i) >= 0 {
@@ -201,7 +201,7 @@ func CheckRuns(ctx context.Context, pairs *Product, v *certificate.Vector) (all,
 	if err != nil || len(runs.Of) == 0 {
 		return all, winning, sure, err
 	}
-	rank, layer, accepting := v.Won, v.Layer, runs.Accepting()
+	rank, layer, accepting := vector.Won, vector.Layer, runs.Accepting()
 	for i := range runs.Of {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, nil, nil, ctx.Err()

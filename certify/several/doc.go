@@ -10,7 +10,7 @@
 //
 // A state of the product is a state of the model with, for each probability, whether its until
 // formula is undecided, was satisfied by just this state, or is closed; and with the number of
-// steps so far, as long as some reward counts them. The choices are those of the model. So every objective i
+// steps so far, as long as some reward counts them. The choices are the choices of the model. So every objective i
 // is an expected total reward f_i(σ) of the scheduler σ from the initial state, of rewards
 // r_i >= 0: 1 in the states that have just satisfied the formula, or the reward of the model's
 // choices while the steps count. G are the maximised objectives, L the minimised

@@ -38,12 +38,12 @@ type Earned func(structure int, _ certificate.Bits) *certificate.Rewards
 // Values returns the bounds that a multi-objective vector proves for the states of a model. Only the initial state gets
 // nontrivial ones. sets are the sets of the vector. Values calls lemma for each bound of a total reward that it needs;
 // lemma returns an error if the bound is not proven.
-func Values(ctx context.Context, m *certificate.Model, v *certificate.Vector, sets []certificate.Bits, earned Earned, lemma func(Lemma) error) (out [2]*certificate.Values, err error) {
-	p, err := New(ctx, m, v.Several, sets, earned)
+func Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector, sets []certificate.Bits, earned Earned, lemma func(Lemma) error) (out [2]*certificate.Values, err error) {
+	product, err := New(ctx, model, vector.Several, sets, earned)
 	if err != nil {
 		return out, err
 	}
-	lemmas, err := p.lemmas(v)
+	lemmas, err := product.lemmas(vector)
 	if err != nil {
 		return out, err
 	}
@@ -52,7 +52,7 @@ func Values(ctx context.Context, m *certificate.Model, v *certificate.Vector, se
 			return out, err
 		}
 	}
-	return p.Values(ctx, m, v)
+	return product.Values(ctx, model, vector)
 }
 
 // explorer numbers the states of the product in the order in which the search reaches them.
@@ -67,10 +67,10 @@ type explorer struct {
 // successor returns the index of the product state that is reached from a product state by a transition to t.
 func (a *explorer) successor(from productState, t uint32) uint32 {
 	to := productState{state: t, steps: min(from.steps+1, a.maxSteps)}
-	for i, o := range a.objectives {
+	for i, objective := range a.objectives {
 		status := from.status >> (2 * i) & 3
 		switch {
-		case o.Reward >= 0:
+		case objective.Reward >= 0:
 		case status == undecided && a.right[i].Has(int(t)):
 			status = satisfied
 		case status != undecided || !a.left[i].Has(int(t)):
@@ -87,66 +87,66 @@ func (a *explorer) successor(from productState, t uint32) uint32 {
 }
 
 // New builds the product. The error says if it has more states than x.States.
-func New(ctx context.Context, m *certificate.Model, x *certificate.Several, sets []certificate.Bits, earned Earned) (*Product, error) {
-	p, n := &Product{Several: x}, len(x.Objectives)
-	a := &explorer{objectives: x.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n), index: map[productState]uint32{}}
-	for i, o := range x.Objectives {
-		if a.maxSteps = max(a.maxSteps, o.Steps); o.Reward < 0 {
+func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, earned Earned) (*Product, error) {
+	product, n := &Product{Several: several}, len(several.Objectives)
+	a := &explorer{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n), index: map[productState]uint32{}}
+	for i, objective := range several.Objectives {
+		if a.maxSteps = max(a.maxSteps, objective.Steps); objective.Reward < 0 {
 			a.left[i], a.right[i], sets = sets[0], sets[1], sets[2:]
 		}
 	}
-	for s := range m.NumStates() {
-		if m.Initial.Has(s) {
+	for s := range model.NumStates() {
+		if model.Initial.Has(s) {
 			a.successor(productState{steps: -1}, uint32(s))
 		}
 	}
-	out := &certificate.Model{Kind: certificate.MDP, First: []uint32{0}, Start: []uint32{0}, Numbers: m.Numbers}
+	out := &certificate.Model{Kind: certificate.MDP, First: []uint32{0}, Start: []uint32{0}, Numbers: model.Numbers}
 	var choices []uint32
 	for i := 0; i < len(a.states); i++ { // successor appends to a.states
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		from := a.states[i]
-		first, end := m.Choices(int(from.state))
+		first, end := model.Choices(int(from.state))
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
-			for _, t := range slices.Sorted(slices.Values(m.Target[lo:hi])) { // the numbering must not depend on the order of transitions in a file
+			lo, hi := model.Row(c)
+			for _, t := range slices.Sorted(slices.Values(model.Target[lo:hi])) { // the numbering must not depend on the order of transitions in a file
 				a.successor(from, t)
 			}
-			for _, t := range m.Target[lo:hi] {
+			for _, t := range model.Target[lo:hi] {
 				out.Target = append(out.Target, a.successor(from, t))
 			}
-			choices, out.Prob, out.Start = append(choices, uint32(c)), append(out.Prob, m.Prob[lo:hi]...), append(out.Start, uint32(len(out.Target)))
+			choices, out.Prob, out.Start = append(choices, uint32(c)), append(out.Prob, model.Prob[lo:hi]...), append(out.Start, uint32(len(out.Target)))
 		}
-		p.Of, out.First = append(p.Of, from.state), append(out.First, uint32(len(choices)))
-		if len(a.states) > x.States || len(out.Target) >= certificate.None {
+		product.Of, out.First = append(product.Of, from.state), append(out.First, uint32(len(choices)))
+		if len(a.states) > several.States || len(out.Target) >= certificate.None {
 			return nil, errors.New("the product with the objectives has more states than it says")
 		}
 	}
-	p.Model = out
+	product.Model = out
 	out.Initial = certificate.NewBits(len(a.states))
 	out.Initial.Add(0)
-	p.buildRewards(a.states, choices, earned)
-	return p, nil
+	product.buildRewards(a.states, choices, earned)
+	return product, nil
 }
 
 // buildRewards sets the reward of each objective: 1 where the formula has just been satisfied, or the model's reward.
 func (p *Product) buildRewards(states []productState, choices []uint32, earned Earned) {
-	for i, o := range p.Objectives {
+	for i, objective := range p.Objectives {
 		of, rats := make([]uint32, len(choices)), []*big.Rat{new(big.Rat), big.NewRat(1, 1)}
-		var r *certificate.Rewards
-		if o.Reward >= 0 {
-			r = earned(o.Reward, nil)
-			rats = append(rats, r.Rats...)
+		var rewards *certificate.Rewards
+		if objective.Reward >= 0 {
+			rewards = earned(objective.Reward, nil)
+			rats = append(rats, rewards.Rats...)
 		}
 		for s, z := range states {
 			first, end := p.Choices(s)
 			for c := first; c < end; c++ {
 				switch {
-				case o.Reward < 0 && z.status>>(2*i)&3 == satisfied:
+				case objective.Reward < 0 && z.status>>(2*i)&3 == satisfied:
 					of[c] = 1
-				case o.Reward >= 0 && (o.Steps < 0 || z.steps < o.Steps):
-					of[c] = 2 + r.Of[choices[c]]
+				case objective.Reward >= 0 && (objective.Steps < 0 || z.steps < objective.Steps):
+					of[c] = 2 + rewards.Of[choices[c]]
 				}
 			}
 		}
@@ -159,8 +159,8 @@ func (p *Product) Sum(weight func(i int) *big.Rat) []*big.Rat {
 	out := make([]*big.Rat, len(p.Start)-1)
 	for c := range out {
 		out[c] = new(big.Rat)
-		for i, r := range p.Rewards {
-			if x := r.Rats[r.Of[c]]; x.Sign() > 0 {
+		for i, rewards := range p.Rewards {
+			if x := rewards.Rats[rewards.Of[c]]; x.Sign() > 0 {
 				out[c].Add(out[c], new(big.Rat).Mul(weight(i), x))
 			}
 		}
@@ -191,9 +191,9 @@ type Lemma struct {
 }
 
 // lemmas returns the bounds that the proof of the vector depends on.
-func (p *Product) lemmas(v *certificate.Vector) (out []Lemma, err error) {
-	if v.Lower != nil {
-		out = append(out, Lemma{p.Model, &certificate.Vector{Kind: certificate.TotalReward, Lower: v.Lower, Rank: v.Rank, Layer: v.Layer}, p.MinimisedRewards()})
+func (p *Product) lemmas(vector *certificate.Vector) (out []Lemma, err error) {
+	if vector.Lower != nil {
+		out = append(out, Lemma{p.Model, &certificate.Vector{Kind: certificate.TotalReward, Lower: vector.Lower, Rank: vector.Rank, Layer: vector.Layer}, p.MinimisedRewards()})
 	}
 	for j := range p.Parts {
 		part := &p.Parts[j]
@@ -201,12 +201,12 @@ func (p *Product) lemmas(v *certificate.Vector) (out []Lemma, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", j, err)
 		}
-		for i, o := range p.Objectives {
-			l := Lemma{chain, &certificate.Vector{Kind: certificate.TotalReward, Upper: part.Values[i]}, p.InducedRewards(i, choices)}
-			if o.Great {
-				l.Vector.Lower, l.Vector.Upper, l.Vector.Rank = l.Vector.Upper, nil, part.Ranks[i]
+		for i, objective := range p.Objectives {
+			lemma := Lemma{chain, &certificate.Vector{Kind: certificate.TotalReward, Upper: part.Values[i]}, p.InducedRewards(i, choices)}
+			if objective.Great {
+				lemma.Vector.Lower, lemma.Vector.Upper, lemma.Vector.Rank = lemma.Vector.Upper, nil, part.Ranks[i]
 			}
-			out = append(out, l)
+			out = append(out, lemma)
 		}
 	}
 	return out, nil
@@ -240,12 +240,12 @@ func (p *Product) InducedRewards(i int, choices []int) *certificate.Rewards {
 }
 
 // Values returns the bounds of the model's states that follow from the lemmas.
-func (p *Product) Values(ctx context.Context, m *certificate.Model, v *certificate.Vector) (out [2]*certificate.Values, err error) {
-	lower, upper, err := p.initialBounds(ctx, v)
+func (p *Product) Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector) (out [2]*certificate.Values, err error) {
+	lower, upper, err := p.initialBounds(ctx, vector)
 	if err != nil {
 		return out, err
 	}
-	n := m.NumStates()
+	n := model.NumStates()
 	out = [2]*certificate.Values{{Rats: make([]*big.Rat, n)}, {Rats: make([]*big.Rat, n), Infinite: certificate.NewBits(n)}}
 	for s := range n {
 		if out[0].Rats[s], out[1].Rats[s] = new(big.Rat), new(big.Rat); uint32(s) != p.Of[0] || upper == nil {
@@ -259,7 +259,7 @@ func (p *Product) Values(ctx context.Context, m *certificate.Model, v *certifica
 }
 
 // initialBounds returns the bounds in the initial state; a nil upper bound is infinity.
-func (p *Product) initialBounds(ctx context.Context, v *certificate.Vector) (lower, upper *big.Rat, err error) {
+func (p *Product) initialBounds(ctx context.Context, vector *certificate.Vector) (lower, upper *big.Rat, err error) {
 	query := p.Query()
 	achieved, reached, err := p.mixture()
 	if err != nil {
@@ -282,19 +282,19 @@ func (p *Product) initialBounds(ctx context.Context, v *certificate.Vector) (low
 	if p.Several.Weights == nil {
 		return lower, upper, nil
 	}
-	upperSum, err := p.weightedUpperBound(ctx, v)
+	upperSum, err := p.weightedUpperBound(ctx, vector)
 	if err != nil {
 		return nil, nil, err
 	}
 	weight := new(big.Rat)
-	for i, o := range p.Objectives {
+	for i, objective := range p.Objectives {
 		switch {
-		case o.Bound == nil:
+		case objective.Bound == nil:
 			weight = p.Several.Weights[i]
-		case o.Great:
-			upperSum.Sub(upperSum, new(big.Rat).Mul(p.Several.Weights[i], o.Bound))
+		case objective.Great:
+			upperSum.Sub(upperSum, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
 		default:
-			upperSum.Add(upperSum, new(big.Rat).Mul(p.Several.Weights[i], o.Bound))
+			upperSum.Add(upperSum, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
 		}
 	}
 	switch {
@@ -325,7 +325,7 @@ func (p *Product) mixture() (value *big.Rat, reached bool, err error) {
 	if shares.Cmp(big.NewRat(1, 1)) != 0 {
 		return nil, false, fmt.Errorf("the shares of the parts sum to %s", shares.RatString())
 	}
-	for i, o := range p.Objectives {
+	for i, objective := range p.Objectives {
 		sum := new(big.Rat)
 		for j := range p.Parts {
 			x := p.Parts[j].Values[i].Rat(0)
@@ -335,9 +335,9 @@ func (p *Product) mixture() (value *big.Rat, reached bool, err error) {
 			sum.Add(sum, new(big.Rat).Mul(x, p.Parts[j].Share))
 		}
 		switch {
-		case o.Bound == nil:
+		case objective.Bound == nil:
 			value = sum
-		case o.Great && sum.Cmp(o.Bound) < 0, !o.Great && sum.Cmp(o.Bound) > 0:
+		case objective.Great && sum.Cmp(objective.Bound) < 0, !objective.Great && sum.Cmp(objective.Bound) > 0:
 			return nil, false, fmt.Errorf("the parts violate the bound of objective %d", i)
 		}
 	}
@@ -345,8 +345,8 @@ func (p *Product) mixture() (value *big.Rat, reached bool, err error) {
 }
 
 // weightedUpperBound checks the conditions on y and x, and returns y - c in the initial state.
-func (p *Product) weightedUpperBound(ctx context.Context, v *certificate.Vector) (*big.Rat, error) {
-	y, x := v.Upper, v.Lower
+func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Vector) (*big.Rat, error) {
+	y, x := vector.Upper, vector.Lower
 	if y == nil || y.Infinite != nil || x != nil && x.Infinite.Has(0) {
 		return nil, errors.New("the weights have no finite upper values, or a minimised objective is infinite for all schedulers")
 	}

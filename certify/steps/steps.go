@@ -85,8 +85,8 @@ func (p *Problem) fractionArithmetic(scale uint, side int) *arithmetic[*big.Rat]
 		}
 		return new(big.Rat).SetFrac(roundToPlaces(r, scale, side), new(big.Int).Lsh(big.NewInt(1), scale))
 	}
-	a := &arithmetic[*big.Rat]{round: round, compare: (*big.Rat).Cmp}
-	a.step = func(choice int, x []*big.Rat) *big.Rat {
+	arith := &arithmetic[*big.Rat]{round: round, compare: (*big.Rat).Cmp}
+	arith.step = func(choice int, x []*big.Rat) *big.Rat {
 		sum, term := new(big.Rat), new(big.Rat)
 		if p.Rewards != nil {
 			sum.Set(p.Rewards.Rats[p.Rewards.Of[choice]])
@@ -97,25 +97,25 @@ func (p *Problem) fractionArithmetic(scale uint, side int) *arithmetic[*big.Rat]
 		}
 		return round(sum)
 	}
-	a.uniformStep = func(s int, x, mean *big.Rat) *big.Rat {
+	arith.uniformStep = func(s int, x, mean *big.Rat) *big.Rat {
 		d := new(big.Rat).Sub(mean, x)
 		return round(d.Add(d.Mul(d, p.moveProbability(s)), x))
 	}
 	unit := new(big.Int).Lsh(big.NewInt(1), p.weightPlaces)
-	a.addWeighted = func(sum *big.Rat, weight *big.Int, x *big.Rat) *big.Rat {
+	arith.addWeighted = func(sum *big.Rat, weight *big.Int, x *big.Rat) *big.Rat {
 		w := new(big.Rat).SetFrac(weight, unit)
 		return round(w.Add(w.Mul(w, x), sum))
 	}
-	return a
+	return arith
 }
 
 // fixedArithmetic computes with multiples of 2^-scale below 2^62, in 64 bits.
 func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
-	a := &arithmetic[uint64]{compare: cmp.Compare[uint64]}
-	a.round = func(r *big.Rat) uint64 { return roundToPlaces(r, scale, side).Uint64() }
+	arith := &arithmetic[uint64]{compare: cmp.Compare[uint64]}
+	arith.round = func(r *big.Rat) uint64 { return roundToPlaces(r, scale, side).Uint64() }
 	var rewards []uint64
 	for k := 0; p.Rewards != nil && k < len(p.Rewards.Rats); k++ {
-		rewards = append(rewards, a.round(p.Rewards.Rats[k]))
+		rewards = append(rewards, arith.round(p.Rewards.Rats[k]))
 	}
 	quotient := func(high, low, den uint64) uint64 {
 		k, rest := bits.Div64(high, low, den)
@@ -124,7 +124,7 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 		}
 		return k
 	}
-	a.step = func(choice int, x []uint64) uint64 {
+	arith.step = func(choice int, x []uint64) uint64 {
 		high, low := p.Mean(p.Model, x, choice)
 		k := quotient(high, low, p.Den[choice])
 		if p.Rewards != nil {
@@ -133,7 +133,7 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 		return k
 	}
 	num, den := p.moveFractions()
-	a.uniformStep = func(s int, x, mean uint64) uint64 {
+	arith.uniformStep = func(s int, x, mean uint64) uint64 {
 		a, b := num[p.Exit[s]], den[p.Exit[s]]
 		high, low := bits.Mul64(a, mean)
 		h, l := bits.Mul64(b-a, x)
@@ -141,7 +141,7 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 		return quotient(high+h+carry, low, b)
 	}
 	places := p.weightPlaces
-	a.addWeighted = func(sum uint64, weight *big.Int, x uint64) uint64 {
+	arith.addWeighted = func(sum uint64, weight *big.Int, x uint64) uint64 {
 		high, low := bits.Mul64(weight.Uint64(), x)
 		k := high<<(64-places) | low>>places
 		if side == upper && low&(1<<places-1) != 0 {
@@ -149,7 +149,7 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 		}
 		return sum + k
 	}
-	return a
+	return arith
 }
 
 // roundToPlaces returns x as a multiple of 2^-scale, rounded down for lower and up for upper.
@@ -173,15 +173,15 @@ func (p *Problem) forEachState(ctx context.Context, do func(s int)) error {
 }
 
 // finalValues returns the values at the end of the bound, from which the computation goes backwards.
-func finalValues[T any](p *Problem, a *arithmetic[T], side int) []T {
-	x, zero, one := make([]T, p.NumStates()), a.round(new(big.Rat)), a.round(one)
+func finalValues[T any](problem *Problem, arith *arithmetic[T], side int) []T {
+	x, zero, one := make([]T, problem.NumStates()), arith.round(new(big.Rat)), arith.round(one)
 	for s := range x {
 		switch x[s] = zero; {
-		case p.Vector.Kind == certificate.Instant && p.Model.Rewards[p.Vector.Reward].State != nil:
-			x[s] = a.round(p.Numbers[p.Model.Rewards[p.Vector.Reward].State[s]])
-		case p.End != nil:
-			x[s] = a.round(p.End(side, s))
-		case p.Right[side].Has(s):
+		case problem.Vector.Kind == certificate.Instant && problem.Model.Rewards[problem.Vector.Reward].State != nil:
+			x[s] = arith.round(problem.Numbers[problem.Model.Rewards[problem.Vector.Reward].State[s]])
+		case problem.End != nil:
+			x[s] = arith.round(problem.End(side, s))
+		case problem.Right[side].Has(s):
 			x[s] = one
 		}
 	}
@@ -190,30 +190,30 @@ func finalValues[T any](p *Problem, a *arithmetic[T], side int) []T {
 
 // stepBackwards computes the values of a step bound, one step at a time. In the last From steps it requires only
 // that the path stays in Left; before these, that it stays there until it reaches Right.
-func stepBackwards[T any](ctx context.Context, p *Problem, a *arithmetic[T], side int) ([]T, error) {
-	v, left, right := p.Vector, p.Left[side], p.Right[side]
-	x, zero, one := finalValues(p, a, side), a.round(new(big.Rat)), a.round(one)
-	steps, untilSteps := max(v.To, v.From), max(v.To-v.From, 0)
-	if v.Kind == certificate.Next {
+func stepBackwards[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int) ([]T, error) {
+	vector, left, right := problem.Vector, problem.Left[side], problem.Right[side]
+	x, zero, one := finalValues(problem, arith, side), arith.round(new(big.Rat)), arith.round(one)
+	steps, untilSteps := max(vector.To, vector.From), max(vector.To-vector.From, 0)
+	if vector.Kind == certificate.Next {
 		steps = 1
 	}
 	for k := 0; k < steps; k++ {
 		next, changed := make([]T, len(x)), false
-		if err := p.forEachState(ctx, func(s int) {
-			switch first, end := p.Choices(s); {
-			case v.Kind == certificate.Steps && k < untilSteps && right.Has(s):
+		if err := problem.forEachState(ctx, func(s int) {
+			switch first, end := problem.Choices(s); {
+			case vector.Kind == certificate.Steps && k < untilSteps && right.Has(s):
 				next[s] = one
-			case v.Kind == certificate.Steps && !left.Has(s):
+			case vector.Kind == certificate.Steps && !left.Has(s):
 				next[s] = zero
 			default:
-				next[s] = a.step(first, x)
+				next[s] = arith.step(first, x)
 				for i := first + 1; i < end; i++ {
-					if y := a.step(i, x); a.compare(y, next[s]) > 0 == v.Max {
+					if y := arith.step(i, x); arith.compare(y, next[s]) > 0 == vector.Max {
 						next[s] = y
 					}
 				}
 			}
-			changed = changed || a.compare(next[s], x[s]) != 0
+			changed = changed || arith.compare(next[s], x[s]) != 0
 		}); err != nil {
 			return nil, err
 		}

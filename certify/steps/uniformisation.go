@@ -45,10 +45,10 @@ func (p *Problem) moveFractions() (num, den []uint64) {
 
 // timedValues is Values for a time bound.
 func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, err error) {
-	t := p.Vector.Timed
+	timed := p.Vector.Timed
 	p.moveProbabilities = make([]*big.Rat, len(p.Numbers))
 	for _, k := range p.Exit {
-		if x := new(big.Rat).Quo(p.Numbers[k], t.Rate); p.moveProbabilities[k] == nil && x.Cmp(one) <= 0 {
+		if x := new(big.Rat).Quo(p.Numbers[k], timed.Rate); p.moveProbabilities[k] == nil && x.Cmp(one) <= 0 {
 			p.moveProbabilities[k] = x
 		}
 	}
@@ -64,26 +64,26 @@ func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, 
 			p.rewardRates, greatest = append(p.rewardRates, r), maximum(greatest, r)
 		}
 		p.Rewards = nil // they are rates here, not rewards of steps
-		greatest.Mul(greatest, maximum(one, t.To))
+		greatest.Mul(greatest, maximum(one, timed.To))
 	}
-	maxWeight := new(big.Rat).Inv(t.Rate) // the greatest weight
-	if t.To != nil {
-		maxWeight = maximum(maxWeight, t.To)
+	maxWeight := new(big.Rat).Inv(timed.Rate) // the greatest weight
+	if timed.To != nil {
+		maxWeight = maximum(maxWeight, timed.To)
 	}
 	weightBits := roundToPlaces(maximum(maxWeight, one), 0, upper).BitLen()
 	num, _ := p.moveFractions()
 	valueBits := roundToPlaces(greatest, 0, upper).BitLen() + 1
-	fixed := num != nil && int(t.Scale)+valueBits <= 62 && weightBits < 32 && !slices.Contains(p.Den, 0)
+	fixed := num != nil && int(timed.Scale)+valueBits <= 62 && weightBits < 32 && !slices.Contains(p.Den, 0)
 	if p.weightPlaces = 63 - uint(weightBits); !fixed {
-		p.weightPlaces = t.Scale + 64 + uint(weightBits)
+		p.weightPlaces = timed.Scale + 64 + uint(weightBits)
 	}
 	for side := range out {
 		out[side] = &certificate.Values{}
 		if fixed {
-			out[side].Scale = t.Scale
-			out[side].Fixed, err = timeBackwards(ctx, p, p.fixedArithmetic(t.Scale, side), side, maxFixedTransitions)
+			out[side].Scale = timed.Scale
+			out[side].Fixed, err = timeBackwards(ctx, p, p.fixedArithmetic(timed.Scale, side), side, maxFixedTransitions)
 		} else {
-			out[side].Rats, err = timeBackwards(ctx, p, p.fractionArithmetic(t.Scale, side), side, maxFractionTransitions)
+			out[side].Rats, err = timeBackwards(ctx, p, p.fractionArithmetic(timed.Scale, side), side, maxFractionTransitions)
 		}
 		if err != nil {
 			return out, err
@@ -100,52 +100,52 @@ func maximum(a, b *big.Rat) *big.Rat {
 }
 
 // timeBackwards computes the values of a time bound, from its end to its beginning.
-func timeBackwards[T any](ctx context.Context, p *Problem, a *arithmetic[T], side int, work int) ([]T, error) {
-	t, left, right := p.Vector.Timed, p.Left[side], p.Right[side]
+func timeBackwards[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int, work int) ([]T, error) {
+	timed, left, right := problem.Vector.Timed, problem.Left[side], problem.Right[side]
 	all := func(int) bool { return true }
-	switch p.Vector.Kind {
+	switch problem.Vector.Kind {
 	case certificate.Instant:
-		return transientMean(ctx, p, a, side, finalValues(p, a, side), all, t.To, work)
+		return transientMean(ctx, problem, arith, side, finalValues(problem, arith, side), all, timed.To, work)
 	case certificate.Cumulative:
-		x := make([]T, len(p.rewardRates))
-		for s, r := range p.rewardRates {
-			x[s] = a.round(r)
+		x := make([]T, len(problem.rewardRates))
+		for s, r := range problem.rewardRates {
+			x[s] = arith.round(r)
 		}
-		return transientMean(ctx, p, a, side, x, all, t.To, work)
+		return transientMean(ctx, problem, arith, side, x, all, timed.To, work)
 	}
-	x, err := finalValues(p, a, side), error(nil)
-	if t.To != nil {
-		within := new(big.Rat).Sub(t.To, t.From)
-		x, err = transientMean(ctx, p, a, side, x, func(s int) bool { return left.Has(s) && !right.Has(s) }, within, work)
+	x, err := finalValues(problem, arith, side), error(nil)
+	if timed.To != nil {
+		within := new(big.Rat).Sub(timed.To, timed.From)
+		x, err = transientMean(ctx, problem, arith, side, x, func(s int) bool { return left.Has(s) && !right.Has(s) }, within, work)
 	}
-	if err != nil || t.From.Sign() == 0 {
+	if err != nil || timed.From.Sign() == 0 {
 		return x, err
 	}
 	for s := range x {
 		if !left.Has(s) {
-			x[s] = a.round(new(big.Rat))
+			x[s] = arith.round(new(big.Rat))
 		}
 	}
-	return transientMean(ctx, p, a, side, x, left.Has, t.From, work)
+	return transientMean(ctx, problem, arith, side, x, left.Has, timed.From, work)
 }
 
 // transientMean returns the mean of x after a time in which the states of moves can move; for Cumulative, the mean of the
 // integral of x over that time.
-func transientMean[T any](ctx context.Context, p *Problem, a *arithmetic[T], side int, x []T, moves func(s int) bool, time *big.Rat, work int) ([]T, error) {
-	integral, rate := p.Vector.Kind == certificate.Cumulative, p.Vector.Timed.Rate
+func transientMean[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int, x []T, moves func(s int) bool, time *big.Rat, work int) ([]T, error) {
+	integral, rate := problem.Vector.Kind == certificate.Cumulative, problem.Vector.Timed.Rate
 	for s := range x {
-		if moves(s) && p.moveProbability(s) == nil {
+		if moves(s) && problem.moveProbability(s) == nil {
 			return nil, fmt.Errorf("state %d is left faster than at the rate %s", s, rate.RatString())
 		}
 	}
-	varying, sum, greatest := varyingStates(p, a, x, moves), slices.Clone(x), a.round(new(big.Rat))
+	varying, sum, greatest := varyingStates(problem, arith, x, moves), slices.Clone(x), arith.round(new(big.Rat))
 	for s := range x {
 		if varying[s] {
-			sum[s] = a.round(new(big.Rat))
+			sum[s] = arith.round(new(big.Rat))
 		} else if integral {
-			sum[s] = a.addWeighted(a.round(new(big.Rat)), roundToPlaces(time, p.weightPlaces, side), x[s])
+			sum[s] = arith.addWeighted(arith.round(new(big.Rat)), roundToPlaces(time, problem.weightPlaces, side), x[s])
 		}
-		if a.compare(x[s], greatest) > 0 {
+		if arith.compare(x[s], greatest) > 0 {
 			greatest = x[s]
 		}
 	}
@@ -155,32 +155,32 @@ func transientMean[T any](ctx context.Context, p *Problem, a *arithmetic[T], sid
 		}
 		return sum, nil
 	}
-	weight, cutOff, err := p.poissonWeights(ctx, time, integral)
+	weight, cutOff, err := problem.poissonWeights(ctx, time, integral)
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Target) > work/len(weight) {
-		return nil, fmt.Errorf("%d steps of %d transitions are more than the checker takes", len(weight), len(p.Target))
+	if len(problem.Target) > work/len(weight) {
+		return nil, fmt.Errorf("%d steps of %d transitions are more than the checker takes", len(weight), len(problem.Target))
 	}
 	if side == upper {
 		for s := range sum {
 			if varying[s] {
-				sum[s] = a.addWeighted(sum[s], cutOff, greatest)
+				sum[s] = arith.addWeighted(sum[s], cutOff, greatest)
 			}
 		}
 	}
 	next := slices.Clone(x)
 	for k, w := range weight {
 		changed := false
-		if err := p.forEachState(ctx, func(s int) {
+		if err := problem.forEachState(ctx, func(s int) {
 			if !varying[s] {
 				return
 			}
 			if w.Sign() > 0 {
-				sum[s] = a.addWeighted(sum[s], w, x[s])
+				sum[s] = arith.addWeighted(sum[s], w, x[s])
 			}
-			next[s] = a.uniformStep(s, x[s], a.step(s, x))
-			changed = changed || a.compare(next[s], x[s]) != 0
+			next[s] = arith.uniformStep(s, x[s], arith.step(s, x))
+			changed = changed || arith.compare(next[s], x[s]) != 0
 		}); err != nil {
 			return nil, err
 		}
@@ -189,9 +189,9 @@ func transientMean[T any](ctx context.Context, p *Problem, a *arithmetic[T], sid
 			for _, w := range weight[k+1:] {
 				remaining.Add(remaining, w)
 			}
-			return sum, p.forEachState(ctx, func(s int) {
+			return sum, problem.forEachState(ctx, func(s int) {
 				if varying[s] {
-					sum[s] = a.addWeighted(sum[s], remaining, x[s])
+					sum[s] = arith.addWeighted(sum[s], remaining, x[s])
 				}
 			})
 		}
@@ -200,24 +200,24 @@ func transientMean[T any](ctx context.Context, p *Problem, a *arithmetic[T], sid
 }
 
 // varyingStates returns the states whose value can change: those that can move and reach, through states that can move, a state with another value.
-func varyingStates[T any](p *Problem, a *arithmetic[T], x []T, moves func(s int) bool) []bool {
+func varyingStates[T any](problem *Problem, arith *arithmetic[T], x []T, moves func(s int) bool) []bool {
 	n := len(x)
 	offsets := make([]uint32, n+1) // the transitions into each state begin there
-	for _, t := range p.Target {
+	for _, t := range problem.Target {
 		offsets[t]++
 	}
 	for t, sum := 0, uint32(0); t <= n; t++ {
 		offsets[t], sum = sum, sum+offsets[t]
 	}
-	predecessors, varying := make([]uint32, len(p.Target)), make([]bool, n)
+	predecessors, varying := make([]uint32, len(problem.Target)), make([]bool, n)
 	next := slices.Clone(offsets)
 	var queue []uint32
 	for s := range n {
-		lo, hi := p.Row(s)
-		for _, t := range p.Target[lo:hi] {
+		lo, hi := problem.Row(s)
+		for _, t := range problem.Target[lo:hi] {
 			predecessors[next[t]] = uint32(s)
 			next[t]++
-			if !varying[s] && moves(s) && a.compare(x[s], x[t]) != 0 {
+			if !varying[s] && moves(s) && arith.compare(x[s], x[t]) != 0 {
 				varying[s] = true
 				queue = append(queue, uint32(s))
 			}

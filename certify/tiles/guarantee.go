@@ -48,143 +48,143 @@ type guaranteeChecker struct {
 	last   board   // with its digits in the order of the text, the first one highest
 }
 
-func (k *guaranteeChecker) run() error {
+func (checker *guaranteeChecker) run() error {
 	side := ""
 	var err error
-	if err = k.header(4, "tilecheck guarantee 1 board %dx%d max %d side %s", &k.Rows, &k.Cols, &k.Max, &side); err != nil {
+	if err = checker.header(4, "tilecheck guarantee 1 board %dx%d max %d side %s", &checker.Rows, &checker.Cols, &checker.Max, &side); err != nil {
 		return err
 	}
-	k.Guaranteed = side == "player"
-	if !k.Guaranteed && side != "spawner" {
+	checker.Guaranteed = side == "player"
+	if !checker.Guaranteed && side != "spawner" {
 		return fmt.Errorf("side %q, want player or spawner", side)
 	}
-	if k.rules, err = newRules(k.Rows, k.Cols, true); err != nil {
+	if checker.rules, err = newRules(checker.Rows, checker.Cols, true); err != nil {
 		return err
 	}
-	if k.maxExp, err = exponentOf(k.Max); err != nil {
+	if checker.maxExp, err = exponentOf(checker.Max); err != nil {
 		return err
 	}
 	for {
-		text, err := k.next()
+		text, err := checker.next()
 		if err != nil {
 			return err
 		}
 		if sum, found := strings.CutPrefix(string(text), "sum "); found {
-			if err := k.beginSum(sum); err != nil {
+			if err := checker.beginSum(sum); err != nil {
 				return err
 			}
 			continue
 		}
 		if number, found := strings.CutPrefix(string(text), "boards "); found {
-			if number != strconv.Itoa(k.Boards) {
-				return fmt.Errorf("found %.40q, want %d boards", text, k.Boards)
+			if number != strconv.Itoa(checker.Boards) {
+				return fmt.Errorf("found %.40q, want %d boards", text, checker.Boards)
 			}
-			if err := k.checkStart(); err != nil {
+			if err := checker.checkStart(); err != nil {
 				return err
 			}
-			return k.end()
+			return checker.end()
 		}
-		if err := k.checkEntry(text); err != nil {
+		if err := checker.checkEntry(text); err != nil {
 			return fmt.Errorf("%.40q: %w", text, err)
 		}
 	}
 }
 
 // beginSum begins the boards of a sum.
-func (k *guaranteeChecker) beginSum(text string) error {
+func (checker *guaranteeChecker) beginSum(text string) error {
 	sum, err := strconv.Atoi(text)
-	if err != nil || sum < 4 || sum >= k.sum {
+	if err != nil || sum < 4 || sum >= checker.sum {
 		return fmt.Errorf("sum %.20q, want one of at least 4 and below the one before", text)
 	}
-	k.sum, k.digits, k.last = sum, nil, 0
-	k.sets.begin(sum, true)
+	checker.sum, checker.digits, checker.last = sum, nil, 0
+	checker.sets.begin(sum, true)
 	return nil
 }
 
-// readBoard reads the digits of a board. Missing ones at the beginning are those of the board before.
-func (k *guaranteeChecker) readBoard(text []byte) (board, error) {
-	missing := k.cells - len(text)
-	if missing < 0 || missing > 0 && k.digits == nil {
-		return 0, fmt.Errorf("want a board of %d tiles", k.cells)
+// readBoard reads the digits of a board. Missing digits at the beginning are the same as in the previous board.
+func (checker *guaranteeChecker) readBoard(text []byte) (board, error) {
+	missing := checker.cells - len(text)
+	if missing < 0 || missing > 0 && checker.digits == nil {
+		return 0, fmt.Errorf("want a board of %d tiles", checker.cells)
 	}
-	if k.digits == nil {
-		k.digits = make([]board, k.cells)
+	if checker.digits == nil {
+		checker.digits = make([]board, checker.cells)
 	}
 	for i, c := range text {
 		exp := digit(c)
-		if exp >= k.maxExp {
-			return 0, fmt.Errorf("tile %q, want an exponent below %d", c, k.maxExp)
+		if exp >= checker.maxExp {
+			return 0, fmt.Errorf("tile %q, want an exponent below %d", c, checker.maxExp)
 		}
-		k.digits[missing+i] = exp
+		checker.digits[missing+i] = exp
 	}
 	var b, inOrder board
-	for i, exp := range k.digits {
+	for i, exp := range checker.digits {
 		b |= exp << (4 * i)
 		inOrder = inOrder<<4 | exp
 	}
-	if inOrder <= k.last {
+	if inOrder <= checker.last {
 		return 0, errors.New("want the boards of a sum in ascending order")
 	}
-	k.last = inOrder
-	if b.sum() != k.sum {
-		return 0, fmt.Errorf("the sum of the tiles is %d, want %d", b.sum(), k.sum)
+	checker.last = inOrder
+	if b.sum() != checker.sum {
+		return 0, fmt.Errorf("the sum of the tiles is %d, want %d", b.sum(), checker.sum)
 	}
 	return b, nil
 }
 
 // checkEntry checks one board and adds it to its set.
-func (k *guaranteeChecker) checkEntry(text []byte) error {
-	set := k.sets[k.sum]
+func (checker *guaranteeChecker) checkEntry(text []byte) error {
+	set := checker.sets[checker.sum]
 	if set == nil {
 		return errors.New("want the sum of the tiles before the boards")
 	}
 	move := byte(0)
-	if n := len(text); k.Guaranteed && n > 0 {
+	if n := len(text); checker.Guaranteed && n > 0 {
 		text, move = text[:n-1], text[n-1]
 	}
-	b, err := k.readBoard(text)
+	b, err := checker.readBoard(text)
 	if err != nil {
 		return err
 	}
-	if k.Guaranteed {
-		err = k.checkMove(b, move)
+	if checker.Guaranteed {
+		err = checker.checkMove(b, move)
 	} else {
-		err = k.checkAnswers(b)
+		err = checker.checkAnswers(b)
 	}
 	if err != nil {
 		return err
 	}
-	if !set.add(k.leastImage(b), 0) {
+	if !set.add(checker.leastImage(b), 0) {
 		return errors.New("the board, or a symmetric one, was there already")
 	}
-	k.Boards++
+	checker.Boards++
 	return nil
 }
 
 // checkMove checks that a move of the player stays in the set whatever tile comes, or wins.
-func (k *guaranteeChecker) checkMove(b board, move byte) error {
-	if k.rules.lines[move] == nil {
+func (checker *guaranteeChecker) checkMove(b board, move byte) error {
+	if checker.rules.lines[move] == nil {
 		return errors.New("want a move, L, R, U or D, behind the board")
 	}
-	after := k.slide(b, move)
+	after := checker.slide(b, move)
 	if after == b {
 		return errors.New("the move is not legal")
 	}
-	if after.has(k.maxExp) || k.spawns(after, k.sum, true) {
+	if after.has(checker.maxExp) || checker.spawns(after, checker.sum, true) {
 		return nil
 	}
 	return errors.New("the certificate has not all boards to which the move can lead")
 }
 
 // checkAnswers checks that after each move of the player some new tile stays in the set.
-func (k *guaranteeChecker) checkAnswers(b board) error {
+func (checker *guaranteeChecker) checkAnswers(b board) error {
 	for _, move := range []byte("LRUD") {
-		after := k.slide(b, move)
+		after := checker.slide(b, move)
 		switch {
 		case after == b:
-		case after.has(k.maxExp):
+		case after.has(checker.maxExp):
 			return fmt.Errorf("the move %c wins", move)
-		case !k.spawns(after, k.sum, false):
+		case !checker.spawns(after, checker.sum, false):
 			return fmt.Errorf("the certificate has no board to which the move %c can lead", move)
 		}
 	}
@@ -193,16 +193,16 @@ func (k *guaranteeChecker) checkAnswers(b board) error {
 
 // spawns reports whether all new tiles, or any, lead to boards of the set. For the player, a new tile that is the winning one counts as
 // if it did. sum is that of the tiles of the board.
-func (k *guaranteeChecker) spawns(after board, sum int, all bool) bool {
-	images := k.imagesOf(after)
-	for i := range k.cells {
+func (checker *guaranteeChecker) spawns(after board, sum int, all bool) bool {
+	images := checker.imagesOf(after)
+	for i := range checker.cells {
 		if after.at(i) != 0 {
 			continue
 		}
 		for exp := board(1); exp <= 2; exp++ {
-			found := k.Guaranteed && exp >= k.maxExp
-			if !found && exp < k.maxExp {
-				_, found = k.sets[sum+1<<exp].get(k.least(&images, i, exp))
+			found := checker.Guaranteed && exp >= checker.maxExp
+			if !found && exp < checker.maxExp {
+				_, found = checker.sets[sum+1<<exp].get(checker.least(&images, i, exp))
 			}
 			if found != all {
 				return found
@@ -213,23 +213,23 @@ func (k *guaranteeChecker) spawns(after board, sum int, all bool) bool {
 }
 
 // checkStart checks that all first two tiles, or some, lead to boards of the set.
-func (k *guaranteeChecker) checkStart() error {
-	for i := range k.cells {
+func (checker *guaranteeChecker) checkStart() error {
+	for i := range checker.cells {
 		for exp := board(1); exp <= 2; exp++ {
-			won := exp >= k.maxExp
+			won := exp >= checker.maxExp
 			found := won
 			if !won {
-				found = k.spawns(exp<<(4*i), 1<<exp, k.Guaranteed)
+				found = checker.spawns(exp<<(4*i), 1<<exp, checker.Guaranteed)
 			}
-			if k.Guaranteed && !found {
+			if checker.Guaranteed && !found {
 				return errors.New("the certificate has not all boards after the first two tiles")
 			}
-			if !k.Guaranteed && found && !won {
+			if !checker.Guaranteed && found && !won {
 				return nil
 			}
 		}
 	}
-	if !k.Guaranteed {
+	if !checker.Guaranteed {
 		return errors.New("the certificate has no board after the first two tiles")
 	}
 	return nil

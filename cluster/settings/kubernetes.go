@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
-// Kubernetes is what is asked of a Kubernetes cluster besides. The names are
+// Kubernetes has further settings for a Kubernetes cluster. The names are
 // checked by the functions with which its API server checks them.
 type Kubernetes struct {
 	Image       string   `json:"image,omitzero"`       // in which the staged program runs

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Settings are what is asked for; zero is the cluster's own default.
+// Settings are the requested resources; zero is the cluster's own default.
 type Settings struct {
 	Partition string   `json:"partition,omitzero"`
 	Account   string   `json:"account,omitzero"`
@@ -51,7 +51,7 @@ func (s Settings) Over(t Settings) Settings {
 	}
 }
 
-// Check returns what is wrong with settings that were not read by the functions below.
+// Check returns an error if settings that the functions below did not read are not valid.
 func (s Settings) Check() error {
 	err := cmp.Or(
 		optional(s.Partition, CheckName),

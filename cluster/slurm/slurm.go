@@ -2,8 +2,8 @@
 // job, and what there is to know comes from sbatch, squeue, scancel and scontrol.
 // Accounting is not needed.
 //
-// Source: the manual pages of Slurm 22.05; what is said there and done otherwise
-// was seen with slurm-wlm 22.05.8 of Debian 12.
+// Source: the manual pages of Slurm 22.05; differences between the pages and the programs
+// were seen with slurm-wlm 22.05.8 of Debian 12.
 package slurm
 
 import (
@@ -135,8 +135,8 @@ func (s *Slurm) Submit(ctx context.Context, r *cluster.Round) (string, error) {
 
 var number = regexp.MustCompile(`^[0-9]{1,18}$`)
 
-// passing reports whether the same may succeed later: what is wrong is not the
-// job, but that the controller, or whatever leads to it, did not answer.
+// passing reports whether the same command may succeed later, because the cause of the error is not the
+// job: the controller, or the network in between, did not answer.
 func (f *failure) passing() bool {
 	for _, words := range []string{
 		"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection reset", "Connection timed out",

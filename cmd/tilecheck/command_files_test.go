@@ -21,7 +21,7 @@ func TestEveryFileHasItsRole(t *testing.T) {
 	found := map[string]int{}
 	names := func(v *kong.Value) bool {
 		if v.Flag == nil {
-			for _, word := range []string{"model", "props", "path", "file", "table", "shard", "certificate"} {
+			for _, word := range []string{"model", "props", "path", "file", "table", "shard", "certificate", "old", "new"} {
 				if v.Name == word {
 					return true
 				}

@@ -121,6 +121,22 @@ func (testCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
+func (benchRunCmd) Help() string {
+	return "docs/bench.md has what is measured, and the fields of the results.\n\n" +
+		examples("tilecheck bench suite --tool native --tool native:exact -o results.jsonl", "tilecheck bench suite --tool prism:-explicit --cores 1 --memory 4GB")
+}
+
+// Help returns the examples in the help of the command.
+func (benchCompareCmd) Help() string {
+	return examples("tilecheck bench compare old.jsonl new.jsonl --fail-slower 10%", "tilecheck bench compare results.jsonl results.jsonl --old-tool native@old --new-tool native@new")
+}
+
+// Help returns the examples in the help of the command.
+func (benchReportCmd) Help() string {
+	return examples("tilecheck bench report results.jsonl", "tilecheck bench report results.jsonl -o results.html")
+}
+
+// Help returns the examples in the help of the command.
 func (blessCmd) Help() string {
 	return examples("tilecheck bless suite", "tilecheck bless suite --update --yes")
 }

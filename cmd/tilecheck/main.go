@@ -50,6 +50,7 @@ type cli struct {
 	LSP  lspCmd  `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
+	Bench benchCmd `cmd:"" group:"Tests of models:" help:"Measure tools on models, and compare measurements."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write computed results into properties files as RESULT comments; shows a diff first."`
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
@@ -74,6 +75,8 @@ type cli struct {
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
 	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
+
+	BenchWorker benchWorkerCmd `cmd:"" hidden:"" name:"bench-worker" help:"Answer a question of bench."`
 
 	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress; errors, warnings and notes about results stay."`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`

@@ -25,12 +25,14 @@ type checkFlags struct {
 	Fair    bool `rare:"" help:"Only fair schedulers: they make each choice of a state infinitely often that is visited infinitely often."`
 	Beliefs int  `rare:"" help:"Beliefs of a POMDP to look into at most (default: 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
+
+	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of interchangeable modules (native engine)."`
 }
 
 // numeric returns the settings of numerical computation that the flags ask for.
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 	settings, err := f.numericFlags.numeric(workers)
-	settings.Fair, settings.Reduce, settings.Beliefs = f.Fair, f.Reduce, f.Beliefs
+	settings.Fair, settings.Reduce, settings.Symmetry, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Beliefs
 	return settings, err
 }
 

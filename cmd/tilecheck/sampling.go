@@ -14,7 +14,7 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method method `help:"states (default; compare models: sim), sim: sample paths; ci, aci, apmc, sprt: as in PRISM." placeholder:"METHOD"`
+	Method method `help:"states (default; compare models: sim), sim: sample paths; ci, aci, apmc, sprt: as in PRISM; splitting: of rare events." placeholder:"METHOD"`
 }
 
 // method is the value of --method; empty if it is not given.
@@ -22,7 +22,7 @@ type method string
 
 // UnmarshalText reads a method. Versions before 0.2.0 took exact for states.
 func (m *method) UnmarshalText(text []byte) error {
-	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt"}
+	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt", "splitting"}
 	switch word := string(text); {
 	case word == "exact":
 		*m = "states"

@@ -225,25 +225,30 @@ func contractLines() map[string]int {
 		"test suite --no-cache --baseline old.jsonl":                                                  1,
 		"test empty --no-cache":                                                                       1,
 		"test suite --no-cache --shard 0/0":                                                           80,
-		"test nowhere":                                                                                1,
-		"solve --size 2 --max 8":                                                                      0,
-		"solve --size 2 --max 8 --layers":                                                             0,
-		"solve --size 2":                                                                              80,
-		"train 2x2.ntuple --size 2 --games 20 --seed 1":                                               0,
-		"train 2x2.ntuple --size 2 --games 20 --largest 3":                                            80,
-		"policy --size 2 --max 8 --board 2\x00.\x00/\x00.\x002":                                       0,
-		"policy --size 2 --max 8 --board 2\x00.\x00/\x00.\x003":                                       80,
-		"bound pref:left,up,down,right --size 2 --max 8 --certificate proof":                          0,
-		"bound --check proof":                                                                         0,
-		"certify proof":                                                                               0,
-		"bound nobody":                                                                                80,
-		"certify die.cert":                                                                            0,
-		"certify die.cert --model mdp.prism":                                                          2,
-		"certify die.prism":                                                                           80,
-		"strategies":                                                                                  0,
-		"strategies random sparse:depth=2":                                                            0,
-		"strategies nobody":                                                                           80,
-		"play random --size 2 --max 8 --games 20 --seed 1 --record games.txt":                         0,
+		"bench suite -o measured.jsonl":                                                               1,
+		"bench report results.jsonl":                                                                  0,
+		"bench report die.prism":                                                                      1,
+		"bench compare results.jsonl results.jsonl --old-tool native --new-tool native":               0,
+		"bench compare results.jsonl results.jsonl":                                                   80,
+		"test nowhere":                                                       1,
+		"solve --size 2 --max 8":                                             0,
+		"solve --size 2 --max 8 --layers":                                    0,
+		"solve --size 2":                                                     80,
+		"train 2x2.ntuple --size 2 --games 20 --seed 1":                      0,
+		"train 2x2.ntuple --size 2 --games 20 --largest 3":                   80,
+		"policy --size 2 --max 8 --board 2\x00.\x00/\x00.\x002":              0,
+		"policy --size 2 --max 8 --board 2\x00.\x00/\x00.\x003":              80,
+		"bound pref:left,up,down,right --size 2 --max 8 --certificate proof": 0,
+		"bound --check proof":                                                0,
+		"certify proof":                                                      0,
+		"bound nobody":                                                       80,
+		"certify die.cert":                                                   0,
+		"certify die.cert --model mdp.prism":                                 2,
+		"certify die.prism":                                                  80,
+		"strategies":                                                         0,
+		"strategies random sparse:depth=2":                                   0,
+		"strategies nobody":                                                  80,
+		"play random --size 2 --max 8 --games 20 --seed 1 --record games.txt": 0,
 		"play nobody":                   80,
 		"replay games.txt":              0,
 		"replay die.prism":              1,
@@ -271,6 +276,10 @@ func TestContract(t *testing.T) {
 {"type":"result","outcome":"pass","engine":"native","props":"gone.props","property":"P=? [ F x ]","value":"NaN"}
 {"type":"summary","results":1,"pass":1,"seconds":1}
 `
+	const measured = `{"format":1,"case":"a","tool":"native","repetition":1,"outcome":"right","cpu_seconds":1,"wall_seconds":1,"peak_memory_bytes":1000000}` + "\n"
+	if err := os.WriteFile("results.jsonl", []byte(measured), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile("old.jsonl", []byte(old), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"tilecheck/cluster/kubernetes/kubetest"
 	"tilecheck/internal/build"
 	"tilecheck/internal/needs"
+
+	"tilecheck/verify/bench"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
@@ -23,6 +25,9 @@ func TestMain(m *testing.M) {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
+	}
+	if len(os.Args) > 1 && os.Args[1] == bench.WorkerCommand { // bench starts its own program
+		os.Exit(process(testBuild))
 	}
 	testscript.Main(withoutTools{m}, map[string]func(){
 		"tilecheck":      func() { os.Exit(process(testBuild)) },

@@ -46,7 +46,7 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 			canShard = true
 		}
 	}
-	isTest := nameOf(kctx.Selected()) == "test" // it can report on a part without --partial
+	reportsParts := slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected())) // without --partial
 	switch {
 	case e.shard.Replaying() && !canShard:
 		return usageError("a shard is of the command %s, which shares no work", nameOf(kctx.Selected()))
@@ -54,7 +54,7 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 		return usageError("a command that shards are of cannot have --shard itself")
 	case e.shard.Replaying():
 		return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
-	case file == "" && (shardText == "" || isTest):
+	case file == "" && (shardText == "" || reportsParts):
 		return nil
 	case file == "":
 		return usageError("--shard is without --partial, want a file for what the part finds")

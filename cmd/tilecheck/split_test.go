@@ -156,7 +156,7 @@ func TestMerge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 1))
 	n, numbers := 10, []int{2, 3}
 	if needs.IsFull() {
-		n, numbers = 50, []int{2, 7, 64}
+		n, numbers = 20, []int{2, 7, 64}
 	}
 	for i, job := range splitJobs(t, rng, n) {
 		of := numbers[i%len(numbers)]

@@ -31,7 +31,7 @@ const (
 	DefaultStageRounds = 3
 )
 
-// Validate returns an error that says what is wrong with the options, nil if nothing is.
+// Validate returns an error if the options are not valid.
 func (o *StageOptions) Validate() error {
 	if err := (Options{Rules: o.Rules, Max: o.Max}).validate(); err != nil {
 		return err

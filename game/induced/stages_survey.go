@@ -9,7 +9,7 @@ import (
 
 // survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins. One cutoff for all layers of
 // equal sums of tiles loses the least probability for a number of boards. But if there can be too few boards, it leaves nothing of the late layers:
-// then the cutoff is relative to what is left of a layer. The boards found are also those in which the next stage begins.
+// then the cutoff is relative to the remaining probability of a layer. The next stage begins in the boards that are found.
 func (b *stageBuilder) survey(number int) error {
 	b.passes++
 	s := b.stages[number]
@@ -101,7 +101,7 @@ type stagePass struct {
 	*stageBuilder
 	number   int // of the stage
 	cutoff   float64
-	relative bool // whether the cutoff is relative to the probability of what is left of a layer
+	relative bool // whether the cutoff is relative to the remaining probability of a layer
 	layers   map[int][]game.Board
 	states   int
 	leftOut  bool              // whether some boards are below the cutoff

@@ -96,7 +96,7 @@ func (t *gameRunner) start() (game.Wide, error) {
 	return game.Wide{Low: t.rules.Start(t.spawns.rng)}, nil
 }
 
-// playFrom plays a game from the board b, with what is known of the game so far.
+// playFrom plays a game from the board b, with the record of the game so far.
 func (t *gameRunner) playFrom(g Game, b game.Wide, onFrame func(Frame)) (Game, error) {
 	g.Won = t.match.won(b)
 	if onFrame != nil {

@@ -68,7 +68,7 @@ func (m Match) prepare(ctx context.Context, strategies ...strategy.Strategy) err
 	return nil
 }
 
-// Validate returns an error that says what is wrong with the match, or nil.
+// Validate returns an error if the match is not valid.
 func (m Match) Validate() error {
 	if err := m.Shape.Validate(); err != nil {
 		return err

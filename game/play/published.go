@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +49,7 @@ type Document struct {
 func Documents() []Document { return []Document{Thesis(), Stanford(), DTU(), CS221(), LeesMiller()} }
 
 // Choose returns the rows of a table ("1" or "table 1") whose names match; an empty table selects the rows of all tables.
-func (d Document) Choose(table string, name *regexp.Regexp) (rows []PublishedRow, err error) {
+func (d Document) Choose(table string, name interface{ MatchString(s string) bool }) (rows []PublishedRow, err error) {
 	var all []string
 	for _, row := range d.Rows {
 		all = append(all, row.Table+": "+row.Name)

@@ -20,7 +20,7 @@ import (
 
 // stateFile keeps the finished games of one strategy in a file that only grows. A nil *stateFile keeps nothing.
 //
-// The first lines are the header. It says what is played, so that games of another experiment are not accepted. Every other line is a game,
+// The first lines are the header. It describes the experiment, so that games of another experiment are not accepted. Every other line is a game,
 // in the order in which the games were finished: index, score, moves, spawns, exponent of the largest tile, won, moves to the win, moves at
 // which a shield acted, overflow, nanoseconds, and the CRC-32C of header and line. Each line is written by one system call. So a kill damages at
 // most the last line, which is removed when the file is opened again.

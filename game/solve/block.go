@@ -26,7 +26,7 @@ const maxPalette = 16
 // appendBlock encodes a block of boards, with or without values. It leaves out the first board, which is in the index:
 //
 //	valued only: size of the palette, 1 byte, 0 for none
-//	             the values, 8 bytes each: those of the palette, or one for each board
+//	             the values, 8 bytes each: the values of the palette, or one for each board
 //	             an index into a palette of two or more values, half a byte for each board
 //	             best moves, half a byte for each board
 //	always:      difference to the board before, in the numbering, as a varint, for each board but the first

@@ -94,7 +94,7 @@ type RandomResult struct {
 
 // RandomPlay computes the results of a random player under a shield that allows near moves only. If hidden, the shield hides other moves from the
 // player and acts if there are any. Otherwise it replaces a move that is not near by the move that Near returns, and acts only then.
-// Requirements and errors are those of LeastWin.
+// It has the same requirements and errors as LeastWin.
 func (t *Table) RandomPlay(ctx context.Context, n Near, hidden bool) (*RandomResult, error) {
 	share := t.roundingShare()
 	out, err := t.solveBackwards(ctx, []float64{1, 0, 0}, func(best float64, moves []moveOption, out []float64) {

@@ -51,7 +51,7 @@ type Options struct {
 	Discount float64
 	// P2 is the probability that a new tile is a 2, otherwise it is a 4; nil means 9/10. Its denominator is at most MaxOdds.
 	P2 *big.Rat
-	// Against is who places the new tiles; the zero value is Chance. Against an opponent, the player maximises what is guaranteed.
+	// Against is who places the new tiles; the zero value is Chance. Against an opponent, the player maximises the guaranteed value.
 	Against Against
 
 	Workers int   // goroutines; 0 means one for each processor. The result does not depend on it

@@ -81,7 +81,7 @@ type Position struct {
 	Best  game.Moves // empty when the game is lost
 }
 
-// Layer returns the positions of a sum of tiles, ordered by board. The error says what is wrong with the file.
+// Layer returns the positions of a sum of tiles, ordered by board. It returns an error if the file is not valid.
 func (t *Table) Layer(sum int) ([]Position, error) {
 	r := t.index[sum]
 	if r == nil {

@@ -306,7 +306,7 @@ func (s *solver) dropUnneeded(sum int) error {
 	later := sum+4 > lastStart
 	switch {
 	case !s.singleProcess():
-		// All processes have valued the afterstates of this sum, so they do not need those of sum+2 any more.
+		// All processes have valued the afterstates of this sum, so they do not need the afterstates of sum+2 any more.
 		err = s.removeOwn(afterValuesName, sum+2)
 		if later {
 			err = errors.Join(err, s.removeOwn(valuesName, sum+4))

@@ -1,4 +1,4 @@
-// Package strategy implements strategies for 2048: those of the source documents, and a strong one for comparison.
+// Package strategy implements strategies for 2048: the strategies of the source documents, and a strong one for comparison.
 //
 // [Parse] makes a [Strategy] from a spec such as "expectimax:eval=snake,depth=adaptive"; [List] lists the families of strategies. A Strategy
 // provides a [Player], which plays games, and a [Chooser], which returns the exact probability of each move on a board. With a Chooser a

@@ -64,7 +64,7 @@ func (e *external) prepare(ctx context.Context) error {
 	return nil
 }
 
-// externalChooser returns an error: nobody knows how a program chooses.
+// externalChooser returns an error, because the choices of a program are unknown.
 type externalChooser struct{}
 
 func (externalChooser) Decide(game.Board, game.Moves, int) ([]Choice, error) {

@@ -26,7 +26,7 @@ import (
 // devices, pipes, dangling links, and the names of open files such as
 // /dev/stdout, which go to that open file even when it is a regular one.
 //
-// Errors name path and say what is wrong with it; an error of write is wrapped.
+// Errors name the path and the problem; an error of write is wrapped.
 func Write(path string, write func(io.Writer) error) error {
 	return WriteWithExitHook(path, nil, write)
 }
@@ -42,9 +42,9 @@ func WriteWithExitHook(path string, onExit func(remove func()) (done func()), wr
 }
 
 // Check reports what would keep Write from writing path, as far as that shows
-// without touching what is there: a missing directory, a name that is a
+// without changing existing files: a missing directory, a name that is a
 // directory's, no permission. It creates a file beside path and removes it, as
-// Write will, and opens neither devices nor pipes. Its errors are those of Write.
+// Write will, and opens neither devices nor pipes. It returns the same errors as Write.
 func Check(path string) error {
 	t, err := targetOf(path)
 	if err == nil && t.how == through && t.info == nil {

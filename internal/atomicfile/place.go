@@ -11,7 +11,7 @@ import (
 // Place is the file that a name leads to, there or not yet, so that names can be
 // compared: links are followed, also those that lead nowhere.
 type Place struct {
-	info fs.FileInfo // of what is there
+	info fs.FileInfo // of the existing file
 	dir  fs.FileInfo // where it will be, nil if that is not there either
 	name string      // in dir, or absolute
 	open bool
@@ -69,7 +69,7 @@ func split(path string) (dir, name string) {
 	return dir, name
 }
 
-// Same reports whether writing to one changes what is read from the other.
+// Same reports whether writing to one place changes the content of the other.
 func (p Place) Same(q Place) bool {
 	if p.info != nil && q.info != nil {
 		return os.SameFile(p.info, q.info)
@@ -89,9 +89,9 @@ func sameName(a, b string) bool {
 	return a == b
 }
 
-// Keeps reports whether what is written to the place stays there alone, so that
-// a second output would replace it: neither a terminal, /dev/null or another
-// device, nor the name of an open file, which is written to its end.
+// Keeps reports whether the place keeps the written content and nothing else, so that
+// a second output would replace it. This excludes a terminal, /dev/null and other
+// devices, and the name of an open file, to which output is appended.
 func (p Place) Keeps() bool {
 	return !p.open && (p.info == nil || p.info.Mode()&fs.ModeDevice == 0)
 }

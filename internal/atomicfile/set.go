@@ -22,7 +22,7 @@ type Set struct {
 }
 
 // Add calls write with a buffered writer and keeps what it wrote for Commit. Files that Write does not replace, such
-// as devices, are written at once. The errors are those of Write.
+// as devices, are written at once. It returns the same errors as Write.
 func (s *Set) Add(path string, write func(io.Writer) error) error {
 	t, err := targetOf(path)
 	if err == nil && t.how != replaced {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// abandoned is the age from which on a temporary file is nobody's: a process that still writes changes it.
+// abandoned is the age from which on a temporary file belongs to no process: a process that still writes changes it.
 const abandoned = time.Minute
 
 // Sweep removes the temporary files in a directory that processes left there which were killed, and returns their

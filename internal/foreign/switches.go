@@ -70,7 +70,7 @@ func isSetting(name string) bool {
 	return ok && Lookup(module) == nil
 }
 
-// Switches are those of PRISM 4.10 and of Storm 1.14, one entry for each. PRISM's have one dash or
+// Switches has one entry for each switch of PRISM 4.10 and of Storm 1.14. PRISM's have one dash or
 // two.
 //
 // Source: prism -help; Storm's settings modules.

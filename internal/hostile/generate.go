@@ -243,8 +243,8 @@ func sum(items []item, action string, at [2]int) *big.Rat {
 	return x
 }
 
-// enabled returns the distributions of a state: those of one module alone, and
-// those of two that take an action together.
+// enabled returns the distributions of a state: distributions of one module alone, and
+// distributions of two modules that take an action together.
 func (w *writer) enabled(commands [2][]command, at [2]int) [][]step {
 	var out [][]step
 	var mine [2][]command // with action "a", where both modules have it

@@ -1,6 +1,6 @@
 // Package inorder runs numbered jobs on several goroutines and delivers their
-// results in the order of the numbers, so that what is computed
-// from them does not depend on the number of goroutines.
+// results in the order of the numbers, so that a result
+// that is computed from them does not depend on the number of goroutines.
 //
 //	err := inorder.Run(ctx, inorder.Jobs[float64]{
 //		End:   1000,

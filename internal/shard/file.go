@@ -139,7 +139,7 @@ func (l *Ledger) data() (out [][]byte) {
 	return out
 }
 
-// Read reads and checks a partial file. The data of its pieces is read later, by Load. The error names the file and says what is wrong.
+// Read reads and checks a partial file. The data of its pieces is read later, by Load. The error names the file and the problem.
 func Read(name string) (*File, error) {
 	f, err := read(name)
 	if err != nil {

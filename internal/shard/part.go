@@ -44,7 +44,7 @@ func (p Part) Range(n int64) (first, end int64) {
 	return cut(i - 1), cut(i)
 }
 
-// Block returns the part's block of the numbers 0 to end-1. The blocks of the first Of parts have the given size, those of the next
+// Block returns the part's block of the numbers 0 to end-1. The blocks of the first Of parts have the given size, the blocks of the next
 // Of parts twice that size, and so on: each round of parts doubles the size.
 func (p Part) Block(size, end int64) (first, last int64) {
 	round, place := (p.Index-1)/p.Of, int64((p.Index-1)%p.Of)

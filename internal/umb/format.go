@@ -83,7 +83,7 @@ func (t *Type) Bits() uint64 {
 	return 64
 }
 
-// Number returns what is wrong with the type of a column of numbers.
+// Number returns an error if the type of a column of numbers is not supported.
 func (t *Type) Number() error {
 	switch {
 	case t == nil:

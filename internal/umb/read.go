@@ -147,7 +147,7 @@ func truncated(err error) error {
 	return err
 }
 
-// Sized returns what is wrong with the size of a column of n values.
+// Sized returns an error if the size of a column of n values is wrong.
 func (m *Member) Sized(n, each int64) error {
 	if m.Size != n*each {
 		return fmt.Errorf("found %d bytes, wanted %d: %d values of %d bytes", m.Size, n*each, n, each)

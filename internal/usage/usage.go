@@ -1,10 +1,10 @@
-// Package usage has the error of what is wrong with a command line, for whoever
+// Package usage has the error for an invalid command line, for whoever
 // finds that out.
 package usage
 
 import "fmt"
 
-// Error says what is wrong with a command line.
+// Error describes a mistake in a command line.
 type Error struct{ err error }
 
 // Errorf formats an [Error] as [fmt.Errorf] does.

@@ -25,15 +25,15 @@ type abstraction struct {
 // formula translates a path formula. Its maximal state formulas become propositions.
 func (a *abstraction) formula(expr sema.Expr) (*automata.Formula, error) {
 	path := logic.PathOf(expr)
-	formula, err := a.positive(path)
+	formula, err := a.positiveFormula(path)
 	if err == nil && path.Negated {
 		formula = automata.Unary(automata.Not, formula)
 	}
 	return formula, err
 }
 
-// positive translates a path formula that is not a negation.
-func (a *abstraction) positive(path *logic.Path) (*automata.Formula, error) {
+// positiveFormula translates a path formula that is not a negation.
+func (a *abstraction) positiveFormula(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
 		set, err := a.nested(path.Right)
 		if err != nil {
@@ -45,13 +45,13 @@ func (a *abstraction) positive(path *logic.Path) (*automata.Formula, error) {
 		return a.temporalFormula(path)
 	}
 	if binary, ok := path.X.(*sema.Binary); ok {
-		return a.binary(binary)
+		return a.binaryFormula(binary)
 	}
 	return nil, a.unsupported(path.X, "found %s, want a path formula", logic.Describe(path.X))
 }
 
-// proposition returns the formula that holds exactly in a set of states: a constant, a known proposition, the
-// negation of a known proposition, or a new proposition.
+// proposition returns a formula that holds in the states of a set and in no others. It reuses a proposition whose set is
+// equal, or negates one whose set is the complement; otherwise it adds a proposition.
 func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
 	complement := set.Complement()
 	if complement.Empty() || set.Empty() {
@@ -70,8 +70,8 @@ func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Fo
 	return automata.Atom(len(a.sets) - 1), nil
 }
 
-// binary translates a Boolean operator with two operands to a formula of package automata.
-func (a *abstraction) binary(binary *sema.Binary) (*automata.Formula, error) {
+// binaryFormula translates a Boolean operator with two operands to a formula of package automata.
+func (a *abstraction) binaryFormula(binary *sema.Binary) (*automata.Formula, error) {
 	left, err := a.formula(binary.X)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (a *abstraction) temporalFormula(path *logic.Path) (*automata.Formula, erro
 		if err != nil {
 			return nil, err
 		}
-		out = automata.Binary(twoSided(path.Op), left, right)
+		out = automata.Binary(automatonOperator(path.Op), left, right)
 	}
 	if path.Bound == nil {
 		return out, nil
@@ -134,8 +134,8 @@ func (a *abstraction) temporalFormula(path *logic.Path) (*automata.Formula, erro
 	return out, nil
 }
 
-// twoSided returns the operator W, R or U of the automata for one of the syntax.
-func twoSided(op syntax.TemporalOp) automata.Op {
+// automatonOperator returns the operator of package automata for a weak until (W), a release (R) or an until (U).
+func automatonOperator(op syntax.TemporalOp) automata.Op {
 	switch op {
 	case syntax.WeakUntil:
 		return automata.WeakUntil

@@ -91,34 +91,35 @@ func (c *Checker) answer(ctx context.Context, property *Property, verdict *resul
 		return c.multiObjective(ctx, property, verdict)
 	}
 	err := c.enclose(ctx, property, verdict)
-	if why, ok := errors.AsType[*explicit.RangeError](err); ok {
-		return c.outOfRange(ctx, why, property, verdict)
+	if rangeErr, ok := errors.AsType[*explicit.RangeError](err); ok {
+		return c.outOfRange(ctx, rangeErr, property, verdict)
 	}
 	return err
 }
 
 // searchBeliefs evaluates a property of a partially observable model. Beliefs are fractions, even if the value has bounds only.
 func (c *Checker) searchBeliefs(ctx context.Context, property *Property, verdict *result.Verdict) error {
-	m, err := c.fractions(ctx)
+	model, err := c.fractions(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := c.attempt(ctx, m, precision{exact: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, property)
-	return c.write(out, verdict, err)
+	out, err := c.attempt(ctx, model, precision{exact: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, property)
+	return c.writeOutcome(out, verdict, err)
 }
 
 // exactOnly evaluates a property with fractions only.
 func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *result.Verdict) error {
-	m, err := c.fractions(ctx)
+	model, err := c.fractions(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := c.fractionsOrQuotient(ctx, m, property, verdict, quotientWork)
-	return c.write(out, verdict, err)
+	out, err := c.fractionsOrQuotient(ctx, model, property, verdict, quotientWork)
+	return c.writeOutcome(out, verdict, err)
 }
 
-// fractionsOrQuotient evaluates a property with fractions. If that takes more than maxWork operations, and the bisimulation
-// quotient has at most half as many states, it evaluates the property on the quotient instead.
+// fractionsOrQuotient evaluates a property with fractions, in at most maxWork operations. If these are too few, it evaluates
+// the property on the bisimulation quotient if this has at most half as many states, and otherwise on the model without a
+// limit.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	numStates := m.space.Model().NumStates()
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
@@ -148,69 +149,69 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 // outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent, as why says.
 func (c *Checker) outOfRange(ctx context.Context, why error, property *Property, verdict *result.Verdict) error {
 	out, err := c.tryFractions(ctx, property, anyFractions)
-	if errors.As(err, new(*unavailable)) {
+	if errors.As(err, new(*unavailableError)) {
 		return fmt.Errorf("%w%w", why, err)
 	}
-	return c.write(out, verdict, err)
+	return c.writeOutcome(out, verdict, err)
 }
 
-// multiObjective evaluates multi(...): with fractions if the model is small, otherwise with bounds, which it narrows, and
-// with fractions if bounds leave the property undecided or are too wide.
+// multiObjective evaluates multi(...). A small model is evaluated with fractions. A large one is evaluated with bounds, and
+// then with fractions if the bounds leave the property undecided or are too wide.
 func (c *Checker) multiObjective(ctx context.Context, property *Property, verdict *result.Verdict) error {
 	if c.bounds.space.Model().NumStates() <= smallMulti {
 		out, err := c.tryFractions(ctx, property, cheapFractions)
-		if !errors.As(err, new(*unavailable)) && !errors.Is(err, solve.ErrWork) {
-			return c.write(out, verdict, err)
+		if !errors.As(err, new(*unavailableError)) && !errors.Is(err, solve.ErrWork) {
+			return c.writeOutcome(out, verdict, err)
 		}
 	}
 	bounds := precision{epsilon: c.opts.epsilon()}
-	m := c.bounds
-	best, err := c.attempt(ctx, m, bounds, property)
+	model := c.bounds
+	best, err := c.attempt(ctx, model, bounds, property)
 	if errors.Is(err, errNeedsFractions) { // compute bounds from the exact model
-		m, err = c.fractions(ctx)
+		model, err = c.fractions(ctx)
 		if err != nil {
 			return err
 		}
-		best, err = c.attempt(ctx, m, bounds, property)
+		best, err = c.attempt(ctx, model, bounds, property)
 	}
 	if err == nil {
-		best = c.narrow(ctx, m, property, best)
+		best = c.narrow(ctx, model, property, best)
 	}
-	isUndecided := errors.As(err, new(*undecided))
+	isUndecided := errors.As(err, new(*undecidedError))
 	isTooWide := err == nil && best.width > bounds.epsilon
 	if isUndecided || isTooWide {
 		exact, exactErr := c.tryFractions(ctx, property, cheapFractions)
 		switch {
 		case exactErr == nil:
-			return c.write(exact, verdict, nil)
+			return c.writeOutcome(exact, verdict, nil)
 		case ctx.Err() != nil:
 			return exactErr
 		}
 	}
-	return c.write(best, verdict, err)
+	return c.writeOutcome(best, verdict, err)
 }
 
-// enclose evaluates a property with bounds. If these leave the property undecided, it tries the narrowest bounds, and then
-// fractions. If the bounds of a value are too wide, it narrows them, and then tries fractions.
+// enclose evaluates a property with bounds. If the bounds leave a Boolean property undecided, it computes the narrowest
+// possible bounds, and then fractions. If the bounds of a value are too wide, it computes narrower ones, and then fractions.
 func (c *Checker) enclose(ctx context.Context, property *Property, verdict *result.Verdict) error {
 	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, property)
-	if errors.As(err, new(*untimed)) { // exact step bounds take fewer operations: they square matrices
+	if errors.As(err, new(*stepBoundError)) { // with fractions, many steps take few operations, because matrices are squared
 		exact, exactErr := c.tryFractions(ctx, property, anyFractions)
 		switch {
 		case exactErr == nil:
-			return c.write(exact, verdict, nil)
+			return c.writeOutcome(exact, verdict, nil)
 		case ctx.Err() != nil:
 			return exactErr
 		}
 	}
-	isUndecided := errors.As(err, new(*undecided))
+	isUndecided := errors.As(err, new(*undecidedError))
 	if err != nil && !isUndecided || c.opts.Accuracy == result.Estimated {
-		return c.write(best, verdict, err)
+		return c.writeOutcome(best, verdict, err)
 	}
 	if isUndecided {
 		best, err = c.attempt(ctx, c.bounds, narrowestBounds, property)
-		if errors.As(err, new(*undecided)) {
-			return c.decide(ctx, err, property, verdict)
+		if errors.As(err, new(*undecidedError)) {
+			return c.decideByFractions(ctx, err, property, verdict)
 		}
 		if err != nil {
 			return err
@@ -223,57 +224,57 @@ func (c *Checker) enclose(ctx context.Context, property *Property, verdict *resu
 			best = exact
 		}
 	}
-	return c.write(best, verdict, nil)
+	return c.writeOutcome(best, verdict, nil)
 }
 
-// decide evaluates with fractions a property that the narrowest bounds leave undecided. If there are no fractions, it returns
+// decideByFractions evaluates with fractions a property that the narrowest bounds leave undecided. If there are no fractions, it returns
 // undecidedErr.
-func (c *Checker) decide(ctx context.Context, undecidedErr error, property *Property, verdict *result.Verdict) error {
+func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, property *Property, verdict *result.Verdict) error {
 	out, err := c.tryFractions(ctx, property, anyFractions)
 	switch {
-	case errors.As(err, new(*inexact)) || errors.As(err, new(*untimed)):
+	case errors.As(err, new(*inexactError)) || errors.As(err, new(*stepBoundError)):
 		return undecidedErr
-	case errors.As(err, new(*unavailable)):
+	case errors.As(err, new(*unavailableError)):
 		return fmt.Errorf("%w%w", undecidedErr, err)
 	}
-	return c.write(out, verdict, err)
+	return c.writeOutcome(out, verdict, err)
 }
 
-// narrow evaluates a property again with smaller epsilons until its bounds are narrow enough, and returns the best outcome. A
-// smaller epsilon helps because the widths of a model's components add up.
+// narrow evaluates a property again with smaller and smaller epsilons, until the bounds are narrow enough, and returns the
+// outcome with the narrowest bounds. The first epsilon may be too large because the widths of a model's components add up.
 func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
 	wantedWidth := c.opts.epsilon()
 	bounds := precision{epsilon: wantedWidth}
 	for best.width > wantedWidth && bounds.epsilon > leastEpsilon && !best.gaveUp {
 		bounds.epsilon = max(bounds.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
-		again, err := c.attempt(ctx, m, bounds, property)
-		if err != nil || !(again.width < best.width) {
+		narrower, err := c.attempt(ctx, m, bounds, property)
+		if err != nil || !(narrower.width < best.width) {
 			break // float64 numbers give no narrower bounds
 		}
-		best = again
+		best = narrower
 	}
 	return best
 }
 
-// unavailable says why there are no fractions. Its text continues another error's.
-type unavailable struct{ why error }
+// unavailableError says why there are no fractions. Its text continues another error's.
+type unavailableError struct{ why error }
 
-func (u *unavailable) Error() string { return u.why.Error() }
+func (u *unavailableError) Error() string { return u.why.Error() }
 
-func (u *unavailable) Unwrap() error { return u.why }
+func (u *unavailableError) Unwrap() error { return u.why }
 
-// tryFractions evaluates a property with fractions, and with bounds if a value has no fraction. The error is *unavailable for a
-// large model, unless its space has fractions already and the work is not limited.
-func (c *Checker) tryFractions(ctx context.Context, property *Property, how precision) (*outcome, error) {
+// tryFractions evaluates a property with fractions. A value that has no fraction gets bounds. The error is *unavailable if
+// the model is too large, unless its space already has fractions and the work is not limited.
+func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted precision) (*outcome, error) {
 	// The answer must not depend on whether another property had the fractions built.
-	if m := c.bounds.space.Model(); m.NumStates() > c.opts.exactStates() && (!m.Exact() || how.maxWork > 0) {
-		return nil, &unavailable{fmt.Errorf("; %d states are too many to try fractions", m.NumStates())}
+	if model := c.bounds.space.Model(); model.NumStates() > c.opts.exactStates() && (!model.Exact() || wanted.maxWork > 0) {
+		return nil, &unavailableError{fmt.Errorf("; %d states are too many to try fractions", model.NumStates())}
 	}
-	m, err := c.fractions(ctx)
+	model, err := c.fractions(ctx)
 	if err != nil {
-		return nil, &unavailable{fmt.Errorf(", and there are no fractions: %w", err)}
+		return nil, &unavailableError{fmt.Errorf(", and there are no fractions: %w", err)}
 	}
-	return c.attempt(ctx, m, how, property)
+	return c.attempt(ctx, model, wanted, property)
 }
 
 // fractions returns the model with fractions as weights, which it builds in the first call.
@@ -281,14 +282,14 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.exactModel != nil {
 		return c.exactModel, nil
 	}
-	normalise := c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP
-	if normalise && c.bounds.space.Normalised() { // it has fractions, read from files
+	needsNormalising := c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP
+	if needsNormalising && c.bounds.space.Normalised() { // its fractions were read from files
 		return c.bounds, nil
 	}
 	if c.bounds.space.Closed() {
-		return nil, &inexact{msg: "the states were read or restricted without fractions"}
+		return nil, &inexactError{msg: "the states were read or restricted without fractions"}
 	}
-	space, err := c.bounds.space.Fractions(ctx, explicit.Options{Workers: c.opts.Workers, Normalise: normalise})
+	space, err := c.bounds.space.Fractions(ctx, explicit.Options{Workers: c.opts.Workers, Normalise: needsNormalising})
 	if err != nil {
 		return nil, err
 	}

@@ -29,32 +29,32 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 		if err != nil {
 			return result.Value{}, nil, err
 		}
-		return e.rangeOf(formula.Operand, set)
+		return e.rangeOfValues(formula.Operand, set)
 	}
 	if sema.Stateless(expr) { // errors in other states do not matter
-		v, bound, err := e.plainProperty(expr)
-		return v, bound, e.withPosition(err)
+		value, bound, err := e.plainProperty(expr)
+		return value, bound, e.withPosition(err)
 	}
 	sameInAllStates := formula.Kind == logic.Filter && !formula.Prints()
 	switch {
 	case expr.Type() == sema.Bool:
-		return e.verdict(expr, initial)
+		return e.booleanAnswer(expr, initial)
 	case expr.Type() != sema.Int && expr.Type() != sema.Double:
 		return result.Value{}, nil, e.unsupported(expr, "found %s, which has no value of its own", logic.Describe(expr))
 	case initial.Count() > 1 && !sameInAllStates:
-		return e.rangeOf(expr, initial)
+		return e.rangeOfValues(expr, initial)
 	}
 	values, err := e.numbers(expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	e.weaken(values.acc)
+	e.weaken(values.accuracy)
 	n := values.at(int(e.space.Model().Initial[0]))
 	e.width = relativeWidth(n)
 	if e.accuracy == result.Float || e.accuracy == result.Estimated {
-		return value(n, expr.Type()), nil, nil
+		return resultValue(n, expr.Type()), nil, nil
 	}
-	return value(n, expr.Type()), &result.Interval{Lo: n.lo, Hi: n.hi}, nil
+	return resultValue(n, expr.Type()), &result.Interval{Lo: n.lo, Hi: n.hi}, nil
 }
 
 // plainProperty evaluates an expression over the variables in the initial states.
@@ -74,29 +74,29 @@ func (e *evaluation) plainProperty(expr sema.Expr) (result.Value, *result.Interv
 	return e.plainAnswer(expr.Type(), values)
 }
 
-// plainAnswer combines the values of an expression in the initial states: whether all Booleans are true, the only
-// number, or the range of several numbers.
+// plainAnswer combines the values of an expression in the initial states. For Booleans the result is true if all are true.
+// For numbers it is the number, or the range from the least to the greatest number if there are several initial states.
 func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (result.Value, *result.Interval, error) {
 	if exprType == sema.Bool {
-		all := true
+		allTrue := true
 		for _, enclosed := range values {
-			all = all && enclosed.Bool
+			allTrue = allTrue && enclosed.Bool
 		}
-		return result.Value{Kind: result.Boolean, Bool: all}, nil, nil
+		return result.Value{Kind: result.Boolean, Bool: allTrue}, nil, nil
 	}
-	least, most := plainNumber(values[0]), plainNumber(values[0])
+	least, greatest := plainNumber(values[0]), plainNumber(values[0])
 	for _, enclosed := range values[1:] {
 		least = extremum(true, least, plainNumber(enclosed))
-		most = extremum(false, most, plainNumber(enclosed))
+		greatest = extremum(false, greatest, plainNumber(enclosed))
 	}
-	out := value(least, exprType)
+	out := resultValue(least, exprType)
 	if len(values) > 1 {
-		out = result.Value{Kind: result.Range, Num: out.Num, Hi: value(most, exprType).Num}
+		out = result.Value{Kind: result.Range, Num: out.Num, Hi: resultValue(greatest, exprType).Num}
 	}
 	if e.accuracy == result.Float {
 		return out, nil, nil
 	}
-	return out, &result.Interval{Lo: least.lo, Hi: most.hi}, nil
+	return out, &result.Interval{Lo: least.lo, Hi: greatest.hi}, nil
 }
 
 // plainNumber returns the value of an expression over the variables as a number.
@@ -110,8 +110,8 @@ func plainNumber(enclosed sema.Enclosed) number {
 	return number{lo: enclosed.Lo, hi: enclosed.Hi}
 }
 
-// verdict evaluates a Boolean property: whether it holds in all initial states.
-func (e *evaluation) verdict(expr sema.Expr, initial *sparse.Set) (result.Value, *result.Interval, error) {
+// booleanAnswer evaluates a Boolean property. It is true if it holds in all initial states.
+func (e *evaluation) booleanAnswer(expr sema.Expr, initial *sparse.Set) (result.Value, *result.Interval, error) {
 	truth, err := e.truth(expr)
 	if err != nil {
 		return result.Value{}, nil, err
@@ -122,39 +122,40 @@ func (e *evaluation) verdict(expr sema.Expr, initial *sparse.Set) (result.Value,
 	case initial.Minus(truth.yes).Empty():
 		return result.Value{Kind: result.Boolean, Bool: true}, nil, nil
 	}
-	return result.Value{}, nil, &undecided{expr.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
+	return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of a value contain the number that it is compared with"}
 }
 
-// rangeOf evaluates a numeric formula over some states, and returns the range of
+// rangeOfValues evaluates a numeric formula over some states, and returns the range of
 // its values.
-func (e *evaluation) rangeOf(expr sema.Expr, set *sparse.Set) (result.Value, *result.Interval, error) {
+func (e *evaluation) rangeOfValues(expr sema.Expr, set *sparse.Set) (result.Value, *result.Interval, error) {
 	values, err := e.numbersIn(set, expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	e.weaken(values.acc)
+	e.weaken(values.accuracy)
 	least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
-	most := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
-	e.width = max(relativeWidth(least), relativeWidth(most))
-	out := result.Value{Kind: result.Range, Num: value(least, expr.Type()).Num, Hi: value(most, expr.Type()).Num}
-	return out, &result.Interval{Lo: least.lo, Hi: most.hi}, nil
+	greatest := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
+	e.width = max(relativeWidth(least), relativeWidth(greatest))
+	out := result.Value{Kind: result.Range, Num: resultValue(least, expr.Type()).Num, Hi: resultValue(greatest, expr.Type()).Num}
+	return out, &result.Interval{Lo: least.lo, Hi: greatest.hi}, nil
 }
 
-// value returns a number in the form of verdicts: its fraction with the nearest float64 number or, without a
-// fraction, a number between its bounds with few decimal digits.
-func value(x number, exprType sema.Type) result.Value {
-	out := result.Value{Kind: result.Number, Num: shortest(x.lo, x.hi), Rat: x.rat}
+// resultValue converts a number to the value of a verdict: the fraction and the nearest float64 number or, without a fraction, a
+// number with few decimal digits that lies between the bounds.
+func resultValue(n number, exprType sema.Type) result.Value {
+	out := result.Value{Kind: result.Number, Num: shortestDecimal(n.lo, n.hi), Rat: n.rat}
 	if exprType == sema.Int {
 		out.Kind = result.Integer
 	}
-	if x.rat != nil {
-		out.Num, _ = x.rat.Float64()
+	if n.rat != nil {
+		out.Num, _ = n.rat.Float64()
 	}
 	return out
 }
 
-// shortest returns a number between two bounds that has the fewest decimal digits when rounded from the middle.
-func shortest(lower, upper float64) float64 {
+// shortestDecimal rounds the middle of two bounds to as few decimal digits as possible, so that the result still lies between the
+// bounds.
+func shortestDecimal(lower, upper float64) float64 {
 	switch {
 	case !(lower < upper) || math.IsInf(upper, 1) && !math.IsInf(lower, -1):
 		return lower

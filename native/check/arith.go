@@ -12,10 +12,10 @@ import (
 // arithmetic, rounded outwards).
 
 // neg returns -x.
-func (x number) neg() number {
-	out := number{lo: -x.hi, hi: -x.lo, above: x.below, below: x.above}
-	if x.rat != nil {
-		out.rat = new(big.Rat).Neg(x.rat)
+func (value number) neg() number {
+	out := number{lo: -value.hi, hi: -value.lo, above: value.below, below: value.above}
+	if value.rat != nil {
+		out.rat = new(big.Rat).Neg(value.rat)
 	}
 	return out
 }
@@ -32,19 +32,19 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 		return binary(syntax.OpAdd, left, right.neg())
 	}
 	if left.infinite() || right.infinite() || left.isNaN() || right.isNaN() {
-		return special(operator, left, right)
+		return applySpecial(operator, left, right)
 	}
 	switch operator {
 	case syntax.OpAdd:
-		lower, _ := sum(left.lo, right.lo)
-		_, upper := sum(left.hi, right.hi)
+		lower, _ := sumBounds(left.lo, right.lo)
+		_, upper := sumBounds(left.hi, right.hi)
 		return number{lo: lower, hi: upper, above: left.above || right.above, below: left.below || right.below}, true
 	case syntax.OpMul:
-		return hull(left, right, product), true
+		return hull(left, right, productBounds), true
 	case syntax.OpDiv:
 		return divide(left, right)
 	case syntax.OpPow:
-		return raise(left, right)
+		return powerOf(left, right)
 	}
 	return number{}, false
 }
@@ -53,7 +53,7 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 // divisor is 0 and the sign of the dividend is known.
 func divide(left, right number) (out number, ok bool) {
 	if right.lo > 0 || right.hi < 0 {
-		return hull(left, right, divided), true
+		return hull(left, right, quotientBounds), true
 	}
 	if right.isPoint() && (left.isPoint() || left.lo > 0 || left.hi < 0) {
 		return point(left.lo / right.lo), true
@@ -61,24 +61,24 @@ func divide(left, right number) (out number, ok bool) {
 	return number{}, false
 }
 
-// raise returns a power of finite numbers. ok is false if the exponent is not a small natural number, unless both numbers
+// powerOf returns a power of finite numbers. ok is false if the exponent is not a small natural number, unless both numbers
 // are points.
-func raise(base, exponent number) (out number, ok bool) {
+func powerOf(base, exponent number) (out number, ok bool) {
 	isNatural := exponent.isPoint() && exponent.lo == math.Trunc(exponent.lo) && exponent.lo >= 0
 	if isNatural && exponent.lo <= maxPower {
 		return power(base, int(exponent.lo)), true
 	}
 	if base.isPoint() && exponent.isPoint() {
-		return about(sema.Pow(base.lo, exponent.lo)), true
+		return withMargin(sema.Pow(base.lo, exponent.lo)), true
 	}
 	return number{}, false
 }
 
-// special applies an operator to operands of which one is infinite or not a number. ok is false if the result is
+// applySpecial applies an operator to two operands, at least one of which is infinite or NaN. ok is false if the result is
 // unknown.
-func special(operator syntax.Op, left, right number) (out number, ok bool) {
+func applySpecial(operator syntax.Op, left, right number) (out number, ok bool) {
 	if left.isPoint() && right.isPoint() {
-		return specialPoints(operator, left.lo, right.lo)
+		return applySpecialPoints(operator, left.lo, right.lo)
 	}
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN()), operator != syntax.OpPow
@@ -97,8 +97,8 @@ func special(operator syntax.Op, left, right number) (out number, ok bool) {
 	return number{}, false
 }
 
-// specialPoints is special for operands that are points.
-func specialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
+// applySpecialPoints is special for operands that are points.
+func applySpecialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
 	switch operator {
 	case syntax.OpAdd:
 		return point(left + right), true
@@ -130,7 +130,7 @@ const maxPower = 1000
 func power(value number, n int) number {
 	out := point(1)
 	for range n {
-		out = hull(out, value, product)
+		out = hull(out, value, productBounds)
 	}
 	if n%2 == 0 {
 		out.lo = max(out.lo, 0)
@@ -138,9 +138,9 @@ func power(value number, n int) number {
 	return out
 }
 
-// about returns bounds around the result of a library function. They are much wider than the rounding error of
+// withMargin returns bounds around the result of a library function. They are much wider than the rounding error of
 // such functions.
-func about(value float64) number {
+func withMargin(value float64) number {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		return point(value)
 	}
@@ -148,7 +148,7 @@ func about(value float64) number {
 	return number{lo: value - margin, hi: value + margin}
 }
 
-// rational applies an operator to fractions. The result is nil if it is not a fraction, or would be too large.
+// rational applies an operator to two fractions. It returns nil if the result is not a fraction, or would be too large.
 func rational(operator syntax.Op, left, right *big.Rat) *big.Rat {
 	switch operator {
 	case syntax.OpAdd:
@@ -173,17 +173,17 @@ func rational(operator syntax.Op, left, right *big.Rat) *big.Rat {
 	return nil
 }
 
-// sum returns the float64 numbers next to left + right: the greatest below and the smallest above, which are equal if the
+// sumBounds returns the float64 numbers next to left + right: the greatest below and the smallest above, which are equal if the
 // result is a float64 number. It computes the rounding error by Knuth's two-sum.
-func sum(left, right float64) (lower, upper float64) {
+func sumBounds(left, right float64) (lower, upper float64) {
 	rounded := left + right
 	yPart := rounded - left
 	err := (left - (rounded - yPart)) + (right - yPart)
 	return neighbours(rounded, err)
 }
 
-// product returns the float64 numbers next to left * right, like sum.
-func product(left, right float64) (lower, upper float64) {
+// productBounds returns the float64 numbers next to left * right, like sum.
+func productBounds(left, right float64) (lower, upper float64) {
 	rounded := left * right
 	if math.Abs(rounded) < faintest && left != 0 && right != 0 {
 		return neighbours(rounded, math.NaN())
@@ -191,8 +191,8 @@ func product(left, right float64) (lower, upper float64) {
 	return neighbours(rounded, math.FMA(left, right, -rounded))
 }
 
-// divided returns the float64 numbers next to left / right, like sum.
-func divided(left, right float64) (lower, upper float64) {
+// quotientBounds returns the float64 numbers next to left / right, like sum.
+func quotientBounds(left, right float64) (lower, upper float64) {
 	rounded := left / right
 	if math.Abs(rounded) < faintest && left != 0 || math.Abs(left) < faintest && left != 0 {
 		return neighbours(rounded, math.NaN())
@@ -203,9 +203,9 @@ func divided(left, right float64) (lower, upper float64) {
 // faintest is the least magnitude of a result whose rounding error is a float64 number.
 const faintest = 0x1p-900
 
-// neighbours returns bounds of a number that was rounded to a float64 number. err has the sign of the number minus
-// the rounded one, or is NaN if that is unknown. If rounded is infinite, the number may be finite and greater than
-// all float64 numbers.
+// neighbours returns bounds of a real number that was rounded to a float64 number. The sign of err is the sign of the real
+// number minus the rounded one; err is NaN if the sign is unknown. If rounded is infinite, the real number may be finite and
+// greater than all float64 numbers.
 func neighbours(rounded, err float64) (lower, upper float64) {
 	lower, upper = rounded, rounded
 	if !(err >= 0) || math.IsInf(rounded, 1) {
@@ -217,9 +217,10 @@ func neighbours(rounded, err float64) (lower, upper float64) {
 	return lower, upper
 }
 
-// hull returns bounds of function(x, y), for a function that is monotonic in each operand, from the values at the ends of
-// the operands' bounds. It ignores ends at which the function is NaN: they are infinite, and the operands are finite.
-func hull(left, right number, function func(value, y float64) (lower, upper float64)) number {
+// hull returns bounds of function(x, y), where x and y lie between the bounds of left and right. The function must be
+// monotonic in each operand, so its extrema are at the ends of the bounds. hull ignores ends at which the function is NaN,
+// because they are infinite and the operands are finite.
+func hull(left, right number, function func(x, y float64) (lower, upper float64)) number {
 	bounds := number{lo: math.Inf(1), hi: math.Inf(-1)}
 	for _, leftEnd := range []float64{left.lo, left.hi} {
 		for _, rightEnd := range []float64{right.lo, right.hi} {
@@ -234,8 +235,8 @@ func hull(left, right number, function func(value, y float64) (lower, upper floa
 	return bounds
 }
 
-// order returns the sign of left - right; ok is false if it is unknown because bounds overlap.
-func order(left, right number) (cmp int, ok bool) {
+// order returns the sign of left - right. ok is false if the bounds overlap, so that the sign is unknown.
+func order(left, right number) (sign int, ok bool) {
 	switch {
 	case left.rat != nil && right.rat != nil:
 		return left.rat.Cmp(right.rat), true
@@ -249,17 +250,17 @@ func order(left, right number) (cmp int, ok bool) {
 	return 0, false
 }
 
-// compare reports whether a comparison of two numbers holds; ok is false if the bounds do not decide. As in PRISM,
-// NaN equals NaN.
+// compare reports whether a comparison of two numbers holds. ok is false if the bounds do not decide it. As in PRISM, NaN
+// equals NaN.
 func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	if left.isNaN() || right.isNaN() {
 		bothNaN := left.isNaN() && right.isNaN()
 		return operator == syntax.OpEq && bothNaN || operator == syntax.OpNe && !bothNaN, true
 	}
-	haveFractions := left.rat != nil && right.rat != nil
+	bothFractions := left.rat != nil && right.rat != nil
 	atMost, atLeast := left.hi <= right.lo, left.lo >= right.hi
 	switch { // bounds with a common end decide some comparisons, although the order is unknown
-	case haveFractions:
+	case bothFractions:
 	case atMost && (operator == syntax.OpLe || operator == syntax.OpGt):
 		return operator == syntax.OpLe, true
 	case atLeast && (operator == syntax.OpGe || operator == syntax.OpLt):
@@ -272,12 +273,12 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	return sema.Holds(operator, sign), true
 }
 
-// call applies a built-in function; ok is false if the bounds are too wide. If all operands are known exactly, it
-// evaluates the function as in a model.
-func call(function *sema.Call, args []number) (number, bool, error) {
-	applied, ok := apply(function.Func, args)
+// call applies a built-in function. ok is false if the bounds of the operands are too wide. If the operands have no proper
+// bounds but exact values, it evaluates the function as in a model.
+func call(function *sema.Call, args []number) (out number, ok bool, err error) {
+	out, ok = apply(function.Func, args)
 	if ok {
-		return applied, true, nil
+		return out, true, nil
 	}
 	constantCall := &sema.Call{Base: function.Base, Func: function.Func}
 	for i, argument := range args {
@@ -300,21 +301,21 @@ func call(function *sema.Call, args []number) (number, bool, error) {
 
 // apply applies a function that is monotonic in its operands, so that it can be applied to bounds: a minimum, a
 // maximum or a rounding. ok is false for other functions, and if bounds are rounded to different integers.
-func apply(f sema.Func, args []number) (number, bool) {
-	switch left := args[0]; f {
+func apply(function sema.Func, args []number) (number, bool) {
+	switch out := args[0]; function {
 	case sema.FuncMin, sema.FuncMax:
-		for _, right := range args[1:] {
-			left = extremum(f == sema.FuncMin, left, right)
+		for _, argument := range args[1:] {
+			out = extremum(function == sema.FuncMin, out, argument)
 		}
-		return left, true
+		return out, true
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
-		return integer(left, f.Round)
+		return applyRounding(out, function.Round)
 	}
 	return number{}, false
 }
 
-// extremum returns the minimum (if least) or the maximum of two numbers. If their bounds overlap, the result has
-// bounds too.
+// extremum returns the minimum of two numbers if least is true, and otherwise their maximum. If their bounds overlap, the
+// result has bounds too.
 func extremum(least bool, left, right number) number {
 	if sign, ok := order(left, right); ok {
 		if (sign <= 0) == least {
@@ -334,10 +335,10 @@ func extremum(least bool, left, right number) number {
 	return out
 }
 
-// integer applies a monotonic function whose results are integers, such as floor. ok is false if the results at
-// the two ends of the bounds differ.
-func integer(value number, f func(float64) float64) (number, bool) {
-	lower, upper := f(value.lo), f(value.hi)
+// applyRounding applies a monotonic function with integer results, such as floor. ok is false if the results at the two ends of
+// the bounds differ.
+func applyRounding(value number, function func(float64) float64) (number, bool) {
+	lower, upper := function(value.lo), function(value.hi)
 	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}

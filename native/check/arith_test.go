@@ -153,7 +153,7 @@ func TestShortest(t *testing.T) {
 		{0.25, 0.25, 0.25},
 		{1, math.Inf(1), 1},
 	} {
-		if got := shortest(tt.lo, tt.hi); got != tt.want {
+		if got := shortestDecimal(tt.lo, tt.hi); got != tt.want {
 			t.Errorf("[%v, %v]: %v, want %v", tt.lo, tt.hi, got, tt.want)
 		}
 	}

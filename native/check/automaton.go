@@ -47,7 +47,7 @@ func (a *Automaton) Write(w io.Writer) error {
 	return e.Encode(a)
 }
 
-// Automaton evaluates a property of a partially observable model as Check does. It also returns
+// Automaton evaluates a property of a partially observable model like Check. It also returns
 // a strategy that attains the bound that is worse for the player: the lower bound of a maximum,
 // the upper bound of a minimum. The error says why there is no strategy.
 func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
@@ -56,14 +56,14 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	if verdict.Err != nil {
 		return nil, verdict, verdict.Err
 	}
-	found := c.lastBeliefs
-	if c.bounds.space.Program().Type != syntax.POMDP || found == nil || found.strategy == nil || len(found.strategy.Nodes) == 0 {
-		return nil, verdict, noScheduler(property, property.X, "found no single choice of strategies to make, want P or R with F or U from one state")
+	search := c.lastBeliefs
+	if c.bounds.space.Program().Type != syntax.POMDP || search == nil || search.strategy == nil || len(search.strategy.Nodes) == 0 {
+		return nil, verdict, noScheduler(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
 	}
-	return c.automaton(property, found), verdict, nil
+	return c.automaton(property, search), verdict, nil
 }
 
-// automaton returns the strategy of a belief search with the names of observations and actions.
+// automaton converts the strategy that a belief search found to an automaton, with the names of observations and actions.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 	program, observations := c.exactModel.space.Program(), c.exactModel.observations
 	result := &Automaton{Property: property.Text, States: search.chain}
@@ -75,14 +75,14 @@ func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 		firstState[observations.ByState[s]] = s
 	}
 	for _, node := range search.strategy.Nodes {
-		named := AutomatonNode{Observation: observations.Texts[node.Observation], Any: node.Action == belief.Any, Next: []AutomatonBranch{}}
-		if !named.Any {
-			named.Action = actionName(c.exactModel.space, firstState[node.Observation], node.Action)
+		converted := AutomatonNode{Observation: observations.Texts[node.Observation], Any: node.Action == belief.Any, Next: []AutomatonBranch{}}
+		if !converted.Any {
+			converted.Action = actionName(c.exactModel.space, firstState[node.Observation], node.Action)
 		}
 		for _, next := range node.Next {
-			named.Next = append(named.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
+			converted.Next = append(converted.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
 		}
-		result.Nodes = append(result.Nodes, named)
+		result.Nodes = append(result.Nodes, converted)
 	}
 	return result
 }

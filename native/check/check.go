@@ -94,7 +94,7 @@ func newModel(space *explicit.Space) *model {
 	return &model{space: space, graph: sparse.NewGraph(space.Model()), rewards: map[int]*sparse.Reward{}}
 }
 
-// reward returns the reward structure with an index, which it evaluates in the first call.
+// reward returns the reward structure with an index. It evaluates the structure in the first call.
 func (m *model) reward(index int) (*sparse.Reward, error) {
 	if reward := m.rewards[index]; reward != nil {
 		return reward, nil
@@ -110,8 +110,8 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 // Reward returns the reward structure with an index.
 func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
 
-// New returns a checker of a space that was built from a model. If the space is not exact, an exact one is built when it is
-// needed.
+// New returns a checker of a space that was built from a model. If the weights of the space are not exact, the checker
+// builds an exact space when it needs one.
 func New(m *compile.Model, space *explicit.Space, opts Options) *Checker {
 	c := &Checker{compiled: m, opts: opts}
 	if space.Model().Exact() && !space.Normalised() {
@@ -127,10 +127,10 @@ func New(m *compile.Model, space *explicit.Space, opts Options) *Checker {
 // and Engine.
 func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
-	m := c.bounds.space.Model()
+	model := c.bounds.space.Model()
 	verdict := result.Verdict{
 		Property: property.Text, Name: property.Name, Method: "states", Resolution: c.resolution(property.X),
-		States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
+		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
 	}
 	verdict.Warnings = append(verdict.Warnings, c.bounds.space.Warnings()...)
 	if err := c.answer(ctx, property, &verdict); err != nil {
@@ -146,10 +146,10 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 
 // resolution returns how the outermost operator of a property resolves nondeterminism.
 func (c *Checker) resolution(expr sema.Expr) result.Resolution {
-	switch m := c.bounds.space.Model(); {
+	switch model := c.bounds.space.Model(); {
 	case c.bounds.space.Overlaps() > 0:
 		return result.Uniform
-	case m.Kind != sparse.MDP || m.NumChoices() == m.NumStates():
+	case model.Kind != sparse.MDP || model.NumChoices() == model.NumStates():
 		return result.NoNondet
 	}
 	if formula := logic.WithoutFilters(expr); formula.Measure() {

@@ -17,7 +17,7 @@ import (
 // conditional returns the minimal or maximal probability of a path formula over the paths that satisfy a condition. In an
 // MDP the schedulers are those that give the condition a positive probability.
 func (e *evaluation) conditional(path *logic.Path, dir solve.Direction) (*numbers, error) {
-	if err := e.unconditional(path.X); err != nil {
+	if err := e.checkConditionSupported(path.X); err != nil {
 		return nil, err
 	}
 	objective := path.Left
@@ -34,8 +34,8 @@ func (e *evaluation) conditional(path *logic.Path, dir solve.Direction) (*number
 	return e.complement(values), nil
 }
 
-// unconditional returns an error if conditions are not supported for the model or the schedulers.
-func (e *evaluation) unconditional(expr sema.Expr) error {
+// checkConditionSupported returns an error if conditions are not supported for the model or the schedulers.
+func (e *evaluation) checkConditionSupported(expr sema.Expr) error {
 	found := logic.Describe(expr)
 	switch {
 	case e.fair():
@@ -62,8 +62,9 @@ func (e *evaluation) impossible(expr sema.Expr, s int) error {
 	return e.refuse(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
-// conditionalInChain returns the probability p/(p+q) in a Markov chain, where p is the probability that the path satisfies the
-// formula and the condition, and q that it satisfies the condition only.
+// conditionalInChain returns the conditional probability of a formula in a Markov chain. It is p/(p+q), where p is the
+// probability that a path satisfies both the formula and the condition, and q is the probability that it satisfies the
+// condition but not the formula.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
 	p, err := e.path(logic.PathOf(both(formula, condition)), solve.Max)
 	if err != nil {
@@ -73,7 +74,7 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 	if err != nil {
 		return nil, err
 	}
-	out := newNumbers(len(p.lo), max(p.acc, q.acc))
+	out := newNumbers(len(p.lo), max(p.accuracy, q.accuracy))
 	if e.exact {
 		out.rat = make([]*big.Rat, len(p.lo))
 	}
@@ -87,28 +88,29 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 		case right.hi == 0:
 			out.put(s, fraction(big.NewRat(1, 1)))
 		default:
-			out.put(s, share(left, right))
+			out.put(s, conditionalProbability(left, right))
 		}
 	}
 	return out, nil
 }
 
-// share returns x/(x+y), for numbers that are not negative. It increases with x, and decreases with y.
-func share(x, y number) number {
+// conditionalProbability returns bounds of x/(x+y) for numbers that are not negative. The quotient increases with x and decreases with y, so
+// its bounds are attained at the ends of theirs.
+func conditionalProbability(x, y number) number {
 	if x.rat != nil && y.rat != nil {
 		return fraction(new(big.Rat).Quo(x.rat, new(big.Rat).Add(x.rat, y.rat)))
 	}
-	out := number{lo: 0, hi: 1, above: true, below: true} // both have a positive probability
-	least := func(x, y float64) number {
+	out := number{lo: 0, hi: 1, above: true, below: true} // neither x nor y is certainly 0
+	divide := func(x, y float64) number {
 		total, _ := binary(syntax.OpAdd, point(x), point(y))
 		value, _ := binary(syntax.OpDiv, point(x), total)
 		return value
 	}
 	if x.lo > 0 {
-		out.lo = max(least(x.lo, y.hi).lo, 0)
+		out.lo = max(divide(x.lo, y.hi).lo, 0)
 	}
 	if x.hi > 0 && y.lo > 0 {
-		out.hi = min(least(x.hi, y.lo).hi, 1)
+		out.hi = min(divide(x.hi, y.lo).hi, 1)
 	}
 	return out
 }
@@ -118,12 +120,12 @@ func share(x, y number) number {
 // now on, and when it can violate the condition with probability one. Almost every path ends in an end component, in which a
 // scheduler can do either if some of its paths do, as for LTL.
 func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
-	if at := timed(expr); at != nil && e.kind() == sparse.CTMC {
+	if at := boundedOperator(expr); at != nil && e.kind() == sparse.CTMC {
 		return nil, e.unsupported(at, "found a time bound in a formula with a condition")
 	}
 	satisfied, excluded := both(formula, condition), logic.Not(condition)
 	a := &abstraction{evaluation: e, root: expr}
-	goals, err := a.committing(satisfied, excluded)
+	goals, err := a.commitments(satisfied, excluded)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +165,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 		if err != nil {
 			return nil, err
 		}
-		out.acc = max(out.acc, values.acc)
+		out.accuracy = max(out.accuracy, values.accuracy)
 		value := values.at(int(start))
 		if value.hi == 0 && possible == nil {
 			if possible, err = e.path(logic.PathOf(condition), solve.Max); err != nil {
@@ -186,8 +188,8 @@ type commitment struct {
 	winningStates map[productState]bool
 }
 
-// committing returns the commitments to some path formulas, over the same propositions.
-func (a *abstraction) committing(exprs ...sema.Expr) ([]*commitment, error) {
+// commitments returns a commitment for each path formula. Their automata share the propositions.
+func (a *abstraction) commitments(exprs ...sema.Expr) ([]*commitment, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
 		formula, err := a.formula(expr)
@@ -206,11 +208,11 @@ func (a *abstraction) committing(exprs ...sema.Expr) ([]*commitment, error) {
 		if err != nil {
 			return nil, a.tooLargeError(err)
 		}
-		c := &commitment{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
+		added := &commitment{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
 		for i := range states.All() {
-			c.winningStates[product.pairs[i]] = true
+			added.winningStates[product.pairs[i]] = true
 		}
-		out = append(out, c)
+		out = append(out, added)
 	}
 	return out, nil
 }
@@ -231,32 +233,32 @@ type pairState struct {
 type pairMemory struct{ commitments []*commitment }
 
 // State returns the state of the model.
-func (m pairMemory) State(p pairState) uint32 { return p.state }
+func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 
-// Step returns the pair after a transition to state target of the model.
-func (m pairMemory) Step(p pairState, target uint32) (pairState, error) {
-	to := pairState{state: target}
-	for i, c := range m.commitments {
+// Step returns the states of both automata after a transition to a state of the model.
+func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
+	next := pairState{state: target}
+	for i, commitment := range memory.commitments {
 		var err error
-		if to.auto[i], err = c.reader.step(p.auto[i], target); err != nil {
-			return to, err
+		if next.auto[i], err = commitment.reader.step(pair.auto[i], target); err != nil {
+			return next, err
 		}
 	}
-	return to, nil
+	return next, nil
 }
 
-// Absorbing reports whether it is decided which of the formulas the path satisfies.
-func (m pairMemory) Absorbing(p pairState) bool {
+// Absorbing reports whether later transitions cannot change which of the formulas the path satisfies.
+func (memory pairMemory) Absorbing(pair pairState) bool {
 	rejected := 0
-	for i, c := range m.commitments {
-		switch c.product.auto.Class(p.auto[i]) {
+	for i, commitment := range memory.commitments {
+		switch commitment.product.auto.Class(pair.auto[i]) {
 		case automata.Accepted:
 			return true
 		case automata.Rejected:
 			rejected++
 		}
 	}
-	return rejected == len(m.commitments)
+	return rejected == len(memory.commitments)
 }
 
 // conditionalReward returns an expected reward over the paths of a Markov chain that satisfy a condition. In the product with the
@@ -267,7 +269,7 @@ func (m pairMemory) Absorbing(p pairState) bool {
 // section 2, for the meaning.
 func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
 	whole := formula.Objective
-	if err := e.unconditional(whole.X); err != nil {
+	if err := e.checkConditionSupported(whole.X); err != nil {
 		return nil, err
 	}
 	objective := whole.Conditioned
@@ -292,7 +294,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 			return nil, err
 		}
 	}
-	out := newNumbers(e.space.Model().NumStates(), max(lower.acc, conditioned.conditionNumbers.acc))
+	out := newNumbers(e.space.Model().NumStates(), max(lower.accuracy, conditioned.conditionNumbers.accuracy))
 	if e.exact {
 		out.rat = make([]*big.Rat, len(out.lo))
 	}
@@ -328,15 +330,17 @@ type conditionedChain struct {
 type continuing struct{ automatonMemory }
 
 // Absorbing reports whether the automaton has rejected.
-func (m continuing) Absorbing(p productState) bool { return m.auto.Class(p.auto) == automata.Rejected }
+func (m continuing) Absorbing(pair productState) bool {
+	return m.auto.Class(pair.auto) == automata.Rejected
+}
 
 // condition builds the product for the condition of a reward objective.
 func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, error) {
-	if at := timed(objective.Condition); at != nil && e.kind() == sparse.CTMC {
+	if at := boundedOperator(objective.Condition); at != nil && e.kind() == sparse.CTMC {
 		return nil, e.unsupported(at, "found a time bound in a condition")
 	}
 	a := &abstraction{evaluation: e, root: objective.Condition}
-	formulas, err := a.committing(objective.Condition)
+	formulas, err := a.commitments(objective.Condition)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +368,7 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 		return nil, a.tooLargeError(err)
 	}
 	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(built.Model), c.product.auto, built.Pairs, built.Start, built.Choice}}
-	chain.conditionNumbers = newNumbers(len(built.Pairs), probability.acc)
+	chain.conditionNumbers = newNumbers(len(built.Pairs), probability.accuracy)
 	if e.exact {
 		chain.conditionNumbers.rat = make([]*big.Rat, len(built.Pairs))
 	}
@@ -398,13 +402,14 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 	return chain, nil
 }
 
-// value returns a function for the expected reward of an objective over the paths that satisfy the condition, times their
-// probability: a lower bound, or an upper bound (up).
-func (c *conditionedChain) value(objective *logic.Objective) (func(up bool) (*numbers, error), error) {
-	never := sparse.NewSet(c.product.NumStates())
+// value returns a function that computes bounds of the expected reward of an objective over the paths that satisfy the
+// condition, multiplied by the probability of the condition. The function returns upper bounds if its argument is true, and
+// otherwise lower bounds.
+func (c *conditionedChain) value(objective *logic.Objective) (func(upper bool) (*numbers, error), error) {
+	zeroStates := sparse.NewSet(c.product.NumStates())
 	for i := range c.conditionNumbers.hi {
 		if c.conditionNumbers.hi[i] == 0 {
-			never.Add(i)
+			zeroStates.Add(i)
 		}
 	}
 	var solution func(*sparse.Reward) (*solve.Values, error)
@@ -416,11 +421,11 @@ func (c *conditionedChain) value(objective *logic.Objective) (func(up bool) (*nu
 		}
 		for i, pair := range c.product.pairs {
 			if target.Has(int(pair.state)) {
-				never.Add(i)
+				zeroStates.Add(i)
 			}
 		}
 		solution = func(reward *sparse.Reward) (*solve.Values, error) {
-			return solve.ReachReward(c.ctx, c.product.Graph, reward, never, solve.Max, c.opts)
+			return solve.ReachReward(c.ctx, c.product.Graph, reward, zeroStates, solve.Max, c.opts)
 		}
 	case logic.TotalReward:
 		solution = func(reward *sparse.Reward) (*solve.Values, error) {
@@ -429,11 +434,11 @@ func (c *conditionedChain) value(objective *logic.Objective) (func(up bool) (*nu
 	default:
 		return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
 	}
-	return func(up bool) (*numbers, error) {
+	return func(upper bool) (*numbers, error) {
 		probability := c.conditionNumbers.lo
-		if up {
+		if upper {
 			probability = c.conditionNumbers.hi
 		}
-		return c.toNumbers(solution(solve.ConditionedReward(c.product.Model, c.parts, c.conditionNumbers.rat, probability, up)))
+		return c.toNumbers(solution(solve.ConditionedReward(c.product.Model, c.parts, c.conditionNumbers.rat, probability, upper)))
 	}, nil
 }

@@ -15,7 +15,7 @@ const maxNodes = 2_000_000
 // controller's memory is the state of the automaton.
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
 	m := &multi{evaluation: e}
-	m.objectives = []*objective{{query: true, great: true, form: linear, reader: reader}}
+	m.objectives = []*objective{{isQuery: true, maximised: true, form: automatonForm, reader: reader}}
 	if err := m.build(); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ type controllerState struct {
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
 	*multi
-	plans           []weightedScheduler               // the schedulers of the mixture
+	schedulers      []weightedScheduler               // the schedulers of the mixture
 	endComponents   map[uint32]*sparse.EndComponents  // by the set of objectives that they satisfy
 	components      map[[2]uint32]*acceptingComponent // by set of objectives and end component
 	componentNumber map[*acceptingComponent]int       // the number of each component, from 1
@@ -80,21 +80,22 @@ type nodeMemory struct {
 	list                       uint32
 }
 
-// controller returns the controller that draws one of the schedulers at the start and follows it.
-func (m *multi) controller(ctx context.Context, plans []weightedScheduler) (*sparse.Controller, error) {
+// controller returns a controller that selects one of the schedulers at random at the start, with the probability of its
+// share, and then follows it.
+func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) (*sparse.Controller, error) {
 	b := &controllerBuilder{
-		multi: m, plans: plans, endComponents: map[uint32]*sparse.EndComponents{}, components: map[[2]uint32]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
+		multi: m, schedulers: schedulers, endComponents: map[uint32]*sparse.EndComponents{}, components: map[[2]uint32]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
 		choicesToGoal: map[componentGoal][]uint32{}, nodeNumber: map[controllerState]uint32{}, memories: map[nodeMemory]uint32{},
 	}
 	if err := b.addStartNodes(); err != nil {
 		return nil, err
 	}
-	for i := 0; i < len(b.nodeStates); i++ { // moveFrom appends to b.places
+	for i := 0; i < len(b.nodeStates); i++ { // moveFrom appends to b.nodeStates
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if len(b.nodeStates) > maxNodes {
-			return nil, m.unsupported(m.property.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
+			return nil, m.unsupported(m.property.X, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
 		if b.nodeStates[i].scheduler < 0 {
 			continue // addStartNodes added the moves of this node
@@ -108,33 +109,34 @@ func (m *multi) controller(ctx context.Context, plans []weightedScheduler) (*spa
 	return &b.result, nil
 }
 
-// addStartNodes adds the nodes of the initial states. All of them get the same memory, because the formats of files have no
-// initial memory. So if the schedulers begin with different memories, additional nodes draw one of them.
+// addStartNodes adds a node for each initial state. All start nodes have the same memory, because file formats of
+// controllers have no initial memory. If the schedulers begin with different memories, the start nodes are additional ones
+// that select a scheduler at random.
 func (builder *controllerBuilder) addStartNodes() error {
-	sameMemory := len(builder.plans) == 1
+	sameMemory := len(builder.schedulers) == 1
 	var entered []controllerState // for each initial state: the state of the controller under each scheduler
 	for _, s := range builder.starts {
-		for k := range builder.plans {
-			state, err := builder.enter(k, s)
+		for k := range builder.schedulers {
+			state, err := builder.enteredState(k, s)
 			if err != nil {
 				return err
 			}
 			entered = append(entered, state)
-			sameMemory = sameMemory && builder.remembered(state) == builder.remembered(entered[0])
+			sameMemory = sameMemory && builder.memoryOf(state) == builder.memoryOf(entered[0])
 		}
 	}
 	if sameMemory {
 		for _, state := range entered {
-			builder.result.Start = append(builder.result.Start, builder.node(state))
+			builder.result.Start = append(builder.result.Start, builder.nodeOf(state))
 		}
 		return nil
 	}
 	for _, s := range builder.starts {
-		builder.result.Start = append(builder.result.Start, builder.node(controllerState{scheduler: -1, node: s}))
+		builder.result.Start = append(builder.result.Start, builder.nodeOf(controllerState{scheduler: -1, node: s}))
 	}
 	for i, start := range builder.result.Start {
-		for k, plan := range builder.plans {
-			move, err := builder.moveFrom(entered[i*len(builder.plans)+k])
+		for k, plan := range builder.schedulers {
+			move, err := builder.moveFrom(entered[i*len(builder.schedulers)+k])
 			if err != nil {
 				return err
 			}
@@ -146,8 +148,8 @@ func (builder *controllerBuilder) addStartNodes() error {
 	return nil
 }
 
-// remembered returns the memory of the controller in one of its states.
-func (builder *controllerBuilder) remembered(state controllerState) nodeMemory {
+// memoryOf returns the memory that a controller has in one of its states.
+func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
 	if state.scheduler < 0 {
 		return nodeMemory{scheduler: -1}
 	}
@@ -156,23 +158,23 @@ func (builder *controllerBuilder) remembered(state controllerState) nodeMemory {
 		out.memory.state = 0
 		return out
 	}
-	n := state.component.nodes[state.node]
-	out := nodeMemory{component: builder.componentNumber[state.component], goal: state.goal, memory: builder.states[n.state], list: n.list}
+	node := state.component.nodes[state.node]
+	out := nodeMemory{component: builder.componentNumber[state.component], goal: state.goal, memory: builder.states[node.state], list: node.list}
 	out.memory.state = 0
 	return out
 }
 
-// node returns the number of the node for a state of the controller, and adds it if it is new.
-func (builder *controllerBuilder) node(state controllerState) uint32 {
-	if known, ok := builder.nodeNumber[state]; ok {
-		return known
+// nodeOf returns the number of the node for a state of the controller. It adds a node if there is none.
+func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
+	if number, ok := builder.nodeNumber[state]; ok {
+		return number
 	}
-	i := uint32(len(builder.nodeStates))
-	builder.nodeNumber[state] = i
+	added := uint32(len(builder.nodeStates))
+	builder.nodeNumber[state] = added
 	builder.nodeStates = append(builder.nodeStates, state)
-	remembered := builder.remembered(state)
-	memory, known := builder.memories[remembered]
-	if !known {
+	remembered := builder.memoryOf(state)
+	memory, ok := builder.memories[remembered]
+	if !ok {
 		memory = uint32(len(builder.memories))
 		builder.memories[remembered] = memory
 	}
@@ -181,25 +183,25 @@ func (builder *controllerBuilder) node(state controllerState) uint32 {
 		productState = state.component.nodes[state.node].state
 	}
 	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: builder.states[productState].state, Memory: memory})
-	return i
+	return added
 }
 
-// enter returns the state of the controller in state s of the product under a scheduler. If the scheduler ends the path there,
-// the controller enters the accepting component.
-func (builder *controllerBuilder) enter(plan int, s uint32) (controllerState, error) {
-	c := builder.choiceOf(plan, s)
+// enteredState returns the state of the controller when a path under a scheduler is in a state of the product. If the scheduler
+// ends the path there, the controller continues in an accepting end component.
+func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
+	c := builder.choiceOf(scheduler, productState)
 	if builder.choice[c] != sparse.None {
-		return controllerState{scheduler: plan, node: s}, nil
+		return controllerState{scheduler: scheduler, node: productState}, nil
 	}
-	satisfied, _ := builder.bestEnd(int(s), builder.plans[plan].weights)
-	component, firstNode, err := builder.acceptingEnd(satisfied, s)
+	satisfied, _ := builder.bestEnd(int(productState), builder.schedulers[scheduler].weights)
+	component, firstNode, err := builder.acceptingEnd(satisfied, productState)
 	return controllerState{component: component, node: firstNode}, err
 }
 
 // choiceOf returns the choice of the product that a scheduler makes in state s. If the scheduler has none, it is the last
 // choice, which ends the path.
 func (builder *controllerBuilder) choiceOf(plan int, s uint32) int {
-	if c := builder.plans[plan].choices[s]; c != sparse.None {
+	if c := builder.schedulers[plan].choices[s]; c != sparse.None {
 		return int(c)
 	}
 	return builder.last(int(s))
@@ -208,21 +210,21 @@ func (builder *controllerBuilder) choiceOf(plan int, s uint32) int {
 // acceptingEnd returns the accepting component that contains a state and satisfies a set of objectives, and the node in which
 // the state enters it.
 func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (*acceptingComponent, uint32, error) {
-	ends := builder.endComponents[satisfied]
-	if ends == nil {
+	endComponents := builder.endComponents[satisfied]
+	if endComponents == nil {
 		var err error
-		ends, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(false))
+		endComponents, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(false))
 		if err != nil {
 			return nil, 0, err
 		}
-		builder.endComponents[satisfied] = ends
+		builder.endComponents[satisfied] = endComponents
 	}
-	key := [2]uint32{satisfied, ends.ID[state]}
+	key := [2]uint32{satisfied, endComponents.ID[state]}
 	component := builder.components[key]
-	members := ends.Members(int(key[1]))
+	members := endComponents.Members(int(key[1]))
 	if component == nil {
 		var err error
-		component, err = builder.newAcceptingComponent(satisfied, members, ends.Choices)
+		component, err = builder.newAcceptingComponent(satisfied, members, endComponents.Choices)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -246,17 +248,17 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	out := sparse.Move{Choice: builder.choice[c]}
 	first, end := builder.product.Row(c)
 	for _, target := range builder.product.Target[first:end] {
-		next, err := builder.enter(state.scheduler, target)
+		next, err := builder.enteredState(state.scheduler, target)
 		if err != nil {
 			return out, err
 		}
-		out.Next = append(out.Next, builder.node(next))
+		out.Next = append(out.Next, builder.nodeOf(next))
 	}
 	return out, nil
 }
 
-// moveInComponent returns a move within an accepting component. The controller first moves to the nodes in which all goals can
-// be met, and then to one goal after the other, forever.
+// moveInComponent returns a move within an accepting component. The controller first moves to the nodes from which all goals
+// can be met. From then on it meets one goal after the other, forever.
 func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.Move {
 	component, goal := state.component, state.goal
 	if component.goodNodes.Has(int(state.node)) {
@@ -271,7 +273,7 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 	out := sparse.Move{Choice: builder.choice[component.choice[c]]}
 	first, end := component.Row(int(c))
 	for _, target := range component.Target[first:end] {
-		out.Next = append(out.Next, builder.node(controllerState{component: component, node: target, goal: goal}))
+		out.Next = append(out.Next, builder.nodeOf(controllerState{component: component, node: target, goal: goal}))
 	}
 	return out
 }
@@ -279,12 +281,12 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 // choicesTowards returns, for each node of an accepting component, the choice on the way to a goal.
 func (builder *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
 	key := componentGoal{component, goal}
-	if known, ok := builder.choicesToGoal[key]; ok {
-		return known
+	if choices, ok := builder.choicesToGoal[key]; ok {
+		return choices
 	}
 	choices := make([]uint32, component.NumStates())
 	component.Attract(component.sureNodes, component.goodNodes, choices)
-	for s := range component.goodNodes.All() { // without goals, any choice that stays is right
+	for s := range component.goodNodes.All() { // without goals, a path only has to stay in the component
 		first, end := component.Choices(s)
 		for c := first; c < end; c++ {
 			if component.stayingChoices.Has(c) {

@@ -66,23 +66,23 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 	if err != nil {
 		return nil, e.unsupportedUnlessStopped(path.X, err)
 	}
-	g := sparse.NewGraph(b.rows.Finish())
-	values, err := e.toNumbers(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
+	graph := sparse.NewGraph(b.rows.Finish())
+	values, err := e.toNumbers(solve.Until(e.ctx, graph, sparse.FullSet(graph.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
 	return e.valuesWithoutCosts(values, begin), nil
 }
 
-// valuesWithoutCosts returns the values of the states of the model from those of the product, where begin has the state of the
-// product for each state of the model before any cost.
-func (e *evaluation) valuesWithoutCosts(product *numbers, begin []uint32) *numbers {
-	out := newNumbers(e.space.Model().NumStates(), product.acc)
+// valuesWithoutCosts returns the value of each state of the model at cost 0. startOf has the state of the product for each
+// state of the model at cost 0.
+func (e *evaluation) valuesWithoutCosts(product *numbers, startOf []uint32) *numbers {
+	out := newNumbers(e.space.Model().NumStates(), product.accuracy)
 	if product.rat != nil {
 		out.rat = make([]*big.Rat, len(out.lo))
 	}
 	for s := range e.domain().All() {
-		out.put(s, product.at(int(begin[s])))
+		out.put(s, product.at(int(startOf[s])))
 	}
 	return out
 }
@@ -95,8 +95,9 @@ func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	return e.unsupported(expr, "%v", err)
 }
 
-// costBoundedReward returns the extremal expected total reward that a path earns while every bound on costs holds. It is the total
-// reward in the product of the model with the costs so far, where a path that exceeds a bound earns nothing more.
+// costBoundedReward returns the minimal or maximal expected total reward that is earned while all bounds on costs hold. It
+// computes the total reward in the product of the model with the accumulated costs, in which a path earns nothing after it
+// exceeds a bound.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
@@ -114,7 +115,7 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	}
 	model := e.space.Model()
 	builder := &costProductBuilder{ctx: e.ctx, model: model, left: sparse.FullSet(model.NumStates()), right: sparse.NewSet(model.NumStates()), costs: costs}
-	begin, _, err := builder.build(e.domain())
+	startOf, _, err := builder.build(e.domain())
 	if err != nil {
 		return nil, e.unsupportedUnlessStopped(objective.X, err)
 	}
@@ -127,16 +128,16 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	if err != nil {
 		return nil, err
 	}
-	return e.valuesWithoutCosts(values, begin), nil
+	return e.valuesWithoutCosts(values, startOf), nil
 }
 
 // rewardWithinCosts returns the reward of each choice of the product. It is the reward of the choice of the model if no
 // transition exceeds a bound, and otherwise the expected reward of the transitions that do not exceed any. index is the index
 // of reward in the program.
 func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
-	m := e.space.Model()
+	model := e.space.Model()
 	out := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
-	if m.Exact() {
+	if model.Exact() {
 		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
 	var partial *transitionRewards // of the structure, once a choice needs them
@@ -151,7 +152,7 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 			}
 			origin := int(b.rows.Origin[c])
 			within = b.appendTransitionsWithin(within[:0], product, c, origin)
-			firstTransition, endTransition := m.Row(origin)
+			firstTransition, endTransition := model.Row(origin)
 			if len(within) == endTransition-firstTransition {
 				out.Choice[c] = reward.OfChoice(s, origin)
 				if out.ChoiceRat != nil {
@@ -167,7 +168,7 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 				if err != nil {
 					return nil, err
 				}
-				partial = &transitionRewards{m, states, transitions}
+				partial = &transitionRewards{model, states, transitions}
 			}
 			widest = max(widest, len(within))
 			out.Choice[c] = partial.expected(s, within)
@@ -179,7 +180,7 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 	// OfChoice adds two numbers; the expected reward of n transitions has n products and sums of rounded factors.
 	out.Err = reward.Err + 0x1p-52
 	if widest > 0 {
-		out.Err = 1.01 * (reward.Err + m.Err + float64(widest+3)*0x1p-53)
+		out.Err = 1.01 * (reward.Err + model.Err + float64(widest+3)*0x1p-53)
 	}
 	return out, nil
 }
@@ -193,9 +194,9 @@ type transitionRewards struct {
 // reward returns the reward of leaving state s by a transition.
 func (r *transitionRewards) reward(s, transition int) *big.Rat {
 	sum := new(big.Rat)
-	for _, part := range []*big.Rat{r.states[s], r.transitions[transition]} {
-		if part != nil {
-			sum.Add(sum, part)
+	for _, summand := range []*big.Rat{r.states[s], r.transitions[transition]} {
+		if summand != nil {
+			sum.Add(sum, summand)
 		}
 	}
 	return sum
@@ -220,11 +221,11 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	return sum
 }
 
-// appendTransitionsWithin appends the transitions of choice origin of the model that exceed no bound as transitions of choice c of
-// the product.
-func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, origin int) []int {
+// appendTransitionsWithin appends the transitions of a choice of the model that exceed no bound on costs. c is the
+// corresponding choice of the product.
+func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, modelChoice int) []int {
 	firstTransition, endTransition := product.Row(c)
-	first, _ := builder.model.Row(origin)
+	first, _ := builder.model.Row(modelChoice)
 	for transition := firstTransition; transition < endTransition; transition++ {
 		if builder.value(int(product.Target[transition]), 1) != failed {
 			within = append(within, first+transition-firstTransition)
@@ -233,8 +234,8 @@ func (builder *costProductBuilder) appendTransitionsWithin(within []int, product
 	return within
 }
 
-// budgetOf returns the budget of the choices of a model. There is one if the only bound is an upper bound, and if the cost
-// of a choice does not depend on its target.
+// budgetOf returns the costs of the choices of a model and the bound on their sum. ok is false unless there is a single
+// upper bound and the cost of a choice does not depend on its target.
 func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
 	if len(costs) != 1 || costs[0].low > 0 || costs[0].high < 0 {
 		return budget, false
@@ -252,19 +253,19 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 	return budget, true
 }
 
-// choiceCost returns the cost of a choice. It returns false if transitions of a Markov chain have different costs.
-func (c *cost) choiceCost(model *sparse.Model, s, choice int) (int, bool) {
+// choiceCost returns the cost of a choice. ok is false if the transitions of a Markov chain have different costs.
+func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, ok bool) {
 	if model.Kind == sparse.MDP {
 		return int(c.after(0, s, choice)), true
 	}
 	first, end := model.Row(choice)
-	price := int(c.after(0, s, first))
+	common := int(c.after(0, s, first))
 	for transition := first + 1; transition < end; transition++ {
-		if int(c.after(0, s, transition)) != price {
+		if int(c.after(0, s, transition)) != common {
 			return 0, false
 		}
 	}
-	return price, true
+	return common, true
 }
 
 // maxUnits is the greatest number of units that are counted.
@@ -283,28 +284,28 @@ func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error)
 	return out, nil
 }
 
-// costOf converts a bound of a path formula to whole numbers.
-func (e *evaluation) costOf(expr sema.Expr, c sema.Cost) (cost, error) {
+// costOf converts a bound on a reward to a number of units, where the unit is the greatest common divisor of all rewards.
+func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 	out := cost{high: -1}
 	unit := big.NewRat(1, 1)
-	if c.Struct < 0 {
+	if bound.Struct < 0 {
 		out.perStep = 1
 	} else {
-		states, moves, err := e.space.Costs(c.Struct)
+		states, moves, err := e.space.Costs(bound.Struct)
 		if err != nil {
 			return out, err
 		}
-		unit = divisor(states, moves)
+		unit = greatestCommonDivisor(states, moves)
 		out.state, out.move = inUnits(states, unit), inUnits(moves, unit)
 	}
 	var err error
-	if b := c.Bound.Low; b != nil {
-		if out.low, err = e.units(b, unit, c.Bound.LowStrict, false); err != nil {
+	if b := bound.Bound.Low; b != nil {
+		if out.low, err = e.units(b, unit, bound.Bound.LowStrict, false); err != nil {
 			return out, err
 		}
 	}
-	if b := c.Bound.High; b != nil {
-		if out.high, err = e.units(b, unit, c.Bound.HighStrict, true); err != nil {
+	if b := bound.Bound.High; b != nil {
+		if out.high, err = e.units(b, unit, bound.Bound.HighStrict, true); err != nil {
 			return out, err
 		}
 		if out.high < out.low {
@@ -317,7 +318,8 @@ func (e *evaluation) costOf(expr sema.Expr, c sema.Cost) (cost, error) {
 	return out, nil
 }
 
-// units returns the least number of units that a lower bound allows, or the greatest that an upper bound allows.
+// units converts a bound to a number of units: for an upper bound the greatest number that it allows, for a lower bound the
+// least.
 func (e *evaluation) units(expr sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
 	value, exact, err := sema.EvalExact(expr, nil)
 	switch {
@@ -328,25 +330,25 @@ func (e *evaluation) units(expr sema.Expr, unit *big.Rat, strict, upper bool) (i
 	case value.Rat.Sign() < 0:
 		return 0, e.refuse("type", expr.Pos(), "reward bound %s is negative", value.Rat.RatString())
 	}
-	q := new(big.Rat).Quo(value.Rat, unit)
-	n := new(big.Int).Quo(q.Num(), q.Denom())
+	quotient := new(big.Rat).Quo(value.Rat, unit)
+	count := new(big.Int).Quo(quotient.Num(), quotient.Denom())
 	switch {
-	case upper && strict && q.IsInt():
-		n.Sub(n, big.NewInt(1))
-	case !upper && (strict || !q.IsInt()):
-		n.Add(n, big.NewInt(1))
+	case upper && strict && quotient.IsInt():
+		count.Sub(count, big.NewInt(1))
+	case !upper && (strict || !quotient.IsInt()):
+		count.Add(count, big.NewInt(1))
 	}
-	if n.Sign() < 0 {
-		return 0, e.refuse("type", expr.Pos(), "no cost is below 0")
+	if count.Sign() < 0 {
+		return 0, e.refuse("type", expr.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
 	}
-	if !n.IsInt64() || n.Int64() > maxUnits {
-		return 0, e.unsupported(expr, "found a reward bound of %s units of which the rewards are multiples, which is too much to count", n)
+	if !count.IsInt64() || count.Int64() > maxUnits {
+		return 0, e.unsupported(expr, "found a reward bound that is %s times the greatest common divisor of the rewards, want a smaller one", count)
 	}
-	return int(n.Int64()), nil
+	return int(count.Int64()), nil
 }
 
-// divisor returns the greatest common divisor of the fractions; 1 if all are 0.
-func divisor(lists ...[]*big.Rat) *big.Rat {
+// greatestCommonDivisor returns the greatest common divisor of all fractions in the lists. It returns 1 if all of them are 0.
+func greatestCommonDivisor(lists ...[]*big.Rat) *big.Rat {
 	numerator, denominator := new(big.Int), big.NewInt(1)
 	seen := map[*big.Rat]bool{}
 	for _, list := range lists {
@@ -369,16 +371,16 @@ func divisor(lists ...[]*big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
-// inUnits converts fractions to numbers of units, up to maxUnits+1.
+// inUnits divides fractions by the unit. It replaces quotients greater than maxUnits by maxUnits+1.
 func inUnits(list []*big.Rat, unit *big.Rat) []int {
 	out := make([]int, len(list))
 	for i, fraction := range list {
 		if fraction == nil || fraction.Sign() == 0 {
 			continue
 		}
-		q := new(big.Rat).Quo(fraction, unit)
-		if out[i] = maxUnits + 1; q.Num().IsInt64() && q.Num().Int64() <= maxUnits {
-			out[i] = int(q.Num().Int64())
+		quotient := new(big.Rat).Quo(fraction, unit)
+		if out[i] = maxUnits + 1; quotient.Num().IsInt64() && quotient.Num().Int64() <= maxUnits {
+			out[i] = int(quotient.Num().Int64())
 		}
 	}
 	return out
@@ -405,17 +407,17 @@ const (
 // maxProductStates is the greatest number of states of a product.
 const maxProductStates = 1 << 26
 
-// build explores the product from the given states of the model with cost 0. begin has the state of the product for each of
-// them; goal has the states of the product that satisfy the formula.
-func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
-	m := builder.model
+// build explores the product from the given states of the model, with cost 0. startOf has the state of the product for each
+// of them. goal contains the states of the product that satisfy the formula.
+func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
+	model := builder.model
 	builder.packedStates = make([]uint64, 1+len(builder.costs)/2)
 	builder.states = explicit.NewNumbering(len(builder.packedStates))
-	builder.rows = sparse.NewDerivedBuilder(m, m.Kind)
-	begin = make([]uint32, m.NumStates())
+	builder.rows = sparse.NewDerivedBuilder(model, model.Kind)
+	startOf = make([]uint32, model.NumStates())
 	spent := make([]uint32, len(builder.costs))
-	for s := range from.All() {
-		begin[s] = builder.index(uint32(s), spent)
+	for s := range starts.All() {
+		startOf[s] = builder.index(uint32(s), spent)
 	}
 	for i := 0; i < builder.states.Len(); i++ { // the list grows
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
@@ -432,11 +434,11 @@ func (builder *costProductBuilder) build(from *sparse.Set) (begin []uint32, goal
 			goal.Add(i)
 		}
 	}
-	return begin, goal, nil
+	return startOf, goal, nil
 }
 
-// index returns the number of the state of the product for a state of the model and the costs so far. All states in which
-// the formula is decided are the same one, whatever the costs.
+// index returns the number of the state of the product for a state of the model and its accumulated costs. If the formula is
+// decided, the costs do not matter, and it replaces them by the decision.
 func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
 	decided := builder.decide(s, spent)
 	clear(builder.packedStates)
@@ -450,7 +452,8 @@ func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
 	return uint32(builder.states.Add(builder.packedStates))
 }
 
-// decide returns reached if the formula holds in a state with the costs so far, failed if it can no longer hold, otherwise 0.
+// decide returns reached if the formula holds in a state with the accumulated costs, failed if the formula can no longer
+// hold, and otherwise 0.
 func (builder *costProductBuilder) decide(s uint32, spent []uint32) uint32 {
 	withinLower, withinUpper := true, true
 	for i, c := range builder.costs {
@@ -481,7 +484,7 @@ func (builder *costProductBuilder) expand(i int) {
 		builder.rows.Loop(uint32(i))
 		return
 	}
-	spent, now := make([]uint32, len(builder.costs)), make([]uint32, len(builder.costs))
+	spent, spentNext := make([]uint32, len(builder.costs)), make([]uint32, len(builder.costs))
 	for k := range spent {
 		spent[k] = builder.value(i, k+1)
 	}
@@ -493,9 +496,9 @@ func (builder *costProductBuilder) expand(i int) {
 				move = c
 			}
 			for k := range builder.costs {
-				now[k] = builder.costs[k].after(spent[k], s, move)
+				spentNext[k] = builder.costs[k].after(spent[k], s, move)
 			}
-			return builder.index(m.Target[transition], now)
+			return builder.index(m.Target[transition], spentNext)
 		})
 	}
 }

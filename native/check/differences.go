@@ -7,15 +7,15 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// differences returns warnings about expressions of a property, and of the labels in it, that have another truth
-// value in PRISM, which computes them in floating point.
+// differences returns a warning for each expression of a property, or of a label in it, whose truth value differs in PRISM,
+// which computes in floating point.
 func (c *Checker) differences(property *Property) []string {
 	var out []string
 	seen := map[sema.Expr]bool{}
-	warn := func(what string, at syntax.Pos, expr sema.Expr) {
+	warn := func(kind string, pos syntax.Pos, expr sema.Expr) {
 		count, firstState, err := c.bounds.space.Differences(expr, nil)
 		if err == nil && count > 0 {
-			warning := syntax.Error{File: property.File, Pos: at, Msg: c.bounds.space.Difference(what, count, firstState)}
+			warning := syntax.Error{File: property.File, Pos: pos, Msg: c.bounds.space.Difference(kind, count, firstState)}
 			out = append(out, warning.Error())
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"tilecheck/result"
 )
 
-// discountedReward returns the minimal or maximal expected discounted reward: all of it, or that of the first steps.
+// discountedReward returns the minimal or maximal expected discounted reward of all steps or, if the objective has a bound,
+// of the first steps.
 func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch model := e.space.Model(); {

@@ -31,29 +31,29 @@ type Distribution struct {
 // At returns the probability of a state, and its bounds.
 func (d *Distribution) At(s int) (result.Value, result.Interval) {
 	x := d.values.at(s)
-	return value(x, sema.Double), result.Interval{Lo: x.lo, Hi: x.hi}
+	return resultValue(x, sema.Double), result.Interval{Lo: x.lo, Hi: x.hi}
 }
 
 // Zero reports whether the probability of a state is 0.
 func (d *Distribution) Zero(s int) bool { return d.values.hi[s] == 0 }
 
-// Write writes the probabilities in PRISM's order of the states, as PRISM exports them: one per line,
-// and transient ones after the number of the state. If matlab is true, it writes a MATLAB vector.
+// Write writes the probabilities as PRISM exports them, in PRISM's order of the states: one per line, and for transient
+// probabilities after the number of the state. If matlab is true, it writes a MATLAB vector.
 //
 // Source: PRISM 4.10, StateValues.print.
-func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
+func (distribution *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
 	w := bufio.NewWriter(out)
 	if matlab {
 		w.WriteString("v = [\n")
 	}
-	for number, s := range space.Order() {
-		if number%(1<<12) == 0 && ctx.Err() != nil {
+	for prismIndex, s := range space.Order() {
+		if prismIndex%(1<<12) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if d.Time != nil && !matlab {
-			w.WriteString(strconv.Itoa(number) + "=")
+		if distribution.Time != nil && !matlab {
+			w.WriteString(strconv.Itoa(prismIndex) + "=")
 		}
-		probability, _ := d.At(int(s))
+		probability, _ := distribution.At(int(s))
 		if probability.Rat != nil {
 			w.WriteString(probability.Rat.RatString() + "\n")
 			continue
@@ -70,7 +70,7 @@ func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit
 // the steady-state probabilities if there are none. It calls visit for each distribution. All initial
 // states are equally likely. The error is a *result.Failure if the model is unsupported.
 func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat, opts Options, visit func(*Distribution) error) error {
-	m := space.Model()
+	model := space.Model()
 	exact := opts.Accuracy == result.Exact
 	modelType := space.Program().Type
 	switch {
@@ -82,10 +82,10 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
 	case !exact && space.Unfit() != nil:
 		return fmt.Errorf("%w; fractions (--exact) have no such limits", space.Unfit())
-	case exact && m.Kind == sparse.CTMC && len(times) > 0:
+	case exact && model.Kind == sparse.CTMC && len(times) > 0:
 		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: "a probability at a time of a CTMC has no fraction"}
 	}
-	f, err := solve.NewForward(sparse.NewGraph(m), solve.Options{Exact: exact, Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Progress: opts.Progress})
+	f, err := solve.NewForward(sparse.NewGraph(model), solve.Options{Exact: exact, Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Progress: opts.Progress})
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	}
 	previous := new(big.Rat)
 	for _, time := range times {
-		if err := advance(ctx, f, m.Kind, new(big.Rat).Sub(time, previous)); err != nil {
+		if err := advance(ctx, f, model.Kind, new(big.Rat).Sub(time, previous)); err != nil {
 			return err
 		}
 		if err := visitCurrent(time); err != nil {
@@ -116,10 +116,10 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	return nil
 }
 
-// advance advances a distribution by a time, which is a number of steps for a DTMC.
-func advance(ctx context.Context, f *solve.Forward, kind sparse.Kind, time *big.Rat) error {
+// advance advances a distribution by a time. For a DTMC the time is a number of steps.
+func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time *big.Rat) error {
 	if kind == sparse.CTMC {
-		err := f.Time(ctx, solve.At(time))
+		err := forward.Time(ctx, solve.At(time))
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
 			return &result.Failure{Class: result.Unsupported, Message: err.Error()}
 		}
@@ -129,14 +129,13 @@ func advance(ctx context.Context, f *solve.Forward, kind sparse.Kind, time *big.
 	if !time.IsInt() || !time.Num().IsInt64() || time.Num().Int64() > maxSteps {
 		return fmt.Errorf("%s steps of a DTMC: want a whole number up to %d", time.RatString(), maxSteps)
 	}
-	return f.Steps(ctx, int(time.Num().Int64()))
+	return forward.Steps(ctx, int(time.Num().Int64()))
 }
 
 // maxTimes is the greatest number of times in a range.
 const maxTimes = 100_000
 
-// ParseTimes parses one time, such as 5 or 1/2, or a range of times, from:to or from:step:to, as PRISM's
-// -transient does.
+// ParseTimes parses a time, such as 5 or 1/2, or a range of times, from:to or from:step:to, like PRISM's option -transient.
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var ends []*big.Rat
 	for part := range strings.SplitSeq(text, ":") {

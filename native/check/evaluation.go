@@ -38,7 +38,7 @@ type request struct {
 	wantsValues bool
 	// budget is the greatest number of beliefs.
 	budget int
-	// outside is what is assumed of unexplored states.
+	// outside is the assumption about unexplored states.
 	outside outside
 }
 

@@ -10,37 +10,36 @@ import (
 	"tilecheck/result"
 )
 
-// undecided says that bounds are too wide to decide a comparison.
-type undecided struct {
+// undecidedError says that bounds are too wide to decide a comparison.
+type undecidedError struct {
 	pos syntax.Pos
 	msg string
 }
 
-func (u *undecided) Error() string { return u.msg }
+func (u *undecidedError) Error() string { return u.msg }
 
-// inexact says that a value has no fraction.
-type inexact struct {
+// inexactError says that a value has no fraction.
+type inexactError struct {
 	pos syntax.Pos
 	msg string
 }
 
-func (x *inexact) Error() string { return x.msg }
+func (x *inexactError) Error() string { return x.msg }
 
-// untimed says that a bound on time or steps is too large to compute bounds for.
-type untimed struct {
+// stepBoundError says that a bound on time or steps is too large to compute bounds for.
+type stepBoundError struct {
 	pos syntax.Pos
 	why error
 }
 
-func (x *untimed) Error() string { return x.why.Error() }
+func (x *stepBoundError) Error() string { return x.why.Error() }
 
-// Failure returns an error of this package, or of a package that it uses, as a classified failure. An error
-// without a position gets the given file and position.
-func Failure(err error, file string, at syntax.Pos) *result.Failure {
-	if known, ok := errors.AsType[*result.Failure](err); ok {
-		return known
+// Failure converts an error to a classified failure. An error without a position gets the given file and position.
+func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
+	if classified, ok := errors.AsType[*result.Failure](err); ok {
+		return classified
 	}
-	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: at}
+	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: defaultPos}
 	setPosition := func(file string, pos syntax.Pos) {
 		if pos.IsValid() {
 			failure.File, failure.Pos = file, pos
@@ -55,11 +54,11 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	} else if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		failure.Class, failure.Message = result.Unsupported, cause.Msg
 		setPosition(cause.File, cause.Pos)
-	} else if cause, ok := errors.AsType[*undecided](err); ok {
+	} else if cause, ok := errors.AsType[*undecidedError](err); ok {
 		failure.Class, failure.Pos = result.NonConverge, cause.pos
-	} else if cause, ok := errors.AsType[*inexact](err); ok {
+	} else if cause, ok := errors.AsType[*inexactError](err); ok {
 		failure.Class, failure.Pos = result.Unsupported, cause.pos
-	} else if cause, ok := errors.AsType[*untimed](err); ok {
+	} else if cause, ok := errors.AsType[*stepBoundError](err); ok {
 		failure.Class, failure.Pos = result.Unsupported, cause.pos
 	} else if cause, ok := errors.AsType[*sema.EvalError](err); ok {
 		failure.Class, failure.Message = modelClass(cause.Undecided, result.TypeError), cause.Msg
@@ -78,17 +77,17 @@ func modelClass(undecided bool, class result.Class) result.Class {
 }
 
 // classify sets the class of an error about deadlocks or memory. An error of the context replaces f.
-func classify(f *result.Failure, err error) *result.Failure {
+func classify(failure *result.Failure, err error) *result.Failure {
 	if ended := result.Ended(err); ended != nil {
 		return ended
 	}
 	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		f.Class = result.Deadlock
+		failure.Class = result.Deadlock
 	}
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
-		f.Class = result.Memory
+		failure.Class = result.Memory
 	}
-	return f
+	return failure
 }
 
 // refuse returns a failure of a class with the property's file and the given position.

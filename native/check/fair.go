@@ -11,12 +11,11 @@ import (
 // fair reports whether only fair schedulers of an MDP are considered.
 func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
 
-// unfair returns an error if fair schedulers are asked for and the value of a formula under them is not
-// known. It returns nil if the value is the same as under all schedulers. This holds for values that
-// finitely many steps decide, because a scheduler can be fair after them; for minimal reachability
-// rewards, which are infinite if the target may be missed; and for maximal total rewards, because
-// finitely many steps earn almost as much.
-func (e *evaluation) unfair(formula *logic.Formula, dir solve.Direction) error {
+// checkFairSupported returns an error if fair schedulers are required, and no method is known for the value of a formula under them. For
+// some formulas fair and arbitrary schedulers have the same values: those that finitely many steps decide, because a
+// scheduler can become fair later; minimal reachability rewards, which are infinite if the target may be missed; and maximal
+// total rewards, because finitely many steps earn almost as much.
+func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direction) error {
 	if !e.fair() {
 		return nil
 	}
@@ -72,19 +71,19 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 // PRISM requires each choice infinitely often in each state of its product, which depends on the automaton.
 type fairly struct{ surely }
 
-// lasting returns the states of each maximal fair end component of the product.
-func (q fairly) lasting(product *productModel) ([][]uint32, error) {
+// recurrentSets returns the states of each maximal fair end component of the product.
+func (quantifier fairly) recurrentSets(product *productModel) ([][]uint32, error) {
 	var out [][]uint32
-	live, choices := q.stay(product), sparse.FullSet(product.NumChoices())
+	candidates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())
 	for {
-		ends, err := product.EndComponents(q.ctx, live, choices)
+		endComponents, err := product.EndComponents(quantifier.ctx, candidates, choices)
 		if err != nil {
 			return nil, err
 		}
 		remaining := sparse.NewSet(product.NumStates()) // states to decompose again
-		for i := range ends.Num() {
-			members := ends.Members(i)
-			missing := q.missingStates(product, members, ends.Choices)
+		for i := range endComponents.Num() {
+			members := endComponents.Members(i)
+			missing := quantifier.statesWithMissingChoices(product, members, endComponents.Choices)
 			if len(missing) == 0 {
 				out = append(out, members)
 				continue
@@ -98,33 +97,33 @@ func (q fairly) lasting(product *productModel) ([][]uint32, error) {
 		if remaining.Empty() {
 			return out, nil
 		}
-		live, choices = remaining, ends.Choices
+		candidates, choices = remaining, endComponents.Choices
 	}
 }
 
-// missingStates returns the states of the model of which an end component of the product lacks a choice.
-func (q fairly) missingStates(product *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
-	made := map[uint32]bool{}
+// statesWithMissingChoices returns the states of the model that have a choice outside an end component of the product.
+func (quantifier fairly) statesWithMissingChoices(product *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
+	included := map[uint32]bool{}
 	for _, s := range set {
 		first, end := product.Choices(int(s))
 		for c := first; c < end; c++ {
 			if choices.Has(c) {
-				made[product.choice[c]] = true
+				included[product.choice[c]] = true
 			}
 		}
 	}
-	out := map[uint32]bool{}
-	if made[sparse.None] { // the automaton has accepted, and the scheduler can be fair afterwards
-		return out
+	missing := map[uint32]bool{}
+	if included[sparse.None] { // the automaton has accepted, so the scheduler can become fair later
+		return missing
 	}
 	for _, s := range set {
 		state := product.pairs[s].state
-		first, end := q.graph.Choices(int(state))
+		first, end := quantifier.graph.Choices(int(state))
 		for c := first; c < end; c++ {
-			if !made[uint32(c)] {
-				out[state] = true
+			if !included[uint32(c)] {
+				missing[state] = true
 			}
 		}
 	}
-	return out
+	return missing
 }

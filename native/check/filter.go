@@ -9,8 +9,9 @@ import (
 	"tilecheck/result"
 )
 
-// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In a model that is no game, the
-// coalition has all players, as in <<*>>, so that a bound must hold for some scheduler, or none, so that it must hold for all schedulers.
+// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In a model that is not a game, the
+// coalition must contain all players, as in <<*>>, so that a bound must hold for some scheduler, or no player, so that a
+// bound must hold for all schedulers.
 func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	if e.game() {
 		end, err := e.beginCoalition(formula)
@@ -20,7 +21,7 @@ func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 		defer end()
 		return e.truth(formula.Operand)
 	}
-	if err := e.singlePlayer(formula); err != nil {
+	if err := e.checkWholeCoalition(formula); err != nil {
 		return truth{}, err
 	}
 	previous := e.some
@@ -39,24 +40,24 @@ func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 		defer end()
 		return e.numbers(formula.Operand)
 	}
-	if err := e.singlePlayer(formula); err != nil {
+	if err := e.checkWholeCoalition(formula); err != nil {
 		return nil, err
 	}
 	return e.numbers(formula.Operand)
 }
 
-// singlePlayer returns an error unless the model is an MDP and the coalition has all players or none.
-func (e *evaluation) singlePlayer(formula *logic.Formula) error {
+// checkWholeCoalition returns an error unless the model is an MDP and the coalition has all players or none.
+func (e *evaluation) checkWholeCoalition(formula *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
 		return e.unsupported(formula.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
 	case formula.Coalition:
-		return e.unsupported(formula.X, "found a coalition of players, want all (*) or none")
+		return e.unsupported(formula.X, "found a coalition of players, want all players (*) or none")
 	}
 	return nil
 }
 
-// filterStates returns the states that a filter selects. It is an error if there are none.
+// filterStates returns the states that a filter selects. It returns an error if there are none.
 func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	if formula.States == nil {
 		return e.all(), nil
@@ -79,33 +80,33 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	}
 	switch formula.Op {
 	case "argmin", "argmax":
-		return e.optimal(formula, set)
+		return e.optimalStates(formula, set)
 	case "print", "printall", "store":
-		t, err := e.truthIn(set.Union(e.domain()), formula.Operand)
+		operand, err := e.truthIn(set.Union(e.domain()), formula.Operand)
 		if err == nil {
-			e.listTruth(formula, set, t)
+			e.listTruth(formula, set, operand)
 		}
-		return t, err
+		return operand, err
 	}
-	t, err := e.truthIn(set, formula.Operand)
+	operand, err := e.truthIn(set, formula.Operand)
 	if err != nil {
-		return t, err
+		return operand, err
 	}
 	switch formula.Op {
 	case "forall":
-		return e.everywhere(set.Minus(t.yes).Empty(), !set.Intersect(t.no).Empty()), nil
+		return e.truthEverywhere(set.Minus(operand.yes).Empty(), !set.Intersect(operand.no).Empty()), nil
 	case "exists":
-		return e.everywhere(!set.Intersect(t.yes).Empty(), set.Minus(t.no).Empty()), nil
+		return e.truthEverywhere(!set.Intersect(operand.yes).Empty(), set.Minus(operand.no).Empty()), nil
 	}
-	s, err := e.single(formula, set)
+	state, err := e.selectedState(formula, set)
 	if err != nil {
 		return truth{}, err
 	}
-	return e.everywhere(t.yes.Has(s), t.no.Has(s)), nil
+	return e.truthEverywhere(operand.yes.Has(state), operand.no.Has(state)), nil
 }
 
-// everywhere returns the same truth value in all states: true, false or, if both arguments are false, unknown.
-func (e *evaluation) everywhere(yes, no bool) truth {
+// truthEverywhere returns a truth value that is the same in all states: true if yes, false if no, and otherwise unknown.
+func (e *evaluation) truthEverywhere(yes, no bool) truth {
 	all, none := e.all(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
 	case yes:
@@ -116,9 +117,9 @@ func (e *evaluation) everywhere(yes, no bool) truth {
 	return truth{none, none}
 }
 
-// single returns the state whose value a filter "first" or "state" returns. "first" selects the state with the
+// selectedState returns the state whose value a filter "first" or "state" returns. "first" selects the state with the
 // least valuation; "state" requires that there is exactly one.
-func (e *evaluation) single(formula *logic.Formula, set *sparse.Set) (int, error) {
+func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int, error) {
 	if n := set.Count(); formula.Op == "state" && n != 1 {
 		return 0, e.refuse(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
 	}
@@ -131,8 +132,8 @@ func (e *evaluation) single(formula *logic.Formula, set *sparse.Set) (int, error
 	return least, nil
 }
 
-// optimal evaluates argmin and argmax: the states of the filter with the least or the greatest value.
-func (e *evaluation) optimal(formula *logic.Formula, set *sparse.Set) (truth, error) {
+// optimalStates evaluates a filter argmin or argmax, which holds in the states with the least or the greatest value.
+func (e *evaluation) optimalStates(formula *logic.Formula, set *sparse.Set) (truth, error) {
 	defer e.restrict(set)()
 	values, err := e.numbers(formula.Operand)
 	if err != nil {
@@ -146,22 +147,22 @@ func (e *evaluation) optimal(formula *logic.Formula, set *sparse.Set) (truth, er
 	return truth{equal.yes, equal.no.Union(set.Complement())}, nil
 }
 
-// fold combines the values of a non-empty set of states by an operation, in the order of the states.
-func (e *evaluation) fold(values *numbers, set *sparse.Set, f func(left, right number) number) number {
+// fold combines the values of the states in a non-empty set, in the order of the states.
+func (e *evaluation) fold(values *numbers, set *sparse.Set, combine func(left, right number) number) number {
 	var out number
 	first := true
 	for s := range set.All() {
 		if first {
 			out, first = values.at(s), false
 		} else {
-			out = f(out, values.at(s))
+			out = combine(out, values.at(s))
 		}
 	}
 	return out
 }
 
-// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. Filters that print keep the values of the states;
-// other filters have one result, which every state gets.
+// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. The result of a filter that prints is
+// the value of each state; the result of any other filter is one number for all states.
 func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	set, err := e.filterStates(formula)
 	if err != nil {
@@ -183,30 +184,30 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	}
 	switch formula.Op {
 	case "min", "max":
-		return e.constant(e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "min", left, right) }), values.acc), nil
+		return e.constant(e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "min", left, right) }), values.accuracy), nil
 	case "sum":
-		return e.constant(e.fold(values, set, add), values.acc), nil
+		return e.constant(e.fold(values, set, add), values.accuracy), nil
 	case "avg":
-		return e.constant(e.mean(values, set), values.acc), nil
+		return e.constant(e.mean(values, set), values.accuracy), nil
 	case "range":
 		return nil, e.unsupported(formula.X, "found a range inside another formula")
 	}
-	s, err := e.single(formula, set)
+	s, err := e.selectedState(formula, set)
 	if err != nil {
 		return nil, err
 	}
-	return e.constant(values.at(s), values.acc), nil
+	return e.constant(values.at(s), values.accuracy), nil
 }
 
-// mean returns the arithmetic mean of the values in a set of states. A mean is never below the least value or above the greatest
-// one, so bounds of it that rounding made wider are cut to these.
+// mean returns bounds of the arithmetic mean of the values in a set of states. Rounding can widen the bounds, so it cuts
+// them to the least and the greatest value.
 func (e *evaluation) mean(values *numbers, set *sparse.Set) number {
 	mean, _ := binary(syntax.OpDiv, e.fold(values, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
 	if mean.rat == nil && !mean.isPoint() {
 		least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
-		most := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
+		greatest := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
 		mean.lo = max(mean.lo, least.lo)
-		mean.hi = min(mean.hi, most.hi)
+		mean.hi = min(mean.hi, greatest.hi)
 	}
 	return mean
 }
@@ -224,7 +225,7 @@ func (e *evaluation) count(formula *logic.Formula, set *sparse.Set) (*numbers, e
 		return nil, err
 	}
 	if !set.Intersect(truth.unknown()).Empty() {
-		return nil, &undecided{formula.X.Pos(), "the bounds of a value leave open in which states it reaches the number it is compared with"}
+		return nil, &undecidedError{formula.X.Pos(), "the bounds of some values contain the number that they are compared with"}
 	}
 	return e.constant(fraction(big.NewRat(int64(set.Intersect(truth.yes).Count()), 1)), result.Exact), nil
 }

@@ -25,15 +25,15 @@ func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error
 	return e.numbers(expr)
 }
 
-// states returns the states that satisfy a state formula. The error is *undecided if bounds leave it unknown in a
-// state of the domain.
+// states returns the states that satisfy a state formula. It returns an *undecidedError if the bounds of a value leave the
+// formula unknown in a state of the domain.
 func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
 	truth, err := e.truth(expr)
 	if err != nil {
 		return nil, err
 	}
 	if !truth.unknown().Intersect(e.domain()).Empty() {
-		return nil, &undecided{expr.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
+		return nil, &undecidedError{expr.Pos(), "the bounds of a value contain the number that it is compared with"}
 	}
 	return truth.yes, nil
 }
@@ -44,11 +44,11 @@ func (e *evaluation) truth(expr sema.Expr) (truth, error) {
 		t, err := e.plainTruth(expr)
 		return t, e.withPosition(err)
 	}
-	return once(e, e.shared.truths, expr, e.newTruth)
+	return once(e, e.shared.truths, expr, e.operatorTruth)
 }
 
-// newTruth evaluates a formula of type Bool that has an operator of PRISM's properties.
-func (e *evaluation) newTruth(expr sema.Expr) (truth, error) {
+// operatorTruth evaluates a Boolean formula that contains an operator of PRISM's property language.
+func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		operand, err := e.truth(expr.X)
@@ -73,7 +73,7 @@ func (e *evaluation) newTruth(expr sema.Expr) (truth, error) {
 	case logic.Filter:
 		return e.filterTruth(formula)
 	}
-	return truth{}, e.unsupported(expr, "found %s, the state-space engine cannot check it here", logic.Describe(expr))
+	return truth{}, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
 // label evaluates a label: "init", "deadlock", or a label of the program. The program lists the labels of the model before the labels
@@ -88,8 +88,8 @@ func (e *evaluation) label(formula *logic.Formula) (truth, error) {
 	return e.truth(e.property.Program.Labels[formula.Index].X)
 }
 
-// withPosition adds a file and a position to the error that an expression has no value. The file is the model's if
-// the expression is in the definition of a label or a formula of the model.
+// withPosition adds a file and a position to an error of the evaluation of an expression. The file is that of the model if
+// the expression is in the definition of a label or formula of the model.
 func (e *evaluation) withPosition(err error) error {
 	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
 		return err
@@ -131,8 +131,8 @@ func truthOf(set *sparse.Set, err error) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// connective evaluates a Boolean operator or a comparison. As in an expression, the second operand is not
-// evaluated in states where the first decides.
+// connective evaluates a Boolean operator or a comparison. It evaluates the second operand only in states where the first
+// operand does not decide the result.
 func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	if binary.X.Type() != sema.Bool {
 		return e.comparison(binary)
@@ -175,13 +175,14 @@ func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	e.weaken(right.acc)
+	e.weaken(right.accuracy)
 	return e.compareAll(binary.Op, left, right.at), nil
 }
 
-// compareAll compares left with right(s) in each state s of the domain. It is unknown where the bounds do not decide.
+// compareAll compares left with right(s) in each state s of the domain. The result is unknown in states where the bounds
+// overlap.
 func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
-	e.weaken(left.acc)
+	e.weaken(left.accuracy)
 	n := len(left.lo)
 	truth := truth{sparse.NewSet(n), sparse.NewSet(n)}
 	for s := range e.domain().All() {
@@ -197,8 +198,8 @@ func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s 
 	return truth
 }
 
-// condTruth evaluates a conditional expression of type Bool. Each branch is evaluated only in states where the
-// condition may select it.
+// condTruth evaluates a conditional expression of type Bool. It evaluates each branch only in states where the condition may
+// select it.
 func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
 	condition, err := e.truth(cond.Condition)
 	if err != nil {
@@ -221,26 +222,26 @@ func (e *evaluation) threshold(formula *logic.Formula) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	values, err := e.measure(formula)
+	values, err := e.operatorValue(formula)
 	if err != nil {
 		return truth{}, err
 	}
 	return e.compareAll(formula.Rel, values, func(int) number { return bound }), nil
 }
 
-// bound evaluates the bound of P, R or S. That of P and S must be a probability.
+// bound evaluates the bound of P, R or S. The bound of P and S must be a probability.
 func (e *evaluation) bound(formula *logic.Formula) (number, error) {
 	b, err := e.constantValue(formula.Bound)
 	if err != nil {
 		return b, err
 	}
 	if formula.Kind != logic.Reward && !(b.lo >= 0 && b.hi <= 1) {
-		return b, e.refuse(result.TypeError, formula.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
+		return b, e.refuse(result.TypeError, formula.Bound.Pos(), "bound %v of a probability, want a number from 0 to 1", b.lo)
 	}
 	return b, nil
 }
 
-// constantValue evaluates a constant expression. The result is a fraction if there is one, and bounds otherwise.
+// constantValue evaluates a constant expression to a fraction or, if its value has none, to bounds.
 func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	if err != nil {
@@ -261,50 +262,50 @@ func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
 		values, err := e.plainNumbers(expr)
 		return values, e.withPosition(err)
 	}
-	return once(e, e.shared.numbers, expr, e.newNumbers)
+	return once(e, e.shared.numbers, expr, e.operatorNumbers)
 }
 
-// newNumbers evaluates a numeric formula that has an operator of PRISM's properties.
-func (e *evaluation) newNumbers(expr sema.Expr) (*numbers, error) {
+// operatorNumbers evaluates a numeric formula that contains an operator of PRISM's property language.
+func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
-		return e.each(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) { return operands[0].neg(), true, nil })
+		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) { return operands[0].neg(), true, nil })
 	case *sema.Binary:
-		return e.each(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
+		return e.combineOperands(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
 			value, ok := binary(expr.Op, operands[0], operands[1])
 			return value, ok, nil
 		})
 	case *sema.Call:
-		return e.each(expr, expr.Args, func(operands []number) (number, bool, error) { return call(expr, operands) })
+		return e.combineOperands(expr, expr.Args, func(operands []number) (number, bool, error) { return call(expr, operands) })
 	case *sema.Cond:
 		return e.condNumbers(expr)
 	}
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability, logic.Reward, logic.SteadyState:
-		return e.measure(formula)
+		return e.operatorValue(formula)
 	case logic.Strategy:
 		return e.strategyNumbers(formula)
 	case logic.Filter:
 		return e.filterNumbers(formula)
 	}
-	return nil, e.unsupported(expr, "found %s, the state-space engine cannot check it here", logic.Describe(expr))
+	return nil, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
-// plainNumbers evaluates a numeric expression over the variables. Integers are exact; other values are bounds,
-// unless fractions are computed.
+// plainNumbers evaluates a numeric expression over the variables. Integers are exact. Other values have bounds, unless the
+// evaluation computes fractions.
 func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
-	acc := result.Bounded
+	accuracy := result.Bounded
 	if expr.Type() == sema.Int {
-		acc = result.Exact
+		accuracy = result.Exact
 	}
-	if c, ok := expr.(*sema.Const); ok && c.Val.Rat != nil {
-		return e.constant(fraction(c.Val.Rat), result.Exact), nil
+	if constant, ok := expr.(*sema.Const); ok && constant.Val.Rat != nil {
+		return e.constant(fraction(constant.Val.Rat), result.Exact), nil
 	}
 	if !e.exact {
-		lo, hi, err := e.space.Values(expr)
+		lower, upper, err := e.space.Values(expr)
 		switch {
 		case err == nil:
-			return &numbers{lo: lo, hi: hi, acc: acc}, nil
+			return &numbers{lo: lower, hi: upper, accuracy: accuracy}, nil
 		case e.within == nil:
 			return nil, err
 		}
@@ -324,27 +325,27 @@ func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 			out.put(s, fraction(enclosed.Rat))
 			continue
 		}
-		out.acc = acc
+		out.accuracy = accuracy
 		out.put(s, number{lo: enclosed.Lo, hi: enclosed.Hi})
 	}
 	return out, nil
 }
 
-// each evaluates the operands of an expression and combines their values in each state of the domain. combine
-// returns false if the bounds of the operands are too wide.
-func (e *evaluation) each(expr sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
+// combineOperands evaluates the operands of an expression, and combines their values in each state of the domain. combine returns false
+// if the bounds of the operands are too wide.
+func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
 	var args []*numbers
-	acc := result.Exact
+	accuracy := result.Exact
 	for _, operand := range operands {
 		values, err := e.numbers(operand)
 		if err != nil {
 			return nil, err
 		}
 		args = append(args, values)
-		acc = max(acc, values.acc)
+		accuracy = max(accuracy, values.accuracy)
 	}
 	n := e.space.Model().NumStates()
-	out := newNumbers(n, acc)
+	out := newNumbers(n, accuracy)
 	if e.exact {
 		out.rat = make([]*big.Rat, n)
 	}
@@ -358,7 +359,7 @@ func (e *evaluation) each(expr sema.Expr, operands []sema.Expr, combine func(arg
 			return nil, err
 		}
 		if !ok {
-			return nil, &undecided{expr.Pos(), "the bounds of an operand are too wide for this operation"}
+			return nil, &undecidedError{expr.Pos(), "the bounds of an operand are too wide for this operation"}
 		}
 		out.put(s, value)
 	}
@@ -380,7 +381,7 @@ func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
 		return nil, err
 	}
 	n := condition.Len()
-	values := newNumbers(n, max(then.acc, otherwise.acc))
+	values := newNumbers(n, max(then.accuracy, otherwise.accuracy))
 	if e.exact {
 		values.rat = make([]*big.Rat, n)
 	}

@@ -14,35 +14,36 @@ import (
 // game reports whether the model is a stochastic game.
 func (e *evaluation) game() bool { return e.property.Program.Type == syntax.SMG }
 
-// beginCoalition evaluates the operator within <<...>> for a coalition of players, until end is called. In the states of its
-// players the coalition chooses, and optimises the value as the operator says; the other players choose in all other states,
-// and do the opposite. An operator outside of <<...>> is evaluated for all players together, as in PRISM-games.
-func (e *evaluation) beginCoalition(f *logic.Formula) (end func(), err error) {
-	switch kind := logic.Of(f.Operand).Kind; {
-	case f.Box:
-		return nil, e.unsupported(f.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
+// beginCoalition makes a coalition of players optimise the operator within <<...>> until the caller calls end. The coalition
+// chooses in the states of its players, and optimises the value in the direction of the operator. The other players choose
+// in all other states, and optimise in the opposite direction. As in PRISM-games, an operator outside of <<...>> is
+// evaluated for all players together.
+func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
+	switch kind := logic.Of(formula.Operand).Kind; {
+	case formula.Box:
+		return nil, e.unsupported(formula.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
 	case kind != logic.Probability && kind != logic.Reward:
-		return nil, e.unsupported(f.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(f.Operand))
+		return nil, e.unsupported(formula.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
 	case e.fair():
-		return nil, e.unsupported(f.X, "found <<...>> of a stochastic game and fair schedulers")
+		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game and fair schedulers")
 	}
-	m := e.space.Model()
-	coalition := sparse.NewSet(m.NumStates())
-	member := make([]bool, len(e.space.Program().Players))
-	for i := range member {
-		member[i] = f.AllPlayers
+	model := e.space.Model()
+	coalition := sparse.NewSet(model.NumStates())
+	inCoalition := make([]bool, len(e.space.Program().Players))
+	for i := range inCoalition {
+		inCoalition[i] = formula.AllPlayers
 	}
-	for _, i := range f.Players {
-		member[i] = true
+	for _, i := range formula.Players {
+		inCoalition[i] = true
 	}
-	for s, player := range m.Player {
-		if member[player] {
+	for s, player := range model.Player {
+		if inCoalition[player] {
 			coalition.Add(s)
 		}
 	}
-	some, before := e.some, e.coalition
+	previousSome, previousCoalition := e.some, e.coalition
 	e.some, e.coalition = true, coalition
-	return func() { e.some, e.coalition = some, before }, nil
+	return func() { e.some, e.coalition = previousSome, previousCoalition }, nil
 }
 
 // sides returns the game in which the coalition optimises in a direction, and the other players in the opposite one. Without a
@@ -51,7 +52,7 @@ func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(dir))
 }
 
-// maximizer returns the states in which the value is maximized if the coalition optimises in a direction.
+// maximizer returns the states whose owners maximize the value, if the coalition optimises in a direction.
 func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	out := e.coalition
 	if out == nil {
@@ -63,57 +64,57 @@ func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	return out
 }
 
-// sides returns the game on a product of the model, in which a pair belongs to the owner of its state.
-func (p *productModel) sides(e *evaluation, dir solve.Direction) *solve.Game {
-	maximizer, out := e.maximizer(dir), sparse.NewSet(p.NumStates())
-	for i, s := range p.pairs {
-		if maximizer.Has(int(s.state)) {
-			out.Add(i)
+// game returns the game on a product of the model. The player of a state of the model chooses in all its pairs.
+func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Game {
+	maximizer, owned := e.maximizer(dir), sparse.NewSet(product.NumStates())
+	for i, pair := range product.pairs {
+		if maximizer.Has(int(pair.state)) {
+			owned.Add(i)
 		}
 	}
-	return solve.NewGame(p.Graph, out)
+	return solve.NewGame(product.Graph, owned)
 }
 
-// gameLTL returns the value of any path formula for a coalition of players. A formula or negation that a finite part of a path
-// decides is reachability in the product with the automaton of these parts. Others are parity objectives in the product with
-// a deterministic parity automaton.
-func (e *evaluation) gameLTL(x sema.Expr, dir solve.Direction) (*numbers, error) {
-	a := &abstraction{evaluation: e, root: x}
-	f, err := a.formula(x)
+// gameLTL returns the value of an arbitrary path formula for a coalition of players. If finite parts of paths decide the
+// formula or its negation, the game is a reachability game on the product with the automaton of these parts. Otherwise it is
+// a parity game on the product with a deterministic parity automaton.
+func (e *evaluation) gameLTL(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+	a := &abstraction{evaluation: e, root: expr}
+	formula, err := a.formula(expr)
 	if err != nil {
 		return nil, err
 	}
-	negation := automata.Unary(automata.Not, f)
+	negation := automata.Unary(automata.Not, formula)
 	switch {
-	case automata.CoSafe(f):
-		return a.gameReach(f, dir)
+	case automata.CoSafe(formula):
+		return a.gameReach(formula, dir)
 	case automata.CoSafe(negation):
-		v, err := a.gameReach(negation, dir.Opposite())
+		values, err := a.gameReach(negation, dir.Opposite())
 		if err != nil {
 			return nil, err
 		}
-		return e.complement(v), nil
+		return e.complement(values), nil
 	}
-	v, err := a.gameParity(f, dir)
+	values, err := a.gameParity(formula, dir)
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	return v, nil
+	return values, nil
 }
 
 // gameReach returns the value of a co-safe formula.
-func (a *abstraction) gameReach(f *automata.Formula, dir solve.Direction) (*numbers, error) {
-	p, err := a.product(automata.New(f, automata.Limits{}))
+func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
+	product, err := a.product(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := p.sides(a.evaluation, dir).Until(a.ctx, p.all(), p.states(automata.Accepted), a.opts)
-	return a.fromProduct(p, automatonMemory{&automatonReader{auto: p.auto, letters: a.letters}}, p.auto.Initial(), values, err)
+	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.all(), product.states(automata.Accepted), a.opts)
+	return a.fromProduct(product, automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}, product.auto.Initial(), values, err)
 }
 
-// gameParity returns the value of a formula by its parity automaton.
-func (a *abstraction) gameParity(f *automata.Formula, dir solve.Direction) (*numbers, error) {
-	auto, err := automata.NewParity(f, automata.Limits{})
+// gameParity returns the value of a formula, which it translates to a deterministic parity automaton.
+func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
+	auto, err := automata.NewParity(formula, automata.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -125,30 +126,30 @@ func (a *abstraction) gameParity(f *automata.Formula, dir solve.Direction) (*num
 			return nil, err
 		}
 	}
-	x, err := sparse.NewProduct(a.ctx, a.graph.Model, memory, starts, nil, math.MaxInt32)
+	pairs, err := sparse.NewProduct(a.ctx, a.graph.Model, memory, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
-	p := &productModel{Graph: sparse.NewGraph(x.Model), pairs: x.Pairs, startStates: x.Start, choice: x.Choice}
-	priority := make([]int, p.NumStates())
-	for i, s := range p.pairs {
+	product := &productModel{Graph: sparse.NewGraph(pairs.Model), pairs: pairs.Pairs, startStates: pairs.Start, choice: pairs.Choice}
+	priority := make([]int, product.NumStates())
+	for i, s := range product.pairs {
 		priority[i] = auto.Priority(s.auto)
 	}
-	values, err := p.sides(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
-	return a.fromProduct(p, memory, auto.Initial(), values, err)
+	values, err := product.game(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
+	return a.fromProduct(product, memory, auto.Initial(), values, err)
 }
 
 // fromProduct returns the values of the states of the model, and records the strategies, from a solution on the product with an
-// automaton. err is that of the solution.
-func (a *abstraction) fromProduct(p *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values, err error) (*numbers, error) {
-	v, err := a.toNumbers(values, err)
+// automaton. err is the error of the solution.
+func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values, err error) (*numbers, error) {
+	numbers, err := a.toNumbers(values, err)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.noteController(p, automaton, initial, values); err != nil {
+	if err := a.noteController(product, automaton, initial, values); err != nil {
 		return nil, err
 	}
-	return p.project(v), nil
+	return product.project(numbers), nil
 }
 
 // parityMemory is the sparse.Memory of the product with a parity automaton.
@@ -158,23 +159,23 @@ type parityMemory struct {
 }
 
 // State returns the state of the model.
-func (m parityMemory) State(p productState) uint32 { return p.state }
+func (m parityMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state t of the model.
-func (m parityMemory) Step(p productState, t uint32) (productState, error) {
-	q, err := m.auto.Step(p.auto, m.letters.distinct[m.letters.numberOf[t]])
+func (m parityMemory) Step(pair productState, t uint32) (productState, error) {
+	q, err := m.auto.Step(pair.auto, m.letters.distinct[m.letters.numberOf[t]])
 	return productState{t, q}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
-func (m parityMemory) Absorbing(p productState) bool { return m.auto.Decided(p.auto) }
+func (m parityMemory) Absorbing(pair productState) bool { return m.auto.Decided(pair.auto) }
 
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
-func (e *evaluation) gameUntil(p *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
-	if p.Bound == nil {
+func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+	if path.Bound == nil {
 		return e.toNumbers(e.sides(dir).Until(e.ctx, left, right, e.opts))
 	}
-	steps, err := e.steps(p)
+	steps, err := e.steps(path)
 	if err != nil {
 		return nil, err
 	}
@@ -182,36 +183,36 @@ func (e *evaluation) gameUntil(p *logic.Path, left, right *sparse.Set, dir solve
 }
 
 // gameReward returns the value of a reward objective in a game, for the current coalition or for all players together.
-func (e *evaluation) gameReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	o, x := f.Objective, e.sides(dir)
-	switch o.Form {
+func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective, game := formula.Objective, e.sides(dir)
+	switch objective.Form {
 	case logic.Cumulative, logic.Instantaneous:
-		steps, err := e.rewardSteps(o)
+		steps, err := e.rewardSteps(objective)
 		if err != nil {
 			return nil, err
 		}
-		if o.Form == logic.Instantaneous {
-			return e.toNumbers(x.InstantReward(e.ctx, r, steps, e.stepping(steps)))
+		if objective.Form == logic.Instantaneous {
+			return e.toNumbers(game.InstantReward(e.ctx, reward, steps, e.stepping(steps)))
 		}
-		return e.toNumbers(x.CumulReward(e.ctx, r, steps, e.stepping(steps)))
+		return e.toNumbers(game.CumulReward(e.ctx, reward, steps, e.stepping(steps)))
 	case logic.CoSafe:
-		return e.coSafeReward(o.X, r, dir)
+		return e.coSafeReward(objective.X, reward, dir)
 	case logic.LongRun:
-		return e.toNumbers(x.LongRun(e.ctx, r, e.opts))
+		return e.toNumbers(game.LongRun(e.ctx, reward, e.opts))
 	case logic.TotalReward:
-		return e.toNumbers(x.TotalReward(e.ctx, r, e.opts))
+		return e.toNumbers(game.TotalReward(e.ctx, reward, e.opts))
 	case logic.ReachReward, logic.UntilReached, logic.ZeroUnlessReached:
-		target, err := e.nested(o.Target)
+		target, err := e.nested(objective.Target)
 		if err != nil {
 			return nil, err
 		}
-		switch o.Form {
+		switch objective.Form {
 		case logic.ReachReward:
-			return e.toNumbers(x.ReachReward(e.ctx, r, target, e.opts))
+			return e.toNumbers(game.ReachReward(e.ctx, reward, target, e.opts))
 		case logic.UntilReached:
-			return e.toNumbers(x.UntilReached(e.ctx, r, target, e.opts))
+			return e.toNumbers(game.UntilReached(e.ctx, reward, target, e.opts))
 		}
-		return e.toNumbers(x.ZeroUnlessReached(e.ctx, r, target, e.opts))
+		return e.toNumbers(game.ZeroUnlessReached(e.ctx, reward, target, e.opts))
 	}
-	return nil, e.unsupported(o.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(o.X))
+	return nil, e.unsupported(objective.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(objective.X))
 }

@@ -10,16 +10,16 @@ import (
 	"tilecheck/result"
 )
 
-// lexicographic evaluates multilex(...): the optimum of the first objective, that of the second one among the schedulers that are
-// optimal for the first, and so on. Each optimum is a fraction, and a bound of the next maximization: of bounds on the first
-// optimum, those on the others could not be narrowed. A maximization knows no later objectives, whose rewards may be infinite. The
-// value is a curve of one point.
+// lexicographic evaluates multilex(...). It maximises the first objective, then the second one among the schedulers that are
+// optimal for the first, and so on. Each optimum is a fraction, because it becomes a bound of the later maximizations: with
+// bounds of the first optimum, bounds of the later ones could not be narrowed. A maximization ignores the later objectives,
+// whose rewards may be infinite. The value is a curve with one point.
 //
 // Source: Storm 1.14, for the operator; Forejt, Kwiatkowska and Parker (2012), for the maximization.
 func (e *evaluation) lexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	if !e.exact {
-		return none, nil, &inexact{formula.X.Pos(), "multilex(...) needs fractions"}
+		return none, nil, &inexactError{formula.X.Pos(), "multilex(...) needs fractions"}
 	}
 	end := e.beginScheduler(formula)
 	keepSchedulers := e.opts.Scheduler
@@ -37,7 +37,7 @@ func (e *evaluation) lexicographic(formula *logic.Formula, objectives []*objecti
 	}
 	out := result.Value{Kind: result.Curve, Points: make([][]float64, 1), RatPoints: make([][]*big.Rat, 1)}
 	for k, optimum := range optima {
-		fraction := objectives[k].value(optimum)
+		fraction := objectives[k].fromParetoValue(optimum)
 		value, exact := fraction.Float64()
 		if !exact {
 			out.Num = max(out.Num, math.Abs(value)*0x1p-52)
@@ -56,16 +56,16 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 		return nil, err
 	}
 	last := len(m.objectives) - 1
-	gain, least := make([]*big.Rat, last+1), make([]*big.Rat, last+1)
-	for i := range gain {
-		gain[i] = new(big.Rat)
+	direction, lowerBounds := make([]*big.Rat, last+1), make([]*big.Rat, last+1)
+	for i := range direction {
+		direction[i] = new(big.Rat)
 	}
-	gain[last].SetInt64(1)
-	copy(least, optima)
-	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.ctx, gain, least, 0)
+	direction[last].SetInt64(1)
+	copy(lowerBounds, optima)
+	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.ctx, direction, lowerBounds, 0)
 	switch {
 	case errors.Is(err, errInfiniteCost) || err == nil && best.Point == nil:
-		return nil, m.unsupported(m.objectives[last].x, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
+		return nil, m.unsupported(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
 	case err != nil:
 		return nil, err
 	}

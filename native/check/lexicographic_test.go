@@ -36,7 +36,7 @@ rewards "ever" true : 1; endrewards`
 		`multilex(Pmax=? [ F s=1 ], R{"ever"}min=? [ C ])`:                "?infinite",
 		`multilex(Pmax=? [ F s=1 ], P>=0.5 [ F s=3 ])`:                    "?argument of multilex is not a query",
 		`multilex()`:                              "?",
-		`multilex(P=? [ F s=1 ])`:                 "?says neither min nor max",
+		`multilex(P=? [ F s=1 ])`:                 "?without min, max or a bound",
 		`1 + multilex(Pmax=? [ F s=1 ])`:          "?found an expression of type void",
 		`filter(max, multilex(Pmax=? [ F s=1 ]))`: "?void arguments",
 		`P>0.5 [ F multilex(Pmax=? [ F s=1 ]) ]`:  "?argument of F operator is not Boolean",

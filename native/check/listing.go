@@ -23,7 +23,7 @@ func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, value f
 	}
 	out := result.Listing{Zeros: formula.Op == "printall"}
 	var state []int32
-	for k, i := range e.space.Order() {
+	for prismIndex, i := range e.space.Order() {
 		if !set.Has(int(i)) {
 			continue
 		}
@@ -34,7 +34,7 @@ func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, value f
 			out.Left++
 		default:
 			state = e.space.State(state, int(i))
-			out.Values = append(out.Values, result.StateValue{State: k, Valuation: e.valuation(state), Value: v})
+			out.Values = append(out.Values, result.StateValue{State: prismIndex, Valuation: e.valuation(state), Value: v})
 		}
 	}
 	e.listings = append(e.listings, out)
@@ -61,7 +61,7 @@ func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values
 	e.addListing(formula, set, func(s int) (result.Value, bool) {
 		n := values.at(s)
 		isZero := n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
-		return value(n, formula.X.Type()), isZero
+		return resultValue(n, formula.X.Type()), isZero
 	})
 }
 

@@ -11,16 +11,16 @@ import (
 	"tilecheck/result"
 )
 
-// ltl returns the minimal or maximal probability of any path formula. The minimum is one minus the maximum of the
+// ltl returns the minimal or maximal probability of an arbitrary path formula. The minimum is one minus the maximum of the
 // negated formula.
 //
-// It builds the product of the model with the initial part of a limit-deterministic automaton. The maximum is the
-// maximal probability of reaching a winning state, from which some scheduler satisfies the formula with probability
-// one. The reason: almost every path ends in an end component of the product. If the paths there satisfy the formula
-// with positive probability, then some jump of the automaton in one of its states satisfies it with probability one.
+// It builds the product of the model with the initial part of a limit-deterministic automaton. The maximum is the maximal
+// probability of reaching a winning state, from which some scheduler satisfies the formula with probability one. The reason:
+// almost every path ends in an end component of the product. If the paths there satisfy the formula with positive
+// probability, then some jump of the automaton in one of its states satisfies it with probability one.
 //
-// The same holds for fair schedulers, with the formula and fairness instead of the formula: fairness does not depend on
-// the beginning of a path, and a scheduler can be made fair on the paths that do not satisfy the formula.
+// The same holds for fair schedulers if fairness is added to the formula: fairness does not depend on the beginning of a
+// path, and a scheduler can be made fair on the paths that do not satisfy the formula.
 func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.formula(expr)
@@ -68,23 +68,24 @@ func (e *evaluation) reach(product *productModel, goal *sparse.Set, dir solve.Di
 	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
 }
 
-// product builds the product of the model with the initial part of an automaton. Start s of the product is state s
-// of the model, with the automaton after the letter of s. err is that of the automaton's construction.
+// product builds the product of the model with the initial part of an automaton. Start s of the product is state s of the
+// model, paired with the state of the automaton after it reads the letter of s. product returns err if the construction of
+// the automaton failed.
 func (a *abstraction) product(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
 	}
 	a.letters = newLetters(a.graph.NumStates(), a.sets)
-	first := make([]int, len(a.letters.distinct)) // the state of the automaton after each letter
-	for i, letter := range a.letters.distinct {
-		first[i], err = auto.Step(auto.Initial(), letter)
+	afterLetter := make([]int, len(a.letters.distinct)) // the state of the automaton after each letter
+	for index, letter := range a.letters.distinct {
+		afterLetter[index], err = auto.Step(auto.Initial(), letter)
 		if err != nil {
 			return nil, err
 		}
 	}
 	starts := make([]productState, len(a.letters.numberOf))
-	for s, i := range a.letters.numberOf {
-		starts[s] = productState{uint32(s), first[i]}
+	for s, index := range a.letters.numberOf {
+		starts[s] = productState{uint32(s), afterLetter[index]}
 	}
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
@@ -122,11 +123,12 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	return out, nil
 }
 
-// quantifiedLinear evaluates E or A of any path formula: A is the negation of E of the negation.
+// quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated
+// formula.
 func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	path := formula.Path.Whole
-	if at := timed(path); at != nil && e.kind() == sparse.CTMC {
-		return truth{}, e.unsupported(at, "found E or A with a time bound")
+	if operator := boundedOperator(path); operator != nil && e.kind() == sparse.CTMC {
+		return truth{}, e.unsupported(operator, "found E or A with a time bound")
 	}
 	if formula.ForAll {
 		path = logic.Not(path)
@@ -141,33 +143,33 @@ func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// timed returns the first temporal operator of a path formula that has a bound, or nil.
-func timed(left sema.Expr) (found sema.Expr) {
-	if left.Type() != sema.Path {
+// boundedOperator returns the first temporal operator with a time or step bound in a path formula. It returns nil if there is none.
+func boundedOperator(expr sema.Expr) (found sema.Expr) {
+	if expr.Type() != sema.Path {
 		return nil
 	}
-	path := logic.PathOf(left)
+	path := logic.PathOf(expr)
 	switch {
 	case path.Form == logic.CostBounded:
 		return nil
 	case path.Bound != nil:
 		return path.X
 	}
-	sema.Operands(path.X, func(right sema.Expr) {
+	sema.Operands(path.X, func(operand sema.Expr) {
 		if found == nil {
-			found = timed(right)
+			found = boundedOperator(operand)
 		}
 	})
 	return found
 }
 
-// coSafeReward returns the expected reward until a co-safe path formula is satisfied: until the first prefix of the
-// path all of whose continuations satisfy the formula. X needs a step, even if its operand is always true.
+// coSafeReward returns the expected reward until a co-safe path formula is satisfied, which is at the end of the first
+// prefix of the path all of whose continuations satisfy the formula. X takes a step even if its operand is always true.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
 func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	if at := timed(expr); at != nil {
-		return nil, e.unsupported(at, "found a bounded operator within a path formula in an R operator, want operators without bounds")
+	if operator := boundedOperator(expr); operator != nil {
+		return nil, e.unsupported(operator, "found a bounded operator within a path formula in an R operator, want operators without bounds")
 	}
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.formula(expr)
@@ -191,7 +193,7 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 // rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
 func (e *evaluation) rewardUntil(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.toNumbers(product.sides(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
+		return e.toNumbers(product.game(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
 	}
 	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
 }

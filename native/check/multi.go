@@ -26,17 +26,17 @@ const (
 
 // objective is one operand of multi(…).
 type objective struct {
-	x     sema.Expr
-	form  form
-	query bool
-	bound *big.Rat // unless query
+	expr    sema.Expr
+	form    form
+	isQuery bool
+	bound   *big.Rat // unless query
 	// great says that the value should be large: at least bound, or maximal. It is always true for a path formula: if the
 	// probability should be small, inverse is true too, and the objective is the negated formula.
-	great, inverse bool
+	maximised, isComplement bool
 
 	// An until objective: left U right, or the negation of that.
 	left, right *sparse.Set
-	negated     bool
+	isNegated   bool
 	// The set that a recurring objective visits infinitely often, and in which a lasting one stays from some time on.
 	set *sparse.Set
 	// The automaton of a linear objective, which is any other path formula.
@@ -52,11 +52,11 @@ type objective struct {
 type form uint8
 
 const (
-	until form = iota
-	recurring
-	lasting
-	linear
-	rewards
+	untilForm form = iota
+	recurringForm
+	lastingForm
+	automatonForm
+	rewardForm
 )
 
 // multi evaluates multi(...) in the initial state: whether some scheduler meets all bounds, or the optimal value of the one
@@ -79,7 +79,7 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	}
 	m := &multi{evaluation: e}
 	for _, arg := range formula.Objectives {
-		objective, err := e.objective(arg)
+		objective, err := e.operandObjective(arg)
 		if err != nil {
 			return none, nil, err
 		}
@@ -105,13 +105,13 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	if formula.Pareto() {
 		return m.curve(formula.X, curve, width)
 	}
-	gain, least := m.directionAndBounds()
+	gain, least := m.directionAndLowerBounds()
 	best, err := curve.Maximize(e.ctx, gain, least, width)
 	switch {
 	case errors.Is(err, errInfiniteCost):
 		best = &pareto.Best{}
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecided{formula.X.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecidedError{formula.X.Pos(), "the bounds of values leave open whether the objectives can be met together"}
 	case err != nil:
 		return none, nil, err
 	}
@@ -121,23 +121,23 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 		}
 	}
 	if best.Point == nil {
-		return m.unmet(formula.X, coarse, width)
+		return m.valueIfUnsatisfiable(formula.X, coarse, width)
 	}
 	return m.answer(formula.X, best)
 }
 
-// unmet returns the value if no scheduler with finite expected rewards meets the bounds: Infinity for a minimised reward if the other
-// objectives can be met without it, and otherwise that of no scheduler.
-func (m *multi) unmet(expr sema.Expr, coarse uint, width float64) (result.Value, *result.Interval, error) {
-	query := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.query })
-	if query < 0 || m.objectives[query].form != rewards || m.objectives[query].great {
+// valueIfUnsatisfiable returns the value if no scheduler with finite expected rewards meets the bounds. It is infinity if the query
+// minimises a reward and the other objectives can be met without it. Otherwise no scheduler meets the bounds at all.
+func (m *multi) valueIfUnsatisfiable(expr sema.Expr, maxBits uint, width float64) (result.Value, *result.Interval, error) {
+	query := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
+	if query < 0 || m.objectives[query].form != rewardForm || m.objectives[query].maximised {
 		return m.answer(expr, &pareto.Best{})
 	}
 	others := &multi{evaluation: m.evaluation}
 	for i, objective := range m.objectives {
 		if i != query {
 			other := *objective
-			other.maxRewards = nil // of another product
+			other.maxRewards = nil // belongs to the product of the other multi
 			others.objectives = append(others.objectives, &other)
 		}
 	}
@@ -148,13 +148,13 @@ func (m *multi) unmet(expr sema.Expr, coarse uint, width float64) (result.Value,
 		if err := others.findEnds(expr); err != nil {
 			return result.Value{}, nil, err
 		}
-		gain, least := others.directionAndBounds()
-		best, err := pareto.New(len(others.objectives), others.bestWeightedSum, coarse).Maximize(m.ctx, gain, least, width)
+		direction, lowerBounds := others.directionAndLowerBounds()
+		best, err := pareto.New(len(others.objectives), others.bestWeightedSum, maxBits).Maximize(m.ctx, direction, lowerBounds, width)
 		switch {
 		case errors.Is(err, errInfiniteCost) || err == nil && best.Point == nil:
 			return m.answer(expr, &pareto.Best{})
 		case errors.Is(err, pareto.ErrOpen):
-			return result.Value{}, nil, &undecided{expr.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+			return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 		case err != nil:
 			return result.Value{}, nil, err
 		}
@@ -166,126 +166,128 @@ func (m *multi) unmet(expr sema.Expr, coarse uint, width float64) (result.Value,
 	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
 }
 
-// mixture returns the controller that selects among the schedulers of the oracle's answers with the given probabilities.
-func (m *multi) mixture(parts []*big.Rat) (*sparse.Controller, error) {
-	var plans []weightedScheduler
-	for i, part := range parts {
-		if part.Sign() > 0 {
-			plans = append(plans, m.schedulers[i])
-			plans[len(plans)-1].share = part
+// mixture returns a controller that selects one of the schedulers of the oracle's answers at random, with the given
+// probabilities.
+func (m *multi) mixture(shares []*big.Rat) (*sparse.Controller, error) {
+	var schedulers []weightedScheduler
+	for i, share := range shares {
+		if share.Sign() > 0 {
+			schedulers = append(schedulers, m.schedulers[i])
+			schedulers[len(schedulers)-1].share = share
 		}
 	}
-	return m.controller(m.ctx, plans)
+	return m.controller(m.ctx, schedulers)
 }
 
-// directionAndBounds returns the direction in which package pareto maximises, and the least values that the objectives must
+// directionAndLowerBounds returns the direction in which package pareto maximises, and the least value that each objective must
 // have.
-func (m *multi) directionAndBounds() (gain, least []*big.Rat) {
-	gain = make([]*big.Rat, len(m.objectives))
-	least = make([]*big.Rat, len(m.objectives))
+func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
+	direction = make([]*big.Rat, len(m.objectives))
+	lowerBounds = make([]*big.Rat, len(m.objectives))
 	for i, objective := range m.objectives {
-		gain[i] = new(big.Rat)
+		direction[i] = new(big.Rat)
 		switch {
-		case objective.query:
-			gain[i].SetInt64(1)
-		case objective.great:
-			least[i] = objective.bound
+		case objective.isQuery:
+			direction[i].SetInt64(1)
+		case objective.maximised:
+			lowerBounds[i] = objective.bound
 		default:
-			least[i] = new(big.Rat).Neg(objective.bound)
+			lowerBounds[i] = new(big.Rat).Neg(objective.bound)
 		}
 	}
-	return gain, least
+	return direction, lowerBounds
 }
 
-// objective returns the objective of an operand of multi(...).
-func (e *evaluation) objective(expr sema.Expr) (*objective, error) {
+// operandObjective returns the objective of one operand of multi(...).
+func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	formula := logic.Of(expr)
 	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {
 		return nil, e.unsupported(expr, "found %s in multi(...), want P or R", logic.Describe(expr))
 	}
-	o, err := e.newObjective(formula)
+	result, err := e.newObjective(formula)
 	if err != nil {
 		return nil, err
 	}
 	if formula.Kind == logic.Reward {
-		return o, e.rewardObjective(o, formula)
+		return result, e.setReward(result, formula)
 	}
-	o.inverse = !o.great
-	if o.inverse {
-		o.great = true
-		if o.bound != nil {
-			o.bound = new(big.Rat).Sub(big.NewRat(1, 1), o.bound)
+	result.isComplement = !result.maximised
+	if result.isComplement {
+		result.maximised = true
+		if result.bound != nil {
+			result.bound = new(big.Rat).Sub(big.NewRat(1, 1), result.bound)
 		}
 	}
-	return o, e.pathObjective(o, formula.Path)
+	return result, e.setPathFormula(result, formula.Path)
 }
 
-// newObjective returns the objective of an operator P or R with its threshold. Its formula is not set yet.
+// newObjective returns an objective with the threshold of an operator P or R. The caller sets its formula.
 func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	expr, threshold := formula.X, formula.Threshold
 	dir, ok := direction(threshold, false)
 	switch {
 	case !ok:
-		return nil, e.refuse(result.TypeError, expr.Pos(), "found an operator in multi(...) that says neither min nor max")
+		return nil, e.refuse(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return nil, e.unsupported(expr, "found a strict bound in multi(...), want >= or <=")
 	case threshold.Query():
-		return &objective{x: expr, query: true, great: dir == solve.Max}, nil
+		return &objective{expr: expr, isQuery: true, maximised: dir == solve.Max}, nil
 	}
-	b, err := e.bound(formula)
+	bound, err := e.bound(formula)
 	if err != nil {
 		return nil, err
 	}
-	if b.rat == nil {
+	if bound.rat == nil {
 		return nil, e.unsupported(expr, "found a bound in multi(...) that is not a fraction")
 	}
-	return &objective{x: expr, great: threshold.Rel == syntax.OpGe, bound: b.rat}, nil
+	return &objective{expr: expr, maximised: threshold.Rel == syntax.OpGe, bound: bound.rat}, nil
 }
 
-// pathObjective sets the path formula of an objective: path or, if objective.inverse is true, its negation.
-func (e *evaluation) pathObjective(objective *objective, path *logic.Path) error {
-	negated := objective.inverse != path.Negated
-	if path.Form == logic.InitialState { // an until formula that is decided in the first state
+// setPathFormula sets the path formula of an objective to path. If objective.isComplement is true, it sets the negation of
+// path.
+func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
+	negated := objective.isComplement != path.Negated
+	if path.Form == logic.InitialState { // an until formula whose left operand holds nowhere
 		set, err := e.nested(path.Right)
 		objective.left = sparse.NewSet(e.space.Model().NumStates())
 		objective.right = set
-		objective.negated = negated
+		objective.isNegated = negated
 		return err
 	}
-	if operand, always, ok := path.Repeated(); ok {
-		return e.infinite(objective, operand, always, negated)
+	if operand, eventuallyAlways, ok := path.Repeated(); ok {
+		return e.setRepeatedFormula(objective, operand, eventuallyAlways, negated)
 	}
 	if !path.Unbounded() {
-		return e.linear(objective, path.X, negated)
+		return e.setAutomaton(objective, path.X, negated)
 	}
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return err
 	}
-	objective.left, objective.right, objective.negated = Sets.AsUntil(path.Op, left, right)
-	objective.negated = objective.negated != negated
+	objective.left, objective.right, objective.isNegated = Sets.AsUntil(path.Op, left, right)
+	objective.isNegated = objective.isNegated != negated
 	return nil
 }
 
-// infinite sets the path formula of an objective to G F operand, or to F G operand if always is true. If negated is true, it sets the
-// negation. The negation of G F a is F G !a, and the negation of F G a is G F !a.
-func (e *evaluation) infinite(objective *objective, operand sema.Expr, always, negated bool) error {
+// setRepeatedFormula sets the path formula of an objective to F G operand if eventuallyAlways is true, and otherwise to G F operand.
+// If negated is true, it sets the negation: the negation of G F a is F G !a, and the negation of F G a is G F !a.
+func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr, eventuallyAlways, negated bool) error {
 	set, err := e.nested(operand)
 	if err != nil {
 		return err
 	}
-	objective.form, objective.set = recurring, set
+	objective.form, objective.set = recurringForm, set
 	if negated {
 		objective.set = set.Complement()
 	}
-	if always != negated {
-		objective.form = lasting
+	if eventuallyAlways != negated {
+		objective.form = lastingForm
 	}
 	return nil
 }
 
-// linear sets any other path formula, or its negation, of an objective, as an automaton.
-func (e *evaluation) linear(o *objective, expr sema.Expr, negated bool) error {
+// setAutomaton sets the path formula of an objective to an arbitrary formula, or to its negation, as an automaton.
+func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated bool) error {
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.formula(expr)
 	if err != nil {
@@ -298,15 +300,15 @@ func (e *evaluation) linear(o *objective, expr sema.Expr, negated bool) error {
 	if err != nil {
 		return a.tooLargeError(err)
 	}
-	o.form, o.reader = linear, &automatonReader{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
+	objective.form, objective.reader = automatonForm, &automatonReader{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
 	return nil
 }
 
 // objectives is the end of error messages about unsupported objectives of multi(...).
 const objectives = "want P of a path formula, or R with C or C<=k"
 
-// rewardObjective sets the reward of an objective, and its number of steps: -1 for a total reward.
-func (e *evaluation) rewardObjective(o *objective, formula *logic.Formula) error {
+// setReward sets the reward structure of an objective and its number of steps, which is -1 for a total reward.
+func (e *evaluation) setReward(o *objective, formula *logic.Formula) error {
 	wanted := formula.Objective
 	switch {
 	case wanted.Err != nil:
@@ -322,7 +324,7 @@ func (e *evaluation) rewardObjective(o *objective, formula *logic.Formula) error
 	case wanted.Form == logic.Instantaneous:
 		return e.unsupported(formula.X, "found an R operator with I=k in multi(...), "+objectives)
 	}
-	o.form, o.steps = rewards, -1
+	o.form, o.steps = rewardForm, -1
 	var err error
 	if wanted.Form == logic.Cumulative {
 		if o.steps, err = e.rewardSteps(wanted); err != nil {
@@ -333,18 +335,18 @@ func (e *evaluation) rewardObjective(o *objective, formula *logic.Formula) error
 	return err
 }
 
-// value converts a value of package pareto to that of the objective.
-func (o *objective) value(value *big.Rat) *big.Rat {
+// fromParetoValue converts a value of package pareto, which maximises all objectives, to the value of the objective.
+func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	switch {
-	case o.inverse:
+	case o.isComplement:
 		return new(big.Rat).Sub(big.NewRat(1, 1), value)
-	case !o.great:
+	case !o.maximised:
 		return new(big.Rat).Neg(value)
 	}
 	return value
 }
 
-// answer converts the optimum of package pareto to the value of the property with its bounds.
+// answer converts the optimum that package pareto found to the value of the property with its bounds.
 func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.weaken(result.Bounded)
@@ -352,25 +354,25 @@ func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result
 	if expr.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
-	i := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.query })
+	i := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
 	objective := m.objectives[i]
 	switch {
 	case best.Point == nil:
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}
 	lower, upper := best.Point[i], best.Upper
-	if objective.inverse || !objective.great {
-		lower, upper = objective.value(upper), objective.value(lower)
+	if objective.isComplement || !objective.maximised {
+		lower, upper = objective.fromParetoValue(upper), objective.fromParetoValue(lower)
 	}
 	optimum := fraction(lower)
 	if lower.Cmp(upper) != 0 {
 		lowerFloat := interval.Around(lower).Lo
 		upperFloat := interval.Around(upper).Hi
-		if objective.form != rewards { // a probability
+		if objective.form != rewardForm { // a probability
 			upperFloat = min(upperFloat, 1)
 		}
 		optimum = number{lo: max(lowerFloat, 0), hi: upperFloat}
 	}
 	m.width = relativeWidth(optimum)
-	return value(optimum, sema.Double), &result.Interval{Lo: optimum.lo, Hi: optimum.hi}, nil
+	return resultValue(optimum, sema.Double), &result.Interval{Lo: optimum.lo, Hi: optimum.hi}, nil
 }

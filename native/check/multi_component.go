@@ -28,12 +28,12 @@ type acceptingComponent struct {
 // componentNode is a state of the product, with the number of a list of states of the automata's accepting parts.
 type componentNode struct{ state, list uint32 }
 
-// jumpingObjectives returns the objectives of a set whose automata accept in an end component only after a jump. They are the
-// same for all states of the component.
+// jumpingObjectives returns the objectives of a set whose automata accept in an end component only after a jump. All states
+// of the component have the same ones. satisfied has one bit for each objective of the set.
 func (m *multi) jumpingObjectives(satisfied, state uint32) []int {
 	var out []int
 	for i, objective := range m.objectives {
-		if satisfied>>i&1 == 1 && objective.form == linear && objective.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
+		if satisfied>>i&1 == 1 && objective.form == automatonForm && objective.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
 			out = append(out, i)
 		}
 	}
@@ -56,24 +56,24 @@ func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choice
 		return nil, err
 	}
 	component.startNode = slices.Repeat([]uint32{sparse.None}, len(members))
-	for i, n := range product.Start {
-		if member := owner[i]; component.startNode[member] == sparse.None && component.sureNodes.Has(int(n)) {
-			component.startNode[member] = n
+	for i, node := range product.Start {
+		if member := owner[i]; component.startNode[member] == sparse.None && component.sureNodes.Has(int(node)) {
+			component.startNode[member] = node
 		}
 	}
 	return component, nil
 }
 
-// startNodes returns a node for each member and each combination of jumps from it. owner has the index of the member for each
-// node.
+// startNodes returns the nodes in which a path can start: one for each member of the component and each combination of jumps
+// from it. owner has the index of the member for each node.
 func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, owner []int, err error) {
 	for member, s := range members {
 		jumps, err := builder.jumps(s)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, list := range jumps {
-			starts = append(starts, componentNode{s, builder.parts.numberOf(list)})
+		for _, successors := range jumps {
+			starts = append(starts, componentNode{s, builder.parts.numberOf(successors)})
 			owner = append(owner, member)
 		}
 	}
@@ -88,7 +88,8 @@ type acceptingComponentBuilder struct {
 	parts             lists // lists of states of their accepting parts
 }
 
-// jumps returns every combination of jump successors, one for each automaton that can jump, from a state of the product.
+// jumps returns all combinations of jumps from a state of the product. A combination has one jump successor for each
+// automaton that can jump.
 func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 	combinations := [][]int{nil}
 	for _, i := range builder.jumpingObjectives {
@@ -104,7 +105,7 @@ func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 		}
 		combinations = extended
 		if len(combinations) > 1<<16 {
-			return nil, builder.unsupported(builder.property.X, "found multi(...) with path formulas whose automata have too many jumps")
+			return nil, builder.unsupported(builder.property.X, "found path formulas in multi(...) whose automata have too many states")
 		}
 	}
 	return combinations, nil
@@ -122,18 +123,19 @@ func (builder *acceptingComponentBuilder) Step(x componentNode, target uint32) (
 // Absorbing returns false: no state of the component gets a self-loop.
 func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
-// step returns the list of states after the accepting parts have read a state of the model.
+// step returns the number of the list of automaton states after the accepting parts of the automata read a state of the
+// model.
 func (builder *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
 	if len(builder.jumpingObjectives) == 0 {
 		return list, nil
 	}
 	next := make([]int, len(builder.jumpingObjectives))
 	for k, i := range builder.jumpingObjectives {
-		q, err := builder.objectives[i].reader.step(builder.parts.entries[list][k], state)
+		successor, err := builder.objectives[i].reader.step(builder.parts.entries[list][k], state)
 		if err != nil {
 			return 0, builder.tooLargeError(err)
 		}
-		next[k] = q
+		next[k] = successor
 	}
 	return builder.parts.numberOf(next), nil
 }
@@ -157,7 +159,7 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 		component.goals = append(component.goals, goal)
 	}
 	for i, objective := range builder.objectives {
-		if satisfied>>i&1 == 0 || objective.form != recurring {
+		if satisfied>>i&1 == 0 || objective.form != recurringForm {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))

@@ -28,7 +28,7 @@ func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Va
 	none := result.Value{}
 	var queries []int
 	for i, objective := range m.objectives {
-		if objective.query {
+		if objective.isQuery {
 			queries = append(queries, i)
 		}
 	}
@@ -44,14 +44,14 @@ func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Va
 	if m.exact {
 		coarse = 0
 	}
-	found, err := pareto.New(len(queries), m.among(c, queries, m.opts.Epsilon), coarse).Surface(m.ctx, width, questions)
+	found, err := pareto.New(len(queries), m.constrainedOracle(c, queries, m.opts.Epsilon), coarse).Surface(m.ctx, width, questions)
 	switch {
-	case errors.Is(err, errUnmet):
+	case errors.Is(err, errUnsatisfiable):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
 		return none, nil, m.unsupported(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecided{expr.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecidedError{expr.Pos(), "the bounds of values leave open whether the objectives can be met together"}
 	case err != nil:
 		return none, nil, err
 	}
@@ -62,7 +62,7 @@ func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Va
 	for _, vertex := range found.Points {
 		var point []float64
 		for i, q := range queries {
-			v, exact := m.objectives[q].value(vertex[i]).Float64()
+			v, exact := m.objectives[q].fromParetoValue(vertex[i]).Float64()
 			point = append(point, v)
 			if !exact {
 				out.Num = max(out.Num, math.Abs(v)*0x1p-52)
@@ -74,34 +74,34 @@ func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Va
 	return out, nil, nil
 }
 
-// errUnmet says that no scheduler meets the bounds.
-var errUnmet = errors.New("the objectives cannot be met together")
+// errUnsatisfiable says that no scheduler meets the bounds.
+var errUnsatisfiable = errors.New("the objectives cannot be met together")
 
-// among returns an oracle that maximises weighted sums of the queries over the schedulers that meet the bounds of the other
+// constrainedOracle returns an oracle that maximises weighted sums of the queries over the schedulers that meet the bounds of all other
 // objectives.
-func (m *multi) among(curve *pareto.Curve, queries []int, width float64) pareto.Oracle {
+func (m *multi) constrainedOracle(curve *pareto.Curve, queries []int, width float64) pareto.Oracle {
 	if len(queries) == len(m.objectives) {
 		return m.bestWeightedSum
 	}
 	return func(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
-		gain, least := m.directionAndBounds()
+		direction, lowerBounds := m.directionAndLowerBounds()
 		for i, query := range queries {
-			gain[query] = weights[i]
+			direction[query] = weights[i]
 		}
 		if m.exact {
 			width = 0
 		}
-		best, err := curve.Maximize(ctx, gain, least, width)
+		best, err := curve.Maximize(ctx, direction, lowerBounds, width)
 		switch {
 		case err != nil:
 			return nil, err
 		case best.Point == nil:
-			return nil, errUnmet
+			return nil, errUnsatisfiable
 		}
-		out := &pareto.Answer{Bound: best.Upper}
+		answer := &pareto.Answer{Bound: best.Upper}
 		for _, query := range queries {
-			out.Point = append(out.Point, best.Point[query])
+			answer.Point = append(answer.Point, best.Point[query])
 		}
-		return out, nil
+		return answer, nil
 	}
 }

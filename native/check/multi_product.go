@@ -43,26 +43,26 @@ type lists struct {
 // numberOf returns the number of a list, and adds the list if it is new.
 func (l *lists) numberOf(list []int) uint32 {
 	key := make([]byte, 0, 4*len(list))
-	for _, q := range list {
-		key = append(key, byte(q), byte(q>>8), byte(q>>16), byte(q>>24))
+	for _, entry := range list {
+		key = append(key, byte(entry), byte(entry>>8), byte(entry>>16), byte(entry>>24))
 	}
-	i, known := l.number[string(key)]
+	number, known := l.number[string(key)]
 	if !known {
 		if l.number == nil {
 			l.number = map[string]uint32{}
 		}
-		i = uint32(len(l.entries))
+		number = uint32(len(l.entries))
 		l.entries = append(l.entries, list)
-		l.number[string(key)] = i
+		l.number[string(key)] = number
 	}
-	return i
+	return number
 }
 
 // The status of an until objective on a path.
 const (
-	open uint32 = iota // not decided yet
-	holds
-	fails
+	undecidedStatus uint32 = iota // not decided yet
+	holdsStatus
+	failsStatus
 )
 
 // untilStatus returns the status of an until objective.
@@ -71,19 +71,19 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 // automaton returns the state of the automaton of a linear objective.
 func (m *multi) automaton(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
 
-// remember returns the memory after a transition to a state of the model: which until objectives are decided, and the states of the
-// automata. The argument next has the memory before the transition.
+// remember returns the memory of a path after a transition to a state of the model: which until objectives are decided, and
+// the state of each automaton. The argument next is the memory before the transition.
 func (m *multi) remember(next memory, state uint32) (memory, error) {
 	next.state = state
 	for i, objective := range m.objectives {
-		if objective.form != until || next.untilStatus(i) != open {
+		if objective.form != untilForm || next.untilStatus(i) != undecidedStatus {
 			continue
 		}
 		switch {
 		case objective.right.Has(int(state)):
-			next.status |= holds << (2 * i)
+			next.status |= holdsStatus << (2 * i)
 		case !objective.left.Has(int(state)):
-			next.status |= fails << (2 * i)
+			next.status |= failsStatus << (2 * i)
 		}
 	}
 	if len(m.column) == 0 { // no automata
@@ -118,7 +118,7 @@ func (m *multi) build() error {
 	var initial []int // the initial state of each automaton, before it reads a state of the model
 	for i, objective := range m.objectives {
 		m.steps = max(m.steps, objective.steps)
-		if objective.form == linear {
+		if objective.form == automatonForm {
 			m.column[i] = len(initial)
 			initial = append(initial, objective.reader.auto.Initial())
 		}
@@ -169,57 +169,58 @@ func (m objectiveMemory) Absorbing(memory) bool { return false }
 
 // countsRewards reports whether a reward objective counts the rewards of a state.
 func (o *objective) countsRewards(x memory) bool {
-	return o.form == rewards && (o.steps < 0 || x.steps < o.steps)
+	return o.form == rewardForm && (o.steps < 0 || x.steps < o.steps)
 }
 
-// choicesWithoutReward returns the choices of the product that have no reward of a maximised objective, or of a minimised one.
+// choicesWithoutReward returns the choices of the product that earn no total reward of an objective that is maximised, or
+// minimised, as the argument says.
 func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	choices := sparse.FullSet(m.product.NumChoices())
 	for _, objective := range m.objectives {
-		if objective.form == rewards && objective.steps < 0 && objective.great == maximised {
+		if objective.form == rewardForm && objective.steps < 0 && objective.maximised == maximised {
 			m.removeRewarded(choices, objective.reward)
 		}
 	}
 	return choices
 }
 
-// removeRewarded removes the choices of the product that have a reward.
+// removeRewarded removes the choices of the product that earn a reward.
 func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	for s, node := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			original := m.choice[c]
-			if original != sparse.None && reward.OfChoice(int(node.state), int(original)) > 0 {
+			modelChoice := m.choice[c]
+			if modelChoice != sparse.None && reward.OfChoice(int(node.state), int(modelChoice)) > 0 {
 				choices.Remove(c)
 			}
 		}
 	}
 }
 
-// findEnds finds the states where paths may end, with the sets of objectives that are satisfied there, and adds the end state.
-// Minimised rewards must be 0 after the end of a path. It is an error if a maximised reward can be collected forever.
+// findEnds finds the states where paths may end, and the sets of objectives that can be satisfied there. It then adds the
+// end state. A path that has ended earns no minimised reward. It is an error if a maximised reward can be earned forever.
 func (m *multi) findEnds(expr sema.Expr) error {
-	all, err := m.product.EndComponents(m.ctx, nil, nil)
+	endComponents, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
-	if costly := all.Choices.Minus(m.choicesWithoutReward(true)); !costly.Empty() {
-		return m.unsupported(expr, "found multi(...) with a maximised reward that can be collected forever")
+	if costly := endComponents.Choices.Minus(m.choicesWithoutReward(true)); !costly.Empty() {
+		return m.unsupported(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
 	free := m.choicesWithoutReward(false)
-	var wanted uint32
+	var pathObjectives uint32
 	for i, objective := range m.objectives {
-		if objective.form != rewards {
-			wanted |= 1 << i
+		if objective.form != rewardForm {
+			pathObjectives |= 1 << i
 		}
 	}
 	m.ends = make([][]uint32, len(m.states))
-	for satisfied := wanted; ; satisfied = (satisfied - 1) & wanted { // supersets first
-		found, err := m.surelySatisfied(satisfied, free)
+	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives { // supersets first
+		states, err := m.surelySatisfied(satisfied, free)
 		if err != nil {
 			return err
 		}
-		for s := range found.All() {
+		for s := range states.All() {
 			isSubset := func(other uint32) bool { return other&satisfied == satisfied }
 			if !slices.ContainsFunc(m.ends[s], isSubset) {
 				m.ends[s] = append(m.ends[s], satisfied)
@@ -232,17 +233,18 @@ func (m *multi) findEnds(expr sema.Expr) error {
 	}
 }
 
-// addEnd adds the end state to the product. Each state where a path may end gets an additional last choice that leads there.
+// addEnd adds the end state to the product. Each state where a path may end gets an additional last choice, which leads to
+// the end state.
 func (m *multi) addEnd() {
-	old := m.product.Model
-	builder := sparse.NewDerivedBuilder(old, sparse.MDP)
+	previous := m.product.Model
+	builder := sparse.NewDerivedBuilder(previous, sparse.MDP)
 	endState := uint32(len(m.states))
-	same := func(i int) uint32 { return old.Target[i] }
+	sameTarget := func(i int) uint32 { return previous.Target[i] }
 	for s := range m.states {
 		builder.State()
-		first, end := old.Choices(s)
+		first, end := previous.Choices(s)
 		for c := first; c < end; c++ {
-			builder.Copy(c, same)
+			builder.Copy(c, sameTarget)
 		}
 		if len(m.ends[s]) > 0 {
 			builder.Loop(endState)
@@ -259,8 +261,8 @@ func (m *multi) addEnd() {
 	m.choice = builder.Origin
 }
 
-// surelySatisfied returns the states in end components of the given choices within which a scheduler satisfies a set of
-// objectives with probability one.
+// surelySatisfied returns the states from which some scheduler stays in an end component of the given choices, and satisfies
+// a set of objectives with probability one. satisfied has one bit for each objective of the set.
 func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
 	components, err := m.satisfyingComponents(satisfied, choices)
 	if err != nil {
@@ -278,7 +280,8 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 	return satisfying, nil
 }
 
-// addSatisfying adds the members of an end component from which a scheduler can stay in it and satisfy the open objectives.
+// addSatisfying adds the members of an end component from which some scheduler stays in it and satisfies a set of
+// objectives.
 func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members []uint32, choices *sparse.Set) error {
 	if len(m.jumpingObjectives(satisfied, members[0])) == 0 {
 		for _, s := range members {
@@ -298,9 +301,9 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members 
 	return nil
 }
 
-// satisfyingComponents returns the maximal end components, of the given choices, that can satisfy a set of objectives. satisfied
-// has a bit for each objective of the set. In such a component until objectives hold, the sets of lasting objectives are not left,
-// and automata can accept.
+// satisfyingComponents returns the maximal end components of the given choices that can satisfy a set of objectives. In such
+// a component the until objectives hold, paths do not leave the sets of the lasting objectives, and the automata can accept.
+// satisfied has one bit for each objective of the set.
 func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, node := range m.states {
@@ -319,11 +322,11 @@ func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
 		}
 		ok := true
 		switch objective.form {
-		case until:
-			ok = (node.untilStatus(i) == holds) != objective.negated
-		case lasting:
+		case untilForm:
+			ok = (node.untilStatus(i) == holdsStatus) != objective.isNegated
+		case lastingForm:
 			ok = objective.set.Has(int(node.state))
-		case linear:
+		case automatonForm:
 			ok = objective.reader.auto.CanStay(m.automaton(node, i))
 		}
 		if !ok {
@@ -333,10 +336,10 @@ func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
 	return true
 }
 
-// visitsRecurringSets reports whether the states include a member of each set that must be visited infinitely often.
+// visitsRecurringSets reports whether the given states include a member of each set that paths must visit infinitely often.
 func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
 	for i, objective := range m.objectives {
-		if satisfied>>i&1 == 0 || objective.form != recurring {
+		if satisfied>>i&1 == 0 || objective.form != recurringForm {
 			continue
 		}
 		isMember := func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) }

@@ -255,7 +255,7 @@ func TestMultiForms(t *testing.T) {
 		{`multi(P>=0.7 [ F s=3 ], R{"ever"}<=100 [ C ])`, "false"},
 		{"multi(Pmax=? [ F s=1 ], P>=1.0 [ F s=3 ], P>=0.1 [ F s=2 ])", "NaN"},
 
-		{`multi(R{"ever"}max=? [ C ], P>=0.25 [ F s=1 ])`, "found multi(...) with a maximised reward that can be collected forever"},
+		{`multi(R{"ever"}max=? [ C ], P>=0.25 [ F s=1 ])`, "found multi(...) with a maximised reward that can be earned forever"},
 		{`multi(R{"ever"}min=? [ C ], P>=0.7 [ F s=3 ])`, "+Inf"},
 		{`multi(R{"ever"}min=? [ C ], P>=0.7 [ F s=3 ], P>=0.2 [ F s=1 ])`, "NaN"},
 		{`multi(R{"ever"}min=? [ C ], R{"once"}<=1 [ C ])`, "NaN"},
@@ -273,7 +273,7 @@ func TestMultiForms(t *testing.T) {
 		{"multi(Pmax=? [ F<=0 s=1 ], P>=0.5 [ X s=3 ])", "0"},
 		{"multi(Pmax=? [ (F s=1) & (F s=3) ])", "0"},
 		{"multi(Pmax=? [ (F s=1) | (G F s=3) ], P>=0.25 [ X (s=1 | s=2) ])", "7/8"},
-		{"multi(P=? [ F s=1 ])", "found an operator in multi(...) that says neither min nor max"},
+		{"multi(P=? [ F s=1 ])", "found an operator in multi(...) without min, max or a bound"},
 		{`multi(R{"once"}max=? [ S ])`, "found a long-run average, R [ S ], in multi(...), want P of a path formula, or R with C or C<=k"},
 		{`multi(R{"once"}max=? [ F s=1 ])`, "found an R operator of a path formula in multi(...), want P of a path formula, or R with C or C<=k"},
 		{`multi(1+Pmax=? [ F s=1 ])`, "found an expression of type double in multi(...), want P or R"},

@@ -67,7 +67,7 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	return &pareto.Answer{Point: point, Bound: upper}, err
 }
 
-// boundsOf returns the bounds of the value of a state as fractions; nil for infinity.
+// boundsOf returns the bounds of the value of a state as fractions. A nil bound stands for infinity.
 func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 	if values.Exact != nil {
 		return values.Exact[s], values.Exact[s]
@@ -97,7 +97,7 @@ func (m *multi) options() solve.Options {
 // hasCosts reports whether a reward is minimised.
 func (m *multi) hasCosts() bool {
 	for _, objective := range m.objectives {
-		if objective.form == rewards && !objective.great {
+		if objective.form == rewardForm && !objective.maximised {
 			return true
 		}
 	}
@@ -113,39 +113,40 @@ type choiceRewards struct {
 
 // newChoiceRewards returns rewards of the choices of the product, all 0, with a bound on the relative error of their sums.
 func (m *multi) newChoiceRewards() *choiceRewards {
-	p := &choiceRewards{exact: m.exact}
-	p.Choice = make([]float64, m.product.NumChoices())
+	rewards := &choiceRewards{exact: m.exact}
+	rewards.Choice = make([]float64, m.product.NumChoices())
 	if m.exact {
-		p.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
+		rewards.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
 	}
 	for _, objective := range m.objectives {
-		if objective.form == rewards {
-			p.Err = max(p.Err, objective.reward.Err)
+		if objective.form == rewardForm {
+			rewards.Err = max(rewards.Err, objective.reward.Err)
 			if objective.reward.Unfit != nil && !m.exact {
-				p.err = objective.reward.Unfit
+				rewards.err = objective.reward.Unfit
 			}
 		}
 	}
-	// A state and a choice reward are added, multiplied by a weight, and added to those of other objectives.
-	p.Err += 0x1p-52 * float64(len(m.objectives)+4)
-	return p
+	// A state and a choice reward are added, multiplied by a weight, and added to the rewards of other objectives.
+	rewards.Err += 0x1p-52 * float64(len(m.objectives)+4)
+	return rewards
 }
 
-// add adds weight times amount to the reward of a choice. near is the float64 next to amount. Neither is negative.
-func (p *choiceRewards) add(c int, weight, amount *big.Rat, near float64) {
-	if weight.Sign() == 0 || near == 0 {
+// add adds weight * amount to the reward of a choice. nearest is the float64 number nearest to amount. Neither weight nor
+// amount is negative.
+func (rewards *choiceRewards) add(c int, weight, amount *big.Rat, nearest float64) {
+	if weight.Sign() == 0 || nearest == 0 {
 		return
 	}
-	w, _ := weight.Float64()
-	p.Choice[c] += w * near
-	if value := p.Choice[c]; !p.exact && !sparse.InRange(value) {
-		p.err = fmt.Errorf("found a weighted reward of %g, which is out of the range for float64", value)
+	weightFloat, _ := weight.Float64()
+	rewards.Choice[c] += weightFloat * nearest
+	if value := rewards.Choice[c]; !rewards.exact && !sparse.InRange(value) {
+		rewards.err = fmt.Errorf("found a weighted reward of %g, which is out of the range of float64", value)
 	}
-	if p.exact {
-		if p.ChoiceRat[c] == nil {
-			p.ChoiceRat[c] = new(big.Rat)
+	if rewards.exact {
+		if rewards.ChoiceRat[c] == nil {
+			rewards.ChoiceRat[c] = new(big.Rat)
 		}
-		p.ChoiceRat[c].Add(p.ChoiceRat[c], new(big.Rat).Mul(weight, amount))
+		rewards.ChoiceRat[c].Add(rewards.ChoiceRat[c], new(big.Rat).Mul(weight, amount))
 	}
 }
 
@@ -159,19 +160,19 @@ func (p *choiceRewards) reward() (*sparse.Reward, error) {
 	return &p.Reward, p.err
 }
 
-// choiceReward returns the reward of choice c in state s of the product for an objective. exact is nil unless fractions are
-// computed.
-func (m *multi) choiceReward(o *objective, s, c int) (exact *big.Rat, near float64) {
+// choiceReward returns the reward of choice c in state s of the product for an objective, as a float64 number and as a
+// fraction. The fraction is nil unless fractions are computed.
+func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
 	choice := m.choice[c]
-	if choice == sparse.None || !o.countsRewards(m.states[s]) {
+	if choice == sparse.None || !objective.countsRewards(m.states[s]) {
 		return nil, 0
 	}
 	state := int(m.states[s].state)
-	near = o.reward.OfChoice(state, int(choice))
-	if near == 0 || !m.exact {
-		return nil, near
+	nearest = objective.reward.OfChoice(state, int(choice))
+	if nearest == 0 || !m.exact {
+		return nil, nearest
 	}
-	return o.reward.OfChoiceRat(state, int(choice)), near
+	return objective.reward.OfChoiceRat(state, int(choice)), nearest
 }
 
 // bestEnd returns the set of objectives with the greatest total weight among the sets that are satisfied if a path ends in
@@ -198,9 +199,8 @@ func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weightedRewards returns, for objectives that are all maximised, rewards of the product whose expected total is the weighted
-// sum of the objectives. The reward of a choice that leads to the end state is the total weight of the path formulas that are
-// satisfied there.
+// weightedRewards returns rewards of the product whose expected total is the weighted sum of all objectives, each of which
+// is maximised. A choice that leads to the end state earns the total weight of the path formulas that are satisfied there.
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	rewards := m.newChoiceRewards()
 	one := big.NewRat(1, 1)
@@ -208,8 +208,8 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			for i, objective := range m.objectives {
-				exact, near := m.choiceReward(objective, s, c)
-				rewards.add(c, weights[i], exact, near)
+				exact, nearest := m.choiceReward(objective, s, c)
+				rewards.add(c, weights[i], exact, nearest)
 			}
 		}
 		if len(m.ends[s]) > 0 {
@@ -224,16 +224,16 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 // expected reward. The rewards of a choice are the minimised rewards; at the end, the weights of the path formulas that are not
 // satisfied; and for a maximised reward, the amount by which the choice lowers the maximum that can still be collected.
 func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
-	p := m.newChoiceRewards()
+	rewards := m.newChoiceRewards()
 	total := new(big.Rat)
 	maxRewards := make([][]*big.Rat, len(m.objectives))
 	all := uint32(0)
 	for i, objective := range m.objectives {
 		switch {
-		case objective.form != rewards:
+		case objective.form != rewardForm:
 			all |= 1 << i
 			total.Add(total, weights[i])
-		case objective.great && weights[i].Sign() > 0:
+		case objective.maximised && weights[i].Sign() > 0:
 			var err error
 			maxRewards[i], err = m.maxReward(ctx, objective)
 			if err != nil {
@@ -248,10 +248,10 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 		for c := first; c < end; c++ {
 			for i, objective := range m.objectives {
 				switch {
-				case objective.form != rewards:
-				case !objective.great:
+				case objective.form != rewardForm:
+				case !objective.maximised:
 					exact, near := m.choiceReward(objective, s, c)
-					p.add(c, weights[i], exact, near)
+					rewards.add(c, weights[i], exact, near)
 				case maxRewards[i] != nil:
 					lost, err := m.loss(objective, maxRewards[i], s, c)
 					if err != nil {
@@ -261,16 +261,16 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 					if lost.Sign() == 0 {
 						near = 0
 					}
-					p.add(c, weights[i], lost, near)
+					rewards.add(c, weights[i], lost, near)
 				}
 			}
 		}
 		if len(m.ends[s]) > 0 {
 			set, _ := m.bestEnd(s, weights)
-			p.add(end-1, m.totalWeight(all&^set, weights), one, 1)
+			rewards.add(end-1, m.totalWeight(all&^set, weights), one, 1)
 		}
 	}
-	reward, err := p.reward()
+	reward, err := rewards.reward()
 	return reward, total, err
 }
 
@@ -324,8 +324,8 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 	return o.maxRewards, nil
 }
 
-// loss returns the amount by which choice c of state s lowers the maximal reward that can still be collected. most has upper
-// bounds of the maximum from each state. As these are inductive, the loss is not negative.
+// loss returns the amount by which choice c of state s lowers the maximal reward that can still be collected. maxRewards has
+// upper bounds of this maximum. The bounds are inductive, so the loss is not negative.
 func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
 	if choice := m.choice[c]; choice != sparse.None && objective.countsRewards(m.states[s]) {
@@ -337,7 +337,7 @@ func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*bi
 		loss.Sub(loss, term.Mul(m.product.Rat(transition), maxRewards[m.product.Target[transition]]))
 	}
 	if loss.Sign() < 0 {
-		return nil, m.unsupported(m.property.X, "found multi(...) with a reward for which no upper bound was found")
+		return nil, m.unsupported(m.property.X, "found no upper bound of a reward in multi(...)")
 	}
 	return loss, nil
 }
@@ -354,7 +354,7 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 	opts := m.options()
 	for i, objective := range m.objectives {
 		var values *solve.Values
-		if objective.form == rewards {
+		if objective.form == rewardForm {
 			reward, rewardErr := m.chainReward(objective, origins)
 			if rewardErr != nil {
 				return nil, rewardErr
@@ -377,7 +377,7 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 			return nil, err
 		}
 		lower, upper := boundsOf(values, 0)
-		minimised := objective.form == rewards && !objective.great
+		minimised := objective.form == rewardForm && !objective.maximised
 		switch {
 		case minimised && upper != nil:
 			out[i] = new(big.Rat).Neg(upper)
@@ -399,20 +399,20 @@ func (m *multi) last(s int) int {
 // origin is the state and the choice of the product that a state of the chain stands for.
 type origin struct{ state, choice int }
 
-// inducedChain returns the Markov chain of the states of the product that a scheduler reaches, with the origin of each state. Its last
-// state is the end state, which has no origin.
+// inducedChain returns the Markov chain of the states of the product that a scheduler reaches, and the state and choice of
+// the product behind each state of the chain. The last state of the chain is the end state.
 func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Graph, []origin, error) {
 	end := uint32(len(m.states))
-	number := make([]uint32, m.product.NumStates())
-	for i := range number {
-		number[i] = sparse.None
+	newIndex := make([]uint32, m.product.NumStates())
+	for i := range newIndex {
+		newIndex[i] = sparse.None
 	}
 	var origins []origin
 	addState := func(s uint32) {
-		if s == end || number[s] != sparse.None {
+		if s == end || newIndex[s] != sparse.None {
 			return
 		}
-		number[s] = uint32(len(origins))
+		newIndex[s] = uint32(len(origins))
 		c := choices[s]
 		if c == sparse.None { // the scheduler allows any choice
 			c = uint32(m.last(int(s)))
@@ -429,26 +429,26 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 			addState(target)
 		}
 	}
-	number[end] = uint32(len(origins))
+	newIndex[end] = uint32(len(origins))
 	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
-	newTarget := func(i int) uint32 { return number[m.product.Target[i]] }
-	for _, from := range append(origins, origin{int(end), m.last(int(end))}) {
+	newTarget := func(i int) uint32 { return newIndex[m.product.Target[i]] }
+	for _, source := range append(origins, origin{int(end), m.last(int(end))}) {
 		builder.State()
-		builder.Copy(from.choice, newTarget)
+		builder.Copy(source.choice, newTarget)
 	}
 	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
 // chainReward returns the rewards of an objective in an induced chain.
-func (m *multi) chainReward(o *objective, origins []origin) (*sparse.Reward, error) {
-	rewards := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: o.reward.Err + 0x1p-52, Choice: make([]float64, len(origins)+1)}}
+func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
+	rewards := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, len(origins)+1)}}
 	if m.exact {
 		rewards.ChoiceRat = make([]*big.Rat, len(origins)+1)
 	}
 	one := big.NewRat(1, 1)
 	for state, source := range origins {
-		exact, approximate := m.choiceReward(o, source.state, source.choice)
-		rewards.add(state, one, exact, approximate)
+		exact, nearest := m.choiceReward(objective, source.state, source.choice)
+		rewards.add(state, one, exact, nearest)
 	}
 	return rewards.reward()
 }

@@ -15,33 +15,33 @@ type outcome struct {
 	scheduler *wantedScheduler // nil unless Checker.wanted asks for a scheduler
 }
 
-// write writes an outcome to a verdict, with a warning if its bounds are wider than required. If err is not nil, it
+// writeOutcome writes an outcome to a verdict, with a warning if its bounds are wider than required. If err is not nil, it only
 // returns err.
-func (c *Checker) write(o *outcome, verdict *result.Verdict, err error) error {
+func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict, err error) error {
 	if err != nil {
 		return err
 	}
-	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = o.value, o.bound, o.accuracy, o.listings
-	c.values = o.values
+	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.bound, out.accuracy, out.listings
+	c.values = out.values
 	if c.values != nil {
-		c.values.Accuracy = o.accuracy
+		c.values.Accuracy = out.accuracy
 	}
 	if c.schedulerRequest != nil {
-		*c.schedulerRequest = *o.scheduler
+		*c.schedulerRequest = *out.scheduler
 	}
-	if o.extended && o.accuracy == result.Bounded {
+	if out.extended && out.accuracy == result.Bounded {
 		verdict.BoundMethod = "elimination with numbers beyond the range of doubles"
 	}
-	c.lastBeliefs = o.beliefs
-	if o.beliefs != nil && o.accuracy == result.Bounded {
-		verdict.BoundMethod = o.beliefs.String()
+	c.lastBeliefs = out.beliefs
+	if out.beliefs != nil && out.accuracy == result.Bounded {
+		verdict.BoundMethod = out.beliefs.String()
 	}
 	wantedWidth := c.opts.epsilon()
 	switch {
-	case o.accuracy == result.Bounded && o.width > wantedWidth:
-		verdict.Warnings = append(verdict.Warnings, o.tooWide(wantedWidth))
-	case o.accuracy != result.Exact && math.Abs(o.value.Num) >= overflow && !math.IsInf(o.value.Num, 0):
-		verdict.Warnings = append(verdict.Warnings, "the value is greater than doubles can be, and wrong; --exact computes it")
+	case out.accuracy == result.Bounded && out.width > wantedWidth:
+		verdict.Warnings = append(verdict.Warnings, out.widthWarning(wantedWidth))
+	case out.accuracy != result.Exact && math.Abs(out.value.Num) >= overflow && !math.IsInf(out.value.Num, 0):
+		verdict.Warnings = append(verdict.Warnings, "the value exceeds the range of float64 numbers, and is wrong; --exact computes it")
 	}
 	return nil
 }
@@ -49,30 +49,30 @@ func (c *Checker) write(o *outcome, verdict *result.Verdict, err error) error {
 // overflow is slightly below the greatest float64 number. A greater value may have been cut off.
 const overflow = math.MaxFloat64 * (1 - 0x1p-20)
 
-// tooWide returns the warning that the bounds are wider than required, with the reason.
-func (o *outcome) tooWide(want float64) string {
+// widthWarning returns the warning that the bounds are wider than required. The warning gives the reason.
+func (out *outcome) widthWarning(want float64) string {
 	why := ""
-	if o.gaveUp {
+	if out.gaveUp {
 		why = "; an iteration was given up after its limit of sweeps"
 	}
-	if o.beliefs != nil && !o.beliefs.complete {
-		why = fmt.Sprintf("; the search ended at its limit of %d beliefs", o.beliefs.limit)
+	if out.beliefs != nil && !out.beliefs.complete {
+		why = fmt.Sprintf("; the search ended at its limit of %d beliefs", out.beliefs.limit)
 	}
-	if math.IsInf(o.width, 1) {
-		return fmt.Sprintf("there is no bound on one side, where a relative width of %.3g was asked for%s", want, why)
+	if math.IsInf(out.width, 1) {
+		return fmt.Sprintf("a bound of the value is infinite, where a relative width of %.3g was asked for%s", want, why)
 	}
-	return fmt.Sprintf("the interval has a relative width of %.2g, where %.3g was asked for%s", o.width, want, why)
+	return fmt.Sprintf("the interval has a relative width of %.2g, where %.3g was asked for%s", out.width, want, why)
 }
 
-// relativeWidth returns the width of a number's bounds, divided by the greater absolute value of the two. It is infinite if a
-// bound is unknown.
-func relativeWidth(value number) float64 {
+// relativeWidth returns the width of the bounds of a number, divided by the greater absolute value of the two. It is
+// infinite if a bound is infinite.
+func relativeWidth(n number) float64 {
 	switch {
-	case value.rat != nil || value.isPoint():
+	case n.rat != nil || n.isPoint():
 		return 0
-	case math.IsInf(value.lo, 0) || math.IsInf(value.hi, 0):
+	case math.IsInf(n.lo, 0) || math.IsInf(n.hi, 0):
 		return math.Inf(1)
 	}
-	size := max(math.Abs(value.lo), math.Abs(value.hi))
-	return min(value.hi/size-value.lo/size, 2)
+	magnitude := max(math.Abs(n.lo), math.Abs(n.hi))
+	return min(n.hi/magnitude-n.lo/magnitude, 2)
 }

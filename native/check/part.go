@@ -14,8 +14,8 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart evaluates a property of an MDP when only a part of its states is explored. This works for Pmax=? of F or U if some
-// scheduler reaches the target with probability one within that part: then the value is 1. Otherwise ok is false.
+// FromPart evaluates a property of an MDP of which only a part is explored. It supports Pmax=? of F or U if some scheduler
+// reaches the target with probability one without leaving that part: the value is then 1. Otherwise ok is false.
 func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
 	formula := logic.Of(property.X)
@@ -23,7 +23,7 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 		return verdict, false
 	}
 	path := formula.Path
-	if !path.Reaches() || !aboutStateOnly(property, path.Left, true) || !aboutStateOnly(property, path.Right, true) {
+	if !path.Reaches() || !dependsOnStateOnly(property, path.Left, true) || !dependsOnStateOnly(property, path.Right, true) {
 		return verdict, false
 	}
 	evaluator := &evaluation{model: c.bounds, request: request{ctx: ctx, property: property}}
@@ -42,9 +42,9 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	verdict = result.Verdict{
 		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
 	}
-	answer := &outcome{value: value(point(1), property.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
+	answer := &outcome{value: resultValue(point(1), property.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
-		answer.value = value(fraction(big.NewRat(1, 1)), property.X.Type())
+		answer.value = resultValue(fraction(big.NewRat(1, 1)), property.X.Type())
 	}
 	err = c.conclude(property, c.bounds.space, answer, &verdict, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",
 		noun.Count(partModel.NumStates()-c.bounds.space.Unexplored().Count(), "state")))
@@ -56,28 +56,28 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 func (c *Checker) conclude(property *Property, space *explicit.Space, out *outcome, verdict *result.Verdict, note string) error {
 	verdict.Property, verdict.Name, verdict.Method = property.Text, property.Name, "states"
 	verdict.Warnings = append(verdict.Warnings, space.Warnings()...)
-	err := c.write(out, verdict, nil)
+	err := c.writeOutcome(out, verdict, nil)
 	verdict.Warnings = append(verdict.Warnings, c.differences(property)...)
 	verdict.Warnings = append(verdict.Warnings, note)
 	return err
 }
 
-// aboutStateOnly reports whether the truth of a formula depends on the variables of a state only. If init is true, it may
-// also depend on the label "init". nil stands for no formula, and the result is true.
-func aboutStateOnly(property *Property, expr sema.Expr, init bool) bool {
+// dependsOnStateOnly reports whether the truth of a formula in a state depends only on the variables of the state. If allowInit
+// is true, it may also depend on the label "init". It returns true for nil, which stands for a missing formula.
+func dependsOnStateOnly(property *Property, expr sema.Expr, allowInit bool) bool {
 	if expr == nil {
 		return true
 	}
-	only := expr.Type() == sema.Bool
+	onlyState := expr.Type() == sema.Bool
 	sema.Inspect(expr, func(expr sema.Expr) bool {
 		switch x := expr.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		case *sema.Label:
-			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && aboutStateOnly(property, property.Program.Labels[x.Index].X, init))
+			onlyState = onlyState && (allowInit && x.Index == sema.LabelInit || x.Index >= 0 && dependsOnStateOnly(property, property.Program.Labels[x.Index].X, allowInit))
 		default:
-			only = false
+			onlyState = false
 		}
-		return only
+		return onlyState
 	})
-	return only
+	return onlyState
 }

@@ -14,46 +14,47 @@ import (
 	"tilecheck/native/space/quotient"
 )
 
-// WritePartition writes the block of each state, in PRISM's order: 17=3, below a line with the
-// numbers of states and of blocks.
-func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, p *quotient.Partition) error {
+// WritePartition writes the numbers of states and of blocks, and then a line for each state in PRISM's order, such as 17=3,
+// with the number of its block.
+func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, partition *quotient.Partition) error {
 	writer := bufio.NewWriter(w)
-	fmt.Fprintf(writer, "# Partition: the block of each state\n%d %d\n", len(p.Block), len(p.First))
-	for k, s := range space.Order() {
-		if k&0xfff == 0 && ctx.Err() != nil {
+	fmt.Fprintf(writer, "# Partition: the block of each state\n%d %d\n", len(partition.Block), len(partition.First))
+	for prismIndex, s := range space.Order() {
+		if prismIndex&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fmt.Fprintf(writer, "%d=%d\n", k, p.Block[s])
+		fmt.Fprintf(writer, "%d=%d\n", prismIndex, partition.Block[s])
 	}
 	return writer.Flush()
 }
 
-// ReadPartition reads a file of WritePartition. It checks that every state has a block and every block a
-// state, but not that the partition is a bisimulation. Errors have a file and a line, or are the context's.
+// ReadPartition reads a file that WritePartition wrote. It checks that every state has a block and that every block has a
+// state, but not that the partition is a bisimulation. An error names the file and the line, unless it comes from the
+// context.
 func ReadPartition(ctx context.Context, file string, text []byte, space *explicit.Space) (*quotient.Partition, error) {
 	order := space.Order()
-	r := &partitionReader{file: file, block: make([]uint32, len(order)), states: -1}
+	reader := &partitionReader{file: file, block: make([]uint32, len(order)), states: -1}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
-		r.line++
-		if r.line&0xfff == 0 && ctx.Err() != nil {
+		reader.line++
+		if reader.line&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err := r.read(strings.TrimSpace(lines.Text()), order); err != nil {
+		if err := reader.read(strings.TrimSpace(lines.Text()), order); err != nil {
 			return nil, err
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	p := quotient.New(r.block)
+	partition := quotient.New(reader.block)
 	switch {
-	case r.next != len(order):
-		return nil, r.errorf("found the end of the file after %s, want %d", noun.Count(r.next, "state"), len(order))
-	case len(p.First) != r.blocks:
-		return nil, r.errorf("found %s, want %d as the first line says", noun.Count(len(p.First), "block"), r.blocks)
+	case reader.next != len(order):
+		return nil, reader.errorf("found the end of the file after %s, want %d", noun.Count(reader.next, "state"), len(order))
+	case len(partition.First) != reader.blocks:
+		return nil, reader.errorf("found %s, want %d as in the first line", noun.Count(len(partition.First), "block"), reader.blocks)
 	}
-	return p, nil
+	return partition, nil
 }
 
 // partitionReader reads a file of WritePartition line by line.
@@ -71,12 +72,12 @@ func (r *partitionReader) errorf(format string, args ...any) error {
 }
 
 // read reads one line: the numbers of states and blocks, or the block of the next state.
-func (r *partitionReader) read(line string, order []uint32) error {
+func (reader *partitionReader) read(line string, order []uint32) error {
 	if line == "" || strings.HasPrefix(line, "#") {
 		return nil
 	}
 	separator := "="
-	if r.states < 0 {
+	if reader.states < 0 {
 		separator = " "
 	}
 	left, right, _ := strings.Cut(line, separator)
@@ -84,20 +85,20 @@ func (r *partitionReader) read(line string, order []uint32) error {
 	second, secondErr := strconv.ParseUint(right, 10, 31)
 	isNumbers := firstErr == nil && secondErr == nil
 	switch {
-	case r.states < 0 && !isNumbers:
-		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
-	case r.states < 0 && first != len(order):
-		return r.errorf("found a partition of %s, the model has %d", noun.Count(first, "state"), len(order))
-	case r.states < 0:
-		r.states = first
-		r.blocks = int(second)
+	case reader.states < 0 && !isNumbers:
+		return reader.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
+	case reader.states < 0 && first != len(order):
+		return reader.errorf("found a partition of %s, the model has %d", noun.Count(first, "state"), len(order))
+	case reader.states < 0:
+		reader.states = first
+		reader.blocks = int(second)
 	case !isNumbers:
-		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
-	case first != r.next || first >= len(order):
-		return r.errorf("found state %d, want states in order, each once, and %d of them", first, len(order))
+		return reader.errorf("found %.60q, want a state and its block, such as 17=3", line)
+	case first != reader.next || first >= len(order):
+		return reader.errorf("found state %d, want each of the %d states once, in order", first, len(order))
 	default:
-		r.block[order[first]] = uint32(second)
-		r.next++
+		reader.block[order[first]] = uint32(second)
+		reader.next++
 	}
 	return nil
 }

@@ -29,15 +29,15 @@ type beliefs struct {
 	chain    int
 }
 
-// String describes the search.
-func (b *beliefs) String() string {
+// String describes the beliefs that a search explored.
+func (search *beliefs) String() string {
 	switch {
-	case b.complete:
-		return fmt.Sprintf("all %d beliefs", b.count)
-	case b.resolution == 0:
-		return fmt.Sprintf("%d beliefs and cut-offs", b.count)
+	case search.complete:
+		return fmt.Sprintf("all %d beliefs", search.count)
+	case search.resolution == 0:
+		return fmt.Sprintf("%d beliefs and cut-offs", search.count)
 	}
-	return fmt.Sprintf("%d beliefs, a grid of resolution %d, and cut-offs", b.count, b.resolution)
+	return fmt.Sprintf("%d beliefs, a grid of resolution %d, and cut-offs", search.count, search.resolution)
 }
 
 // maxStarts limits the number of states in which a value of a partially observable model is computed, as each needs its own
@@ -99,8 +99,8 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 	return e.complement(values), nil
 }
 
-// observedReward returns the minimal or maximal expected reward until a target is reached, over the schedulers that see only
-// observations.
+// observedReward returns the minimal or maximal expected reward until a target is reached. The schedulers see observations
+// instead of states.
 func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch objective.Form {
@@ -117,11 +117,11 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 	return e.search(formula.X, belief.Problem{Target: target, Reward: reward, Direction: dir})
 }
 
-// observable returns the states in which a formula over variables and labels holds. It is an error if the formula holds in only
-// one of two states with the same observation. what describes the formula in messages.
+// observable returns the states in which a formula over variables and labels holds. It returns an error if the formula
+// distinguishes two states with the same observation. what describes the formula in the error.
 //
-// Source: PRISM, which refuses other formulas, too.
-func (e *evaluation) observable(expr sema.Expr, what string) (*sparse.Set, error) {
+// Source: PRISM, which refuses such formulas, too.
+func (e *evaluation) observable(expr sema.Expr, description string) (*sparse.Set, error) {
 	if operator := logic.Nested(expr, nil); operator != nil {
 		name := outermost(operator)
 		if formula := logic.Of(operator); formula.Measure() || formula.Kind == logic.Strategy {
@@ -137,21 +137,21 @@ func (e *evaluation) observable(expr sema.Expr, what string) (*sparse.Set, error
 		return nil, err
 	}
 	if !belief.Observable(set, e.observations.ByState) {
-		return nil, e.refuse(result.Other, expr.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
+		return nil, e.refuse(result.Other, expr.Pos(), "%s is not observable: it holds in only one of two states with the same observation", description)
 	}
 	return set, nil
 }
 
-// observe computes the observations of the model, unless they are known.
+// observe computes the observations of the model in the first call.
 func (e *evaluation) observe() error {
 	if e.observations != nil {
 		return nil
 	}
-	seen, err := e.space.Observations(e.ctx)
-	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
-		return &result.Failure{Class: result.Model, Message: wrong.Error(), File: wrong.File}
+	observations, err := e.space.Observations(e.ctx)
+	if choicesErr, ok := errors.AsType[*explicit.ChoicesError](err); ok {
+		return &result.Failure{Class: result.Model, Message: choicesErr.Error(), File: choicesErr.File}
 	}
-	e.observations = seen
+	e.observations = observations
 	return err
 }
 
@@ -161,19 +161,20 @@ func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) 
 	return e.searchFrom(expr, p, func(s int) int { return s })
 }
 
-// searchFrom is search in a model whose state start(s) stands for state s.
-func (e *evaluation) searchFrom(expr sema.Expr, p belief.Problem, start func(s int) int) (*numbers, error) {
+// searchFrom searches beliefs from each state of the domain. start(s) is the state of the problem's model that corresponds
+// to state s.
+func (e *evaluation) searchFrom(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
-		return nil, e.unsupported(expr, "found a value of a partially observable model that is wanted in %s, at most %d can be", noun.Count(n, "state"), maxStarts)
+		return nil, e.unsupported(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(n, "state"), maxStarts)
 	}
 	values := newNumbers(e.space.Model().NumStates(), result.Bounded)
 	if e.exact {
-		values.rat, values.acc = make([]*big.Rat, len(values.lo)), result.Exact
+		values.rat, values.accuracy = make([]*big.Rat, len(values.lo)), result.Exact
 	}
 	summary := &beliefs{complete: true, limit: e.budget}
 	for s := range starts.All() {
-		solved, err := belief.Solve(e.ctx, p, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
+		solved, err := belief.Solve(e.ctx, problem, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +190,7 @@ func (e *evaluation) searchFrom(expr sema.Expr, p belief.Problem, start func(s i
 			continue
 		}
 		if !solved.Complete {
-			return nil, &inexact{expr.Pos(), fmt.Sprintf("more than %d beliefs can be reached, and no fraction is known of the value", e.budget)}
+			return nil, &inexactError{expr.Pos(), fmt.Sprintf("the value has no fraction, because more than %d beliefs are reachable", e.budget)}
 		}
 		if solved.Exact == nil {
 			values.lo[s], values.hi[s] = math.Inf(1), math.Inf(1)

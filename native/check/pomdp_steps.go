@@ -33,17 +33,17 @@ type stepCounter struct {
 }
 
 // State implements sparse.Memory.
-func (c stepCounter) State(p steppedState) uint32 { return p.state }
+func (c stepCounter) State(pair steppedState) uint32 { return pair.state }
 
 // Step implements sparse.Memory.
-func (c stepCounter) Step(p steppedState, target uint32) (steppedState, error) {
-	return steppedState{target, min(p.steps+1, c.last)}, nil
+func (c stepCounter) Step(pair steppedState, target uint32) (steppedState, error) {
+	return steppedState{target, min(pair.steps+1, c.last)}, nil
 }
 
 // Absorbing implements sparse.Memory.
-func (c stepCounter) Absorbing(p steppedState) bool { return c.ends && p.steps == c.last }
+func (c stepCounter) Absorbing(pair steppedState) bool { return c.ends && pair.steps == c.last }
 
-// newStepProduct explores the product from all states of the domain.
+// newStepProduct explores the product of the model with a counter of steps, from all states of the domain.
 func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepProduct, error) {
 	var starts []steppedState
 	for s := range e.domain().All() {
@@ -51,7 +51,7 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	}
 	product, err := sparse.NewProduct(e.ctx, e.graph.Model, counter, starts, nil, maxProduct)
 	if errors.Is(err, sparse.ErrTooLarge) {
-		return nil, e.unsupported(expr, "found a number of steps whose product with the partially observable model has more than %d states", maxProduct)
+		return nil, e.unsupported(expr, "found a bound on steps for which the product of the model and the step counter has more than %d states", maxProduct)
 	}
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 			}
 		}
 	}
-	p := &stepProduct{Product: product, graph: sparse.NewGraph(product.Model)}
+	result := &stepProduct{Product: product, graph: sparse.NewGraph(product.Model)}
 	numbers := make(map[steppedState]uint32) // by observation and step
 	for _, pair := range product.Pairs {
 		key := steppedState{e.observations.ByState[pair.state], pair.steps}
@@ -73,29 +73,30 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 			number = uint32(len(numbers))
 			numbers[key] = number
 		}
-		p.observations = append(p.observations, number)
+		result.observations = append(result.observations, number)
 	}
-	return p, nil
+	return result, nil
 }
 
-// states returns the states of the product whose state and number of steps satisfy a condition.
-func (p *stepProduct) states(holds func(state, steps int) bool) *sparse.Set {
-	set := sparse.NewSet(p.NumStates())
-	for i, pair := range p.Pairs {
-		if holds(int(pair.state), pair.steps) {
+// states returns the states of the product for which satisfies returns true, given the state of the model and the number of
+// steps.
+func (product *stepProduct) states(satisfies func(state, steps int) bool) *sparse.Set {
+	set := sparse.NewSet(product.NumStates())
+	for i, pair := range product.Pairs {
+		if satisfies(int(pair.state), pair.steps) {
 			set.Add(i)
 		}
 	}
 	return set
 }
 
-// reward returns the rewards of a structure before the last step; without those of choices if only states count. includes says at which steps
-// rewards are earned.
-func (p *stepProduct) reward(structure *sparse.Reward, ofChoices bool, includes func(steps int) bool) *sparse.Reward {
-	out := &sparse.Reward{Name: structure.Name, StateRat: make([]*big.Rat, p.NumStates()), State: make([]float64, p.NumStates())}
-	out.ChoiceRat, out.Choice = make([]*big.Rat, p.NumChoices()), make([]float64, p.NumChoices())
+// reward translates a reward structure to the product. A pair earns rewards only if includes returns true for its number of
+// steps. Rewards of choices are left out unless withChoices is true.
+func (product *stepProduct) reward(structure *sparse.Reward, withChoices bool, includes func(steps int) bool) *sparse.Reward {
+	out := &sparse.Reward{Name: structure.Name, StateRat: make([]*big.Rat, product.NumStates()), State: make([]float64, product.NumStates())}
+	out.ChoiceRat, out.Choice = make([]*big.Rat, product.NumChoices()), make([]float64, product.NumChoices())
 	out.Err = structure.Err
-	for i, pair := range p.Pairs {
+	for i, pair := range product.Pairs {
 		if !includes(pair.steps) {
 			continue
 		}
@@ -105,9 +106,9 @@ func (p *stepProduct) reward(structure *sparse.Reward, ofChoices bool, includes 
 		if structure.State != nil {
 			out.State[i] = structure.State[pair.state]
 		}
-		first, end := p.Choices(i)
-		for c := first; c < end && ofChoices; c++ {
-			if origin := p.Choice[c]; origin != sparse.None {
+		first, end := product.Choices(i)
+		for c := first; c < end && withChoices; c++ {
+			if origin := product.Choice[c]; origin != sparse.None {
 				if structure.ChoiceRat != nil {
 					out.ChoiceRat[c] = structure.ChoiceRat[origin]
 				}
@@ -120,8 +121,8 @@ func (p *stepProduct) reward(structure *sparse.Reward, ofChoices bool, includes 
 	return out
 }
 
-// observedSteps returns the minimal or maximal probability of `left U right` within a bound on steps, over the schedulers that see
-// only observations. left and right are unions of observations.
+// observedSteps returns the minimal or maximal probability of `left U right` with a bound on steps. The schedulers see
+// observations instead of states. left and right are unions of observations.
 func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	steps, err := e.steps(path)
 	if err != nil {
@@ -142,7 +143,7 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 	})
 }
 
-// observedNext returns the minimal or maximal probability of X right, over the schedulers that see only observations.
+// observedNext returns the minimal or maximal probability of X right. The schedulers see observations instead of states.
 func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	product, err := e.newStepProduct(path.X, stepCounter{last: 1, ends: true})
 	if err != nil {
@@ -154,33 +155,34 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve
 	})
 }
 
-// observedStepReward returns the minimal or maximal expected reward of C<=k or I=k, over the schedulers that see only observations.
+// observedStepReward returns the minimal or maximal expected reward of C<=k or I=k. The schedulers see observations instead
+// of states.
 func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if err := e.observe(); err != nil {
 		return nil, err
 	}
-	count, err := e.stepCount(objective.At, objective.Letter())
+	bound, err := e.stepCount(objective.At, objective.Letter())
 	switch {
 	case err != nil:
 		return nil, err
-	case count < 0:
-		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", count, objective.Letter())
+	case bound < 0:
+		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", bound, objective.Letter())
 	}
-	last, ofChoices, includes := count, true, func(steps int) bool { return steps < count }
+	last, withChoices, includes := bound, true, func(steps int) bool { return steps < bound }
 	if objective.Form == logic.Instantaneous { // the reward of the state after count steps is earned in a further step
-		last, ofChoices, includes = count+1, false, func(steps int) bool { return steps == count }
+		last, withChoices, includes = bound+1, false, func(steps int) bool { return steps == bound }
 	}
 	product, err := e.newStepProduct(objective.X, stepCounter{last: last, ends: true})
 	if err != nil {
 		return nil, err
 	}
 	return e.searchIn(formula.X, product, belief.Problem{
-		Target: product.states(func(_, steps int) bool { return steps == last }), Reward: product.reward(structure, ofChoices, includes), Direction: dir,
+		Target: product.states(func(_, steps int) bool { return steps == last }), Reward: product.reward(structure, withChoices, includes), Direction: dir,
 	})
 }
 
-// searchIn searches beliefs over a product. Its strategies count steps, and are not exported.
+// searchIn searches beliefs over a product with a step counter. Its strategies count steps, so they are not exported.
 func (e *evaluation) searchIn(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
 	start := make(map[int]int)

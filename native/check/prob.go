@@ -12,11 +12,11 @@ import (
 	"tilecheck/result"
 )
 
-// extremal returns the direction of P or R: the minimum or the maximum. It is an error if a query of a nondeterministic model
-// has neither min nor max.
-func (e *evaluation) extremal(formula *logic.Formula) (solve.Direction, error) {
+// optimisationDirection returns whether P or R asks for the minimum or the maximum. It returns an error if a query of a nondeterministic
+// model has neither min nor max.
+func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direction, error) {
 	if e.space.Model().Intervals() {
-		return e.robust(formula)
+		return e.robustDirection(formula)
 	}
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
@@ -41,8 +41,8 @@ func (e *evaluation) nested(expr sema.Expr) (*sparse.Set, error) {
 	return e.states(expr)
 }
 
-// measure returns the value of P, R or S in each state.
-func (e *evaluation) measure(formula *logic.Formula) (*numbers, error) {
+// operatorValue returns the value of P, R or S in each state.
+func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 	defer e.beginScheduler(formula)()
 	switch formula.Kind {
 	case logic.Probability:
@@ -53,13 +53,13 @@ func (e *evaluation) measure(formula *logic.Formula) (*numbers, error) {
 	return e.rewardOperator(formula)
 }
 
-// prob returns the probability that a P operator asks for, in every state. If the caller wants the scheduler of this operator, it
-// also keeps the values for it.
+// prob returns the probability of a P operator in every state. If the caller wants the scheduler of this operator, prob also
+// records the values.
 func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
 	}
-	dir, err := e.extremal(formula)
+	dir, err := e.optimisationDirection(formula)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (e *evaluation) path(path *logic.Path, dir solve.Direction) (*numbers, erro
 	return e.complement(values), nil
 }
 
-// positivePath returns the minimal or maximal probability of a path formula, ignoring its negation.
+// positivePath returns the minimal or maximal probability of a path formula. The caller handles the negation of the formula.
 func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
 		return nil, e.unsupported(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
@@ -127,11 +127,11 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 	if e.coalition == nil {
 		return e.ltl(path.X, dir)
 	}
-	if only, ok := e.sides(dir).Direction(); ok && !e.opts.Scheduler { // an MDP, whose automata are smaller; strategies of a coalition are refused
+	if direction, ok := e.sides(dir).Direction(); ok && !e.opts.Scheduler { // one side makes all choices: the automata of an MDP are smaller
 		coalition := e.coalition
 		e.coalition = nil
 		defer func() { e.coalition = coalition }()
-		return e.ltl(path.X, only)
+		return e.ltl(path.X, direction)
 	}
 	return e.gameLTL(path.X, dir)
 }
@@ -146,9 +146,9 @@ func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	return out
 }
 
-// complement returns 1 - values, for values that are probabilities.
+// complement returns 1 - p for each probability p among the values.
 func (e *evaluation) complement(values *numbers) *numbers {
-	out := newNumbers(len(values.lo), values.acc)
+	out := newNumbers(len(values.lo), values.accuracy)
 	if values.rat != nil {
 		out.rat = make([]*big.Rat, len(values.lo))
 	}
@@ -170,8 +170,8 @@ func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// toNumbers converts values of package solve, and records their scheduler and how they were computed. If err is not nil, it
-// returns err.
+// toNumbers converts values of package solve. It records their scheduler and the method that computed them. If err is not
+// nil, it returns err.
 func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -182,17 +182,17 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error
 	return numbersOf(values), nil
 }
 
-// operands returns the states that satisfy the operands of a temporal operator. Without a left operand, left is the set of all
-// states.
-func (e *evaluation) operands(expr, y sema.Expr) (left, right *sparse.Set, err error) {
+// operands returns the states that satisfy the operands of a temporal operator. If there is no left operand, left contains
+// all states.
+func (e *evaluation) operands(leftExpr, rightExpr sema.Expr) (left, right *sparse.Set, err error) {
 	left = e.all()
-	if expr != nil {
-		left, err = e.nested(expr)
+	if leftExpr != nil {
+		left, err = e.nested(leftExpr)
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	right, err = e.nested(y)
+	right, err = e.nested(rightExpr)
 	return left, right, err
 }
 
@@ -203,7 +203,7 @@ var Sets = logic.Algebra[*sparse.Set]{
 	Neither: func(a, b *sparse.Set) *sparse.Set { return a.Union(b).Complement() },
 }
 
-// temporal evaluates a temporal operator, which it rewrites to U.
+// temporal evaluates a temporal operator. It rewrites the operator to an until formula, or to the negation of one.
 func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
@@ -224,8 +224,8 @@ func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, 
 	return e.complement(values), nil
 }
 
-// until returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the negation of
-// this formula, for witnesses.
+// until returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the
+// negation of this formula, which matters for witnesses only.
 func (e *evaluation) until(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
 	if e.coalition != nil {
 		return e.gameUntil(path, left, right, dir)
@@ -270,38 +270,39 @@ func (e *evaluation) narrowOptions() solve.Options {
 	return opts
 }
 
-// steps evaluates the bound of an operator in a model with discrete time. It is an error if no step satisfies the bound.
+// steps evaluates the bound of a temporal operator as numbers of steps. It returns an error if no number of steps satisfies
+// the bound.
 func (e *evaluation) steps(path *logic.Path) (solve.Steps, error) {
-	out, b, op := solve.Steps{High: solve.Unbounded}, path.Bound, path.Op.String()
-	if b.Low != nil {
-		k, err := e.stepCount(b.Low, op)
+	out, bound, operator := solve.Steps{High: solve.Unbounded}, path.Bound, path.Op.String()
+	if bound.Low != nil {
+		k, err := e.stepCount(bound.Low, operator)
 		switch {
 		case err != nil:
 			return out, err
 		case k < 0:
-			return out, e.refuse(result.TypeError, b.Low.Pos(), "lower bound %d of the %s operator is negative", k, op)
+			return out, e.refuse(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", k, operator)
 		}
 		out.Low = k
-		if b.LowStrict {
+		if bound.LowStrict {
 			out.Low++
 		}
 	}
-	if b.High == nil {
+	if bound.High == nil {
 		return out, nil
 	}
-	k, err := e.stepCount(b.High, op)
+	k, err := e.stepCount(bound.High, operator)
 	if err != nil {
 		return out, err
 	}
 	out.High = k
-	if b.HighStrict {
+	if bound.HighStrict {
 		out.High--
 	}
 	switch {
 	case out.High < 0:
-		return out, e.refuse(result.TypeError, b.High.Pos(), "upper bound %s%d of the %s operator holds at no time", strict(b.HighStrict), k, op)
+		return out, e.refuse(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", strict(bound.HighStrict), k, operator)
 	case out.High < out.Low:
-		return out, e.refuse(result.TypeError, b.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", op, out.Low, out.High)
+		return out, e.refuse(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, out.Low, out.High)
 	}
 	return out, nil
 }
@@ -323,8 +324,8 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	return k, e.withPosition(err)
 }
 
-// steady returns the long-run probability that an S operator asks for, in every state. It is an error for models that have none:
-// without probabilities, with observations, or with intervals.
+// steady returns the long-run probability of an S operator in every state. It returns an error for models without
+// probabilities, partially observable models, and models with intervals.
 func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
@@ -347,7 +348,7 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
 }
 
-// quantified evaluates E or A.
+// quantified evaluates E or A of a path formula.
 func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	if e.fair() {
 		return truth{}, e.unsupported(formula.X, "found E or A and fair schedulers")
@@ -367,14 +368,14 @@ func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	return decidedTruth(e.paths(path, formula.ForAll, left, right)), nil
 }
 
-// paths returns the states from which all paths, or some path, satisfy X right or left U right.
-func (e *evaluation) paths(path *logic.Path, all bool, left, right *sparse.Set) *sparse.Set {
+// paths returns the states from which all paths (if forAll is true), or some path, satisfy X right or `left U right`.
+func (e *evaluation) paths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
 	switch {
-	case path.Form == logic.Next && all:
+	case path.Form == logic.Next && forAll:
 		return e.graph.ForallNext(right)
 	case path.Form == logic.Next:
 		return e.graph.ExistsNext(right)
-	case all:
+	case forAll:
 		return e.graph.ForallUntil(left, right)
 	}
 	return e.graph.ExistsUntil(left, right)

@@ -39,58 +39,60 @@ type letters struct {
 	distinct []uint64
 }
 
-// newLetters returns the letters of n states. Bit i of a letter says whether the state is in the i-th set.
+// newLetters returns the letter of each state, which the automaton reads. Bit i of a letter says whether the state is in the
+// i-th set.
 func newLetters(n int, sets []*sparse.Set) *letters {
-	l := &letters{numberOf: make([]uint32, n)}
+	result := &letters{numberOf: make([]uint32, n)}
 	number := map[uint64]uint32{}
 	for s := range n {
 		letter := uint64(0)
-		for i, set := range sets {
+		for index, set := range sets {
 			if set.Has(s) {
-				letter |= 1 << i
+				letter |= 1 << index
 			}
 		}
-		i, ok := number[letter]
+		index, ok := number[letter]
 		if !ok {
-			i = uint32(len(l.distinct))
-			number[letter] = i
-			l.distinct = append(l.distinct, letter)
+			index = uint32(len(result.distinct))
+			number[letter] = index
+			result.distinct = append(result.distinct, letter)
 		}
-		l.numberOf[s] = i
+		result.numberOf[s] = index
 	}
-	return l
+	return result
 }
 
 // newProduct builds the product from the given states.
-func newProduct(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []productState) (*productModel, error) {
-	x, err := sparse.NewProduct(ctx, m, automatonMemory{&automatonReader{auto: a, letters: l}}, starts, nil, math.MaxInt32)
+func newProduct(ctx context.Context, model *sparse.Model, automaton *automata.Automaton, l *letters, starts []productState) (*productModel, error) {
+	x, err := sparse.NewProduct(ctx, model, automatonMemory{&automatonReader{auto: automaton, letters: l}}, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
-	return &productModel{sparse.NewGraph(x.Model), a, x.Pairs, x.Start, x.Choice}, nil
+	return &productModel{sparse.NewGraph(x.Model), automaton, x.Pairs, x.Start, x.Choice}, nil
 }
 
 // automatonMemory is the sparse.Memory of the product with an automaton.
 type automatonMemory struct{ *automatonReader }
 
 // State returns the state of the model.
-func (m automatonMemory) State(p productState) uint32 { return p.state }
+func (m automatonMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state target of the model.
-func (m automatonMemory) Step(p productState, target uint32) (productState, error) {
-	q, err := m.step(p.auto, target)
+func (m automatonMemory) Step(pair productState, target uint32) (productState, error) {
+	q, err := m.step(pair.auto, target)
 	return productState{target, q}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
-func (m automatonMemory) Absorbing(p productState) bool {
-	c := m.auto.Class(p.auto)
-	return c == automata.Accepted || c == automata.Rejected
+func (m automatonMemory) Absorbing(pair productState) bool {
+	class := m.auto.Class(pair.auto)
+	return class == automata.Accepted || class == automata.Rejected
 }
 
-// step returns the state of the automaton after it reads the letter of a state of the model in state q. It keeps the results.
-func (reader *automatonReader) step(q int, state uint32) (int, error) {
-	for q >= len(reader.steps) {
+// step returns the state of the automaton after it reads the letter of a state of the model in state autoState. It caches
+// the results.
+func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
+	for autoState >= len(reader.steps) {
 		row := make([]int32, len(reader.letters.distinct))
 		for i := range row {
 			row[i] = -1
@@ -98,19 +100,19 @@ func (reader *automatonReader) step(q int, state uint32) (int, error) {
 		reader.steps = append(reader.steps, row)
 	}
 	letter := reader.letters.numberOf[state]
-	if to := reader.steps[q][letter]; to >= 0 {
-		return int(to), nil
+	if successor := reader.steps[autoState][letter]; successor >= 0 {
+		return int(successor), nil
 	}
-	to, err := reader.auto.Step(q, reader.letters.distinct[letter])
-	reader.steps[q][letter] = int32(to)
-	return to, err
+	successor, err := reader.auto.Step(autoState, reader.letters.distinct[letter])
+	reader.steps[autoState][letter] = int32(successor)
+	return successor, err
 }
 
-// states returns the states whose automaton state is of a class.
-func (p *productModel) states(c automata.Class) *sparse.Set {
-	out := sparse.NewSet(p.NumStates())
-	for i, s := range p.pairs {
-		if p.auto.Class(s.auto) == c {
+// states returns the states of the product whose automaton state has the given class.
+func (product *productModel) states(class automata.Class) *sparse.Set {
+	out := sparse.NewSet(product.NumStates())
+	for i, pair := range product.pairs {
+		if product.auto.Class(pair.auto) == class {
 			out.Add(i)
 		}
 	}
@@ -120,40 +122,40 @@ func (p *productModel) states(c automata.Class) *sparse.Set {
 // all returns the set of all states of the product.
 func (p *productModel) all() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
-// project returns the values of the starts of the product, which are the states of the model in order.
-func (p *productModel) project(values *numbers) *numbers {
-	out := newNumbers(len(p.startStates), values.acc)
+// project returns the values of the states of the model. Start s of the product belongs to state s of the model.
+func (product *productModel) project(values *numbers) *numbers {
+	out := newNumbers(len(product.startStates), values.accuracy)
 	if values.rat != nil {
-		out.rat = make([]*big.Rat, len(p.startStates))
+		out.rat = make([]*big.Rat, len(product.startStates))
 	}
-	for i, s := range p.startStates {
+	for i, s := range product.startStates {
 		out.put(i, values.at(int(s)))
 	}
 	return out
 }
 
 // reward translates a reward structure of the model to the product.
-func (p *productModel) reward(reward *sparse.Reward) *sparse.Reward {
-	states := make([]uint32, len(p.pairs))
-	for i, s := range p.pairs {
-		states[i] = s.state
+func (product *productModel) reward(reward *sparse.Reward) *sparse.Reward {
+	states := make([]uint32, len(product.pairs))
+	for i, pair := range product.pairs {
+		states[i] = pair.state
 	}
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err,
-		State: lift(reward.State, states), StateRat: lift(reward.StateRat, states),
-		Choice: lift(reward.Choice, p.choice), ChoiceRat: lift(reward.ChoiceRat, p.choice),
+		State: selectValues(reward.State, states), StateRat: selectValues(reward.StateRat, states),
+		Choice: selectValues(reward.Choice, product.choice), ChoiceRat: selectValues(reward.ChoiceRat, product.choice),
 	}
 }
 
-// lift returns a slice whose entry i is x[at[i]], zero if at[i] is None; nil stays nil.
-func lift[T any](x []T, at []uint32) []T {
-	if x == nil {
+// selectValues returns a slice whose entry i is values[indices[i]], or zero if indices[i] is None. It returns nil for nil.
+func selectValues[T any](values []T, indices []uint32) []T {
+	if values == nil {
 		return nil
 	}
-	out := make([]T, len(at))
-	for i, j := range at {
-		if j != sparse.None {
-			out[i] = x[j]
+	out := make([]T, len(indices))
+	for i, index := range indices {
+		if index != sparse.None {
+			out[i] = values[index]
 		}
 	}
 	return out

@@ -8,31 +8,31 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// ReduceAll returns the quotient of an exact space by the coarsest strong bisimulation that respects everything that files of states
-// contain: the initial states, the deadlocks, the labels of the program and its reward structures. It also respects the properties. The
-// program is that of the space, perhaps with the labels of a properties file added. The errors are those of Reduce.
+// ReduceAll returns the quotient of an exact space by the coarsest strong bisimulation that respects everything in files of
+// states: initial states, deadlocks, labels of the program and reward structures. It also respects the properties. program
+// is the program of the space, possibly with the labels of a properties file added. The errors are the same as for Reduce.
 func ReduceAll(ctx context.Context, space *explicit.Space, program *sema.Program, properties []*Property) (*Reduced, error) {
-	o, err := observe(ctx, space.Compiled(), space, properties)
+	o, err := observeProperties(ctx, space.Compiled(), space, properties)
 	if err != nil {
 		return nil, err
 	}
-	m := space.Model()
+	model := space.Model()
 	for s := range o.block {
 		o.block[s] *= 2
 	}
-	for _, s := range m.Initial {
+	for _, s := range model.Initial {
 		o.block[s]++
 	}
-	if m.Deadlocks != nil {
-		o.splitBy(m.Deadlocks)
+	if model.Deadlocks != nil {
+		o.splitBy(model.Deadlocks)
 	}
-	for _, l := range program.Labels {
+	for _, label := range program.Labels {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		set, err := space.States(l.X)
+		set, err := space.States(label.X)
 		if err != nil {
-			return nil, fmt.Errorf("label %q: %w", l.Name, err)
+			return nil, fmt.Errorf("label %q: %w", label.Name, err)
 		}
 		o.splitBy(set)
 	}

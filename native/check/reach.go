@@ -32,8 +32,8 @@ type Reach struct {
 	Bound *big.Rat
 }
 
-// Reach evaluates a property as Check does, and returns the path formula of its operator P. The error says
-// why there is none, for example for a formula with a time bound; the verdict is that of Check in any case.
+// Reach evaluates a property like Check, and also returns the path formula of its operator P. The error says why there is no
+// such formula, for example because the formula has a time bound. The verdict is always the same as from Check.
 func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
 	op, err := pathOperator(property)
 	if model := c.bounds.space.Model(); err == nil {
@@ -70,29 +70,29 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	if model.space.Model().Kind == sparse.MDP {
 		reach.Choices = wanted.choices
 	}
-	reach.From = wanted.worstInitial(op, model.space.Model())
+	reach.From = wanted.extremalInitialState(op, model.space.Model())
 	err = reach.bound(op.Threshold)
 	return &reach, verdict, err
 }
 
-// bound evaluates the bound of the operator.
-func (r *Reach) bound(threshold sema.Threshold) error {
-	r.Rel = threshold.Rel
+// bound evaluates the bound of the operator, if it has one.
+func (reach *Reach) bound(threshold sema.Threshold) error {
+	reach.Rel = threshold.Rel
 	if threshold.Query() {
 		return nil
 	}
-	b, err := sema.Enclose(threshold.Bound, nil)
+	enclosed, err := sema.Enclose(threshold.Bound, nil)
 	if err != nil {
 		return err
 	}
-	if !b.Exact || b.Rat == nil {
-		return &inexact{msg: "the bound has no fraction"}
+	if !enclosed.Exact || enclosed.Rat == nil {
+		return &inexactError{msg: "the bound of the operator is not a fraction"}
 	}
-	r.Bound = b.Rat
+	reach.Bound = enclosed.Rat
 	return nil
 }
 
-// pathOperator returns the operator P of a property that asks for paths.
+// pathOperator returns the operator P of a property whose paths are to be listed.
 func pathOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	switch {
@@ -115,14 +115,14 @@ func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negat
 	}
 }
 
-// worstInitial returns the initial state with the smallest value if the operator asks for a minimum, and with the greatest
-// otherwise.
-func (w *wantedScheduler) worstInitial(op *logic.Formula, m *sparse.Model) int {
-	least, _ := op.Threshold.Least(false)
-	best := int(m.Initial[0])
-	for _, s := range m.Initial {
-		left, right := w.values.at(int(s)), w.values.at(best)
-		if least && left.hi < right.hi || !least && left.lo > right.lo {
+// extremalInitialState returns the initial state with the smallest value if the operator asks for a minimum, and otherwise with the
+// greatest value.
+func (wanted *wantedScheduler) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
+	least, _ := operator.Threshold.Least(false)
+	best := int(model.Initial[0])
+	for _, s := range model.Initial {
+		value, bestValue := wanted.values.at(int(s)), wanted.values.at(best)
+		if least && value.hi < bestValue.hi || !least && value.lo > bestValue.lo {
 			best = int(s)
 		}
 	}

@@ -31,34 +31,35 @@ type Reduced struct {
 // operator that the quotient does not preserve, such as a filter that counts states.
 //
 // If a partition is given, it is checked and used instead; it may be finer than the coarsest one.
-func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
-	o, err := observe(ctx, m, space, properties)
+func Reduce(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
+	o, err := observeProperties(ctx, compiled, space, properties)
 	if err != nil {
 		return nil, err
 	}
 	return o.reduce(ctx, given)
 }
 
-// observe collects what the properties distinguish in the states of a space.
-func observe(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property) (*observed, error) {
-	p := m.Program()
+// observeProperties records which states the properties distinguish.
+func observeProperties(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property) (*observed, error) {
+	program := compiled.Program()
 	switch {
-	case p.Type == syntax.SMG: // blocks have no players
-		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: "found an SMG, want a model without players to reduce"}
-	case p.Type == syntax.POMDP || space.Model().Intervals():
-		return nil, &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf("found %s, want a model without observations and intervals to reduce", noun.WithArticle(p.Type.String()))}
+	case program.Type == syntax.SMG: // a block may contain states of different players
+		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Message: "found an SMG, want a model without players to reduce"}
+	case program.Type == syntax.POMDP || space.Model().Intervals():
+		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Message: fmt.Sprintf("found %s, want a model without observations and intervals to reduce", noun.WithArticle(program.Type.String()))}
 	}
-	o := &observed{Checker: New(m, space, Options{}), space: space, rewards: map[int]*sparse.Reward{}}
-	o.block = make([]uint32, space.Model().NumStates())
+	result := &observed{Checker: New(compiled, space, Options{}), space: space, rewards: map[int]*sparse.Reward{}}
+	result.block = make([]uint32, space.Model().NumStates())
 	for _, property := range properties {
-		if err := o.property(ctx, property); err != nil {
+		if err := result.property(ctx, property); err != nil {
 			return nil, err
 		}
 	}
-	return o, nil
+	return result, nil
 }
 
-// reduce returns the quotient by the coarsest partition that respects what was observed, or by a given one.
+// reduce returns the quotient by the given partition or, if it is nil, by the coarsest partition that respects the
+// observations.
 func (o *observed) reduce(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
 	space := o.space
 	var rewards []*sparse.Reward
@@ -66,31 +67,31 @@ func (o *observed) reduce(ctx context.Context, given *quotient.Partition) (*Redu
 	for _, i := range indices {
 		rewards = append(rewards, o.rewards[i])
 	}
-	p := given
-	if p == nil {
+	partition := given
+	if partition == nil {
 		var err error
-		p, err = quotient.Refine(ctx, space.Model(), o.block, rewards)
+		partition, err = quotient.Refine(ctx, space.Model(), o.block, rewards)
 		if err != nil {
 			return nil, err
 		}
 	}
-	err := p.Check(ctx, space.Model(), o.block, rewards)
+	err := partition.Check(ctx, space.Model(), o.block, rewards)
 	if mistake, ok := errors.AsType[*quotient.MistakeError](err); ok {
-		name := func(s int) string { return space.Compiled().StateText(space.State(nil, s)) }
-		return nil, fmt.Errorf("states %s and %s are in one block, and %s", name(mistake.States[0]), name(mistake.States[1]), mistake.Why)
+		stateText := func(s int) string { return space.Compiled().StateText(space.State(nil, s)) }
+		return nil, fmt.Errorf("states %s and %s are in one block, and %s", stateText(mistake.States[0]), stateText(mistake.States[1]), mistake.Why)
 	}
 	if err != nil {
 		return nil, err
 	}
-	q, kept, err := p.Model(space.Model(), rewards)
+	quotientModel, keptChoices, err := partition.Model(space.Model(), rewards)
 	if err != nil {
 		return nil, err
 	}
 	quotientRewards := map[int]*sparse.Reward{}
-	for k, i := range indices {
-		quotientRewards[i] = p.Reward(rewards[k], kept)
+	for position, i := range indices {
+		quotientRewards[i] = partition.Reward(rewards[position], keptChoices)
 	}
-	return &Reduced{space.Quotient(p.First, q, quotientRewards), p}, nil
+	return &Reduced{space.Quotient(partition.First, quotientModel, quotientRewards), partition}, nil
 }
 
 // observed collects the sets of states and the reward structures of properties.
@@ -184,20 +185,20 @@ func (o *observed) split(e *evaluation, expr sema.Expr) error {
 	return nil
 }
 
-// splitBy refines the partition by a set of states.
+// splitBy refines the partition: it separates the states in the set from the states outside.
 func (o *observed) splitBy(set *sparse.Set) {
 	type key struct {
 		block uint32
-		in    bool
+		inSet bool
 	}
 	number := map[key]uint32{}
 	for s := range o.block {
 		blockKey := key{o.block[s], set.Has(s)}
-		n, known := number[blockKey]
+		index, known := number[blockKey]
 		if !known {
-			n = uint32(len(number))
-			number[blockKey] = n
+			index = uint32(len(number))
+			number[blockKey] = index
 		}
-		o.block[s] = n
+		o.block[s] = index
 	}
 }

@@ -16,11 +16,11 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	case objective.Ratio:
 		return nil, e.unsupported(formula.X, "found a ratio of rewards")
 	}
-	dir, err := e.extremal(formula)
+	dir, err := e.optimisationDirection(formula)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.unfair(formula, dir); err != nil {
+	if err := e.checkFairSupported(formula, dir); err != nil {
 		return nil, err
 	}
 	reward, err := e.reward(objective.Struct)
@@ -33,7 +33,7 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	return e.rewardValue(formula, reward, dir)
 }
 
-// rewardValue returns the value of an R operator for a structure without negative rewards.
+// rewardValue returns the value of an R operator over a reward structure without negative rewards.
 func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if e.partiallyObservable() {
@@ -70,6 +70,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	return e.steppedReward(objective, reward, dir)
 }
 
+// reachReward returns the minimal or maximal expected reward until the target is reached (F).
 func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	target, err := e.nested(objective.Target)
 	if err != nil {
@@ -83,7 +84,7 @@ func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Rewa
 	return e.toNumbers(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.narrowOptions()))
 }
 
-// steppedReward returns the value of C<=k or I=k.
+// steppedReward returns the minimal or maximal expected reward of C<=k or I=k, where k is a number of steps.
 func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	steps, err := e.rewardSteps(objective)
 	if err != nil {

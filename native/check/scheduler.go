@@ -24,20 +24,19 @@ type Scheduler struct {
 	Controller *sparse.Controller
 }
 
-// Scheduler evaluates a property of an MDP as Check does. It also returns a scheduler that attains
-// the value of the property's operator P, R or S, which may be within filters and <<*>>. For an
-// operator with a bound it is the scheduler that decides whether the bound holds. For multi(…) it
-// meets the bounds and attains the value of the query. Operators that are nested in a formula have
-// their own schedulers, which are not returned.
+// Scheduler evaluates a property of an MDP like Check. It also returns a scheduler that attains the value of the operator P,
+// R or S of the property. The operator may be within filters and <<*>>. If the operator has a bound, the scheduler attains
+// the value that is compared with the bound. For multi(…) it meets the bounds and attains the value of the query.
+// Schedulers of operators that are nested in a formula are not returned.
 //
-// If the formula has a bound on the number of steps, the scheduler counts steps. The error says why
-// there is no scheduler; the verdict is that of Check in any case.
+// If the formula has a bound on the number of steps, the scheduler counts steps. The error says why there is no scheduler.
+// The verdict is always the same as from Check.
 func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
 	op, err := operator(property)
 	switch {
 	case err != nil:
 	case c.opts.Fair:
-		err = noScheduler(property, property.X, "found fair schedulers, which remember what they did and are not exported")
+		err = noScheduler(property, property.X, "found fair schedulers, which need a memory and are not exported")
 	case c.bounds.space.Model().Intervals():
 		err = noScheduler(property, property.X, "found a model with intervals, whose schedulers are not exported")
 	case c.bounds.space.Program().Type == syntax.POMDP:
@@ -62,15 +61,15 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 	case op.Kind == logic.Objectives || op.Kind == logic.Lexicographic:
 		return nil, verdict, noScheduler(property, op.X, "found objectives that no scheduler meets together")
 	case wanted.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
-		return nil, verdict, noScheduler(property, op.X, "found no strategies of both sides that can be written")
+		return nil, verdict, noScheduler(property, op.X, "found no memoryless strategies of both sides")
 	case wanted.choices == nil:
 		return nil, verdict, noScheduler(property, op.X, "a scheduler that counts so many steps is too large")
 	}
 	return &Scheduler{Space: wanted.space, Choices: wanted.choices}, verdict, nil
 }
 
-// operator returns the operator of a property that has a scheduler, within filters and strategy operators. The error says
-// why there is none.
+// operator returns the operator of a property whose scheduler is wanted. It looks inside filters and strategy operators. The
+// error says why the property has no scheduler.
 func operator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	for formula.Kind == logic.Filter || formula.Kind == logic.Strategy {
@@ -95,7 +94,7 @@ func operator(property *Property) (*logic.Formula, error) {
 	return nil, noScheduler(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(formula.X))
 }
 
-// outermost describes an expression without a scheduler by its outermost operator.
+// outermost describes the outermost operator of an expression that has no scheduler.
 func outermost(expr sema.Expr) string {
 	switch expr.(type) {
 	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
@@ -135,9 +134,9 @@ type wantedScheduler struct {
 	values     *numbers // the values of an operator P
 }
 
-// beginScheduler begins the evaluation of an operator, and returns a function that ends it. If the operator's scheduler is
-// wanted, the scheduler of the last solution in between is recorded. That is the operator's own, because nested operators are
-// evaluated before it.
+// beginScheduler marks the begin of the evaluation of an operator, and returns a function that marks its end. If the
+// scheduler of the operator is wanted, the scheduler of the last solution in between is recorded. It belongs to the
+// operator, because nested operators are evaluated earlier.
 func (e *evaluation) beginScheduler(formula *logic.Formula) (end func()) {
 	if e.schedulerRequest == nil || e.schedulerRequest.operator != formula.X {
 		return func() {}
@@ -154,20 +153,20 @@ func (e *evaluation) beginScheduler(formula *logic.Formula) (end func()) {
 	}
 }
 
-// noteScheduler records the scheduler of a solution if one is wanted.
-func (e *evaluation) noteScheduler(memoryless []uint32, steps [][]uint32) {
+// noteScheduler records the scheduler of a solution if a scheduler is wanted: a memoryless one, or one that counts steps.
+func (e *evaluation) noteScheduler(memoryless []uint32, bySteps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
 	}
-	e.schedulerRequest.choices = steps
+	e.schedulerRequest.choices = bySteps
 	if memoryless != nil {
 		e.schedulerRequest.choices = [][]uint32{memoryless}
 	}
 }
 
 // anyChoice returns a scheduler that allows any choice in every state.
-func anyChoice(m *sparse.Model) []uint32 {
-	out := make([]uint32, m.NumStates())
+func anyChoice(model *sparse.Model) []uint32 {
+	out := make([]uint32, model.NumStates())
 	for s := range out {
 		out[s] = sparse.None
 	}

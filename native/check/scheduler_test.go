@@ -83,7 +83,7 @@ func (r *referee) compare(p *check.Property, kind string, got *big.Rat, v result
 	r.t.Helper()
 	switch {
 	case v.Value.Kind == result.Boolean:
-		if t, ok := thresholdOf(p.X); ok && got != nil && holds(got, t) != v.Value.Bool {
+		if t, ok := thresholdOf(p.X); ok && got != nil && holdsStatus(got, t) != v.Value.Bool {
 			r.t.Errorf("%s with %s: the scheduler's value is %v, the verdict %v", p.Text, kind, got, v.Value.Bool)
 		}
 	case v.Value.Rat != nil:
@@ -113,7 +113,7 @@ func thresholdOf(x sema.Expr) (sema.Threshold, bool) {
 	return sema.Threshold{}, false
 }
 
-func holds(x *big.Rat, t sema.Threshold) bool {
+func holdsStatus(x *big.Rat, t sema.Threshold) bool {
 	v, _, _ := sema.EvalExact(t.Bound, nil)
 	order := x.Cmp(v.Rat)
 	switch t.Rel {

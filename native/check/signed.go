@@ -14,19 +14,20 @@ import (
 
 // signedReward returns the value of an R operator over a structure with negative rewards.
 //
-// In a Markov chain it is the difference of what is earned and what is lost. In an MDP every step earns more, so that no reward is
-// negative, by an amount whose sum is the same under every scheduler.
+// In a Markov chain the value is the expected positive rewards minus the expected absolute values of the negative rewards.
+// In an MDP a constant is added to the reward of every step, so that no reward is negative. The sum of these constants is
+// the same under every scheduler, and is subtracted from the value.
 func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	defer func(solver Solver) { e.solver = solver }(e.solver)
-	e.solver = nil // it computes no bounds of changed rewards
+	e.solver = nil // it supports only the rewards of the model
 	switch {
 	case e.partiallyObservable() || e.game() || e.space.Model().Intervals():
-		return nil, e.negative(formula, "in a POMDP, a game, or a model with intervals")
+		return nil, e.unsupportedNegative(formula, "in a POMDP, a game, or a model with intervals")
 	case e.kind() != sparse.MDP:
 		return e.signedInChain(formula, rewards)
 	case rewards.Large():
-		return nil, e.negative(formula, "beside rewards that are too large: above 2^900 without their sign")
+		return nil, e.unsupportedNegative(formula, "beside rewards that are too large: above 2^900 without their sign")
 	}
 	switch objective.Form {
 	case logic.ReachReward:
@@ -38,20 +39,21 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 	case logic.TotalReward:
 		return e.signedUntil(formula, rewards, e.endStates(rewards), dir)
 	}
-	times, err := e.numberOfRewards(formula)
+	numRewards, err := e.numberOfRewards(formula)
 	if err != nil {
 		return nil, err
 	}
-	shifted, by := rewards.Shifted(e.graph.Model, objective.Form == logic.Instantaneous)
-	values, err := e.rewardValue(formula, shifted, dir)
+	shiftedRewards, shift := rewards.Shifted(e.graph.Model, objective.Form == logic.Instantaneous)
+	values, err := e.rewardValue(formula, shiftedRewards, dir)
 	if err != nil {
 		return nil, err
 	}
-	more := fraction(by.Mul(by, times))
-	return e.combine(values, values.acc, func(s int) (number, bool) { return binary(syntax.OpSub, values.at(s), more) }), nil
+	totalShift := fraction(shift.Mul(shift, numRewards))
+	return e.combineStates(values, values.accuracy, func(s int) (number, bool) { return binary(syntax.OpSub, values.at(s), totalShift) }), nil
 }
 
-// numberOfRewards returns the value of an R operator for a reward of 1 in every step, if that is the same under every scheduler.
+// numberOfRewards returns the value of an R operator if every step earned a reward of 1. It returns an error if this value
+// depends on the scheduler.
 func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
 	switch objective := formula.Objective; objective.Form {
 	case logic.Instantaneous, logic.LongRun:
@@ -62,19 +64,20 @@ func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
 	case logic.Discounted:
 		return e.discountedSum(objective)
 	}
-	return nil, e.negative(formula, "with "+logic.Describe(formula.Objective.X))
+	return nil, e.unsupportedNegative(formula, "with "+logic.Describe(formula.Objective.X))
 }
 
-// negative returns the error that negative rewards are not supported.
-func (e *evaluation) negative(formula *logic.Formula, where string) error {
+// unsupportedNegative returns the error that negative rewards are not supported.
+func (e *evaluation) unsupportedNegative(formula *logic.Formula, where string) error {
 	return e.unsupported(formula.X, "found negative rewards %s", where)
 }
 
-// combine returns the numbers that combine computes in the states of the domain. combine returns false if there are no bounds.
-func (e *evaluation) combine(like *numbers, acc result.Accuracy, combine func(s int) (number, bool)) *numbers {
-	out := newNumbers(len(like.lo), acc)
-	if like.rat != nil {
-		out.rat = make([]*big.Rat, len(like.lo))
+// combineStates computes a number for each state of the domain. A state for which combine returns false gets the bounds -infinity
+// and infinity. like determines whether the result has fractions.
+func (e *evaluation) combineStates(operand *numbers, accuracy result.Accuracy, combine func(s int) (number, bool)) *numbers {
+	out := newNumbers(len(operand.lo), accuracy)
+	if operand.rat != nil {
+		out.rat = make([]*big.Rat, len(operand.lo))
 	}
 	for s := range e.domain().All() {
 		value, ok := combine(s)
@@ -86,7 +89,8 @@ func (e *evaluation) combine(like *numbers, acc result.Accuracy, combine func(s 
 	return out
 }
 
-// signedInChain returns the difference of what is earned and what is lost in a Markov chain.
+// signedInChain returns the expected positive rewards minus the expected absolute values of the negative rewards, in a
+// Markov chain.
 func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbers, error) {
 	earned, err := e.rewardValue(formula, rewards.Earned, solve.Max)
 	if err != nil {
@@ -100,12 +104,12 @@ func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed)
 		left, right := earned.at(s), lost.at(s)
 		switch form := formula.Objective.Form; {
 		case (form == logic.ReachReward || form == logic.CoSafe) && right.infinite():
-			return nil, e.negative(formula, "and a target that is missed with positive probability from state "+e.stateText(s))
+			return nil, e.unsupportedNegative(formula, "and a target that is missed with positive probability from state "+e.stateText(s))
 		case left.infinite() && right.infinite():
-			return nil, e.negative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
+			return nil, e.unsupportedNegative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
 		}
 	}
-	return e.combine(earned, max(earned.acc, lost.acc), func(s int) (number, bool) { return binary(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
+	return e.combineStates(earned, max(earned.accuracy, lost.accuracy), func(s int) (number, bool) { return binary(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
 }
 
 // stateText returns the text of a state, such as (s=0).
@@ -113,7 +117,7 @@ func (e *evaluation) stateText(s int) string {
 	return e.space.Compiled().StateText(e.space.State(nil, s))
 }
 
-// discountedSum returns what a reward of 1 in every step amounts to.
+// discountedSum returns the sum of the discount factors of all steps, which is the value of a reward of 1 in every step.
 func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error) {
 	factor, err := e.discountFactor(objective.Discount)
 	if err != nil {
@@ -138,16 +142,16 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 	return sum.Mul(sum, one.Sub(one, power)), nil
 }
 
-// signedUntil returns the minimal or maximal expected reward of an MDP until a target, which every scheduler must reach with
-// probability one.
+// signedUntil returns the minimal or maximal expected reward until a target in an MDP. Every scheduler must reach the target
+// with probability one.
 func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbers, error) {
 	shaped, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {
-		what := "and a target"
+		event := "and a target"
 		if formula.Objective.Form == logic.TotalReward {
-			what = "and an end"
+			event = "and an end"
 		}
-		return nil, e.negative(formula, what+" that some scheduler misses with positive probability")
+		return nil, e.unsupportedNegative(formula, event+" that some scheduler misses with positive probability")
 	}
 	if err != nil {
 		return nil, err
@@ -156,22 +160,22 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	if err != nil {
 		return nil, err
 	}
-	return e.combine(values, values.acc, func(s int) (number, bool) {
+	return e.combineStates(values, values.accuracy, func(s int) (number, bool) {
 		return binary(syntax.OpSub, values.at(s), fraction(new(big.Rat).SetFloat64(potential[s])))
 	}), nil
 }
 
-// endStates returns the states of an MDP that no choice leaves, and whose choices have no rewards.
+// endStates returns the states of an MDP whose choices have no rewards and lead only back to the state.
 func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
 	out := sparse.NewSet(e.graph.NumStates())
 	for s := range e.graph.NumStates() {
-		ends := true
+		isEnd := true
 		first, end := e.graph.Choices(s)
 		for c := first; c < end; c++ {
-			from, to := e.graph.Row(c)
-			ends = ends && to == from+1 && int(e.graph.Target[from]) == s && rewards.Earned.OfChoice(s, c) == 0 && rewards.Lost.OfChoice(s, c) == 0
+			firstTransition, endTransition := e.graph.Row(c)
+			isEnd = isEnd && endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s && rewards.Earned.OfChoice(s, c) == 0 && rewards.Lost.OfChoice(s, c) == 0
 		}
-		if ends {
+		if isEnd {
 			out.Add(s)
 		}
 	}

@@ -32,68 +32,68 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	return s
 }
 
-// Sum explores the other states, with the given options, and returns the value. It reports false for a chain that cannot be
-// split into stages: there is a cycle through several states of a stage, or most states are found again in later stages. An
-// error is the context's, or names a state in which the model is wrong.
-func (s *Stages) Sum(ctx context.Context, build explicit.Options) (verdict result.Verdict, ok bool, err error) {
-	if report := build.Progress; report != nil {
-		build.Progress = func(stage progress.Progress) {
-			stage.Done += s.states
+// Sum explores the remaining states with the given options, and returns the value of the property. ok is false if the chain
+// cannot be split into stages: because a cycle leads through several states of a stage, or because later stages find most
+// states again. The error comes from the context, or describes a state in which the model is wrong.
+func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdict result.Verdict, ok bool, err error) {
+	if report := options.Progress; report != nil {
+		options.Progress = func(stage progress.Progress) {
+			stage.Done += stages.states
 			report(stage)
 		}
 	}
-	for !s.rest.Empty() {
-		err := s.nextStage(ctx, build)
+	for !stages.remaining.Empty() {
+		err := stages.nextStage(ctx, options)
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
-			return verdict, false, fmt.Errorf("%w, after stages of %s", cmp.Or(err, ctx.Err()), noun.Count(s.states, "state"))
+			return verdict, false, fmt.Errorf("%w, after stages of %s", cmp.Or(err, ctx.Err()), noun.Count(stages.states, "state"))
 		case err != nil: // the error may be in a state that does not matter
 			return verdict, false, nil
 		}
 	}
-	answer := &outcome{value: value(s.sum, s.property.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
-	if s.sum.rat != nil {
+	answer := &outcome{value: resultValue(stages.expectedValue, stages.property.X.Type()), bound: &result.Interval{Lo: stages.expectedValue.lo, Hi: stages.expectedValue.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(stages.expectedValue)}}
+	if stages.expectedValue.rat != nil {
 		answer.accuracy = result.Exact
 	}
-	verdict = result.Verdict{Resolution: result.NoNondet, States: s.states, Choices: s.states, Transitions: s.transitions}
-	if s.overlaps {
+	verdict = result.Verdict{Resolution: result.NoNondet, States: stages.states, Choices: stages.states, Transitions: stages.transitions}
+	if stages.overlaps {
 		verdict.Resolution = result.Uniform
 	}
-	err = s.checker.conclude(s.property, s.space, answer, &verdict, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
-	verdict.Seconds = time.Since(s.start).Seconds()
-	return verdict, answer.width <= s.checker.opts.epsilon(), err
+	err = stages.checker.conclude(stages.property, stages.space, answer, &verdict, fmt.Sprintf("computed in %d stages, each of which forgot the states of earlier stages: a state is counted in each stage that finds it, and not all states behind the goal were explored", stages.stages))
+	verdict.Seconds = time.Since(stages.start).Seconds()
+	return verdict, answer.width <= stages.checker.opts.epsilon(), err
 }
 
-// nextStage explores from the remaining states, with the probabilities that they have, and follows the probabilities
-// through the new states.
-func (s *Stages) nextStage(ctx context.Context, build explicit.Options) error {
-	var given []number
-	for i := range s.rest.All() {
-		given = append(given, s.mass[i])
+// nextStage explores the states that are reachable from the remaining ones, and propagates the probabilities of the
+// remaining states through the new states.
+func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) error {
+	var startMass []number
+	for i := range stages.remaining.All() {
+		startMass = append(startMass, stages.mass[i])
 	}
 	var err error
-	if s.space, err = s.space.ExploreFurther(ctx, s.rest, build); err != nil {
+	if stages.space, err = stages.space.ExploreFurther(ctx, stages.remaining, options); err != nil {
 		return err
 	}
-	return s.followPart(ctx, given)
+	return stages.followPart(ctx, startMass)
 }
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
 // stage passes the probabilities of its unexplored states on to the next one, and the value is a sum. The numbers are
 // fractions if the checker's space has fractions, and otherwise bounds.
 type Stages struct {
-	checker     *Checker
-	start       time.Time
-	property    *Property
-	left, right sema.Expr        // of x U y, x is nil for F y
-	reward      *logic.Objective // what is added until y holds; nil for the probability of that
-	exact       bool
-	one         number
-	sum         number // the value so far
+	checker       *Checker
+	start         time.Time
+	property      *Property
+	left, right   sema.Expr        // of x U y, x is nil for F y
+	reward        *logic.Objective // the reward that is earned until right holds; nil for the probability that right is reached
+	exact         bool
+	one           number
+	expectedValue number // the value so far
 
-	space *explicit.Space // the current stage
-	mass  []number        // the probability of each of its states
-	rest  *sparse.Set     // its states with which the next stage begins
+	space     *explicit.Space // the current stage
+	mass      []number        // the probability of each of its states
+	remaining *sparse.Set     // its states with which the next stage begins
 	// The numbers of stages, states and transitions so far.
 	stages, states, transitions int64
 	overlaps                    bool // a stage has overlapping guards
@@ -107,15 +107,15 @@ const milestone = 1 << 10
 // errNoStages says that a chain cannot be split into stages.
 var errNoStages = errors.New("the chain has no stages")
 
-// newStages returns the evaluation of a property before its first stage. It returns nil if the property cannot be evaluated in stages:
-// that needs a DTMC with one initial state, and a query for a reachability probability or reward.
+// newStages prepares the evaluation of a property in stages. It returns nil if the property cannot be evaluated in stages,
+// which requires a DTMC with one initial state, and a query for a reachability probability or a reachability reward.
 func (c *Checker) newStages(property *Property) *Stages {
 	space := c.bounds.space
 	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
 	stages.one = point(1)
 	if stages.exact {
 		stages.one = fraction(big.NewRat(1, 1))
-		stages.sum = fraction(new(big.Rat))
+		stages.expectedValue = fraction(new(big.Rat))
 	}
 	formula := logic.Of(property.X)
 	var path *logic.Path
@@ -130,7 +130,7 @@ func (c *Checker) newStages(property *Property) *Stages {
 		return nil
 	}
 	stages.left, stages.right = path.Left, path.Right
-	if !aboutStateOnly(property, stages.left, false) || !aboutStateOnly(property, stages.right, false) { // parts have initial states of their own
+	if !dependsOnStateOnly(property, stages.left, false) || !dependsOnStateOnly(property, stages.right, false) { // each stage has different initial states
 		return nil
 	}
 	return stages
@@ -180,7 +180,7 @@ func (s *Stages) followPart(ctx context.Context, given []number) error {
 			}
 			milestones = append(milestones, f)
 		}
-		if err := s.passOn(m, weights, rewards, int(state)); err != nil {
+		if err := s.distribute(m, weights, rewards, int(state)); err != nil {
 			return err
 		}
 	}
@@ -192,50 +192,50 @@ func (s *Stages) followPart(ctx context.Context, given []number) error {
 	}
 	if s.reward == nil {
 		for i := range found.Intersect(right).All() {
-			s.sum = plus(s.sum, s.mass[i])
+			s.expectedValue = plus(s.expectedValue, s.mass[i])
 		}
 	}
 	s.stages++
 	s.states += int64(m.NumStates() - unexplored.Count())
 	s.transitions += int64(m.NumTransitions() - unexplored.Count())
-	s.rest = found.Intersect(open).Intersect(unexplored)
+	s.remaining = found.Intersect(open).Intersect(unexplored)
 	return nil
 }
 
-// passOn adds the probability of a state to its successors, in proportion to the weights of w, and the reward of its visits to
-// the sum. The probability of a state with no other successor than itself is dropped.
-func (s *Stages) passOn(m *sparse.Model, weights []number, rewards *sparse.Reward, state int) error {
-	first, end := m.Row(state)
-	stays, leaves := false, number{}
+// distribute adds the probability of a state to its successors, multiplied by the transition probabilities, and adds the reward
+// of its visits to the expected value. It drops the probability of a state whose only successor is the state itself.
+func (s *Stages) distribute(model *sparse.Model, weights []number, rewards *sparse.Reward, state int) error {
+	first, end := model.Row(state)
+	hasSelfLoop, exitProbability := false, number{}
 	for transition := first; transition < end; transition++ {
-		if int(m.Target[transition]) == state {
-			stays = true
+		if int(model.Target[transition]) == state {
+			hasSelfLoop = true
 		} else {
-			leaves = plus(leaves, weights[m.Weight[transition]])
+			exitProbability = plus(exitProbability, weights[model.Weight[transition]])
 		}
 	}
-	left := s.mass[state]
-	if stays {
-		if leaves.hi == 0 {
+	visits := s.mass[state]
+	if hasSelfLoop {
+		if exitProbability.hi == 0 {
 			if s.reward != nil {
 				return errNoStages // the reward is infinite
 			}
 			return nil
 		}
-		left = over(left, leaves)
+		visits = over(visits, exitProbability)
 	}
 	if rewards != nil {
 		if g := s.rewardOf(rewards, state); g.hi > 0 {
-			s.sum = plus(s.sum, times(left, g))
+			s.expectedValue = plus(s.expectedValue, times(visits, g))
 		}
 	}
 	for transition := first; transition < end; transition++ {
-		if to := m.Target[transition]; int(to) != state {
-			right := left
+		if target := model.Target[transition]; int(target) != state {
+			share := visits
 			if end-first > 1 {
-				right = times(left, weights[m.Weight[transition]])
+				share = times(visits, weights[model.Weight[transition]])
 			}
-			s.mass[to] = plus(s.mass[to], right)
+			s.mass[target] = plus(s.mass[target], share)
 		}
 	}
 	return nil
@@ -249,17 +249,17 @@ func (s *Stages) rewardOf(reward *sparse.Reward, state int) number {
 	return widen(reward.OfChoice(state, state), reward.Err+0x1p-52)
 }
 
-// weights returns the weights of a model as numbers.
-func (s *Stages) weights(m *sparse.Model) []number {
-	w := make([]number, len(m.Weights))
-	for i := range w {
-		if s.exact {
-			w[i] = fraction(m.Rats[i])
+// weights returns the transition weights of a model as numbers, with bounds that contain their rounding errors.
+func (stages *Stages) weights(model *sparse.Model) []number {
+	numbers := make([]number, len(model.Weights))
+	for i := range numbers {
+		if stages.exact {
+			numbers[i] = fraction(model.Rats[i])
 		} else {
-			w[i] = widen(m.Weights[i], m.Err)
+			numbers[i] = widen(model.Weights[i], model.Err)
 		}
 	}
-	return w
+	return numbers
 }
 
 // widen encloses a number whose relative error is at most err.
@@ -267,8 +267,8 @@ func widen(value, err float64) number {
 	if err == 0 {
 		return point(value)
 	}
-	lower, _ := sum(1, -err)
-	_, upper := sum(1, err)
+	lower, _ := sumBounds(1, -err)
+	_, upper := sumBounds(1, err)
 	return times(point(value), number{lo: lower, hi: upper})
 }
 
@@ -295,9 +295,9 @@ func enclosed(operator syntax.Op, left, right number) number {
 	return number{lo: 0, hi: math.Inf(1)}
 }
 
-// reachedVia returns the states that are reached from the initial states through states in via.
-func reachedVia(m *sparse.Model, via *sparse.Set) *sparse.Set {
-	reached := sparse.NewSet(m.NumStates())
+// reachedVia returns the states that are reachable from the initial states on paths whose earlier states are all in via.
+func reachedVia(model *sparse.Model, via *sparse.Set) *sparse.Set {
+	reached := sparse.NewSet(model.NumStates())
 	var pending []uint32
 	visit := func(s uint32) {
 		if !reached.Has(int(s)) {
@@ -307,15 +307,15 @@ func reachedVia(m *sparse.Model, via *sparse.Set) *sparse.Set {
 			}
 		}
 	}
-	for _, s := range m.Initial {
+	for _, s := range model.Initial {
 		visit(s)
 	}
 	for len(pending) > 0 {
 		s := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		first, end := m.Row(int(s))
+		first, end := model.Row(int(s))
 		for transition := first; transition < end; transition++ {
-			visit(m.Target[transition])
+			visit(model.Target[transition])
 		}
 	}
 	return reached

@@ -13,14 +13,15 @@ import (
 	"tilecheck/result"
 )
 
-// timedUntil returns the probability of `left U right` within the time bound of path in a CTMC, or of its negation.
+// timedUntil returns the probability of `left U right` within the time bound of path in a CTMC. If negated is true, it
+// returns the probability of the negation.
 func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
 	bound, err := e.times(path.Op, path.Bound)
 	switch {
 	case err != nil:
 		return nil, err
 	case e.exact && !e.boundsAllowed:
-		return nil, &inexact{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
 	case e.exact:
 		return e.timed(path.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
 	case negated:
@@ -29,42 +30,42 @@ func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negat
 	return e.timed(path.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 }
 
-// times evaluates the time bound of an operator in a CTMC. It is an error if no time satisfies it.
-func (e *evaluation) times(op syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
+// times evaluates the time bound of an operator in a CTMC. It returns an error if no time satisfies the bound.
+func (e *evaluation) times(operator syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
 	out := solve.Interval{From: solve.At(new(big.Rat))}
 	var low, high sema.Enclosed
-	if b := bound.Low; b != nil {
+	if lowExpr := bound.Low; lowExpr != nil {
 		var err error
-		low, out.From, err = e.time(b)
+		low, out.From, err = e.time(lowExpr)
 		if err != nil {
 			return out, err
 		}
 		if out.From.None() {
-			return out, e.refuse(result.TypeError, b.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, op)
+			return out, e.refuse(result.TypeError, lowExpr.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, operator)
 		}
 	}
-	b := bound.High
-	if b == nil {
+	lowExpr := bound.High
+	if lowExpr == nil {
 		return out, nil
 	}
 	var err error
-	high, out.To, err = e.time(b)
+	high, out.To, err = e.time(lowExpr)
 	switch {
 	case err != nil:
 		return out, err
 	case out.To.None() && math.IsInf(high.Lo, 1):
 		return out, nil
 	case out.To.None() || bound.HighStrict && out.To.High.Sign() == 0:
-		return out, e.refuse(result.TypeError, b.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(bound.HighStrict), high.Value, op)
+		return out, e.refuse(result.TypeError, lowExpr.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(bound.HighStrict), high.Value, operator)
 	case out.To.High.Cmp(out.From.Low) < 0:
-		return out, e.refuse(result.TypeError, b.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, op)
+		return out, e.refuse(result.TypeError, lowExpr.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, operator)
 	case out.To.Low.Cmp(out.From.High) < 0:
-		return out, e.refuse(result.Unsupported, b.Pos(), "bounds [%v,%v] of the %s operator: the digits that are known do not say which is less", low.Value, high.Value, op)
+		return out, e.refuse(result.Unsupported, lowExpr.Pos(), "bounds [%v,%v] of the %s operator: the computed digits do not decide which is less", low.Value, high.Value, operator)
 	}
 	return out, nil
 }
 
-// time evaluates a time. Time.None is true for the result if it is negative or not a finite number.
+// time evaluates a time. The resulting Time is None if the value is negative or not finite.
 func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	switch {
@@ -75,7 +76,7 @@ func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	case enclosed.Rat != nil || !(enclosed.Hi >= 0) || math.IsInf(enclosed.Lo, 0):
 		return enclosed, solve.Time{}, nil
 	case enclosed.Lo < 0 || math.IsInf(enclosed.Hi, 1):
-		return enclosed, solve.Time{}, e.refuse(result.Unsupported, expr.Pos(), "time bound %v: the digits that are known do not say whether it is a finite number of at least 0", enclosed.Value)
+		return enclosed, solve.Time{}, e.refuse(result.Unsupported, expr.Pos(), "time bound %v: the computed digits do not decide whether it is a finite number of at least 0", enclosed.Value)
 	}
 	return enclosed, solve.Time{Low: new(big.Rat).SetFloat64(enclosed.Lo), High: new(big.Rat).SetFloat64(enclosed.Hi)}, nil
 }
@@ -85,7 +86,7 @@ func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 func (e *evaluation) timed(at syntax.Pos) func(values *solve.Values, err error) (*numbers, error) {
 	return func(values *solve.Values, err error) (*numbers, error) {
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
-			err = &untimed{at, err}
+			err = &stepBoundError{at, err}
 		}
 		return e.toNumbers(values, err)
 	}
@@ -104,7 +105,7 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 	instant := objective.Form == logic.Instantaneous
 	switch {
 	case e.exact && !e.boundsAllowed:
-		return nil, &inexact{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
+		return nil, &inexactError{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	case e.exact && instant:
 		solver = solve.PreciseInstantReward
 	case e.exact:
@@ -115,18 +116,18 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 	return e.timed(objective.At.Pos())(solver(e.ctx, e.graph, reward, bound, e.opts))
 }
 
-// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The model
-// is the embedded MDP; c is the bound, with the exit rates.
-func (e *evaluation) markovUntil(path *logic.Path, c *sema.Cost, dir solve.Direction) (*numbers, error) {
+// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The
+// model is the embedded MDP. cost has the time bound and the exit rates.
+func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.schedulerRequest != nil:
-		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
+		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton, whose schedulers depend on time and are not exported")
 	case len(path.Costs) > 1 || !logic.IsState(path.Left) || !logic.IsState(path.Right):
-		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
+		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton together with another bound or temporal operator")
 	case e.exact:
-		return nil, &inexact{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
+		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
-	bound, err := e.times(syntax.Until, c.Bound)
+	bound, err := e.times(syntax.Until, cost.Bound)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +142,12 @@ func (e *evaluation) markovUntil(path *logic.Path, c *sema.Cost, dir solve.Direc
 		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
 	}
 	var rates solve.Rates
-	if rates.Low, rates.High, err = e.space.Values(c.Rate); err != nil {
+	if rates.Low, rates.High, err = e.space.Values(cost.Rate); err != nil {
 		return nil, e.withPosition(err)
 	}
 	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
 		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
-	return e.timed(c.Bound.At)(values, err)
+	return e.timed(cost.Bound.At)(values, err)
 }

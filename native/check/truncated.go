@@ -24,8 +24,8 @@ const (
 	outsideReaches                // the path satisfies the until formula
 )
 
-// Truncates reports whether Truncated can bound a property: P of F, G, U, W or R of formulas about states, with or without a bound,
-// in a DTMC, CTMC or MDP of which a part is explored.
+// Truncates reports whether Truncated supports a property. It supports P of F, G, U, W or R of state formulas, with or
+// without a bound, in a partially explored DTMC, CTMC or MDP.
 func (c *Checker) Truncates(property *Property) bool {
 	formula := logic.Of(property.X)
 	if formula.Kind != logic.Probability || formula.Path.Form != logic.Until || c.opts.Fair || c.bounds.space.Unexplored() == nil {
@@ -36,23 +36,24 @@ func (c *Checker) Truncates(property *Property) bool {
 	default:
 		return false
 	}
-	return aboutStateOnly(property, formula.Path.Left, true) && aboutStateOnly(property, formula.Path.Right, true) &&
+	return dependsOnStateOnly(property, formula.Path.Left, true) && dependsOnStateOnly(property, formula.Path.Right, true) &&
 		(!formula.Query() || len(c.bounds.space.Model().Initial) == 1)
 }
 
-// Truncated evaluates a property for which Truncates reports true when only a part of the states is explored. It solves the part twice:
-// once as if no path that leaves it reached the goal, and once as if all did, at the time at which they leave. The value is between the two. In a chain, their
-// difference is the probability of leaving the part before the answer is known. The width is that of the interval, 0 if a bound of the property is decided.
-// If it is not, the verdict has an error.
+// Truncated bounds the value of a property for which Truncates reports true, when only a part of the states is explored. It
+// solves the part twice: once as if every path satisfied the formula at the time when it leaves the part, and once as if no
+// such path did. The value lies between the two results. In a chain, their difference is the probability that a path leaves
+// the part before the formula is decided. width is the width of the interval; it is 0 if a bound of the property is decided.
+// If it is not decided, the verdict has an error.
 //
-// Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for
-// infinite-state analysis, CAV 2019.
+// Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for infinite-state
+// analysis, CAV 2019.
 func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict result.Verdict, width float64) {
 	start := time.Now()
 	opts := c.opts
 	defer func() { c.outside, c.opts = outsideUnknown, opts }()
 	if opts.Accuracy != result.Exact {
-		c.opts.ExactStates = -1 // a greater part narrows the interval more than fractions do
+		c.opts.ExactStates = -1 // to explore more states narrows the interval more than to compute fractions
 	}
 	c.outside = outsideFails
 	verdict = c.Check(ctx, property)
@@ -64,15 +65,15 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	if upper.Err != nil {
 		return upper, math.Inf(1)
 	}
-	answer, err := c.between(&verdict, &upper, property)
+	answer, err := c.outcomeBetween(&verdict, &upper, property)
 	verdict.Warnings = nil
 	if err == nil {
-		err = c.conclude(property, c.bounds.space, answer, &verdict, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; bounds cover whatever lies outside")
+		err = c.conclude(property, c.bounds.space, answer, &verdict, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; the bounds cover the unexplored states")
 		width = answer.width
 	}
 	if err != nil {
 		verdict.Err, width = Failure(err, property.File, property.Pos), math.Inf(1)
-		verdict.Value, verdict.Bound, verdict.Accuracy = result.Value{}, nil, 0 // those of the lower bound
+		verdict.Value, verdict.Bound, verdict.Accuracy = result.Value{}, nil, 0 // the verdict had the lower bound
 	}
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, width
@@ -84,32 +85,33 @@ func exploredNote(space *explicit.Space) string {
 	return fmt.Sprintf("%d of %s were explored", all-space.Unexplored().Count(), noun.Count(all, "found state"))
 }
 
-// between returns the outcome that is between those of two verdicts.
-func (c *Checker) between(lower, upper *result.Verdict, property *Property) (*outcome, error) {
-	out := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
+// outcomeBetween returns the outcome whose bounds contain the values of two verdicts.
+func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Property) (*outcome, error) {
+	between := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
 	switch {
 	case lower.Value.Kind == result.Boolean && lower.Value.Bool == upper.Value.Bool:
-		return out, nil
+		return between, nil
 	case lower.Value.Kind == result.Boolean:
-		return nil, &undecided{property.X.Pos(), "the explored part of the model leaves open whether the value reaches the number it is compared with"}
+		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not decide the comparison"}
 	case lower.Value.Rat != nil && upper.Value.Rat != nil && lower.Value.Rat.Cmp(upper.Value.Rat) == 0:
-		return out, nil
+		return between, nil
 	}
 	interval := number{lo: math.Min(lower.Bound.Lo, upper.Bound.Lo), hi: math.Max(lower.Bound.Hi, upper.Bound.Hi)}
 	if interval.lo <= 0 && interval.hi >= 1 {
-		return nil, &undecided{property.X.Pos(), "the explored part of the model leaves the value open, anywhere between 0 and 1: " + exploredNote(c.bounds.space)}
+		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value:  " + exploredNote(c.bounds.space)}
 	}
 	if c.opts.Accuracy == result.Exact {
-		return nil, &inexact{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is no fraction", interval.lo, interval.hi)}
+		return nil, &inexactError{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", interval.lo, interval.hi)}
 	}
-	out.accuracy, out.width = result.Bounded, relativeWidth(interval)
-	out.value, out.bound = value(interval, property.X.Type()), &result.Interval{Lo: interval.lo, Hi: interval.hi}
-	return out, nil
+	between.accuracy, between.width = result.Bounded, relativeWidth(interval)
+	between.value, between.bound = resultValue(interval, property.X.Type()), &result.Interval{Lo: interval.lo, Hi: interval.hi}
+	return between, nil
 }
 
-// reachedOutside changes which unexplored states are in the right operand of an until formula. These states have self-loops only. If paths
-// that leave the explored part shall satisfy the formula, it adds those that satisfy the left operand. If such paths shall not satisfy it, and
-// the formula has a lower bound, it removes all: a path may enter and leave such a state before the lower bound.
+// reachedOutside decides which unexplored states satisfy the right operand of an until formula. Unexplored states have
+// self-loops only. If paths that leave the explored part are assumed to satisfy the formula, it adds the unexplored states
+// that satisfy the left operand. If such paths are assumed not to satisfy the formula, and the formula has a lower bound, it
+// removes all unexplored states, because a path may leave such a state again before the lower bound.
 func (e *evaluation) reachedOutside(path *logic.Path, left, right *sparse.Set) *sparse.Set {
 	switch {
 	case e.outside == outsideReaches:

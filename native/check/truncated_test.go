@@ -65,7 +65,7 @@ func TestTruncated(t *testing.T) {
 		}
 		verdict, width := part.Truncated(t.Context(), properties[0])
 		if verdict.Err != nil {
-			if !strings.Contains(verdict.Err.Message, "anywhere between 0 and 1") {
+			if !strings.Contains(verdict.Err.Message, "does not bound the value") {
 				t.Errorf("%s\n%s: %v", model, property, verdict.Err)
 			}
 			if verdict.Bound != nil || verdict.Value.Kind != 0 {

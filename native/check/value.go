@@ -46,35 +46,35 @@ func fraction(r *big.Rat) number {
 }
 
 // isPoint reports whether the bounds are equal, so that the value is a float64 number.
-func (x number) isPoint() bool { return x.lo == x.hi || x.isNaN() }
+func (value number) isPoint() bool { return value.lo == value.hi || value.isNaN() }
 
-func (x number) isNaN() bool { return x.lo != x.lo }
+func (value number) isNaN() bool { return value.lo != value.lo }
 
 // infinite reports whether the value is infinite.
-func (x number) infinite() bool { return x.lo == x.hi && math.IsInf(x.lo, 0) }
+func (value number) infinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
 
 // over reports whether the value is known to be greater than lo.
-func (x number) over() bool { return x.above || math.IsInf(x.lo, -1) && !x.isPoint() }
+func (value number) over() bool { return value.above || math.IsInf(value.lo, -1) && !value.isPoint() }
 
 // under reports whether the value is known to be less than hi.
-func (x number) under() bool { return x.below || math.IsInf(x.hi, 1) && !x.isPoint() }
+func (value number) under() bool { return value.below || math.IsInf(value.hi, 1) && !value.isPoint() }
 
 // numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
 type numbers struct {
-	lo, hi []float64
-	rat    []*big.Rat
-	acc    result.Accuracy
-	// prob says that the values are probabilities, and that those of 0 and 1 have equal bounds.
+	lo, hi   []float64
+	rat      []*big.Rat
+	accuracy result.Accuracy
+	// prob says that the values are probabilities, and that the values 0 and 1 have equal bounds.
 	prob bool
 	// openEnds has, for each value, whether it is known to be greater than lo, and less than hi; nil if nothing is
 	// known.
 	openEnds [][2]bool
 }
 
-// newNumbers returns n zeros.
+// operatorNumbers returns n zeros.
 func newNumbers(n int, acc result.Accuracy) *numbers {
-	return &numbers{lo: make([]float64, n), hi: make([]float64, n), acc: acc}
+	return &numbers{lo: make([]float64, n), hi: make([]float64, n), accuracy: acc}
 }
 
 // at returns the value in state s.
@@ -106,12 +106,12 @@ func (v *numbers) put(s int, value number) {
 	}
 }
 
-// numbersOf converts the values of package solve.
+// numbersOf converts values of package solve to numbers.
 func numbersOf(values *solve.Values) *numbers {
 	if values.Exact == nil {
-		out := &numbers{lo: values.Lower, hi: values.Upper, acc: result.Bounded}
+		out := &numbers{lo: values.Lower, hi: values.Upper, accuracy: result.Bounded}
 		if values.Estimated {
-			out.acc = result.Estimated
+			out.accuracy = result.Estimated
 		}
 		return out
 	}
@@ -128,7 +128,7 @@ func numbersOf(values *solve.Values) *numbers {
 	return out
 }
 
-// constant returns the same number in all states.
+// constant returns numbers that are the same in all states.
 func (e *evaluation) constant(value number, acc result.Accuracy) *numbers {
 	n := e.space.Model().NumStates()
 	out := newNumbers(n, acc)

@@ -17,41 +17,41 @@ type StateValues struct {
 	Accuracy result.Accuracy
 }
 
-// Values evaluates a property as Check does, and returns its value in every state of the space. For a filter it returns the
-// values of the operand. If the verdict has an error, the values are nil.
+// Values evaluates a property like Check, and returns its value in every state of the space. For a filter it returns the
+// values of the operand. The values are nil if the verdict has an error.
 func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
 	expr := logic.WithoutFilters(property.X).X
-	all := *property
+	printAll := *property
 	// The filter printall needs the values in all states.
-	all.X = &sema.Filter{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: "printall", X: expr}
+	printAll.X = &sema.Filter{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: "printall", X: expr}
 	c.wantsValues = true
-	verdict := c.Check(ctx, &all)
+	verdict := c.Check(ctx, &printAll)
 	c.wantsValues = false
-	out := c.values
+	values := c.values
 	c.values = nil
 	verdict.Listings = nil
 	if verdict.Err != nil {
 		return nil, verdict
 	}
-	return out, verdict
+	return values, verdict
 }
 
-// values returns truth values as numbers.
+// values converts truth values to bounds: [1,1] for true, [0,0] for false and [0,1] for unknown.
 func (t truth) values() *StateValues {
 	n := t.yes.Len()
-	out := &StateValues{Lo: make([]float64, n), Hi: make([]float64, n), Boolean: true}
+	values := &StateValues{Lo: make([]float64, n), Hi: make([]float64, n), Boolean: true}
 	for s := range n {
 		if t.yes.Has(s) {
-			out.Lo[s] = 1
+			values.Lo[s] = 1
 		}
 		if !t.no.Has(s) {
-			out.Hi[s] = 1
+			values.Hi[s] = 1
 		}
 	}
-	return out
+	return values
 }
 
-// keepValues stores the values of a filter that prints, if Values needs them. It reports whether Values does.
+// keepValues stores the values of a filter that prints, if Values asked for them. It reports whether Values asked for them.
 func (e *evaluation) keepValues(set *sparse.Set, values func() *StateValues) bool {
 	if !e.wantsValues {
 		return false

@@ -6,12 +6,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// quantifier says which paths of a product count: surely those of a scheduler with probability one, possibly any
+// quantifier says which paths of a product count: surely the paths of a scheduler with probability one, possibly any
 // path.
 type quantifier interface {
 	// lasting returns maximal sets of states that a path can visit infinitely often, all of them and no others. It may
 	// leave out sets in which the automaton cannot accept.
-	lasting(p *productModel) ([][]uint32, error)
+	recurrentSets(p *productModel) ([][]uint32, error)
 	// reaching returns the states from which goal can be reached.
 	reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error)
 }
@@ -19,35 +19,35 @@ type quantifier interface {
 // surely quantifies over schedulers: some scheduler must do it with probability one.
 type surely struct{ *evaluation }
 
-// lasting returns the maximal end components; in a Markov chain the bottom components.
-func (q surely) lasting(product *productModel) ([][]uint32, error) {
+// recurrentSets returns the maximal end components of the product. In a Markov chain these are the bottom components.
+func (quantifier surely) recurrentSets(product *productModel) ([][]uint32, error) {
 	var out [][]uint32
 	if product.First == nil {
-		comps := product.Components(nil, nil)
-		for _, i := range comps.Bottom(product.Model) {
-			out = append(out, comps.Members(i))
+		components := product.Components(nil, nil)
+		for _, i := range components.Bottom(product.Model) {
+			out = append(out, components.Members(i))
 		}
 		return out, nil
 	}
-	ends, err := product.EndComponents(q.ctx, q.stay(product), nil)
+	endComponents, err := product.EndComponents(quantifier.ctx, quantifier.statesToStayIn(product), nil)
 	if err != nil {
 		return nil, err
 	}
-	for i := range ends.Num() {
-		out = append(out, ends.Members(i))
+	for i := range endComponents.Num() {
+		out = append(out, endComponents.Members(i))
 	}
 	return out, nil
 }
 
-// stay returns the states that an accepted path can visit infinitely often.
-func (surely) stay(product *productModel) *sparse.Set {
-	stay := sparse.NewSet(product.NumStates())
-	for i, s := range product.pairs {
-		if product.auto.CanStay(s.auto) {
-			stay.Add(i)
+// statesToStayIn returns the states that a path can visit infinitely often when the automaton accepts it.
+func (surely) statesToStayIn(product *productModel) *sparse.Set {
+	allowed := sparse.NewSet(product.NumStates())
+	for i, pair := range product.pairs {
+		if product.auto.CanStay(pair.auto) {
+			allowed.Add(i)
 		}
 	}
-	return stay
+	return allowed
 }
 
 // reaching returns the states from which some scheduler reaches goal with probability one.
@@ -58,13 +58,13 @@ func (q surely) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, 
 // possibly quantifies over paths: some path must do it.
 type possibly struct{}
 
-// lasting returns the strongly connected components that have a cycle.
-func (possibly) lasting(product *productModel) ([][]uint32, error) {
-	comps := product.Components(nil, nil)
+// recurrentSets returns the strongly connected components that contain a cycle.
+func (possibly) recurrentSets(product *productModel) ([][]uint32, error) {
+	components := product.Components(nil, nil)
 	var out [][]uint32
-	for i := range comps.Num() {
-		if comps.Cyclic(product.Model, i) {
-			out = append(out, comps.Members(i))
+	for i := range components.Num() {
+		if components.Cyclic(product.Model, i) {
+			out = append(out, components.Members(i))
 		}
 	}
 	return out, nil
@@ -75,20 +75,21 @@ func (possibly) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, 
 	return product.ExistsUntil(product.all(), goal), nil
 }
 
-// winning returns the states of lasting sets of the product that are accepting, or from which some jump of the
-// automaton leads to a part of the product with its accepting part that reaches an accepting lasting set.
-func (a *abstraction) winning(product *productModel, q quantifier) (*sparse.Set, error) {
-	sets, err := q.lasting(product)
+// winning returns the winning states of the recurrent sets of the product. A state wins if its automaton state is accepting.
+// It also wins if some jump of the automaton leads to a state of the product with the accepting part of the automaton from
+// which an accepting recurrent set is reached.
+func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sparse.Set, error) {
+	sets, err := quantifier.recurrentSets(product)
 	if err != nil {
 		return nil, err
 	}
 	winning := sparse.NewSet(product.NumStates())
 	var jumps []productState
-	var from []uint32 // the state of the product from which each jump starts
-	for _, i := range slices.Concat(sets...) {
-		pair := product.pairs[i]
+	var jumpOrigin []uint32 // the state of the product from which each jump starts
+	for _, state := range slices.Concat(sets...) {
+		pair := product.pairs[state]
 		if product.auto.Accepting(pair.auto) {
-			winning.Add(int(i))
+			winning.Add(int(state))
 			continue
 		}
 		targets, err := product.auto.Jumps(pair.auto)
@@ -97,48 +98,48 @@ func (a *abstraction) winning(product *productModel, q quantifier) (*sparse.Set,
 		}
 		for _, target := range targets {
 			jumps = append(jumps, productState{pair.state, target})
-			from = append(from, i)
+			jumpOrigin = append(jumpOrigin, state)
 		}
 	}
 	if len(jumps) == 0 {
 		return winning, nil
 	}
-	good, err := a.repeating(product, q, jumps)
+	accepted, err := a.acceptedJumps(product, quantifier, jumps)
 	if err != nil {
 		return nil, err
 	}
-	for k, i := range from {
-		if good[k] {
-			winning.Add(int(i))
+	for jump, state := range jumpOrigin {
+		if accepted[jump] {
+			winning.Add(int(state))
 		}
 	}
 	return winning, nil
 }
 
-// repeating reports, for each jump, whether the product with the accepting part of the automaton, from there on,
-// reaches a lasting set that contains an accepting state.
-func (a *abstraction) repeating(product *productModel, quantify quantifier, jumps []productState) ([]bool, error) {
-	limit, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, jumps)
+// acceptedJumps reports, for each jump, whether an accepting recurrent set is reached after it, in the product with the
+// accepting part of the automaton.
+func (a *abstraction) acceptedJumps(product *productModel, quantifier quantifier, jumps []productState) ([]bool, error) {
+	acceptingProduct, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, jumps)
 	if err != nil {
 		return nil, err
 	}
-	sets, err := quantify.lasting(limit)
+	sets, err := quantifier.recurrentSets(acceptingProduct)
 	if err != nil {
 		return nil, err
 	}
-	goal := sparse.NewSet(limit.NumStates())
+	goal := sparse.NewSet(acceptingProduct.NumStates())
 	for _, set := range sets {
-		if slices.ContainsFunc(set, func(i uint32) bool { return product.auto.Accepting(limit.pairs[i].auto) }) {
+		if slices.ContainsFunc(set, func(state uint32) bool { return product.auto.Accepting(acceptingProduct.pairs[state].auto) }) {
 			goal.Add(int(set[0]))
 		}
 	}
-	reached, err := quantify.reaching(limit, goal)
+	reached, err := quantifier.reaching(acceptingProduct, goal)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]bool, len(jumps))
-	for index, i := range limit.startStates {
-		out[index] = reached.Has(int(i))
+	accepted := make([]bool, len(jumps))
+	for jump, state := range acceptingProduct.startStates {
+		accepted[jump] = reached.Has(int(state))
 	}
-	return out, nil
+	return accepted, nil
 }

@@ -12,44 +12,44 @@ import (
 
 // Model reads a job's model and compiles it, with the job's values for the undefined constants. A range of several values
 // is an error. The warnings are about the model's definitions. If the model's text is wrong, the error is a syntax.ErrorList.
-func Model(ctx context.Context, job runner.Job) (m *compile.Model, warnings []string, err error) {
+func Model(ctx context.Context, job runner.Job) (compiled *compile.Model, warnings []string, err error) {
 	plan, err := runner.PlanModel(ctx, job)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err = single(plan)
+	compiled, err = single(plan)
 	if err != nil {
 		return nil, nil, err
 	}
 	warnings = plan.Warnings
-	for _, w := range m.Program().Warnings {
+	for _, w := range compiled.Program().Warnings {
 		warnings = append(warnings, w.Error())
 	}
-	return m, warnings, nil
+	return compiled, warnings, nil
 }
 
 // Space returns the state space of a plan's model. The plan must have one valuation of the model's constants.
-func Space(ctx context.Context, p *runner.Plan) (*explicit.Space, error) {
-	opts := Options(&p.Job)
-	if p.Job.States != nil {
-		return explicit.SpaceOf(ctx, p.Job.States, explicit.FractionsFor(opts.Exact, opts.Normalise))
+func Space(ctx context.Context, plan *runner.Plan) (*explicit.Space, error) {
+	opts := Options(&plan.Job)
+	if plan.Job.States != nil {
+		return explicit.SpaceOf(ctx, plan.Job.States, explicit.FractionsFor(opts.Exact, opts.Normalise))
 	}
-	m, err := single(p)
+	compiled, err := single(plan)
 	if err != nil {
 		return nil, err
 	}
-	return explicit.Build(ctx, m, opts)
+	return explicit.Build(ctx, compiled, opts)
 }
 
 // Properties returns the state space of a plan's model, as Space does, and the plan's properties under every valuation of
 // their constants. It leaves out rejected properties.
-func Properties(ctx context.Context, p *runner.Plan) (*explicit.Space, []runner.Instance, error) {
-	space, err := Space(ctx, p)
+func Properties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runner.Instance, error) {
+	space, err := Space(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
 	var out []runner.Instance
-	for _, task := range p.Tasks {
+	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
 		}
@@ -77,21 +77,21 @@ func Options(job *runner.Job) explicit.Options {
 }
 
 // single compiles a plan's model. It is an error if the model's constants have several valuations.
-func single(p *runner.Plan) (*compile.Model, error) {
-	valuation, err := runner.Single(p.Models())
+func single(plan *runner.Plan) (*compile.Model, error) {
+	valuation, err := runner.Single(plan.Models())
 	if err != nil {
 		return nil, err
 	}
-	return Instance(p, valuation)
+	return Instance(plan, valuation)
 }
 
 // Instance compiles a plan's model with values for its constants.
-func Instance(p *runner.Plan, v sema.Valuation) (*compile.Model, error) {
-	program, err := p.Model.Instantiate(v.Map())
+func Instance(plan *runner.Plan, v sema.Valuation) (*compile.Model, error) {
+	program, err := plan.Model.Instantiate(v.Map())
 	if err != nil {
 		return nil, err
 	}
-	return Compile(program, &p.Job)
+	return Compile(program, &plan.Job)
 }
 
 // Compile compiles a program with the job's treatment of deadlocks.
@@ -101,16 +101,16 @@ func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 
 // Fractions builds the state space of a model with fractions as weights. If the weights cannot be computed as fractions,
 // it builds the state space with float64 weights, and inexact is the reason.
-func Fractions(ctx context.Context, m *compile.Model, opts explicit.Options) (space *explicit.Space, inexact, err error) {
+func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexact, err error) {
 	exact := opts
 	exact.Exact = true
-	space, inexact = explicit.Build(ctx, m, exact)
+	space, inexact = explicit.Build(ctx, compiled, exact)
 	if inexact == nil {
 		return space, nil, nil
 	}
 	if ctx.Err() != nil || opts.Exact {
 		return space, nil, inexact
 	}
-	space, err = explicit.Build(ctx, m, opts)
+	space, err = explicit.Build(ctx, compiled, opts)
 	return space, inexact, err
 }

@@ -63,7 +63,7 @@ func (c *confirmation) equalClaims(ownClaim, translatedClaim *certificate.Claim)
 	if ownClaim.Complement != translatedClaim.Complement || ownClaim.Of != translatedClaim.Of || (ownClaim.Vector < 0) != (translatedClaim.Vector < 0) {
 		return false, nil
 	}
-	if same, err := c.sameSet(ownClaim.Over, translatedClaim.Over); !same || err != nil {
+	if equal, err := c.sameSet(ownClaim.Over, translatedClaim.Over); !equal || err != nil {
 		return false, err
 	}
 	if ownClaim.Vector < 0 {
@@ -114,7 +114,7 @@ func (c *confirmation) sameAtomicSet(ownSet *certificate.Set, j int) (bool, erro
 		return false, err
 	}
 	if !slices.Equal(ownSet.Bits, bits) {
-		return false, fmt.Errorf("the model has other states of %s", ownSet.Text)
+		return false, fmt.Errorf("the states of %s differ from those of the model", ownSet.Text)
 	}
 	return true, nil
 }
@@ -138,8 +138,8 @@ func (c *confirmation) sameVector(i, j int) (bool, error) {
 	return sameAutomaton(ownVector.Automaton, translated.Automaton, ownVector.Kind == certificate.CoSafe)
 }
 
-// sameFields compares the fields of two vectors that refer to no set. In a model without choices Max is not used,
-// and in a probability Reward is not.
+// sameFields compares the fields of two vectors that do not refer to sets. It ignores Max in a model without choices, and
+// Reward in a probability.
 func (c *confirmation) sameFields(ownVector, translated *certificate.Vector) bool {
 	if ownVector.Kind != translated.Kind || ownVector.Paths != translated.Paths {
 		return false

@@ -57,35 +57,35 @@ func Model(space *explicit.Space) (*certificate.Model, error) {
 }
 
 // buildModel converts the model, with states in the order of the certificate. loadReward adds the rewards.
-func (p *Prover) buildModel() {
-	model := p.graph.Model
+func (prover *Prover) buildModel() {
+	model := prover.graph.Model
 	out := &certificate.Model{
 		Kind:   map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}[model.Kind],
 		Start:  append(make([]uint32, 0, model.NumChoices()+1), 0),
 		Target: make([]uint32, 0, model.NumTransitions()), Prob: make([]uint32, 0, model.NumTransitions()),
-		Rewards: make([]certificate.Reward, len(p.space.Program().Rewards)),
+		Rewards: make([]certificate.Reward, len(prover.space.Program().Rewards)),
 	}
 	for i := range out.Rewards {
-		out.Rewards[i].Name = p.space.Program().Rewards[i].Name
+		out.Rewards[i].Name = prover.space.Program().Rewards[i].Name
 	}
-	p.numbers = &numbers{out, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
+	prover.numbers = &numbers{out, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
 	weight := make([]uint32, len(model.Rats))
 	for i, fraction := range model.Rats {
-		weight[i] = p.numbers.indexOf(fraction)
+		weight[i] = prover.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
 		out.First = append(make([]uint32, 0, model.NumStates()+1), 0)
 	}
-	for _, s := range p.orderedStates() {
+	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			firstTransition, endTransition := model.Row(c)
 			for i := firstTransition; i < endTransition; i++ {
-				out.Target = append(out.Target, p.indexOf(model.Target[i]))
+				out.Target = append(out.Target, prover.indexOf(model.Target[i]))
 				out.Prob = append(out.Prob, weight[model.Weight[i]])
 			}
 			if model.Kind == sparse.CTMC {
-				p.addExitRate(s, out.Prob[len(out.Prob)-(endTransition-firstTransition):])
+				prover.addExitRate(s, out.Prob[len(out.Prob)-(endTransition-firstTransition):])
 			}
 			out.Start = append(out.Start, uint32(len(out.Target)))
 		}
@@ -93,53 +93,53 @@ func (p *Prover) buildModel() {
 			out.First = append(out.First, uint32(len(out.Start)-1))
 		}
 	}
-	p.Model = out
+	prover.Model = out
 	initial := sparse.NewSet(model.NumStates())
 	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
-	out.Initial = p.bits(initial)
+	out.Initial = prover.bits(initial)
 }
 
 // addExitRate adds the exit rate of a state of a CTMC and replaces the rates by the probabilities of the jump chain.
-func (p *Prover) addExitRate(s int, rates []uint32) {
-	exit := p.exitRate(s)
+func (prover *Prover) addExitRate(s int, rates []uint32) {
+	exit := prover.exitRate(s)
 	for i, r := range rates {
-		rates[i] = p.numbers.indexOf(new(big.Rat).Quo(p.numbers.Numbers[r], exit))
+		rates[i] = prover.numbers.indexOf(new(big.Rat).Quo(prover.numbers.Numbers[r], exit))
 	}
-	p.numbers.Exit = append(p.numbers.Exit, p.numbers.indexOf(exit))
+	prover.numbers.Exit = append(prover.numbers.Exit, prover.numbers.indexOf(exit))
 }
 
 // exitRate returns the exit rate of a state of a CTMC.
-func (p *Prover) exitRate(s int) *big.Rat {
+func (prover *Prover) exitRate(s int) *big.Rat {
 	sum := new(big.Rat)
-	first, end := p.graph.Row(s)
+	first, end := prover.graph.Row(s)
 	for i := first; i < end; i++ {
-		sum.Add(sum, p.graph.Rat(i))
+		sum.Add(sum, prover.graph.Rat(i))
 	}
 	return sum
 }
 
 // loadReward returns a reward structure. The first call adds it to the model of the certificate.
-func (p *Prover) loadReward(index int) (*sparse.Reward, error) {
-	if reward := p.rewards[index]; reward != nil {
+func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
+	if reward := prover.rewards[index]; reward != nil {
 		return reward, nil
 	}
-	reward, err := p.opts.Reward(index)
+	reward, err := prover.opts.Reward(index)
 	if err != nil {
-		if _, _, signed := p.space.SignedReward(index); signed == nil {
+		if _, _, signed := prover.space.SignedReward(index); signed == nil {
 			return nil, errors.New("there is no certificate of negative rewards")
 		}
 		return nil, err
 	}
-	p.rewards[index] = reward
-	exported := &p.Model.Rewards[index]
-	for _, s := range p.orderedStates() {
+	prover.rewards[index] = reward
+	exported := &prover.Model.Rewards[index]
+	for _, s := range prover.orderedStates() {
 		if reward.StateRat != nil {
-			exported.State = append(exported.State, p.numbers.indexOf(reward.StateRat[s]))
+			exported.State = append(exported.State, prover.numbers.indexOf(reward.StateRat[s]))
 		}
 		if reward.ChoiceRat != nil {
-			exported.Choice = p.appendChoiceRewards(exported.Choice, reward, s)
+			exported.Choice = prover.appendChoiceRewards(exported.Choice, reward, s)
 		}
 	}
 	return reward, nil
@@ -147,14 +147,14 @@ func (p *Prover) loadReward(index int) (*sparse.Reward, error) {
 
 // appendChoiceRewards appends the index of the reward of each choice of a state. In a CTMC the reward of a choice
 // is per unit of time, and the certificate has the mean reward of the sojourn.
-func (p *Prover) appendChoiceRewards(indices []uint32, reward *sparse.Reward, s int) []uint32 {
-	first, end := p.graph.Choices(s)
+func (prover *Prover) appendChoiceRewards(indices []uint32, reward *sparse.Reward, s int) []uint32 {
+	first, end := prover.graph.Choices(s)
 	for c := first; c < end; c++ {
 		choiceReward := reward.ChoiceRat[c]
-		if p.graph.Kind == sparse.CTMC && choiceReward != nil {
-			choiceReward = new(big.Rat).Quo(choiceReward, p.exitRate(s))
+		if prover.graph.Kind == sparse.CTMC && choiceReward != nil {
+			choiceReward = new(big.Rat).Quo(choiceReward, prover.exitRate(s))
 		}
-		indices = append(indices, p.numbers.indexOf(choiceReward))
+		indices = append(indices, prover.numbers.indexOf(choiceReward))
 	}
 	return indices
 }

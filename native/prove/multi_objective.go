@@ -371,11 +371,11 @@ func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasibl
 
 // lowerLimit returns the least value that satisfies the bound of objective i, negated for a minimised objective.
 func (search *weightSearch) lowerLimit(i int) *big.Rat {
-	o := &search.Several.Objectives[i]
-	if o.Great {
-		return o.Bound
+	objective := &search.Several.Objectives[i]
+	if objective.Great {
+		return objective.Bound
 	}
-	return new(big.Rat).Neg(o.Bound)
+	return new(big.Rat).Neg(objective.Bound)
 }
 
 // bestMixture returns the shares of the mixture that satisfies the bounds and maximises the query. query is

@@ -93,12 +93,12 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 }
 
 // orderedStates yields the states in the order of the certificate, each with its index there.
-func (p *Prover) orderedStates() iter.Seq2[int, int] {
+func (prover *Prover) orderedStates() iter.Seq2[int, int] {
 	return func(yield func(index, s int) bool) {
-		for index := range p.graph.NumStates() {
+		for index := range prover.graph.NumStates() {
 			s := index
-			if p.order != nil {
-				s = int(p.order[index])
+			if prover.order != nil {
+				s = int(prover.order[index])
 			}
 			if !yield(index, s) {
 				return
@@ -108,104 +108,103 @@ func (p *Prover) orderedStates() iter.Seq2[int, int] {
 }
 
 // indexOf returns the index of a state in the certificate.
-func (p *Prover) indexOf(s uint32) uint32 {
-	if p.index != nil {
-		return p.index[s]
+func (prover *Prover) indexOf(s uint32) uint32 {
+	if prover.index != nil {
+		return prover.index[s]
 	}
 	return s
 }
 
 // bits converts a set to the order of the certificate.
-func (p *Prover) bits(set *sparse.Set) certificate.Bits {
+func (prover *Prover) bits(set *sparse.Set) certificate.Bits {
 	out := certificate.NewBits(set.Len())
 	for s := range set.All() {
-		out.Add(int(p.indexOf(uint32(s))))
+		out.Add(int(prover.indexOf(uint32(s))))
 	}
 	return out
 }
 
-// Add adds the claim that answers a property, with the sets and vectors that prove it. It returns the index
-// of the claim. It tries ever greater efforts until the interval is as narrow as Options.Epsilon asks for;
-// otherwise it keeps the narrowest interval. The error is a *result.Failure if certificates cannot express
-// the property.
-func (p *Prover) Add(ctx context.Context, property *Property) (int, error) {
-	defer func() { p.sharedSolutions = nil }() // shared solutions belong to one property
-	claimIndex, err := p.Skeleton.Add(property)
+// Add adds the claim that answers a property, with the sets and vectors that prove it, and returns the index of the claim.
+// It repeats the computation with increasing effort until the interval is as narrow as Options.Epsilon. If no effort
+// suffices, it keeps the narrowest interval. The error is a *result.Failure if certificates cannot express the property.
+func (prover *Prover) Add(ctx context.Context, property *Property) (int, error) {
+	defer func() { prover.sharedSolutions = nil }() // shared solutions belong to one property
+	claimIndex, err := prover.Skeleton.Add(property)
 	if err != nil {
 		return 0, err
 	}
-	claim := &p.Claims[claimIndex]
-	p.guessExponent(claim, property.Guess)
-	if err := p.proveNarrowly(ctx, claim); err != nil {
-		p.Claims = p.Claims[:claimIndex]
+	claim := &prover.Claims[claimIndex]
+	prover.guessExponent(claim, property.Guess)
+	if err := prover.proveNarrowly(ctx, claim); err != nil {
+		prover.Claims = prover.Claims[:claimIndex]
 		return 0, err
 	}
 	return claimIndex, nil
 }
 
 // guessExponent sets the exponent of the vector of a claim from the approximate value of the property.
-func (p *Prover) guessExponent(claim *certificate.Claim, guess float64) {
-	if claim.Vector < 0 || p.exponents[claim.Vector] != 0 || !(guess > 0) || math.IsInf(guess, 1) {
+func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
+	if claim.Vector < 0 || prover.exponents[claim.Vector] != 0 || !(guess > 0) || math.IsInf(guess, 1) {
 		return
 	}
 	_, exponent := math.Frexp(max(guess, 1))
-	p.exponents[claim.Vector] = exponent + 2
+	prover.exponents[claim.Vector] = exponent + 2
 }
 
 // proveNarrowly proves a claim with ever greater efforts, and keeps the proof with the narrowest interval. The
 // error comes from the context, or from the last effort if all of them fail.
-func (p *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
+func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
 	var bestProof *Prover // the narrowest proof so far, still too wide
 	bestWidth := math.Inf(1)
-	effort, more := p.firstEffort(), true
+	effort, more := prover.firstEffort(), true
 	var err error
 	for more {
 		var width float64
-		width, err = p.proveClaim(ctx, claim, effort)
-		if err == nil && width <= p.opts.epsilon() {
+		width, err = prover.proveClaim(ctx, claim, effort)
+		if err == nil && width <= prover.opts.epsilon() {
 			return nil
 		}
-		p.narrowEpsilon = p.opts.epsilon() / 16
+		prover.narrowEpsilon = prover.opts.epsilon() / 16
 		if err == nil && (bestProof == nil || width < bestWidth) {
-			bestProof, bestWidth = p.snapshot(), width
-			p.narrowEpsilon = min(p.narrowEpsilon, p.opts.epsilon()*p.opts.epsilon()/width/4)
+			bestProof, bestWidth = prover.snapshot(), width
+			prover.narrowEpsilon = min(prover.narrowEpsilon, prover.opts.epsilon()*prover.opts.epsilon()/width/4)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		effort, more = p.nextEffort(effort)
+		effort, more = prover.nextEffort(effort)
 	}
 	if bestProof == nil {
 		return err
 	}
-	p.Vectors = bestProof.Vectors
-	p.Sets = bestProof.Sets
-	p.computedBounds = bestProof.computedBounds
-	p.memberships = bestProof.memberships
+	prover.Vectors = bestProof.Vectors
+	prover.Sets = bestProof.Sets
+	prover.computedBounds = bestProof.computedBounds
+	prover.memberships = bestProof.memberships
 	return nil
 }
 
 // snapshot returns a copy of the proofs so far, to which Add can return.
-func (p *Prover) snapshot() *Prover {
-	s := *p.Skeleton
+func (prover *Prover) snapshot() *Prover {
+	s := *prover.Skeleton
 	s.Vectors, s.Sets = slices.Clone(s.Vectors), slices.Clone(s.Sets)
-	return &Prover{Skeleton: &s, computedBounds: maps.Clone(p.computedBounds), memberships: maps.Clone(p.memberships)}
+	return &Prover{Skeleton: &s, computedBounds: maps.Clone(prover.computedBounds), memberships: maps.Clone(prover.memberships)}
 }
 
 // Proven calls Add and lets the checker check the new claim. It returns the index of the claim and the result
 // of the checker, whose Holds says whether the property holds. The error is a *NotAccepted if the checker
 // rejects the certificate.
-func (p *Prover) Proven(ctx context.Context, property *Property) (int, *certify.Result, error) {
-	i, err := p.Add(ctx, property)
+func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *certify.Result, error) {
+	i, err := prover.Add(ctx, property)
 	if err != nil {
 		return i, nil, err
 	}
-	if p.checkerModel == nil {
-		if p.checkerModel, err = exact.New(ctx, p.Model); err != nil {
+	if prover.checkerModel == nil {
+		if prover.checkerModel, err = exact.New(ctx, prover.Model); err != nil {
 			return i, nil, err
 		}
 	}
-	results, err := certify.CheckOf(ctx, p.checkerModel, Only(&p.File, i))
+	results, err := certify.CheckOf(ctx, prover.checkerModel, Only(&prover.File, i))
 	if ctx.Err() != nil {
 		return i, nil, ctx.Err()
 	}
@@ -220,12 +219,12 @@ func (p *Prover) Proven(ctx context.Context, property *Property) (int, *certify.
 
 // Accepts checks another vector in place of the vector of a claim that Proven returned. It returns nil if the
 // checker accepts it, otherwise the reason.
-func (p *Prover) Accepts(ctx context.Context, claim int, vector certificate.Vector) error {
-	file, checkedClaim := p.File, p.Claims[claim]
+func (prover *Prover) Accepts(ctx context.Context, claim int, vector certificate.Vector) error {
+	file, checkedClaim := prover.File, prover.Claims[claim]
 	file.Vectors = slices.Clone(file.Vectors)
 	file.Vectors[checkedClaim.Vector] = vector
 	file.Claims = []certificate.Claim{{Vector: checkedClaim.Vector, Over: checkedClaim.Over}}
-	results, err := certify.CheckOf(ctx, p.checkerModel, Only(&file, 0))
+	results, err := certify.CheckOf(ctx, prover.checkerModel, Only(&file, 0))
 	if err != nil {
 		return err
 	}
@@ -242,19 +241,19 @@ func (e *NotAccepted) Error() string {
 func (e *NotAccepted) Unwrap() error { return e.Why }
 
 // errUndecided says that the bounds of a vector do not decide which states a set contains.
-var errUndecided = errors.New("the bounds of a value leave open whether it reaches the number it is compared with")
+var errUndecided = errors.New("the bounds of a value contain the number that it is compared with")
 
 // proveClaim computes the sets and vectors of a claim, and returns the relative width of its interval.
-func (p *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e effort) (float64, error) {
-	states, err := p.decidedSet(ctx, claim.Over, e)
+func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e effort) (float64, error) {
+	states, err := prover.decidedSet(ctx, claim.Over, e)
 	if err != nil {
 		return 0, err
 	}
 	if claim.Of == "first" {
-		states = p.firstState(claim, states)
+		states = prover.firstState(claim, states)
 	}
 	if claim.Vector < 0 {
-		membership, err := p.setMembership(ctx, claim.Set, e)
+		membership, err := prover.setMembership(ctx, claim.Set, e)
 		switch {
 		case err != nil:
 			return 0, err
@@ -276,7 +275,7 @@ func (p *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e eff
 		}
 		return 0, nil
 	}
-	bounds, err := p.boundsOf(ctx, claim.Vector, e)
+	bounds, err := prover.boundsOf(ctx, claim.Vector, e)
 	if err != nil || bounds.Exact != nil {
 		return 0, err
 	}
@@ -293,12 +292,12 @@ func (p *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e eff
 	return width, nil
 }
 
-// firstState returns the set that contains only the first of the given states in PRISM's order. If the
-// certificate has another order, it changes the claim to one about this single state.
-func (p *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
+// firstState returns the set that contains only the first of the given states in PRISM's order. If the order of the
+// certificate differs, it changes the claim to a claim about this single state.
+func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
 	first := -1
 	for s := range states.All() {
-		if first < 0 || p.space.Compare(s, first) < 0 {
+		if first < 0 || prover.space.Compare(s, first) < 0 {
 			first = s
 		}
 	}
@@ -306,11 +305,11 @@ func (p *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *spars
 	if first >= 0 {
 		single.Add(first)
 	}
-	if p.order == nil {
+	if prover.order == nil {
 		text := fmt.Sprint("the first of set ", claim.Over)
 		claim.Of = ""
-		claim.Over = p.setIndex(certificate.Set{Kind: certificate.Atomic, Text: text, Bits: p.bits(single)})
-		p.memberships[claim.Over] = exactMembership(single)
+		claim.Over = prover.setIndex(certificate.Set{Kind: certificate.Atomic, Text: text, Bits: prover.bits(single)})
+		prover.memberships[claim.Over] = exactMembership(single)
 	}
 	return single
 }
@@ -324,8 +323,8 @@ func exactMembership(in *sparse.Set) membership { return membership{in, in.Compl
 func (t membership) isUndecided() bool { return t.inside.Count()+t.outside.Count() < t.inside.Len() }
 
 // decidedSet returns a set; the error is errUndecided if the membership of a state is unknown.
-func (p *Prover) decidedSet(ctx context.Context, i int, e effort) (*sparse.Set, error) {
-	membership, err := p.setMembership(ctx, i, e)
+func (prover *Prover) decidedSet(ctx context.Context, i int, e effort) (*sparse.Set, error) {
+	membership, err := prover.setMembership(ctx, i, e)
 	if err == nil && membership.isUndecided() {
 		err = errUndecided
 	}
@@ -333,42 +332,42 @@ func (p *Prover) decidedSet(ctx context.Context, i int, e effort) (*sparse.Set, 
 }
 
 // setMembership computes the columns of a set, and which states the set contains.
-func (p *Prover) setMembership(ctx context.Context, set int, e effort) (membership, error) {
-	if computed, ok := p.memberships[set]; ok {
+func (prover *Prover) setMembership(ctx context.Context, set int, e effort) (membership, error) {
+	if computed, ok := prover.memberships[set]; ok {
 		return computed, nil
 	}
-	computed, err := p.computeMembership(ctx, set, e)
+	computed, err := prover.computeMembership(ctx, set, e)
 	if err == nil && !computed.isUndecided() {
-		p.memberships[set] = computed
+		prover.memberships[set] = computed
 	}
 	return computed, err
 }
 
-func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (membership, error) {
-	s := &p.Sets[i]
+func (prover *Prover) computeMembership(ctx context.Context, i int, e effort) (membership, error) {
+	set := &prover.Sets[i]
 	var operands []membership
-	for _, j := range s.Sets {
-		t, err := p.setMembership(ctx, j, e)
+	for _, j := range set.Sets {
+		t, err := prover.setMembership(ctx, j, e)
 		if err != nil {
 			return t, err
 		}
 		operands = append(operands, t)
 	}
-	switch s.Kind {
+	switch set.Kind {
 	case certificate.All:
-		return exactMembership(sparse.FullSet(p.graph.NumStates())), nil
+		return exactMembership(sparse.FullSet(prover.graph.NumStates())), nil
 	case certificate.Init:
-		out := sparse.NewSet(p.graph.NumStates())
-		for _, s := range p.graph.Initial {
+		out := sparse.NewSet(prover.graph.NumStates())
+		for _, s := range prover.graph.Initial {
 			out.Add(int(s))
 		}
 		return exactMembership(out), nil
 	case certificate.Atomic:
-		in, err := p.atomicStates(p.space, i)
+		in, err := prover.atomicStates(prover.space, i)
 		if err != nil {
 			return membership{}, err
 		}
-		s.Bits = p.bits(in)
+		set.Bits = prover.bits(in)
 		return exactMembership(in), nil
 	case certificate.Not:
 		return membership{operands[0].outside, operands[0].inside}, nil
@@ -377,52 +376,52 @@ func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (member
 	case certificate.Or:
 		return membership{operands[0].inside.Union(operands[1].inside), operands[0].outside.Intersect(operands[1].outside)}, nil
 	case certificate.Bound:
-		bounds, err := p.boundsOf(ctx, s.Vector, e)
+		bounds, err := prover.boundsOf(ctx, set.Vector, e)
 		if err != nil {
 			return membership{}, err
 		}
-		return bounds.compareThreshold(s.Relation, s.Threshold), nil
+		return bounds.compareThreshold(set.Relation, set.Threshold), nil
 	case certificate.ArgMin, certificate.ArgMax:
-		bounds, err := p.boundsOf(ctx, s.Vector, e)
+		bounds, err := prover.boundsOf(ctx, set.Vector, e)
 		if err == nil && operands[0].isUndecided() {
 			err = errUndecided
 		}
 		if err != nil {
 			return membership{}, err
 		}
-		return bounds.extremalStates(operands[0].inside, s.Kind == certificate.ArgMax), nil
+		return bounds.extremalStates(operands[0].inside, set.Kind == certificate.ArgMax), nil
 	}
 	for _, t := range operands {
 		if t.isUndecided() {
 			return membership{}, errUndecided
 		}
 	}
-	switch s.Kind {
+	switch set.Kind {
 	case certificate.ExistsNext:
-		return exactMembership(p.graph.ExistsNext(operands[0].inside)), nil
+		return exactMembership(prover.graph.ExistsNext(operands[0].inside)), nil
 	case certificate.ForallNext:
-		return exactMembership(p.graph.ForallNext(operands[0].inside)), nil
+		return exactMembership(prover.graph.ForallNext(operands[0].inside)), nil
 	}
-	return p.untilMembership(s, operands[0].inside, operands[1].inside), nil
+	return prover.untilMembership(set, operands[0].inside, operands[1].inside), nil
 }
 
 // untilMembership computes the states that satisfy E or A of an until formula, and their ranks.
-func (p *Prover) untilMembership(set *certificate.Set, left, right *sparse.Set) membership {
+func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.Set) membership {
 	var rank []uint32
 	if set.Kind == certificate.ExistsUntil {
-		rank = rankByDistance(p.graph, right, left.Union(right), func(int, int) bool { return true })
+		rank = rankByDistance(prover.graph, right, left.Union(right), func(int, int) bool { return true })
 	} else {
-		rank = rankAllPaths(p.graph, left, right)
+		rank = rankAllPaths(prover.graph, left, right)
 	}
 	satisfying := sparse.NewSet(len(rank))
 	set.Rank = make([]uint32, len(rank))
-	for index, s := range p.orderedStates() {
+	for index, s := range prover.orderedStates() {
 		set.Rank[index] = rank[s]
 		if rank[s] != unranked {
 			satisfying.Add(s)
 		}
 	}
-	set.Bits = p.bits(satisfying)
+	set.Bits = prover.bits(satisfying)
 	return exactMembership(satisfying)
 }
 
@@ -473,18 +472,18 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 	return m
 }
 
-// extremalStates decides which of the given states have the least value, or the greatest one. A state whose
-// bounds overlap with those of a better one stays undecided.
+// extremalStates decides which of the given states have the least or the greatest value. A state stays undecided if its
+// bounds overlap the bounds of a better state.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// For the least value, the near bound of a state is its lower bound.
 	nearBounds, farBounds, better := b.Lower, b.Upper, -1
 	if greatest {
 		nearBounds, farBounds, better = farBounds, nearBounds, 1
 	}
-	first, second, worst := -1, -1, -1 // by the near bounds the best two states, by the far bounds the best state
+	first, second, best := -1, -1, -1 // first and second: the best two states by their near bounds; best: the best state by its far bounds
 	for s := range states.All() {
-		if worst < 0 || b.compare(s, farBounds, worst, farBounds) == better {
-			worst = s
+		if best < 0 || b.compare(s, farBounds, best, farBounds) == better {
+			best = s
 		}
 		if first < 0 || b.compare(s, nearBounds, first, nearBounds) == better {
 			first, second = s, first
@@ -494,7 +493,7 @@ func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	}
 	result := exactMembership(sparse.NewSet(states.Len()))
 	for s := range states.All() {
-		if b.compare(worst, farBounds, s, nearBounds) != better {
+		if b.compare(best, farBounds, s, nearBounds) != better {
 			result.outside.Remove(s)
 		}
 		rival := first
@@ -508,7 +507,7 @@ func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	return result
 }
 
-// compare compares two states by their exact values if both have one, otherwise by the given bounds.
+// compare compares two states by their exact values. If one of them has no exact value, it compares the given bounds.
 func (b *bounds) compare(s int, bound []float64, other int, otherBound []float64) int {
 	if b.Exact == nil {
 		return cmp.Compare(bound[s], otherBound[other])

@@ -51,10 +51,10 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usabl
 	}
 }
 
-// rankInSweeps ranks states by sweeps over all states in alternating order, and removes them from
-// unrankedStates. It stops when a sweep ranks less than half of the remaining states. In models whose states
-// were numbered breadth-first this is faster than a backward search. With allChoices, every usable choice of a
-// state must lead to a smaller rank; without, one of them.
+// rankInSweeps ranks states by sweeps over all states in alternating order, and removes them from unrankedStates. It stops
+// when a sweep ranks less than half of the remaining states. In models whose states were numbered breadth-first this is
+// faster than a backward search. If allChoices is true, every usable choice of a state must lead to a smaller rank;
+// otherwise one such choice is enough.
 func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, usable func(s, c int) bool) {
 	previous, remaining := math.MaxInt, unrankedStates.Count()
 	for backwards := true; remaining > 0 && remaining <= previous/2; backwards = !backwards {
@@ -63,7 +63,7 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 			if backwards {
 				s = len(rank) - 1 - s
 			}
-			if unrankedStates.Has(s) && rankState(graph, rank, s, allChoices, usable) {
+			if unrankedStates.Has(s) && tryToRank(graph, rank, s, allChoices, usable) {
 				unrankedStates.Remove(s)
 				remaining--
 			}
@@ -71,9 +71,9 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 	}
 }
 
-// rankState ranks a state if its usable choices lead to ranked states: all of them with allChoices, otherwise
-// one. It reports whether it did.
-func rankState(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
+// tryToRank ranks a state if its usable choices lead to ranked states: all of them if allChoices is true, and otherwise at
+// least one. It reports whether it ranked the state.
+func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
 	var nearest uint32
 	if allChoices {
 		nearest = farthestChoice(graph, rank, s, usable)
@@ -99,8 +99,8 @@ func nearestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c i
 	return least
 }
 
-// farthestChoice returns the greatest value, over the usable choices, of the least rank of a successor. usable is nil if all
-// choices are.
+// farthestChoice returns the greatest value, over all usable choices, of the least rank of a successor. If usable is nil,
+// all choices are usable.
 func farthestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
 	greatest := uint32(0)
 	first, end := graph.Choices(s)
@@ -122,8 +122,8 @@ func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
 	return least
 }
 
-// rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive
-// probability: each usable choice has a successor of smaller rank. usable is nil if all choices are.
+// rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive probability: each
+// usable choice has a successor of smaller rank. If usable is nil, all choices are usable.
 func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, usable func(s, c int) bool) []uint32 {
 	rank, unrankedStates := newRanks(graph.NumStates()), within.Minus(targets)
 	for s := range targets.All() {
@@ -177,8 +177,9 @@ func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
 	return result
 }
 
-// rankGame ranks the states of a set from which the maximizer reaches the other states with positive probability by usable
-// choices: in its states a usable choice has a successor of smaller rank, in those of the minimizer every choice has one.
+// rankGame ranks the states of a set from which the maximizer leaves the set with positive probability. In a state of the
+// maximizer some usable choice has a successor of smaller rank; in a state of the minimizer every choice has such a
+// successor.
 func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, usable func(s, c int) bool) []uint32 {
 	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && usable(s, c) })
 	for s := range maximizer.All() {

@@ -110,8 +110,8 @@ func (s *selection) renumber(claims []int) *certificate.File {
 				x := *vector.Several
 				x.Objectives = slices.Clone(x.Objectives)
 				for k := range x.Objectives {
-					o := &x.Objectives[k]
-					o.Left, o.Right = newSet[o.Left], newSet[o.Right]
+					objective := &x.Objectives[k]
+					objective.Left, objective.Right = newSet[objective.Left], newSet[objective.Right]
 				}
 				vector.Several = &x
 			}

@@ -19,25 +19,25 @@ type sharedSolution struct {
 
 // Until calls solve.Until and keeps the solution for a certificate.
 // It returns nil if this question was asked before: the caller then wants a better answer than the one kept.
-func (p *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
-	shared := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -p.firstEffort().gridBits())}
-	if p.findShared(shared) != nil {
+func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
+	shared := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -prover.firstEffort().gridBits())}
+	if prover.findShared(shared) != nil {
 		return nil, nil
 	}
-	return p.recordShared(shared)(solve.Until(ctx, p.graph, left, right, dir, solve.Options{Epsilon: p.opts.Epsilon, Grid: shared.grid}))
+	return prover.recordShared(shared)(solve.Until(ctx, prover.graph, left, right, dir, solve.Options{Epsilon: prover.opts.Epsilon, Grid: shared.grid}))
 }
 
 // ReachReward solves an expected reward until target on the grid of a certificate, for use by a later Add.
 // The greatest expected reward is not known in advance, so the grid is chosen for the greatest reward of one
 // step. It returns nil if the solution cannot be used for a certificate.
-func (p *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
-	grid := math.Ldexp(1, rewardExponent(reward)-p.firstEffort().gridBits())
+func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
+	grid := math.Ldexp(1, rewardExponent(reward)-prover.firstEffort().gridBits())
 	solution := &sharedSolution{reward: reward, left: target, right: target, direction: dir, grid: grid}
-	if p.findShared(solution) != nil || grid > 1 || math.IsInf(reward.Err, 1) {
+	if prover.findShared(solution) != nil || grid > 1 || math.IsInf(reward.Err, 1) {
 		return nil, nil
 	}
-	opts := solve.Options{Epsilon: p.opts.Epsilon, Grid: grid}
-	return p.recordShared(solution)(solve.ReachReward(ctx, p.graph, reward, target, dir, opts))
+	opts := solve.Options{Epsilon: prover.opts.Epsilon, Grid: grid}
+	return prover.recordShared(solution)(solve.ReachReward(ctx, prover.graph, reward, target, dir, opts))
 }
 
 // rewardExponent returns the least exponent of a power of two, at least 0, that no reward of a state or choice
@@ -55,9 +55,9 @@ func rewardExponent(reward *sparse.Reward) int {
 }
 
 // findShared returns the shared solution of the same question, or nil if there is none.
-func (p *Prover) findShared(request *sharedSolution) *sharedSolution {
-	for _, solution := range p.sharedSolutions {
-		sameDirection := solution.direction == request.direction || p.graph.Kind != sparse.MDP // a chain has no choices
+func (prover *Prover) findShared(request *sharedSolution) *sharedSolution {
+	for _, solution := range prover.sharedSolutions {
+		sameDirection := solution.direction == request.direction || prover.graph.Kind != sparse.MDP // a chain has no choices
 		sameSets := solution.left.Equal(request.left) && solution.right.Equal(request.right)
 		if solution.reward == request.reward && sameDirection && sameSets {
 			return solution
@@ -67,10 +67,10 @@ func (p *Prover) findShared(request *sharedSolution) *sharedSolution {
 }
 
 // recordShared returns a function that adds the result of a solver to the kept solutions.
-func (p *Prover) recordShared(shared *sharedSolution) func(values *solve.Values, err error) (*solve.Values, error) {
+func (prover *Prover) recordShared(shared *sharedSolution) func(values *solve.Values, err error) (*solve.Values, error) {
 	return func(values *solve.Values, err error) (*solve.Values, error) {
 		if shared.values = values; err == nil {
-			p.sharedSolutions = append(p.sharedSolutions, shared)
+			prover.sharedSolutions = append(prover.sharedSolutions, shared)
 		}
 		return values, err
 	}

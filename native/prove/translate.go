@@ -25,7 +25,7 @@ type Property struct {
 	Guess float64 // the approximate value; 0 if unknown
 }
 
-// Skeleton is a certificate without its columns and its model: it says what is to be proven of some properties.
+// Skeleton is a certificate without its columns and its model: it states the claims for some properties.
 // Equal sets are stored once, and so are equal vectors.
 type Skeleton struct {
 	certificate.File
@@ -79,8 +79,8 @@ func (skeleton *Skeleton) truncate(sets, vectors int) {
 	skeleton.Sets, skeleton.Vectors = skeleton.Sets[:sets], skeleton.Vectors[:vectors]
 }
 
-func setKey(s *certificate.Set) string {
-	return fmt.Sprint("set ", s.Kind, s.Sets, s.Vector, s.Relation, s.Threshold, s.Text)
+func setKey(set *certificate.Set) string {
+	return fmt.Sprint("set ", set.Kind, set.Sets, set.Vector, set.Relation, set.Threshold, set.Text)
 }
 
 // vectorKey returns a string that is equal for equal vectors only. The formula of an automaton and its sets
@@ -102,13 +102,13 @@ func vectorKey(vector *certificate.Vector) string {
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.
-func (skeleton *Skeleton) setIndex(s certificate.Set) int {
-	key := setKey(&s)
+func (skeleton *Skeleton) setIndex(set certificate.Set) int {
+	key := setKey(&set)
 	i, ok := skeleton.indexByKey[key]
 	if !ok {
 		i = len(skeleton.Sets)
 		skeleton.indexByKey[key] = i
-		skeleton.Sets = append(skeleton.Sets, s)
+		skeleton.Sets = append(skeleton.Sets, set)
 	}
 	return i
 }
@@ -126,9 +126,9 @@ func (skeleton *Skeleton) vectorIndex(vector certificate.Vector) int {
 }
 
 func (skeleton *Skeleton) not(i int) int {
-	switch s := skeleton.Sets[i]; {
-	case s.Kind == certificate.Not:
-		return s.Sets[0]
+	switch set := skeleton.Sets[i]; {
+	case set.Kind == certificate.Not:
+		return set.Sets[0]
 	default:
 		return skeleton.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 	}
@@ -333,8 +333,8 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	return 0, t.unsupported(expr, "a filter in a formula")
 }
 
-// beginStrategy makes <<...>> or [[...]] apply to its operand. In a game the operand must be an operator P with an
-// until formula without bounds: there are no other certificates.
+// beginStrategy applies <<...>> or [[...]] to the translation of its operand. In a game the operand must be an operator P
+// with an unbounded until formula, because certificates support no other operand.
 func (t *translation) beginStrategy(formula *logic.Formula) error {
 	t.someScheduler = formula.Some
 	if t.property.Program.Type != syntax.SMG {
@@ -353,7 +353,7 @@ func (t *translation) beginStrategy(formula *logic.Formula) error {
 			players, names = append(players, i), append(names, player.Name)
 		}
 	}
-	t.coalition = t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: "states of " + cmp.Or(strings.Join(names, ", "), "nobody")})
+	t.coalition = t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: "states of " + cmp.Or(strings.Join(names, ", "), "no player")})
 	t.Coalitions[t.coalition] = players
 	return nil
 }
@@ -453,9 +453,9 @@ func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (ve
 	if !path.Negated {
 		return t.positivePathProbability(path, dir)
 	}
-	v, err := t.positivePathProbability(path, opposite(dir))
-	v.complement = !v.complement
-	return v, err
+	value, err := t.positivePathProbability(path, opposite(dir))
+	value.complement = !value.complement
+	return value, err
 }
 
 // positivePathProbability translates P of a path formula without its outer negation.
@@ -669,9 +669,9 @@ func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, e
 	return t.or(left, right), nil
 }
 
-// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula. If the
-// right operand is a path formula, it is quantified in turn, where that is equivalent; otherwise the formula
-// needs an automaton.
+// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula. If the right operand is
+// a path formula, the quantifier applies to the right operand, where that is equivalent; otherwise the formula needs an
+// automaton.
 func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, error) {
 	translateRight := t.stateFormula
 	if !logic.IsState(path.Right) {
@@ -717,13 +717,13 @@ func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
 	return false
 }
 
-// oneStepLater translates X of a path formula that is already a vector: it shifts the step bounds by one.
-// That is possible if the formula has no condition on the steps before the target, and no automaton.
-func (t *translation) oneStepLater(v vectorValue) (vectorValue, bool) {
-	vector := t.Vectors[v.vector]
+// oneStepLater translates X of a path formula that has a vector: it adds one to the step bounds. ok is false if the formula
+// has a condition on the steps before the target, or an automaton.
+func (t *translation) oneStepLater(value vectorValue) (vectorValue, bool) {
+	vector := t.Vectors[value.vector]
 	switch {
 	case vector.Left != allStates || vector.Automaton != nil || t.property.Program.Type == syntax.CTMC:
-		return v, false
+		return value, false
 	case vector.Kind == certificate.Next:
 		vector.From, vector.To = 1, 1
 	case vector.Kind == certificate.Until:
@@ -734,6 +734,6 @@ func (t *translation) oneStepLater(v vectorValue) (vectorValue, bool) {
 		vector.To++
 	}
 	vector.Kind = certificate.Steps
-	v.vector = t.vectorIndex(vector)
-	return v, true
+	value.vector = t.vectorIndex(vector)
+	return value, true
 }

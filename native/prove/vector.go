@@ -27,25 +27,25 @@ const (
 )
 
 // firstEffort returns the effort that Add begins with.
-func (p *Prover) firstEffort() effort {
+func (prover *Prover) firstEffort() effort {
 	switch {
-	case p.opts.Exact:
+	case prover.opts.Exact:
 		return fractions
-	case p.opts.Ordered:
+	case prover.opts.Ordered:
 		return coarseGrid
 	}
 	return floats
 }
 
 // nextEffort returns the next effort that is worth trying. ok is false after the last one.
-func (p *Prover) nextEffort(e effort) (next effort, ok bool) {
-	n := p.graph.NumStates()
+func (prover *Prover) nextEffort(e effort) (next effort, ok bool) {
+	n := prover.graph.NumStates()
 	switch {
 	case e == floats:
 		return narrowFloats, true
 	case e < fineGrid:
 		return fineGrid, true
-	case e == fineGrid && p.opts.Ordered && n <= maxFloatStates:
+	case e == fineGrid && prover.opts.Ordered && n <= maxFloatStates:
 		return fileFloats, true
 	case e < fractions && n <= maxExactStates:
 		return fractions, true
@@ -74,17 +74,17 @@ type bounds struct {
 }
 
 // boundsOf computes the columns of vector i, unless they were computed before with at least as much effort.
-func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
-	if computed := p.computedBounds[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
+func (prover *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
+	if computed := prover.computedBounds[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
 		return computed, nil
 	}
-	proof := &vectorProof{Prover: p, index: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
+	proof := &vectorProof{Prover: prover, index: i, ctx: ctx, Vector: &prover.Vectors[i], effort: e}
 	values, err := proof.compute()
 	if err != nil {
 		return nil, err
 	}
-	p.computedBounds[i] = &bounds{values, e}
-	return p.computedBounds[i], nil
+	prover.computedBounds[i] = &bounds{values, e}
+	return prover.computedBounds[i], nil
 }
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
@@ -210,7 +210,7 @@ func (proof *vectorProof) solveUntil(left, right *sparse.Set) (*solve.Values, er
 	return solve.Until(proof.ctx, proof.graph, left, right, proof.direction(), proof.options())
 }
 
-// gameUntil is until for a stochastic game. Bounds of a game are inductive like those of an MDP: one step cannot
+// gameUntil computes the bounds and ranks of until in a stochastic game. Bounds of a game are inductive, as in an MDP: one step cannot
 // raise an upper bound or lower a lower bound.
 func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) {
 	maximizer, err := proof.decidedSet(proof.ctx, proof.Maximizer, proof.effort)
@@ -592,17 +592,17 @@ const minNormalSum = 0x1p-960
 
 // compareChoice compares the right-hand side of the equation for choice c with the bound of state s: -1, 0 or
 // 1. It uses float64 where the rounding error cannot change the result.
-func (e *bellmanEquations) compareChoice(s, c int) int {
-	first, end := e.graph.Row(c)
-	if e.exactBound != nil {
-		return e.compareExactly(s, c)
+func (equations *bellmanEquations) compareChoice(s, c int) int {
+	first, end := equations.graph.Row(c)
+	if equations.exactBound != nil {
+		return equations.compareExactly(s, c)
 	}
-	bound, sum := e.bound[s], e.reward.OfChoice(s, c)
+	bound, sum := equations.bound[s], equations.reward.OfChoice(s, c)
 	hasReward := sum != 0
 	minTarget, maxTarget := math.Inf(1), 0.0
 	for i := first; i < end; i++ {
-		targetBound := e.bound[e.graph.Target[i]]
-		sum += e.graph.Prob(i) * targetBound
+		targetBound := equations.bound[equations.graph.Target[i]]
+		sum += equations.graph.Prob(i) * targetBound
 		minTarget, maxTarget = min(minTarget, targetBound), max(maxTarget, targetBound)
 	}
 	absErr := sum * float64(end-first+extraRoundings) * compareRoundoff
@@ -614,35 +614,35 @@ func (e *bellmanEquations) compareChoice(s, c int) int {
 	case !hasReward && minTarget >= bound:
 		return 1
 	case sum < minNormalSum: // products may be subnormal
-		return e.compareExactly(s, c)
+		return equations.compareExactly(s, c)
 	case sum-absErr > bound:
 		return 1
 	case sum+absErr < bound:
 		return -1
 	}
-	return e.compareExactly(s, c)
+	return equations.compareExactly(s, c)
 }
 
 // compareExactly is compareChoice in rational arithmetic.
-func (e *bellmanEquations) compareExactly(s, c int) int {
-	sum := e.reward.OfChoiceRat(s, c)
-	first, end := e.graph.Row(c)
+func (equations *bellmanEquations) compareExactly(s, c int) int {
+	sum := equations.reward.OfChoiceRat(s, c)
+	first, end := equations.graph.Row(c)
 	for i := first; i < end; i++ {
-		targetValue := e.value(int(e.graph.Target[i]))
+		targetValue := equations.value(int(equations.graph.Target[i]))
 		if targetValue == nil {
 			return 1
 		}
-		sum.Add(sum, new(big.Rat).Mul(e.graph.Rat(i), targetValue))
+		sum.Add(sum, new(big.Rat).Mul(equations.graph.Rat(i), targetValue))
 	}
-	if bound := e.value(s); bound != nil {
+	if bound := equations.value(s); bound != nil {
 		return sum.Cmp(bound)
 	}
 	return -1 // the bound is infinite
 }
 
-func (e *bellmanEquations) value(s int) *big.Rat {
-	if e.exactBound != nil {
-		return e.exactBound[s]
+func (equations *bellmanEquations) value(s int) *big.Rat {
+	if equations.exactBound != nil {
+		return equations.exactBound[s]
 	}
-	return new(big.Rat).SetFloat64(e.bound[s]) // nil if infinite
+	return new(big.Rat).SetFloat64(equations.bound[s]) // nil if infinite
 }

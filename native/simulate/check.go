@@ -62,16 +62,17 @@ type Paths interface {
 	NewRunner(ctx context.Context, mon compile.Monitor) (compile.BatchRunner, error)
 }
 
-// Check samples paths of a model for one property. An error is the Err of the result.
+// Check samples paths of a model for one property. An error is stored as Err of the result.
 //
-// The outcomes are counted in the order of the samples, whichever worker drew them, and sampling stops at the first sample
-// with which the method is done. So the value, the number of samples and the intervals are the same bits for every number of
-// workers. If the context ends before that, the result has the estimate from the samples before the first unfinished one, an
-// interval that is valid for any way to end, and an Err of class result.Interrupted (result.Timeout if a deadline passed).
+// Workers draw samples in parallel, but their outcomes are counted in the order of the samples. Sampling stops at the first
+// sample after which the method needs no more. So the value, the number of samples and the intervals do not depend on the
+// number of workers. If the context ends earlier, the result has the estimate from all samples before the first unfinished
+// one, an interval that is valid for any reason to stop, and an Err of class result.Interrupted (result.Timeout if a
+// deadline passed).
 //
-// The Bound of the verdict is a sound interval for the mean, and BoundMethod its name: Clopper-Pearson if the number of
+// The Bound of the verdict is a sound interval for the mean, and BoundMethod is its name: Clopper-Pearson if the number of
 // samples was fixed beforehand, otherwise a confidence sequence. A reward has a bound only if MaxReward is given. HalfWidth
-// is PRISM's, which is nominal; a valid plan has none.
+// is the nominal half-width of PRISM; a valid plan has none.
 //
 // Source: the methods of PRISM's simulator; reference, section 5.
 func Check(ctx context.Context, paths Paths, property *Property, opts Options) *Result {
@@ -302,8 +303,8 @@ func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) s
 	return interval
 }
 
-// confidenceInterval returns a confidence interval for the mean of the samples. A sequential interval is valid
-// for any number of samples, however it came about.
+// confidenceInterval returns a confidence interval for the mean of the samples. A sequential interval is valid even if the
+// outcomes determine the number of samples.
 func (c *checker) confidenceInterval(sequential bool) (stats.Interval, error) {
 	if !c.objective.Reward {
 		return stats.BernoulliInterval(c.successes, c.plan.Confidence(), sequential)
@@ -327,20 +328,20 @@ func isCode(err error, code stats.Code) bool {
 // stepStats sums up the lengths of paths. Sums of lengths fit 63 bits.
 type stepStats struct{ paths, sum, min, max int64 }
 
-func (s *stepStats) add(steps int64) {
-	if s.paths == 0 {
-		s.min = steps
+func (stats *stepStats) add(steps int64) {
+	if stats.paths == 0 {
+		stats.min = steps
 	}
-	s.paths++
-	s.sum += steps
-	s.min, s.max = min(s.min, steps), max(s.max, steps)
+	stats.paths++
+	stats.sum += steps
+	stats.min, stats.max = min(stats.min, steps), max(stats.max, steps)
 }
 
-func (s *stepStats) summary() *result.Steps {
-	if s.paths == 0 {
+func (stats *stepStats) summary() *result.Steps {
+	if stats.paths == 0 {
 		return nil
 	}
-	return &result.Steps{Min: s.min, Max: s.max, Mean: float64(s.sum) / float64(s.paths)}
+	return &result.Steps{Min: stats.min, Max: stats.max, Mean: float64(stats.sum) / float64(stats.paths)}
 }
 
 func (c *checker) warn(format string, args ...any) {

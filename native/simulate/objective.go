@@ -36,13 +36,13 @@ type Objective struct {
 // Query reports whether the value itself is asked for (=?).
 func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 
-// NewObjective translates a property to the quantity that is measured on each path. It accepts a top-level P or R
-// operator with one temporal operator over state formulas, or with C<=t or I=t, also of a coalition of a game. Any other
-// property is a *result.Failure with its position.
+// NewObjective translates a property to the quantity that is measured on each path. It accepts a top-level operator P or R
+// with one temporal operator over state formulas, or with C<=t or I=t, possibly for a coalition of a game. For any other
+// property it returns a *result.Failure with a position.
 //
-// Source: what PRISM's simulator accepts (SimulatorEngine.isPropertyOKForSimulation, Sampler.createSampler);
-// reference, section 5.1. PRISM ignores bounds of R [ F ] and intervals that are empty or begin below 0; here
-// they are errors.
+// Source: the restrictions of PRISM's simulator (SimulatorEngine.isPropertyOKForSimulation, Sampler.createSampler);
+// reference, section 5.1. PRISM ignores bounds of R [ F ] and intervals that are empty or begin below 0; here they are
+// errors.
 func NewObjective(property *Property, maxPath int64) (*Objective, error) {
 	translator := &objectiveBuilder{property: property, continuous: property.Program.Type == syntax.CTMC}
 	objective := translator.buildObjective(property.X)

@@ -339,8 +339,8 @@ func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choic
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
 }
 
-// randomStep draws a choice and a transition of it. In a CTMC the transitions race; in other models the
-// Chooser selects the choice, or all choices are equally likely.
+// randomStep draws a choice and one of its transitions. In a CTMC all transitions race. In other models the Chooser selects
+// the choice; without a Chooser all choices are equally likely.
 func (drawer *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (*Step, int) {
 	step := &Step{Choices: len(choices.List)}
 	var transition int

@@ -77,11 +77,11 @@ type recordReader struct {
 }
 
 // readLine reads a line that is not blank: the first is the heading, each other adds a row to the record.
-func (p *recordReader) readLine(record *Record, line string) error {
-	if p.separator == "" {
-		return p.readHeading(line)
+func (reader *recordReader) readLine(record *Record, line string) error {
+	if reader.separator == "" {
+		return reader.readHeading(line)
 	}
-	next, err := p.readRow(line, len(record.rows))
+	next, err := reader.readRow(line, len(record.rows))
 	if err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func (p *recordReader) readLine(record *Record, line string) error {
 	}
 	record.rows = append(record.rows, next)
 	if len(record.rows)*max(1, len(next.state)) > maxRecord {
-		return p.formatError(1, "the path has more than %d values", maxRecord)
+		return reader.formatError(1, "the path has more than %d values", maxRecord)
 	}
 	return nil
 }
 
 // formatError returns an error at a column of the current line.
-func (p *recordReader) formatError(col int, format string, args ...any) error {
-	return recordError(p.file, p.line, int32(col), format, args...)
+func (reader *recordReader) formatError(col int, format string, args ...any) error {
+	return recordError(reader.file, reader.line, int32(col), format, args...)
 }
 
 func recordError(file string, line, col int32, format string, args ...any) error {
@@ -107,97 +107,97 @@ func recordError(file string, line, col int32, format string, args ...any) error
 }
 
 // splitColumns returns the trimmed text of each column of a line, and the position at which each text begins.
-func (p *recordReader) splitColumns(line string) (texts []string, positions []int) {
+func (reader *recordReader) splitColumns(line string) (texts []string, positions []int) {
 	position := 1
-	for part := range strings.SplitSeq(line, p.separator) {
-		if p.separator != " " || part != "" { // several blanks separate like one
+	for part := range strings.SplitSeq(line, reader.separator) {
+		if reader.separator != " " || part != "" { // several blanks separate like one
 			trimmed := strings.TrimLeft(part, " ")
 			texts = append(texts, strings.TrimRight(trimmed, " "))
 			positions = append(positions, position+len(part)-len(trimmed))
 		}
-		position += len(part) + len(p.separator)
+		position += len(part) + len(reader.separator)
 	}
 	return texts, positions
 }
 
 // readHeading reads the heading: it detects the separator, and finds the column of each variable.
-func (p *recordReader) readHeading(line string) error {
+func (reader *recordReader) readHeading(line string) error {
 	switch {
 	case strings.Contains(line, ","):
-		p.separator = ","
+		reader.separator = ","
 	case strings.Contains(line, "\t"):
-		p.separator = "\t"
+		reader.separator = "\t"
 	default:
-		p.separator = " "
+		reader.separator = " "
 	}
-	names, positions := p.splitColumns(line)
-	p.numColumns = len(names)
+	names, positions := reader.splitColumns(line)
+	reader.numColumns = len(names)
 	for i, name := range names {
-		if _, duplicate := p.columns[name]; duplicate {
-			return p.formatError(positions[i], "found a second column %q", name)
+		if _, duplicate := reader.columns[name]; duplicate {
+			return reader.formatError(positions[i], "found a second column %q", name)
 		}
-		p.columns[name] = i
+		reader.columns[name] = i
 	}
-	for _, variable := range p.program.Vars {
-		i, ok := p.columns[variable.Name]
+	for _, variable := range reader.program.Vars {
+		i, ok := reader.columns[variable.Name]
 		if !ok {
-			return p.formatError(1, "found no column %q, want one for each variable of %s", variable.Name, p.program.File)
+			return reader.formatError(1, "found no column %q, want one for each variable of %s", variable.Name, reader.program.File)
 		}
-		p.variableColumns = append(p.variableColumns, i)
+		reader.variableColumns = append(reader.variableColumns, i)
 	}
 	return nil
 }
 
 // readRow reads the row of state number, and checks the columns of the step number, the probability and the
 // time.
-func (p *recordReader) readRow(line string, number int) (row, error) {
-	texts, positions := p.splitColumns(line)
-	if len(texts) != p.numColumns {
-		return row{}, p.formatError(1, "found %d columns, want %d, as in the heading", len(texts), p.numColumns)
+func (reader *recordReader) readRow(line string, number int) (row, error) {
+	texts, positions := reader.splitColumns(line)
+	if len(texts) != reader.numColumns {
+		return row{}, reader.formatError(1, "found %d columns, want %d, as in the heading", len(texts), reader.numColumns)
 	}
-	result := row{line: p.line, column: int32(positions[0]), probability: math.NaN(), time: math.NaN()}
-	if len(p.variableColumns) > 0 {
-		result.column = int32(positions[p.variableColumns[0]])
+	result := row{line: reader.line, column: int32(positions[0]), probability: math.NaN(), time: math.NaN()}
+	if len(reader.variableColumns) > 0 {
+		result.column = int32(positions[reader.variableColumns[0]])
 	}
 	var err error
-	if result.state, err = p.parseState(texts, positions); err != nil {
+	if result.state, err = reader.parseState(texts, positions); err != nil {
 		return result, err
 	}
-	if i, ok := p.columns["action"]; ok && texts[i] != "?" && number > 0 {
+	if i, ok := reader.columns["action"]; ok && texts[i] != "?" && number > 0 {
 		result.action = texts[i]
 	}
 	if result.action == "null" {
 		return result, nil
 	}
-	if i, ok := p.columns["step"]; ok && texts[i] != strconv.Itoa(number) {
-		return result, p.formatError(positions[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], number)
+	if i, ok := reader.columns["step"]; ok && texts[i] != strconv.Itoa(number) {
+		return result, reader.formatError(positions[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], number)
 	}
-	if i, ok := p.columns["probability"]; ok && (texts[i] != "-" || number > 0) {
-		if result.probability, err = p.parseNumber("probability", texts[i], positions[i], 0); err != nil {
+	if i, ok := reader.columns["probability"]; ok && (texts[i] != "-" || number > 0) {
+		if result.probability, err = reader.parseNumber("probability", texts[i], positions[i], 0); err != nil {
 			return result, err
 		}
 	}
-	if i, ok := p.columns["time"]; ok && p.program.Type == syntax.CTMC && (texts[i] != "-" || number > 0) {
-		if result.time, err = p.parseNumber("time", texts[i], positions[i], p.lastTime); err != nil {
+	if i, ok := reader.columns["time"]; ok && reader.program.Type == syntax.CTMC && (texts[i] != "-" || number > 0) {
+		if result.time, err = reader.parseNumber("time", texts[i], positions[i], reader.lastTime); err != nil {
 			return result, err
 		}
-		p.lastTime = result.time
+		reader.lastTime = result.time
 	}
 	return result, nil
 }
 
 // parseState returns the values of the variables in a row.
-func (p *recordReader) parseState(texts []string, positions []int) ([]int32, error) {
-	state := make([]int32, len(p.variableColumns))
-	for slot, i := range p.variableColumns {
-		variable := &p.program.Vars[slot]
+func (reader *recordReader) parseState(texts []string, positions []int) ([]int32, error) {
+	state := make([]int32, len(reader.variableColumns))
+	for slot, i := range reader.variableColumns {
+		variable := &reader.program.Vars[slot]
 		value, ok := valueOf(variable.Type, texts[i])
 		if !ok {
 			wanted := "an integer"
 			if variable.Type == sema.Bool {
 				wanted = "true or false"
 			}
-			return nil, p.formatError(positions[i], "found %q for %s, want %s", texts[i], variable.Name, wanted)
+			return nil, reader.formatError(positions[i], "found %q for %s, want %s", texts[i], variable.Name, wanted)
 		}
 		state[slot] = value
 	}
@@ -205,10 +205,10 @@ func (p *recordReader) parseState(texts []string, positions []int) ([]int32, err
 }
 
 // parseNumber parses the text of a column, a finite number of at least minimum.
-func (p *recordReader) parseNumber(column, text string, position int, minimum float64) (float64, error) {
+func (reader *recordReader) parseNumber(column, text string, position int, minimum float64) (float64, error) {
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(value >= minimum) || math.IsInf(value, 1) {
-		return 0, p.formatError(position, "found %q for the %s, want a number of at least %s", text, column, strconv.FormatFloat(minimum, 'g', -1, 64))
+		return 0, reader.formatError(position, "found %q for the %s, want a number of at least %s", text, column, strconv.FormatFloat(minimum, 'g', -1, 64))
 	}
 	return value, nil
 }

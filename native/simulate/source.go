@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Source gives the steps from which a random path is drawn: those of a model (FromModel) or of a state space
+// Source gives the steps from which a random path is drawn, either from a model (FromModel) or from a state space
 // (explicit.Steps). It serves one path at a time.
 type Source interface {
 	Program() *sema.Program
@@ -24,7 +24,7 @@ type Source interface {
 }
 
 // FromModel returns a model as a Source.
-func FromModel(m *compile.Model) Source { return &modelSource{Model: m} }
+func FromModel(compiled *compile.Model) Source { return &modelSource{Model: compiled} }
 
 type modelSource struct {
 	*compile.Model
@@ -36,49 +36,49 @@ type modelSource struct {
 
 // Start prepares the model for a path, with the reward structures if they are asked for, and returns the
 // initial states.
-func (m *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error) {
-	m.expander, m.rewards = m.NewExpanderUntil(ctx), nil
-	if err := m.Samples(); err != nil {
+func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error) {
+	source.expander, source.rewards = source.NewExpanderUntil(ctx), nil
+	if err := source.Samples(); err != nil {
 		return nil, err
 	}
-	initial, err := m.InitialStates(ctx)
+	initial, err := source.InitialStates(ctx)
 	if err != nil || !rewards {
 		return initial, err
 	}
-	for i := range m.Program().Rewards {
-		structure, err := m.Rewards(i)
+	for i := range source.Program().Rewards {
+		structure, err := source.Rewards(i)
 		if err != nil {
 			return nil, err
 		}
-		m.rewards = append(m.rewards, structure)
+		source.rewards = append(source.rewards, structure)
 	}
 	return initial, nil
 }
 
-func (m *modelSource) Expand(state []int32) (choices *compile.Choices, err error) {
-	m.state = state
-	m.choices, err = m.expander.Expand(state)
-	return m.choices, err
+func (source *modelSource) Expand(state []int32) (choices *compile.Choices, err error) {
+	source.state = state
+	source.choices, err = source.expander.Expand(state)
+	return source.choices, err
 }
 
-func (m *modelSource) Action(choice, _ int) (action, module int) {
-	c := &m.choices.List[choice]
+func (source *modelSource) Action(choice, _ int) (action, module int) {
+	c := &source.choices.List[choice]
 	return c.Action, c.Module
 }
 
-func (m *modelSource) StepRewards(choice, _ int) ([]float64, error) {
-	action := m.choices.List[choice].Action
-	return m.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.Choice(m.state, action) })
+func (source *modelSource) StepRewards(choice, _ int) ([]float64, error) {
+	action := source.choices.List[choice].Action
+	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.Choice(source.state, action) })
 }
 
-func (m *modelSource) StateRewards(state []int32) ([]float64, error) {
-	return m.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
+func (source *modelSource) StateRewards(state []int32) ([]float64, error) {
+	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
 // earnedRewards returns the result of the given function for every reward structure.
-func (m *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
-	earned := make([]float64, len(m.rewards))
-	for i, rewards := range m.rewards {
+func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
+	earned := make([]float64, len(source.rewards))
+	for i, rewards := range source.rewards {
 		var err error
 		if earned[i], err = evaluate(rewards); err != nil {
 			return nil, err

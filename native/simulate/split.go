@@ -157,60 +157,60 @@ func (c *checker) summary() *pieceSummary {
 
 // validate returns an error unless a summary is consistent with the number of samples of its piece. A failed
 // path ends a piece early.
-func (s *pieceSummary) validate(expected int64) error {
-	if !s.hasValidSamples(expected) || !s.hasValidCounts() || !s.hasValidSteps() {
-		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *s)
+func (summary *pieceSummary) validate(expected int64) error {
+	if !summary.hasValidSamples(expected) || !summary.hasValidCounts() || !summary.hasValidSteps() {
+		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *summary)
 	}
-	if s.Failed == nil {
+	if summary.Failed == nil {
 		return nil
 	}
-	_, err := s.Failed.outcome()
+	_, err := summary.Failed.outcome()
 	return err
 }
 
-func (s *pieceSummary) hasValidSamples(expected int64) bool {
-	if s.Failed != nil {
-		return s.Samples >= 0 && s.Samples < expected
+func (summary *pieceSummary) hasValidSamples(expected int64) bool {
+	if summary.Failed != nil {
+		return summary.Samples >= 0 && summary.Samples < expected
 	}
-	return s.Samples == expected
+	return summary.Samples == expected
 }
 
-func (s *pieceSummary) hasValidCounts() bool {
-	for _, n := range []int64{s.Successes, s.Nondet, s.Overlap} {
-		if n < 0 || n > s.Samples {
+func (summary *pieceSummary) hasValidCounts() bool {
+	for _, n := range []int64{summary.Successes, summary.Nondet, summary.Overlap} {
+		if n < 0 || n > summary.Samples {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *pieceSummary) hasValidSteps() bool {
-	if s.Samples == 0 && s.Steps != 0 {
+func (summary *pieceSummary) hasValidSteps() bool {
+	if summary.Samples == 0 && summary.Steps != 0 {
 		return false
 	}
-	return 0 <= s.MinSteps && s.MinSteps <= s.MaxSteps && s.MaxSteps <= s.Steps
+	return 0 <= summary.MinSteps && summary.MinSteps <= summary.MaxSteps && summary.MaxSteps <= summary.Steps
 }
 
 // addSummary adds the counts of a summary, and reports whether more samples are needed.
-func (c *checker) addSummary(s *pieceSummary) bool {
-	c.successes.Merge(stats.Bernoulli{N: s.Samples, K: s.Successes})
-	c.pathLengths.merge(stepStats{s.Samples, s.Steps, s.MinSteps, s.MaxSteps})
-	c.result.Nondet += s.Nondet
-	c.result.Overlap += s.Overlap
-	if s.Failed != nil {
-		c.failedOutcome, _ = s.Failed.outcome() // validate has checked it
+func (c *checker) addSummary(summary *pieceSummary) bool {
+	c.successes.Merge(stats.Bernoulli{N: summary.Samples, K: summary.Successes})
+	c.pathLengths.merge(stepStats{summary.Samples, summary.Steps, summary.MinSteps, summary.MaxSteps})
+	c.result.Nondet += summary.Nondet
+	c.result.Overlap += summary.Overlap
+	if summary.Failed != nil {
+		c.failedOutcome, _ = summary.Failed.outcome() // validate has checked it
 	}
 	return c.failedOutcome == nil
 }
 
 // merge adds the lengths of other paths.
-func (s *stepStats) merge(other stepStats) {
+func (stats *stepStats) merge(other stepStats) {
 	switch {
 	case other.paths == 0:
-	case s.paths == 0:
-		*s = other
+	case stats.paths == 0:
+		*stats = other
 	default:
-		*s = stepStats{s.paths + other.paths, s.sum + other.sum, min(s.min, other.min), max(s.max, other.max)}
+		*stats = stepStats{stats.paths + other.paths, stats.sum + other.sum, min(stats.min, other.min), max(stats.max, other.max)}
 	}
 }
 
@@ -239,25 +239,25 @@ func newLog(reward bool) *sampleLog {
 }
 
 // add appends the outcome of a sample to the log. The first error stays in the log.
-func (l *sampleLog) add(outcome *compile.Outcome) {
-	if l.err != nil {
+func (log *sampleLog) add(outcome *compile.Outcome) {
+	if log.err != nil {
 		return
 	}
 	if outcome.Status == compile.True || outcome.Status == compile.False {
-		l.entry = l.appendOutcome(l.entry[:0], outcome)
+		log.entry = log.appendOutcome(log.entry[:0], outcome)
 	} else {
 		text, err := json.Marshal(failedPathOf(outcome))
 		if err != nil {
-			l.err = err
+			log.err = err
 			return
 		}
-		l.entry = append(append(l.entry[:0], isFailedPath), text...)
+		log.entry = append(append(log.entry[:0], isFailedPath), text...)
 	}
-	_, l.err = l.compressed.Write(l.entry)
+	_, log.err = log.compressed.Write(log.entry)
 }
 
 // appendOutcome appends the encoding of an outcome with a value: the flags, the number of steps and the reward.
-func (l *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) []byte {
+func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) []byte {
 	flags := byte(0)
 	if outcome.Status == compile.True {
 		flags |= isTrue
@@ -270,17 +270,17 @@ func (l *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) []byte
 	}
 	entry = append(entry, flags)
 	entry = binary.AppendUvarint(entry, uint64(outcome.Steps))
-	if l.reward {
+	if log.reward {
 		entry = binary.LittleEndian.AppendUint64(entry, math.Float64bits(outcome.Reward))
 	}
 	return entry
 }
 
-func (l *sampleLog) bytes() ([]byte, error) {
-	if l.err == nil {
-		l.err = l.compressed.Close()
+func (log *sampleLog) bytes() ([]byte, error) {
+	if log.err == nil {
+		log.err = log.compressed.Close()
 	}
-	return l.buffer.Bytes(), l.err
+	return log.buffer.Bytes(), log.err
 }
 
 // readLog passes the samples of a log to countOutcome in order, until it returns false. The log must have

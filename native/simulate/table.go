@@ -170,7 +170,7 @@ func (t *table) writeRewards(visit *Visit) {
 	}
 }
 
-// differ reports whether two states differ in what is shown of them.
+// differ reports whether two states differ in the columns that are shown.
 func (t *table) differ(visit, w *Visit) bool {
 	for _, slot := range t.opts.Vars {
 		if visit.State[slot] != w.State[slot] {

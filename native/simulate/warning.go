@@ -20,8 +20,7 @@ func (c *checker) warnParameters() {
 	}
 }
 
-// warnResolution warns that the estimate for a nondeterministic model holds for the uniformly random
-// scheduler only.
+// warnResolution warns that the estimate for a nondeterministic model is valid only for the uniformly random scheduler.
 func (c *checker) warnResolution() {
 	isDTMC := c.property.Program.Type == syntax.DTMC // its commands are selected uniformly by definition
 	if c.result.Resolution != result.Uniform || isDTMC {
@@ -33,7 +32,7 @@ func (c *checker) warnResolution() {
 	}
 	switch {
 	case len(c.objective.Coalition)+len(c.objective.Others) > 0:
-		c.warn("<<%s>> asks what can be guaranteed, and every choice was made at random, also those of %s: the answer is about random choices only. Give a player a strategy with tilecheck resolve --player, and sample what is left",
+		c.warn("<<%s>> asks for a guaranteed value, but every choice was made at random, also the choices of %s: the answer is about random choices only. Give a player a strategy with tilecheck resolve --player, and sample the resulting model",
 			strings.Join(c.objective.Coalition, ","), cmp.Or(strings.Join(c.objective.Others, ", "), "the coalition"))
 	case !c.objective.Query():
 		c.warn("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
@@ -67,7 +66,7 @@ func (c *checker) warnEstimate(outcome stats.Outcome) {
 	}
 }
 
-// warnZeroWidth warns that PRISM's half-width is 0 because all samples are equal.
+// warnZeroWidth warns if all samples are equal, because PRISM's half-width is then 0.
 func (c *checker) warnZeroWidth(outcome stats.Outcome) {
 	usesVariance := outcome.Method != stats.APMC && !c.plan.Valid()
 	if !usesVariance || outcome.N <= 1 || c.stats().Variance() != 0 {

@@ -18,7 +18,7 @@ type Budget struct {
 const maxBudgetValues = 1 << 27
 
 // BudgetUntil returns bounds on the extremal probability of `left U right` in which the sum of the costs before right
-// must be within a budget. It computes the values of each budget from those of smaller ones. ok is false if choices
+// must be within a budget. It computes the values for each budget from the values for smaller budgets. ok is false if choices
 // without cost form a cycle through several states, or if a step costs so much that too many values must be kept.
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
@@ -45,7 +45,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	recent := make([]*Values, maxCost+1) // the values of budget k are at k modulo the length
 	for i := range recent {
 		recent[i] = newValues(graph.Model, opts)
-		recent[i].set(right, 1)
+		recent[i].setAll(right, 1)
 	}
 	meter := newStepMeter(ctx, opts, budget.Most+1)
 	numEqual := 0
@@ -96,7 +96,7 @@ func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 }
 
 // budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to
-// values for budget-k. recent has the values for the latest budgets, as a ring: those of budget b are at
+// values for budget-k. recent has the values for the latest budgets, as a ring: the values for budget b are at
 // index b modulo its length.
 func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
@@ -108,7 +108,7 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 			sys.oneStep = cost[c] > 0
 			bounds = sys.evaluateChoice(s, c)
 		}
-		if !bounds.leaves { // it costs too much, or the scheduler stays forever without cost
+		if !bounds.leaves { // the choice costs too much, or the scheduler stays in s forever without cost
 			bounds = choiceBounds{leaves: true}
 		}
 		optimum.include(bounds, uint32(c), sys.minimize)
@@ -116,7 +116,8 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat is budgetOptimum in rational arithmetic.
+// budgetOptimumRat returns the value of state s with the given budget in rational arithmetic. It has the arguments of
+// budgetOptimum.
 func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -126,7 +127,7 @@ func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values)
 			sys.oneStep = cost[c] > 0
 			value = sys.evaluateChoiceRat(s, c)
 		}
-		if value == nil { // it costs too much, or the scheduler stays forever without cost
+		if value == nil { // the choice costs too much, or the scheduler stays in s forever without cost
 			value = new(big.Rat)
 		}
 		if best == nil || value != best && (value.Cmp(best) < 0) == sys.minimize {

@@ -28,31 +28,31 @@ type deflation struct {
 	strategy []uint32
 	// endComponents are the sets of the current component whose upper bounds are lowered.
 	endComponents [][]uint32
-	inside        *sparse.Set // the states of one of them
+	currentSet    *sparse.Set // the states of one of them
 }
 
 // maxGameSweeps is the number of sweeps over a component after which strategy improvement takes over.
 const maxGameSweeps = 4000
 
 func newDeflation(game *Game, sys *system, strategy []uint32, opts Options) *deflation {
-	return &deflation{game: game, sys: sys, eps: opts.epsilon(), strategy: strategy, inside: sparse.NewSet(game.graph.NumStates())}
+	return &deflation{game: game, sys: sys, eps: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
-// solve computes bounds for the maybe states.
+// solve narrows the bounds of the maybe states, component by component.
 func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	sys := bounds.sys
 	for s := range sys.maybe.All() {
 		sys.values.Upper[s] = 1
 	}
-	comps := sys.graph.Components(sys.maybe, nil)
-	cyclic := sys.cyclicComponents(comps)
-	bounds.eps /= float64(sys.cyclicDepth(comps, cyclic))
-	bounds.meter = newMeter(ctx, opts, len(comps.States))
-	for i := range comps.Num() {
-		members := comps.Members(i)
+	components := sys.graph.Components(sys.maybe, nil)
+	cyclic := sys.cyclicComponents(components)
+	bounds.eps /= float64(sys.cyclicDepth(components, cyclic))
+	bounds.meter = newMeter(ctx, opts, len(components.States))
+	for i := range components.Num() {
+		members := components.Members(i)
 		if len(members) == 1 {
 			bounds.update(int(members[0]), sys.optimum(int(members[0])))
-		} else if err := bounds.component(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
+		} else if err := bounds.solveComponent(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
 			return err
 		}
 		bounds.meter.progress.Done += len(members)
@@ -75,8 +75,9 @@ func (d *deflation) withMinimizer() []uint32 {
 	return d.strategy
 }
 
-// component solves a component with several states.
-func (bounds *deflation) component(ctx context.Context, members []uint32, limit int) error {
+// solveComponent narrows the bounds of a component with several states, until they are narrow enough or the limit of sweeps is
+// reached.
+func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
 	values := bounds.sys.values
 	part := bounds.newPart(members)
 	bounds.endComponents = nil
@@ -86,13 +87,13 @@ func (bounds *deflation) component(ctx context.Context, members []uint32, limit 
 				return err
 			}
 		}
-		work, changed, wide := bounds.sweep(members)
+		work, changed, tooWide := bounds.sweep(members)
 		bounds.meter.progress.Sweeps++
 		if err := bounds.meter.addWork(2 * work); err != nil {
 			return err
 		}
 		switch {
-		case !wide:
+		case !tooWide:
 			return nil
 		case sweep >= limit || !changed && sweep&(sweep-1) != 0:
 			values.Converged = false
@@ -101,8 +102,9 @@ func (bounds *deflation) component(ctx context.Context, members []uint32, limit 
 	}
 }
 
-// sweep applies the equations to both bounds of the states, and deflates.
-func (bounds *deflation) sweep(members []uint32) (work int, changed, wide bool) {
+// sweep applies the equations to the lower and upper bounds of the states, and deflates the end components. It returns the
+// number of transitions that it evaluated, and reports whether a bound changed and whether some bounds are still too wide.
+func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
 	sys, values := bounds.sys, bounds.sys.values
 	for _, s := range members {
 		changed = bounds.update(int(s), sys.optimum(int(s))) || changed
@@ -114,40 +116,41 @@ func (bounds *deflation) sweep(members []uint32) (work int, changed, wide bool) 
 	}
 	for _, s := range members {
 		if lower, upper := values.Lower[s], values.Upper[s]; upper-lower > bounds.eps*upper {
-			wide = true
+			tooWide = true
 			break
 		}
 	}
-	return work, changed, wide
+	return work, changed, tooWide
 }
 
-// update narrows the bounds of a state to those of its best choices. It reports whether that changed any.
-func (bounds *deflation) update(s int, b bestBounds) (changed bool) {
+// update replaces the bounds of a state by the bounds of its best choices if these are narrower. It reports whether a bound
+// changed.
+func (bounds *deflation) update(s int, best bestBounds) (changed bool) {
 	values := bounds.sys.values
-	if b.choice == sparse.None {
+	if best.choice == sparse.None {
 		return false
 	}
-	if b.lower > values.Lower[s] {
-		values.Lower[s], changed = b.lower, true
+	if best.lower > values.Lower[s] {
+		values.Lower[s], changed = best.lower, true
 		if bounds.game.maximizer.Has(s) {
-			bounds.strategy[s] = b.choice
+			bounds.strategy[s] = best.choice
 		}
 	}
-	if b.upper < values.Upper[s] {
-		values.Upper[s], changed = b.upper, true
+	if best.upper < values.Upper[s] {
+		values.Upper[s], changed = best.upper, true
 	}
 	return changed
 }
 
-// deflate lowers the upper bounds of a set of states to that of the best exit of the maximizer. It
-// reports whether that changed any.
+// deflate lowers the upper bounds of a set of states to the upper bound of the best choice with which the maximizer can
+// leave the set. It reports whether a bound changed.
 func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	for _, s := range set {
-		bounds.inside.Add(int(s))
+		bounds.currentSet.Add(int(s))
 	}
 	exit := bounds.bestExit(set)
 	for _, s := range set {
-		bounds.inside.Remove(int(s))
+		bounds.currentSet.Remove(int(s))
 		if bounds.sys.values.Upper[s] > exit {
 			bounds.sys.values.Upper[s], changed = exit, true
 		}
@@ -164,7 +167,7 @@ func (bounds *deflation) bestExit(set []uint32) float64 {
 		}
 		first, end := bounds.sys.graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			if !bounds.game.stays(c, bounds.inside) {
+			if !bounds.game.staysIn(c, bounds.currentSet) {
 				exit = max(exit, bounds.sys.evaluateChoice(int(s), c).upper)
 			}
 		}
@@ -172,38 +175,38 @@ func (bounds *deflation) bestExit(set []uint32) float64 {
 	return min(exit, 1)
 }
 
-// part is a component as a model of its own: the choices that stay in it.
-type part struct {
-	members []uint32 // the state of each number
-	model   *sparse.Model
-	origin  []uint32 // the choice of each choice
+// componentPart is a component as a model of its own: the choices that stay in it.
+type componentPart struct {
+	members     []uint32 // the state of each number
+	model       *sparse.Model
+	graphChoice []uint32 // the choice of each choice
 }
 
-// newPart returns the part of the members; nil if no choice stays in it.
-func (bounds *deflation) newPart(members []uint32) *part {
+// newPart returns the choices of a component whose successors are all members of it. It returns nil if there are none.
+func (bounds *deflation) newPart(members []uint32) *componentPart {
 	graph := bounds.sys.graph
 	number := make(map[uint32]uint32, len(members))
 	for i, s := range members {
 		number[s] = uint32(i)
 	}
-	p := &part{members: members, model: &sparse.Model{Kind: sparse.MDP}}
+	result := &componentPart{members: members, model: &sparse.Model{Kind: sparse.MDP}}
 	for _, s := range members {
-		p.model.First = append(p.model.First, uint32(len(p.origin)))
+		result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
 		first, end := graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			p.addChoice(graph, c, number)
+			result.addChoice(graph, c, number)
 		}
 	}
-	p.model.First = append(p.model.First, uint32(len(p.origin)))
-	p.model.Start = append(p.model.Start, uint32(len(p.model.Target)))
-	if len(p.origin) == 0 {
+	result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
+	result.model.Start = append(result.model.Start, uint32(len(result.model.Target)))
+	if len(result.graphChoice) == 0 {
 		return nil
 	}
-	return p
+	return result
 }
 
 // addChoice adds a choice of the graph if all its targets are members. number has the number of each member in the part.
-func (p *part) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
+func (p *componentPart) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
 	start := len(p.model.Target)
 	for _, target := range graph.Target[graph.Start[c]:graph.Start[c+1]] {
 		k, isMember := number[target]
@@ -213,26 +216,25 @@ func (p *part) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
 		}
 		p.model.Target = append(p.model.Target, k)
 	}
-	p.model.Start, p.origin = append(p.model.Start, uint32(start)), append(p.origin, uint32(c))
+	p.model.Start, p.graphChoice = append(p.model.Start, uint32(start)), append(p.graphChoice, uint32(c))
 }
 
-// findEndComponents finds the end components of the part if the minimizer makes only choices that are
-// best for the lower bounds, once exactly and once up to a small difference: bounds of choices with the
-// same value can differ for a long time.
-func (bounds *deflation) findEndComponents(ctx context.Context, p *part) error {
+// findEndComponents finds the end components in which the minimizer uses only choices that are best for the lower bounds. It
+// does so for several tolerances, because the bounds of choices with equal values can differ for many sweeps.
+func (bounds *deflation) findEndComponents(ctx context.Context, p *componentPart) error {
 	bounds.endComponents = bounds.endComponents[:0]
 	for _, tolerance := range []float64{0, bounds.eps / 16, math.Sqrt(bounds.eps)} {
-		allowed := sparse.NewSet(len(p.origin))
+		allowed := sparse.NewSet(len(p.graphChoice))
 		for i, s := range p.members {
-			bounds.allow(allowed, p, i, int(s), tolerance)
+			bounds.allowChoices(allowed, p, i, int(s), tolerance)
 		}
-		ends, err := p.model.EndComponents(ctx, nil, allowed)
+		endComponents, err := p.model.EndComponents(ctx, nil, allowed)
 		if err != nil {
 			return err
 		}
-		for k := range ends.Num() {
+		for k := range endComponents.Num() {
 			var set []uint32
-			for _, i := range ends.Members(k) {
+			for _, i := range endComponents.Members(k) {
 				set = append(set, p.members[i])
 			}
 			bounds.endComponents = append(bounds.endComponents, set)
@@ -244,14 +246,15 @@ func (bounds *deflation) findEndComponents(ctx context.Context, p *part) error {
 	return nil
 }
 
-// allow adds the choices of a state: all of the maximizer, those within the tolerance of the minimizer.
-func (bounds *deflation) allow(allowed *sparse.Set, p *part, i, s int, tolerance float64) {
+// allowChoices adds choices of a state to the allowed ones: all choices of the maximizer, and the choices of the minimizer that are
+// optimal up to the tolerance.
+func (bounds *deflation) allowChoices(allowed *sparse.Set, p *componentPart, index, s int, tolerance float64) {
 	limit := math.Inf(1)
 	if !bounds.game.maximizer.Has(s) {
 		limit = bounds.sys.optimum(s).lower * (1 + tolerance)
 	}
-	for k := p.model.First[i]; k < p.model.First[i+1]; k++ {
-		if math.IsInf(limit, 1) || bounds.sys.evaluateChoice(s, int(p.origin[k])).lower <= limit {
+	for k := p.model.First[index]; k < p.model.First[index+1]; k++ {
+		if math.IsInf(limit, 1) || bounds.sys.evaluateChoice(s, int(p.graphChoice[k])).lower <= limit {
 			allowed.Add(int(k))
 		}
 	}

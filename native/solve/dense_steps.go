@@ -124,24 +124,24 @@ func vectorEntries(lower, upper float64) [numVectors]float64 {
 
 // product returns the product of two numbers. A positive product below doubleWordFloor becomes doubleWordFloor, and sets
 // underflowed.
-func (d *denseSteps) product(left, right doubleWord) doubleWord {
+func (steps *denseSteps) product(left, right doubleWord) doubleWord {
 	product := left.mul(right)
 	if product.hi < doubleWordFloor && left.hi > 0 && right.hi > 0 {
-		d.underflowed.Store(true)
+		steps.underflowed.Store(true)
 		return doubleWord{doubleWordFloor, 0}
 	}
 	return product
 }
 
 // applyMap returns one application of the affine map: matrix times values plus offset.
-func (d *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
-	size := len(d.states)
+func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
+	size := len(steps.states)
 	result := make([]doubleWord, size)
 	for i := range result {
 		sum := offset[i]
-		for j, entry := range d.matrix[i*size : (i+1)*size] {
+		for j, entry := range steps.matrix[i*size : (i+1)*size] {
 			if entry.hi > 0 && values[j].hi > 0 {
-				sum = sum.add(d.product(entry, values[j]))
+				sum = sum.add(steps.product(entry, values[j]))
 			}
 		}
 		result[i] = sum
@@ -151,23 +151,23 @@ func (d *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 
 // square replaces the affine map by the map that takes twice as many steps: the matrix becomes its square,
 // and each offset is mapped once.
-func (d *denseSteps) square() {
-	size := len(d.states)
-	for vector := range d.offset {
-		d.offset[vector] = d.applyMap(d.offset[vector], d.offset[vector])
+func (steps *denseSteps) square() {
+	size := len(steps.states)
+	for vector := range steps.offset {
+		steps.offset[vector] = steps.applyMap(steps.offset[vector], steps.offset[vector])
 	}
 	squared := make([]doubleWord, size*size)
 	inParallelParts(size, 8, func(from, to int) {
 		for i := from; i < to; i++ {
-			for k, entry := range d.matrix[i*size : (i+1)*size] {
-				if entry.hi > 0 && addProducts(squared[i*size:(i+1)*size], entry, d.matrix[k*size:(k+1)*size]) {
-					d.underflowed.Store(true)
+			for k, entry := range steps.matrix[i*size : (i+1)*size] {
+				if entry.hi > 0 && addProducts(squared[i*size:(i+1)*size], entry, steps.matrix[k*size:(k+1)*size]) {
+					steps.underflowed.Store(true)
 				}
 			}
 		}
 	})
-	d.matrix = squared
-	d.mapErr = 2*d.mapErr + float64(size+4)*doubleWordUnit
+	steps.matrix = squared
+	steps.mapErr = 2*steps.mapErr + float64(size+4)*doubleWordUnit
 }
 
 // addProducts adds p times factors[j] to each sums[j] in double-word arithmetic, with doubleWord.add and
@@ -195,25 +195,25 @@ func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underfl
 }
 
 // run applies n steps to the values, by binary exponentiation. It reports whether all results are finite.
-func (d *denseSteps) run(meter *meter, n int) (ok bool, err error) {
-	size := len(d.states)
+func (steps *denseSteps) run(meter *meter, n int) (ok bool, err error) {
+	size := len(steps.states)
 	for ; ; n >>= 1 {
 		if n&1 != 0 {
-			for vector := range d.value {
-				d.value[vector] = d.applyMap(d.value[vector], d.offset[vector])
+			for vector := range steps.value {
+				steps.value[vector] = steps.applyMap(steps.value[vector], steps.offset[vector])
 			}
-			d.valueErr += d.mapErr + float64(size+4)*doubleWordUnit
+			steps.valueErr += steps.mapErr + float64(size+4)*doubleWordUnit
 		}
 		if n <= 1 {
 			break
 		}
-		d.square()
+		steps.square()
 		if err := meter.addWork(size * size * size); err != nil {
 			return false, err
 		}
 	}
 	isInfinite := func(x doubleWord) bool { return !(x.hi < 0x1p1000) }
-	for _, values := range d.value {
+	for _, values := range steps.value {
 		if slices.ContainsFunc(values, isInfinite) {
 			return false, nil
 		}
@@ -224,24 +224,24 @@ func (d *denseSteps) run(meter *meter, n int) (ok bool, err error) {
 // writeBounds rounds the computed values outwards and stores them as the bounds of the maybe states. The
 // errors of all products that underflowed, each at most doubleWordFloor, sum to less than 2^-700 of the
 // greatest number.
-func (d *denseSteps) writeBounds(values *Values) {
-	rounding := d.system.rounding
-	relErr := compound(d.valueErr) + 4*unit
+func (steps *denseSteps) writeBounds(values *Values) {
+	rounding := steps.system.rounding
+	relErr := compound(steps.valueErr) + 4*unit
 	loss := 0.0
-	if d.underflowed.Load() {
-		loss = 0x1p-700 * (1 + d.maxEntry)
+	if steps.underflowed.Load() {
+		loss = 0x1p-700 * (1 + steps.maxEntry)
 	}
-	for i, s := range d.states {
-		values.Lower[s] = max(rounding.down(d.value[lowerVector][i].hi, relErr)-loss, 0)
-		values.Upper[s] = rounding.up(d.value[upperVector][i].hi, relErr)
+	for i, s := range steps.states {
+		values.Lower[s] = max(rounding.down(steps.value[lowerVector][i].hi, relErr)-loss, 0)
+		values.Upper[s] = rounding.up(steps.value[upperVector][i].hi, relErr)
 		if loss > 0 && values.Upper[s] > 0 {
 			values.Upper[s] = rounding.up(values.Upper[s]+loss, 4*unit)
 		}
-		if !d.system.isProbability {
+		if !steps.system.isProbability {
 			continue
 		}
 		values.Upper[s] = min(values.Upper[s], 1)
-		if d.value[belowOneVector][i].hi == 0 {
+		if steps.value[belowOneVector][i].hi == 0 {
 			values.Lower[s], values.Upper[s] = 1, 1
 		}
 		values.Lower[s] = min(values.Lower[s], values.Upper[s])

@@ -66,7 +66,7 @@ func compareDenseSteps(t *testing.T, model *sparse.Model, reward *sparse.Reward,
 		t.Fatal(err)
 	}
 	if y.isProbability = reward == nil; y.isProbability {
-		y.values.set(right, 1)
+		y.values.setAll(right, 1)
 	}
 	var states []uint32
 	for s := range maybe.All() {

@@ -10,11 +10,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Discounted returns bounds on the extremal expected discounted reward of a DTMC or MDP: the reward of step i, from 0 on,
-// counts factor^i times. factor is between 0 and 1. If steps is not Unbounded, only that many first steps count.
+// Discounted returns bounds on the minimal or maximal expected discounted reward of a DTMC or MDP, in which the reward of
+// step i, from 0 on, is multiplied by factor^i. factor is between 0 and 1. Unless steps is Unbounded, only the first steps
+// count.
 //
-// In the model that it solves, every step ends the path with probability 1-factor, so that step i is taken with
-// probability factor^i.
+// It solves a model in which every step ends the path with probability 1-factor, so that step i is taken with probability
+// factor^i.
 //
 // Source: Puterman (1994), sections 5.3 and 6.
 func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, factor *big.Rat, steps int, dir Direction, opts Options) (*Values, error) {
@@ -64,39 +65,39 @@ func withZero[T any](list []T) []T {
 	return append(slices.Clip(list), zero)
 }
 
-// stoppingModel returns a model whose weights are those of a DTMC or MDP times factor. Every choice has another transition,
-// to a new last state that is never left.
-func stoppingModel(m *sparse.Model, factor *big.Rat) *sparse.Model {
-	near := interval.Around(factor).Lo
-	rest := new(big.Rat).Sub(big.NewRat(1, 1), factor)
-	stop, end := uint32(len(m.Weights)), uint32(m.NumStates())
-	out := &sparse.Model{Kind: m.Kind, First: slices.Clone(m.First), Err: m.Err + 0x1p-50} // two factors and a product are rounded
-	for i, weight := range m.Weights {
-		out.Weights = append(out.Weights, weight*near)
-		if m.Rats != nil {
-			out.Rats = append(out.Rats, new(big.Rat).Mul(m.Rats[i], factor))
+// stoppingModel returns a DTMC or MDP in which all probabilities are multiplied by factor. Every choice has an
+// additional transition to a new absorbing state, the last one.
+func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
+	factorFloat := interval.Around(factor).Lo
+	stopProbability := new(big.Rat).Sub(big.NewRat(1, 1), factor)
+	stopWeight, end := uint32(len(model.Weights)), uint32(model.NumStates())
+	result := &sparse.Model{Kind: model.Kind, First: slices.Clone(model.First), Err: model.Err + 0x1p-50} // two factors and a product are rounded
+	for i, weight := range model.Weights {
+		result.Weights = append(result.Weights, weight*factorFloat)
+		if model.Rats != nil {
+			result.Rats = append(result.Rats, new(big.Rat).Mul(model.Rats[i], factor))
 		}
 	}
-	out.Weights = append(out.Weights, interval.Around(rest).Lo, 1)
-	if m.Rats != nil {
-		out.Rats = append(out.Rats, rest, big.NewRat(1, 1))
+	result.Weights = append(result.Weights, interval.Around(stopProbability).Lo, 1)
+	if model.Rats != nil {
+		result.Rats = append(result.Rats, stopProbability, big.NewRat(1, 1))
 	}
-	for _, weight := range out.Weights {
+	for _, weight := range result.Weights {
 		if !sparse.InRange(weight) {
-			out.Err = math.Inf(1)
+			result.Err = math.Inf(1)
 		}
 	}
-	for c := range m.NumChoices() {
-		out.Start = append(out.Start, uint32(len(out.Target)))
-		from, to := m.Row(c)
-		out.Target = append(append(out.Target, m.Target[from:to]...), end)
-		out.Weight = append(append(out.Weight, m.Weight[from:to]...), stop)
+	for c := range model.NumChoices() {
+		result.Start = append(result.Start, uint32(len(result.Target)))
+		firstTransition, endTransition := model.Row(c)
+		result.Target = append(append(result.Target, model.Target[firstTransition:endTransition]...), end)
+		result.Weight = append(append(result.Weight, model.Weight[firstTransition:endTransition]...), stopWeight)
 	}
-	out.Start = append(out.Start, uint32(len(out.Target)))
-	out.Target, out.Weight = append(out.Target, end), append(out.Weight, stop+1)
-	out.Start = append(out.Start, uint32(len(out.Target)))
-	if out.First != nil {
-		out.First = append(out.First, uint32(len(out.Start)-1))
+	result.Start = append(result.Start, uint32(len(result.Target)))
+	result.Target, result.Weight = append(result.Target, end), append(result.Weight, stopWeight+1)
+	result.Start = append(result.Start, uint32(len(result.Target)))
+	if result.First != nil {
+		result.First = append(result.First, uint32(len(result.Start)-1))
 	}
-	return out
+	return result
 }

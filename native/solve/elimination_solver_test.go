@@ -119,7 +119,7 @@ func directUntil(t *testing.T, graph *sparse.Graph, target *sparse.Set, dir Dire
 		t.Fatal(err)
 	}
 	y := &system{graph: graph, minimize: dir == Min, isProbability: true, maybe: analysis.maybe(), rounding: newRounding(graph.Model, nil), values: newValues(graph.Model, Options{Scheduler: true})}
-	y.values.set(analysis.one, 1)
+	y.values.setAll(analysis.one, 1)
 	tried, failed = y.solveBy(t, dir == Max, way)
 	enclosed(t, y.values, want.Exact)
 	return tried, failed

@@ -150,8 +150,8 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	return window
 }
 
-// distances returns the breadth-first distance of each state from the states of start, along neighbours;
-// math.MaxInt if it is not reached. Only states of expandable are expanded (nil stands for all).
+// distances returns the breadth-first distance of each state from the start states, along neighbours. It is math.MaxInt for
+// states that are not reached. Only states of expandable are expanded; nil stands for all states.
 func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(target int))) []int {
 	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
@@ -201,7 +201,7 @@ type exactOptimum struct {
 	choice uint32
 }
 
-// optimumRat is optimum in rational arithmetic: it returns the optimal value and choice of state s.
+// optimumRat returns the optimal value and choice of state s in rational arithmetic.
 func (sys *system) optimumRat(s int) exactOptimum {
 	best, least := exactOptimum{choice: sparse.None}, sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
@@ -220,10 +220,9 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	return best
 }
 
-// evaluateChoiceRat computes the value of choice c of state s from the values of its successors, as
-// evaluateChoice does, with fractions. Unless sys.oneStep is set, it solves the equation for s itself: it
-// leaves out transitions from s to s, and divides by the weight of the others. It returns nil if there are
-// no others.
+// evaluateChoiceRat computes the value of choice c of state s from the values of its successors in rational arithmetic.
+// Unless sys.oneStep is set, it solves the equation for s itself: it leaves out transitions from s to s, and divides by the
+// sum of the other weights. It returns nil if there are no other transitions.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	removeLoop := !sys.oneStep
 	reward := sys.reward.OfChoiceRat(s, c)

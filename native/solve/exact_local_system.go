@@ -108,15 +108,15 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 // policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It
 // starts with a proper scheduler, one that leaves the component with probability one; improvements stay
 // proper.
-func (e *exactLocalSystem) policyIteration(meter *meter) error {
-	if !e.proper() {
-		e.choice = e.properScheduler()
+func (system *exactLocalSystem) policyIteration(meter *meter) error {
+	if !system.proper() {
+		system.choice = system.properScheduler()
 	}
 	for {
-		if err := e.evaluate(meter); err != nil {
+		if err := system.evaluate(meter); err != nil {
 			return err
 		}
-		if !e.improve() {
+		if !system.improve() {
 			return nil
 		}
 	}
@@ -124,19 +124,19 @@ func (e *exactLocalSystem) policyIteration(meter *meter) error {
 
 // proper reports whether the current scheduler leaves the component with probability one from every unknown,
 // by backward search from the choices with a positive exit weight.
-func (e *exactLocalSystem) proper() bool {
-	users := e.columnUses()
-	exits := make([]bool, len(e.choice))
+func (system *exactLocalSystem) proper() bool {
+	users := system.columnUses()
+	exits := make([]bool, len(system.choice))
 	var queue []uint32
-	for k, j := range e.choice {
-		exits[k] = j == sparse.None || e.exitWeight[j] > 0
+	for k, j := range system.choice {
+		exits[k] = j == sparse.None || system.exitWeight[j] > 0
 		if exits[k] {
 			queue = append(queue, uint32(k))
 		}
 	}
 	for head := 0; head < len(queue); head++ {
 		for _, j := range users.choices(queue[head]) {
-			if k := users.owner[j]; e.choice[k] == j && !exits[k] {
+			if k := users.owner[j]; system.choice[k] == j && !exits[k] {
 				exits[k] = true
 				queue = append(queue, k)
 			}
@@ -146,33 +146,33 @@ func (e *exactLocalSystem) proper() bool {
 }
 
 // choiceValue returns the value of choice j, times its scale and both denominators.
-func (e *exactLocalSystem) choiceValue(j uint32) *big.Int {
-	row := &e.rows[j]
-	sum, product := new(big.Int).Mul(row.scaledConstant, e.denominator), new(big.Int)
+func (system *exactLocalSystem) choiceValue(j uint32) *big.Int {
+	row := &system.rows[j]
+	sum, product := new(big.Int).Mul(row.scaledConstant, system.denominator), new(big.Int)
 	for i, k := range row.column {
-		sum.Add(sum, product.Mul(row.coefficient[i], e.numerator[k]))
+		sum.Add(sum, product.Mul(row.coefficient[i], system.numerator[k]))
 	}
 	return sum
 }
 
 // improve switches every unknown to its best choice for the current values, and reports whether any choice
 // changed. It compares fractions by cross-multiplication.
-func (e *exactLocalSystem) improve() bool {
+func (system *exactLocalSystem) improve() bool {
 	changed := false
 	one := big.NewInt(1)
 	var left, right big.Int
-	for k, best := range e.numerator {
+	for k, best := range system.numerator {
 		bestScale := one
-		current := e.choice[k]
-		for j := e.choiceStart[k]; j < e.choiceStart[k+1]; j++ {
+		current := system.choice[k]
+		for j := system.choiceStart[k]; j < system.choiceStart[k+1]; j++ {
 			if j == current {
 				continue
 			}
-			value := e.choiceValue(j)
-			order := left.Mul(value, bestScale).Cmp(right.Mul(best, e.rows[j].scale))
-			if order < 0 && e.minimize || order > 0 && !e.minimize {
-				best, bestScale = value, e.rows[j].scale
-				e.choice[k], changed = j, true
+			value := system.choiceValue(j)
+			order := left.Mul(value, bestScale).Cmp(right.Mul(best, system.rows[j].scale))
+			if order < 0 && system.minimize || order > 0 && !system.minimize {
+				best, bestScale = value, system.rows[j].scale
+				system.choice[k], changed = j, true
 			}
 		}
 	}
@@ -180,24 +180,24 @@ func (e *exactLocalSystem) improve() bool {
 }
 
 // evaluate solves the equations under the current scheduler by p-adic lifting, and stores the values.
-func (e *exactLocalSystem) evaluate(meter *meter) error {
+func (system *exactLocalSystem) evaluate(meter *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // for unknowns without a choice
-	rows := make([]*exactRow, len(e.choice))
-	for k, j := range e.choice {
+	rows := make([]*exactRow, len(system.choice))
+	for k, j := range system.choice {
 		rows[k] = &zeroRow
 		if j != sparse.None {
-			rows[k] = &e.rows[j]
+			rows[k] = &system.rows[j]
 		}
 	}
 	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return err
 	}
-	e.numerator, e.denominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	system.numerator, system.denominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	return err
 }
 
 // value returns the value of unknown k.
-func (e *exactLocalSystem) value(k uint32) *big.Rat {
-	return new(big.Rat).SetFrac(e.numerator[k], new(big.Int).Mul(e.denominator, e.constantDenominator))
+func (system *exactLocalSystem) value(k uint32) *big.Rat {
+	return new(big.Rat).SetFrac(system.numerator[k], new(big.Int).Mul(system.denominator, system.constantDenominator))
 }

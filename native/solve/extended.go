@@ -41,21 +41,21 @@ func (w extended) quo(other extended) extended {
 	return newExtended(w.mantissa/other.mantissa, w.exponent-other.exponent)
 }
 
-// add returns the sum of two extended numbers, with the rounding error of one float64 addition.
-func (w extended) add(other extended) extended {
+// add returns the sum of two extended numbers. Its rounding error is that of one float64 addition.
+func (summand extended) add(other extended) extended {
 	switch {
 	case other.isZero():
-		return w
-	case w.isZero():
+		return summand
+	case summand.isZero():
 		return other
-	case w.exponent < other.exponent:
-		w, other = other, w
+	case summand.exponent < other.exponent:
+		summand, other = other, summand
 	}
-	shift := w.exponent - other.exponent
+	shift := summand.exponent - other.exponent
 	if shift > 64 { // other is less than a rounding error of w
-		return w
+		return summand
 	}
-	return newExtended(w.mantissa+math.Ldexp(other.mantissa, -shift), w.exponent)
+	return newExtended(summand.mantissa+math.Ldexp(other.mantissa, -shift), summand.exponent)
 }
 
 // float returns the nearest float64: infinite or 0 if the number is out of range.

@@ -10,35 +10,35 @@ type remainingWeights struct {
 	weights    []float64
 }
 
-// sum returns the weighted sum of 1, factor, factor^2 and so on: the weight of a value that every step
-// multiplies by factor. It also returns the relative error of the sum.
-func (r remainingWeights) sum(factor float64) (total, err float64) {
+// sum returns the weighted sum of 1, factor, factor^2 and so on, which is the weight of a value that every step multiplies
+// by factor. It also returns the relative error of the sum.
+func (remaining remainingWeights) sum(factor float64) (total, err float64) {
 	log := math.Log1p(factor - 1)
 	if factor < 0.5 { // factor-1 has lost the digits of a small factor
 		log = math.Log(factor)
 	}
-	n := float64(r.flatSteps)
+	n := float64(remaining.flatSteps)
 	power := 1.0
-	if r.flatSteps > 0 {
+	if remaining.flatSteps > 0 {
 		power = math.Exp(n * log)
-		total = r.flatWeight * n
+		total = remaining.flatWeight * n
 		if factor != 1 { // a geometric sum
-			total = r.flatWeight * math.Expm1(n*log) / (factor - 1)
+			total = remaining.flatWeight * math.Expm1(n*log) / (factor - 1)
 		}
 	}
-	for _, weight := range r.weights {
+	for _, weight := range remaining.weights {
 		total += weight * power
 		power *= factor
 	}
 	// The absolute error of the exponent is the relative error of the power, which is negligible far below zero.
-	return total, (2*float64(len(r.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
+	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
 }
 
-// extrapolate tries to compute all later steps of a weighted sum at once. values are the current values and next
-// those after one step. If one step multiplies each value by a factor between two bounds, so does every later
-// step. So the later steps together are values times a weight, which extrapolate returns. ok is false unless the
-// weight is about as precise as single steps would be, or as asked for. sum has the values of the sum so far.
-// The relative error goes to skippedErr.
+// extrapolate tries to compute all later steps of a weighted sum at once. values are the current values, and next the values
+// after one more step. If one step multiplies each value by a factor between two bounds, then so does every later step. So
+// the contribution of all later steps is values times a weight, which extrapolate returns. ok is false unless the weight is
+// about as precise as single steps, or as precise as required. sum has the sum of the earlier steps. extrapolate adds the
+// relative error to skippedErr.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
 func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {

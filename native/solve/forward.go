@@ -27,8 +27,8 @@ type Forward struct {
 	steadyState    *Values     // set by SteadyState
 }
 
-// NewForward returns the distribution of a DTMC or CTMC at time 0, uniform over the initial states. The error
-// is ErrNotExact if opts.Exact is set and the weights are not exact.
+// NewForward returns the distribution of a DTMC or CTMC at time 0, which is uniform over the initial states. The error is
+// ErrNotExact if opts.Exact is set and the weights are not exact.
 func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	n := graph.NumStates()
 	if opts.Exact && !graph.Exact() {
@@ -60,7 +60,7 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// useDTMCSteps makes the steps those of a DTMC, without uniformisation. All states are maybe states.
+// useDTMCSteps makes each step a step of the DTMC, without uniformisation. All states are maybe states.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProb = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {
@@ -75,8 +75,8 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + uniform.rounding.err)
 }
 
-// transposed returns a Markov chain with its transitions reversed, each row in the order of the sources. It
-// also returns the greatest number of transitions into one state.
+// transposed returns a Markov chain with reversed transitions. The transitions into a state are in the order of their
+// sources. maxRow is the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
@@ -86,9 +86,9 @@ func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	for _, target := range model.Target {
 		reversed.Start[target+2]++
 	}
-	for t := range n {
-		maxRow = max(maxRow, int(reversed.Start[t+2]))
-		reversed.Start[t+2] += reversed.Start[t+1]
+	for target := range n {
+		maxRow = max(maxRow, int(reversed.Start[target+2]))
+		reversed.Start[target+2] += reversed.Start[target+1]
 	}
 	for s := range n {
 		first, end := model.Row(s)
@@ -151,9 +151,9 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 		sum.reset()
 		first, end := incoming.Row(int(s))
 		for i := first; i < end; i++ {
-			if from := f.exact[incoming.Target[i]]; from.Sign() > 0 {
+			if sourceProb := f.exact[incoming.Target[i]]; sourceProb.Sign() > 0 {
 				term.reset()
-				term.addRat(from)
+				term.addRat(sourceProb)
 				sum.addProduct(incoming.Rat(i), &term)
 			}
 		}
@@ -162,8 +162,8 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	}, func() { f.exact, next = next, f.exact })
 }
 
-// Values returns bounds on the probability of each state, or its exact probability if fractions were asked
-// for. After SteadyState it returns the long-run probabilities.
+// Values returns bounds on the probability of each state or, if fractions were requested, its exact probability. After
+// SteadyState it returns the long-run probabilities.
 func (f *Forward) Values() *Values {
 	if f.steadyState != nil {
 		return f.steadyState

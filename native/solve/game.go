@@ -17,20 +17,20 @@ type Game struct {
 }
 
 // NewGame returns the game in which the owner of the given states maximizes.
-func NewGame(g *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{g, maximizer} }
+func NewGame(graph *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{graph, maximizer} }
 
-// Direction returns the direction of the game as an MDP; false if both sides have choices.
+// Direction returns the direction of the game if only one side has choices, so that it is an MDP. Otherwise ok is false.
 func (game *Game) Direction() (dir Direction, ok bool) {
-	var sides [2]bool
+	var hasChoices [2]bool
 	for s := range game.graph.NumStates() {
 		if first, end := game.graph.Choices(s); end-first > 1 {
-			sides[game.side(s)] = true
+			hasChoices[game.side(s)] = true
 		}
 	}
-	if sides[Max] && sides[Min] {
+	if hasChoices[Max] && hasChoices[Min] {
 		return Max, false
 	}
-	if sides[Min] {
+	if hasChoices[Min] {
 		return Min, true
 	}
 	return Max, true
@@ -45,8 +45,8 @@ func (game *Game) side(s int) Direction {
 }
 
 // newSystem returns the equations of the game. build is newSystem, or newStepwise for values after a number of steps.
-func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), r *sparse.Reward, opts Options) (*system, error) {
-	sys, err := build(game.graph, r, Max, opts)
+func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), reward *sparse.Reward, opts Options) (*system, error) {
+	sys, err := build(game.graph, reward, Max, opts)
 	if err == nil {
 		sys.values.Scheduler = nil
 		sys.maximizer = game.maximizer
@@ -73,11 +73,11 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	}
 	sys.isProbability = true
 	strategy := game.firstChoices()
-	zero, one, err := game.certain(ctx, left, right, strategy)
+	zero, one, err := game.certainStates(ctx, left, right, strategy)
 	if err != nil {
 		return nil, err
 	}
-	sys.values.set(one, 1)
+	sys.values.setAll(one, 1)
 	sys.maybe = zero.Union(one).Complement()
 	if sys.maybe.Empty() {
 		sys.values.Scheduler = wantedStrategies(strategy, opts)
@@ -91,7 +91,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		return nil, err
 	}
 	guess.isProbability, guess.maybe = true, sys.maybe
-	guess.values.set(one, 1)
+	guess.values.setAll(one, 1)
 	d := newDeflation(game, guess, strategy, float)
 	if err := d.solve(ctx, float); err != nil {
 		return nil, err
@@ -128,34 +128,34 @@ func (game *Game) firstChoices() []uint32 {
 	return out
 }
 
-// certain returns the states whose value is 0, and those whose value is 1. It writes choices that attain
-// these values to strategy: of the minimizer where it is 0, of the maximizer where it is 1. Where the value
-// is less than 1, it writes choices of the minimizer with which right is missed with positive probability.
+// certainStates returns the states with value 0 and the states with value 1. It writes choices to strategy: where the value is 0,
+// choices of the minimizer that attain it; where the value is 1, choices of the maximizer that attain it; elsewhere, choices
+// of the minimizer with which paths miss right with positive probability.
 //
-// Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1:
-// attractors. In a finite game the value is 1 where the maximizer can win almost surely.
-func (game *Game) certain(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
+// Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1: attractors. In a finite
+// game the value is 1 where the maximizer can win almost surely.
+func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, certainStates *sparse.Set, err error) {
 	all := sparse.FullSet(game.graph.NumStates())
-	reach := game.attract(attractor{left: left, right: right, inside: all})
-	zero = reach.Complement()
-	game.chooseFirst(zero, strategy, func(c int) bool { return game.stays(c, zero) })
-	for one = reach; ; {
+	attractorStates := game.attract(attractor{left: left, right: right, region: all})
+	zero = attractorStates.Complement()
+	game.chooseFirst(zero, strategy, func(c int) bool { return game.staysIn(c, zero) })
+	for certainStates = attractorStates; ; {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		next := game.attract(attractor{left: left, right: right, inside: one})
-		if next.Count() == one.Count() {
-			game.attract(attractor{left: left, right: right, inside: one, strategy: strategy})
-			return zero, one, nil
+		next := game.attract(attractor{left: left, right: right, region: certainStates})
+		if next.Count() == certainStates.Count() {
+			game.attract(attractor{left: left, right: right, region: certainStates, strategy: strategy})
+			return zero, certainStates, nil
 		}
-		missed, before := one.Minus(next), one
-		game.chooseFirst(missed, strategy, func(c int) bool { return !game.stays(c, before) || game.stays(c, missed) })
-		one = next
+		removed, previous := certainStates.Minus(next), certainStates
+		game.chooseFirst(removed, strategy, func(c int) bool { return !game.staysIn(c, previous) || game.staysIn(c, removed) })
+		certainStates = next
 	}
 }
 
-// chooseFirst writes the first choice that satisfies a condition to the strategy, in each state of a set that belongs to the
-// minimizer and has such a choice.
+// chooseFirst writes to the strategy, for each state of the minimizer in a set, the first choice that satisfies a condition,
+// if there is one.
 func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(c int) bool) {
 	for s := range states.Minus(game.maximizer).All() {
 		first, end := game.graph.Choices(s)
@@ -170,62 +170,61 @@ func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition f
 
 // attractor says which states attract returns.
 type attractor struct {
-	left, right, inside *sparse.Set
+	left, right, region *sparse.Set
 	// strategy gets the choices of the maximizer, unless it is nil.
 	strategy []uint32
 }
 
-// attract returns the states from which the maximizer can reach right through left with positive
-// probability, by choices that never leave the set inside. A state of the minimizer belongs to it only if
-// that holds for all its choices.
-func (game *Game) attract(a attractor) *sparse.Set {
+// attract returns the states from which the maximizer can reach right through left with positive probability, by choices
+// that never leave the set inside. In a state of the minimizer all choices must allow this.
+func (game *Game) attract(request attractor) *sparse.Set {
 	g := game.graph
-	out := a.right.Intersect(a.inside)
+	attracted := request.right.Intersect(request.region)
 	var queue []uint32
-	for s := range out.All() {
+	for s := range attracted.All() {
 		queue = append(queue, uint32(s))
 	}
-	seen := sparse.NewSet(g.NumChoices())
-	missing := make([]uint32, g.NumStates()) // choices of the minimizer that were not seen yet
-	for s := range missing {
+	seenChoices := sparse.NewSet(g.NumChoices())
+	remaining := make([]uint32, g.NumStates()) // the number of choices of each state that were not visited yet
+	for s := range remaining {
 		first, end := g.Choices(s)
-		missing[s] = uint32(end - first)
+		remaining[s] = uint32(end - first)
 	}
-	lead := func(c uint32) {
+	visitChoice := func(c uint32) {
 		s := g.Owner(c)
-		if out.Has(s) || !a.left.Has(s) || !a.inside.Has(s) || seen.Has(int(c)) || !game.stays(int(c), a.inside) {
+		if attracted.Has(s) || !request.left.Has(s) || !request.region.Has(s) || seenChoices.Has(int(c)) || !game.staysIn(int(c), request.region) {
 			return
 		}
-		seen.Add(int(c))
-		if missing[s]--; missing[s] > 0 && !game.maximizer.Has(s) {
+		seenChoices.Add(int(c))
+		if remaining[s]--; remaining[s] > 0 && !game.maximizer.Has(s) {
 			return
 		}
-		if a.strategy != nil && game.maximizer.Has(s) {
-			a.strategy[s] = c
+		if request.strategy != nil && game.maximizer.Has(s) {
+			request.strategy[s] = c
 		}
-		out.Add(s)
+		attracted.Add(s)
 		queue = append(queue, uint32(s))
 	}
 	for i := 0; i < len(queue); i++ {
 		for _, c := range g.Into(int(queue[i])) {
-			lead(c)
+			visitChoice(c)
 		}
 	}
-	return out
+	return attracted
 }
 
-// stays reports whether all transitions of a choice lead to states of a set.
-func (game *Game) stays(c int, set *sparse.Set) bool {
+// staysIn reports whether all transitions of a choice lead to states of a set.
+func (game *Game) staysIn(c int, set *sparse.Set) bool {
 	first, end := game.graph.Row(c)
-	for _, t := range game.graph.Target[first:end] {
-		if !set.Has(int(t)) {
+	for _, target := range game.graph.Target[first:end] {
+		if !set.Has(int(target)) {
 			return false
 		}
 	}
 	return true
 }
 
-// Next returns bounds on the value of X set.
+// Next returns bounds on the value of the path formula X set.
 func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
 		return Next(ctx, game.graph, set, dir, opts)
@@ -235,14 +234,14 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 		return nil, err
 	}
 	sys.isProbability = true
-	sys.values.set(set, 1)
+	sys.values.setAll(set, 1)
 	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
 	sys.values.Scheduler = sys.stepScheduler.first()
 	return sys.values, err
 }
 
-// BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps.
-// Strategies may count steps.
+// BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps. Strategies may count
+// steps.
 func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound Steps, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
 		return BoundedUntil(ctx, game.graph, left, right, bound, dir, opts)
@@ -262,17 +261,17 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 		}
 		finalChoices, sys.values.Scheduler = sys.values.Scheduler, nil
 	}
-	err = boundedUntil(sys.values, left, right, bound, func(open *sparse.Set, n int) error { return sys.steps(ctx, opts, open, n) })
+	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error { return sys.steps(ctx, opts, maybe, n) })
 	sys.values.Steps = sys.stepScheduler.steps(finalChoices)
 	return sys.values, err
 }
 
 // CumulReward returns bounds on the value of the expected reward of the first steps.
-func (game *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
+func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
-		return CumulReward(ctx, game.graph, r, steps, dir, opts)
+		return CumulReward(ctx, game.graph, reward, steps, dir, opts)
 	}
-	sys, err := game.newSystem(newStepwise, r, opts)
+	sys, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -281,17 +280,17 @@ func (game *Game) CumulReward(ctx context.Context, r *sparse.Reward, steps int, 
 	return sys.values, err
 }
 
-// InstantReward returns bounds on the value of the expected state reward after the given number of
-// steps. Rewards of choices do not count.
-func (game *Game) InstantReward(ctx context.Context, r *sparse.Reward, steps int, opts Options) (*Values, error) {
+// InstantReward returns bounds on the value of the expected state reward after the given number of steps. It ignores rewards
+// of choices.
+func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
-		return InstantReward(ctx, game.graph, r, steps, dir, opts)
+		return InstantReward(ctx, game.graph, reward, steps, dir, opts)
 	}
-	sys, err := game.newSystem(newStepwise, r, opts)
+	sys, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.setStateRewards(r)
+	sys.setStateRewards(reward)
 	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
 	sys.values.Steps = sys.stepScheduler.steps(nil)
 	return sys.values, err

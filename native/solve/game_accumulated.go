@@ -11,49 +11,49 @@ import (
 // maxAccumulated limits the states of the product with the accumulated reward when bounds are narrowed.
 const maxAccumulated = 1 << 19
 
-// ZeroUnlessReached returns bounds on the value of the expected reward until target is reached, where a
-// path that never reaches it has reward 0. Strategies may need the reward that was accumulated so far:
-// whoever has much to lose takes no risk. So the states of the game are paired with it.
+// ZeroUnlessReached returns bounds on the value of the expected reward until target is reached. A path that never reaches it
+// has reward 0. Strategies may depend on the reward that was accumulated so far, because a path that misses target loses it.
+// So the states of the game are paired with the accumulated reward.
 //
-// Write p(s) for the value of reaching target, and a for the accumulated reward. The value of a pair is
-// infinite where the total reward is infinite in the game that ends in target and where p is 0: the
-// maximizer collects as much as it wants, and then goes for target. Elsewhere let u(s) be that total
-// reward. Then the value of (s, a) is at least a*p(s) and at most a+u(s); the product ends with these
-// bounds where a reaches a limit, and the limit grows until the bounds are narrow. For fractions the
-// limit is the one beyond which both sides only make choices that are optimal for p (largeReward).
+// Write p(s) for the value of reaching target, and a for the accumulated reward. The value of a pair is infinite where p is
+// positive and the total reward is infinite in the game that ends in target and where p is 0: the maximizer collects rewards
+// as long as it wants, and then moves to target. Elsewhere let u(s) be this total reward. Then the value of (s, a) is at
+// least a*p(s) and at most a+u(s). The product ends with these bounds where a reaches a limit, and the limit grows until the
+// bounds are narrow. For fractions, the limit is the accumulated reward beyond which both sides only make choices that are
+// optimal for p (largeReward).
 //
-// Source: PRISM-games' R[F0]; Chen, Forejt, Kwiatkowska, Parker and Simaitis, Automatic verification of
-// competitive stochastic systems (FMSD 2013), section 4.
+// Source: PRISM-games' R[F0]; Chen, Forejt, Kwiatkowska, Parker and Simaitis, Automatic verification of competitive
+// stochastic systems (FMSD 2013), section 4.
 func (game *Game) ZeroUnlessReached(ctx context.Context, r *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
 	all := sparse.FullSet(game.graph.NumStates())
-	reach, err := game.Until(ctx, all, target, opts)
+	reachability, err := game.Until(ctx, all, target, opts)
 	if err != nil {
 		return nil, err
 	}
-	x := &accumulation{game: game, ctx: ctx, opts: opts, reward: r, target: target, reach: reach, ends: target.Clone()}
+	solver := &accumulation{game: game, ctx: ctx, opts: opts, reward: r, target: target, reachProbability: reachability, endStates: target.Clone()}
 	for s := range all.All() {
-		if reach.isZero(s) {
-			x.ends.Add(s)
+		if reachability.isZero(s) {
+			solver.endStates.Add(s)
 		}
 	}
-	x.total, err = game.UntilReached(ctx, r, x.ends, opts)
+	solver.totalReward, err = game.UntilReached(ctx, r, solver.endStates, opts)
 	if err != nil {
 		return nil, err
 	}
 	finite := sparse.NewSet(game.graph.NumStates())
 	for s := range all.All() {
-		if !x.total.isInfinite(s) {
+		if !solver.totalReward.isInfinite(s) {
 			finite.Add(s)
 		}
 	}
-	x.choices = game.graph.ChoicesWithin(finite)
-	out := newValues(game.graph.Model, opts)
-	out.set(finite.Complement(), math.Inf(1))
+	solver.choices = game.graph.ChoicesWithin(finite)
+	values := newValues(game.graph.Model, opts)
+	values.setAll(finite.Complement(), math.Inf(1))
 	if opts.Exact {
-		return out, x.exact(out, finite)
+		return values, solver.solveExactly(values, finite)
 	}
-	return out, x.narrow(out, finite)
+	return values, solver.narrowBounds(values, finite)
 }
 
 // isZero reports whether the value of a state is known to be 0.
@@ -74,106 +74,106 @@ func (v *Values) isInfinite(s int) bool {
 
 // accumulation solves a game for ZeroUnlessReached.
 type accumulation struct {
-	game    *Game
-	ctx     context.Context
-	opts    Options
-	reward  *sparse.Reward
-	target  *sparse.Set
-	reach   *Values     // the probabilities p of reaching target
-	ends    *sparse.Set // target, and the states where p is 0
-	total   *Values     // the total rewards u until ends are reached
-	choices *sparse.Set // the choices that lead to states with finite values only
+	game             *Game
+	ctx              context.Context
+	opts             Options
+	reward           *sparse.Reward
+	target           *sparse.Set
+	reachProbability *Values     // the probabilities p of reaching target
+	endStates        *sparse.Set // target, and the states where p is 0
+	totalReward      *Values     // the total rewards u until ends are reached
+	choices          *sparse.Set // the choices that lead to states with finite values only
 }
 
-// narrow narrows the bounds of the finite values by increasing the limit of the accumulated reward.
-func (x *accumulation) narrow(out *Values, finite *sparse.Set) error {
+// narrowBounds increases the limit of the accumulated reward until the bounds of the finite values are narrow enough.
+func (x *accumulation) narrowBounds(values *Values, finite *sparse.Set) error {
 	limit := 1.0
 	for s := range finite.All() {
-		if total := x.total.Upper[s]; !math.IsInf(total, 1) {
+		if total := x.totalReward.Upper[s]; !math.IsInf(total, 1) {
 			limit = max(limit, 2*total)
 		}
-		out.Upper[s] = math.Inf(1)
+		values.Upper[s] = math.Inf(1)
 	}
 	for ; ; limit *= 2 {
 		product, err := x.product(finite, new(big.Rat).SetFloat64(limit))
 		if err != nil {
 			return err
 		}
-		least, err := product.solve(x.least)
+		lowerSolution, err := product.solve(x.lowerPayoff)
 		if err != nil {
 			return err
 		}
-		greatest, err := product.solve(x.greatest)
+		upperSolution, err := product.solve(x.upperPayoff)
 		if err != nil {
 			return err
 		}
 		for s := range finite.All() {
 			start := product.start[s]
-			out.Lower[s], out.Upper[s] = max(out.Lower[s], least.Lower[start]), min(out.Upper[s], greatest.Upper[start])
+			values.Lower[s], values.Upper[s] = max(values.Lower[s], lowerSolution.Lower[start]), min(values.Upper[s], upperSolution.Upper[start])
 		}
-		out.Converged = !out.hasWideBounds(finite, x.opts.epsilon())
-		if out.Converged || len(product.pairs) > maxAccumulated {
+		values.Converged = !values.hasWideBounds(finite, x.opts.epsilon())
+		if values.Converged || len(product.pairs) > maxAccumulated {
 			return nil
 		}
 	}
 }
 
-// least returns a lower bound on the value of a pair: the maximizer goes for target.
-func (x *accumulation) least(p accumulated) (float64, *big.Rat) {
+// lowerPayoff returns a lower bound on the value of a pair: the maximizer goes for target.
+func (x *accumulation) lowerPayoff(p rewardPair) (float64, *big.Rat) {
 	a, _ := p.amount.Float64()
-	return a * x.reach.Lower[p.state], nil
+	return a * x.reachProbability.Lower[p.state], nil
 }
 
-// greatest returns an upper bound on the value of a pair: all rewards count.
-func (x *accumulation) greatest(p accumulated) (float64, *big.Rat) {
+// upperPayoff returns an upper bound on the value of a pair: all rewards count.
+func (x *accumulation) upperPayoff(p rewardPair) (float64, *big.Rat) {
 	a, _ := p.amount.Float64()
-	if x.ends.Has(int(p.state)) {
-		return a * x.reach.Upper[p.state], nil
+	if x.endStates.Has(int(p.state)) {
+		return a * x.reachProbability.Upper[p.state], nil
 	}
-	return a + x.total.Upper[p.state], nil
+	return a + x.totalReward.Upper[p.state], nil
 }
 
-// exact computes the finite values as fractions. Beyond the limit, the value of (s, a) is a*p(s) + q(s).
-func (x *accumulation) exact(out *Values, finite *sparse.Set) error {
-	q, limit, err := x.largeReward(finite)
+// solveExactly computes the finite values as fractions. From the limit of largeReward on, the value of (s, a) is a*p(s) + q(s).
+func (x *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
+	laterReward, limit, err := x.largeReward(finite)
 	if err != nil {
 		return err
 	}
-	p, err := x.product(finite, limit)
+	product, err := x.product(finite, limit)
 	if err != nil {
 		return err
 	}
-	v, err := p.solve(func(p accumulated) (float64, *big.Rat) {
-		payoff := new(big.Rat).Mul(p.amount, x.reach.Exact[p.state])
-		payoff.Add(payoff, q[p.state])
-		f, _ := payoff.Float64()
-		return f, payoff
+	values, err := product.solve(func(pair rewardPair) (float64, *big.Rat) {
+		payoff := new(big.Rat).Mul(pair.amount, x.reachProbability.Exact[pair.state])
+		payoff.Add(payoff, laterReward[pair.state])
+		nearest, _ := payoff.Float64()
+		return nearest, payoff
 	})
 	if err != nil {
 		return err
 	}
 	for s := range finite.All() {
-		out.assign(s, v.Exact[p.start[s]])
+		result.assign(s, values.Exact[product.start[s]])
 	}
 	return nil
 }
 
-// largeReward returns, for each state with a finite value, the value q of the reward still to come if both
-// sides only make choices that are optimal for p. Such choices keep p constant on average, so a reward
-// counts as often as p says: q is the total of the rewards times p. It also returns the accumulated reward
-// from which a*p(s) + q(s) is the value: beyond it, the loss of a*p by any other choice is not less than
-// its gain of q.
-func (x *accumulation) largeReward(finite *sparse.Set) (q []*big.Rat, limit *big.Rat, err error) {
+// largeReward returns, for each state with a finite value, the value q of the later rewards if both sides only make choices
+// that are optimal for p. Under such choices the expected value of p does not change, so a reward that is earned in a state
+// counts with the weight p of the state: q is the total of the rewards multiplied by p. largeReward also returns the limit
+// of the accumulated reward a from which a*p(s) + q(s) is the value. Beyond this limit, any other choice loses at least as
+// much of a*p as it can gain of q.
+func (x *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat, limit *big.Rat, err error) {
 	optimal := x.optimalChoices()
 	model := *x.game.graph.Model
 	model.Rewards = []sparse.Reward{x.weightedReward()}
 	restricted := model.Restrict(optimal)
-	total, err := NewGame(sparse.NewGraph(restricted), x.game.maximizer).UntilReached(x.ctx, &restricted.Rewards[0], x.ends, x.opts)
+	total, err := NewGame(sparse.NewGraph(restricted), x.game.maximizer).UntilReached(x.ctx, &restricted.Rewards[0], x.endStates, x.opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	limit = new(big.Rat)
-	for s := range finite.Minus(x.ends).All() {
+	for s := range finite.Minus(x.endStates).All() {
 		first, end := x.game.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !x.choices.Has(c) || optimal.Has(c) {
@@ -187,14 +187,14 @@ func (x *accumulation) largeReward(finite *sparse.Set) (q []*big.Rat, limit *big
 	return total.Exact, limit, nil
 }
 
-// optimalChoices returns the choices that keep p constant on average, and all choices of end states.
+// optimalChoices returns the choices whose expected value of p equals p of their state, and all choices of end states.
 func (x *accumulation) optimalChoices() *sparse.Set {
-	graph, p := x.game.graph, x.reach.Exact
+	graph, p := x.game.graph, x.reachProbability.Exact
 	optimal := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if x.ends.Has(s) || meanRat(graph, c, p).Cmp(p[s]) == 0 {
+			if x.endStates.Has(s) || meanRat(graph, c, p).Cmp(p[s]) == 0 {
 				optimal.Add(c)
 			}
 		}
@@ -205,7 +205,7 @@ func (x *accumulation) optimalChoices() *sparse.Set {
 // choiceLimit returns the accumulated reward from which a choice that loses p is not better than an optimal one. After the
 // choice the value is (a+r)*mean(p) + mean(q), instead of a*p + q.
 func (x *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
-	graph, p := x.game.graph, x.reach.Exact
+	graph, p := x.game.graph, x.reachProbability.Exact
 	mean := meanRat(graph, c, p)
 	gain := x.reward.OfChoiceRat(s, c)
 	gain.Mul(gain, mean).Add(gain, meanRat(graph, c, q)).Sub(gain, q[s])
@@ -214,33 +214,34 @@ func (x *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
 }
 
 // meanRat returns the expected value after a choice.
-func meanRat(g *sparse.Graph, c int, values []*big.Rat) *big.Rat {
+func meanRat(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	first, end := g.Row(c)
+	first, end := graph.Row(c)
 	for i := first; i < end; i++ {
-		sum.Add(sum, new(big.Rat).Mul(g.Rat(i), values[g.Target[i]]))
+		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), values[graph.Target[i]]))
 	}
 	return sum
 }
 
-// weightedReward returns the rewards of states and choices times the probability p of the state.
+// weightedReward returns the rewards of the choices, including their state rewards, multiplied by the probability p of the
+// state.
 func (x *accumulation) weightedReward() sparse.Reward {
-	g := x.game.graph
-	out := sparse.Reward{Choice: make([]float64, g.NumChoices()), ChoiceRat: make([]*big.Rat, g.NumChoices())}
-	for s := range g.NumStates() {
-		first, end := g.Choices(s)
+	graph := x.game.graph
+	weighted := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
+	for s := range graph.NumStates() {
+		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			product := x.reward.OfChoiceRat(s, c)
-			product.Mul(product, x.reach.Exact[s])
-			out.ChoiceRat[c] = product
-			out.Choice[c], _ = product.Float64()
+			product.Mul(product, x.reachProbability.Exact[s])
+			weighted.ChoiceRat[c] = product
+			weighted.Choice[c], _ = product.Float64()
 		}
 	}
-	return out
+	return weighted
 }
 
-// accumulated is a state with the reward that was accumulated before it.
-type accumulated struct {
+// rewardPair is a state with the reward that was accumulated before it.
+type rewardPair struct {
 	state  uint32
 	amount *big.Rat
 }
@@ -249,10 +250,10 @@ type accumulated struct {
 // pairs[i-1].
 type accumulatedProduct struct {
 	*accumulation
-	graph       *sparse.Graph
-	pairs       []accumulated
-	start       []uint32 // of each state with a finite value: the pair with reward 0
-	endedStates *sparse.Set
+	graph        *sparse.Graph
+	pairs        []rewardPair
+	start        []uint32 // of each state with a finite value: the pair with reward 0
+	payoffStates *sparse.Set
 }
 
 // product builds the game on the pairs that are reached with accumulated rewards below a limit. A pair ends
@@ -268,7 +269,7 @@ func (x *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulated
 	number := func(s uint32, amount *big.Rat, text string) uint32 {
 		i, ok := numbers[key{s, text}]
 		if !ok {
-			p.pairs = append(p.pairs, accumulated{s, amount})
+			p.pairs = append(p.pairs, rewardPair{s, amount})
 			i = uint32(len(p.pairs))
 			numbers[key{s, text}] = i
 		}
@@ -288,7 +289,7 @@ func (x *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulated
 		}
 		b.State()
 		s := int(p.pairs[i].state)
-		if x.ends.Has(s) || p.pairs[i].amount.Cmp(limit) >= 0 {
+		if x.endStates.Has(s) || p.pairs[i].amount.Cmp(limit) >= 0 {
 			ended = append(ended, i+1)
 			b.Loop(0)
 			continue
@@ -298,19 +299,20 @@ func (x *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulated
 			if !x.choices.Has(c) {
 				continue
 			}
-			after := x.gain(s, c)
+			after := x.choiceReward(s, c)
 			after.Add(after, p.pairs[i].amount)
 			text := after.RatString()
 			b.Copy(c, func(i int) uint32 { return number(g.Target[i], after, text) })
 		}
 	}
 	p.graph = sparse.NewGraph(b.Finish())
-	p.endedStates = sparse.SetOf(p.graph.NumStates(), ended...)
+	p.payoffStates = sparse.SetOf(p.graph.NumStates(), ended...)
 	return p, nil
 }
 
-// gain returns the reward of a choice and its state: the fraction, or the float64 that stands for it.
-func (x *accumulation) gain(s, c int) *big.Rat {
+// choiceReward returns the reward of a choice plus the reward of its state. Unless the computation is exact, it adds the float64
+// values of both.
+func (x *accumulation) choiceReward(s, c int) *big.Rat {
 	if x.opts.Exact {
 		return x.reward.OfChoiceRat(s, c)
 	}
@@ -324,27 +326,27 @@ func (x *accumulation) gain(s, c int) *big.Rat {
 	return sum
 }
 
-// solve returns the values of the product for the payoffs of the pairs that end.
-func (p *accumulatedProduct) solve(payoff func(accumulated) (float64, *big.Rat)) (*Values, error) {
-	n := p.graph.NumStates()
+// solve returns the values of the product in which a path ends in certain pairs with the given payoff.
+func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
+	n := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.
-	r := &sparse.Reward{State: make([]float64, n), Err: p.reward.Err + 8*unit, Unfit: p.reward.Unfit}
-	if p.opts.Exact {
+	r := &sparse.Reward{State: make([]float64, n), Err: product.reward.Err + 8*unit, Unfit: product.reward.Unfit}
+	if product.opts.Exact {
 		r.StateRat = make([]*big.Rat, n)
 	}
 	maximizer := sparse.NewSet(n)
-	for i, pair := range p.pairs {
-		if p.game.maximizer.Has(int(pair.state)) {
+	for i, pair := range product.pairs {
+		if product.game.maximizer.Has(int(pair.state)) {
 			maximizer.Add(i + 1)
 		}
-		if !p.endedStates.Has(i + 1) {
+		if !product.payoffStates.Has(i + 1) {
 			continue
 		}
-		x, exact := payoff(pair)
-		r.State[i+1] = x
-		if p.opts.Exact {
+		nearest, exact := payoff(pair)
+		r.State[i+1] = nearest
+		if product.opts.Exact {
 			r.StateRat[i+1] = exact
 		}
 	}
-	return NewGame(p.graph, maximizer).TotalReward(p.ctx, r, p.opts)
+	return NewGame(product.graph, maximizer).TotalReward(product.ctx, r, product.opts)
 }

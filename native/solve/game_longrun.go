@@ -23,20 +23,20 @@ const maxLongRunSteps = 1 << 20
 //
 // Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969);
 // the MDPs are solved as by LongRun.
-func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (*Values, error) {
+func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
-		return LongRun(ctx, game.graph, r, dir, opts)
+		return LongRun(ctx, game.graph, reward, dir, opts)
 	}
 	opts.Within, opts.Classic = nil, false
 	n := game.graph.NumStates()
 	all := sparse.FullSet(n)
-	improvement, err := game.rewards(ctx, r, all, opts)
+	improvement, err := game.newRewardImprovement(ctx, reward, all, opts)
 	if err != nil {
 		return nil, err
 	}
 	improvement.sys.maybe = all
-	improvement.solve = func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return LongRun(ctx, g, r, dir, opts)
+	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+		return LongRun(ctx, g, reward, dir, opts)
 	}
 	out := improvement.sys.values
 	for s := range n {
@@ -49,10 +49,10 @@ func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (
 			if taken%64 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			total = game.lazyStep(r, total, nil)
+			total = game.lazyStep(reward, total, nil)
 		}
 		next := make([]uint32, n)
-		game.lazyStep(r, total, next)
+		game.lazyStep(reward, total, next)
 		if slices.Equal(next, strategy) {
 			continue
 		}
@@ -85,27 +85,27 @@ func (game *Game) LongRun(ctx context.Context, r *sparse.Reward, opts Options) (
 	return out, nil
 }
 
-// lazyStep returns the total reward of one more step, in which a state is left with probability 1/2 only.
-// It writes the best choices to strategy, unless that is nil.
-func (game *Game) lazyStep(r *sparse.Reward, total []float64, strategy []uint32) []float64 {
-	g, out := game.graph, make([]float64, len(total))
+// lazyStep returns the optimal total reward of one more step. With probability 1/2 the step stays in its state, which makes
+// periodic games converge. It writes the best choices to strategy, unless strategy is nil.
+func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []uint32) []float64 {
+	graph, next := game.graph, make([]float64, len(total))
 	for s := range total {
-		first, end := g.Choices(s)
+		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			sum := 0.0
-			lo, hi := g.Row(c)
-			for i := lo; i < hi; i++ {
-				sum += g.Prob(i) * total[g.Target[i]]
+			firstTransition, endTransition := graph.Row(c)
+			for i := firstTransition; i < endTransition; i++ {
+				sum += graph.Prob(i) * total[graph.Target[i]]
 			}
-			sum = r.OfChoice(s, c) + (sum+total[s])/2
-			if c > first && (sum == out[s] || (sum > out[s]) != game.maximizer.Has(s)) {
+			sum = reward.OfChoice(s, c) + (sum+total[s])/2
+			if c > first && (sum == next[s] || (sum > next[s]) != game.maximizer.Has(s)) {
 				continue
 			}
-			out[s] = sum
+			next[s] = sum
 			if strategy != nil {
 				strategy[s] = uint32(c)
 			}
 		}
 	}
-	return out
+	return next
 }

@@ -10,26 +10,27 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Parity returns bounds on the value of a parity objective: the probability that the least priority that
-// occurs infinitely often is even. priority has that of each state.
+// Parity returns bounds on the value of a parity objective: the probability that the least priority that occurs infinitely
+// often is even. priority has the priority of each state.
 //
-// Strategy improvement of both sides gives the bounds: a strategy of one side leaves an MDP of the other,
-// which is solved soundly. Fractions come from the maximizer alone. If they are asked for, the strategies are those of the bounds.
+// Strategy improvement of each side gives one of the bounds: if one side has a fixed strategy, the game is an MDP of the
+// other side, whose bounds are sound. Fractions come from strategy improvement of the maximizer alone.
+// If strategies are asked for, they are the last ones of both sides.
 //
-// Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR
-// 2006); the case of parity games.
+// Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR 2006); the case of
+// parity games.
 func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Values, error) {
 	wanted := opts.Scheduler
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
-	priority = compressed(priority)
-	side := &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
-	lower, err := side.run()
+	priority = compressPriorities(priority)
+	improvement := &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
+	lower, err := improvement.run()
 	if err != nil || opts.Exact && !wanted {
 		return lower, err
 	}
 	next := make([]int, len(priority))
-	for s, p := range priority {
-		next[s] = p + 1
+	for s, statePriority := range priority {
+		next[s] = statePriority + 1
 	}
 	other := NewGame(game.graph, game.maximizer.Complement())
 	opponent := &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
@@ -38,13 +39,13 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 		return nil, err
 	}
 	if wanted {
-		lower.Scheduler = game.combined(side.evaluated, opponent.evaluated)
+		lower.Scheduler = game.combined(improvement.evaluated, opponent.evaluated)
 	}
 	if opts.Exact {
 		return lower, nil
 	}
-	for s, x := range upper.Lower {
-		lower.Upper[s] = oneMinus(x, math.Inf(1))
+	for s, value := range upper.Lower {
+		lower.Upper[s] = oneMinus(value, math.Inf(1))
 	}
 	lower.Sweeps += upper.Sweeps
 	lower.Converged = !lower.hasWideBounds(sparse.FullSet(game.graph.NumStates()), opts.epsilon())
@@ -60,22 +61,22 @@ func (game *Game) combined(maximizer, minimizer []uint32) []uint32 {
 	return out
 }
 
-// compressed returns the priorities with the same order and parities, without those that do not occur.
-func compressed(priority []int) []int {
-	used := slices.Compact(slices.Sorted(slices.Values(priority)))
-	small := map[int]int{}
+// compressPriorities replaces priorities by small numbers with the same order and the same parities.
+func compressPriorities(priority []int) []int {
+	distinct := slices.Compact(slices.Sorted(slices.Values(priority)))
+	compressedValue := map[int]int{}
 	next := 0
-	for _, p := range used {
-		if next%2 != p%2 {
+	for _, value := range distinct {
+		if next%2 != value%2 {
 			next++
 		}
-		small[p] = next
+		compressedValue[value] = next
 	}
-	out := make([]int, len(priority))
-	for s, p := range priority {
-		out[s] = small[p]
+	result := make([]int, len(priority))
+	for s, value := range priority {
+		result[s] = compressedValue[value]
 	}
-	return out
+	return result
 }
 
 // oneMinus returns 1-x for a probability, rounded towards an infinity.
@@ -86,18 +87,18 @@ func oneMinus(x, towards float64) float64 {
 	return min(1, max(0, math.Nextafter(1-x, towards)))
 }
 
-// parityImprovement improves a memoryless strategy of the maximizer. Its values are those of the MDP that
+// parityImprovement improves a memoryless strategy of the maximizer. Its values are the values of the MDP that
 // it leaves to the minimizer. A choice with a greater value is taken at once. If there is none, the states
 // are divided into classes of equal values below 1. Where the maximizer can win almost surely within its
 // class, unless the minimizer makes a choice that raises the value, it plays to win. If there is no such
-// state either, the values are those of the game.
+// state either, they are the values of the game.
 type parityImprovement struct {
 	game     *Game
 	ctx      context.Context
 	opts     Options
 	priority []int
 	strategy []uint32
-	// values are those of the last strategy that was evaluated.
+	// values are the values of the last strategy that was evaluated.
 	values    *Values
 	evaluated []uint32
 }
@@ -105,42 +106,42 @@ type parityImprovement struct {
 // maxParityStrategies limits the strategies for bounds.
 const maxParityStrategies = 200
 
-// run returns the values of the best strategy that it finds: fractions are those of the game, lower bounds
-// are the best ones of all strategies.
-func (x *parityImprovement) run() (*Values, error) {
-	best := newValues(x.game.graph.Model, x.opts)
-	for i := 0; x.opts.Exact || i < maxParityStrategies; i++ {
-		if err := x.ctx.Err(); err != nil {
+// run improves the strategy as long as possible. Fractions are the values of the game. Lower bounds are the best bounds of
+// all strategies that it evaluated.
+func (improvement *parityImprovement) run() (*Values, error) {
+	best := newValues(improvement.game.graph.Model, improvement.opts)
+	for i := 0; improvement.opts.Exact || i < maxParityStrategies; i++ {
+		if err := improvement.ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := x.evaluate(); err != nil {
+		if err := improvement.evaluate(); err != nil {
 			return nil, err
 		}
-		best.Sweeps += x.values.Sweeps
+		best.Sweeps += improvement.values.Sweeps
 		for s := range best.Lower {
-			best.Lower[s] = max(best.Lower[s], x.values.Lower[s])
+			best.Lower[s] = max(best.Lower[s], improvement.values.Lower[s])
 		}
-		best.Exact = x.values.Exact
-		if !x.improve() {
+		best.Exact = improvement.values.Exact
+		if !improvement.improve() {
 			break
 		}
 	}
 	return best, nil
 }
 
-// evaluate computes the values of the strategy: one minus the probability that the minimizer reaches an
-// end component with an odd priority in which it can stay.
-func (x *parityImprovement) evaluate() error {
-	mdp := sparse.NewGraph(x.game.graph.Model.Restrict(x.strategyChoices()))
-	odd, err := oddEnds(x.ctx, mdp.Model, x.priority)
+// evaluate computes the values of the strategy. A value is one minus the maximal probability that the minimizer reaches an
+// end component in which it can stay and whose least priority is odd.
+func (improvement *parityImprovement) evaluate() error {
+	mdp := sparse.NewGraph(improvement.game.graph.Model.Restrict(improvement.strategyChoices()))
+	oddStates, err := oddEndComponentStates(improvement.ctx, mdp.Model, improvement.priority)
 	if err != nil {
 		return err
 	}
-	opts := x.opts
+	opts := improvement.opts
 	if !opts.Exact {
 		opts.Epsilon = max(opts.epsilon()/1000, 1e-14) // the value is one minus the probability
 	}
-	values, err := Until(x.ctx, mdp, sparse.FullSet(mdp.NumStates()), odd, Max, opts)
+	values, err := Until(improvement.ctx, mdp, sparse.FullSet(mdp.NumStates()), oddStates, Max, opts)
 	if err != nil {
 		return err
 	}
@@ -151,17 +152,17 @@ func (x *parityImprovement) evaluate() error {
 		}
 		values.Lower[s], values.Upper[s] = oneMinus(values.Upper[s], math.Inf(-1)), oneMinus(values.Lower[s], math.Inf(1))
 	}
-	x.values, x.evaluated = values, slices.Clone(x.strategy)
+	improvement.values, improvement.evaluated = values, slices.Clone(improvement.strategy)
 	return nil
 }
 
 // strategyChoices returns the choices of the strategy, and all choices of the minimizer.
-func (x *parityImprovement) strategyChoices() *sparse.Set {
-	graph := x.game.graph
+func (improvement *parityImprovement) strategyChoices() *sparse.Set {
+	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
-		if x.game.maximizer.Has(s) {
-			choices.Add(int(x.strategy[s]))
+		if improvement.game.maximizer.Has(s) {
+			choices.Add(int(improvement.strategy[s]))
 			continue
 		}
 		first, end := graph.Choices(s)
@@ -172,10 +173,10 @@ func (x *parityImprovement) strategyChoices() *sparse.Set {
 	return choices
 }
 
-// oddEnds returns the states of the end components whose least priority is odd. Below an end component whose least priority is
-// even it looks for smaller ones, without the states of that priority.
-func oddEnds(ctx context.Context, model *sparse.Model, priority []int) (*sparse.Set, error) {
-	odd := sparse.NewSet(model.NumStates())
+// oddEndComponentStates returns the states of the end components whose least priority is odd. In an end component whose least priority is
+// even, it looks for smaller end components without the states of that priority.
+func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []int) (*sparse.Set, error) {
+	result := sparse.NewSet(model.NumStates())
 	for states := sparse.FullSet(model.NumStates()); !states.Empty(); {
 		components, err := model.EndComponents(ctx, states, nil)
 		if err != nil {
@@ -188,14 +189,14 @@ func oddEnds(ctx context.Context, model *sparse.Model, priority []int) (*sparse.
 			for _, s := range members {
 				switch {
 				case least%2 == 1:
-					odd.Add(int(s))
+					result.Add(int(s))
 				case priority[s] > least:
 					states.Add(int(s))
 				}
 			}
 		}
 	}
-	return odd, nil
+	return result, nil
 }
 
 // leastPriority returns the least priority of some states.
@@ -207,28 +208,30 @@ func leastPriority(states []uint32, priority []int) int {
 	return least
 }
 
-// improve changes the strategy to a better one. It reports whether it found one.
-func (x *parityImprovement) improve() (changed bool) {
-	g := x.game.graph
-	comparison := make([]int, g.NumChoices()) // of each choice with the value of its state
-	for s := range g.NumStates() {
-		first, end := g.Choices(s)
+// improve changes the strategy to a better one. It reports whether it found one. First it switches to choices whose mean
+// value exceeds the value of their state. If there are none, it looks for winning strategies within classes of states with
+// equal values.
+func (improvement *parityImprovement) improve() (changed bool) {
+	graph := improvement.game.graph
+	comparison := make([]int, graph.NumChoices()) // compares the mean of each choice with the value of its state
+	for s := range graph.NumStates() {
+		first, end := graph.Choices(s)
 		best := first
 		for c := first; c < end; c++ {
-			comparison[c] = x.compare(c, s)
-			if comparison[c] > 0 && (comparison[best] <= 0 || x.mean(c) > x.mean(best)) {
+			comparison[c] = improvement.compare(c, s)
+			if comparison[c] > 0 && (comparison[best] <= 0 || improvement.meanOfChoice(c) > improvement.meanOfChoice(best)) {
 				best = c
 			}
 		}
-		if x.game.maximizer.Has(s) && comparison[best] > 0 {
-			x.strategy[s], changed = uint32(best), true
+		if improvement.game.maximizer.Has(s) && comparison[best] > 0 {
+			improvement.strategy[s], changed = uint32(best), true
 		}
 	}
 	if changed {
 		return true
 	}
-	for _, class := range x.classes() {
-		changed = x.win(class, comparison) || changed
+	for _, class := range improvement.classes() {
+		changed = improvement.winClass(class, comparison) || changed
 	}
 	return changed
 }
@@ -237,42 +240,42 @@ func (x *parityImprovement) improve() (changed bool) {
 // tried, but no bound.
 const tolerance = 1e-10
 
-// compare compares the value of a choice with that of its state.
-func (x *parityImprovement) compare(c, s int) int {
-	if x.values.Exact != nil {
-		return meanRat(x.game.graph, c, x.values.Exact).Cmp(x.values.Exact[s])
+// compare compares the mean value of a choice with the value of its state. The result is -1, 0 or 1.
+func (improvement *parityImprovement) compare(c, s int) int {
+	if improvement.values.Exact != nil {
+		return meanRat(improvement.game.graph, c, improvement.values.Exact).Cmp(improvement.values.Exact[s])
 	}
-	switch d := x.mean(c) - x.values.Lower[s]; {
-	case d > tolerance:
+	switch difference := improvement.meanOfChoice(c) - improvement.values.Lower[s]; {
+	case difference > tolerance:
 		return 1
-	case d < -tolerance:
+	case difference < -tolerance:
 		return -1
 	}
 	return 0
 }
 
-// mean returns the value after a choice, approximately.
-func (x *parityImprovement) mean(c int) float64 {
-	first, end := x.game.graph.Row(c)
+// meanOfChoice returns the value after a choice, approximately.
+func (improvement *parityImprovement) meanOfChoice(c int) float64 {
+	first, end := improvement.game.graph.Row(c)
 	sum := 0.0
 	for i := first; i < end; i++ {
-		sum += x.game.graph.Prob(i) * x.values.Lower[x.game.graph.Target[i]]
+		sum += improvement.game.graph.Prob(i) * improvement.values.Lower[improvement.game.graph.Target[i]]
 	}
 	return sum
 }
 
-// classes returns the states with equal values below 1, class by class.
-func (x *parityImprovement) classes() [][]uint32 {
+// classes returns the states with values below 1, grouped into classes of equal values.
+func (improvement *parityImprovement) classes() [][]uint32 {
 	var order []uint32
-	for s, lower := range x.values.Lower {
-		if lower < 1 || x.values.Exact != nil && !x.values.Exact[s].IsInt() {
+	for s, lower := range improvement.values.Lower {
+		if lower < 1 || improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt() {
 			order = append(order, uint32(s))
 		}
 	}
-	slices.SortStableFunc(order, x.compareValues)
+	slices.SortStableFunc(order, improvement.compareValues)
 	var classes [][]uint32
 	for i, s := range order {
-		if i > 0 && x.equalValues(order[i-1], s) {
+		if i > 0 && improvement.equalValues(order[i-1], s) {
 			last := len(classes) - 1
 			classes[last] = append(classes[last], s)
 			continue
@@ -283,53 +286,53 @@ func (x *parityImprovement) classes() [][]uint32 {
 }
 
 // compareValues compares the values of two states.
-func (x *parityImprovement) compareValues(a, b uint32) int {
-	if x.values.Exact != nil {
-		return x.values.Exact[a].Cmp(x.values.Exact[b])
+func (improvement *parityImprovement) compareValues(a, b uint32) int {
+	if improvement.values.Exact != nil {
+		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b])
 	}
-	return cmp.Compare(x.values.Lower[a], x.values.Lower[b])
+	return cmp.Compare(improvement.values.Lower[a], improvement.values.Lower[b])
 }
 
 // equalValues reports whether the values of two states are equal; without exact values, up to a tolerance. The value of b must
 // not be less than that of a.
-func (x *parityImprovement) equalValues(a, b uint32) bool {
-	if x.values.Exact != nil {
-		return x.values.Exact[a].Cmp(x.values.Exact[b]) == 0
+func (improvement *parityImprovement) equalValues(a, b uint32) bool {
+	if improvement.values.Exact != nil {
+		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b]) == 0
 	}
-	return x.values.Lower[b]-x.values.Lower[a] <= tolerance
+	return improvement.values.Lower[b]-improvement.values.Lower[a] <= tolerance
 }
 
-// win changes the strategy in the states of a class from which the maximizer can win almost surely, unless
-// the minimizer raises the value. It reports whether there are any. A choice that keeps the value but
-// leaves the class counts as won by the minimizer.
-func (x *parityImprovement) win(class []uint32, comparison []int) bool {
-	g := x.game.graph
-	inside := sparse.NewSet(g.NumStates())
+// winClass finds the states of a value class from which the maximizer can win almost surely unless the minimizer raises the
+// value, and changes the strategy there. It reports whether there are such states. A choice that keeps the value but leaves
+// the class counts as a win of the minimizer.
+func (improvement *parityImprovement) winClass(class []uint32, comparison []int) bool {
+	graph := improvement.game.graph
+	inside := sparse.NewSet(graph.NumStates())
 	for _, s := range class {
 		inside.Add(int(s))
 	}
-	q := &almostSure{game: x.game, inside: inside, choices: sparse.NewSet(g.NumChoices()), priority: make([]int, g.NumChoices()), strategy: slices.Clone(x.strategy)}
+	solver := &almostSure{game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()), priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy)}
 	for _, s := range class {
-		first, end := g.Choices(int(s))
-		leaves := false
+		first, end := graph.Choices(int(s))
+		canLeave := false
 		for c := first; c < end; c++ {
 			if comparison[c] != 0 {
 				continue
 			}
-			if x.game.stays(c, inside) {
-				q.choices.Add(c)
-				q.priority[c] = x.priority[s]
+			if improvement.game.staysIn(c, inside) {
+				solver.choices.Add(c)
+				solver.priority[c] = improvement.priority[s]
 			} else {
-				leaves = true
+				canLeave = true
 			}
 		}
-		if leaves && !x.game.maximizer.Has(int(s)) {
+		if canLeave && !improvement.game.maximizer.Has(int(s)) {
 			inside.Remove(int(s))
 		}
 	}
-	won := q.solve()
+	won := solver.solve()
 	for s := range won.All() {
-		x.strategy[s] = q.strategy[s]
+		improvement.strategy[s] = solver.strategy[s]
 	}
 	return !won.Empty()
 }
@@ -346,7 +349,7 @@ func (x *parityImprovement) win(class []uint32, comparison []int) bool {
 // replaces random states.
 type almostSure struct {
 	game      *Game
-	inside    *sparse.Set   // the states
+	region    *sparse.Set   // the states
 	choices   *sparse.Set   // the choices, which stay in the states
 	priority  []int         // of each choice
 	strategy  []uint32      // gets the choices of the maximizer in states that it wins
@@ -354,27 +357,28 @@ type almostSure struct {
 }
 
 // solve returns the states in which the maximizer wins.
-func (q *almostSure) solve() *sparse.Set {
+func (winning *almostSure) solve() *sparse.Set {
 	greatest := 0
-	for c := range q.choices.All() {
-		greatest = max(greatest, q.priority[c])
+	for c := range winning.choices.All() {
+		greatest = max(greatest, winning.priority[c])
 	}
-	q.variables = make([]*sparse.Set, greatest+1)
-	return q.fixedPoint(0)
+	winning.variables = make([]*sparse.Set, greatest+1)
+	return winning.fixedPoint(0)
 }
 
-// fixedPoint returns the fixed point of the variable of a priority, for given variables of lower ones.
-func (q *almostSure) fixedPoint(priority int) *sparse.Set {
-	if priority == len(q.variables) {
-		return q.step()
+// fixedPoint returns the fixed point of the variable of a priority, for the current values of the variables of smaller
+// priorities. It is a least fixed point for an odd priority, and otherwise a greatest one.
+func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
+	if priority == len(winning.variables) {
+		return winning.step()
 	}
-	current := q.inside
+	current := winning.region
 	if priority%2 == 1 {
-		current = sparse.NewSet(q.inside.Len())
+		current = sparse.NewSet(winning.region.Len())
 	}
 	for {
-		q.variables[priority] = current
-		next := q.fixedPoint(priority + 1)
+		winning.variables[priority] = current
+		next := winning.fixedPoint(priority + 1)
 		if next.Equal(current) {
 			return current
 		}
@@ -382,67 +386,67 @@ func (q *almostSure) fixedPoint(priority int) *sparse.Set {
 	}
 }
 
-// step returns the states in which the maximizer has a choice that is won, or in which all choices of the
-// minimizer are. It writes the choices of the maximizer to the strategy, except in states that are already
-// in a least fixed point.
-func (q *almostSure) step() *sparse.Set {
-	out := sparse.NewSet(q.inside.Len())
-	for s := range q.inside.All() {
-		if q.won(s) {
-			out.Add(s)
+// step returns the states from which the maximizer wins in one step of the fixed-point iteration, and writes its choices to
+// the strategy.
+func (winning *almostSure) step() *sparse.Set {
+	won := sparse.NewSet(winning.region.Len())
+	for s := range winning.region.All() {
+		if winning.isWon(s) {
+			won.Add(s)
 		}
 	}
-	return out
+	return won
 }
 
-// won reports whether the maximizer wins from a state in one step of the fixed-point iteration: by some choice, or in a state of the
-// minimizer by all choices. It writes the choice to the strategy, unless the state was won for an odd priority before.
-func (q *almostSure) won(s int) bool {
-	first, end := q.game.graph.Choices(s)
-	if !q.game.maximizer.Has(s) {
+// isWon reports whether the maximizer wins from a state in one step of the fixed-point iteration: by some choice or, in a
+// state of the minimizer, by all choices. It writes the choice to the strategy, unless the state was already won in an
+// iteration for an odd priority.
+func (winning *almostSure) isWon(s int) bool {
+	first, end := winning.game.graph.Choices(s)
+	if !winning.game.maximizer.Has(s) {
 		for c := first; c < end; c++ {
-			if q.choices.Has(c) && !q.wonChoice(c) {
+			if winning.choices.Has(c) && !winning.isWonChoice(c) {
 				return false
 			}
 		}
 		return true
 	}
 	for c := first; c < end; c++ {
-		if !q.choices.Has(c) || !q.wonChoice(c) {
+		if !winning.choices.Has(c) || !winning.isWonChoice(c) {
 			continue
 		}
-		if !q.wonForOdd(s) {
-			q.strategy[s] = uint32(c)
+		if !winning.isWonForOddPriority(s) {
+			winning.strategy[s] = uint32(c)
 		}
 		return true
 	}
 	return false
 }
 
-// wonForOdd reports whether a state is in the variable of an odd priority.
-func (q *almostSure) wonForOdd(s int) bool {
-	for priority := 1; priority < len(q.variables); priority += 2 {
-		if q.variables[priority].Has(s) {
+// isWonForOddPriority reports whether a state is in the variable of an odd priority.
+func (winning *almostSure) isWonForOddPriority(s int) bool {
+	for priority := 1; priority < len(winning.variables); priority += 2 {
+		if winning.variables[priority].Has(s) {
 			return true
 		}
 	}
 	return false
 }
 
-// wonChoice reports whether a choice is won.
-func (q *almostSure) wonChoice(c int) bool {
-	priority := q.priority[c]
+// isWonChoice reports whether the maximizer wins after a choice, for the current values of the variables.
+func (winning *almostSure) isWonChoice(c int) bool {
+	priority := winning.priority[c]
 	for even := 0; even <= priority+1; even += 2 {
-		all := even <= priority && q.game.stays(c, q.variables[even])
-		if !all && (even == 0 || !q.meets(c, q.variables[even-1])) {
+		allStay := even <= priority && winning.game.staysIn(c, winning.variables[even])
+		if !allStay && (even == 0 || !winning.canEnter(c, winning.variables[even-1])) {
 			return false
 		}
 	}
 	return true
 }
 
-// meets reports whether some transition of a choice leads to a state of a set.
-func (q *almostSure) meets(c int, set *sparse.Set) bool {
-	first, end := q.game.graph.Row(c)
-	return slices.ContainsFunc(q.game.graph.Target[first:end], func(t uint32) bool { return set.Has(int(t)) })
+// canEnter reports whether some transition of a choice leads to a state of a set.
+func (winning *almostSure) canEnter(c int, set *sparse.Set) bool {
+	first, end := winning.game.graph.Row(c)
+	return slices.ContainsFunc(winning.game.graph.Target[first:end], func(t uint32) bool { return set.Has(int(t)) })
 }

@@ -76,21 +76,21 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *
 
 // run computes increments until a geometric series bounds the remaining ones, or until all are added. It
 // writes bounds on the values after all steps to the system.
-func (t *geometricSteps) run(meter *meter) error {
-	for t.current.count < t.numIncrements {
-		if err := t.current.advance(meter); err != nil {
+func (steps *geometricSteps) run(meter *meter) error {
+	for steps.current.count < steps.numIncrements {
+		if err := steps.current.advance(meter); err != nil {
 			return err
 		}
-		if t.reference != nil {
-			if done, err := t.tryFinish(meter); done || err != nil {
+		if steps.reference != nil {
+			if done, err := steps.tryFinish(meter); done || err != nil {
 				return err
 			}
 		}
-		if n := t.current.count; n >= fewestSteps && n&(n-1) == 0 {
-			t.reference = t.current.clone()
+		if n := steps.current.count; n >= fewestSteps && n&(n-1) == 0 {
+			steps.reference = steps.current.clone()
 		}
 	}
-	t.writeBounds(t.current, nil, geometricSum{})
+	steps.writeBounds(steps.current, nil, geometricSum{})
 	return nil
 }
 
@@ -125,23 +125,23 @@ func (d *increments) clone() *increments {
 
 // tryFinish compares the current increments with the reference, which lies one period of steps before. If the
 // geometric series gives bounds as narrow as asked for, it writes them and returns true.
-func (t *geometricSteps) tryFinish(meter *meter) (bool, error) {
-	period := t.current.count - t.reference.count
-	remaining := t.numIncrements - t.reference.count
+func (steps *geometricSteps) tryFinish(meter *meter) (bool, error) {
+	period := steps.current.count - steps.reference.count
+	remaining := steps.numIncrements - steps.reference.count
 	if remaining < period {
 		return false, nil
 	}
 	periods, remainder := remaining/period, remaining%period
-	low, high, ok := t.quotientBounds(float64(periods), period == t.reference.count)
+	low, high, ok := steps.quotientBounds(float64(periods), period == steps.reference.count)
 	if !ok {
 		return false, nil
 	}
 	series := newGeometricSum(low, high, periods)
-	if !t.estimateIsNarrow(series) {
+	if !steps.estimateIsNarrow(series) {
 		return false, nil
 	}
 	// The remainder of the steps comes first: A^(jp) commutes with these steps.
-	before := t.reference.clone()
+	before := steps.reference.clone()
 	for range remainder {
 		if err := before.advance(meter); err != nil {
 			return false, err
@@ -155,21 +155,21 @@ func (t *geometricSteps) tryFinish(meter *meter) (bool, error) {
 			return false, err
 		}
 	}
-	if !t.boundsAreNarrow(before, firstPeriod, series) {
+	if !steps.boundsAreNarrow(before, firstPeriod, series) {
 		return false, nil
 	}
-	t.writeBounds(before, firstPeriod, series)
+	steps.writeBounds(before, firstPeriod, series)
 	return true, nil
 }
 
 // quotientBounds returns bounds on the quotients of the current increments and the reference. ok is false if
 // there are none, or if they are too far apart for narrow bounds after the given number of periods. With
 // acceptAny the distance does not matter.
-func (t *geometricSteps) quotientBounds(periods float64, acceptAny bool) (low, high float64, ok bool) {
+func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (low, high float64, ok bool) {
 	const allowedSpread = 8 // in units of epsilon; greater distances cannot give narrow bounds
 	low = math.Inf(1)
-	reference, current := t.reference.equations.values, t.current.equations.values
-	for _, s := range t.current.states {
+	reference, current := steps.reference.equations.values, steps.current.equations.values
+	for _, s := range steps.current.states {
 		if reference.Lower[s] > 0 {
 			low = min(low, current.Lower[s]/reference.Lower[s])
 		}
@@ -183,7 +183,7 @@ func (t *geometricSteps) quotientBounds(periods float64, acceptAny bool) (low, h
 		if high < 1 {
 			counted = min(counted, 1/(1-high))
 		}
-		if !acceptAny && (high-low)*counted > allowedSpread*t.epsilon {
+		if !acceptAny && (high-low)*counted > allowedSpread*steps.epsilon {
 			return 0, 0, false
 		}
 	}
@@ -222,25 +222,25 @@ func sumOfPowers(ratio float64, terms int) float64 {
 
 // estimateIsNarrow estimates cheaply whether the bounds will be narrow. It uses the sum of the increments
 // since the reference in place of the increments of the first period.
-func (t *geometricSteps) estimateIsNarrow(series geometricSum) bool {
-	for _, s := range t.current.states {
-		lower, upper := t.reference.sumLower[s], t.reference.sumUpper[s]
-		lower += series.low * (t.current.sumLower[s] - lower)
-		upper += series.high * (t.current.sumUpper[s] - upper)
-		if !t.isNarrow(lower, upper) {
+func (steps *geometricSteps) estimateIsNarrow(series geometricSum) bool {
+	for _, s := range steps.current.states {
+		lower, upper := steps.reference.sumLower[s], steps.reference.sumUpper[s]
+		lower += series.low * (steps.current.sumLower[s] - lower)
+		upper += series.high * (steps.current.sumUpper[s] - upper)
+		if !steps.isNarrow(lower, upper) {
 			return false
 		}
 	}
 	return true
 }
 
-func (t *geometricSteps) isNarrow(lower, upper float64) bool {
-	return upper-lower <= t.epsilon/2*upper && upper < math.MaxFloat64
+func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
+	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
 
 // bounds returns bounds on the value of state s: the sum before the periods, plus the increments of the first
 // period times the series. firstPeriod is nil if no increments are skipped.
-func (t *geometricSteps) bounds(s uint32, before, firstPeriod *increments, series geometricSum) (lower, upper float64) {
+func (steps *geometricSteps) bounds(s uint32, before, firstPeriod *increments, series geometricSum) (lower, upper float64) {
 	lower, upper = before.sumLower[s], before.sumUpper[s]
 	numAdditions := before.count
 	if firstPeriod != nil {
@@ -249,25 +249,25 @@ func (t *geometricSteps) bounds(s uint32, before, firstPeriod *increments, serie
 		numAdditions = firstPeriod.count + 2
 	}
 	relErr := 1.05 * float64(numAdditions+4) * unit
-	lower, upper = t.system.rounding.down(lower, relErr), t.system.rounding.up(upper, relErr)
-	if t.system.isProbability {
+	lower, upper = steps.system.rounding.down(lower, relErr), steps.system.rounding.up(upper, relErr)
+	if steps.system.isProbability {
 		upper = min(upper, 1)
 	}
 	return min(lower, upper), upper
 }
 
 // boundsAreNarrow reports whether the bounds of all states are as narrow as asked for.
-func (t *geometricSteps) boundsAreNarrow(before, firstPeriod *increments, series geometricSum) bool {
-	for _, s := range t.current.states {
-		if !t.isNarrow(t.bounds(s, before, firstPeriod, series)) {
+func (steps *geometricSteps) boundsAreNarrow(before, firstPeriod *increments, series geometricSum) bool {
+	for _, s := range steps.current.states {
+		if !steps.isNarrow(steps.bounds(s, before, firstPeriod, series)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (t *geometricSteps) writeBounds(before, firstPeriod *increments, series geometricSum) {
-	for _, s := range t.current.states {
-		t.system.values.Lower[s], t.system.values.Upper[s] = t.bounds(s, before, firstPeriod, series)
+func (steps *geometricSteps) writeBounds(before, firstPeriod *increments, series geometricSum) {
+	for _, s := range steps.current.states {
+		steps.system.values.Lower[s], steps.system.values.Upper[s] = steps.bounds(s, before, firstPeriod, series)
 	}
 }

@@ -54,7 +54,8 @@ func (f *triangularFactor) sumRow(i int, x []float64) (sum float64) {
 	return sum
 }
 
-// newIncompleteLU factorizes the matrix of the members in their order, which is that of index.
+// newIncompleteLU computes an incomplete LU factorization of the matrix of the members. Rows and columns have the order of
+// the members, as in index.
 func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex, meter *meter) (*incompleteLU, error) {
 	n := len(members)
 	lu := &incompleteLU{lower: newTriangularFactor(n), upper: newTriangularFactor(n), pivot: make([]float64, n)}
@@ -70,8 +71,8 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 	return lu, nil
 }
 
-// eliminate subtracts multiples of the rows above from row i, until it has no large entries left of the diagonal, and
-// adds the multipliers to the lower factor. It returns the number of entries that it read.
+// eliminate subtracts multiples of the earlier rows from row i, until no large entries remain left of the diagonal. It adds
+// the multipliers to the lower factor, and returns the number of entries that it read.
 func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) (work int) {
 	first := len(lu.lower.column)
 	for next := 0; int(row.columns[next]) < i && len(lu.lower.column)-first < maxLowerEntries; next++ {
@@ -82,8 +83,8 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) 
 		}
 		factor := row.value[k] / lu.pivot[k]
 		lu.lower.add(k, factor)
-		for e := lu.upper.start[k]; e < lu.upper.start[k+1]; e++ {
-			row.add(lu.upper.column[e], -factor*lu.upper.value[e])
+		for entry := lu.upper.start[k]; entry < lu.upper.start[k+1]; entry++ {
+			row.add(lu.upper.column[entry], -factor*lu.upper.value[entry])
 			work++
 		}
 	}
@@ -91,8 +92,8 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) 
 	return work
 }
 
-// finishRow adds the entries right of the diagonal to the upper factor, and clears the row. D - R is singular, so the
-// last pivot can be zero: any positive number is as good.
+// finishRow adds the entries right of the diagonal to the upper factor, and clears the row. The matrix D - R is singular, so
+// the last pivot can be zero; finishRow replaces a small pivot by the exit rate.
 func (lu *incompleteLU) finishRow(row *eliminationRow, i int, exitRate float64) {
 	const smallestPivot = 1e-10
 	lu.pivot[i] = row.value[i]
@@ -129,12 +130,12 @@ func newEliminationRow(n int) *eliminationRow {
 	return &eliminationRow{value: make([]float64, n), present: make([]bool, n)}
 }
 
-// load sets the empty row to that of state s in D - R, and returns the exit rate of s.
+// load fills an empty row with the row of state s in the matrix D - R, and returns the exit rate of s.
 func (row *eliminationRow) load(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
 	first, end := graph.Row(int(s))
-	for t := first; t < end; t++ {
-		if target := graph.Target[t]; target != s {
-			weight := graph.Prob(t)
+	for transition := first; transition < end; transition++ {
+		if target := graph.Target[transition]; target != s {
+			weight := graph.Prob(transition)
 			row.add(index.ofState[target], -weight)
 			exitRate += weight
 		}

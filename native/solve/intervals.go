@@ -12,7 +12,7 @@ import (
 
 // intervalSystem is a system of equations of an interval model: the value of a choice is reward + opt over its
 // distributions p of sum over t of p(t) x(t). Nature picks the distribution. All lower interval ends
-// are positive, so the graph does not depend on it: qualitative results are those of the model without
+// are positive, so the graph does not depend on it: qualitative results are the same as for the model without
 // intervals. An end component in which the scheduler could stay without reward is one unknown. Then the
 // equations have one solution; inductive bounds enclose it.
 //
@@ -185,8 +185,8 @@ func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	return iv.representative[s]
 }
 
-// mergeEndComponents makes one unknown of each end component of the maybe states, if the scheduler can stay there
-// without reward. Only the choices that leave the component remain for this unknown.
+// mergeEndComponents replaces each end component of the maybe states, in which the scheduler can stay without reward, by one
+// unknown. Only the choices that leave the component remain for this unknown.
 func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := iv.graph.Model
 	components, err := model.EndComponents(ctx, iv.maybe, iv.zeroRewardChoices())
@@ -243,8 +243,8 @@ func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
 	}
 }
 
-// optimum returns the upper or lower bound on the value of an unknown from the bounds of its successors, and
-// the work it took.
+// optimum returns the upper or lower bound on the value of an unknown, which it computes from the bounds of its successors,
+// and the number of operations.
 func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
 	minimize := iv.dir.Scheduler() == Min
 	first := true
@@ -398,7 +398,7 @@ func (iv *intervalSystem) useTrivialBounds(unknowns []uint32) {
 	}
 }
 
-// robustUntil is Until for interval models.
+// robustUntil returns bounds on the probability of `left U right` in an interval model.
 func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
@@ -409,7 +409,7 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		return nil, err
 	}
 	sys.isProbability = true
-	sys.values.set(analysis.one, 1)
+	sys.values.setAll(analysis.one, 1)
 	sys.maybe = analysis.maybe()
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
@@ -417,8 +417,8 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	return sys.solve(ctx, opts)
 }
 
-// canEarnReward returns the maybe states from which a reward can be earned in maybe states. The other ones
-// have value 0.
+// canEarnReward returns the maybe states from which a reward can be earned in maybe states. All other maybe states have
+// value 0.
 func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
 	earning := sparse.NewSet(iv.graph.NumStates())
 	for s := range maybe.All() {
@@ -432,7 +432,7 @@ func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
 	return iv.graph.ExistsUntil(maybe, earning).Intersect(maybe)
 }
 
-// robustReach is ReachReward for interval models.
+// robustReach returns bounds on the reachability reward in an interval model.
 func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, reward, dir, opts)
 	if err != nil {
@@ -442,7 +442,7 @@ func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	sys.values.set(analysis.infinite, math.Inf(1))
+	sys.values.setAll(analysis.infinite, math.Inf(1))
 	sys.maybe, sys.choices = sys.canEarnReward(analysis.maybe), analysis.choices
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err

@@ -269,7 +269,7 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 }
 
 // inducedState returns the state of the induced chain that stands for a target: the unknown of the target if it has
-// one. Solved states share two absorbing states: numUnknowns, and numUnknowns+1 for those of probability 0.
+// one. Solved states share two absorbing states: numUnknowns, and numUnknowns+1 for states with probability 0.
 func (iv *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
 	if i, ok := number[iv.representativeOf(target)]; ok {
 		return i

@@ -85,91 +85,91 @@ func newSmallRow(row *exactRow) smallRow {
 // setPrime prepares Montgomery arithmetic modulo p: residues are held as products with 2^64.
 //
 // Source: Montgomery, Modular multiplication without trial division (1985).
-func (f *lifting) setPrime(p uint64) {
-	f.prime, f.inverse = p, p // Newton iteration: correct in 3 bits, then twice as many each time
+func (lift *lifting) setPrime(p uint64) {
+	lift.prime, lift.inverse = p, p // Newton iteration: correct in 3 bits, then twice as many each time
 	for range 5 {
-		f.inverse *= 2 - p*f.inverse
+		lift.inverse *= 2 - p*lift.inverse
 	}
 	_, one := bits.Div64(1, 0, p)
-	_, f.montgomerySquare = bits.Div64(one, 0, p)
+	_, lift.montgomerySquare = bits.Div64(one, 0, p)
 }
 
 // mul is the Montgomery product.
-func (f *lifting) mul(x, y uint64) uint64 {
+func (lift *lifting) mul(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
-	multiple, _ := bits.Mul64(lo*f.inverse, f.prime)
+	multiple, _ := bits.Mul64(lo*lift.inverse, lift.prime)
 	if hi < multiple {
-		hi += f.prime
+		hi += lift.prime
 	}
 	return hi - multiple
 }
 
-func (f *lifting) sub(x, y uint64) uint64 {
+func (lift *lifting) sub(x, y uint64) uint64 {
 	if x < y {
-		x += f.prime
+		x += lift.prime
 	}
 	return x - y
 }
 
 // invert returns the inverse of x modulo the prime p, computed as x^(p-2).
-func (f *lifting) invert(x uint64) uint64 {
-	inverse := f.mul(1, f.montgomerySquare)
-	for exponent := f.prime - 2; exponent > 0; exponent >>= 1 {
+func (lift *lifting) invert(x uint64) uint64 {
+	inverse := lift.mul(1, lift.montgomerySquare)
+	for exponent := lift.prime - 2; exponent > 0; exponent >>= 1 {
 		if exponent&1 == 1 {
-			inverse = f.mul(inverse, x)
+			inverse = lift.mul(inverse, x)
 		}
-		x = f.mul(x, x)
+		x = lift.mul(x, x)
 	}
 	return inverse
 }
 
 // residue returns x modulo the prime, in Montgomery form.
-func (f *lifting) residue(x *big.Int) uint64 {
+func (lift *lifting) residue(x *big.Int) uint64 {
 	remainder := uint64(0)
 	words := x.Bits()
 	for i := len(words) - 1; i >= 0; i-- {
 		word := uint64(words[i])
 		if bits.UintSize == 32 {
-			_, remainder = bits.Div64(remainder>>32, remainder<<32|word, f.prime)
+			_, remainder = bits.Div64(remainder>>32, remainder<<32|word, lift.prime)
 			continue
 		}
-		_, remainder = bits.Div64(remainder, word, f.prime)
+		_, remainder = bits.Div64(remainder, word, lift.prime)
 	}
 	if x.Sign() < 0 {
-		remainder = f.sub(0, remainder)
+		remainder = lift.sub(0, remainder)
 	}
-	return f.mul(remainder, f.montgomerySquare)
+	return lift.mul(remainder, lift.montgomerySquare)
 }
 
 // factorize computes the triangular factors modulo the prime, as eliminationSolver.factorizeFloat does in
 // floating point. It returns false if a pivot is zero.
-func (f *lifting) factorize(meter *meter) (bool, error) {
-	workRow := make([]uint64, len(f.order))
-	for p, k := range f.order {
-		workRow[p] = f.residue(f.rows[k].scale)
-		for i, column := range f.rows[k].column {
-			position := f.position[column]
-			workRow[position] = f.sub(workRow[position], f.residue(f.rows[k].coefficient[i]))
+func (lift *lifting) factorize(meter *meter) (bool, error) {
+	workRow := make([]uint64, len(lift.order))
+	for p, k := range lift.order {
+		workRow[p] = lift.residue(lift.rows[k].scale)
+		for i, column := range lift.rows[k].column {
+			position := lift.position[column]
+			workRow[position] = lift.sub(workRow[position], lift.residue(lift.rows[k].coefficient[i]))
 		}
-		work := f.lowerStart[p+1] - f.lowerStart[p]
-		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
-			earlier := f.lowerCols[i]
-			factor := f.mul(workRow[earlier], f.pivot[earlier])
-			workRow[earlier], f.lower[i] = 0, factor
-			for j := f.upperStart[earlier]; j < f.upperStart[earlier+1]; j++ {
-				column := f.upperCols[j]
-				workRow[column] = f.sub(workRow[column], f.mul(factor, f.upper[j]))
+		work := lift.lowerStart[p+1] - lift.lowerStart[p]
+		for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
+			earlier := lift.lowerCols[i]
+			factor := lift.mul(workRow[earlier], lift.pivot[earlier])
+			workRow[earlier], lift.lower[i] = 0, factor
+			for j := lift.upperStart[earlier]; j < lift.upperStart[earlier+1]; j++ {
+				column := lift.upperCols[j]
+				workRow[column] = lift.sub(workRow[column], lift.mul(factor, lift.upper[j]))
 			}
-			work += 4 * (f.upperStart[earlier+1] - f.upperStart[earlier])
+			work += 4 * (lift.upperStart[earlier+1] - lift.upperStart[earlier])
 		}
-		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
-			column := f.upperCols[i]
-			f.upper[i], workRow[column] = workRow[column], 0
+		for i := lift.upperStart[p]; i < lift.upperStart[p+1]; i++ {
+			column := lift.upperCols[i]
+			lift.upper[i], workRow[column] = workRow[column], 0
 		}
 		if workRow[p] == 0 {
 			return false, nil
 		}
-		f.pivot[p], workRow[p] = f.invert(workRow[p]), 0
+		lift.pivot[p], workRow[p] = lift.invert(workRow[p]), 0
 		if err := meter.addWork(work); err != nil {
 			return false, err
 		}
@@ -179,53 +179,53 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 
 // solveModPrime returns the solution modulo the prime for the given constants, by forward and back
 // substitution.
-func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
-	intermediate := make([]uint64, len(f.order)) // by position
-	for p, k := range f.order {
-		value := f.residue(constants[k])
-		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
-			value = f.sub(value, f.mul(f.lower[i], intermediate[f.lowerCols[i]]))
+func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
+	intermediate := make([]uint64, len(lift.order)) // by position
+	for p, k := range lift.order {
+		value := lift.residue(constants[k])
+		for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
+			value = lift.sub(value, lift.mul(lift.lower[i], intermediate[lift.lowerCols[i]]))
 		}
 		intermediate[p] = value
 	}
 	x := make([]uint64, len(intermediate))
 	for p := len(intermediate) - 1; p >= 0; p-- {
 		value := intermediate[p]
-		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
-			value = f.sub(value, f.mul(f.upper[i], intermediate[f.upperCols[i]]))
+		for i := lift.upperStart[p]; i < lift.upperStart[p+1]; i++ {
+			value = lift.sub(value, lift.mul(lift.upper[i], intermediate[lift.upperCols[i]]))
 		}
-		intermediate[p] = f.mul(value, f.pivot[p])
-		x[f.order[p]] = f.mul(intermediate[p], 1)
+		intermediate[p] = lift.mul(value, lift.pivot[p])
+		x[lift.order[p]] = lift.mul(intermediate[p], 1)
 	}
 	return x
 }
 
 // solve returns the numerators of the exact solution and their common denominator. It computes p-adic digits,
 // and from time to time tries to reconstruct fractions from them, until these satisfy the equations.
-func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
-	remainder := make([]*big.Int, len(f.rows))
+func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
+	remainder := make([]*big.Int, len(lift.rows))
 	for k := range remainder {
 		remainder[k] = new(big.Int).Set(constant(k))
 	}
 	var digits [][]uint64
 	for nextAttempt := 2; ; {
-		digit := f.solveModPrime(remainder)
+		digit := lift.solveModPrime(remainder)
 		digits = append(digits, digit)
 		for k := range remainder {
-			f.subtractDigit(remainder, k, digit)
+			lift.subtractDigit(remainder, k, digit)
 		}
-		if err := meter.addWork(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
+		if err := meter.addWork(16 * (len(lift.upper) + len(lift.lower) + len(lift.order))); err != nil {
 			return nil, nil, err
 		}
 		if len(digits) < nextAttempt {
 			continue
 		}
 		nextAttempt += max(2, nextAttempt/2)
-		numerators, denominator, err := f.reconstruct(meter, digits)
+		numerators, denominator, err := lift.reconstruct(meter, digits)
 		if err != nil {
 			return nil, nil, err
 		}
-		if numerators != nil && f.satisfies(numerators, denominator, constant) {
+		if numerators != nil && lift.satisfies(numerators, denominator, constant) {
 			return numerators, denominator, nil
 		}
 	}
@@ -233,15 +233,15 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 
 // subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation
 // k, and divides the remainder by the prime.
-func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
-	small, row := &f.smallRows[k], f.rows[k]
+func (lift *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
+	small, row := &lift.smallRows[k], lift.rows[k]
 	if small.scale == 0 {
 		var digitInt, product big.Int
 		remainder[k].Sub(remainder[k], product.Mul(row.scale, digitInt.SetUint64(digit[k])))
 		for i, column := range row.column {
 			remainder[k].Add(remainder[k], product.Mul(row.coefficient[i], digitInt.SetUint64(digit[column])))
 		}
-		remainder[k].Quo(remainder[k], f.primeInt)
+		remainder[k].Quo(remainder[k], lift.primeInt)
 		return
 	}
 	var low, high uint64 // two words
@@ -261,7 +261,7 @@ func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
 	} else {
 		remainder[k].Add(remainder[k], twoWords(high, low))
 	}
-	remainder[k].Quo(remainder[k], f.primeInt)
+	remainder[k].Quo(remainder[k], lift.primeInt)
 }
 
 func twoWords(hi, lo uint64) *big.Int {
@@ -271,16 +271,16 @@ func twoWords(hi, lo uint64) *big.Int {
 
 // reconstruct returns the fractions with the given p-adic digits, as numerators and a common denominator. It
 // returns nil if the digits do not suffice.
-func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
-	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
+func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
+	modulus := new(big.Int).Exp(lift.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
-	numerators, denominatorOf := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
+	numerators, denominatorOf := make([]*big.Int, len(lift.order)), make([]*big.Int, len(lift.order))
 	denominatorProduct := big.NewInt(1)
 	var digit big.Int
 	for k := range numerators {
 		x := new(big.Int)
 		for i := len(digits) - 1; i >= 0; i-- {
-			x.Mul(x, f.primeInt).Add(x, digit.SetUint64(digits[i][k]))
+			x.Mul(x, lift.primeInt).Add(x, digit.SetUint64(digits[i][k]))
 		}
 		// Most components of the solution have the denominators of earlier ones.
 		x.Mul(x, denominatorProduct).Mod(x, modulus)
@@ -341,9 +341,9 @@ func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) 
 }
 
 // satisfies reports whether the fractions solve the equations exactly.
-func (f *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constant func(k int) *big.Int) bool {
+func (lift *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constant func(k int) *big.Int) bool {
 	var sum, product big.Int
-	for k, row := range f.rows {
+	for k, row := range lift.rows {
 		sum.Mul(constant(k), denominator)
 		for i, column := range row.column {
 			sum.Add(&sum, product.Mul(row.coefficient[i], numerators[column]))

@@ -99,12 +99,12 @@ type tableau struct {
 	value       *big.Rat
 }
 
-// tableau returns the initial simplex tableau, with one artificial basis variable for each row and
-// nonnegative right sides. The reduced costs are zero.
+// tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side. The
+// reduced costs are zero.
 func (p *LinearProgram) tableau() *tableau {
-	tab := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
-	for j := range tab.reducedCost {
-		tab.reducedCost[j] = new(big.Rat)
+	result := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
+	for j := range result.reducedCost {
+		result.reducedCost[j] = new(big.Rat)
 	}
 	for i, row := range p.Rows {
 		terms := make([]Term, len(row))
@@ -118,11 +118,11 @@ func (p *LinearProgram) tableau() *tableau {
 				terms[k].Coeff.Neg(terms[k].Coeff)
 			}
 		}
-		tab.rows = append(tab.rows, terms)
-		tab.right = append(tab.right, right)
-		tab.basis = append(tab.basis, len(p.Objective)+i)
+		result.rows = append(result.rows, terms)
+		result.right = append(result.right, right)
+		result.basis = append(result.basis, len(p.Objective)+i)
 	}
-	return tab
+	return result
 }
 
 // addReducedCost adds to the reduced cost of variable j.
@@ -146,11 +146,11 @@ func (t *tableau) run(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		j := t.entering(stalled)
+		j := t.enteringVariable(stalled)
 		if j < 0 {
 			return nil
 		}
-		i := t.leaving(j)
+		i := t.leavingRow(j)
 		if i < 0 {
 			return ErrUnbounded
 		}
@@ -161,25 +161,25 @@ func (t *tableau) run(ctx context.Context) error {
 	}
 }
 
-// entering returns the variable of greatest positive reduced cost, or with bland the first one of positive
-// reduced cost; -1 if there is none.
-func (t *tableau) entering(bland bool) int {
+// enteringVariable returns the variable with the greatest positive reduced cost or, if firstOnly is true, the first variable with a
+// positive reduced cost (Bland's rule). It returns -1 if there is none.
+func (t *tableau) enteringVariable(firstOnly bool) int {
 	best := -1
 	for j, cost := range t.reducedCost {
 		if cost.Sign() <= 0 || best >= 0 && cost.Cmp(t.reducedCost[best]) <= 0 {
 			continue
 		}
 		best = j
-		if bland {
+		if firstOnly {
 			break
 		}
 	}
 	return best
 }
 
-// leaving returns the row whose basis variable reaches 0 first if variable j grows (the ratio test). Ties go
-// to the smallest variable. It returns -1 if no variable does.
-func (t *tableau) leaving(j int) int {
+// leavingRow returns the row whose basis variable reaches 0 first if variable j grows (the ratio test). Among equal ratios it
+// selects the smallest variable. It returns -1 if no basis variable reaches 0.
+func (t *tableau) leavingRow(j int) int {
 	best := -1
 	var minRatio *big.Rat
 	for i := range t.rows {

@@ -75,7 +75,7 @@ func (local *localSystem) lowerUpdate(k int, values []float64) (float64, uint32)
 }
 
 // lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down but not to the grid, and
-// the choice that attains it. values are those of the unknowns.
+// the choice that attains it. values has the value of each unknown.
 func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
@@ -88,7 +88,7 @@ func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, 
 }
 
 // upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it.
-// values are those of the unknowns.
+// values has the value of each unknown.
 func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {

@@ -38,8 +38,8 @@ func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
 	return reward
 }
 
-// longRun computes the long-run average of a reward from each state, in a Markov chain or an MDP. If the
-// reward is 1 in the states of a set and 0 elsewhere, rewarded is that set; otherwise it is nil.
+// longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. If the reward is 1 in the
+// states of a set and 0 elsewhere, rewarded is this set; otherwise rewarded is nil.
 func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.First != nil {
 		return optimalLongRun(ctx, graph, reward, rewarded, dir, opts)
@@ -73,7 +73,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	sys.isProbability = rewarded != nil
 	if rewarded != nil && !sys.isExact() {
 		zero, one := sys.values.certainStates(graph, sys.maybe, recurrent)
-		sys.values.set(one, 1)
+		sys.values.setAll(one, 1)
 		sys.maybe = sys.maybe.Minus(zero).Minus(one)
 	}
 	return sys.solve(ctx, opts, false)
@@ -162,8 +162,8 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	return cycle, nil
 }
 
-// expectation returns sum plus the weighted sum of the values of the targets of choice c. Targets that are
-// not in index count as 0.
+// expectation returns sum plus the weighted sum of the values of the targets of choice c. Targets that are not in index have
+// value 0.
 func (sys *system) expectation(c int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
@@ -174,8 +174,8 @@ func (sys *system) expectation(c int, sum float64, values []float64, index *unkn
 	return sum
 }
 
-// expectationRat is expectation in rational arithmetic. The value of unknown k is numerators[k]/denominator.
-// It changes sum.
+// expectationRat returns sum plus the weighted sum of the values of the targets of choice c in rational arithmetic. The
+// value of unknown k is numerators[k]/denominator. It changes sum.
 func (sys *system) expectationRat(c int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(c)
@@ -210,8 +210,8 @@ func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 	return bscc
 }
 
-// gainOfComponent returns bounds on the gain of a BSCC. For the reward of a set of states, the gain is 1
-// without any computation if all members are in the set, and 0 if no member is.
+// gainOfComponent returns bounds on the gain of a BSCC. If the reward is that of a set of states, the gain is 1 if all
+// members are in the set, and 0 if no member is.
 func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (lower, upper float64, ok bool, err error) {
 	if rewarded == nil {
 		return bscc.solve(members)
@@ -236,8 +236,8 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (l
 // krylovMaxStates: the basis takes up to 330 bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve returns bounds on the gain of a BSCC; ok says that they are close. It starts with relaxed value iteration,
-// accelerated by GMRES in large components. Whenever the sweeps have cost about as much as an elimination would, it
+// solve returns bounds on the gain of a BSCC. ok is true if they are close. It starts with relaxed value iteration,
+// accelerated by GMRES in large components. Whenever the sweeps have cost about as much as an elimination would cost, it
 // tries the elimination.
 func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, err error) {
 	n := len(members)
@@ -472,8 +472,8 @@ type cycleSolution struct {
 	solver                 *eliminationSolver // nil if there are no other states
 }
 
-// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. Both systems have one choice for
-// each member; referenceChoice is the choice of the reference state, the last member. It returns nil if a
+// solveCycle solves the cycle equations of a recurrent class in floating-point arithmetic, by elimination. Both systems have
+// one choice for each member; referenceChoice is the choice of the reference state, the last member. It returns nil if a
 // number leaves the range of float64, or if elimination exceeds the budget.
 func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	last := len(members) - 1

@@ -9,14 +9,13 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// optimalLongRun is longRun for an MDP. With probability one a scheduler ends up in an end component, and in
-// a maximal end component (MEC) all states have the same optimal gain. So it computes the optimal gain of
-// each MEC. Then it solves a reachability problem in the MEC quotient, where every MEC is one state with an
-// additional choice to stay forever.
+// optimalLongRun computes the optimal long-run average of a reward from each state of an MDP. With probability one, a path
+// ends up in an end component. All states of a maximal end component (MEC) have the same optimal gain. So optimalLongRun
+// computes the optimal gain of each MEC, and then solves a reachability problem in the MEC quotient, in which every MEC is
+// one state with an additional choice to stay there forever.
 //
-// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok, Chatterjee,
-// Daca, Kretinsky and Meggendorfer, Value iteration for long-run average reward in Markov decision processes
-// (CAV 2017).
+// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok, Chatterjee, Daca, Kretinsky
+// and Meggendorfer, Value iteration for long-run average reward in Markov decision processes (CAV 2017).
 func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	sys, err := newSystem(graph, reward, dir, opts)
 	if err != nil {
@@ -179,7 +178,7 @@ func (mec *mecGain) solveMEC(i int, isProb bool) error {
 	return err
 }
 
-// init starts with bias 0 and any choices that stay in the MEC.
+// init sets the bias of all members to 0, and selects arbitrary choices that stay in the MEC.
 func (mec *mecGain) init(members []uint32) {
 	mec.bias = make([]float64, len(members))
 	mec.stepGain = make([]float64, len(members))
@@ -534,7 +533,7 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
 	target := func(i int) uint32 { return quotient.stateOf[graph.Target[i]] }
-	leave := func(s int) {
+	addExits := func(s int) {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !mecs.Choices.Has(c) {
@@ -545,7 +544,7 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	for i := range numMECs {
 		builder.State()
 		for _, s := range mecs.Members(i) {
-			leave(int(s))
+			addExits(int(s))
 		}
 		builder.Loop(uint32(numMECs + i))
 	}
@@ -556,7 +555,7 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	for s, id := range mecs.ID {
 		if id == sparse.None {
 			builder.State()
-			leave(s)
+			addExits(s)
 		}
 	}
 	quotient.graph = sparse.NewGraph(builder.Finish())
@@ -606,8 +605,8 @@ func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
 	}
 }
 
-// setCertain fixes the value of the maybe states that reach targets with probability one: under some
-// scheduler if existential is set, otherwise under all schedulers. others are the remaining absorbing states.
+// setCertain fixes the value of the maybe states that reach targets with probability one: under some scheduler if
+// existential is true, and otherwise under all schedulers. others are the remaining absorbing states.
 func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
@@ -623,7 +622,7 @@ func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existe
 		}
 	}
 	certain = certain.Intersect(sys.maybe)
-	sys.values.set(certain, value)
+	sys.values.setAll(certain, value)
 	sys.maybe = sys.maybe.Minus(certain)
 	return nil
 }
@@ -646,8 +645,8 @@ func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 	}
 }
 
-// writeScheduler translates a scheduler of the quotient. In a MEC that it leaves, all states approach the exit; in one where it
-// stays, they have the choices of mec.
+// writeScheduler translates a scheduler of the quotient to the model. If the scheduler leaves a MEC, all states of the MEC
+// approach the exit. If it stays in a MEC, the states have the choices of mec.
 func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
 	exits := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {

@@ -20,17 +20,16 @@ var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out
 // ErrImmediate says that immediate states form a cycle.
 var ErrImmediate = errors.New("immediate states (in which no time passes) form a cycle")
 
-// MarkovUntil returns bounds on the extremal probability of `left U right` within a time, for a Markov
-// automaton whose embedded MDP is graph. Schedulers may depend on the time.
+// MarkovUntil returns bounds on the minimal or maximal probability of `left U right` within a time, for a Markov automaton
+// whose embedded MDP is graph. Schedulers may depend on the time.
 //
-// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised. Schedulers
-// that count steps are a subset of the timed ones. Schedulers that know in advance how many steps the piece
-// has are more powerful than the timed ones. The optimal values of both bound the true one from both sides,
-// and agree where one choice is optimal throughout the piece. A piece that widens the bounds too much is
-// halved.
+// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised. Schedulers that count
+// steps are a subset of the schedulers that depend on time. Schedulers that know in advance the number of steps in the piece
+// are more powerful. The optimal values of both kinds bound the true value from both sides. They agree where one choice is
+// optimal throughout the piece. A piece that widens the bounds too much is halved.
 //
-// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one
-// piece; they raise the uniformisation rate instead of cutting the time.
+// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one piece; they raise
+// the uniformisation rate instead of cutting the time.
 func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
 	if err != nil {
@@ -91,7 +90,7 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 		return nil, err
 	}
 	automaton.immediatelyRight = immediately.one.Union(right)
-	automaton.values.set(automaton.immediatelyRight, 1)
+	automaton.values.setAll(automaton.immediatelyRight, 1)
 	maxRow := 0
 	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
 	automaton.values.Converged = maybe.Empty()
@@ -259,7 +258,7 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 			}
 			poissons[logLength] = distribution
 		}
-		newLow, newHigh, roundingErr, err := ma.backPiece(low, high, distribution)
+		newLow, newHigh, roundingErr, err := ma.boundsBeforePiece(low, high, distribution)
 		if err != nil {
 			return false, err
 		}
@@ -288,9 +287,9 @@ func widest(low, high []float64) float64 {
 	return maxWidth
 }
 
-// backPiece returns the bounds before a piece of time from those after it, and the part of their width that
-// is due to rounding. stepCount is the distribution of the number of steps in the piece.
-func (ma *markovAutomaton) backPiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, rounded float64, err error) {
+// boundsBeforePiece returns the bounds before a piece of time, given the bounds after it, and the part of their width that rounding
+// causes. stepCount is the distribution of the number of steps in the piece.
+func (ma *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
 	lowerValue, upperValue := ma.stepCountingValue, ma.propheticValue
 	if ma.dir != Max {
 		lowerValue, upperValue = upperValue, lowerValue
@@ -339,8 +338,8 @@ func (ma *markovAutomaton) width() (width, minUpper float64) {
 	return width, minUpper
 }
 
-// propheticValue returns the optimal value of schedulers that know how many steps the piece has: the mean,
-// over the Poisson distribution of this number, of the optimal value for each number.
+// propheticValue returns the optimal value of schedulers that know in advance the number of steps in the piece. It is the
+// mean of the optimal values for each number of steps, weighted by the Poisson distribution.
 func (ma *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
 	for _, s := range ma.maybeStates {

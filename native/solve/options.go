@@ -146,8 +146,8 @@ func newValues(model *sparse.Model, opts Options) *Values {
 	return values
 }
 
-// set gives all states of a set the given value, which must be an integer or infinity.
-func (v *Values) set(states *sparse.Set, value float64) {
+// setAll gives all states of a set the same value, which must be an integer or infinity.
+func (v *Values) setAll(states *sparse.Set, value float64) {
 	for s := range states.All() {
 		v.Lower[s], v.Upper[s] = value, value
 	}
@@ -170,7 +170,7 @@ func (v *Values) assign(s int, value *big.Rat) {
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certainStates returns the states whose value must be exactly 0, and those whose value must be exactly 1:
+// certainStates returns the states whose value must be exactly 0, and the states whose value must be exactly 1, because
 // every relevant state that they reach through maybe states has this value.
 func (v *Values) certainStates(graph *sparse.Graph, maybe, relevant *sparse.Set) (zero, one *sparse.Set) {
 	positive, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
@@ -231,8 +231,8 @@ func newStepMeter(ctx context.Context, opts Options, total int) *meter {
 	return m
 }
 
-// addWork adds work, measured in evaluated transitions. At regular intervals it reports progress and polls
-// the context. It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
+// addWork counts work, which is measured in evaluated transitions. At regular intervals it reports progress and polls the
+// context. It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
 func (t *meter) addWork(work int) error {
 	t.workSincePoll += work
 	if t.workSincePoll < workPerPoll {

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// inParallelParts calls handlePart for consecutive parts of the numbers from 0 to n, concurrently if there
-// are several processors. Each part has at least minPart numbers. Results must not depend on the borders of
-// the parts, since these depend on the number of processors.
+// inParallelParts splits the numbers from 0 to n-1 into consecutive parts, and calls handlePart for each part, concurrently
+// if there are several processors. Each part has at least minPart numbers. Results must not depend on the borders of the
+// parts, because these depend on the number of processors.
 func inParallelParts(n, minPart int, handlePart func(from, to int)) {
 	size := n
 	if workers := min(runtime.GOMAXPROCS(0), n/minPart); workers > 1 {
@@ -16,8 +16,8 @@ func inParallelParts(n, minPart int, handlePart func(from, to int)) {
 	var wg sync.WaitGroup
 	from := 0
 	for ; n-from > size; from += size {
-		first := from
-		wg.Go(func() { handlePart(first, first+size) })
+		partStart := from
+		wg.Go(func() { handlePart(partStart, partStart+size) })
 	}
 	handlePart(from, n)
 	wg.Wait()

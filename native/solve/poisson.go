@@ -28,13 +28,12 @@ type poisson struct {
 	truncatedExcess float64
 }
 
-// newPoisson computes Poisson probabilities by their recurrence from the mode, where the weight is set to
-// one, and divides them by their sum. It stops where the geometric series that bounds the remaining
-// probabilities is below cut. meanErr is the relative error of the mean.
+// newPoisson computes Poisson probabilities by their recurrence. It begins at the mode, whose weight is one, and divides all
+// weights by their sum at the end. In each direction it stops when the geometric series that bounds the remaining weights is
+// below cut. meanErr is the relative error of the mean.
 //
-// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter; its finder, whose bounds
-// Jansen (2011) corrects, is replaced by the geometric bounds, which are sharper and need no normal
-// approximation.
+// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter. The geometric bounds replace its finder,
+// whose bounds Jansen (2011) corrects; they are sharper and need no normal approximation.
 func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, error) {
 	distribution := &poisson{mean: mean}
 	mode := int(mean)
@@ -111,8 +110,8 @@ func (p *poisson) prob(k int) float64 {
 	return p.weight[k-p.firstKept]
 }
 
-// tailProbs returns, for each number k from firstKept on, the probability of more than k steps. Its relative
-// error is that of the weights. Below firstKept this probability is one.
+// tailProbs returns, for each number k from firstKept on, the probability of more than k steps. Its relative error is that
+// of the weights. For smaller k this probability is one.
 func (p *poisson) tailProbs() []float64 {
 	probs := make([]float64, len(p.weight))
 	sum := 0.0

@@ -7,10 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByPolicyIteration solves a component with several choices, in a way that suits large ones. It
-// decomposes the chain that each scheduler induces, whose components usually are small. It improves by
-// several sweeps, which carry an improvement further than one. The result must be proved inductive. Otherwise
-// ok is false, and the bounds are unchanged; overBudget says that a larger budget may help.
+// solveByPolicyIteration solves a component with several choices per unknown by policy iteration for large components. It
+// decomposes the chain that each scheduler induces into strongly connected components, which usually are small. Each
+// improvement takes several sweeps, so that it spreads further than with one sweep. The result must be proved inductive;
+// otherwise ok is false, and the bounds are unchanged. overBudget reports that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
@@ -68,51 +68,53 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper replaces the choices in those components of the induced chain that are never left, by choices
+// makeProper considers the components of the induced chain that no transition leaves. It replaces their choices by choices
 // that lead out of the whole system.
-func (p *policyIteration) makeProper() {
-	p.decompose()
-	proper := p.equations.properScheduler()
-	leaving := sparse.NewSet(len(p.choice))
-	for i := range p.decomposition.Num() {
-		members := p.decomposition.Members(i)
+func (iteration *policyIteration) makeProper() {
+	iteration.decompose()
+	proper := iteration.equations.properScheduler()
+	leaving := sparse.NewSet(len(iteration.choice))
+	for i := range iteration.decomposition.Num() {
+		members := iteration.decomposition.Members(i)
 		leaves := slices.ContainsFunc(members, func(k uint32) bool {
-			choice := p.choice[k]
-			return choice == sparse.None || p.equations.exitWeight[choice] > 0 || slices.ContainsFunc(p.row(k), func(target uint32) bool { return leaving.Has(int(target)) })
+			choice := iteration.choice[k]
+			return choice == sparse.None || iteration.equations.exitWeight[choice] > 0 || slices.ContainsFunc(iteration.row(k), func(target uint32) bool { return leaving.Has(int(target)) })
 		})
 		for _, k := range members {
 			if leaves {
 				leaving.Add(int(k))
 				continue
 			}
-			p.choice[k] = proper[k]
-			p.decompositionCurrent = false
+			iteration.choice[k] = proper[k]
+			iteration.decompositionCurrent = false
 		}
 	}
 }
 
-func (p *policyIteration) isExhausted() bool { return p.meter.totalWork() > p.workLimit }
+func (iteration *policyIteration) isExhausted() bool {
+	return iteration.meter.totalWork() > iteration.workLimit
+}
 
 // row returns the columns of the current choice of k.
-func (p *policyIteration) row(k uint32) []uint32 {
-	j := p.choice[k]
+func (iteration *policyIteration) row(k uint32) []uint32 {
+	j := iteration.choice[k]
 	if j == sparse.None {
 		return nil
 	}
-	return p.equations.column[p.equations.termStart[j]:p.equations.termStart[j+1]]
+	return iteration.equations.column[iteration.equations.termStart[j]:iteration.equations.termStart[j+1]]
 }
 
 // chosenValue returns the entry of the current choice of k, or 0 if it has none.
-func (p *policyIteration) chosenValue(constants []float64, k int) float64 {
-	if j := p.choice[k]; j != sparse.None {
+func (iteration *policyIteration) chosenValue(constants []float64, k int) float64 {
+	if j := iteration.choice[k]; j != sparse.None {
 		return constants[j]
 	}
 	return 0
 }
 
 // constant returns the midpoint of the constant of the current choice of k.
-func (p *policyIteration) constant(k int) float64 {
-	lower, upper := p.chosenValue(p.equations.constLower, k), p.chosenValue(p.equations.constUpper, k)
+func (iteration *policyIteration) constant(k int) float64 {
+	lower, upper := iteration.chosenValue(iteration.equations.constLower, k), iteration.chosenValue(iteration.equations.constUpper, k)
 	return lower + (upper-lower)/2
 }
 
@@ -122,20 +124,20 @@ const maxSchedulers = 1000
 
 // run alternates solving and improving until improve finds no better choice. It returns the solution of values = P
 // values + rhs for the last scheduler, or nil if it gives up.
-func (p *policyIteration) run(values []float64, rhs func(k int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
+func (iteration *policyIteration) run(values []float64, rhs func(k int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
-		if values, err = p.solve(values, rhs); values == nil || err != nil {
+		if values, err = iteration.solve(values, rhs); values == nil || err != nil {
 			return nil, err
 		}
-		if p.isExhausted() {
+		if iteration.isExhausted() {
 			return nil, nil
 		}
 		changed, err := improve(values)
 		if err != nil || !changed {
 			return values, err
 		}
-		p.decompositionCurrent = false
+		iteration.decompositionCurrent = false
 	}
 	return nil, nil
 }
@@ -145,13 +147,13 @@ const sweepsPerImprovement = 4
 
 // improve switches to choices that are better by more than the rounding error, in a few sweeps that start
 // from values and change it. It reports whether any choice changed.
-func (p *policyIteration) improve(values []float64) (bool, error) {
-	local := p.equations
-	threshold := 1 - p.tolerance()
+func (iteration *policyIteration) improve(values []float64) (bool, error) {
+	local := iteration.equations
+	threshold := 1 - iteration.tolerance()
 	changed := false
 	for range sweepsPerImprovement {
 		better := false
-		for unknown, currentChoice := range p.choice {
+		for unknown, currentChoice := range iteration.choice {
 			if currentChoice == sparse.None {
 				continue
 			}
@@ -164,11 +166,11 @@ func (p *policyIteration) improve(values []float64) (bool, error) {
 			}
 			values[unknown] = value
 			if best != currentChoice {
-				p.choice[unknown], better = best, true
+				iteration.choice[unknown], better = best, true
 			}
 		}
 		changed = changed || better
-		if err := p.meter.addWork(local.work()); err != nil || !better {
+		if err := iteration.meter.addWork(local.work()); err != nil || !better {
 			return changed, err
 		}
 	}
@@ -176,8 +178,8 @@ func (p *policyIteration) improve(values []float64) (bool, error) {
 }
 
 // tolerance is the relative difference beyond which a choice counts as better.
-func (p *policyIteration) tolerance() float64 {
-	for _, d := range p.components {
+func (iteration *policyIteration) tolerance() float64 {
+	for _, d := range iteration.components {
 		if d.iterative {
 			return 1e-9
 		}
@@ -188,8 +190,8 @@ func (p *policyIteration) tolerance() float64 {
 // solveSlack returns the slack vector w for proveInductive: it solves w = P w + values (plus a multiple of the
 // grid) by policy iteration over the choices that are nearly optimal for values. So w is about an upper bound of P
 // w + values for each of them.
-func (p *policyIteration) solveSlack(values []float64) ([]float64, error) {
-	local := p.equations
+func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
+	local := iteration.equations
 	const tolerance = 1e-9
 	start, nearOptimal := make([]uint32, len(values)+1), make([]uint32, 0, len(values))
 	for unknown := range values {
@@ -201,62 +203,62 @@ func (p *policyIteration) solveSlack(values []float64) ([]float64, error) {
 		start[unknown+1] = uint32(len(nearOptimal))
 	}
 	rhs := func(unknown int) float64 { return values[unknown] + local.rounding.grid*0x1p39 }
-	return p.run(values, rhs, func(slack []float64) (bool, error) {
+	return iteration.run(values, rhs, func(slack []float64) (bool, error) {
 		changed := false
-		for unknown, current := range p.choice {
+		for unknown, current := range iteration.choice {
 			best := slack[unknown]
 			for _, choice := range nearOptimal[start[unknown]:start[unknown+1]] {
 				if newSlack := rhs(unknown) + local.sumTerms(choice, slack); choice != current && newSlack > best+values[unknown]/2 {
-					best, p.choice[unknown], changed = newSlack, choice, true
+					best, iteration.choice[unknown], changed = newSlack, choice, true
 				}
 			}
 			slack[unknown] = best
 		}
-		return changed, p.meter.addWork(len(nearOptimal))
+		return changed, iteration.meter.addWork(len(nearOptimal))
 	})
 }
 
-// solve solves values = P values + rhs under the current scheduler, component by component. It returns nil if that
-// takes too long or overflows. Iterative solvers start from guess.
-func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
-	if !p.decompositionCurrent {
-		p.decompose()
-		p.components = p.components[:0]
+// solve solves values = P values + rhs under the current scheduler, component by component. It returns nil if that takes too
+// long or overflows. guess is the initial approximation of iterative solvers.
+func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
+	if !iteration.decompositionCurrent {
+		iteration.decompose()
+		iteration.components = iteration.components[:0]
 	}
-	values := make([]float64, len(p.choice))
+	values := make([]float64, len(iteration.choice))
 	nextComponent := 0
-	for i := range p.decomposition.Num() {
-		members := p.decomposition.Members(i)
+	for i := range iteration.decomposition.Num() {
+		members := iteration.decomposition.Members(i)
 		if len(members) == 1 {
 			k := members[0]
 			values[k] = rhs(int(k))
-			if p.choice[k] != sparse.None {
-				values[k] += p.equations.sumTerms(p.choice[k], values)
+			if iteration.choice[k] != sparse.None {
+				values[k] += iteration.equations.sumTerms(iteration.choice[k], values)
 			}
 			continue
 		}
-		if nextComponent == len(p.components) {
-			p.components = append(p.components, p.componentSolver(members))
+		if nextComponent == len(iteration.components) {
+			iteration.components = append(iteration.components, iteration.componentSolver(members))
 		}
-		if ok, err := p.solveComponent(p.components[nextComponent], members, values, guess, rhs); !ok || err != nil {
+		if ok, err := iteration.solveComponent(iteration.components[nextComponent], members, values, guess, rhs); !ok || err != nil {
 			return nil, err
 		}
 		nextComponent++
 	}
-	p.decompositionCurrent = true
-	return values, p.meter.addWork(len(p.equations.choiceStart) * 8)
+	iteration.decompositionCurrent = true
+	return values, iteration.meter.addWork(len(iteration.equations.choiceStart) * 8)
 }
 
 // solveComponent solves a component whose successors are solved, and writes the solution to values. It returns
 // false if that takes too long or overflows.
-func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (bool, error) {
+func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (bool, error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
 	for i, unknown := range members {
 		solver.guess[i] = guess[unknown]
-		localRHS[i] = rhs(int(unknown)) + p.equations.sumTerms(p.choice[unknown], values) // values is still zero within the component
+		localRHS[i] = rhs(int(unknown)) + iteration.equations.sumTerms(iteration.choice[unknown], values) // values is still zero within the component
 	}
-	solution, err := solver.solve(p.meter, func(i int) float64 { return localRHS[i] })
+	solution, err := solver.solve(iteration.meter, func(i int) float64 { return localRHS[i] })
 	if solution == nil || err != nil {
 		return false, err
 	}
@@ -267,34 +269,34 @@ func (p *policyIteration) solveComponent(solver *eliminationSolver, members []ui
 }
 
 // decompose computes the strongly connected components of the induced chain.
-func (p *policyIteration) decompose() {
-	model := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(p.choice)+1), Target: make([]uint32, 0, 2*len(p.choice))}
-	for k := range p.choice {
-		model.Target = append(model.Target, p.row(uint32(k))...)
+func (iteration *policyIteration) decompose() {
+	model := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(iteration.choice)+1), Target: make([]uint32, 0, 2*len(iteration.choice))}
+	for k := range iteration.choice {
+		model.Target = append(model.Target, iteration.row(uint32(k))...)
 		model.Start = append(model.Start, uint32(len(model.Target)))
 	}
-	p.decomposition = model.Components(nil, nil)
+	iteration.decomposition = model.Components(nil, nil)
 }
 
 // componentSolver builds the equations of a component with several unknowns. The weights of terms outside of
 // the component are added up in the exit weights.
-func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
-	equations := p.equations
+func (iteration *policyIteration) componentSolver(members []uint32) *eliminationSolver {
+	equations := iteration.equations
 	local := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exitWeight: make([]float64, 0, len(members))}
-	solver := &eliminationSolver{equations: local, choice: make([]uint32, len(members)), budget: p.budget, precision: 4 * unit}
+	solver := &eliminationSolver{equations: local, choice: make([]uint32, len(members)), budget: iteration.budget, precision: 4 * unit}
 	for i, k := range members {
-		p.indexInComponent[k] = uint32(i)
+		iteration.indexInComponent[k] = uint32(i)
 	}
-	id := p.decomposition.ID[members[0]]
+	id := iteration.decomposition.ID[members[0]]
 	for i, k := range members {
-		j := p.choice[k]
+		j := iteration.choice[k]
 		solver.choice[i] = uint32(i)
 		local.choiceStart = append(local.choiceStart, uint32(i))
 		local.termStart = append(local.termStart, uint32(len(local.column)))
 		exit := equations.exitWeight[j]
 		for term := equations.termStart[j]; term < equations.termStart[j+1]; term++ {
-			if target := equations.column[term]; p.decomposition.ID[target] == id {
-				local.column = append(local.column, p.indexInComponent[target])
+			if target := equations.column[term]; iteration.decomposition.ID[target] == id {
+				local.column = append(local.column, iteration.indexInComponent[target])
 				local.weight = append(local.weight, equations.weight[term])
 			} else {
 				exit += equations.weight[term]

@@ -30,8 +30,8 @@ type baseFractionSteps struct {
 	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newBaseFractionSteps returns nil if the weights, or the initial values and rewards, have no small common
-// denominator.
+// newBaseFractionSteps returns a solver that computes with fractions whose denominators are powers of a common base. It
+// returns nil if the weights, or the initial values and rewards, have no small common denominator.
 func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
 	if sys.maximizer != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
@@ -75,21 +75,21 @@ func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 }
 
 // scaledInteger returns fraction times multiple, which must be a multiple of its denominator.
-func (p *baseFractionSteps) scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
+func (steps *baseFractionSteps) scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 	quotient := new(big.Int).Quo(multiple, fraction.Denom())
 	return quotient.Mul(quotient, fraction.Num())
 }
 
 // reduce returns numerator/base^exponent in lowest terms: it cancels powers of the base. It changes
 // numerator.
-func (p *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
+func (steps *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
 	if numerator.Sign() == 0 {
 		return baseFraction{}
 	}
 	var quotient big.Int
 	for exponent > 0 {
-		quotient.QuoRem(numerator, p.base, &p.scratchRemainder)
-		if p.scratchRemainder.Sign() != 0 {
+		quotient.QuoRem(numerator, steps.base, &steps.scratchRemainder)
+		if steps.scratchRemainder.Sign() != 0 {
 			break
 		}
 		numerator.Set(&quotient)
@@ -99,81 +99,81 @@ func (p *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFractio
 }
 
 // timesBasePower returns number * base^exponent. The result is valid until the next call.
-func (p *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *big.Int {
-	for len(p.basePowers) <= exponent {
-		p.basePowers = append(p.basePowers, new(big.Int).Mul(p.basePowers[len(p.basePowers)-1], p.base))
+func (steps *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *big.Int {
+	for len(steps.basePowers) <= exponent {
+		steps.basePowers = append(steps.basePowers, new(big.Int).Mul(steps.basePowers[len(steps.basePowers)-1], steps.base))
 	}
 	if exponent == 0 {
 		return number
 	}
-	return p.scratchProduct.Mul(number, p.basePowers[exponent])
+	return steps.scratchProduct.Mul(number, steps.basePowers[exponent])
 }
 
 // evaluateScaled returns the value of choice c of state s after one more step.
-func (p *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
-	first, end := p.graph.Row(c)
+func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
+	first, end := steps.graph.Row(c)
 	var reward *big.Int
-	if p.scaledReward != nil {
-		reward = p.scaledReward(s, c)
+	if steps.scaledReward != nil {
+		reward = steps.scaledReward(s, c)
 		if reward.Sign() == 0 {
 			reward = nil
 		}
 	}
-	if reward == nil && end-first == 1 && p.graph.Weight[first] == p.weightOne {
-		return p.scaledValues[p.graph.Target[first]]
+	if reward == nil && end-first == 1 && steps.graph.Weight[first] == steps.weightOne {
+		return steps.scaledValues[steps.graph.Target[first]]
 	}
 	exponent := 0
 	for i := first; i < end; i++ {
-		exponent = max(exponent, p.scaledValues[p.graph.Target[i]].exponent)
+		exponent = max(exponent, steps.scaledValues[steps.graph.Target[i]].exponent)
 	}
 	sum := new(big.Int)
 	for i := first; i < end; i++ {
-		target := p.scaledValues[p.graph.Target[i]]
+		target := steps.scaledValues[steps.graph.Target[i]]
 		if target.numerator == nil {
 			continue
 		}
-		numerator := p.timesBasePower(target.numerator, exponent-target.exponent)
-		sum.Add(sum, p.scratchProduct.Mul(numerator, p.scaledWeight[p.graph.Weight[i]]))
+		numerator := steps.timesBasePower(target.numerator, exponent-target.exponent)
+		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeight[steps.graph.Weight[i]]))
 	}
 	if reward != nil {
-		sum.Add(sum, p.timesBasePower(reward, exponent+1))
+		sum.Add(sum, steps.timesBasePower(reward, exponent+1))
 	}
-	return p.reduce(sum, exponent+1)
+	return steps.reduce(sum, exponent+1)
 }
 
 // compare returns -1, 0 or 1 if left is less than, equal to or greater than right.
-func (p *baseFractionSteps) compare(left, right baseFraction) int {
+func (steps *baseFractionSteps) compare(left, right baseFraction) int {
 	switch {
 	case left.numerator == nil || right.numerator == nil || left.exponent == right.exponent:
-		return p.numeratorOf(left).Cmp(p.numeratorOf(right))
+		return steps.numeratorOf(left).Cmp(steps.numeratorOf(right))
 	case left.exponent < right.exponent:
-		return p.timesBasePower(left.numerator, right.exponent-left.exponent).Cmp(right.numerator)
+		return steps.timesBasePower(left.numerator, right.exponent-left.exponent).Cmp(right.numerator)
 	}
-	return -p.timesBasePower(right.numerator, left.exponent-right.exponent).Cmp(left.numerator)
+	return -steps.timesBasePower(right.numerator, left.exponent-right.exponent).Cmp(left.numerator)
 }
 
-func (p *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
+func (steps *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	if value.numerator == nil {
 		return new(big.Int)
 	}
 	return value.numerator
 }
 
-// optimumScaled is optimumRat in the arithmetic of baseFractionSteps.
-func (p *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
+// optimumScaled returns the optimal value and choice of state s, as fractions over a power of the base.
+func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
 	choice = sparse.None
-	first, end := p.graph.Choices(s)
+	first, end := steps.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if !p.usable(c) {
+		if !steps.usable(c) {
 			continue
 		}
-		candidate := p.evaluateScaled(s, c)
+		candidate := steps.evaluateScaled(s, c)
 		if choice == sparse.None {
 			value, choice = candidate, uint32(c)
 			continue
 		}
-		order := p.compare(candidate, value)
-		if order < 0 && p.minimize || order > 0 && !p.minimize {
+		order := steps.compare(candidate, value)
+		if order < 0 && steps.minimize || order > 0 && !steps.minimize {
 			value, choice = candidate, uint32(c)
 		}
 	}
@@ -181,28 +181,28 @@ func (p *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uin
 }
 
 // rat returns a number as a fraction.
-func (p *baseFractionSteps) rat(value baseFraction) *big.Rat {
+func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	if value.numerator == nil {
 		return new(big.Rat)
 	}
-	return new(big.Rat).SetFrac(value.numerator, new(big.Int).Mul(p.valueDenominator, p.timesBasePower(big.NewInt(1), value.exponent)))
+	return new(big.Rat).SetFrac(value.numerator, new(big.Int).Mul(steps.valueDenominator, steps.timesBasePower(big.NewInt(1), value.exponent)))
 }
 
 // run applies the equations n times to the states of the window, and stores the values that are wanted as
 // fractions.
-func (p *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
-	next := slices.Clone(p.scaledValues)
-	err := window.forEachStep(p.stepScheduler, meter, n, func(s uint32) (choice uint32, work int) {
-		next[s], choice = p.optimumScaled(int(s))
-		return choice, 100 + 4*len(p.numeratorOf(next[s]).Bits())
-	}, func() { p.scaledValues, next = next, p.scaledValues })
+func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
+	next := slices.Clone(steps.scaledValues)
+	err := window.forEachStep(steps.stepScheduler, meter, n, func(s uint32) (choice uint32, work int) {
+		next[s], choice = steps.optimumScaled(int(s))
+		return choice, 100 + 4*len(steps.numeratorOf(next[s]).Bits())
+	}, func() { steps.scaledValues, next = next, steps.scaledValues })
 	if err != nil {
 		return err
 	}
 	for _, s := range window.states {
 		if !window.restricted || window.queryDistance[s] == 0 {
-			p.values.Exact[s] = p.rat(p.scaledValues[s])
-			if err := meter.addWork(1000 + reductionCost(p.values.Exact[s])); err != nil {
+			steps.values.Exact[s] = steps.rat(steps.scaledValues[s])
+			if err := meter.addWork(1000 + reductionCost(steps.values.Exact[s])); err != nil {
 				return err
 			}
 		}

@@ -58,8 +58,8 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return values, nil
 }
 
-// PreciseInstantReward is TimedInstantReward in double-word arithmetic, which has about 30 decimal digits. It
-// returns the errors of PreciseUntil.
+// PreciseInstantReward computes the expected state reward of a CTMC at a time in double-word arithmetic, which has about 30
+// decimal digits. It returns the errors of PreciseUntil.
 func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -75,9 +75,9 @@ func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *spar
 	return transient.bounds(scale), nil
 }
 
-// PreciseCumulReward is TimedCumulReward in double-word arithmetic, which has about 30 decimal digits. It
-// returns the errors of PreciseUntil. The accumulated reward is the value of an additional state, to which
-// every state has a transition with its reward as rate.
+// PreciseCumulReward computes the expected reward of a CTMC up to a time in double-word arithmetic, which has about 30
+// decimal digits. It returns the errors of PreciseUntil. The accumulated reward is the value of an additional state, to
+// which every state has a transition with its reward as rate.
 func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -388,9 +388,8 @@ func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) 
 	return nil
 }
 
-// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word
-// arithmetic. It computes them by their recurrence from the mode, as newPoisson does. Probabilities that are
-// too small to matter are left out.
+// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word arithmetic. It
+// computes them by the recurrence of newPoisson, and leaves out negligible probabilities.
 func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	mode := int(mean.hi)
 	weightsFrom := func(step int) (tail []doubleWord) {
@@ -438,9 +437,9 @@ func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 		middle := value.hi * scaledFactor
 		values.Lower[s], values.Upper[s] = ldexp(max(0, middle*(1-relErr)), middle*(1+relErr)+transient.absErr, exponent)
 	}
-	values.set(transient.zeroStates, 0)
+	values.setAll(transient.zeroStates, 0)
 	if factor.IsInt() && factor.Num().IsInt64() && factor.Num().Int64() == 1 {
-		values.set(transient.oneStates, 1)
+		values.setAll(transient.oneStates, 1)
 	}
 	return values
 }

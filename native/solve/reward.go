@@ -7,10 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// ReachReward returns bounds on the extremal expected reward until target is reached. It is infinite where
-// target is missed with positive probability: under some scheduler for the maximum, under every scheduler for
-// the minimum. The minimum ranges over the schedulers that reach target with probability one. Rewards of
-// target states do not count. In a CTMC, state rewards are per unit of time.
+// ReachReward returns bounds on the minimal or maximal expected reward until target is reached. The maximum is infinite
+// where some scheduler misses target with positive probability. The minimum is infinite where every scheduler does so; it
+// ranges over the schedulers that reach target with probability one. Rewards of target states do not count. In a CTMC, state
+// rewards are per unit of time.
 //
 // Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without reward; bounds as for Until.
 func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
@@ -26,7 +26,7 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 		return nil, err
 	}
 	sys.maybe, sys.choices = analysis.maybe, analysis.choices
-	sys.values.set(analysis.infinite, math.Inf(1))
+	sys.values.setAll(analysis.infinite, math.Inf(1))
 	if sys.values.Scheduler != nil {
 		analysis.schedule(graph, target, sys.values.Scheduler)
 	}
@@ -66,13 +66,13 @@ func (p rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, schedu
 	graph.Approach(graph.ChoicesOf(target.Complement()), never, scheduler)
 }
 
-// TotalReward returns bounds on the extremal expected total reward. The maximum is infinite where a scheduler
-// can collect positive rewards forever, the minimum where every scheduler does so with positive probability.
+// TotalReward returns bounds on the minimal or maximal expected total reward. The maximum is infinite where some scheduler
+// collects positive rewards forever with positive probability, the minimum where every scheduler does so.
 //
 // Source: PRISM's R[C].
 func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	if dir == Min && graph.First != nil {
-		return minTotal(ctx, graph, reward, opts)
+		return minimalTotalReward(ctx, graph, reward, opts)
 	}
 	sys, err := newSystem(graph, reward, Max, opts)
 	if err != nil {
@@ -84,17 +84,17 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	}
 	infinite := analysis.infinite(graph)
 	sys.maybe = analysis.canEarn.Minus(infinite)
-	sys.values.set(infinite, math.Inf(1))
+	sys.values.setAll(infinite, math.Inf(1))
 	if sys.values.Scheduler != nil {
 		analysis.schedule(graph, sys.values.Scheduler)
 	}
 	return sys.solve(ctx, opts, true)
 }
 
-// minTotal reduces the minimal total reward to ReachReward: with probability one, a scheduler with a finite
-// total reward ends up in an end component without reward.
-func minTotal(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, opts Options) (*Values, error) {
-	components, zeroRewardStates, err := zeroRewardEnds(ctx, graph, reward)
+// minimalTotalReward computes the minimal total reward as a reachability reward: under a scheduler with a finite total reward, almost
+// every path ends in an end component without reward.
+func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, opts Options) (*Values, error) {
+	components, zeroRewardStates, err := zeroRewardEndComponents(ctx, graph, reward)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +105,9 @@ func minTotal(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, o
 	return values, err
 }
 
-// zeroRewardEnds returns the end components in which a scheduler earns no reward, and the set of their
+// zeroRewardEndComponents returns the end components in which a scheduler earns no reward, and the set of their
 // states.
-func zeroRewardEnds(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
+func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
 	sys := &system{graph: graph, reward: reward}
 	zeroReward := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
@@ -184,19 +184,19 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 }
 
 // infinite returns the states that can reach an end component with a reward.
-func (p totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
-	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), p.earning)
+func (analysis totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
+	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), analysis.earning)
 }
 
 // schedule sets choices that earn an infinite reward: they lead to an end component with a reward, and there
 // to a state that earns it.
-func (p totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
-	for s := range p.earning.All() {
-		scheduler[s] = p.choice[s]
+func (analysis totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
+	for s := range analysis.earning.All() {
+		scheduler[s] = analysis.choice[s]
 	}
-	graph.Approach(p.endComponents.Choices, p.earning, scheduler)
+	graph.Approach(analysis.endComponents.Choices, analysis.earning, scheduler)
 	inside := sparse.NewSet(graph.NumStates())
-	for _, s := range p.endComponents.States {
+	for _, s := range analysis.endComponents.States {
 		if scheduler[s] != sparse.None {
 			inside.Add(int(s))
 		}

@@ -12,7 +12,8 @@ func robustNext(ctx context.Context, graph *sparse.Graph, states *sparse.Set, di
 	return robustBounded(ctx, graph, sparse.FullSet(graph.NumStates()), states, Steps{Low: 1, High: 1}, dir, opts)
 }
 
-// robustBounded is BoundedUntil for interval models. Scheduler and nature may count steps.
+// robustBounded returns bounds on the probability of `left U right` with a step bound in an interval model. Scheduler and
+// nature may count steps.
 func robustBounded(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
@@ -55,15 +56,15 @@ func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
 	})
 }
 
-// exactSteps is steps in rational arithmetic.
+// exactSteps applies the equations of the maybe states n times in rational arithmetic.
 func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
 	next := slices.Clone(iv.values.Exact)
 	return newStepWindow(maybe).forEachStep(nil, iv.meter, n, func(s uint32) (uint32, int) {
 		var best *big.Rat
-		iv.forEachChoice(s, func(t, c int) {
-			x := iv.choiceValue(t, c, iv.distribution(c))
-			if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == (iv.dir.Scheduler() == Min) {
-				best = x
+		iv.forEachChoice(s, func(member, c int) {
+			value := iv.choiceValue(member, c, iv.distribution(c))
+			if best == nil || value.Cmp(best) != 0 && (value.Cmp(best) < 0) == (iv.dir.Scheduler() == Min) {
+				best = value
 			}
 		})
 		next[s] = best

@@ -15,11 +15,12 @@ type Signed struct{ Earned, Lost *sparse.Reward }
 // ErrMayMiss says that some scheduler misses the target with positive probability, or that this could not be excluded.
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
 
-// greatestLoss returns twice the greatest loss of a step, or of a state if onlyStates is true: at least 1.
-func (r Signed) greatestLoss(m *sparse.Model, onlyStates bool) float64 {
+// greatestLoss returns twice the greatest loss of a step, and at least 1. If onlyStates is true, it considers state rewards
+// only.
+func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 	greatest := 0.5
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			loss := r.Lost.OfChoice(s, c)
 			if onlyStates {
@@ -31,11 +32,11 @@ func (r Signed) greatestLoss(m *sparse.Model, onlyStates bool) float64 {
 	return 2 * math.Ceil(greatest)
 }
 
-// Large reports whether a reward, or a loss, is above sparse.MaxNumber. Shifted and Potential could then overflow.
+// Large reports whether a reward or a loss exceeds sparse.MaxNumber, so that Shifted and Potential could overflow.
 func (r Signed) Large() bool {
-	for _, list := range [][]float64{r.Earned.State, r.Earned.Choice, r.Lost.State, r.Lost.Choice} {
-		for _, x := range list {
-			if x > sparse.MaxNumber {
+	for _, rewards := range [][]float64{r.Earned.State, r.Earned.Choice, r.Lost.State, r.Lost.Choice} {
+		for _, reward := range rewards {
+			if reward > sparse.MaxNumber {
 				return true
 			}
 		}
@@ -51,44 +52,45 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// shift returns a structure in which every step earns offset(s, c) more, which it makes positive: at least the loss of the step.
-// floats has the offset rounded. onlyStates says that the rewards are those of states, and choice rewards do not count.
-func (r Signed) shift(m *sparse.Model, onlyStates bool, offset func(s, c int) *big.Rat, floats func(s, c int) float64) *sparse.Reward {
+// addOffset returns a reward structure in which every step earns offset(s, c) in addition. The offset is at least the loss of
+// the step, so that no reward is negative. floats returns the rounded offset. If onlyStates is true, the structure has state
+// rewards only.
+func (r Signed) addOffset(model *sparse.Model, onlyStates bool, offset func(s, c int) *big.Rat, floats func(s, c int) float64) *sparse.Reward {
 	reward := &sparse.Reward{Name: r.Earned.Name, Unfit: r.Earned.Unfit}
 	if r.Lost.Unfit != nil {
 		reward.Unfit = r.Lost.Unfit
 	}
-	exact := m.Exact()
-	n := m.NumChoices()
+	exact := model.Exact()
+	numRewards := model.NumChoices()
 	if onlyStates {
-		n = m.NumStates()
+		numRewards = model.NumStates()
 	}
-	list, rats := make([]float64, n), []*big.Rat(nil)
+	floatRewards, exactRewards := make([]float64, numRewards), []*big.Rat(nil)
 	if exact {
-		rats = make([]*big.Rat, n)
+		exactRewards = make([]*big.Rat, numRewards)
 	}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		if onlyStates {
-			list[s] = valueAt(r.Earned.State, s) + floats(s, first) - valueAt(r.Lost.State, s)
+			floatRewards[s] = valueAt(r.Earned.State, s) + floats(s, first) - valueAt(r.Lost.State, s)
 			if exact {
-				rats[s] = new(big.Rat).Sub(ratAt(r.Earned.StateRat, s), ratAt(r.Lost.StateRat, s))
-				rats[s].Add(rats[s], offset(s, first))
+				exactRewards[s] = new(big.Rat).Sub(ratAt(r.Earned.StateRat, s), ratAt(r.Lost.StateRat, s))
+				exactRewards[s].Add(exactRewards[s], offset(s, first))
 			}
 			continue
 		}
 		for c := first; c < end; c++ {
-			list[c] = r.Earned.OfChoice(s, c) + floats(s, c) - r.Lost.OfChoice(s, c)
+			floatRewards[c] = r.Earned.OfChoice(s, c) + floats(s, c) - r.Lost.OfChoice(s, c)
 			if exact {
-				rats[c] = new(big.Rat).Sub(r.Earned.OfChoiceRat(s, c), r.Lost.OfChoiceRat(s, c))
-				rats[c].Add(rats[c], offset(s, c))
+				exactRewards[c] = new(big.Rat).Sub(r.Earned.OfChoiceRat(s, c), r.Lost.OfChoiceRat(s, c))
+				exactRewards[c].Add(exactRewards[c], offset(s, c))
 			}
 		}
 	}
 	if onlyStates {
-		reward.State, reward.StateRat = list, rats
+		reward.State, reward.StateRat = floatRewards, exactRewards
 	} else {
-		reward.Choice, reward.ChoiceRat = list, rats
+		reward.Choice, reward.ChoiceRat = floatRewards, exactRewards
 	}
 	// The offset is at least twice the loss. So the sum of all terms without their signs is at most three times the reward.
 	reward.Err = 3.1 * (max(r.Earned.Err, r.Lost.Err) + 8*unit)
@@ -105,10 +107,10 @@ func ratAt(list []*big.Rat, i int) *big.Rat {
 
 // Shifted returns a structure in which every step, or with onlyStates every state, earns the same amount more, so that no reward is
 // negative.
-func (r Signed) Shifted(m *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
-	offset := r.greatestLoss(m, onlyStates)
+func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
+	offset := r.greatestLoss(model, onlyStates)
 	by = new(big.Rat).SetFloat64(offset)
-	return r.shift(m, onlyStates, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
+	return r.addOffset(model, onlyStates, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
 }
 
 // Potential returns a structure without negative rewards that has, until target is reached, the expected rewards of r plus the
@@ -166,7 +168,7 @@ func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from
 			relErr = max(relErr, wrong/difference)
 		}
 	}
-	shaped = r.shift(model, false, func(s, c int) *big.Rat {
+	shaped = r.addOffset(model, false, func(s, c int) *big.Rat {
 		out := new(big.Rat)
 		if !active(s) {
 			return out.SetFloat64(scale)

@@ -105,13 +105,12 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 	return transient
 }
 
-// addInflow adds to total the probability that the chain begins in s, and the expected number of transitions
-// to s from the states in visits. It returns the number of floating-point operations, from which the caller
-// bounds the rounding error.
+// addInflow adds to total the probability that the chain begins in s, and the expected number of transitions to s from the
+// states in visits. It returns the number n of floating-point operations, from which the caller bounds the rounding error.
 func (solver *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.Rat, visits map[uint32]enclosure) (n int) {
 	if initial != nil {
-		p, _ := initial.Float64()
-		total.lower, total.upper = total.lower+p, total.upper+p
+		prob, _ := initial.Float64()
+		total.lower, total.upper = total.lower+prob, total.upper+prob
 		total.exact.Add(total.exact, initial)
 	}
 	incoming := solver.uniformisation.graph.Model
@@ -128,9 +127,9 @@ func (solver *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *
 			continue
 		}
 		exit, terms := solver.exitRate(target)
-		p := incoming.Prob(i) / exit
-		total.lower += p * fromVisits.lower
-		total.upper += p * fromVisits.upper
+		prob := incoming.Prob(i) / exit
+		total.lower += prob * fromVisits.lower
+		total.upper += prob * fromVisits.upper
 		n += 1 + terms
 	}
 	return n
@@ -227,8 +226,8 @@ func (solver *steadyStateSolver) assign(s uint32, x enclosure) {
 	solver.values.Lower[s], solver.values.Upper[s] = x.lower, x.upper
 }
 
-// normalize sets the value of each state to its share of total. The shares are proportional to the expected
-// time in the state: visits divided by exit rate.
+// normalize sets the value of each state to its share of total. The shares are proportional to the expected time in the
+// states: visits divided by exit rate.
 func (solver *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
 	sum := enclosure{}
 	maxTerms := 0
@@ -266,8 +265,8 @@ func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []enclosur
 	}
 }
 
-// expectedVisits returns how often each of the given states is visited before the chain leaves them all, if
-// it begins in state s with probability initial[s]. Self-loops do not count as visits.
+// expectedVisits returns, for each of the given states, the expected number of visits before the chain leaves all of them.
+// The chain begins in state s with probability initial[s]. Self-loops do not count as visits.
 func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
 	if len(states) == 0 {
 		return nil, nil
@@ -283,9 +282,9 @@ func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uin
 			equations.initial[k], _ = probability.Float64()
 		}
 	}
-	out, ok, err := equations.solve(solver.bscc.meter, solver.opts)
+	visits, ok, err := equations.solve(solver.bscc.meter, solver.opts)
 	solver.values.Converged = solver.values.Converged && ok
-	return out, err
+	return visits, err
 }
 
 // expectedVisitsRat is expectedVisits in rational arithmetic.

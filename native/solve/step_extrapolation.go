@@ -8,7 +8,7 @@ import (
 )
 
 // stepExtrapolation takes many steps of a chain or an MDP at once. It does so when the values of one period of p
-// steps change by q times as much as those of the period before, in every state.
+// steps change by q times as much as the steps of the previous period, in every state.
 //
 // Let T be the equations of p steps, U an upper bound on the values, and D the change in one period. Choose numbers
 // with s(0) = 0 and s(m+1) = 1 + q s(m). Then m periods lead to at most U + s(m) D, if T(U + s(m) D) is at most U +
@@ -46,29 +46,29 @@ func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
 }
 
-// try is called before each step. If it can bound the values after whole periods of the remaining steps as narrowly as
-// asked for, it writes these bounds to the system, and returns the number of steps that remain. Otherwise ok is false.
-func (e *stepExtrapolation) try(done int, meter *meter) (remaining int, ok bool, err error) {
-	if e == nil {
+// tryToExtrapolate is called before each step. If it can bound the values after whole periods of the remaining steps narrowly enough, it
+// writes these bounds to the system and returns the number of steps that remain. Otherwise ok is false.
+func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter) (remaining int, ok bool, err error) {
+	if extrapolation == nil {
 		return 0, false, nil
 	}
 	switch done {
-	case e.referenceSteps:
-		e.reference = e.system.values.copyBounds()
-	case e.referenceSteps + e.referenceSteps/2:
-		e.middle = e.system.values.copyBounds()
-	case 2 * e.referenceSteps:
-		if e.total-done < extrapolationRest*done {
+	case extrapolation.referenceSteps:
+		extrapolation.reference = extrapolation.system.values.copyBounds()
+	case extrapolation.referenceSteps + extrapolation.referenceSteps/2:
+		extrapolation.middle = extrapolation.system.values.copyBounds()
+	case 2 * extrapolation.referenceSteps:
+		if extrapolation.total-done < extrapolationRest*done {
 			return 0, false, nil
 		}
-		var p *periodChange
-		if p = e.newPeriodChange(done, meter); p == nil {
-			e.referenceSteps, e.reference = done, e.system.values.copyBounds()
+		var attempt *periodChange
+		if attempt = extrapolation.newPeriodChange(done, meter); attempt == nil {
+			extrapolation.referenceSteps, extrapolation.reference = done, extrapolation.system.values.copyBounds()
 			return 0, false, nil
 		}
-		e.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
-		if ok, err = p.extrapolate(); ok {
-			remaining = (e.total - done + p.steps) % p.steps
+		extrapolation.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
+		if ok, err = attempt.extrapolate(); ok {
+			remaining = (extrapolation.total - done + attempt.steps) % attempt.steps
 		}
 	}
 	return remaining, ok, err
@@ -79,40 +79,40 @@ func (v *Values) copyBounds() *Values {
 	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
 }
 
-// newPeriodChange returns the change in the last period of the steps done, from the middle to the current values. It
-// returns nil if the change is not steady, or if the optimal choices are not.
-func (e *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
+// newPeriodChange returns the change of the values in the last period, from the middle to the current values. It returns nil
+// if the change is not steady, or if the optimal choices change.
+func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
 	steps := done / 4
-	periods := (e.total - done + steps) / steps
-	change, ratio, ok := e.change(periods)
+	periods := (extrapolation.total - done + steps) / steps
+	change, ratio, ok := extrapolation.change(periods)
 	if !ok {
 		return nil
 	}
-	p := &periodChange{stepExtrapolation: e, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
-	if !p.choose() {
+	result := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
+	if !result.fixChoices() {
 		return nil
 	}
-	return p
+	return result
 }
 
-// change returns the change of the values in the last period, and its quotient by the change in the period before. ok
-// is false if it is no multiple of that, by more than rounding explains.
-func (e *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
-	values := e.system.values
-	before := make([]float64, len(values.Lower))
+// change returns the change of the values in the last period, and its quotient by the change in the previous period. ok is
+// false unless the first is a multiple of the second, up to rounding errors.
+func (extrapolation *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
+	values := extrapolation.system.values
+	previousChange := make([]float64, len(values.Lower))
 	change = make([]float64, len(values.Lower))
 	width, greatest := 0.0, 0.0
-	for _, s := range e.states {
-		middle := (e.middle.Lower[s] + e.middle.Upper[s]) / 2
-		before[s] = middle - (e.reference.Lower[s]+e.reference.Upper[s])/2
+	for _, s := range extrapolation.states {
+		middle := (extrapolation.middle.Lower[s] + extrapolation.middle.Upper[s]) / 2
+		previousChange[s] = middle - (extrapolation.reference.Lower[s]+extrapolation.reference.Upper[s])/2
 		change[s] = (values.Lower[s]+values.Upper[s])/2 - middle
 		width = max(width, values.Upper[s]-values.Lower[s])
 		greatest = max(greatest, values.Upper[s])
 	}
-	ratio = quotientOf(before, change, e.states)
-	allowed := 4*width + e.epsilon*greatest/sumOfPowers(ratio, periods)
-	for _, s := range e.states {
-		if !(math.Abs(change[s]-ratio*before[s]) <= allowed) {
+	ratio = quotientOf(previousChange, change, extrapolation.states)
+	allowed := 4*width + extrapolation.epsilon*greatest/sumOfPowers(ratio, periods)
+	for _, s := range extrapolation.states {
+		if !(math.Abs(change[s]-ratio*previousChange[s]) <= allowed) {
 			return nil, 0, false
 		}
 	}
@@ -144,34 +144,34 @@ type periodChange struct {
 }
 
 // extrapolate writes bounds on the values after all periods, if they are as narrow as asked for.
-func (p *periodChange) extrapolate() (ok bool, err error) {
-	if err := p.smooth(); err != nil {
+func (change *periodChange) extrapolate() (ok bool, err error) {
+	if err := change.smoothChange(); err != nil {
 		return false, err
 	}
-	upper, lower, ok, err := p.errors()
-	return ok && err == nil && p.write(upper, lower), err
+	upper, lower, ok, err := change.errors()
+	return ok && err == nil && change.writeBounds(upper, lower), err
 }
 
-// choose sets a choice of each state that is optimal in all periods. It reports whether there are such choices; it checks that
-// they are optimal, up to a small loss, for the first and for the last values.
+// fixChoices fixes one choice for each state that is optimal in all periods. It checks that the choices are optimal, up to a
+// small loss, for the first and for the last values, and returns false if they are not.
 //
-// It takes the choices that are optimal for values in the middle between the first and the last ones. If the only optimal choice
-// of a state is the same for the first and the last values, this is the one.
-func (p *periodChange) choose() bool {
-	sum := sumOfPowers(p.ratio, p.periods)
-	middle := p.equations(p.estimate(sum / 2))
-	choices := make([]uint32, p.system.graph.NumStates())
+// It selects the choices that are optimal for values in the middle between the first and the last ones. If a state has only
+// one optimal choice, the same for the first and the last values, it selects this choice.
+func (change *periodChange) fixChoices() bool {
+	sum := sumOfPowers(change.ratio, change.periods)
+	middle := change.equations(change.estimate(sum / 2))
+	choices := make([]uint32, change.system.graph.NumStates())
 	isChain := true
-	for _, s := range p.states {
-		first, end := p.system.graph.Choices(int(s))
+	for _, s := range change.states {
+		first, end := change.system.graph.Choices(int(s))
 		isChain = isChain && end == first+1
 		choices[s] = middle.stepOptimum(int(s)).choice
 	}
 	if isChain {
 		return true
 	}
-	p.choices = choices
-	return p.choicesAreOptimal(0) && p.choicesAreOptimal(sum)
+	change.choices = choices
+	return change.choicesAreOptimal(0) && change.choicesAreOptimal(sum)
 }
 
 // estimate returns the values in the middle of their bounds, plus factor times the change.
@@ -185,11 +185,11 @@ func (p *periodChange) estimate(factor float64) *Values {
 }
 
 // choicesAreOptimal reports whether the choices are optimal for an estimate of the values. A small loss is allowed.
-func (p *periodChange) choicesAreOptimal(factor float64) bool {
-	allowed := p.epsilon/float64(p.total) + 64*unit
-	equations := p.equations(p.estimate(factor))
-	for _, s := range p.states {
-		best, fixed := equations.stepOptimum(int(s)), equations.evaluateChoice(int(s), int(p.choices[s]))
+func (change *periodChange) choicesAreOptimal(factor float64) bool {
+	allowed := change.epsilon/float64(change.total) + 64*unit
+	equations := change.equations(change.estimate(factor))
+	for _, s := range change.states {
+		best, fixed := equations.stepOptimum(int(s)), equations.evaluateChoice(int(s), int(change.choices[s]))
 		if max(fixed.upper-best.upper, best.lower-fixed.lower) > allowed*best.upper {
 			return false
 		}
@@ -197,9 +197,9 @@ func (p *periodChange) choicesAreOptimal(factor float64) bool {
 	return true
 }
 
-// smooth removes rounding errors from the change, and computes the ratio again. Errors of it do not matter, except that
-// they may lead to wide bounds.
-func (p *periodChange) smooth() error {
+// smoothChange removes rounding errors from the change, and computes the ratio again. Errors in the ratio do not make the bounds
+// wrong, but may make them wide.
+func (p *periodChange) smoothChange() error {
 	for range 2 {
 		next, err := p.applyLinear(p.change)
 		if err != nil {
@@ -220,19 +220,19 @@ func (p *periodChange) smooth() error {
 }
 
 // equations returns the equations of one step for other values, which may exceed 1.
-func (p *periodChange) equations(values *Values) *system {
-	sys := p.system
+func (change *periodChange) equations(values *Values) *system {
+	sys := change.system
 	return &system{graph: sys.graph, minimize: sys.minimize, reward: sys.reward, oneStep: true, rounding: sys.rounding, values: values}
 }
 
 // applyLinear applies the probabilities of the choices to a vector, for one period.
-func (p *periodChange) applyLinear(vector []float64) ([]float64, error) {
-	graph := p.system.graph
+func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
+	graph := change.system.graph
 	current, next := slices.Clone(vector), make([]float64, len(vector))
-	err := p.forEachStep(func(s uint32) int {
+	err := change.forEachStep(func(s uint32) int {
 		c, _ := graph.Choices(int(s))
-		if p.choices != nil {
-			c = int(p.choices[s])
+		if change.choices != nil {
+			c = int(change.choices[s])
 		}
 		first, end := graph.Row(c)
 		sum := 0.0
@@ -245,15 +245,16 @@ func (p *periodChange) applyLinear(vector []float64) ([]float64, error) {
 	return current, err
 }
 
-// apply returns bounds on the values after one period. They are those of the fixed choices, or the optimum.
-func (p *periodChange) apply(values *Values, fixed bool) (*Values, error) {
-	equations, next := p.equations(values.copyBounds()), values.copyBounds()
-	graph := p.system.graph
-	err := p.forEachStep(func(s uint32) (work int) {
+// apply returns bounds on the values after one period: under the fixed choices if fixed is true, and otherwise under the
+// optimal choices.
+func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
+	equations, next := change.equations(values.copyBounds()), values.copyBounds()
+	graph := change.system.graph
+	err := change.forEachStep(func(s uint32) (work int) {
 		if fixed {
-			bounds := equations.evaluateChoice(int(s), int(p.choices[s]))
+			bounds := equations.evaluateChoice(int(s), int(change.choices[s]))
 			next.Lower[s], next.Upper[s] = bounds.lower, bounds.upper
-			first, end := graph.Row(int(p.choices[s]))
+			first, end := graph.Row(int(change.choices[s]))
 			return end - first
 		}
 		bounds := equations.stepOptimum(int(s))
@@ -264,10 +265,11 @@ func (p *periodChange) apply(values *Values, fixed bool) (*Values, error) {
 	return equations.values, err
 }
 
-// forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns its work.
-func (p *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
-	for range p.steps {
-		err := inBlocks(p.states, p.meter, func(part []uint32) (work int) {
+// forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns the number
+// of transitions that it evaluated.
+func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
+	for range change.steps {
+		err := inBlocks(change.states, change.meter, func(part []uint32) (work int) {
 			for _, s := range part {
 				work += step(s)
 			}
@@ -288,38 +290,38 @@ type sideErrors struct {
 }
 
 // errors returns the errors of the upper and of the lower bounds. ok is false if there are none.
-func (p *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
-	current := p.system.values
-	last, ok := p.lastValues()
+func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
+	current := change.system.values
+	last, ok := change.lastValues()
 	if !ok {
 		return upper, lower, false, nil
 	}
-	afterLast, err := p.apply(last, false)
+	afterLast, err := change.apply(last, false)
 	if err != nil {
 		return upper, lower, false, err
 	}
 	fixedFirst, fixedLast := current, afterLast
-	if p.choices != nil {
-		if fixedFirst, err = p.apply(p.middle, true); err == nil {
-			fixedLast, err = p.apply(last, true)
+	if change.choices != nil {
+		if fixedFirst, err = change.apply(change.middle, true); err == nil {
+			fixedLast, err = change.apply(last, true)
 		}
 		if err != nil {
 			return upper, lower, false, err
 		}
 	}
 	above, below := [2]*Values{current, afterLast}, [2]*Values{fixedFirst, fixedLast}
-	if p.system.minimize {
+	if change.system.minimize {
 		above, below = below, above
 	}
 	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all choices of a maximum, and for
 	// the fixed choices of a minimum.
-	growth := p.growth(above[1].Upper, last.Upper)
-	upper = sideErrors{last.Upper, p.sumOfErrors(1, p.middle.Upper, above[0].Upper, above[1].Upper, last.Upper, growth)}
+	growth := change.growth(above[1].Upper, last.Upper)
+	upper = sideErrors{last.Upper, change.sumOfErrors(1, change.middle.Upper, above[0].Upper, above[1].Upper, last.Upper, growth)}
 	lower.weights = last.Upper
-	if p.system.minimize && p.choices != nil { // all choices count, but constant weights never grow
+	if change.system.minimize && change.choices != nil { // all choices count, but constant weights never grow
 		lower.weights, growth = constantVector(len(last.Upper), 1), 1
 	}
-	lower.sum = p.sumOfErrors(-1, p.middle.Lower, below[0].Lower, below[1].Lower, lower.weights, growth)
+	lower.sum = change.sumOfErrors(-1, change.middle.Lower, below[0].Lower, below[1].Lower, lower.weights, growth)
 	return upper, lower, true, nil
 }
 
@@ -334,10 +336,10 @@ func constantVector(n int, x float64) []float64 {
 
 // lastValues returns bounds on L + s D and U + s D, where s is that before the last period. ok is false if a lower
 // bound is negative, for which the equations do not round.
-func (p *periodChange) lastValues() (last *Values, ok bool) {
-	last = p.middle.copyBounds()
-	for _, s := range p.states {
-		last.Lower[s], last.Upper[s] = p.grown(s, p.last, 0, 0)
+func (change *periodChange) lastValues() (last *Values, ok bool) {
+	last = change.middle.copyBounds()
+	for _, s := range change.states {
+		last.Lower[s], last.Upper[s] = change.boundsAfterGrowth(s, change.last, 0, 0)
 		if last.Lower[s] < 0 {
 			return nil, false
 		}
@@ -349,16 +351,17 @@ func (p *periodChange) lastValues() (last *Values, ok bool) {
 // a few sums and products of them.
 const extraUnits = 16
 
-// grown returns bounds on L + factor D - below and U + factor D + above.
-func (p *periodChange) grown(s uint32, factor, below, above float64) (lower, upper float64) {
+// boundsAfterGrowth returns bounds on L + factor D - below and U + factor D + above, where L and U are the middle bounds and D is the
+// change of one period.
+func (p *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
 	growth := factor * p.change[s]
 	lower, upper = p.middle.Lower[s], p.middle.Upper[s]
 	floor := p.system.rounding.floor
-	if size := lower + math.Abs(growth) + below; size > 0 {
-		lower = lower + growth - below - extraUnits*unit*size - 0x1p-1000 // the last term is for underflow
+	if magnitude := lower + math.Abs(growth) + below; magnitude > 0 {
+		lower = lower + growth - below - extraUnits*unit*magnitude - 0x1p-1000 // the last term is for underflow
 	}
-	if size := upper + math.Abs(growth) + above; size > 0 {
-		upper = max(upper+growth+above+extraUnits*unit*size, floor)
+	if magnitude := upper + math.Abs(growth) + above; magnitude > 0 {
+		upper = max(upper+growth+above+extraUnits*unit*magnitude, floor)
 	}
 	if lower > 0 && lower < floor {
 		lower = 0
@@ -367,9 +370,9 @@ func (p *periodChange) grown(s uint32, factor, below, above float64) (lower, upp
 }
 
 // growth returns the greatest quotient of two vectors.
-func (p *periodChange) growth(after, before []float64) float64 {
+func (change *periodChange) growth(after, before []float64) float64 {
 	greatest := 0.0
-	for _, s := range p.states {
+	for _, s := range change.states {
 		if after[s] > 0 {
 			greatest = max(greatest, after[s]/before[s])
 		}
@@ -377,7 +380,7 @@ func (p *periodChange) growth(after, before []float64) float64 {
 	return greatest * (1 + 2*unit)
 }
 
-// sumOfErrors returns the sum of the errors over all periods. start is U or L, sign is 1 or -1. afterFirst and
+// sumOfErrors returns the sum of the errors over all periods. start is U with sign 1, or L with sign -1. afterFirst and
 // afterLast are the values after the first and the last period.
 func (p *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
 	const maxGrowth = 2 // a greater one makes the bounds useless
@@ -387,9 +390,9 @@ func (p *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, w
 	greatest := 0.0
 	lastFactor := 1 + p.ratio*p.last
 	for _, s := range p.states {
-		x := max(excess(sign, afterFirst[s], start[s], p.change[s]), excess(sign, afterLast[s], start[s], lastFactor*p.change[s]))
-		if x > 0 {
-			greatest = max(greatest, x/weights[s])
+		stateExcess := max(excess(sign, afterFirst[s], start[s], p.change[s]), excess(sign, afterLast[s], start[s], lastFactor*p.change[s]))
+		if stateExcess > 0 {
+			greatest = max(greatest, stateExcess/weights[s])
 		}
 	}
 	return greatest * sumOfPowers(growth, p.periods) * (1 + 8*unit)
@@ -404,20 +407,20 @@ func excess(sign, value, start, growth float64) float64 {
 	return max(sign*(value-start-growth)+extraUnits*unit*size+0x1p-1000, 0) // the last term is for underflow
 }
 
-// write writes the bounds after all periods, if they are as narrow as asked for.
-func (p *periodChange) write(upperErrors, lowerErrors sideErrors) bool {
-	values := p.system.values.copyBounds()
-	for _, s := range p.states {
-		lower, upper := p.grown(s, p.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
-		if p.system.isProbability {
+// writeBounds writes the bounds after all periods to the system. It returns false if they are too wide.
+func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) bool {
+	values := change.system.values.copyBounds()
+	for _, s := range change.states {
+		lower, upper := change.boundsAfterGrowth(s, change.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
+		if change.system.isProbability {
 			upper = min(upper, 1)
 		}
 		lower = min(max(lower, 0), upper)
-		if !(upper-lower <= p.epsilon/2*upper && upper < math.MaxFloat64) {
+		if !(upper-lower <= change.epsilon/2*upper && upper < math.MaxFloat64) {
 			return false
 		}
 		values.Lower[s], values.Upper[s] = lower, upper
 	}
-	p.system.values.Lower, p.system.values.Upper = values.Lower, values.Upper
+	change.system.values.Lower, change.system.values.Upper = values.Lower, values.Upper
 	return true
 }

@@ -85,7 +85,7 @@ func TestStepExtrapolation(t *testing.T) {
 			case "F<=k":
 				maybe = maybe.Minus(target)
 				sys.isProbability = true
-				sys.values.set(target, 1)
+				sys.values.setAll(target, 1)
 			case "I=k":
 				sys.setStateRewards(c.last)
 			}
@@ -96,7 +96,7 @@ func TestStepExtrapolation(t *testing.T) {
 			meter := newMeter(t.Context(), Options{}, k)
 			extrapolation := sys.newStepExtrapolation(Options{}, states, k)
 			err = sys.values.applySteps(meter, k, func(done int, lower, upper []float64) (bool, error) {
-				remaining, ok, err := extrapolation.try(done, meter)
+				remaining, ok, err := extrapolation.tryToExtrapolate(done, meter)
 				if err != nil {
 					return true, err
 				}

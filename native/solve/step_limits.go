@@ -20,12 +20,12 @@ func (sys *system) triesLimit(done, remaining int) bool {
 	return sys.stepLimit != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && done >= fewestSteps && done&(done-1) == 0 && remaining > done
 }
 
-// untilLimit returns a function that bounds the probabilities of left U<=k right for large k: from below by
-// the probabilities for fewer steps, from above by the probabilities of left U right. The system starts with
-// value 1 in right and 0 elsewhere.
+// untilLimit returns a function that bounds the probabilities of left U<=k right for large k. The probabilities for fewer
+// steps are lower bounds, and the probabilities of left U right are upper bounds. The system must start with value 1 in
+// right and 0 elsewhere.
 //
-// For any scheduler the probability does not decrease with k, and is at most that of the unbounded formula.
-// So the same holds for minima and maxima.
+// Under any scheduler the probability does not decrease with k, and does not exceed that of the unbounded formula. So the
+// same holds for minima and maxima.
 func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
@@ -154,8 +154,7 @@ func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
 	return true
 }
 
-// addGrowth adds the growth to the bounds and returns true, if they stay narrow enough. Otherwise the growth
-// is forgotten.
+// addGrowth adds the growth to the bounds. It returns false and forgets the growth if the bounds would become too wide.
 func (skipper *stepSkipper) addGrowth(values *Values) bool {
 	skipper.jumpSteps = 0
 	if !skipper.grownIsNarrow(values) {

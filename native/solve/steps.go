@@ -15,8 +15,8 @@ const Unbounded = -1
 // Unbounded.
 type Steps struct{ Low, High int }
 
-// Next returns bounds on the extremal probability that states is reached in exactly one step, in a CTMC by
-// the first transition.
+// Next returns bounds on the minimal or maximal probability that the first step, or in a CTMC the first transition, leads to
+// the given states.
 func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustNext(ctx, graph, states, dir, opts)
@@ -26,14 +26,14 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 		return nil, err
 	}
 	sys.isProbability = true
-	sys.values.set(states, 1)
+	sys.values.setAll(states, 1)
 	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
 	sys.values.Scheduler = sys.stepScheduler.first()
 	return sys.values, err
 }
 
-// BoundedUntil returns bounds on the extremal probability of `left U right` with a bound on the number of
-// steps, in a DTMC or MDP. Schedulers may count steps; the optimal one is in Values.Steps.
+// BoundedUntil returns bounds on the minimal or maximal probability of `left U right` with a bound on the number of steps,
+// in a DTMC or MDP. Schedulers may count steps; Values.Steps has the optimal one.
 func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustBounded(ctx, graph, left, right, bound, dir, opts)
@@ -75,7 +75,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 // states n times to values.
 func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
 	if bound.High != Unbounded {
-		values.set(right, 1)
+		values.setAll(right, 1)
 		if err := steps(left.Minus(right), bound.High-bound.Low); err != nil {
 			return err
 		}
@@ -87,11 +87,11 @@ func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps fu
 	if err := steps(left, 1); err != nil {
 		return err
 	}
-	values.set(left.Complement(), 0)
+	values.setAll(left.Complement(), 0)
 	return steps(left, bound.Low-1)
 }
 
-// CumulReward returns bounds on the extremal expected reward of the given number of steps of a DTMC or MDP.
+// CumulReward returns bounds on the minimal or maximal expected reward of the given number of steps of a DTMC or MDP.
 func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustCumul(ctx, graph, reward, steps, dir, opts)
@@ -106,8 +106,8 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.values, err
 }
 
-// InstantReward returns bounds on the extremal expected state reward after the given number of steps of a
-// DTMC or MDP. Rewards of choices do not count.
+// InstantReward returns bounds on the minimal or maximal expected state reward after the given number of steps of a DTMC or
+// MDP. It ignores rewards of choices.
 func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newStepwise(graph, reward, dir, opts)
 	if err != nil {
@@ -173,7 +173,7 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 				return true, err
 			}
 		}
-		if remaining, ok, err := extrapolation.try(done, meter); ok || err != nil {
+		if remaining, ok, err := extrapolation.tryToExtrapolate(done, meter); ok || err != nil {
 			if ok {
 				err = sys.takeSteps(states, remaining, meter)
 			}
@@ -213,9 +213,8 @@ func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
 	})
 }
 
-// applySteps replaces the bounds n times by those after one more step. step gets the number of steps done,
-// and writes the new bounds to lower and upper, which have the bounds before the last step. It returns true
-// if the bounds are final as they are.
+// applySteps replaces the bounds n times by the bounds after one more step. step gets the number of steps that are done, and
+// writes the new bounds to lower and upper. It returns true if the current bounds are final.
 func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range n {
@@ -273,8 +272,8 @@ func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed b
 	return changed, work
 }
 
-// stepOptimum is optimum for one step, with a fast path: a choice without reward and with one target has the
-// bounds of the target.
+// stepOptimum returns the bounds of the optimum over the choices of state s for one step. A choice without reward and with
+// one target has the bounds of the target, which it copies for speed.
 func (sys *system) stepOptimum(s int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
 	least := sys.minimizes(s)
@@ -287,18 +286,18 @@ func (sys *system) stepOptimum(s int) bestBounds {
 			continue
 		}
 		// As in bestBounds.include, inlined.
-		lo, hi := lower[graph.Target[i]], upper[graph.Target[i]]
+		targetLower, targetUpper := lower[graph.Target[i]], upper[graph.Target[i]]
 		if least {
-			if hi < bounds.upper || bounds.choice == sparse.None {
-				bounds.upper, bounds.choice = hi, uint32(c)
+			if targetUpper < bounds.upper || bounds.choice == sparse.None {
+				bounds.upper, bounds.choice = targetUpper, uint32(c)
 			}
-			bounds.lower = min(bounds.lower, lo)
+			bounds.lower = min(bounds.lower, targetLower)
 			continue
 		}
-		if lo > bounds.lower {
-			bounds.lower, bounds.choice = lo, uint32(c)
+		if targetLower > bounds.lower {
+			bounds.lower, bounds.choice = targetLower, uint32(c)
 		}
-		bounds.upper = max(bounds.upper, hi)
+		bounds.upper = max(bounds.upper, targetUpper)
 	}
 	if sys.isProbability {
 		bounds.upper = min(bounds.upper, 1)

@@ -31,7 +31,7 @@ type strategyImprovement struct {
 	game   *Game
 	ctx    context.Context
 	opts   Options
-	sys    *system // its values are those of the game
+	sys    *system // its values are the values of the game
 	reward *sparse.Reward
 	// solve solves an MDP that is left if one side has a strategy.
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
@@ -54,37 +54,37 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 
 // restrictedGraph returns the MDP in which a side makes the choices of its strategy, and its rewards.
 func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
-	g := improvement.game.graph
-	choices := sparse.NewSet(g.NumChoices())
-	for s := range g.NumStates() {
+	graph := improvement.game.graph
+	choices := sparse.NewSet(graph.NumChoices())
+	for s := range graph.NumStates() {
 		if improvement.game.side(s) == side {
 			choices.Add(int(strategy[s]))
 			continue
 		}
-		first, end := g.Choices(s)
+		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !improvement.sys.maybe.Has(s) || improvement.sys.usable(c) {
 				choices.Add(c)
 			}
 		}
 	}
-	m := *g.Model
+	m := *graph.Model
 	if improvement.reward != nil {
 		m.Rewards = []sparse.Reward{*improvement.reward}
 	}
-	out := m.Restrict(choices)
+	restricted := m.Restrict(choices)
 	if improvement.reward == nil {
-		return sparse.NewGraph(out), nil
+		return sparse.NewGraph(restricted), nil
 	}
-	return sparse.NewGraph(out), &out.Rewards[0]
+	return sparse.NewGraph(restricted), &restricted.Rewards[0]
 }
 
 // evaluate solves the MDP that a strategy of a side leaves.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
-	g, reward := improvement.restrictedGraph(side, strategy)
+	graph, reward := improvement.restrictedGraph(side, strategy)
 	opts := improvement.opts
 	opts.Scheduler = false
-	return improvement.solve(g, reward, side.Opposite(), opts)
+	return improvement.solve(graph, reward, side.Opposite(), opts)
 }
 
 // solveExactly computes fractions by improving a strategy of a side until no choice is better.
@@ -182,7 +182,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 	return nil
 }
 
-// setIfNarrow makes the bounds those of one strategy of each side, of which w and response are the values, if
+// setIfNarrow sets the bounds to the values of one strategy of each side, w and response, if
 // they are narrow. It reports whether they are.
 func (improvement *strategyImprovement) setIfNarrow(side Direction, w, response *Values) bool {
 	v, pair := improvement.sys.values, Values{Lower: w.Lower, Upper: response.Upper}
@@ -201,8 +201,8 @@ func (improvement *strategyImprovement) setIfNarrow(side Direction, w, response 
 // maxStrategies limits the strategies for bounds; known games need a few.
 const maxStrategies = 100
 
-// tighten narrows the bounds on the game's values. The values of a strategy of the maximizer are lower bounds, those of a
-// strategy of the minimizer upper bounds.
+// tighten narrows the bounds on the game's values. The values of a strategy of the maximizer are lower bounds; the values of a
+// strategy of the minimizer are upper bounds.
 func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
 	values := improvement.sys.values
 	values.Sweeps, values.Extended = values.Sweeps+w.Sweeps, values.Extended || w.Extended

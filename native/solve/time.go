@@ -116,8 +116,8 @@ func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *spa
 			uniform.values.Lower[s], uniform.values.Upper[s] = uniform.rounding.down(values[s], relErr), unbounded.Upper[s]
 		}
 	}
-	uniform.values.set(zero, 0)
-	uniform.values.set(one, 1)
+	uniform.values.setAll(zero, 0)
+	uniform.values.setAll(one, 1)
 	return nil
 }
 

@@ -36,15 +36,15 @@ func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 	if bound.To.None() {
 		transient.values, err = unboundedUntil(ctx, graph, left, right, negated, opts)
 	} else {
-		transient.values.set(right.Complement(), valueIfMissed)
-		transient.values.set(right, valueIfMet)
+		transient.values.setAll(right.Complement(), valueIfMissed)
+		transient.values.setAll(right, valueIfMet)
 		err = transient.evolveUntil(ctx, left, right, bound.To.since(bound.From), negated)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.High.Sign() > 0 {
-		transient.values.set(left.Complement(), valueIfMissed)
+		transient.values.setAll(left.Complement(), valueIfMissed)
 		if err := transient.evolve(ctx, left, bound.From); err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 		return nil, err
 	}
 	transient.values.unscale(scale)
-	transient.values.set(graph.ExistsUntil(sparse.FullSet(n), rewarded).Complement(), 0)
+	transient.values.setAll(graph.ExistsUntil(sparse.FullSet(n), rewarded).Complement(), 0)
 	return transient.values, nil
 }
 
@@ -315,8 +315,8 @@ func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, ti
 		uniform.values.Lower[s] = uniform.rounding.down(lowerMean[s], relErr)
 		uniform.values.Upper[s] = max(uniform.rounding.up(upperMean[s], relErr)+absErr, uniform.rounding.floor)
 	}
-	uniform.values.set(zero, 0)
-	uniform.values.set(one, 1)
+	uniform.values.setAll(zero, 0)
+	uniform.values.setAll(one, 1)
 	return nil
 }
 
@@ -484,7 +484,7 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 		uniform.values.Lower[s] = uniform.rounding.down(sum[s], relErr)
 		uniform.values.Upper[s] = max(uniform.rounding.up(sum[s], relErr)+absErr, uniform.rounding.floor)
 	}
-	uniform.values.set(zero, 0)
-	uniform.values.set(one, 1)
+	uniform.values.setAll(zero, 0)
+	uniform.values.setAll(one, 1)
 	return nil
 }

@@ -25,7 +25,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	sys.isProbability = true
 	values := sys.values
 	if values.Scheduler == nil && !opts.Exact {
-		values.set(right, 1)
+		values.setAll(right, 1)
 		if ok, err := sys.solveAcyclic(ctx, opts, left.Minus(right)); ok || err != nil {
 			return values, err
 		}
@@ -34,7 +34,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	if err != nil {
 		return nil, err
 	}
-	values.set(analysis.one, 1)
+	values.setAll(analysis.one, 1)
 	if values.Scheduler != nil {
 		analysis.schedule(graph, right, values.Scheduler)
 	}
@@ -58,13 +58,13 @@ func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse
 }
 
 // maybe returns the states whose probability is between 0 and 1.
-func (q prob01) maybe() *sparse.Set { return q.zero.Union(q.one).Complement() }
+func (analysis prob01) maybe() *sparse.Set { return analysis.zero.Union(analysis.one).Complement() }
 
 // schedule writes choices that attain 0 or 1 where not all choices do.
-func (q prob01) schedule(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {
-	if q.dir == Min {
-		graph.Remain(q.zero, scheduler)
+func (analysis prob01) schedule(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {
+	if analysis.dir == Min {
+		graph.Remain(analysis.zero, scheduler)
 	} else {
-		graph.Attract(q.one, right, scheduler)
+		graph.Attract(analysis.one, right, scheduler)
 	}
 }

@@ -49,9 +49,9 @@ const visitBudget = 1 << 32
 
 // solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration otherwise.
 // ok says that their relative width is at most epsilon.
-func (v *visitEquations) solve(meter *meter, opts Options) (bounds []enclosure, ok bool, err error) {
-	solver := newEliminationSolver(v.localSystem, visitBudget)
-	if solver.eliminationOrder, err = markowitzOrder(meter, len(v.initial), solver.row, solver.budget); err != nil {
+func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []enclosure, ok bool, err error) {
+	solver := newEliminationSolver(equations.localSystem, visitBudget)
+	if solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initial), solver.row, solver.budget); err != nil {
 		return nil, false, err
 	}
 	if solver.eliminationOrder != nil {
@@ -60,31 +60,31 @@ func (v *visitEquations) solve(meter *meter, opts Options) (bounds []enclosure, 
 			return nil, false, err
 		}
 		if factorized {
-			visits := solver.solveTransposed(v.initial)
-			if bounds, ok = v.bounds(visits, solver.solveTransposed(visits), opts.epsilon()); bounds != nil { // as narrow as rounding allows
+			visits := solver.solveTransposed(equations.initial)
+			if bounds, ok = equations.bounds(visits, solver.solveTransposed(visits), opts.epsilon()); bounds != nil { // as narrow as rounding allows
 				return bounds, ok, nil
 			}
 		}
 	}
-	return v.iterate(meter, opts)
+	return equations.iterate(meter, opts)
 }
 
 // iterate returns bounds on the expected visits by Gauss-Seidel sweeps, which it checks from time to time. ok
 // says that their relative width is at most epsilon.
-func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
-	visits, potential := slices.Clone(v.initial), make([]float64, len(v.initial))
+func (equations *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
+	visits, potential := slices.Clone(equations.initial), make([]float64, len(equations.initial))
 	sweepsDone, limit := 0, opts.maxSweeps()
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
 		for range min(sweeps, limit-sweepsDone) {
-			v.sweep(visits, v.initial)
-			v.sweep(potential, visits)
+			equations.sweep(visits, equations.initial)
+			equations.sweep(potential, visits)
 			sweepsDone++
 			meter.progress.Sweeps++
-			if err := meter.addWork(2 * v.work()); err != nil {
+			if err := meter.addWork(2 * equations.work()); err != nil {
 				return nil, false, err
 			}
 		}
-		if bounds, narrow := v.bounds(visits, potential, opts.epsilon()); bounds != nil {
+		if bounds, narrow := equations.bounds(visits, potential, opts.epsilon()); bounds != nil {
 			if out = bounds; narrow {
 				return out, true, nil
 			}
@@ -97,17 +97,17 @@ func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, o
 }
 
 // sweep applies one Gauss-Seidel sweep of values = initial + values P.
-func (v *visitEquations) sweep(values, initial []float64) {
+func (equations *visitEquations) sweep(values, initial []float64) {
 	for k := range values {
-		values[k] = initial[k] + v.inflow(k, values)
+		values[k] = initial[k] + equations.inflow(k, values)
 	}
 }
 
 // inflow returns the expected number of transitions into unknown k.
-func (v *visitEquations) inflow(k int, visits []float64) float64 {
+func (equations *visitEquations) inflow(k int, visits []float64) float64 {
 	sum := 0.0
-	for i := v.start[k]; i < v.start[k+1]; i++ {
-		sum += v.prob[i] * visits[v.from[i]]
+	for i := equations.start[k]; i < equations.start[k+1]; i++ {
+		sum += equations.prob[i] * visits[equations.from[i]]
 	}
 	return sum
 }
@@ -118,15 +118,15 @@ func (v *visitEquations) inflow(k int, visits []float64) float64 {
 // If every equation holds for visits up to the relative residual r, the error of visits is at most the
 // solution of e = r visits + e P. That is at most r f u for any potential u and factor f with f (u - u P) >=
 // visits. The potential should be near the solution of u = visits + u P.
-func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []enclosure, narrow bool) {
+func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []enclosure, narrow bool) {
 	if visits == nil || potential == nil || !allWithin(visits, 0x1p-300, 0x1p300) || !allWithin(potential, 0x1p-300, 0x1p300) {
 		return nil, false
 	}
 	residual, factor := 0.0, 0.0
 	for state := range visits {
-		expected := v.initial[state] + v.inflow(state, visits)
-		residual = max(residual, (math.Abs(visits[state]-expected)+v.err*(visits[state]+expected))/visits[state])
-		slack := potential[state]*(1-v.err) - v.inflow(state, potential)*(1+v.err)
+		expected := equations.initial[state] + equations.inflow(state, visits)
+		residual = max(residual, (math.Abs(visits[state]-expected)+equations.err*(visits[state]+expected))/visits[state])
+		slack := potential[state]*(1-equations.err) - equations.inflow(state, potential)*(1+equations.err)
 		if !(slack > 0) {
 			return nil, false
 		}
@@ -135,7 +135,7 @@ func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (r
 	narrow = true
 	for state := range visits {
 		spread := 1.01 * residual * factor * potential[state]
-		result = append(result, enclosure{lower: v.rounding.down(visits[state]-spread, 2*unit), upper: v.rounding.up(visits[state]+spread, 2*unit)})
+		result = append(result, enclosure{lower: equations.rounding.down(visits[state]-spread, 2*unit), upper: equations.rounding.up(visits[state]+spread, 2*unit)})
 		narrow = narrow && spread <= epsilon/2*visits[state]
 	}
 	return result, narrow

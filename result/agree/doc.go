@@ -1,5 +1,5 @@
 // Package agree decides whether two verdicts agree. All comparisons of answers
-// use it: those of engines, models, runs, and published values.
+// use it: comparisons of engines, models, runs, and published values.
 //
 //	o := agree.Verdicts("native", ours, "storm", theirs, agree.Options{})
 //	o.Relation, o.Basis, o.Reason, o.Error

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"tilecheck/internal/ending"
@@ -24,9 +25,20 @@ import (
 // and a directory unless the tool is In one; they are gone when it returns. Limits.Memory and
 // Limits.CPUs are not enforced here: tools are told the first.
 type Tool struct {
-	path string
-	dir  string   // to run in, empty for one of each run's own
-	env  []string // besides ours
+	path  string
+	dir   string   // to run in, empty for one of each run's own
+	env   []string // besides ours
+	meter Meter    // nil counts nothing
+}
+
+// Meter counts what the processes of a run use.
+type Meter interface {
+	// Enter is called before a process is started with these attributes, on the thread that starts it; leave is called after that.
+	Enter(attributes *syscall.SysProcAttr) (leave func() error, err error)
+	// Kill ends the processes of the run that are left, also those that left its process group.
+	Kill() error
+	// Ended is called when every process of the run that can be waited for has ended.
+	Ended(state *os.ProcessState)
 }
 
 var _ runner.Commander = (*Tool)(nil)
@@ -46,7 +58,10 @@ func New(path string) (*Tool, error) {
 
 // In returns the tool with a directory to run in, which is left as it is then and
 // gets no Files, and with more variables in its environment.
-func (t *Tool) In(dir string, env ...string) *Tool { return &Tool{t.path, dir, env} }
+func (t *Tool) In(dir string, env ...string) *Tool { return &Tool{t.path, dir, env, t.meter} }
+
+// Measured returns the tool with a meter for its runs.
+func (t *Tool) Measured(meter Meter) *Tool { return &Tool{t.path, t.dir, t.env, meter} }
 
 // Where returns the path.
 func (t *Tool) Where() string { return t.path }
@@ -124,17 +139,20 @@ func (t *Tool) run(ctx context.Context, dir string, c runner.Command, stdin *os.
 	all.prepare(cmd)
 	var kill sync.Once // after it, others may have the numbers of the processes
 	var killed error
-	end := func() { kill.Do(func() { killed = all.kill(cmd.Process) }) }
+	end := func() { kill.Do(func() { killed = errors.Join(all.kill(cmd.Process), t.killMeasured()) }) }
 	cmd.Cancel = func() error {
 		time.AfterFunc(killDelay, end)
 		return all.ask(cmd.Process)
 	}
 	cmd.WaitDelay = outputDelay
-	if err := all.start(cmd); err != nil {
+	if err := t.startMeasured(&all, cmd); err != nil {
 		return -1, &result.Failure{Class: result.Other, Message: fmt.Sprintf("cannot start %s: %v", t.path, err)}
 	}
 	defer ending.OnExit(ctx, end)()
 	err := cmd.Wait()
+	if t.meter != nil {
+		t.meter.Ended(cmd.ProcessState)
+	}
 	// What is left, if anything, has ignored the request.
 	if end(); killed != nil {
 		return -1, killed
@@ -143,6 +161,26 @@ func (t *Tool) run(ctx context.Context, dir string, c runner.Command, stdin *os.
 		return all.code(cmd.ProcessState), nil
 	}
 	return -1, err
+}
+
+// startMeasured starts the tool under its meter.
+func (t *Tool) startMeasured(all *tree, cmd *exec.Cmd) error {
+	if t.meter == nil {
+		return all.start(cmd)
+	}
+	leave, err := t.meter.Enter(cmd.SysProcAttr)
+	if err != nil {
+		return err
+	}
+	return errors.Join(all.start(cmd), leave())
+}
+
+// killMeasured ends the processes that only the meter knows.
+func (t *Tool) killMeasured() error {
+	if t.meter == nil {
+		return nil
+	}
+	return t.meter.Kill()
 }
 
 // guard ends a run whose output is refused.

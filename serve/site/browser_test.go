@@ -42,7 +42,7 @@ type person struct {
 	asked    int    // how often the browser asked whether to leave the page
 }
 
-// each runs a test in the server and in the playground, beside other tests: each has a browser of its own, and waits most of the time.
+// each runs a test in the server and in the playground, beside other tests: each has a window of its own, and waits most of the time.
 func each(t *testing.T, f func(p *person)) {
 	chromium := browser(t)
 	t.Parallel()
@@ -158,12 +158,48 @@ func give(files map[string][]byte) http.HandlerFunc {
 	}
 }
 
+// sharedBrowser starts a browser once for all tests, because a start takes seconds of processor time.
+type sharedBrowser struct {
+	once sync.Once
+	ctx  context.Context // of the first window, which no test uses
+	err  error
+	stop []context.CancelFunc
+}
+
+var running sharedBrowser
+
+// TestMain ends the browser that the tests share.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	running.close()
+	os.Exit(code)
+}
+
+// open returns the context of the browser, which it starts if it does not run.
+func (b *sharedBrowser) open(chromium string) (context.Context, error) {
+	b.once.Do(func() {
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
+			chromedp.WindowSize(1280, 900), chromedp.Flag("disable-background-networking", true))
+		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, stop := chromedp.NewContext(allocator)
+		b.ctx, b.stop, b.err = ctx, []context.CancelFunc{stop, stopAllocator}, chromedp.Do(ctx)
+	})
+	return b.ctx, b.err
+}
+
+func (b *sharedBrowser) close() {
+	for _, stop := range b.stop {
+		stop()
+	}
+}
+
+// visit opens the page in a new window. Its storage, cache and service workers are its own.
 func visit(t *testing.T, chromium, where, at string) *person {
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
-		chromedp.WindowSize(1280, 900), chromedp.Flag("disable-background-networking", true))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, err := running.open(chromium)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
@@ -334,12 +370,12 @@ func TestModelView(t *testing.T) {
 		}
 		t.Logf("%s: first answer %v after it was asked for, %.2f s after the page was; %d bytes loaded", p.where, time.Since(begun), since/1000, p.sent)
 		if p.where == "playground" {
-			if compiled := must(program()); len(compiled.Module) > 5_400_000 {
-				t.Errorf("the program has %d bytes, want 5.4 MB at most", len(compiled.Module))
+			if compiled := must(program()); len(compiled.Module) > 5_000_000 {
+				t.Errorf("the program has %d bytes, want 5.0 MB at most", len(compiled.Module))
 			}
 		}
-		if p.sent > 5_500_000 { // with the page, which this server does not compress
-			t.Errorf("%d bytes were loaded, want 5.5 MB at most", p.sent)
+		if p.sent > 5_100_000 { // with the page, which this server does not compress
+			t.Errorf("%d bytes were loaded, want 5.1 MB at most", p.sent)
 		}
 		p.shoot("model")
 		p.named()

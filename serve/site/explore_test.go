@@ -395,3 +395,34 @@ func TestExplorePlayers(t *testing.T) {
 		p.named()
 	})
 }
+
+// An optimal scheduler of the selected property, and the probabilities of the states, are saved as files.
+func TestExploreSave(t *testing.T) {
+	each(t, func(p *person) {
+		saved := p.downloads()
+		w := workplace{person: p}
+		w.explores("mdp\nmodule m\n  x : [0..2];\n  [safe] x=0 -> 0.5:(x'=1) + 0.5:(x'=2);\n  [bold] x=0 -> 0.9:(x'=1) + 0.1:(x'=2);\n  [] x>0 -> true;\nendmodule\n", "Pmax=? [ F x=1 ];")
+		p.choose("select[aria-label=Save]", "scheduler.txt")
+		p.says("body", "Select the property whose optimal scheduler is to be saved")
+		p.choose(".explore label.field.grow select", "0")
+		p.choose("select[aria-label=Save]", "scheduler.txt")
+		if text := saved("die.scheduler.txt"); !strings.Contains(text, "(0)=bold") {
+			t.Errorf("the scheduler is %q", text)
+		}
+		p.refused = "/api/export"
+		p.choose("select[aria-label=Save]", "steady")
+		p.says("main", "model of type MDP")
+		p.view("model")
+		w.explores("ctmc\nmodule m\n  x : [0..1];\n  [] x=0 -> 1:(x'=1);\n  [] x=1 -> 3:(x'=0);\nendmodule\n", "S=? [ x=1 ];")
+		p.choose("select[aria-label=Save]", "steady")
+		if text := saved("die.steady.txt"); !strings.HasPrefix(text, "0.75\n0.25\n") {
+			t.Errorf("the steady-state probabilities are %q", text)
+		}
+		p.choose("select[aria-label=Save]", "transient")
+		p.write("dialog input", "0")
+		p.do("the time", chromedp.Click(`//dialog//button[.="Save"]`))
+		if text := saved("die.transient.txt"); text != "0=1.0\n1=0.0\n" {
+			t.Errorf("the probabilities at time 0 are %q", text)
+		}
+	})
+}

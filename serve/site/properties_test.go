@@ -155,7 +155,9 @@ func TestRowActions(t *testing.T) {
 func (p *person) downloads() (saved func(name string) string) {
 	p.t.Helper()
 	dir := p.t.TempDir()
-	if _, err := chromedp.Call(p.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir}); err != nil {
+	if _, err := chromedp.Call(p.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
+		Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
+	}); err != nil {
 		p.t.Fatal(err)
 	}
 	return func(name string) string {

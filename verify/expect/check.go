@@ -3,7 +3,6 @@ package expect
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -60,12 +59,9 @@ func conditionMistakes(conditions []Condition) []Mistake {
 	return out
 }
 
-// curveForm matches a Pareto curve.
-var curveForm = regexp.MustCompile(`^\[\([^(),]+(,[^(),]+)+\)(,\([^(),]+(,[^(),]+)+\))*\]$`)
-
 // valueMistake returns a message if the form of an expected value is wrong, otherwise "".
 func valueMistake(value string) string {
-	if value == "?" || value == "Error" || curveForm.MatchString(value) {
+	if value == "?" || value == "Error" || isCurve(value) {
 		return ""
 	}
 	if list, ok := strings.CutPrefix(value, "Error:"); ok {
@@ -79,7 +75,7 @@ func valueMistake(value string) string {
 	switch {
 	case strings.HasPrefix(text, "[("):
 		return fmt.Sprintf("found %q, want points without blanks, as in [(0.5,1.0),(1.0,0.5)]", value)
-	case intervalPattern.MatchString(text):
+	case isInterval(text):
 		return intervalMistake(text)
 	case strings.HasPrefix(text, "["):
 		return fmt.Sprintf("found %q, want an interval without blanks, as in [0.2,0.4]", text)
@@ -106,11 +102,11 @@ func intervalMistake(text string) string {
 	return ""
 }
 
-// parseInterval parses a text that matches intervalPattern. It returns false if a bound is not a number.
+// parseInterval parses a text that isInterval accepts. It returns false if a bound is not a number.
 func parseInterval(text string) (interval.Interval, bool) {
-	match := intervalPattern.FindStringSubmatch(text)
-	low, lowOK := parseDouble(match[1])
-	high, highOK := parseDouble(match[2])
+	lowText, highText, _ := splitInterval(text)
+	low, lowOK := parseDouble(lowText)
+	high, highOK := parseDouble(highText)
 	return interval.Interval{Lo: low, Hi: high}, lowOK && highOK
 }
 
@@ -157,9 +153,6 @@ func impliedBy(first, second []Condition) bool {
 	return true
 }
 
-// lookalike matches text that a reader may take for an annotation.
-var lookalike = regexp.MustCompile(`\bRESULTS?\b|^[ \t]*(?i:result)[ \t]*[:(={]|\bTILECHECK\b|^[ \t]*(?i:tilecheck)[ \t]*[:(={]`)
-
 // lookalikes reports lines of the comment block that look like annotations but are not.
 func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	var known []int32
@@ -173,13 +166,11 @@ func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	for begin := 0; begin < len(b.text); {
 		end := begin + lineEnd(b.text[begin:])
 		line := b.text[begin:end]
-		match := lookalike.FindIndex(line)
+		begins := findLookalike(line)
 		fileBegin, fileEnd := b.start.Offset+int32(begin), b.start.Offset+int32(end)
 		isKnown := slices.ContainsFunc(known, func(offset int32) bool { return fileBegin <= offset && offset < fileEnd })
-		if match != nil && !isKnown {
-			matched := line[match[0]:match[1]]
-			blanks := len(matched) - len(bytes.TrimLeft(matched, " \t"))
-			out = append(out, Mistake{b.pos(begin + match[0] + blanks), "this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"})
+		if begins >= 0 && !isKnown {
+			out = append(out, Mistake{b.pos(begin + begins), "this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"})
 		}
 		begin = end
 	}
@@ -196,7 +187,7 @@ func commentedOut(src []byte) bool {
 			break
 		}
 		src = src[len(line):]
-		if !annotation.Match(rest) && !termsAnnotation.Match(rest) {
+		if findAnnotation(rest) < 0 {
 			text = append(append(text, rest...), '\n')
 		}
 	}
@@ -230,16 +221,17 @@ func annotationColumn(line []byte) int {
 	if slashes < 0 {
 		return -1
 	}
-	comment := line[slashes:]
-	match := annotation.FindIndex(comment)
-	if match == nil {
-		match = termsAnnotation.FindIndex(comment)
-	}
-	if match == nil {
+	begin := findAnnotation(line[slashes:])
+	if begin < 0 {
 		return -1
 	}
-	return slashes + match[0]
+	return slashes + begin
 }
 
-// termsAnnotation matches the beginning of a TILECHECK annotation.
-var termsAnnotation = regexp.MustCompile(`\bTILECHECK[ \t]*(\([^)]*\))?[ \t]*:`)
+// findAnnotation returns the offset of a RESULT annotation or, without one, of a TILECHECK annotation; -1 if there is none.
+func findAnnotation(comment []byte) int {
+	if found, ok := findResult(comment, 0); ok {
+		return found.begin
+	}
+	return findTerms(comment)
+}

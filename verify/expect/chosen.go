@@ -115,7 +115,7 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 // expectedRange parses the expected value, whose every number meets the expectation: an interval, a number, a fraction, or an expression over constants.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
-	if intervalPattern.MatchString(text) {
+	if isInterval(text) {
 		bounds, ok := parseInterval(text)
 		if !ok {
 			return interval.Interval{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -66,9 +65,6 @@ type Unmatched struct{ Problem }
 // problem returns a Problem with a formatted text.
 func problem(format string, args ...any) error { return Problem(fmt.Sprintf(format, args...)) }
 
-// annotation matches a RESULT annotation: its conditions and its value.
-var annotation = regexp.MustCompile(`RESULT[ \t]*(\(([^)]+)\))?[ \t]*:[ \t]*([^ \t\n\r]+)`)
-
 // Parse returns the RESULT annotations in the comment block directly above a property that was parsed from src, in the order written.
 //
 // Source: Property.getExpectedResultString of PRISM 4.10.
@@ -78,17 +74,21 @@ func Parse(src []byte, property *syntax.Property) []Expectation {
 	}
 	block := newBlock(src, property)
 	var out []Expectation
-	for _, match := range annotation.FindAllSubmatchIndex(block.text, -1) {
-		parsed := Expectation{
-			Text: string(block.src[match[0]:match[1]]), Pos: block.pos(match[0]), End: block.pos(match[1]),
-			Value: string(block.text[match[6]:match[7]]), ValuePos: block.pos(match[6]),
+	for from := 0; ; {
+		found, ok := findResult(block.text, from)
+		if !ok {
+			return out
 		}
-		if match[4] >= 0 {
-			parsed.Conditions = block.conditions(match[4], match[5])
+		parsed := Expectation{
+			Text: string(block.src[found.begin:found.end]), Pos: block.pos(found.begin), End: block.pos(found.end),
+			Value: string(block.text[found.value:found.end]), ValuePos: block.pos(found.value),
+		}
+		if found.conditions < found.conditionsEnd {
+			parsed.Conditions = block.conditions(found.conditions, found.conditionsEnd)
 		}
 		out = append(out, parsed)
+		from = found.end
 	}
-	return out
 }
 
 // block is the comment block above a property.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,7 +111,7 @@ func (e *Expectation) compareTruth(verdict result.Verdict, rules Rules) error {
 // isNonFiniteOrInterval reports whether the expected value is NaN, an infinity, or an interval.
 func isNonFiniteOrInterval(text string) bool {
 	number, ok := parseDouble(text)
-	return ok && notFinite(number) || intervalPattern.MatchString(strings.TrimPrefix(text, "~"))
+	return ok && notFinite(number) || isInterval(strings.TrimPrefix(text, "~"))
 }
 
 // compareError requires that an error is expected. If the expected value is "Error:word,word", the message must contain every word.
@@ -178,14 +177,11 @@ func (e *Expectation) compareInt(got float64, rules Rules) error {
 	return nil
 }
 
-// intervalPattern matches an expected interval.
-var intervalPattern = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
-
 // compareDouble compares a number that was computed in floating point with the expected interval, number, fraction or expression.
 func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
 	got, maxError := verdict.Value.Num, tolerance(verdict, rules)
-	if intervalPattern.MatchString(text) {
+	if isInterval(text) {
 		want, ok := parseInterval(text)
 		if !ok {
 			return problem("Invalid RESULT specification %q: found ends that are not numbers", text)

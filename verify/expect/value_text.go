@@ -4,19 +4,11 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-)
-
-var (
-	decimal       = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
-	smallExponent = regexp.MustCompile(`^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,4})?$`)
-	fraction      = regexp.MustCompile(`^-?[0-9]+/[0-9]+$`)
-	hexadecimal   = regexp.MustCompile(`^[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+$`)
 )
 
 // parseDouble parses a number as Java's Double.parseDouble does: NaN, Infinity, decimal and hexadecimal numbers, with or without
@@ -33,7 +25,7 @@ func parseDouble(text string) (float64, bool) {
 	if n := len(text); n > 0 && strings.IndexByte("dDfF", text[n-1]) >= 0 {
 		text = text[:n-1]
 	}
-	if !decimal.MatchString(text) && !hexadecimal.MatchString(text) {
+	if _, ok := isDecimal(text); !ok && !isHexadecimal(text) {
 		return 0, false
 	}
 	number, _ := strconv.ParseFloat(text, 64) // a number out of range becomes an infinity, as in Java
@@ -53,7 +45,9 @@ func parseQuotient(text string) (float64, bool) {
 
 // parseRational parses a decimal number or a fraction; nil if the text is neither.
 func parseRational(text string) *big.Rat {
-	if !fraction.MatchString(text) && (!decimal.MatchString(text) || !smallExponent.MatchString(text)) {
+	const maxExponent = 4 // digits; big.Rat writes the power out
+	exponent, ok := isDecimal(text)
+	if !isFraction(text) && (!ok || exponent > maxExponent) {
 		return nil
 	}
 	number, ok := new(big.Rat).SetString(text)

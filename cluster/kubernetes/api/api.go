@@ -54,7 +54,7 @@ type PodFailureRule struct {
 	OnPodConditions []PodCondition `json:"onPodConditions,omitempty"`
 }
 
-// ExitCodes are those of a container.
+// ExitCodes are the exit codes of a container.
 type ExitCodes struct {
 	ContainerName string `json:"containerName"`
 	Operator      string `json:"operator"`

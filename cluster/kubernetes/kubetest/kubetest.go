@@ -31,7 +31,7 @@ type Outcome struct {
 	Code            int
 	Reason, Message string // of the container
 	Disrupted       bool   // it was evicted
-	Lost            bool   // its node was, and nobody hears of it any more
+	Lost            bool   // its node was lost, and it sends no more messages
 }
 
 // Cluster is a Kubernetes. Its fields are set before it is used.

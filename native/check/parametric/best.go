@@ -26,15 +26,15 @@ type Piece struct {
 	Value     *ratfunc.Func
 }
 
-// Best returns the value in the initial state as a piecewise function of the parameters in the region from
-// low to high. The result is empty if the value is infinite.
+// Best returns the value in the initial state as a piecewise function of the parameters in the region from low to high. The
+// result is empty if the value is infinite.
 //
-// The value of a memoryless scheduler is a rational function. A scheduler that is optimal at a point is
-// optimal wherever no choice has an advantage over its own, that is, where the advantage functions keep
-// their signs. For a maximum its values are then an inductive upper bound (Knaster and Tarski); for a
-// minimum they are an inductive lower bound, and every relevant scheduler leaves the open states. With
-// one parameter the roots of the advantages are isolated exactly (Sturm), so the pieces cover the
-// region. With several parameters Best tries to prove that one scheduler is optimal everywhere.
+// The value of a memoryless scheduler is a rational function. A scheduler that is optimal at a point is optimal wherever no
+// choice has an advantage over its own choices, that is, where the advantage functions keep their signs. For a maximum the
+// values of the scheduler are then an inductive upper bound (Knaster and Tarski). For a minimum they are an inductive lower
+// bound, and every relevant scheduler leaves the maybe states. With one parameter Best isolates the roots of the advantages
+// exactly (Sturm), so that the pieces cover the region. With several parameters it tries to prove that one scheduler is
+// optimal everywhere.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
 func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
@@ -50,8 +50,8 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 	switch {
 	case err != nil || infinite:
 		return nil, err
-	case !solver.open.Has(c.initial):
-		return []Piece{{Value: solver.closedValue(c.initial)}}, nil
+	case !solver.maybe.Has(c.initial):
+		return []Piece{{Value: solver.fixedValue(c.initial)}}, nil
 	case len(low) == 1:
 		return solver.sweep(low[0], high[0])
 	}
@@ -61,7 +61,7 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 	}
 	for _, advantage := range optimal.advantages {
 		if !advantage.NotNegative(low, high) {
-			return nil, errors.New("the optimal scheduler depends on several parameters, or a proof that it does not failed: want one parameter, or smaller ranges (p=0.1:0.2)")
+			return nil, errors.New("one scheduler could not be proved optimal for all values of the parameters: want one parameter, or smaller ranges (p=0.1:0.2)")
 		}
 	}
 	return []Piece{{Value: optimal.values[c.initial]}}, nil
@@ -74,11 +74,11 @@ type mdpSolver struct {
 	question Question
 	// open are the states whose value depends on the parameters; they may use the choices in allowed
 	// only. one are the states with value 1.
-	open, allowedChoices, one *sparse.Set
-	cache                     map[string]*schedulerValue // by scheduler, as text
+	maybe, allowedChoices, oneStates *sparse.Set
+	cache                            map[string]*schedulerValue // by scheduler, as text
 }
 
-// checkPositiveWeights returns an error if a weight or reward may be zero or negative in the region.
+// checkPositiveWeights returns an error if a weight or a reward may be zero or negative somewhere in the region.
 func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
 	for row := range solver.rows {
@@ -105,19 +105,21 @@ type positivityChecker struct {
 	checked   map[string]bool // by the text of the function
 }
 
-// check returns an error if a function is not known to be positive. noun names it in the error.
-func (c *positivityChecker) check(function *ratfunc.Func, noun string) error {
-	if _, constant := function.Constant(); constant || c.checked[function.String()] {
+// check returns an error if a function of the parameters cannot be proved positive in the whole region. noun names the
+// function in the error.
+func (checker *positivityChecker) check(function *ratfunc.Func, noun string) error {
+	if _, isConstant := function.Constant(); isConstant || checker.checked[function.String()] {
 		return nil
 	}
-	c.checked[function.String()] = true
-	if function.Positive(c.low, c.high) {
+	checker.checked[function.String()] = true
+	if function.Positive(checker.low, checker.high) {
 		return nil
 	}
-	return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", noun, function)
+	return fmt.Errorf("the %s %s could not be proved positive for all values of the parameters: want smaller ranges (p=0.1:0.4)", noun, function)
 }
 
-// instantiate returns the MDP and its rewards at a point. Its choices are the rows of the chain.
+// instantiate returns the MDP and its rewards for given values of the parameters. The choices of the MDP are the rows of the
+// chain.
 func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	builder := sparse.NewBuilder(sparse.MDP)
 	for s := range len(solver.first) - 1 {
@@ -130,7 +132,7 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 			for _, transition := range solver.rows[row] {
 				prob, ok := transition.prob.At(point)
 				if !ok || prob.Sign() <= 0 {
-					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", transition.prob)
+					return nil, nil, fmt.Errorf("probability %s is not positive at the given values of the parameters; this is a bug: please report it", transition.prob)
 				}
 				builder.AddRat(transition.target, prob, sparse.NoAction)
 			}
@@ -147,13 +149,13 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 	return sparse.NewGraph(model), reward, nil
 }
 
-// instantiateRewards returns the rewards of the choices at a point.
+// instantiateRewards returns the rewards of the choices for given values of the parameters.
 func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, error) {
 	reward := &sparse.Reward{}
 	for _, function := range solver.question.Rewards {
 		value, ok := function.At(point)
 		if !ok {
-			return nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", function)
+			return nil, fmt.Errorf("reward %s is infinite at the given values of the parameters; this is a bug: please report it", function)
 		}
 		nearest, _ := value.Float64()
 		reward.Choice = append(reward.Choice, nearest)
@@ -162,40 +164,40 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 	return reward, nil
 }
 
-// analyzeGraph sets the states whose value depends on the parameters (open), the choices that they may use
-// (allowed), and the states with value 1 (one). It reports whether the value of the initial state is infinite.
+// analyzeGraph finds the states whose value depends on the parameters (maybe), the states with value 1 (oneStates), and the
+// choices that an optimal scheduler can use (allowedChoices). It reports whether the value of the initial state is infinite.
 func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (infinite bool, err error) {
 	all := sparse.FullSet(graph.NumStates())
-	solver.allowedChoices, solver.one = sparse.FullSet(graph.NumChoices()), solver.question.Right
+	solver.allowedChoices, solver.oneStates = sparse.FullSet(graph.NumChoices()), solver.question.Right
 	switch {
 	case solver.question.Rewards == nil && solver.question.Min:
-		solver.open = graph.Prob0E(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
+		solver.maybe = graph.Prob0E(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
 	case solver.question.Rewards == nil:
-		solver.open = graph.Prob0A(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
+		solver.maybe = graph.Prob0A(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
 	default:
-		sure := graph.Prob1A(all, solver.question.Right)
+		certain := graph.Prob1A(all, solver.question.Right)
 		if solver.question.Min {
-			sure, err = graph.Prob1E(solver.ctx, all, solver.question.Right)
+			certain, err = graph.Prob1E(solver.ctx, all, solver.question.Right)
 			if err != nil {
 				return false, err
 			}
-			solver.allowedChoices = graph.ChoicesWithin(sure)
+			solver.allowedChoices = graph.ChoicesWithin(certain)
 		}
-		solver.open, solver.one = sure.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
-		if !sure.Has(solver.initial) {
+		solver.maybe, solver.oneStates = certain.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
+		if !certain.Has(solver.initial) {
 			return true, nil
 		}
 	}
-	solver.open = solver.reachableOpen()
+	solver.maybe = solver.reachableMaybeStates()
 	return false, nil
 }
 
-// reachableOpen returns the open states that are reachable from the initial state through open states.
-func (solver *mdpSolver) reachableOpen() *sparse.Set {
+// reachableMaybeStates returns the maybe states that are reachable from the initial state through maybe states.
+func (solver *mdpSolver) reachableMaybeStates() *sparse.Set {
 	reachable := sparse.NewSet(len(solver.first) - 1)
 	var stack []int
 	visit := func(s int) {
-		if solver.open.Has(s) && !reachable.Has(s) {
+		if solver.maybe.Has(s) && !reachable.Has(s) {
 			reachable.Add(s)
 			stack = append(stack, s)
 		}
@@ -216,9 +218,9 @@ func (solver *mdpSolver) reachableOpen() *sparse.Set {
 	return reachable
 }
 
-// closedValue returns the value of a state that is not open: 0 or 1.
-func (solver *mdpSolver) closedValue(s int) *ratfunc.Func {
-	if solver.one.Has(s) {
+// fixedValue returns the value of a state that is not open: 0 or 1.
+func (solver *mdpSolver) fixedValue(s int) *ratfunc.Func {
+	if solver.oneStates.Has(s) {
 		return solver.Chain.one
 	}
 	return solver.evaluator.ring.Integer(0)
@@ -233,8 +235,8 @@ type schedulerValue struct {
 	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimalAt returns the value function of a scheduler that is optimal at a point. It checks that the function
-// has the optimal value at the point.
+// optimalAt returns the value function of a scheduler that is optimal at a point. It checks that the function has the
+// optimal value there.
 func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	scheduler, optimum, err := solver.scheduler(point)
 	if err != nil {
@@ -249,20 +251,20 @@ func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 		}
 		solver.cache[key] = result
 	}
-	if atPoint, ok := result.values[solver.initial].At(point); !ok || atPoint.Cmp(optimum) != 0 {
+	if valueAtPoint, ok := result.values[solver.initial].At(point); !ok || valueAtPoint.Cmp(optimum) != 0 {
 		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[solver.initial], point)
 	}
 	for _, function := range result.advantages {
-		if atPoint, ok := function.At(point); !ok || atPoint.Sign() < 0 {
+		if valueAtPoint, ok := function.At(point); !ok || valueAtPoint.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}
 	return result, nil
 }
 
-// scheduler returns an optimal scheduler at a point, and the value of the initial state.
+// scheduler returns a scheduler that is optimal at a point, and the optimal value of the initial state.
 func (solver *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
-	g, reward, err := solver.instantiate(point)
+	graph, reward, err := solver.instantiate(point)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -273,16 +275,16 @@ func (solver *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error)
 	opts := solve.Options{Exact: true, Scheduler: true}
 	var values *solve.Values
 	if solver.question.Rewards == nil {
-		values, err = solve.Until(solver.ctx, g, solver.question.Left, solver.question.Right, dir, opts)
+		values, err = solve.Until(solver.ctx, graph, solver.question.Left, solver.question.Right, dir, opts)
 	} else {
-		values, err = solve.ReachReward(solver.ctx, g, reward, solver.question.Right, dir, opts)
+		values, err = solve.ReachReward(solver.ctx, graph, reward, solver.question.Right, dir, opts)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	for s, c := range values.Scheduler {
 		switch {
-		case !solver.open.Has(s):
+		case !solver.maybe.Has(s):
 			values.Scheduler[s] = sparse.None
 		case c == sparse.None: // any allowed choice is optimal
 			values.Scheduler[s] = uint32(solver.first[s])
@@ -296,22 +298,22 @@ func (solver *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error)
 
 // evaluateScheduler computes the value of a scheduler, and the advantages of all other choices.
 func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
-	isOpen := solver.open.Has
-	e := newElimination(solver.Chain.one, solver.initial)
-	e.keepRemoved = true
-	for s := range solver.open.All() {
-		e.addEquation(s, solver.rows[scheduler[s]], isOpen, []*ratfunc.Func{solver.immediateReward(int(scheduler[s]))})
+	isOpen := solver.maybe.Has
+	elimination := newElimination(solver.Chain.one, solver.initial)
+	elimination.keepRemoved = true
+	for s := range solver.maybe.All() {
+		elimination.addEquation(s, solver.rows[scheduler[s]], isOpen, []*ratfunc.Func{solver.immediateReward(int(scheduler[s]))})
 	}
-	if err := e.eliminateAllBut(solver.ctx, solver.initial); err != nil {
+	if err := elimination.eliminateAllBut(solver.ctx, solver.initial); err != nil {
 		return nil, err
 	}
-	values, err := e.backSubstitute(solver.initial)
+	values, err := elimination.backSubstitute(solver.initial)
 	if err != nil {
 		return nil, err
 	}
 	out := &schedulerValue{values: values}
 	seen := map[string]bool{}
-	for s := range solver.open.All() {
+	for s := range solver.maybe.All() {
 		if err := solver.ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -320,9 +322,9 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 				continue
 			}
 			advantage := solver.immediateReward(row).Sub(values[s])
-			for _, t := range solver.rows[row] {
-				if isOpen(t.target) {
-					advantage = advantage.Add(t.prob.Mul(values[t.target]))
+			for _, transition := range solver.rows[row] {
+				if isOpen(transition.target) {
+					advantage = advantage.Add(transition.prob.Mul(values[transition.target]))
 				}
 			}
 			if !solver.question.Min {
@@ -347,7 +349,7 @@ func (solver *mdpSolver) immediateReward(row int) *ratfunc.Func {
 		sum = solver.question.Rewards[row]
 	}
 	for _, transition := range solver.rows[row] {
-		if solver.one.Has(transition.target) {
+		if solver.oneStates.Has(transition.target) {
 			sum = sum.Add(transition.prob)
 		}
 	}

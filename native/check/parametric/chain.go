@@ -71,10 +71,10 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 	c := &Chain{space: space, graph: sparse.NewGraph(space.Model()), program: program, constantWeights: map[*sema.Command][]*ratfunc.Func{}}
 	var names []string
 	numbers := map[string]int{}
-	for i, p := range params {
-		numbers[p.Name] = i
-		names = append(names, p.Name)
-		c.point = append(c.point, p.At)
+	for i, param := range params {
+		numbers[param.Name] = i
+		names = append(names, param.Name)
+		c.point = append(c.point, param.At)
 	}
 	ring := ratfunc.NewRing(names)
 	c.evaluator = &evaluator{ring, numbers, map[sema.Expr]bool{}}
@@ -82,21 +82,21 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 	if err := c.checkParameters(); err != nil {
 		return nil, err
 	}
-	m := space.Model()
-	if len(m.Initial) != 1 {
-		return nil, fmt.Errorf("a model with parameters has one initial state, found %d", len(m.Initial))
+	model := space.Model()
+	if len(model.Initial) != 1 {
+		return nil, fmt.Errorf("a model with parameters has one initial state, found %d", len(model.Initial))
 	}
-	c.initial = int(m.Initial[0])
+	c.initial = int(model.Initial[0])
 	if program.Type != syntax.MDP {
-		c.rows = make([][]transition, m.NumStates())
-		c.actionProbs = make([][]actionProb, m.NumStates())
+		c.rows = make([][]transition, model.NumStates())
+		c.actionProbs = make([][]actionProb, model.NumStates())
 	}
 	if program.Type == syntax.CTMC {
-		c.sojournTimes = make([]*ratfunc.Func, m.NumStates())
+		c.sojournTimes = make([]*ratfunc.Func, model.NumStates())
 	}
 	x := space.Compiled().NewExpanderUntil(ctx)
 	state := space.State(nil, 0)
-	for s := range m.NumStates() {
+	for s := range model.NumStates() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -155,43 +155,44 @@ func (c *Chain) newRow(s int) int {
 	return len(c.rows) - 1
 }
 
-// expand computes the rows of state s: one for each choice in an MDP, and otherwise one for all commands
+// expand computes the rows of state s. An MDP has a row for each choice; another model has one row for all commands
 // together. A deadlock gets a self-loop.
-func (c *Chain) expand(x compile.Expander, s int, state []int32) error {
-	choices, err := x.Enabled(state)
+func (chain *Chain) expand(expander compile.Expander, s int, state []int32) error {
+	choices, err := expander.Enabled(state)
 	if err != nil {
 		return err
 	}
-	if c.program.Type == syntax.MDP {
-		c.first = append(c.first, len(c.rows))
+	if chain.program.Type == syntax.MDP {
+		chain.first = append(chain.first, len(chain.rows))
 	}
 	if choices.Deadlock() {
-		c.rows[c.newRow(s)] = []transition{{s, c.one}}
-		if c.sojournTimes != nil {
-			c.sojournTimes[s] = c.one
+		chain.rows[chain.newRow(s)] = []transition{{s, chain.one}}
+		if chain.sojournTimes != nil {
+			chain.sojournTimes[s] = chain.one
 		}
 		return nil
 	}
-	total := c.evaluator.ring.Integer(0)
+	total := chain.evaluator.ring.Integer(0)
 	for i := range choices.List {
-		sum, err := c.addChoice(x, s, &choices.List[i], state)
+		sum, err := chain.addChoice(expander, s, &choices.List[i], state)
 		if err != nil {
 			return err
 		}
 		total = total.Add(sum)
 	}
-	if c.first == nil {
-		c.normalise(s, total)
+	if chain.first == nil {
+		chain.normalise(s, total)
 	}
 	return nil
 }
 
-// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights.
-func (c *Chain) addChoice(x compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
+// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights. For a
+// synchronisation the sum is the product of the sums of its commands.
+func (c *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
 	var weights [][]*ratfunc.Func // of the updates of each command
 	sum := c.one
-	for _, ref := range choice.Commands {
-		commandWeights, commandSum, err := c.commandWeights(state, &c.program.Modules[ref.Module].Commands[ref.Command])
+	for _, participant := range choice.Commands {
+		commandWeights, commandSum, err := c.commandWeights(state, &c.program.Modules[participant.Module].Commands[participant.Command])
 		if err != nil {
 			return nil, err
 		}
@@ -199,14 +200,14 @@ func (c *Chain) addChoice(x compile.Expander, s int, choice *compile.Choice, sta
 		sum = sum.Mul(commandSum)
 	}
 	row := c.newRow(s)
-	if err := c.addTransitions(x, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
+	if err := c.addTransitions(expander, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
 		return nil, err
 	}
 	c.actionProbs[row] = append(c.actionProbs[row], actionProb{choice.Action, sum})
 	return sum, nil
 }
 
-// normalise divides a row by its sum: the number of commands in a DTMC, and the exit rate in a CTMC.
+// normalise divides the weights of state s by their total: the number of commands in a DTMC, or the exit rate in a CTMC.
 func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	if c.sojournTimes != nil {
 		c.sojournTimes[s] = c.one.Quo(total)
@@ -217,49 +218,48 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	for i, transition := range c.rows[s] {
 		c.rows[s][i].prob = transition.prob.Quo(total)
 	}
-	for i, m := range c.actionProbs[s] {
-		c.actionProbs[s][i].prob = m.prob.Quo(total)
+	for i, entry := range c.actionProbs[s] {
+		c.actionProbs[s][i].prob = entry.prob.Quo(total)
 	}
 }
 
-// addTransitions adds the transitions of a choice to a row. A choice has a transition for each combination of
-// updates, one of each of its commands. This call adds those that begin with the given updates, whose weights
-// have the product weight.
-func (c *Chain) addTransitions(x compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
-	if k := len(updates); k < len(weights) {
-		for u, w := range weights[k] {
-			if w.IsZero() {
+// addTransitions adds the transitions of a choice to a row: one for each combination that has an update of each command.
+// This call adds the combinations that begin with the given updates. weight is the product of the weights of these updates.
+func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
+	if commandIndex := len(updates); commandIndex < len(weights) {
+		for update, updateWeight := range weights[commandIndex] {
+			if updateWeight.IsZero() {
 				continue
 			}
-			if err := c.addTransitions(x, row, choice, weights, append(updates, u), weight.Mul(w), state); err != nil {
+			if err := c.addTransitions(expander, row, choice, weights, append(updates, update), weight.Mul(updateWeight), state); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	target := slices.Clone(state)
-	if err := x.Apply(target, choice.Commands, updates); err != nil {
+	if err := expander.Apply(target, choice.Commands, updates); err != nil {
 		return err
 	}
-	to, ok := c.space.Find(target)
-	if !ok {
-		return fmt.Errorf("an update leads to a state that the model does not have; this is a bug: please report it")
+	targetIndex, found := c.space.Find(target)
+	if !found {
+		return fmt.Errorf("an update leads to a state that was not explored; this is a bug: please report it")
 	}
-	for i, e := range c.rows[row] {
-		if e.target == to {
-			c.rows[row][i].prob = e.prob.Add(weight)
+	for i, entry := range c.rows[row] {
+		if entry.target == targetIndex {
+			c.rows[row][i].prob = entry.prob.Add(weight)
 			return nil
 		}
 	}
-	c.rows[row] = append(c.rows[row], transition{to, weight})
+	c.rows[row] = append(c.rows[row], transition{targetIndex, weight})
 	return nil
 }
 
-// commandWeights returns the weights of a command's updates, and their sum, which must be 1 in discrete
-// time.
+// commandWeights returns the weights of the updates of a command, and their sum. In discrete time it is an error if the sum
+// is not 1.
 func (c *Chain) commandWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, *ratfunc.Func, error) {
-	weights, known := c.constantWeights[command]
-	if !known {
+	weights, cached := c.constantWeights[command]
+	if !cached {
 		var err error
 		if weights, err = c.evaluateWeights(state, command); err != nil {
 			return nil, nil, err
@@ -278,7 +278,7 @@ func (c *Chain) commandWeights(state []int32, command *sema.Command) ([]*ratfunc
 	return weights, sum, nil
 }
 
-// evaluateWeights evaluates the weights of a command's updates. Weights that do not depend on the state are cached.
+// evaluateWeights evaluates the weights of the updates of a command. It caches weights that do not depend on the state.
 func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, error) {
 	var weights []*ratfunc.Func
 	constant := true
@@ -314,19 +314,19 @@ func mentionsVariable(expr sema.Expr) bool {
 	return found
 }
 
-// checkPositive returns an error if a function is not positive at the reference point, unless it is
-// zero everywhere.
-func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, what string) error {
+// checkPositive returns an error if a function is not positive at the reference point of the parameters. It accepts the zero
+// function.
+func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, noun string) error {
 	if function.IsZero() {
 		return nil
 	}
-	v, ok := function.At(c.point)
-	number, constant := function.Constant()
+	value, finite := function.At(c.point)
+	number, isConstant := function.Constant()
 	switch {
-	case constant && number.Sign() < 0:
-		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", what, number.RatString())}
-	case !ok || v.Sign() <= 0:
-		return &PointError{pos, fmt.Sprintf("%s %s is not positive", what, function)}
+	case isConstant && number.Sign() < 0:
+		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", noun, number.RatString())}
+	case !finite || value.Sign() <= 0:
+		return &PointError{pos, fmt.Sprintf("%s %s is not positive", noun, function)}
 	}
 	return nil
 }
@@ -339,8 +339,7 @@ func (c *Chain) choices(s int) (first, end int) {
 	return c.first[s], c.first[s+1]
 }
 
-// Rewards returns the expected reward of a visit of each state, for the reward structure with an index. In an
-// MDP it returns the reward of each row.
+// Rewards returns the expected reward of a visit of each state. In an MDP it returns the expected reward of each row.
 func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 	out := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
@@ -348,20 +347,20 @@ func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 		state = c.space.State(state, s)
 		first, end := c.choices(s)
 		for row := first; row < end; row++ {
-			rate, moves, err := c.rewardParts(index, row, state)
+			stateReward, transitionReward, err := c.rewardParts(index, row, state)
 			if err != nil {
 				return nil, c.withState(state, err)
 			}
 			if c.sojournTimes != nil {
-				rate = rate.Mul(c.sojournTimes[s])
+				stateReward = stateReward.Mul(c.sojournTimes[s])
 			}
-			out[row] = rate.Add(moves)
+			out[row] = stateReward.Add(transitionReward)
 		}
 	}
 	return out, nil
 }
 
-// StateRewards returns the state rewards only: per step or per unit of time.
+// StateRewards returns only the state rewards of a structure: per step or, in a CTMC, per unit of time.
 func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	out := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
@@ -376,7 +375,7 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	return out, nil
 }
 
-// rewardParts returns the state reward, and the expected transition reward of a row.
+// rewardParts returns the state reward of a state, and the expected transition reward of one of its rows.
 func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
 	stateReward = c.evaluator.ring.Integer(0)
 	transitionReward = stateReward
@@ -422,7 +421,7 @@ func guardHolds(item *sema.RewardItem, state []int32) (bool, error) {
 	return holds.Bool, err
 }
 
-// actionProbability returns the probability or rate with which a row makes an action.
+// actionProbability returns the sum of the probabilities or rates with which a row takes an action.
 func (c *Chain) actionProbability(row, action int) *ratfunc.Func {
 	sum := c.evaluator.ring.Integer(0)
 	for _, entry := range c.actionProbs[row] {

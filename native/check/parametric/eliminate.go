@@ -26,22 +26,22 @@ func checkSize(function *ratfunc.Func) error {
 // elimination, and returns the value of one state for each right-hand side. gains are the right-hand sides,
 // by state. Every path must leave these states with probability one.
 func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	e, err := c.eliminateOthers(ctx, state, inside, gains)
+	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
 		return nil, err
 	}
-	e.removeSelfLoop(state)
-	return e.rhs[state], e.err
+	elimination.removeSelfLoop(state)
+	return elimination.rhs[state], elimination.err
 }
 
 // eliminateCycle returns, for each right-hand side, its expected sum over the states of a cycle from a state
 // until it is reached again. This must happen with probability one.
 func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	e, err := c.eliminateOthers(ctx, state, inside, gains)
+	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
 		return nil, err
 	}
-	return e.rhs[state], nil
+	return elimination.rhs[state], nil
 }
 
 // elimination is a system of equations from which states are eliminated one at a time.
@@ -64,7 +64,8 @@ type removedEquation struct {
 	rhs   *ratfunc.Func
 }
 
-// eliminateOthers returns the system after all states but the last are eliminated.
+// eliminateOthers eliminates all states inside except last, and returns the remaining system of equations. gains are the
+// functions on the right-hand sides.
 func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
 	system := newElimination(c.one, last)
 	stack := []int{last}
@@ -74,11 +75,11 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int
 		if system.rows[s] != nil {
 			continue
 		}
-		var gain []*ratfunc.Func
+		var rhs []*ratfunc.Func
 		for _, gainOf := range gains {
-			gain = append(gain, gainOf(s))
+			rhs = append(rhs, gainOf(s))
 		}
-		system.addEquation(s, c.rows[s], inside, gain)
+		system.addEquation(s, c.rows[s], inside, rhs)
 		for _, transition := range c.rows[s] {
 			if inside(transition.target) {
 				stack = append(stack, transition.target)
@@ -93,10 +94,10 @@ func newElimination(one *ratfunc.Func, last int) *elimination {
 	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rhs: map[int][]*ratfunc.Func{}}
 }
 
-// addEquation adds the equation of a state, with its transitions to states inside only.
-func (e *elimination) addEquation(s int, row []transition, inside func(s int) bool, gains []*ratfunc.Func) {
+// addEquation adds the equation of a state. It keeps only transitions to states inside.
+func (e *elimination) addEquation(s int, row []transition, inside func(s int) bool, rhs []*ratfunc.Func) {
 	e.rows[s] = map[int]*ratfunc.Func{}
-	e.rhs[s] = gains
+	e.rhs[s] = rhs
 	if e.predecessors[s] == nil {
 		e.predecessors[s] = map[int]bool{}
 	}
@@ -112,8 +113,8 @@ func (e *elimination) addEquation(s int, row []transition, inside func(s int) bo
 	}
 }
 
-// eliminateAllBut eliminates all states but one, the state with the least cost first. Costs change, so a state
-// whose cost has increased goes back into the queue.
+// eliminateAllBut eliminates all states except last, in the order of their costs. Elimination changes the costs of other
+// states, so a state whose cost has increased goes back into the queue.
 func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range e.rows {
 		if s != last {
@@ -139,23 +140,23 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	return e.err
 }
 
-// backSubstitute returns the values of all states, by inserting known values into the equations of the
-// eliminated states in reverse order.
+// backSubstitute returns the values of all states. It inserts the known values into the equations of the eliminated states,
+// in reverse order.
 func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	e.removeSelfLoop(last)
-	out := map[int]*ratfunc.Func{last: e.rhs[last][0]}
-	for _, r := range slices.Backward(e.removedEquations) {
-		function := r.rhs
-		for _, target := range slices.Sorted(maps.Keys(r.row)) {
-			function = function.Add(r.row[target].Mul(out[target]))
+	values := map[int]*ratfunc.Func{last: e.rhs[last][0]}
+	for _, equation := range slices.Backward(e.removedEquations) {
+		function := equation.rhs
+		for _, target := range slices.Sorted(maps.Keys(equation.row)) {
+			function = function.Add(equation.row[target].Mul(values[target]))
 			e.checkSize(function)
 		}
-		out[r.state] = function
+		values[equation.state] = function
 	}
-	return out, e.err
+	return values, e.err
 }
 
-// removeSelfLoop divides the equation of a state by its probability to leave the state.
+// removeSelfLoop divides the equation of a state by the probability of leaving the state.
 func (e *elimination) removeSelfLoop(s int) {
 	selfLoop := e.rows[s][s]
 	if selfLoop == nil {
@@ -168,15 +169,15 @@ func (e *elimination) removeSelfLoop(s int) {
 		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
 		return
 	}
-	for target, p := range e.rows[s] {
-		e.rows[s][target] = p.Quo(exitProb)
+	for target, prob := range e.rows[s] {
+		e.rows[s][target] = prob.Quo(exitProb)
 	}
-	for i, g := range e.rhs[s] {
-		e.rhs[s][i] = g.Quo(exitProb)
+	for i, gain := range e.rhs[s] {
+		e.rhs[s][i] = gain.Quo(exitProb)
 	}
 }
 
-// eliminateState substitutes the equation of a state into those of its predecessors.
+// eliminateState substitutes the equation of a state into the equations of its predecessors.
 func (e *elimination) eliminateState(s, last int) {
 	e.removeSelfLoop(s)
 	targets := slices.Sorted(maps.Keys(e.rows[s]))

@@ -99,22 +99,22 @@ func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.F
 		}
 		return left.Quo(right), nil
 	}
-	return nil, evalError(expr, "found %s on parameters, which is no rational function", expr.Op)
+	return nil, evalError(expr, "found %s on parameters, want +, -, *, / or ^, which give a rational function", expr.Op)
 }
 
-// power evaluates a power. The exponent must be a whole number.
-func (v *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
-	left, err := v.eval(base, state)
+// power evaluates a power, whose exponent must be a constant integer.
+func (evaluator *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
+	left, err := evaluator.eval(base, state)
 	if err != nil {
 		return nil, err
 	}
-	right, err := v.eval(exponent, state)
+	right, err := evaluator.eval(exponent, state)
 	if err != nil {
 		return nil, err
 	}
 	n, ok := right.Constant()
 	if !ok || !n.IsInt() || !n.Num().IsInt64() {
-		return nil, evalError(exponent, "found %s as the exponent of a parameter, want a whole number", right)
+		return nil, evalError(exponent, "found the exponent %s, want an integer", right)
 	}
 	if n.Sign() < 0 && left.IsZero() {
 		return nil, evalError(base, "division by zero")

@@ -23,45 +23,46 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 	})
 }
 
-// expectedAtEnd returns the expected value of end(s) over the paths from the initial state, where s is the first
-// state of the path at which end is not nil. A path that leaves the given states before such a state counts as 0.
-func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
-	if function := end(c.initial); function != nil {
+// expectedAtEnd returns the expected value of endValue(s) over the paths from the initial state, where s is the first state
+// of the path with an endValue that is not nil. A path that leaves the given states earlier counts as 0.
+func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, endValue func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
+	if function := endValue(c.initial); function != nil {
 		return function, nil
 	}
 	if !states.Has(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
-	inside := func(s int) bool { return states.Has(s) && end(s) == nil }
-	gain := func(s int) *ratfunc.Func {
+	inside := func(s int) bool { return states.Has(s) && endValue(s) == nil }
+	endGain := func(s int) *ratfunc.Func {
 		sum := c.evaluator.ring.Integer(0)
 		for _, transition := range c.rows[s] {
-			if function := end(transition.target); function != nil {
+			if function := endValue(transition.target); function != nil {
 				sum = sum.Add(transition.prob.Mul(function))
 			}
 		}
 		return sum
 	}
-	expected, err := c.eliminate(ctx, c.initial, inside, gain)
+	expected, err := c.eliminate(ctx, c.initial, inside, endGain)
 	if err != nil {
 		return nil, err
 	}
 	return expected[0], nil
 }
 
-// BoundedUntil returns the probability of left U[low,high] right, counting steps.
+// BoundedUntil returns the probability of left U[low,high] right in the initial state, where low and high are numbers of
+// steps.
 func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, high int) (*ratfunc.Func, error) {
 	zero := c.evaluator.ring.Integer(0)
-	x := make([]*ratfunc.Func, len(c.rows))
-	for s := range x {
-		x[s] = zero
+	values := make([]*ratfunc.Func, len(c.rows))
+	for s := range values {
+		values[s] = zero
 		if right.Has(s) {
-			x[s] = c.one
+			values[s] = c.one
 		}
 	}
-	// step computes the values one step earlier. States in stopped have the value 1.
-	step := func(stopped *sparse.Set) error {
-		return c.stepBackwards(ctx, &x, func(s int, next *ratfunc.Func) *ratfunc.Func {
+	// stepBack computes the values one step earlier. States in stopped have the value 1.
+	stepBack := func(stopped *sparse.Set) error {
+		return c.stepBackwards(ctx, &values, func(s int, next *ratfunc.Func) *ratfunc.Func {
 			switch {
 			case stopped != nil && stopped.Has(s):
 				return c.one
@@ -72,51 +73,51 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 		})
 	}
 	for range high - low {
-		if err := step(right); err != nil {
+		if err := stepBack(right); err != nil {
 			return nil, err
 		}
 	}
 	for range low {
-		if err := step(nil); err != nil {
+		if err := stepBack(nil); err != nil {
 			return nil, err
 		}
 	}
-	return x[c.initial], nil
+	return values[c.initial], nil
 }
 
-// stepBackwards replaces the values x of all states by those one step earlier. earlier computes the value of
-// a state from next, the expected value after the step.
-func (c *Chain) stepBackwards(ctx context.Context, x *[]*ratfunc.Func, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) error {
-	out := make([]*ratfunc.Func, len(*x))
+// stepBackwards replaces the values of all states by the values one step earlier. earlier computes the value of a state from
+// next, the expected value of its successors.
+func (c *Chain) stepBackwards(ctx context.Context, values *[]*ratfunc.Func, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) error {
+	out := make([]*ratfunc.Func, len(*values))
 	for s := range out {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		next := c.evaluator.ring.Integer(0)
 		for _, transition := range c.rows[s] {
-			next = next.Add(transition.prob.Mul((*x)[transition.target]))
+			next = next.Add(transition.prob.Mul((*values)[transition.target]))
 		}
 		out[s] = earlier(s, next)
 		if err := checkSize(out[s]); err != nil {
 			return err
 		}
 	}
-	*x = out
+	*values = out
 	return nil
 }
 
-// Cumulative returns the expected reward of a number of steps.
+// Cumulative returns the expected total reward of the first steps.
 func (c *Chain) Cumulative(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
-	x := make([]*ratfunc.Func, len(c.rows))
-	for s := range x {
-		x[s] = c.evaluator.ring.Integer(0)
+	values := make([]*ratfunc.Func, len(c.rows))
+	for s := range values {
+		values[s] = c.evaluator.ring.Integer(0)
 	}
 	for range steps {
-		if err := c.stepBackwards(ctx, &x, func(s int, next *ratfunc.Func) *ratfunc.Func { return rewards[s].Add(next) }); err != nil {
+		if err := c.stepBackwards(ctx, &values, func(s int, next *ratfunc.Func) *ratfunc.Func { return rewards[s].Add(next) }); err != nil {
 			return nil, err
 		}
 	}
-	return x[c.initial], nil
+	return values[c.initial], nil
 }
 
 // Instantaneous returns the expected reward of the state after a number of steps.
@@ -140,16 +141,16 @@ func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target
 	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !target.Has(s) })
 }
 
-// totalUntilLeft returns the expected total reward until the states inside are left.
+// totalUntilLeft returns the expected total reward until a path leaves the states inside.
 func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, inside func(s int) bool) (*ratfunc.Func, error) {
 	if !inside(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
-	x, err := c.eliminate(ctx, c.initial, inside, func(s int) *ratfunc.Func { return rewards[s] })
+	values, err := c.eliminate(ctx, c.initial, inside, func(s int) *ratfunc.Func { return rewards[s] })
 	if err != nil {
 		return nil, err
 	}
-	return x[0], nil
+	return values[0], nil
 }
 
 // Total returns the expected total reward; nil if it is infinite.
@@ -167,15 +168,16 @@ func (c *Chain) Total(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Fu
 	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !bottom.Has(s) })
 }
 
-// LongRun returns the long-run average reward: per step, or per unit of time. rewards are those of one
-// visit of each state.
+// LongRun returns the long-run average reward per step or, in a CTMC, per unit of time. rewards has the expected reward of
+// one visit of each state.
 func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	components := c.graph.Components(nil, nil)
 	values := make(map[int]*ratfunc.Func)
 	for _, i := range components.Bottom(c.graph.Model) {
 		members := components.Members(i)
 		inside := func(s int) bool { return components.ID[s] == uint32(i) }
-		// Expected reward and time of a cycle from a reference state to itself.
+		// By the renewal-reward theorem, the average is the expected reward of a cycle from a reference state to itself, divided by its
+		// expected time.
 		reference := int(members[0])
 		if inside(c.initial) {
 			reference = c.initial
@@ -191,8 +193,8 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 	return c.expectedAtEnd(ctx, sparse.FullSet(len(c.rows)), func(s int) *ratfunc.Func { return values[s] })
 }
 
-// Visits returns rewards whose long-run average is the long-run probability of a set of states: the sojourn
-// times of its states.
+// Visits returns rewards whose long-run average is the long-run probability of a set of states. The reward of each state in
+// the set is its sojourn time.
 func (c *Chain) Visits(set *sparse.Set) []*ratfunc.Func {
 	out := make([]*ratfunc.Func, len(c.rows))
 	for s := range out {

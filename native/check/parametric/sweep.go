@@ -14,7 +14,7 @@ const maxBisections = 1000
 // maxPieces limits the pieces of an answer.
 const maxPieces = 1000
 
-// sweep returns the pieces of the value as a function of one parameter, from low to high.
+// sweep returns the optimal value as a piecewise function of the only parameter, from low to high.
 func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	if low.Cmp(high) == 0 {
 		scheduler, err := solver.optimalAt([]*big.Rat{low})
@@ -34,7 +34,7 @@ func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 			return pieces, nil
 		}
 		if len(pieces) > maxPieces {
-			return nil, fmt.Errorf("more than %d schedulers are optimal somewhere: want a smaller range of the parameter", maxPieces)
+			return nil, fmt.Errorf("the value has more than %d pieces: want a smaller range of the parameter", maxPieces)
 		}
 		from = end
 	}
@@ -49,8 +49,8 @@ func appendPiece(pieces []Piece, next Piece) []Piece {
 	return append(pieces, next)
 }
 
-// optimalAfter returns a scheduler that is optimal immediately to the right of a point, and the end of the
-// interval in which it is optimal. It finds the scheduler by bisection towards the point.
+// optimalAfter returns a scheduler that is optimal immediately to the right of a point, and the end of the interval in which
+// it is optimal. To find the scheduler, it tries points that approach the given one by bisection.
 func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
 	point := high
 	for range maxBisections {
@@ -72,18 +72,18 @@ func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedu
 			return scheduler, end, err
 		}
 	}
-	return nil, from, errors.New("the optimal scheduler changes at points too close to each other: want another range of the parameter")
+	return nil, from, errors.New("the optimal scheduler changes at values of the parameter that are too close to each other: want another range")
 }
 
 // optimalUntil reports whether a scheduler that is optimal at point is optimal from the given root on. If so,
 // it returns the first root of an advantage after point, or high, up to which the scheduler is optimal.
-func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
+func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, isOptimal bool, err error) {
 	end = ratfunc.At(high)
 	for _, function := range scheduler.advantages {
 		if err := solver.ctx.Err(); err != nil {
 			return end, false, err
 		}
-		sequence, err := scheduler.sturmOf(function)
+		sequence, err := scheduler.sturmChain(function)
 		if err != nil {
 			return end, false, err
 		}
@@ -100,20 +100,20 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 // maxDegree limits the polynomials whose roots are isolated: twice this degree takes half a minute.
 const maxDegree = 120
 
-// sturmOf returns the Sturm chain for the points where a function changes its sign.
-func (f *schedulerValue) sturmOf(function *ratfunc.Func) (*ratfunc.Sturm, error) {
-	if f.sturmCache == nil {
-		f.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}
+// sturmChain returns the Sturm chain of a polynomial whose roots are the points where a function changes its sign.
+func (value *schedulerValue) sturmChain(function *ratfunc.Func) (*ratfunc.Sturm, error) {
+	if value.sturmCache == nil {
+		value.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}
 	}
-	s := f.sturmCache[function]
-	if s == nil {
+	chain := value.sturmCache[function]
+	if chain == nil {
 		num, den := function.Univariate()
-		p := num.Times(den)
-		if len(p) > maxDegree+1 {
-			return nil, fmt.Errorf("the optimal scheduler depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(p)-1, maxDegree)
+		polynomial := num.Times(den)
+		if len(polynomial) > maxDegree+1 {
+			return nil, fmt.Errorf("the optimal scheduler depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(polynomial)-1, maxDegree)
 		}
-		s = ratfunc.NewSturm(p.OddSquareFree())
-		f.sturmCache[function] = s
+		chain = ratfunc.NewSturm(polynomial.OddSquareFree())
+		value.sturmCache[function] = chain
 	}
-	return s, nil
+	return chain, nil
 }

@@ -53,29 +53,29 @@ type moduleWriter struct {
 }
 
 // module writes the module: the variables of all modules, the memory, and a command for each node.
-func (r *moduleWriter) module(ctx context.Context) error {
-	r.text.WriteString("module scheduled\n")
-	r.variables()
-	for _, action := range r.space.Program().Actions { // rewards may refer to actions that no node has
-		fmt.Fprintf(&r.text, "  [%s] false -> true;\n", action)
+func (writer *moduleWriter) module(ctx context.Context) error {
+	writer.text.WriteString("module scheduled\n")
+	writer.variables()
+	for _, action := range writer.space.Program().Actions { // rewards may refer to actions that no node has
+		fmt.Fprintf(&writer.text, "  [%s] false -> true;\n", action)
 	}
-	for i := range r.controller.Nodes {
+	for i := range writer.controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := r.command(i); err != nil {
+		if err := writer.command(i); err != nil {
 			return err
 		}
 	}
-	r.text.WriteString("endmodule\n")
+	writer.text.WriteString("endmodule\n")
 	return nil
 }
 
 // variables writes the declarations of the variables of the model, and of the memory.
-func (r *moduleWriter) variables() {
-	initial := &r.controller.Nodes[r.controller.Start[0]]
-	state := r.space.State(nil, int(initial.State))
-	for i, variable := range r.space.Program().Vars {
+func (writer *moduleWriter) variables() {
+	initial := &writer.controller.Nodes[writer.controller.Start[0]]
+	state := writer.space.State(nil, int(initial.State))
+	for i, variable := range writer.space.Program().Vars {
 		kind := "int"
 		switch {
 		case variable.Type == sema.Bool:
@@ -83,43 +83,43 @@ func (r *moduleWriter) variables() {
 		case variable.Bounded:
 			kind = fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
 		}
-		fmt.Fprintf(&r.text, "  %s : %s init %s;\n", variable.Name, kind, literal(&variable, state[i]))
+		fmt.Fprintf(&writer.text, "  %s : %s init %s;\n", variable.Name, kind, literal(&variable, state[i]))
 	}
 	maxMemory := uint32(1) // a variable has at least two values
-	for _, node := range r.controller.Nodes {
+	for _, node := range writer.controller.Nodes {
 		maxMemory = max(maxMemory, node.Memory)
 	}
-	fmt.Fprintf(&r.text, "  %s : [0..%d] init %d;\n\n", r.memory, maxMemory, initial.Memory)
+	fmt.Fprintf(&writer.text, "  %s : [0..%d] init %d;\n\n", writer.memory, maxMemory, initial.Memory)
 }
 
 // command writes the command of node i. A deadlock has none.
-func (r *moduleWriter) command(i int) error {
-	node := &r.controller.Nodes[i]
-	model := r.space.Model()
+func (writer *moduleWriter) command(i int) error {
+	node := &writer.controller.Nodes[i]
+	model := writer.space.Model()
 	if model.Deadlocks != nil && model.Deadlocks.Has(int(node.State)) {
 		return nil
 	}
-	name, err := r.action(node)
+	name, err := writer.action(node)
 	if err != nil {
 		return err
 	}
 	var updates []string
-	first, end := r.chain.Row(i)
+	first, end := writer.chain.Row(i)
 	for transition := first; transition < end; transition++ {
-		target := &r.controller.Nodes[r.chain.Target[transition]]
-		updates = append(updates, r.probability(transition)+":"+strings.Join(r.nodeTexts(target, "(%s'=%s)"), "&"))
+		target := &writer.controller.Nodes[writer.chain.Target[transition]]
+		updates = append(updates, writer.probability(transition)+":"+strings.Join(writer.nodeTexts(target, "(%s'=%s)"), "&"))
 	}
-	guard := strings.Join(r.nodeTexts(node, "%s=%s"), " & ")
-	fmt.Fprintf(&r.text, "  [%s] %s -> %s;\n", name, guard, strings.Join(updates, " + "))
+	guard := strings.Join(writer.nodeTexts(node, "%s=%s"), " & ")
+	fmt.Fprintf(&writer.text, "  [%s] %s -> %s;\n", name, guard, strings.Join(updates, " + "))
 	return nil
 }
 
 // probability returns the text of the probability of a transition.
-func (r *moduleWriter) probability(transition int) string {
-	if r.chain.Rats != nil {
-		return fractionText(r.chain.Rat(transition))
+func (writer *moduleWriter) probability(transition int) string {
+	if writer.chain.Rats != nil {
+		return fractionText(writer.chain.Rat(transition))
 	}
-	return strconv.FormatFloat(r.chain.Prob(transition), 'g', -1, 64)
+	return strconv.FormatFloat(writer.chain.Prob(transition), 'g', -1, 64)
 }
 
 // fractionText returns a fraction in PRISM's language. The language has integers of 32 bits; greater integers are written as
@@ -139,8 +139,8 @@ func fractionText(value *big.Rat) string {
 
 // action returns the name of the action that all moves of a node have; "" if they have none or different ones. Different actions
 // are an error if rewards depend on actions, because a command can have one action only.
-func (r *moduleWriter) action(node *sparse.Node) (string, error) {
-	model := r.space.Model()
+func (writer *moduleWriter) action(node *sparse.Node) (string, error) {
+	model := writer.space.Model()
 	if model.Actions == nil {
 		return "", nil
 	}
@@ -149,20 +149,20 @@ func (r *moduleWriter) action(node *sparse.Node) (string, error) {
 		if model.Actions[move.Choice] == action {
 			continue
 		}
-		if r.hasActionRewards() {
-			return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", r.space.Compiled().StateText(r.space.State(nil, int(node.State))))
+		if writer.hasActionRewards() {
+			return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", writer.space.Compiled().StateText(writer.space.State(nil, int(node.State))))
 		}
 		return "", nil
 	}
 	if action == sparse.NoAction {
 		return "", nil
 	}
-	return r.space.Program().Actions[action-1], nil
+	return writer.space.Program().Actions[action-1], nil
 }
 
 // hasActionRewards reports whether a reward structure of the model has rewards of transitions, which depend on actions.
-func (r *moduleWriter) hasActionRewards() bool {
-	for _, structure := range r.space.Program().Rewards {
+func (writer *moduleWriter) hasActionRewards() bool {
+	for _, structure := range writer.space.Program().Rewards {
 		for _, item := range structure.Items {
 			if item.Transition {
 				return true
@@ -173,14 +173,14 @@ func (r *moduleWriter) hasActionRewards() bool {
 }
 
 // nodeTexts returns a text for each variable of a node, and for its memory. format has verbs for the name and the value.
-func (r *moduleWriter) nodeTexts(node *sparse.Node, format string) []string {
+func (writer *moduleWriter) nodeTexts(node *sparse.Node, format string) []string {
 	var texts []string
-	state := r.space.State(nil, int(node.State))
-	for i := range r.space.Program().Vars {
-		variable := &r.space.Program().Vars[i]
+	state := writer.space.State(nil, int(node.State))
+	for i := range writer.space.Program().Vars {
+		variable := &writer.space.Program().Vars[i]
 		texts = append(texts, fmt.Sprintf(format, variable.Name, literal(variable, state[i])))
 	}
-	return append(texts, fmt.Sprintf(format, r.memory, strconv.FormatUint(uint64(node.Memory), 10)))
+	return append(texts, fmt.Sprintf(format, writer.memory, strconv.FormatUint(uint64(node.Memory), 10)))
 }
 
 // literal returns a value of a variable in PRISM's language.

@@ -40,7 +40,7 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// Only leaves all states but those of some players of a game to chance: each of their choices is then equally likely. players says of each player, by
+// Only restricts a scheduler to the states of some players of a game. In all other states, each choice is equally likely. players says for each player, by
 // number, whether the scheduler chooses. The error says that the scheduler has a memory, which the choices of all players change.
 func (f *Follower) Only(players []bool) error {
 	if f.permittedChoices == nil {
@@ -52,12 +52,12 @@ func (f *Follower) Only(players []bool) error {
 }
 
 // PermitOthers permits all choices of the states that belong to other players of a game.
-func PermitOthers(m *sparse.Model, players []bool, permitted *sparse.Set) {
-	for s, player := range m.Player {
+func PermitOthers(model *sparse.Model, players []bool, permitted *sparse.Set) {
+	for s, player := range model.Player {
 		if players[player] {
 			continue
 		}
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			permitted.Add(c)
 		}

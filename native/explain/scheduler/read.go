@@ -332,11 +332,11 @@ func (r *reader) setChoice(s, c int) error {
 }
 
 // actionName returns the action of choice c; empty for none.
-func (r *reader) actionName(m *sparse.Model, c int) string {
-	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
+func (r *reader) actionName(model *sparse.Model, c int) string {
+	if model.Actions == nil || model.Actions[c] == sparse.NoAction {
 		return ""
 	}
-	return r.space.Program().Actions[m.Actions[c]-1]
+	return r.space.Program().Actions[model.Actions[c]-1]
 }
 
 func (r *reader) stateText(s int) string { return r.space.Compiled().StateText(r.space.State(nil, s)) }

@@ -62,16 +62,16 @@ type controllerMove struct {
 }
 
 // read reads the entries of a file.
-func (r *controllerReader) read(text []byte) error {
+func (reader *controllerReader) read(text []byte) error {
 	var entries []controllerEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
 		return err
 	}
 	for number := range entries {
-		if number%statesPerPoll == 0 && r.ctx.Err() != nil {
-			return r.ctx.Err()
+		if number%statesPerPoll == 0 && reader.ctx.Err() != nil {
+			return reader.ctx.Err()
 		}
-		if err := r.readEntry(&entries[number]); err != nil {
+		if err := reader.readEntry(&entries[number]); err != nil {
 			return fmt.Errorf("entry %d: %w", number, err)
 		}
 	}
@@ -86,12 +86,12 @@ type controllerEntry struct {
 }
 
 // readEntry reads the moves of an entry, unless its state is not reachable.
-func (r *controllerReader) readEntry(entry *controllerEntry) error {
-	valuation, err := r.valuationOf(entry.State)
+func (reader *controllerReader) readEntry(entry *controllerEntry) error {
+	valuation, err := reader.valuationOf(entry.State)
 	if err != nil {
 		return err
 	}
-	state, reachable := r.space.Find(valuation)
+	state, reachable := reader.space.Find(valuation)
 	if !reachable {
 		return nil
 	}
@@ -99,10 +99,10 @@ func (r *controllerReader) readEntry(entry *controllerEntry) error {
 		return fmt.Errorf("found the memory %d, want 0 to %d", entry.Memory, maxMemory)
 	}
 	key := memoryState{state, entry.Memory}
-	if r.entries[key] != nil {
-		return fmt.Errorf("state %s has two entries with memory %d", r.stateText(state), entry.Memory)
+	if reader.entries[key] != nil {
+		return fmt.Errorf("state %s has two entries with memory %d", reader.stateText(state), entry.Memory)
 	}
-	r.entries[key], err = r.readMoves(state, entry.Choice)
+	reader.entries[key], err = reader.readMoves(state, entry.Choice)
 	return err
 }
 
@@ -116,7 +116,7 @@ type memoryChoice struct {
 }
 
 // readMoves reads the choices of an entry of state s. It returns no moves for "undefined".
-func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerMove, error) {
+func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerMove, error) {
 	if bytes.Equal(bytes.TrimSpace(text), []byte(`"undefined"`)) {
 		return nil, nil
 	}
@@ -127,7 +127,7 @@ func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerM
 	var moves []controllerMove
 	sum := new(big.Rat)
 	for _, choice := range choices {
-		move, err := r.readMove(s, &choice)
+		move, err := reader.readMove(s, &choice)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerM
 		moves = append(moves, move)
 	}
 	if approximateSum, _ := sum.Float64(); approximateSum < 1-0x1p-40 || approximateSum > 1+0x1p-40 {
-		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", r.stateText(s), approximateSum)
+		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", reader.stateText(s), approximateSum)
 	}
 	for i := range moves { // rounded probabilities may not sum to exactly one
 		moves[i].prob.Quo(moves[i].prob, sum)
@@ -147,13 +147,13 @@ func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerM
 }
 
 // readMove reads one choice of an entry of state s. Without a probability it is 1.
-func (r *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
+func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
 	move := controllerMove{next: map[int]int{}, prob: big.NewRat(1, 1)}
 	if len(choice.Labels) > 1 {
 		return move, fmt.Errorf("found %d actions of one choice, want one", len(choice.Labels))
 	}
 	var err error
-	move.choice, err = r.choiceOf(s, choice.Index, choice.Labels)
+	move.choice, err = reader.choiceOf(s, choice.Index, choice.Labels)
 	if err != nil {
 		return move, err
 	}
@@ -166,22 +166,22 @@ func (r *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove
 	if move.prob.Sign() == 0 {
 		return move, nil
 	}
-	return move, r.readUpdates(move.next, choice.Updates)
+	return move, reader.readUpdates(move.next, choice.Updates)
 }
 
 // readUpdates reads the memory after each successor into next.
-func (r *controllerReader) readUpdates(next map[int]int, updates []map[string]json.RawMessage) error {
+func (reader *controllerReader) readUpdates(next map[int]int, updates []map[string]json.RawMessage) error {
 	for _, update := range updates {
 		var state map[string]json.RawMessage
 		var memory int
 		if err := cmp.Or(json.Unmarshal(update["s'"], &state), json.Unmarshal(update["m'"], &memory)); err != nil {
 			return fmt.Errorf("found a memory-update without s' and m': %w", err)
 		}
-		valuation, err := r.valuationOf(state)
+		valuation, err := reader.valuationOf(state)
 		if err != nil {
 			return err
 		}
-		if target, ok := r.space.Find(valuation); ok {
+		if target, ok := reader.space.Find(valuation); ok {
 			next[target] = memory
 		}
 	}
@@ -190,55 +190,55 @@ func (r *controllerReader) readUpdates(next map[int]int, updates []map[string]js
 
 // choiceOf returns the choice of state s with number index in the model if it has the given action, and
 // otherwise the choice with this action. labels has the action, or is empty.
-func (r *controllerReader) choiceOf(s, index int, labels []string) (int, error) {
+func (reader *controllerReader) choiceOf(s, index int, labels []string) (int, error) {
 	action := ""
 	if len(labels) == 1 {
 		action = labels[0]
 	}
-	first, end := r.space.Model().Choices(s)
-	if index >= first && index < end && r.actionName(r.space.Model(), index) == action {
+	first, end := reader.space.Model().Choices(s)
+	if index >= first && index < end && reader.actionName(reader.space.Model(), index) == action {
 		return index, nil
 	}
-	return r.choiceWithAction(s, action)
+	return reader.choiceWithAction(s, action)
 }
 
 // controller returns the controller, with a node for each reachable pair of a state and a memory.
-func (r *controllerReader) controller() (*sparse.Controller, error) {
+func (reader *controllerReader) controller() (*sparse.Controller, error) {
 	result := &sparse.Controller{}
-	for _, s := range r.space.Model().Initial {
-		result.Start = append(result.Start, r.nodeOf(memoryState{int(s), 0}))
+	for _, s := range reader.space.Model().Initial {
+		result.Start = append(result.Start, reader.nodeOf(memoryState{int(s), 0}))
 	}
-	for i := 0; i < len(r.nodes); i++ { // newNode appends to r.nodes
-		if i%statesPerPoll == 0 && r.ctx.Err() != nil {
-			return nil, r.ctx.Err()
+	for i := 0; i < len(reader.nodes); i++ { // newNode appends to r.nodes
+		if i%statesPerPoll == 0 && reader.ctx.Err() != nil {
+			return nil, reader.ctx.Err()
 		}
-		result.Nodes = append(result.Nodes, r.newNode(r.nodes[i]))
+		result.Nodes = append(result.Nodes, reader.newNode(reader.nodes[i]))
 	}
-	r.setUnknownMemory(result)
+	reader.setUnknownMemory(result)
 	return result, nil
 }
 
 // newNode returns the node of a pair. Without an entry in the file it has the first choice of the state.
-func (r *controllerReader) newNode(pair memoryState) sparse.Node {
-	moves := r.entries[pair]
+func (reader *controllerReader) newNode(pair memoryState) sparse.Node {
+	moves := reader.entries[pair]
 	if moves == nil {
-		first, _ := r.space.Model().Choices(pair.state)
+		first, _ := reader.space.Model().Choices(pair.state)
 		moves = []controllerMove{{choice: first}}
 	}
 	node := sparse.Node{State: uint32(pair.state), Memory: uint32(max(pair.memory, 0))}
 	for _, move := range moves {
-		node.Moves = append(node.Moves, r.sparseMove(move))
+		node.Moves = append(node.Moves, reader.sparseMove(move))
 	}
 	return node
 }
 
 // setUnknownMemory gives the nodes whose memory the file does not say a memory that no other node has.
-func (r *controllerReader) setUnknownMemory(controller *sparse.Controller) {
+func (reader *controllerReader) setUnknownMemory(controller *sparse.Controller) {
 	greatest := uint32(0)
 	for _, node := range controller.Nodes {
 		greatest = max(greatest, node.Memory)
 	}
-	for i, pair := range r.nodes {
+	for i, pair := range reader.nodes {
 		if pair.memory == unknownMemory {
 			controller.Nodes[i].Memory = greatest + 1
 		}
@@ -246,8 +246,8 @@ func (r *controllerReader) setUnknownMemory(controller *sparse.Controller) {
 }
 
 // sparseMove returns a move with its next node for each transition.
-func (r *controllerReader) sparseMove(move controllerMove) sparse.Move {
-	model := r.space.Model()
+func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
+	model := reader.space.Model()
 	result := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
 	first, end := model.Row(move.choice)
 	for _, target := range model.Target[first:end] {
@@ -255,21 +255,21 @@ func (r *controllerReader) sparseMove(move controllerMove) sparse.Move {
 		if !known {
 			memory = unknownMemory
 		}
-		result.Next = append(result.Next, r.nodeOf(memoryState{int(target), memory}))
+		result.Next = append(result.Next, reader.nodeOf(memoryState{int(target), memory}))
 	}
 	return result
 }
 
 // nodeOf returns the node of a pair, and adds it if it is new. A pair without an entry has unknownMemory.
-func (r *controllerReader) nodeOf(pair memoryState) uint32 {
-	if r.entries[pair] == nil {
+func (reader *controllerReader) nodeOf(pair memoryState) uint32 {
+	if reader.entries[pair] == nil {
 		pair.memory = unknownMemory
 	}
-	node, known := r.nodeNumber[pair]
+	node, known := reader.nodeNumber[pair]
 	if !known {
-		node = uint32(len(r.nodes))
-		r.nodeNumber[pair] = node
-		r.nodes = append(r.nodes, pair)
+		node = uint32(len(reader.nodes))
+		reader.nodeNumber[pair] = node
+		reader.nodes = append(reader.nodes, pair)
 	}
 	return node
 }

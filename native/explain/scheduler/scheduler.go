@@ -20,11 +20,11 @@ func (scheduler Scheduler) Row(steps int) []uint32 { return scheduler[min(steps,
 
 // choiceOrFirst returns the scheduler's choice in state s; if the scheduler allows any choice, the first one, as
 // PRISM does.
-func choiceOrFirst(m *sparse.Model, row []uint32, s int) int {
+func choiceOrFirst(model *sparse.Model, row []uint32, s int) int {
 	if row[s] != sparse.None {
 		return int(row[s])
 	}
-	first, _ := m.Choices(s)
+	first, _ := model.Choices(s)
 	return first
 }
 

@@ -16,7 +16,7 @@ import (
 // entry for each pair, with the memory after each successor. A randomized choice has all actions with their
 // probabilities, 0.25:left+0.75:right. An induced model numbers the pairs breadth-first.
 //
-// The errors are those of Write.
+// It returns the same errors as Write.
 func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, controller *sparse.Controller, format Format, opts Options) error {
 	writer := newWriter(ctx, w, space, opts)
 	var err error

@@ -69,11 +69,11 @@ func (shield *Shield) labels(c int) []string {
 
 // Action returns the action of a choice; empty for none.
 func (shield *Shield) Action(c int) string {
-	m := shield.Space.Model()
-	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
+	model := shield.Space.Model()
+	if model.Actions == nil || model.Actions[c] == sparse.NoAction {
 		return ""
 	}
-	return shield.Space.Program().Actions[m.Actions[c]-1]
+	return shield.Space.Program().Actions[model.Actions[c]-1]
 }
 
 // variables returns the valuation of a state by variable name.

@@ -58,8 +58,8 @@ type guardBuilder struct {
 // collect records, for each action and each command without an action, the reachable states in which it is enabled,
 // and whether the shield allows it there. It is an error if a state has two choices with one action, and the shield
 // allows only one of them.
-func (g *guardBuilder) collect(ctx context.Context) error {
-	shield := g.shield
+func (builder *guardBuilder) collect(ctx context.Context) error {
+	shield := builder.shield
 	states := shield.reachableStates()
 	var mixed error // an action of which only some choices are allowed in a state
 	err := shield.Space.Commands(ctx, func(s, choice int, command *compile.Choice, _ []int) {
@@ -68,28 +68,28 @@ func (g *guardBuilder) collect(ctx context.Context) error {
 		}
 		current := sample{shield.Space.State(nil, s), shield.Allowed.Has(choice)}
 		if command.Action == sema.Unlabelled {
-			g.commands[command.Commands[0]] = append(g.commands[command.Commands[0]], current)
+			builder.commands[command.Commands[0]] = append(builder.commands[command.Commands[0]], current)
 			return
 		}
-		mixed = g.addActionSample(command.Action, current)
+		mixed = builder.addActionSample(command.Action, current)
 	})
 	return cmp.Or(mixed, err)
 }
 
 // addActionSample records whether an action is allowed in a state, unless the last sample of the action is the same.
 // It is an error if the last sample has the same state, and allows the action where this one does not, or vice versa.
-func (g *guardBuilder) addActionSample(action int, current sample) error {
-	samples := g.actions[action]
+func (builder *guardBuilder) addActionSample(action int, current sample) error {
+	samples := builder.actions[action]
 	last := len(samples) - 1
 	if last < 0 || !slices.Equal(samples[last].state, current.state) {
-		g.actions[action] = append(samples, current)
+		builder.actions[action] = append(samples, current)
 		return nil
 	}
 	if samples[last].allowed == current.allowed {
 		return nil
 	}
 	return fmt.Errorf("in state %s only some choices of action %s are allowed, and a module cannot distinguish them: want a file .json or files of states (.all, .umb)",
-		g.shield.Space.Compiled().StateText(current.state), g.shield.Space.Program().Actions[action])
+		builder.shield.Space.Compiled().StateText(current.state), builder.shield.Space.Program().Actions[action])
 }
 
 // reachableStates returns the states that are reachable by the allowed choices.
@@ -104,7 +104,7 @@ func (shield *Shield) reachableStates() *sparse.Set {
 
 // strengthenGuards adds conditions to the guards of commands without an action that are not always
 // allowed.
-func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
+func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
 	module := -1
 	for i, item := range model.Items {
 		switch item.(type) {
@@ -113,7 +113,7 @@ func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model
 		default:
 			continue
 		}
-		strengthened, err := g.strengthenModule(ctx, item, module)
+		strengthened, err := builder.strengthenModule(ctx, item, module)
 		if err != nil {
 			return err
 		}
@@ -123,16 +123,16 @@ func (g *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model
 }
 
 // strengthenModule returns a module with stronger guards, or the item itself if all its commands are always allowed.
-func (g *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, module int) (syntax.Item, error) {
-	program := g.shield.Space.Program()
+func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, module int) (syntax.Item, error) {
+	program := builder.shield.Space.Program()
 	var strengthened *syntax.Module // a copy of the module, made for its first command that changes
 	for index := range program.Modules[module].Commands {
-		samples := g.commands[compile.CommandRef{Module: module, Command: index}]
+		samples := builder.commands[compile.CommandRef{Module: module, Command: index}]
 		if !slices.ContainsFunc(samples, sample.forbidden) {
 			continue
 		}
 		original, ok := item.(*syntax.Module)
-		if !ok || g.isBase(module) {
+		if !ok || builder.isBase(module) {
 			return nil, fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[module].Name)
 		}
 		if strengthened == nil {
@@ -156,17 +156,17 @@ func (g *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, m
 }
 
 // isBase reports whether another module is a renamed copy of the given one.
-func (g *guardBuilder) isBase(module int) bool {
-	modules := g.shield.Space.Program().Modules
+func (builder *guardBuilder) isBase(module int) bool {
+	modules := builder.shield.Space.Program().Modules
 	return slices.ContainsFunc(modules, func(other sema.Module) bool { return other.Base == modules[module].Name })
 }
 
 // moduleText returns the text of the additional module; empty if it is not needed.
-func (g *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (string, error) {
-	program := g.shield.Space.Program()
+func (builder *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (string, error) {
+	program := builder.shield.Space.Program()
 	var commands bytes.Buffer
 	for action, name := range program.Actions {
-		samples := g.actions[action]
+		samples := builder.actions[action]
 		if slices.ContainsFunc(samples, sample.forbidden) {
 			fmt.Fprintf(&commands, "  [%s] %s -> true;\n", name, separatingExpr(ctx, program.Vars, samples))
 		}

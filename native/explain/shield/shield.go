@@ -354,13 +354,13 @@ func (q *Question) isDecided(s int) bool { return q.Right.Has(s) || !q.Left.Has(
 
 // computeChoiceValues computes the exact value of each choice.
 func (shield *Shield) computeChoiceValues(ctx context.Context) error {
-	m := shield.Space.Model()
-	shield.choiceValue = &values{exact: make([]*big.Rat, m.NumChoices())}
-	for s := range m.NumStates() {
+	model := shield.Space.Model()
+	shield.choiceValue = &values{exact: make([]*big.Rat, model.NumChoices())}
+	for s := range model.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			shield.choiceValue.exact[c] = shield.exactChoiceValue(s, c)
 		}
@@ -373,11 +373,11 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	if shield.isDecided(s) {
 		return shield.stateValue.exact[s]
 	}
-	m := shield.Space.Model()
+	model := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
-	first, end := m.Row(c)
+	first, end := model.Row(c)
 	for i := first; i < end; i++ {
-		sum.Add(sum, term.Mul(m.Rat(i), shield.stateValue.exact[m.Target[i]]))
+		sum.Add(sum, term.Mul(model.Rat(i), shield.stateValue.exact[model.Target[i]]))
 	}
 	return sum
 }
@@ -460,10 +460,10 @@ func (shield *Shield) distinctLosses() []*big.Rat {
 
 // bestScheduler returns the choices of a best scheduler; in states where it allows any choice, all choices.
 func (shield *Shield) bestScheduler() *sparse.Set {
-	m := shield.Space.Model()
-	out := sparse.NewSet(m.NumChoices())
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	model := shield.Space.Model()
+	out := sparse.NewSet(model.NumChoices())
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		if best := shield.bestChoice[s]; best != sparse.None {
 			first, end = int(best), int(best)+1
 		}

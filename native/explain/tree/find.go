@@ -93,13 +93,13 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 }
 
 // growAndJudge learns a tree, and sets its loss and its number of leaves.
-func (f *treeSearch) growAndJudge(ctx context.Context) error {
-	if err := f.growUntilClosed(ctx); err != nil {
+func (search *treeSearch) growAndJudge(ctx context.Context) error {
+	if err := search.growUntilClosed(ctx); err != nil {
 		return err
 	}
 	var err error
-	f.result.Loss, err = f.judge(ctx)
-	f.result.Grown = f.result.Root.Leaves()
+	search.result.Loss, err = search.judge(ctx)
+	search.result.Grown = search.result.Root.Leaves()
 	return err
 }
 
@@ -156,29 +156,29 @@ func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSea
 }
 
 // actionOf returns the action of choice c.
-func (f *treeSearch) actionOf(c int) sparse.Action {
-	if f.model.Actions == nil {
+func (search *treeSearch) actionOf(c int) sparse.Action {
+	if search.model.Actions == nil {
 		return sparse.NoAction
 	}
-	return f.model.Actions[c]
+	return search.model.Actions[c]
 }
 
 // mustDecide reports whether the tree has to decide in a state: the state has several choices, or its only
 // choice has an action that occurs in a state with several choices.
-func (f *treeSearch) mustDecide(state int) bool {
-	first, end := f.model.Choices(state)
-	action := f.actionOf(first)
-	return end-first > 1 || action != sparse.NoAction && f.result.isRestricted[action]
+func (search *treeSearch) mustDecide(state int) bool {
+	first, end := search.model.Choices(state)
+	action := search.actionOf(first)
+	return end-first > 1 || action != sparse.NoAction && search.result.isRestricted[action]
 }
 
 // forEachChoice calls visit for each choice of a state, with the decision that identifies the choice. It stops when
 // visit returns false.
-func (f *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
-	first, end := f.model.Choices(s)
-	modules := f.moduleChoices(s)
+func (search *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
+	first, end := search.model.Choices(s)
+	modules := search.moduleChoices(s)
 	var earlier []Decision // of the choices before, all with index 0
 	for c := first; c < end; c++ {
-		decision := Decision{Action: f.actionOf(c), Module: -1}
+		decision := Decision{Action: search.actionOf(c), Module: -1}
 		if modules != nil {
 			decision.Module = modules[c-first].Module
 		}
@@ -204,12 +204,12 @@ func countEqual(decisions []Decision, wanted Decision) int {
 
 // moduleChoices returns the choices of a state as the program has them, with their modules. It returns
 // nil if the modules are not needed, as all choices have actions, or if they are unknown.
-func (f *treeSearch) moduleChoices(s int) []compile.Choice {
-	first, end := f.model.Choices(s)
-	if f.expander == nil || f.model.Actions != nil && !slices.Contains(f.model.Actions[first:end], sparse.NoAction) {
+func (search *treeSearch) moduleChoices(s int) []compile.Choice {
+	first, end := search.model.Choices(s)
+	if search.expander == nil || search.model.Actions != nil && !slices.Contains(search.model.Actions[first:end], sparse.NoAction) {
 		return nil
 	}
-	enabled, err := f.expander.Enabled(f.Space.State(f.values, s))
+	enabled, err := search.expander.Enabled(search.Space.State(search.values, s))
 	if err != nil || len(enabled.List) != end-first { // the model merges equal choices
 		return nil
 	}
@@ -217,9 +217,9 @@ func (f *treeSearch) moduleChoices(s int) []compile.Choice {
 }
 
 // choiceOf returns the choice of a state that a decision identifies, and -1 if there is none.
-func (f *treeSearch) choiceOf(s int, wanted Decision) int {
+func (search *treeSearch) choiceOf(s int, wanted Decision) int {
 	found := -1
-	f.forEachChoice(s, func(c int, decision Decision) bool {
+	search.forEachChoice(s, func(c int, decision Decision) bool {
 		if decision == wanted {
 			found = c
 		}
@@ -229,43 +229,43 @@ func (f *treeSearch) choiceOf(s int, wanted Decision) int {
 }
 
 // addExample adds a state and its allowed decisions to the examples, if the tree has to decide there.
-func (f *treeSearch) addExample(s int) error {
-	f.seenStates.Add(s)
-	if !f.mustDecide(s) {
+func (search *treeSearch) addExample(s int) error {
+	search.seenStates.Add(s)
+	if !search.mustDecide(s) {
 		return nil
 	}
-	if len(f.examples) == maxExamples {
+	if len(search.examples) == maxExamples {
 		return fmt.Errorf("the tree would decide in more than %d states, which is the limit", maxExamples)
 	}
-	example := Example{Values: f.Space.State(nil, s)}
-	f.forEachChoice(s, func(c int, decision Decision) bool {
-		if f.isAllowed(s, c) {
-			example.Allowed = append(example.Allowed, f.numberOf(decision))
+	example := Example{Values: search.Space.State(nil, s)}
+	search.forEachChoice(s, func(c int, decision Decision) bool {
+		if search.isAllowed(s, c) {
+			example.Allowed = append(example.Allowed, search.numberOf(decision))
 		}
 		return true
 	})
 	slices.Sort(example.Allowed)
-	f.examples = append(f.examples, example)
+	search.examples = append(search.examples, example)
 	return nil
 }
 
 // isAllowed reports whether the tree may take choice c of state s: it is the scheduler's choice, the
 // scheduler leaves the choice open, or the choice is within the tolerance.
-func (f *treeSearch) isAllowed(s, c int) bool {
-	best := f.Choices[s]
+func (search *treeSearch) isAllowed(s, c int) bool {
+	best := search.Choices[s]
 	if best == sparse.None || int(best) == c {
 		return true
 	}
-	return f.tolerance != nil && f.Allowed(s, c, *f.tolerance)
+	return search.tolerance != nil && search.Allowed(s, c, *search.tolerance)
 }
 
 // numberOf returns the number of a decision. It gives a new decision the next number.
-func (f *treeSearch) numberOf(decision Decision) int {
-	number, known := f.decisionNumber[decision]
+func (search *treeSearch) numberOf(decision Decision) int {
+	number, known := search.decisionNumber[decision]
 	if !known {
-		number = len(f.result.Decisions)
-		f.decisionNumber[decision] = number
-		f.result.Decisions = append(f.result.Decisions, decision)
+		number = len(search.result.Decisions)
+		search.decisionNumber[decision] = number
+		search.result.Decisions = append(search.result.Decisions, decision)
 	}
 	return number
 }
@@ -276,23 +276,23 @@ const maxRounds = 10
 
 // growUntilClosed learns trees until one decides in all states that it reaches. After each tree, the states
 // that it reaches become examples.
-func (f *treeSearch) growUntilClosed(ctx context.Context) error {
+func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	for round := 0; ; round++ {
-		reached, err := f.reachable(ctx, func(s int) (from, to int) { return f.choicesToFollow(s, round) })
+		reached, err := search.reachable(ctx, func(s int) (from, to int) { return search.choicesToFollow(s, round) })
 		if err != nil {
 			return err
 		}
-		changed, err := f.addExamples(reached)
+		changed, err := search.addExamples(reached)
 		if err != nil {
 			return err
 		}
 		if !changed {
-			if f.result.Root == nil {
-				f.result.Root = &Node{}
+			if search.result.Root == nil {
+				search.result.Root = &Node{}
 			}
 			return nil
 		}
-		f.result.Root, err = Learn(ctx, f.vars, f.examples)
+		search.result.Root, err = Learn(ctx, search.vars, search.examples)
 		if err != nil {
 			return err
 		}
@@ -301,11 +301,11 @@ func (f *treeSearch) growUntilClosed(ctx context.Context) error {
 
 // addExamples makes the states of a set examples, unless they are. It reports whether the tree must decide in a new
 // example.
-func (f *treeSearch) addExamples(states *sparse.Set) (bool, error) {
+func (search *treeSearch) addExamples(states *sparse.Set) (bool, error) {
 	changed := false
-	for s := range states.Minus(f.seenStates).All() {
-		changed = changed || f.mustDecide(s)
-		if err := f.addExample(s); err != nil {
+	for s := range states.Minus(search.seenStates).All() {
+		changed = changed || search.mustDecide(s)
+		if err := search.addExample(s); err != nil {
 			return false, err
 		}
 	}
@@ -315,15 +315,15 @@ func (f *treeSearch) addExamples(states *sparse.Set) (bool, error) {
 // choicesToFollow returns the choices of a state whose successors growUntilClosed visits, as a range: from <= c < to.
 // For a state that is an example it is the choice of the tree, and for other states the choice of the scheduler. All
 // choices are followed if the tree need not decide in the state, or after maxRounds rounds if several are allowed.
-func (f *treeSearch) choicesToFollow(s, round int) (from, to int) {
-	first, end := f.model.Choices(s)
-	scheduled := f.Choices[s]
-	severalAllowed := scheduled == sparse.None || f.tolerance != nil
+func (search *treeSearch) choicesToFollow(s, round int) (from, to int) {
+	first, end := search.model.Choices(s)
+	scheduled := search.Choices[s]
+	severalAllowed := scheduled == sparse.None || search.tolerance != nil
 	switch {
-	case !f.mustDecide(s) || round > maxRounds && severalAllowed:
+	case !search.mustDecide(s) || round > maxRounds && severalAllowed:
 		return first, end
-	case f.seenStates.Has(s):
-		c := f.choiceOf(s, f.decide(f.Space.State(nil, s)))
+	case search.seenStates.Has(s):
+		c := search.choiceOf(s, search.decide(search.Space.State(nil, s)))
 		return c, c + 1
 	case scheduled == sparse.None:
 		return first, first + 1
@@ -333,9 +333,9 @@ func (f *treeSearch) choicesToFollow(s, round int) (from, to int) {
 
 // reachable returns the states that are reachable if each state s has the choices c with from <= c < to,
 // where choices(s) returns from and to. It returns nil if from is negative for a reachable state.
-func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
-	seen := sparse.NewSet(f.model.NumStates())
-	queue := slices.Clone(f.model.Initial)
+func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
+	seen := sparse.NewSet(search.model.NumStates())
+	queue := slices.Clone(search.model.Initial)
 	for _, s := range queue {
 		seen.Add(int(s))
 	}
@@ -347,8 +347,8 @@ func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, t
 		if from < 0 {
 			return nil, nil
 		}
-		firstTransition, endTransition := f.model.Start[from], f.model.Start[to]
-		for _, target := range f.model.Target[firstTransition:endTransition] {
+		firstTransition, endTransition := search.model.Start[from], search.model.Start[to]
+		for _, target := range search.model.Target[firstTransition:endTransition] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))
 				queue = append(queue, target)
@@ -361,16 +361,16 @@ func (f *treeSearch) reachable(ctx context.Context, choices func(s int) (from, t
 // judge returns an upper bound on the loss of value under the current tree. It removes the choices that the tree does
 // not make, and calls Judge for the rest. The loss is infinite if the tree reaches a state where no choice corresponds
 // to the decision of the tree.
-func (f *treeSearch) judge(ctx context.Context) (float64, error) {
-	f.result.Judged++
-	kept := sparse.NewSet(f.model.NumChoices())
+func (search *treeSearch) judge(ctx context.Context) (float64, error) {
+	search.result.Judged++
+	kept := sparse.NewSet(search.model.NumChoices())
 	numDecided := 0
-	reached, err := f.reachable(ctx, func(s int) (from, to int) {
-		if !f.mustDecide(s) {
-			return f.model.Choices(s)
+	reached, err := search.reachable(ctx, func(s int) (from, to int) {
+		if !search.mustDecide(s) {
+			return search.model.Choices(s)
 		}
 		numDecided++
-		c := f.choiceOf(s, f.decide(f.Space.State(f.values, s)))
+		c := search.choiceOf(s, search.decide(search.Space.State(search.values, s)))
 		if c >= 0 {
 			kept.Add(c)
 		}
@@ -379,68 +379,68 @@ func (f *treeSearch) judge(ctx context.Context) (float64, error) {
 	if err != nil || reached == nil {
 		return math.Inf(1), err
 	}
-	for s := range f.model.NumStates() {
-		if first, end := f.model.Choices(s); !reached.Has(s) || end-first == 1 {
+	for s := range search.model.NumStates() {
+		if first, end := search.model.Choices(s); !reached.Has(s) || end-first == 1 {
 			kept.Add(first)
 		}
 	}
-	restricted, err := f.Space.Restrict(kept)
+	restricted, err := search.Space.Restrict(kept)
 	if err != nil {
 		return 0, err
 	}
-	f.result.States = numDecided
-	return f.Judge(ctx, restricted)
+	search.result.States = numDecided
+	return search.Judge(ctx, restricted)
 }
 
 // decide returns the decision of the current tree for a valuation.
-func (f *treeSearch) decide(values []int32) Decision {
-	return f.result.Decisions[f.result.Root.Decide(values)]
+func (search *treeSearch) decide(values []int32) Decision {
+	return search.result.Decisions[search.result.Root.Decide(values)]
 }
 
 // prune replaces branches by leaves as long as the loss is allowed: first by binary search for the
 // number of exceptions that all branches may have, then branch by branch.
-func (f *treeSearch) prune(ctx context.Context) error {
-	if len(f.examples) == 0 {
+func (search *treeSearch) prune(ctx context.Context) error {
+	if len(search.examples) == 0 {
 		return nil
 	}
-	examples := make([]int, len(f.examples))
+	examples := make([]int, len(search.examples))
 	for i := range examples {
 		examples[i] = i
 	}
-	accepted := f.result.States // in which the last accepted tree decides
-	defer func() { f.result.States = accepted }()
+	accepted := search.result.States // in which the last accepted tree decides
+	defer func() { search.result.States = accepted }()
 	accept := func() (bool, error) {
-		ok, err := f.acceptTree(ctx)
+		ok, err := search.acceptTree(ctx)
 		if ok {
-			accepted = f.result.States
+			accepted = search.result.States
 		}
 		return ok, err
 	}
-	if err := f.pruneUniformly(examples, accept); err != nil {
+	if err := search.pruneUniformly(examples, accept); err != nil {
 		return err
 	}
-	return f.pruneGreedily(ctx, branch{f.result.Root, examples}, accept)
+	return search.pruneGreedily(ctx, branch{search.result.Root, examples}, accept)
 }
 
 // acceptTree judges the current tree, and reports whether its loss is allowed. If so, it becomes the loss of the result.
-func (f *treeSearch) acceptTree(ctx context.Context) (bool, error) {
-	loss, err := f.judge(ctx)
-	isAllowed := loss <= f.allowedLoss() // false for NaN
+func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
+	loss, err := search.judge(ctx)
+	isAllowed := loss <= search.allowedLoss() // false for NaN
 	if err != nil || !isAllowed {
 		return false, err
 	}
-	f.result.Loss = loss
+	search.result.Loss = loss
 	return true, nil
 }
 
 // pruneUniformly replaces the branches with at most some number of exceptions by leaves. It finds the greatest number
 // that is accepted by binary search.
-func (f *treeSearch) pruneUniformly(examples []int, accept func() (bool, error)) error {
-	fullTree := f.result.Root
+func (search *treeSearch) pruneUniformly(examples []int, accept func() (bool, error)) error {
+	fullTree := search.result.Root
 	for accepted, rejected := 0, len(examples); rejected-accepted > 1; {
 		exceptions := accepted + (rejected-accepted)/2
-		previous := f.result.Root
-		f.result.Root = f.collapseBranches(branch{fullTree, examples}, exceptions)
+		previous := search.result.Root
+		search.result.Root = search.collapseBranches(branch{fullTree, examples}, exceptions)
 		ok, err := accept()
 		if err != nil {
 			return err
@@ -449,7 +449,7 @@ func (f *treeSearch) pruneUniformly(examples []int, accept func() (bool, error))
 			accepted = exceptions
 		} else {
 			rejected = exceptions
-			f.result.Root = previous
+			search.result.Root = previous
 		}
 	}
 	return nil
@@ -457,42 +457,42 @@ func (f *treeSearch) pruneUniformly(examples []int, accept func() (bool, error))
 
 // collapseBranches returns a tree in which a branch is replaced by a leaf if its most frequent decision is
 // allowed in all of its examples but at most the given number of exceptions.
-func (f *treeSearch) collapseBranches(branch branch, exceptions int) *Node {
+func (search *treeSearch) collapseBranches(branch branch, exceptions int) *Node {
 	if branch.node.Leaf() {
 		return branch.node
 	}
-	decision := f.frequentDecisions(branch.examples)[0]
+	decision := search.frequentDecisions(branch.examples)[0]
 	missed := 0
 	for _, i := range branch.examples {
-		if !slices.Contains(f.examples[i].Allowed, decision) {
+		if !slices.Contains(search.examples[i].Allowed, decision) {
 			missed++
 		}
 	}
 	if missed <= exceptions {
 		return &Node{Decision: decision}
 	}
-	yes, no := f.split(branch)
-	return &Node{Test: branch.node.Test, Yes: f.collapseBranches(yes, exceptions), No: f.collapseBranches(no, exceptions)}
+	yes, no := search.split(branch)
+	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yes, exceptions), No: search.collapseBranches(no, exceptions)}
 }
 
 // pruneGreedily tries to replace branches by leaves one at a time, branches with more examples first. It stops
 // at the limit of judged trees.
-func (f *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
-	maxJudged := min(max(trialWork/f.model.NumTransitions(), minTrials), maxTrials) + f.result.Judged
+func (search *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
+	maxJudged := min(max(trialWork/search.model.NumTransitions(), minTrials), maxTrials) + search.result.Judged
 	queue := []branch{root}
-	for len(queue) > 0 && !f.result.Stopped {
+	for len(queue) > 0 && !search.result.Stopped {
 		slices.SortStableFunc(queue, func(a, b branch) int { return len(b.examples) - len(a.examples) })
 		largest := queue[0]
 		queue = queue[1:]
 		if largest.node.Leaf() {
 			continue
 		}
-		replaced, err := f.replaceByLeaf(largest, maxJudged, accept)
+		replaced, err := search.replaceByLeaf(largest, maxJudged, accept)
 		if err != nil {
 			return err
 		}
 		if !replaced {
-			yes, no := f.split(largest)
+			yes, no := search.split(largest)
 			queue = append(queue, yes, no)
 		}
 	}
@@ -501,10 +501,10 @@ func (f *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func
 
 // replaceByLeaf replaces a branch by the first accepted leaf, and reports whether there is one. It sets Stopped if the
 // limit of judged trees is reached.
-func (f *treeSearch) replaceByLeaf(b branch, maxJudged int, accept func() (bool, error)) (bool, error) {
-	for _, decision := range f.frequentDecisions(b.examples) {
-		if f.result.Judged >= maxJudged {
-			f.result.Stopped = true
+func (search *treeSearch) replaceByLeaf(b branch, maxJudged int, accept func() (bool, error)) (bool, error) {
+	for _, decision := range search.frequentDecisions(b.examples) {
+		if search.result.Judged >= maxJudged {
+			search.result.Stopped = true
 			return false, nil
 		}
 		old := *b.node
@@ -528,10 +528,10 @@ type branch struct {
 }
 
 // split returns the two subtrees of a branch with the examples that reach each.
-func (f *treeSearch) split(b branch) (yes, no branch) {
+func (search *treeSearch) split(b branch) (yes, no branch) {
 	yes.node, no.node = b.node.Yes, b.node.No
 	for _, i := range b.examples {
-		if b.node.Test.Holds(f.examples[i].Values) {
+		if b.node.Test.Holds(search.examples[i].Values) {
 			yes.examples = append(yes.examples, i)
 		} else {
 			no.examples = append(no.examples, i)
@@ -541,10 +541,10 @@ func (f *treeSearch) split(b branch) (yes, no branch) {
 }
 
 // frequentDecisions returns the three decisions that most examples allow.
-func (f *treeSearch) frequentDecisions(examples []int) []int {
-	count := make([]int, len(f.result.Decisions))
+func (search *treeSearch) frequentDecisions(examples []int) []int {
+	count := make([]int, len(search.result.Decisions))
 	for _, i := range examples {
-		for _, d := range f.examples[i].Allowed {
+		for _, d := range search.examples[i].Allowed {
 			count[d]++
 		}
 	}

@@ -19,20 +19,20 @@ func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Fou
 
 // disagreement returns 1 if m, the model with only the choices of a tree, has a reachable state with another action
 // than the scheduler's, and 0 otherwise.
-func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, m *sparse.Model) (float64, error) {
-	seen := sparse.NewSet(m.NumStates())
-	queue := slices.Clone(m.Initial)
+func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, model *sparse.Model) (float64, error) {
+	seen := sparse.NewSet(model.NumStates())
+	queue := slices.Clone(model.Initial)
 	for i := 0; i < len(queue); i++ {
 		s := int(queue[i])
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		c, _ := m.Choices(s)
-		if wanted := choices[s]; wanted != sparse.None && m.Actions != nil && m.Actions[c] != space.Model().Actions[wanted] {
+		c, _ := model.Choices(s)
+		if wanted := choices[s]; wanted != sparse.None && model.Actions != nil && model.Actions[c] != space.Model().Actions[wanted] {
 			return 1, nil
 		}
-		first, end := m.Row(c)
-		for _, target := range m.Target[first:end] {
+		first, end := model.Row(c)
+		for _, target := range model.Target[first:end] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))
 				queue = append(queue, target)

@@ -194,7 +194,7 @@ func (u *unrolling) setTarget() {
 	}
 }
 
-// chainRow computes the probabilities of a choice: those of the model, sums of them if several
+// chainRow computes the probabilities of a choice: the probabilities of the model, or sums if several
 // transitions lead to one state, and in a CTMC quotients by the exit rate.
 type chainRow struct {
 	model   *sparse.Model

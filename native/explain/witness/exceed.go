@@ -93,15 +93,15 @@ func newPathSum(p *products) *pathSum {
 }
 
 // add adds the probability of one path.
-func (s *pathSum) add(added product) {
-	if s.count[added] == 0 {
-		s.distinct = append(s.distinct, added)
-		exact := s.products.rat(added)
-		s.bounds[added] = [2]*big.Float{rounded(exact, big.ToNegativeInf), rounded(exact, big.ToPositiveInf)}
+func (total *pathSum) add(added product) {
+	if total.count[added] == 0 {
+		total.distinct = append(total.distinct, added)
+		exact := total.products.rat(added)
+		total.bounds[added] = [2]*big.Float{rounded(exact, big.ToNegativeInf), rounded(exact, big.ToPositiveInf)}
 	}
-	s.count[added]++
-	s.lower.Add(s.lower, s.bounds[added][0])
-	s.upper.Add(s.upper, s.bounds[added][1])
+	total.count[added]++
+	total.lower.Add(total.lower, total.bounds[added][0])
+	total.upper.Add(total.upper, total.bounds[added][1])
 }
 
 // rounded returns a fraction rounded to boundBits bits.
@@ -111,15 +111,15 @@ func rounded(exact *big.Rat, mode big.RoundingMode) *big.Float {
 
 // compare returns the sign of the exact sum minus a bound. It computes the exact sum only if the bounds on
 // the sum do not decide.
-func (s *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
-	if s.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
+func (total *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
+	if total.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
 		return 1, nil
 	}
-	if s.upper.Cmp(rounded(bound, big.ToNegativeInf)) < 0 {
+	if total.upper.Cmp(rounded(bound, big.ToNegativeInf)) < 0 {
 		return -1, nil
 	}
-	s.undecided++
-	sum, err := s.sum(ctx)
+	total.undecided++
+	sum, err := total.sum(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -127,14 +127,14 @@ func (s *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
 }
 
 // sum returns the exact sum.
-func (s *pathSum) sum(ctx context.Context) (*big.Rat, error) {
+func (total *pathSum) sum(ctx context.Context) (*big.Rat, error) {
 	sum, summand := new(big.Rat), new(big.Rat)
-	for _, term := range s.distinct {
+	for _, term := range total.distinct {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		summand.SetInt64(s.count[term])
-		summand.Mul(summand, s.products.rat(term))
+		summand.SetInt64(total.count[term])
+		summand.Mul(summand, total.products.rat(term))
 		sum.Add(sum, summand)
 	}
 	return sum, nil

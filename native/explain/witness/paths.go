@@ -68,15 +68,15 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 
 // collectIncoming collects the transitions into each node by a counting sort: it counts them, sums the counts
 // to the positions where the nodes begin, and then fills in the transitions.
-func (p *Paths) collectIncoming() {
-	model := p.chain.Model
-	numNodes := len(p.chain.State)
-	useful := sparse.NewGraph(model).ExistsUntil(sparse.FullSet(numNodes), p.chain.Target)
-	p.incomingStart = make([]uint32, numNodes+3)
+func (paths *Paths) collectIncoming() {
+	model := paths.chain.Model
+	numNodes := len(paths.chain.State)
+	useful := sparse.NewGraph(model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
+	paths.incomingStart = make([]uint32, numNodes+3)
 	forEachStep := func(visit func(to uint32, step incomingStep)) {
 		for node := range useful.All() {
-			if p.chain.Target.Has(node) {
-				visit(p.goal, incomingStep{uint32(node), none})
+			if paths.chain.Target.Has(node) {
+				visit(paths.goal, incomingStep{uint32(node), none})
 				continue
 			}
 			first, end := model.Row(node)
@@ -87,31 +87,31 @@ func (p *Paths) collectIncoming() {
 			}
 		}
 	}
-	forEachStep(func(to uint32, _ incomingStep) { p.incomingStart[to+2]++ })
-	for i := 2; i < len(p.incomingStart); i++ {
-		p.incomingStart[i] += p.incomingStart[i-1]
+	forEachStep(func(to uint32, _ incomingStep) { paths.incomingStart[to+2]++ })
+	for i := 2; i < len(paths.incomingStart); i++ {
+		paths.incomingStart[i] += paths.incomingStart[i-1]
 	}
-	p.incoming = make([]incomingStep, p.incomingStart[len(p.incomingStart)-1])
+	paths.incoming = make([]incomingStep, paths.incomingStart[len(paths.incomingStart)-1])
 	forEachStep(func(to uint32, step incomingStep) {
-		p.incoming[p.incomingStart[to+1]] = step
-		p.incomingStart[to+1]++
+		paths.incoming[paths.incomingStart[to+1]] = step
+		paths.incomingStart[to+1]++
 	})
 }
 
 // appendStep returns a path with one more step. The path ends in node from and has the given rank there; weight is the
 // number of the weight of the step, or none for the step from a target to the goal.
-func (p *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEntry {
+func (paths *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEntry {
 	extended := pathEntry{previous: from, rank: rank, product: path.product, steps: path.steps + 1}
 	if weight != none {
-		extended.product = p.chain.products.mul(path.product, weight)
+		extended.product = paths.chain.products.mul(path.product, weight)
 	}
 	return extended
 }
 
 // precedes reports whether path a comes before path b to the same node.
-func (p *Paths) precedes(a, b pathEntry) bool {
+func (paths *Paths) precedes(a, b pathEntry) bool {
 	return cmp.Or(
-		p.chain.products.compare(b.product, a.product), cmp.Compare(a.steps, b.steps),
+		paths.chain.products.compare(b.product, a.product), cmp.Compare(a.steps, b.steps),
 		cmp.Compare(a.previous, b.previous), cmp.Compare(a.rank, b.rank),
 	) < 0
 }
@@ -166,21 +166,21 @@ func (p *Paths) findLikeliest() error {
 }
 
 // poll returns the context's error, which it looks up in every 4096th call.
-func (p *Paths) poll() error {
-	p.work++
-	if p.work&0xfff == 0 {
-		return p.ctx.Err()
+func (paths *Paths) poll() error {
+	paths.work++
+	if paths.work&0xfff == 0 {
+		return paths.ctx.Err()
 	}
 	return nil
 }
 
 // Next returns the next path, nil after the last one.
-func (p *Paths) Next() (*Path, error) {
-	entry, err := p.nextEntry()
+func (paths *Paths) Next() (*Path, error) {
+	entry, err := paths.nextEntry()
 	if entry == nil || err != nil {
 		return nil, err
 	}
-	return p.path(*entry), nil
+	return paths.path(*entry), nil
 }
 
 // nextEntry returns the next path to the goal, nil after the last one.

@@ -161,13 +161,13 @@ func (g *pomdp) transitions(s uint32, action int) []transition {
 }
 
 // choicesOf returns the choice of an action in a state, or for Any all its choices in the order of the actions.
-func (g *pomdp) choicesOf(s uint32, action int) []int {
+func (model *pomdp) choicesOf(s uint32, action int) []int {
 	if action != Any {
-		return []int{g.choiceOf(s, action)}
+		return []int{model.choiceOf(s, action)}
 	}
-	choices := make([]int, g.numActions(s))
+	choices := make([]int, model.numActions(s))
 	for k := range choices {
-		choices[k] = g.choiceOf(s, k)
+		choices[k] = model.choiceOf(s, k)
 	}
 	return choices
 }
@@ -208,15 +208,15 @@ func (g *pomdp) possibleObservations(states []uint32, action int) []uint32 {
 }
 
 // chainReward returns the state rewards of the Markov chain that a controller induces.
-func (g *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward {
-	if g.Reward == nil {
+func (model *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward {
+	if model.Reward == nil {
 		return nil
 	}
-	reward := &sparse.Reward{Name: g.Reward.Name, Err: 0x1p-53}
+	reward := &sparse.Reward{Name: model.Reward.Name, Err: 0x1p-53}
 	for i, s := range chain.State {
 		stateReward := new(big.Rat)
-		if !g.terminal.Has(int(s)) {
-			stateReward = g.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
+		if !model.terminal.Has(int(s)) {
+			stateReward = model.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
 		}
 		reward.State = append(reward.State, toFloat(stateReward))
 		reward.StateRat = append(reward.StateRat, stateReward)
@@ -234,41 +234,41 @@ func toFloat(value *big.Rat) float64 {
 }
 
 // expectedReward returns the reward of an action in a state. For Any it is the mean over all actions.
-func (g *pomdp) expectedReward(s uint32, action int) *big.Rat {
+func (model *pomdp) expectedReward(s uint32, action int) *big.Rat {
 	sum := new(big.Rat)
-	choices := g.choicesOf(s, action)
+	choices := model.choicesOf(s, action)
 	for _, choice := range choices {
-		sum.Add(sum, g.rewardOf(s, choice))
+		sum.Add(sum, model.rewardOf(s, choice))
 	}
 	return sum.Quo(sum, big.NewRat(int64(len(choices)), 1))
 }
 
 // evaluate solves the Markov chain that a controller induces from the start state. limit is the greatest
 // number of states of this chain.
-func (g *pomdp) evaluate(ctx context.Context, controller *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
-	chain, err := g.inducedChain(ctx, controller, start, limit)
+func (model *pomdp) evaluate(ctx context.Context, controller *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
+	chain, err := model.inducedChain(ctx, controller, start, limit)
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := g.solveChain(ctx, chain, g.chainReward(controller, chain), opts)
+	values, err := model.solveChain(ctx, chain, model.chainReward(controller, chain), opts)
 	return values, chain, err
 }
 
 // solveChain solves the problem in an induced chain; reward is nil for a probability.
-func (g *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
+func (model *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
 	n := len(chain.State)
 	left, target := sparse.NewSet(n), sparse.NewSet(n)
 	for i, s := range chain.State {
 		switch {
-		case g.Target.Has(int(s)):
+		case model.Target.Has(int(s)):
 			target.Add(i)
-		case !g.terminal.Has(int(s)):
+		case !model.terminal.Has(int(s)):
 			left.Add(i)
 		}
 	}
 	graph := sparse.NewGraph(chain.Model)
 	if reward != nil {
-		return solve.ReachReward(ctx, graph, reward, target, g.Direction, opts)
+		return solve.ReachReward(ctx, graph, reward, target, model.Direction, opts)
 	}
-	return solve.Until(ctx, graph, left, target, g.Direction, opts)
+	return solve.Until(ctx, graph, left, target, model.Direction, opts)
 }

@@ -82,17 +82,17 @@ func (builder *controllerBuilder) withEdges(node Node, successors []successor, f
 }
 
 // stateAfter returns the controller state that continues after a successor belief.
-func (builder *controllerBuilder) stateAfter(b *successor) controllerState {
-	if !b.isReplaced() {
-		return controllerState{node: b.representatives[0].node}
+func (builder *controllerBuilder) stateAfter(next *successor) controllerState {
+	if !next.isReplaced() {
+		return controllerState{node: next.representatives[0].node}
 	}
 	if !builder.optimistic {
-		return controllerState{-1, b.cutoff.strategy, b.observation}
+		return controllerState{-1, next.cutoff.strategy, next.observation}
 	}
-	best := b.representatives[0]
-	for _, part := range b.representatives[1:] {
-		if part.weight.Cmp(best.weight) > 0 {
-			best = part
+	best := next.representatives[0]
+	for _, candidate := range next.representatives[1:] {
+		if candidate.weight.Cmp(best.weight) > 0 {
+			best = candidate
 		}
 	}
 	return controllerState{node: best.node}

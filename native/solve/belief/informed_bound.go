@@ -86,12 +86,12 @@ func (bound *informedBound) addImmediate(s, choice int, laterValue float64) floa
 
 // roundOptimistic moves a value by a relative error to the player's advantage: down for the minimum, up for
 // the maximum.
-func (g *pomdp) roundOptimistic(value, relErr float64) float64 {
-	if g.Direction == solve.Min {
+func (model *pomdp) roundOptimistic(value, relErr float64) float64 {
+	if model.Direction == solve.Min {
 		return math.Max(0, value*(1-2*relErr))
 	}
 	value *= 1 + 2*relErr
-	if g.Reward == nil {
+	if model.Reward == nil {
 		return min(value, 1)
 	}
 	return value

@@ -31,13 +31,13 @@ var errProblem = errors.New("want an MDP with exact weights, and the direction M
 // Observable reports whether a set of states is a union of observations: states with the same observation are
 // all in it, or all outside.
 func Observable(set *sparse.Set, observation []uint32) bool {
-	contained := map[uint32]bool{} // by observation: whether its states are in the set
-	for s, o := range observation {
-		earlier, known := contained[o]
+	inSet := map[uint32]bool{} // whether the states with an observation are in the set
+	for s, stateObservation := range observation {
+		earlier, known := inSet[stateObservation]
 		if known && earlier != set.Has(s) {
 			return false
 		}
-		contained[o] = set.Has(s)
+		inSet[stateObservation] = set.Has(s)
 	}
 	return true
 }
@@ -109,32 +109,32 @@ func (g *pomdp) choiceOf(s uint32, k int) int {
 }
 
 // rewardOf returns the reward of a choice in a state: state reward plus choice reward.
-func (g *pomdp) rewardOf(s uint32, c int) *big.Rat {
+func (model *pomdp) rewardOf(s uint32, c int) *big.Rat {
 	reward := new(big.Rat)
-	if values := g.Reward.StateRat; values != nil && values[s] != nil {
+	if values := model.Reward.StateRat; values != nil && values[s] != nil {
 		reward.Add(reward, values[s])
 	}
-	if values := g.Reward.ChoiceRat; values != nil && values[c] != nil {
+	if values := model.Reward.ChoiceRat; values != nil && values[c] != nil {
 		reward.Add(reward, values[c])
 	}
 	return reward
 }
 
 // isBetter reports whether left is a better value for the player than right.
-func (g *pomdp) isBetter(left, right float64) bool {
-	if g.Direction == solve.Max {
+func (model *pomdp) isBetter(left, right float64) bool {
+	if model.Direction == solve.Max {
 		return left > right
 	}
 	return left < right
 }
 
 // bestOf returns the best of the values for the player's direction.
-func (g *pomdp) bestOf(values ...float64) float64 {
+func (model *pomdp) bestOf(values ...float64) float64 {
 	return slices.MaxFunc(values, func(a, b float64) int {
 		switch {
-		case g.isBetter(a, b):
+		case model.isBetter(a, b):
 			return 1
-		case g.isBetter(b, a):
+		case model.isBetter(b, a):
 			return -1
 		}
 		return 0

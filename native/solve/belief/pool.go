@@ -27,9 +27,9 @@ const (
 	maxTries     = 400
 )
 
-func (g *pomdp) numObservations() int {
+func (model *pomdp) numObservations() int {
 	n := uint32(0)
-	for _, o := range g.Observation {
+	for _, o := range model.Observation {
 		n = max(n, o+1)
 	}
 	return int(n)
@@ -73,10 +73,10 @@ func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 }
 
 // bestIndex returns the index of the first best value, or 0 if there are no values.
-func (g *pomdp) bestIndex(values []float64) int {
+func (model *pomdp) bestIndex(values []float64) int {
 	best := 0
 	for i := range values {
-		if g.isBetter(values[i], values[best]) {
+		if model.isBetter(values[i], values[best]) {
 			best = i
 		}
 	}
@@ -119,23 +119,23 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 }
 
 // solve solves the problem for a model with the same states.
-func (g *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
-	if g.Reward != nil {
-		return solve.ReachReward(ctx, graph, reward, g.Target, g.Direction, opts)
+func (model *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
+	if model.Reward != nil {
+		return solve.ReachReward(ctx, graph, reward, model.Target, model.Direction, opts)
 	}
-	return solve.Until(ctx, graph, g.Left, g.Target, g.Direction, opts)
+	return solve.Until(ctx, graph, model.Left, model.Target, model.Direction, opts)
 }
 
 // pessimistic and optimistic return the bounds on the player's bad and good side.
-func (g *pomdp) pessimistic(values *solve.Values) []float64 {
-	if g.Direction == solve.Max {
+func (model *pomdp) pessimistic(values *solve.Values) []float64 {
+	if model.Direction == solve.Max {
 		return values.Lower
 	}
 	return values.Upper
 }
 
-func (g *pomdp) optimistic(values *solve.Values) []float64 {
-	if g.Direction == solve.Max {
+func (model *pomdp) optimistic(values *solve.Values) []float64 {
+	if model.Direction == solve.Max {
 		return values.Upper
 	}
 	return values.Lower
@@ -194,10 +194,10 @@ func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint3
 }
 
 // stateOfObservation returns the first state with each observation.
-func (g *pomdp) stateOfObservation() []uint32 {
-	first := make([]uint32, g.numObservations())
-	for s := len(g.Observation) - 1; s >= 0; s-- {
-		first[g.Observation[s]] = uint32(s)
+func (model *pomdp) stateOfObservation() []uint32 {
+	first := make([]uint32, model.numObservations())
+	for s := len(model.Observation) - 1; s >= 0; s-- {
+		first[model.Observation[s]] = uint32(s)
 	}
 	return first
 }
@@ -218,12 +218,12 @@ func (p *pool) bestStrategy(b *belief) (float64, int) {
 
 // roundPessimistic moves a value by a relative error to the player's disadvantage: down for the maximum, up
 // for the minimum.
-func (g *pomdp) roundPessimistic(value, relErr float64) float64 {
-	if g.Direction == solve.Max {
+func (model *pomdp) roundPessimistic(value, relErr float64) float64 {
+	if model.Direction == solve.Max {
 		return math.Max(0, value*(1-2*relErr))
 	}
 	value *= 1 + 2*relErr
-	if g.Reward == nil {
+	if model.Reward == nil {
 		return min(value, 1)
 	}
 	return value

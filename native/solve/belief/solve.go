@@ -74,9 +74,9 @@ func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Boun
 }
 
 // terminalBounds returns the exact value of a terminal state.
-func (g *pomdp) terminalBounds(s int) *Bounds {
+func (model *pomdp) terminalBounds(s int) *Bounds {
 	out := &Bounds{Complete: true, Exact: new(big.Rat), Strategy: &Controller{}}
-	if g.Reward == nil && g.Target.Has(s) {
+	if model.Reward == nil && model.Target.Has(s) {
 		out.Lower, out.Upper, out.Exact = 1, 1, big.NewRat(1, 1)
 	}
 	return out

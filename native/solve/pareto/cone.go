@@ -25,7 +25,7 @@ type ray struct {
 }
 
 // outerCone returns the cone of the intersection of half-spaces, the outer approximation of the achievable
-// points. The first half-spaces must be those of each single objective: their intersection has one vertex and is
+// points. The first half-spaces must belong to the single objectives: their intersection has one vertex and is
 // unbounded downwards.
 func outerCone(planes []halfSpace, objectives int) *cone {
 	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[objectives] }

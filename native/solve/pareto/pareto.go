@@ -54,9 +54,9 @@ var ErrOpen = errors.New("the limits are too near the boundary of the achievable
 // maxQueries exceeds the number of queries for any curve that ends.
 const maxQueries = 10_000
 
-// Maximize maximizes objective·x over the achievable points x with x >= limits; nil in limits stands for no
-// limit. The coefficients of objective must not be negative. The relative difference of the bounds is at most
-// width, unless the bounds of the oracle are wider.
+// Maximize maximizes objective·x over the achievable points x with x >= limits, where a nil limit stands for no limit. The
+// coefficients of objective must not be negative. The relative difference of the resulting bounds is at most width, unless
+// the bounds of the oracle are wider.
 func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, widt
 // querySingleObjectives asks the oracle for the maximum of each objective, unless it has been asked before.
 func (c *Curve) querySingleObjectives(ctx context.Context) error {
 	for i := len(c.halfSpaces); i < c.objectives; i++ {
-		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
+		if _, err := c.queryOracle(ctx, unitVector(c.objectives, i)); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func withinWidth(lower, upper *big.Rat, width float64) bool {
 	return difference.Cmp(tolerance) <= 0
 }
 
-// maxAbs returns the greatest absolute value.
+// maxAbs returns the greatest absolute value of some numbers.
 func maxAbs(values []*big.Rat) *big.Rat {
 	greatest := new(big.Rat)
 	for _, value := range values {
@@ -142,9 +142,9 @@ func dot(x, y []*big.Rat) *big.Rat {
 	return sum
 }
 
-// query asks the oracle for the maximum in the direction of weights, and records the point and the half-space
+// queryOracle asks the oracle for the maximum in the direction of weights, and records the point and the half-space
 // that it returns.
-func (c *Curve) query(ctx context.Context, weights []*big.Rat) (*Answer, error) {
+func (c *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, error) {
 	answer, err := c.oracle(ctx, weights)
 	if err != nil {
 		return nil, err
@@ -201,9 +201,8 @@ func minusOne() *big.Rat { return big.NewRat(-1, 1) }
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
-// innerOptimum maximizes the objective over the convex combinations of the known points by linear
-// programming, whose variables are the coefficients. It returns the best point and its coefficients, or nil
-// if no combination satisfies the limits.
+// innerOptimum maximizes the objective over the convex combinations of the known points, by a linear program whose variables
+// are the coefficients. It returns the best point and its coefficients, or nil if no combination satisfies the limits.
 func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
@@ -261,7 +260,7 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 	}
 	weights = c.roundWeights(weights)
 	oldBest := c.greatestKnownValue(weights)
-	answer, err := c.query(ctx, weights)
+	answer, err := c.queryOracle(ctx, weights)
 	if err != nil {
 		return false, err
 	}
@@ -287,17 +286,17 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 			normals, targets = append(normals, unitVector(c.objectives, i)), append(targets, limit)
 		}
 	}
-	best, solution, err := c.separate(ctx, normals, targets)
+	best, solution, err := c.separatingMargin(ctx, normals, targets)
 	if best == nil || best.Sign() == 0 {
 		return nil, nil, err
 	}
 	return c.combine(solution, normals), best, nil
 }
 
-// separate returns the greatest margin by which a convex combination of the targets exceeds the same combination
+// separatingMargin returns the greatest margin by which a convex combination of the targets exceeds the same combination
 // of the normals at all known points, and the solution of the linear program, which begins with the coefficients. The
 // margin is nil if there is none.
-func (c *Curve) separate(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
+func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
 	for range normals {

@@ -31,7 +31,7 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 		inner: innerCone(c.points, c.objectives), distances: map[*ray]*vertexDistance{},
 	}
 	for range queries {
-		vertex, distance := approx.farthest(width)
+		vertex, distance := approx.farthestVertex(width)
 		if vertex == nil || len(approx.outer.rays)+len(approx.inner.rays) > maxVertices {
 			break
 		}
@@ -54,7 +54,7 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
 	weights := c.roundWeights(distance.facet.vector[:c.objectives])
 	oldBest := c.greatestKnownValue(weights)
-	answer, err := c.query(ctx, weights)
+	answer, err := c.queryOracle(ctx, weights)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ type vertexDistance struct {
 	noProgress bool // the oracle cannot reduce it
 }
 
-// farthest returns the vertex of the outer approximation with the greatest distance from the inner one, or
-// nil if all are within the relative width.
-func (s *approximations) farthest(width float64) (vertex *ray, farthest *vertexDistance) {
+// farthestVertex returns the vertex of the outer approximation with the greatest distance from the inner one. It returns nil if
+// all distances are within the relative width.
+func (s *approximations) farthestVertex(width float64) (vertex *ray, farthest *vertexDistance) {
 	for _, candidate := range s.outer.rays {
 		vertexDist := s.distanceOf(candidate)
 		if vertexDist == nil || vertexDist.noProgress {
@@ -104,9 +104,8 @@ func (s *approximations) farthest(width float64) (vertex *ray, farthest *vertexD
 	return vertex, farthest
 }
 
-// distanceOf returns how far a vertex of the outer approximation lies beyond the inner one; nil for a ray,
-// which has no distance. A cached distance stays valid as long as its facet exists, since new facets are
-// nearer.
+// distanceOf returns the distance of a vertex of the outer approximation from the inner one, and nil for a ray. A cached
+// distance stays valid as long as its facet exists, because new facets are nearer.
 func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 	if vertex.vector[s.objectives].Sign() == 0 {
 		return nil
@@ -130,9 +129,9 @@ func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 	return vertexDist
 }
 
-// extremePoints returns the points that no convex combination of other points dominates: no other point is on
-// all of its facets, and its facets together give every objective a positive weight. Of equal points it
-// returns the first.
+// extremePoints returns the points that no convex combination of other points dominates. Such a point is the only one on all
+// of its facets, and its facets together give every objective a positive weight. It returns the first of several equal
+// points.
 func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 	facets := make([]*big.Int, len(points))
 	for j, point := range points {

@@ -147,9 +147,9 @@ func (f *Func) Pow(n int) (*Func, bool) {
 // maxExponent returns the greatest exponent of a parameter.
 func (p polynomial) maxExponent() uint64 {
 	greatest := uint32(0)
-	for _, t := range p {
-		for i := range t.monomial.numVars() {
-			greatest = max(greatest, t.monomial.exponent(i))
+	for _, term := range p {
+		for i := range term.monomial.numVars() {
+			greatest = max(greatest, term.monomial.exponent(i))
 		}
 	}
 	return uint64(greatest)
@@ -180,11 +180,11 @@ func (f *Func) String() string {
 }
 
 // parenthesize adds parentheses, except to a name or a number.
-func parenthesize(s string) string {
-	if strings.ContainsAny(s, "+-*^") {
-		return "(" + s + ")"
+func parenthesize(text string) string {
+	if strings.ContainsAny(text, "+-*^") {
+		return "(" + text + ")"
 	}
-	return s
+	return text
 }
 
 // writePolynomial returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
@@ -193,16 +193,16 @@ func (f *Func) writePolynomial(p polynomial) string {
 		return "0"
 	}
 	var text strings.Builder
-	for i, t := range p {
+	for i, term := range p {
 		switch {
-		case t.coefficient.Sign() < 0:
+		case term.coefficient.Sign() < 0:
 			text.WriteString("-")
 		case i > 0:
 			text.WriteString("+")
 		}
-		factors := f.parameterPowers(t.monomial)
-		magnitude := new(big.Int).Abs(t.coefficient)
-		startsNegative := i == 0 && t.coefficient.Sign() < 0 // written as -1*p
+		factors := f.parameterPowers(term.monomial)
+		magnitude := new(big.Int).Abs(term.coefficient)
+		startsNegative := i == 0 && term.coefficient.Sign() < 0 // written as -1*p
 		if len(factors) == 0 || magnitude.Cmp(one) != 0 || startsNegative {
 			factors = append([]string{magnitude.String()}, factors...)
 		}

@@ -115,8 +115,8 @@ func mainParameter(p, q polynomial) (int, uint32) {
 // degree returns the greatest exponent of a parameter.
 func (p polynomial) degree(parameter int) uint32 {
 	greatest := uint32(0)
-	for _, t := range p {
-		greatest = max(greatest, t.monomial.exponent(parameter))
+	for _, term := range p {
+		greatest = max(greatest, term.monomial.exponent(parameter))
 	}
 	return greatest
 }
@@ -124,9 +124,9 @@ func (p polynomial) degree(parameter int) uint32 {
 // norm returns the greatest absolute value of a coefficient.
 func (p polynomial) norm() *big.Int {
 	maximum := new(big.Int)
-	for _, t := range p {
-		if t.coefficient.CmpAbs(maximum) > 0 {
-			maximum.Abs(t.coefficient)
+	for _, term := range p {
+		if term.coefficient.CmpAbs(maximum) > 0 {
+			maximum.Abs(term.coefficient)
 		}
 	}
 	return maximum
@@ -137,15 +137,15 @@ func (p polynomial) norm() *big.Int {
 func interpolate(p polynomial, parameter int, point *big.Int) polynomial {
 	builder := polynomialBuilder{}
 	half := new(big.Int).Rsh(point, 1)
-	for _, t := range p {
-		remainder, digit := new(big.Int).Set(t.coefficient), new(big.Int)
+	for _, term := range p {
+		remainder, digit := new(big.Int).Set(term.coefficient), new(big.Int)
 		for exponent := uint32(0); remainder.Sign() != 0; exponent++ {
 			remainder.DivMod(remainder, point, digit)
 			if digit.Cmp(half) > 0 {
 				digit.Sub(digit, point)
 				remainder.Add(remainder, one)
 			}
-			builder.add(t.monomial.with(parameter, exponent), digit)
+			builder.add(term.monomial.with(parameter, exponent), digit)
 		}
 	}
 	return builder.polynomial()

@@ -186,12 +186,12 @@ func (p polynomial) content() term {
 func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
 	builder := polynomialBuilder{}
 	powers := map[uint32]*big.Int{}
-	for _, t := range p {
-		exponent := t.monomial.exponent(parameter)
+	for _, term := range p {
+		exponent := term.monomial.exponent(parameter)
 		if powers[exponent] == nil {
 			powers[exponent] = new(big.Int).Exp(value, big.NewInt(int64(exponent)), nil)
 		}
-		builder.add(t.monomial.with(parameter, 0), new(big.Int).Mul(t.coefficient, powers[exponent]))
+		builder.add(term.monomial.with(parameter, 0), new(big.Int).Mul(term.coefficient, powers[exponent]))
 	}
 	return builder.polynomial()
 }
@@ -199,10 +199,10 @@ func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
 // evaluate returns the value of the polynomial at a point.
 func (p polynomial) evaluate(point []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	for _, t := range p {
-		product := new(big.Rat).SetInt(t.coefficient)
+	for _, term := range p {
+		product := new(big.Rat).SetInt(term.coefficient)
 		for i, value := range point {
-			product.Mul(product, power(value, t.monomial.exponent(i)))
+			product.Mul(product, power(value, term.monomial.exponent(i)))
 		}
 		sum.Add(sum, product)
 	}

@@ -23,8 +23,8 @@ func (p polynomial) univariate() Univariate {
 	for i := range result {
 		result[i] = new(big.Int)
 	}
-	for _, t := range p {
-		result[t.monomial.exponent(0)] = t.coefficient
+	for _, term := range p {
+		result[term.monomial.exponent(0)] = term.coefficient
 	}
 	return result
 }
@@ -205,12 +205,12 @@ func (s *Sturm) signChanges(point *big.Rat) int {
 }
 
 // Count returns the number of roots between low and high, excluding both (Sturm's theorem).
-func (s *Sturm) Count(low, high *big.Rat) int {
+func (chain *Sturm) Count(low, high *big.Rat) int {
 	if low.Cmp(high) >= 0 {
 		return 0
 	}
-	count := s.signChanges(low) - s.signChanges(high)
-	if s.P.Sign(high) == 0 {
+	count := chain.signChanges(low) - chain.signChanges(high)
+	if chain.P.Sign(high) == 0 {
 		count--
 	}
 	return count
@@ -236,19 +236,19 @@ func midpoint(left, right *big.Rat) *big.Rat {
 
 // FirstRoot returns the least root between low and high, excluding both, by bisection. It returns false if
 // there is no root.
-func (s *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
+func (chain *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	for {
-		switch s.Count(low, high) {
+		switch chain.Count(low, high) {
 		case 0:
 			return Root{}, false
 		case 1:
-			return Root{low, high, s}.asFraction(), true
+			return Root{low, high, chain}.asFraction(), true
 		}
 		middle := midpoint(low, high)
 		switch {
-		case s.Count(low, middle) > 0:
+		case chain.Count(low, middle) > 0:
 			high = middle
-		case s.P.Sign(middle) == 0:
+		case chain.P.Sign(middle) == 0:
 			return At(middle), true
 		default:
 			low = middle
@@ -339,24 +339,24 @@ func (r Root) Equal(other Root) bool {
 
 // CountAfter returns the number of roots of s that are greater than root and less than high. high must be
 // greater than root.
-func (s *Sturm) CountAfter(root Root, high *big.Rat) int {
+func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
 	for !root.Fraction() {
-		if root.High.Cmp(high) < 0 && s.hasNoOtherRoot(root) {
-			count := s.Count(root.High, high)
-			if s.P.Sign(root.High) == 0 {
+		if root.High.Cmp(high) < 0 && chain.hasNoOtherRoot(root) {
+			count := chain.Count(root.High, high)
+			if chain.P.Sign(root.High) == 0 {
 				count++
 			}
 			return count
 		}
 		root = root.Narrow()
 	}
-	return s.Count(root.Low, high)
+	return chain.Count(root.Low, high)
 }
 
 // hasNoOtherRoot reports whether s has no root inside the interval of root, except root itself.
-func (s *Sturm) hasNoOtherRoot(root Root) bool {
-	inside := s.Count(root.Low, root.High)
-	return inside == 0 || inside == 1 && root.isRootOf(s)
+func (chain *Sturm) hasNoOtherRoot(root Root) bool {
+	inside := chain.Count(root.Low, root.High)
+	return inside == 0 || inside == 1 && root.isRootOf(chain)
 }
 
 // isRootOf reports whether r is a root of s, which has one root in the interval of r.

@@ -83,20 +83,20 @@ func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 	return newAutomaton(formula, limits, true)
 }
 
-// newAutomaton returns an automaton with its initial state only; others are added when they are reached. With
-// explicitNext, X takes one more letter even if its operand is already decided.
+// newAutomaton returns an automaton with its initial state only; further states are added when they are reached. If
+// explicitNext is true, X takes one more letter even if its operand is already decided.
 func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
-	a := &Automaton{
+	automaton := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
 		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
-	b := &builder{a.bdd, explicitNext}
+	b := &builder{automaton.bdd, explicitNext}
 	initial, err := b.build(formula, false)
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.addState(state{formula: initial})
-	return a, err
+	_, err = automaton.addState(state{formula: initial})
+	return automaton, err
 }
 
 // addState returns the number of a state, and adds it if it is new.
@@ -124,25 +124,25 @@ func (a *Automaton) NumStates() int { return len(a.states) }
 
 // Step returns the state after a letter. A letter is a set of propositions as bits: bit i says that
 // proposition i holds.
-func (a *Automaton) Step(q int, letter uint64) (int, error) {
-	next := a.states[q]
-	next.formula = a.bdd.progress(next.formula, letter)
+func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
+	next := automaton.states[number]
+	next.formula = automaton.bdd.progress(next.formula, letter)
 	next.allGoalsMet = false
 	inAcceptingPart := next.goalList > 0
 	if inAcceptingPart && next.formula == falseRef {
-		return a.addState(state{formula: falseRef})
+		return automaton.addState(state{formula: falseRef})
 	}
 	if inAcceptingPart {
-		next.goalFormula = a.bdd.progress(next.goalFormula, letter)
+		next.goalFormula = automaton.bdd.progress(next.goalFormula, letter)
 		if next.goalFormula == trueRef {
-			a.nextGoal(&next)
+			automaton.advanceGoal(&next)
 		}
 	}
-	return a.addState(next)
+	return automaton.addState(next)
 }
 
-// nextGoal makes the next goal of the list the current one. The first follows the last.
-func (a *Automaton) nextGoal(s *state) {
+// advanceGoal makes the next goal of the list the current goal. After the last goal it continues with the first.
+func (a *Automaton) advanceGoal(s *state) {
 	goals := a.goals[s.goalList]
 	s.goalIndex++
 	if s.goalIndex == len(goals) {
@@ -153,16 +153,16 @@ func (a *Automaton) nextGoal(s *state) {
 }
 
 // Class returns the class of a state.
-func (a *Automaton) Class(q int) Class {
-	s := a.states[q]
+func (a *Automaton) Class(number int) Class {
+	state := a.states[number]
 	switch {
-	case s.goalList > 0:
+	case state.goalList > 0:
 		return Recurring
-	case s.formula == trueRef:
+	case state.formula == trueRef:
 		return Accepted
-	case s.formula == falseRef:
+	case state.formula == falseRef:
 		return Rejected
-	case a.bdd.nodes[s.formula].operators&hasUntil == 0:
+	case a.bdd.nodes[state.formula].operators&hasUntil == 0:
 		return Safe
 	}
 	return Open
@@ -170,31 +170,31 @@ func (a *Automaton) Class(q int) Class {
 
 // Accepting reports whether a run that visits q infinitely often is accepted.
 func (a *Automaton) Accepting(q int) bool {
-	c := a.Class(q)
-	return c == Accepted || c == Safe || a.states[q].allGoalsMet
+	class := a.Class(q)
+	return class == Accepted || class == Safe || a.states[q].allGoalsMet
 }
 
-// CanStay reports whether some run from q can be accepted without ever reaching an Accepted state. The
-// answer is the same for all states of a strongly connected component.
-func (a *Automaton) CanStay(q int) bool {
-	switch a.Class(q) {
+// CanStay reports whether the automaton can accept some run from a state without ever reaching an Accepted state. The answer
+// is the same for all states of a strongly connected component.
+func (a *Automaton) CanStay(number int) bool {
+	switch a.Class(number) {
 	case Rejected:
 		return false
 	case Open:
-		return a.bdd.nodes[a.states[q].formula].operators&hasWeak != 0
+		return a.bdd.nodes[a.states[number].formula].operators&hasWeak != 0
 	}
 	return true
 }
 
-// Jumps returns the states of the accepting part to which a run may jump from a state, without reading a
-// letter. Only Open states have jumps. A run whose initial part repeats its states may jump at any
-// time, without losing acceptance.
+// Jumps returns the states of the accepting part to which a run may jump from a state, without reading a letter. Only Open
+// states have jumps. A run that visits some state of the initial part infinitely often may jump at any time, without losing
+// acceptance.
 func (a *Automaton) Jumps(from int) ([]int, error) {
 	if a.Class(from) != Open || !a.CanStay(from) {
 		return nil, nil
 	}
-	if known, ok := a.jumps[from]; ok {
-		return known, nil
+	if cached, ok := a.jumps[from]; ok {
+		return cached, nil
 	}
 	targets, err := a.bdd.jumpTargets(a.states[from].formula)
 	if err != nil {

@@ -80,7 +80,7 @@ func (diagram *bdd) err() error {
 	return nil
 }
 
-// makeNode returns the formula `if atom then high else low`. It adds a node unless there is one already.
+// makeNode returns the formula `if atom then high else low`. It adds a node unless the diagram has this node already.
 func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if low == high {
 		return low
@@ -107,8 +107,8 @@ func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variab
 
 // asAtom returns the atom if formula consists of one atom.
 func (diagram *bdd) asAtom(formula ref) (atom, bool) {
-	if n := diagram.nodes[formula]; formula > trueRef && n.low == falseRef && n.high == trueRef {
-		return diagram.atoms[n.atom], true
+	if node := diagram.nodes[formula]; formula > trueRef && node.low == falseRef && node.high == trueRef {
+		return diagram.atoms[node.atom], true
 	}
 	return atom{}, false
 }
@@ -136,15 +136,16 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	return result
 }
 
-// cofactor returns formula with a fixed value for atom variable. No atom of formula may have a smaller number than variable.
+// cofactor returns a formula in which an atom has a fixed value. The atom must not have a greater number than any atom of
+// the formula.
 func (diagram *bdd) cofactor(formula ref, variable int32, value bool) ref {
-	switch n := diagram.nodes[formula]; {
-	case n.atom != variable:
+	switch node := diagram.nodes[formula]; {
+	case node.atom != variable:
 		return formula
 	case value:
-		return n.high
+		return node.high
 	default:
-		return n.low
+		return node.low
 	}
 }
 
@@ -165,10 +166,10 @@ func (diagram *bdd) support(formula ref) []int32 {
 			return
 		}
 		seen[formula] = true
-		n := diagram.nodes[formula]
-		occurs[n.atom] = true
-		visit(n.low)
-		visit(n.high)
+		node := diagram.nodes[formula]
+		occurs[node.atom] = true
+		visit(node.low)
+		visit(node.high)
 	}
 	visit(formula)
 	var atoms []int32
@@ -211,9 +212,9 @@ func (diagram *bdd) setDerivedFields(current *atom) {
 	}
 }
 
-// atomsPersist reports whether every atom of a formula is stable, or has the form G x (if op is WeakUntil) or F x
-// (if op is Until). If so, F of the formula (or G, respectively) is stable: a positive combination of formulas G x
-// stays true once it is true, and one of formulas F x stays false once it is false.
+// atomsPersist reports whether every atom of a formula is stable, or has the form G x (if op is WeakUntil) or F x (if op is
+// Until). If so, F of the formula (or G, respectively) is stable, because a positive combination of formulas G x stays true
+// once it is true, and a positive combination of formulas F x stays false once it is false.
 func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 	for _, number := range diagram.support(formula) {
 		current := diagram.atoms[number]
@@ -296,8 +297,7 @@ func (diagram *bdd) globally(x ref) ref {
 	return diagram.atom(atom{op: WeakUntil, left: x, right: falseRef})
 }
 
-// progress returns what the remaining letters must satisfy after the given letter (formula
-// progression).
+// progress returns the formula that the letters after the given one must satisfy (formula progression).
 //
 // Source: the function af of Esparza and Kretinsky (CAV 2014).
 func (diagram *bdd) progress(formula ref, letter uint64) ref {
@@ -308,13 +308,14 @@ func (diagram *bdd) progress(formula ref, letter uint64) ref {
 	if result, ok := diagram.progressCache[key]; ok {
 		return result
 	}
-	n := diagram.nodes[formula]
-	result := diagram.ite(diagram.progressAtom(n.atom, letter), diagram.progress(n.high, letter), diagram.progress(n.low, letter))
+	node := diagram.nodes[formula]
+	result := diagram.ite(diagram.progressAtom(node.atom, letter), diagram.progress(node.high, letter), diagram.progress(node.low, letter))
 	diagram.progressCache[key] = result
 	return result
 }
 
-// progressAtom returns what the remaining letters must satisfy after the given letter, so that atom variable holds.
+// progressAtom returns the formula that the letters after the given one must satisfy, so that the atom with the given number
+// holds.
 func (diagram *bdd) progressAtom(variable int32, letter uint64) ref {
 	switch current := diagram.atoms[variable]; {
 	case current.op == Prop:

@@ -35,7 +35,7 @@ func (op Op) String() string {
 type Formula struct {
 	Op   Op
 	Prop int // the number of a proposition, from 0 to 63
-	// X is the operand of a unary operator; X and Y are those of a binary one.
+	// X is the operand of a unary operator; X and Y are the operands of a binary one.
 	X, Y *Formula
 	// Bound is the step bound of Finally, Globally, Until or Release; nil for none.
 	Bound *Bound
@@ -49,10 +49,10 @@ type Bound struct{ Low, High int }
 const Unbounded = -1
 
 // Unary returns a formula with one operand.
-func Unary(op Op, x *Formula) *Formula { return &Formula{Op: op, X: x} }
+func Unary(op Op, formula *Formula) *Formula { return &Formula{Op: op, X: formula} }
 
 // Binary returns a formula with two operands.
-func Binary(op Op, x, y *Formula) *Formula { return &Formula{Op: op, X: x, Y: y} }
+func Binary(op Op, formula, y *Formula) *Formula { return &Formula{Op: op, X: formula, Y: y} }
 
 // Atom returns the formula that proposition prop holds now.
 func Atom(prop int) *Formula { return &Formula{Op: Prop, Prop: prop} }

@@ -32,7 +32,7 @@ const maxGuesses = 1 << 17
 // section 5.
 func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	candidates := diagram.candidateEventualities(formula)
-	var out []jumpTarget
+	var targets []jumpTarget
 	if 1<<min(len(candidates), 20) > maxGuesses {
 		return nil, ErrTooLarge
 	}
@@ -51,14 +51,14 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 		}
 		for mask := range 1 << len(invariants) {
 			if target, ok := diagram.checkGuess(weaken, weakenedFormula, subset(invariants, mask)); ok {
-				out = insertMinimal(diagram, out, target)
+				targets = insertMinimal(diagram, targets, target)
 			}
 		}
 		if diagram.exceeded {
 			return nil, ErrTooLarge
 		}
 	}
-	return out, nil
+	return targets, nil
 }
 
 // subset returns elements[i] for each bit i that is set in mask.
@@ -72,21 +72,21 @@ func subset(elements []int32, mask int) []int32 {
 	return selected
 }
 
-// candidateEventualities returns the eventualities of a formula that a guess has to decide: the stable ones outside
-// every temporal operator, and those nested in an invariant. They are the candidates for X in jumpTargets.
+// candidateEventualities returns the eventualities of a formula that a guess has to decide: stable ones outside every
+// temporal operator, and eventualities nested in an invariant. They are the candidates for X in jumpTargets.
 func (diagram *bdd) candidateEventualities(formula ref) []int32 {
-	found := map[int32]bool{}
+	candidates := map[int32]bool{}
 	for _, number := range diagram.support(formula) {
 		if operator := diagram.atoms[number]; operator.op == Until && operator.stable {
-			found[number] = true
+			candidates[number] = true
 		}
 	}
 	for number := range diagram.nestedAtoms(formula) {
 		if operator := diagram.atoms[number]; operator.op == WeakUntil {
-			diagram.addNested(found, Until, operator)
+			diagram.addNested(candidates, Until, operator)
 		}
 	}
-	return sortedMembers(found)
+	return sortedMembers(candidates)
 }
 
 // addNested adds the atoms with an operator that are nested in an atom to a set.
@@ -107,7 +107,7 @@ func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
 	return sortedMembers(found)
 }
 
-// nestedAtoms returns the atoms of the given formulas, and those of their operands, at any depth.
+// nestedAtoms returns the atoms of the given formulas and of their operands, at any depth.
 func (diagram *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
 	found := map[int32]bool{}
 	pending := formulas
@@ -134,13 +134,13 @@ func sortedMembers(set map[int32]bool) []int32 {
 	return out
 }
 
-// checkGuess returns the jump target of a guess, and false if its conditions cannot hold. A guess is the set X of the
-// eventualities that hold infinitely often, which weaken has, and the set Y of the invariants that hold from some letter
-// on. weakenedFormula is what weaken makes of the formula.
+// checkGuess returns the jump target of a guess. ok is false if the conditions of the guess cannot hold. A guess is the set
+// X of the eventualities that hold infinitely often, which weaken has, and the set Y of the invariants that hold from some
+// letter on. weakenedFormula is the formula that weaken returns.
 //
 // Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5, the limit-deterministic automaton.
-func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariants []int32) (jumpTarget, bool) {
-	target := jumpTarget{invariant: weakenedFormula}
+func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariants []int32) (target jumpTarget, ok bool) {
+	target = jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
 		operator := diagram.atoms[invariant]
 		target.invariant = diagram.and(target.invariant, diagram.globally(diagram.or(weaken.apply(operator.left), weaken.apply(operator.right))))
@@ -228,12 +228,12 @@ func (diagram *bdd) substitute(formula ref, memo map[ref]ref, replacement func(v
 	if result, ok := memo[formula]; ok {
 		return result
 	}
-	n := diagram.nodes[formula]
-	replaced := diagram.literal(n.atom)
-	if operator := diagram.atoms[n.atom]; operator.operators != 0 {
-		replaced = replacement(n.atom, operator)
+	node := diagram.nodes[formula]
+	replaced := diagram.literal(node.atom)
+	if operator := diagram.atoms[node.atom]; operator.operators != 0 {
+		replaced = replacement(node.atom, operator)
 	}
-	result := diagram.ite(replaced, diagram.substitute(n.high, memo, replacement), diagram.substitute(n.low, memo, replacement))
+	result := diagram.ite(replaced, diagram.substitute(node.high, memo, replacement), diagram.substitute(node.low, memo, replacement))
 	memo[formula] = result
 	return result
 }

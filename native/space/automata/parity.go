@@ -28,14 +28,14 @@ type parityState struct {
 	priority int
 }
 
-// NewParity returns the parity automaton of a formula. States are built when they are first reached.
-func NewParity(f *Formula, limits Limits) (*Parity, error) {
-	a, err := New(f, limits)
+// NewParity returns the parity automaton of a formula. It builds states when they are first reached.
+func NewParity(formula *Formula, limits Limits) (*Parity, error) {
+	automaton, err := New(formula, limits)
 	if err != nil {
 		return nil, err
 	}
-	p := &Parity{automaton: a, number: map[string]int{}}
-	_, err = p.after(a.Initial(), nil)
+	p := &Parity{automaton: automaton, number: map[string]int{}}
+	_, err = p.nextState(automaton.Initial(), nil)
 	return p, err
 }
 
@@ -50,57 +50,57 @@ func (p *Parity) NumStates() int { return len(p.states) }
 
 // Decided reports whether all runs from a state are accepted, or none is.
 func (p *Parity) Decided(q int) bool {
-	c := p.automaton.Class(p.states[q].initial)
-	return c == Accepted || c == Rejected
+	class := p.automaton.Class(p.states[q].initial)
+	return class == Accepted || class == Rejected
 }
 
 // Step returns the state after a letter.
-func (p *Parity) Step(q int, letter uint64) (int, error) {
-	from := p.states[q]
-	initial, err := p.automaton.Step(from.initial, letter)
+func (parity *Parity) Step(number int, letter uint64) (int, error) {
+	from := parity.states[number]
+	initial, err := parity.automaton.Step(from.initial, letter)
 	if err != nil {
 		return 0, err
 	}
 	runs := make([]int, len(from.runs))
 	for i, run := range from.runs {
-		if runs[i], err = p.automaton.Step(run, letter); err != nil {
+		if runs[i], err = parity.automaton.Step(run, letter); err != nil {
 			return 0, err
 		}
 	}
-	return p.after(initial, runs)
+	return parity.nextState(initial, runs)
 }
 
-// after returns the state with the given state of the initial part and the given runs, of which some may
-// have ended or met.
-func (p *Parity) after(initial int, runs []int) (int, error) {
-	switch p.automaton.Class(initial) {
+// nextState returns the state with the given state of the initial part and the given runs of the accepting part. It removes runs
+// that are rejected or equal to an earlier run, and adds runs that jump now.
+func (parity *Parity) nextState(initial int, runs []int) (int, error) {
+	switch parity.automaton.Class(initial) {
 	case Accepted, Safe:
-		return p.addState(parityState{initial: initial, priority: 0})
+		return parity.addState(parityState{initial: initial, priority: 0})
 	case Rejected:
-		return p.addState(parityState{initial: initial, priority: 1})
+		return parity.addState(parityState{initial: initial, priority: 1})
 	}
 	next := parityState{initial: initial, priority: 2*len(runs) + 1}
 	for i, run := range runs {
-		ended := p.automaton.Class(run) == Rejected || p.follows(next.runs, run)
+		ended := parity.automaton.Class(run) == Rejected || parity.follows(next.runs, run)
 		if ended {
 			next.priority = min(next.priority, 2*i+1)
 			continue
 		}
-		if p.automaton.Accepting(run) {
+		if parity.automaton.Accepting(run) {
 			next.priority = min(next.priority, 2*i+2)
 		}
 		next.runs = append(next.runs, run)
 	}
-	jumps, err := p.automaton.Jumps(initial)
+	jumps, err := parity.automaton.Jumps(initial)
 	if err != nil {
 		return 0, err
 	}
 	for _, run := range jumps {
-		if !p.follows(next.runs, run) {
+		if !parity.follows(next.runs, run) {
 			next.runs = append(next.runs, run)
 		}
 	}
-	return p.addState(next)
+	return parity.addState(next)
 }
 
 // follows reports whether one of the runs has the same future as another run.
@@ -114,16 +114,16 @@ func (p *Parity) follows(runs []int, other int) bool {
 }
 
 // addState returns the number of a state, and adds it if it is new.
-func (p *Parity) addState(s parityState) (int, error) {
+func (parity *Parity) addState(s parityState) (int, error) {
 	key := fmt.Sprint(s)
-	if number, known := p.number[key]; known {
+	if number, known := parity.number[key]; known {
 		return number, nil
 	}
-	number := len(p.states)
-	if number >= p.automaton.limits.states() {
+	number := len(parity.states)
+	if number >= parity.automaton.limits.states() {
 		return 0, ErrTooLarge
 	}
-	p.states = append(p.states, s)
-	p.number[key] = number
+	parity.states = append(parity.states, s)
+	parity.number[key] = number
 	return number, nil
 }

@@ -89,8 +89,8 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (order []
 	return order, tests
 }
 
-// testedVariable reports whether expr is a variable, or a Boolean expression with exactly one
-// variable. It returns the slot of that variable in the state.
+// testedVariable returns the slot of the only variable of an expression. ok is false unless the expression is a variable, or
+// a Boolean expression with exactly one variable.
 func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	if _, isVar := expr.(*sema.Var); !isVar && expr.Type() != sema.Bool {
 		return 0, false
@@ -106,9 +106,9 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	return slot, ok && slot >= 0
 }
 
-// classify puts the n values of a variable into classes, so that all tests have the same results
-// for all values of a class. It returns the number of classes. If a test is the variable itself
-// or fails for some value, every value is its own class.
+// classify partitions the n values of a variable into classes, so that all tests have the same results for all values of a
+// class. It returns the number of classes. If a test is the variable itself or fails for some value, every value is its own
+// class.
 func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/n {
 		return n
@@ -131,7 +131,7 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	return int64(len(classOf))
 }
 
-// evaluateTests stores the result of each test in a state, as 0 or 1. It returns false if a test is a variable or fails.
+// evaluateTests stores the result of each test in a state as 0 or 1. It returns false if a test is a variable or fails.
 func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 	for k, expr := range tests {
 		value, _, err := sema.EvalExact(expr, state)
@@ -279,9 +279,9 @@ func (worker *exactWorker) commandFactors(commands []compile.CommandRef) ([][]*b
 func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
 	if worker.owners != nil && endChoice > firstChoice {
 		moves := worker.compiled.output.Moves[firstChoice:endChoice]
-		owner, err := worker.owners.ofState(func() []int32 { return worker.state }, len(moves), func(i int) owned {
+		owner, err := worker.owners.stateOwner(func() []int32 { return worker.state }, len(moves), func(i int) ownedChoice {
 			move := &worker.expander.Moves()[moves[i]]
-			return owned{move.Action, move.Module, move.Commands}
+			return ownedChoice{move.Action, move.Module, move.Commands}
 		})
 		if err != nil {
 			return err
@@ -294,7 +294,7 @@ func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoi
 	return worker.addCompiledRow(ctx, firstChoice, endChoice, transition)
 }
 
-// addCompiledChoices is addCompiled for an MDP. It drops choices that are equal to earlier ones.
+// addCompiledChoices adds a state of an MDP, like addCompiled. It drops choices that are equal to earlier ones.
 func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
 	firstKept, start := len(batch.Transitions), len(batch.rats)
@@ -311,8 +311,8 @@ func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, 
 	return nil
 }
 
-// addCompiledRow is addCompiled for a Markov chain. It merges the choices into one row, with the
-// transitions of each action together, in the order of the actions' first choices.
+// addCompiledRow adds a state of a Markov chain, like addCompiled. It merges the choices into one row. The transitions of
+// each action are together, in the order of the first choices of the actions.
 func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
 	rowStart := len(batch.rats)
@@ -387,7 +387,7 @@ func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transit
 // maxSums is the largest number of sums that are cached, so that equal sums share memory.
 const maxSums = 1 << 12
 
-// sum returns left+right. Equal operands give the same pointer while the cache holds their sum.
+// sum returns left+right. As long as the cache holds the sum of two operands, it returns the same pointer for them.
 func (m *compiledChoices) sum(left, right *big.Rat) *big.Rat {
 	key := [2]*big.Rat{left, right}
 	total := m.sums[key]

@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Differences counts the states in which an expression of type Bool or Int has another value in
-// float64 arithmetic, which PRISM uses, than in exact arithmetic. first is the first of these
-// states. If guard is not nil, only states that satisfy it are counted.
+// Differences counts the states in which the value of an expression of type Bool or Int in float64 arithmetic, which PRISM
+// uses, differs from its exact value. first is the first of these states. If guard is not nil, it counts only states that
+// satisfy guard.
 func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
 	if s.floatAnalysis().Decided(expr) || !sema.Stateless(expr) {
 		return 0, 0, nil
@@ -31,8 +31,8 @@ func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error)
 	return int(counter.Load()), int(smallest.Load()), err
 }
 
-// differs reports whether an expression has another value in float64 arithmetic than in exact arithmetic, in a state that
-// satisfies the guard (unless it is nil). An error of the evaluation is reported where the value is needed.
+// differs reports whether the value of an expression in float64 arithmetic differs from its exact value, in a state that
+// satisfies the guard (unless the guard is nil). It ignores errors, which are reported where the value is needed.
 func differs(expr, guard sema.Expr, state []int32) bool {
 	if guard != nil {
 		if holds, _, err := sema.EvalExact(guard, state); err != nil || !holds.Bool {

@@ -36,9 +36,9 @@ type exactExpander struct {
 	owner  uint16
 }
 
-func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
+func newExactExpander(ctx context.Context, compiled *compile.Model, tolerance float64) *exactExpander {
 	return &exactExpander{
-		model: m, updates: m.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
+		model: compiled, updates: compiled.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
 		constantWeights: make(map[*sema.Command][]*big.Rat), constantIntervals: make(map[*sema.Command][]interval),
 	}
 }
@@ -63,9 +63,9 @@ func (expander *exactExpander) expand(ctx context.Context, state []int32) (choic
 		return nil, 0, err
 	}
 	if expander.owners != nil {
-		expander.owner, err = expander.owners.ofState(func() []int32 { return state }, len(enabled.List), func(i int) owned {
-			c := &enabled.List[i]
-			return owned{c.Action, c.Module, c.Commands}
+		expander.owner, err = expander.owners.stateOwner(func() []int32 { return state }, len(enabled.List), func(i int) ownedChoice {
+			enabledChoice := &enabled.List[i]
+			return ownedChoice{enabledChoice.Action, enabledChoice.Module, enabledChoice.Commands}
 		})
 		if err != nil {
 			return nil, 0, err
@@ -75,11 +75,11 @@ func (expander *exactExpander) expand(ctx context.Context, state []int32) (choic
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		build := expander.newChoice
+		newChoice := expander.newChoice
 		if hasIntervals(expander.model) {
-			build = expander.newIntervalChoice
+			newChoice = expander.newIntervalChoice
 		}
-		choice, err := build(ctx, state, &enabled.List[i])
+		choice, err := newChoice(ctx, state, &enabled.List[i])
 		if err != nil {
 			return nil, 0, err
 		}
@@ -251,11 +251,11 @@ func nextCombination[T any](indices []int, lists [][]T) int {
 	return -1
 }
 
-// commandWeights returns the weights of a command's updates in a state. Weights that do not depend
-// on the state are cached.
+// commandWeights returns the weights of the updates of a command in a state. It caches weights that do not depend on the
+// state.
 func (expander *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
-	if known := expander.constantWeights[command]; known != nil {
-		return known, nil
+	if cached := expander.constantWeights[command]; cached != nil {
+		return cached, nil
 	}
 	weights, err := expander.evaluateWeights(state, command)
 	if err == nil && hasConstantWeights(command) {
@@ -318,8 +318,8 @@ func (expander *exactExpander) checkTolerance(state []int32, command *sema.Comma
 	return nil
 }
 
-// weight evaluates a probability or rate in a state; nil stands for the constant 1. quantity is
-// "probability" or "rate", for error messages.
+// weight evaluates a probability or a rate in a state. A nil expression stands for the constant 1. quantity is "probability"
+// or "rate", for error messages.
 func (expander *exactExpander) weight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return big.NewRat(1, 1), nil
@@ -340,7 +340,7 @@ func (expander *exactExpander) weight(state []int32, quantity string, expr sema.
 	case !expander.allowEnclosures || !ok:
 		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
 	case !(enclosureWidth(lower, upper) <= maxEnclosure):
-		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and too few of its digits are known", quantity, enclosed.Lo, enclosed.Hi))
+		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and its bounds are too wide", quantity, enclosed.Lo, enclosed.Hi))
 	}
 	expander.usedEnclosure = true
 	return lower, nil
@@ -367,16 +367,16 @@ func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg str
 }
 
 // evalFailure adds file and state to an error of the evaluation of an expression.
-func evalFailure(m *compile.Model, state []int32, err error) error {
+func evalFailure(compiled *compile.Model, state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: m.Program().File, Pos: evalError.Pos, State: m.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
+		return &compile.StateError{File: compiled.Program().File, Pos: evalError.Pos, State: compiled.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
 	}
 	return err
 }
 
 // unsupported returns the error for a number that rational arithmetic cannot represent.
-func unsupported(m *compile.Model, state []int32, pos syntax.Pos, msg string) error {
-	return &compile.UnsupportedError{File: m.Program().File, Pos: pos, Msg: msg + " in state " + m.StateText(state)}
+func unsupported(compiled *compile.Model, state []int32, pos syntax.Pos, msg string) error {
+	return &compile.UnsupportedError{File: compiled.Program().File, Pos: pos, Msg: msg + " in state " + compiled.StateText(state)}
 }
 
 // hasConstantWeights reports whether the weights of a command do not depend on the state.

@@ -59,8 +59,9 @@ type worker struct {
 	// scratch space.
 	rationalWorker *exactWorker
 	weightErrors   *weightErrors
-	owners         *ownership // nil unless the model is a game
-	state          []int32    // scratch space for an unpacked state
+	canonical      *canonicaliser // nil without symmetry
+	owners         *ownership     // nil unless the model is a game
+	state          []int32        // scratch space for an unpacked state
 	batch          *batch
 	moves          []compile.Move
 	// currentState unpacks the state of the batch with index current.
@@ -88,7 +89,7 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	if err != nil {
 		return nil, err
 	}
-	created := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, owners: owners, state: make([]int32, len(program.Vars))}
+	created := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, canonical: newCanonicaliser(codec, opts.Symmetry), owners: owners, state: make([]int32, len(program.Vars))}
 	created.currentState = func() []int32 {
 		codec.unpack(created.state, created.batch.states[created.current*codec.words:(created.current+1)*codec.words])
 		return created.state
@@ -128,6 +129,7 @@ func (w *worker) expand(ctx context.Context, batch *batch) {
 	} else {
 		batch.err = w.expandFloats(ctx)
 	}
+	w.canonical.canonicalise(batch.Targets)
 	for i := 0; i < len(batch.Targets); i += w.codec.words {
 		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+w.codec.words]))
 	}
@@ -180,9 +182,9 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	w.current = state
 	if w.owners != nil {
 		moves := batch.Moves[w.readChoices:]
-		owner, err := w.owners.ofState(w.currentState, numChoices, func(i int) owned {
+		owner, err := w.owners.stateOwner(w.currentState, numChoices, func(i int) ownedChoice {
 			move := &w.moves[moves[i]]
-			return owned{move.Action, move.Module, move.Commands}
+			return ownedChoice{move.Action, move.Module, move.Commands}
 		})
 		if err != nil {
 			return err

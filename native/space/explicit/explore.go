@@ -18,6 +18,7 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/symmetry"
 	"tilecheck/prism/syntax"
 )
 
@@ -48,6 +49,9 @@ type Options struct {
 	// which takes some time; 0 means 2000, a negative number never. The result does not
 	// depend on it.
 	CompileFrom int
+	// Symmetry has interchangeable modules. Of the states that differ only by a permutation of them, one is explored. The choices of
+	// a state may then have several transitions to the same state. The actions of a choice may be those of another module.
+	Symmetry []symmetry.Class
 	// Progress is called a few times per second, never concurrently.
 	Progress func(progress.Progress)
 }
@@ -63,8 +67,10 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 		return nil, err
 	}
 	search := newExploration(model, opts)
+	canonical := newCanonicaliser(search.codec, opts.Symmetry)
 	for _, state := range initial {
 		search.codec.pack(search.packedBuffer, state)
+		canonical.canonicalise(search.packedBuffer)
 		search.store.add(search.packedBuffer)
 	}
 	return search.explore(ctx)
@@ -74,6 +80,7 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 // of s. These become the initial states, in the same order. The new space has the warnings of s in
 // addition to its own.
 func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
+	opts.Symmetry = s.symmetry
 	search := newExploration(s.compiled, opts)
 	for i := range from.All() {
 		search.store.add(s.store.state(i))
@@ -162,12 +169,12 @@ func sparseKind(modelType syntax.ModelType) sparse.Kind {
 
 // hasIntervals reports whether the probabilities of a model are intervals. Their bounds are always
 // kept as fractions.
-func hasIntervals(m *compile.Model) bool {
-	return m.Program().Type == syntax.IDTMC || m.Program().Type == syntax.IMDP
+func hasIntervals(compiled *compile.Model) bool {
+	return compiled.Program().Type == syntax.IDTMC || compiled.Program().Type == syntax.IMDP
 }
 
 // game reports whether states have owners.
-func game(m *compile.Model) bool { return m.Program().Type == syntax.SMG }
+func game(compiled *compile.Model) bool { return compiled.Program().Type == syntax.SMG }
 
 // batchStates is the largest number of states in a batch.
 const batchStates = 512
@@ -393,7 +400,7 @@ func (search *exploration) reportProgress(final bool) {
 // buildSpace returns the space of the committed batches. Unexplored states get a self-loop.
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
-	space := &Space{part: search.opts.Part, depth: search.opts.Depth, compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged, fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised}
+	space := &Space{part: search.opts.Part, symmetry: search.opts.Symmetry, depth: search.opts.Depth, compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged, fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised}
 	if len(search.deadlocks) > 0 && search.opts.NoFixDeadlocks {
 		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(space.State(nil, int(search.deadlocks[0])))}
 	}

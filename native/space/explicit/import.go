@@ -39,7 +39,7 @@ type Imported struct {
 }
 
 // FlatValuation returns a function for Imported.Valuation that reads from one slice: numVars values
-// of state 0, then those of state 1, and so on.
+// of state 0, then the values of state 1, and so on.
 func FlatValuation(values []int32, numVars int) func(state int) []int32 {
 	return func(state int) []int32 { return values[state*numVars : (state+1)*numVars] }
 }
@@ -137,19 +137,19 @@ func (s *Space) checkRange(file string) {
 
 // declarations returns a syntax tree that declares the variables, observables, players, labels and reward
 // structures of the space in one module without commands.
-func (d *Imported) declarations() *syntax.Model {
+func (imported *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
-	declared := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, d.moduleDeclaration()}}
-	for _, observable := range d.Observables {
+	declared := &syntax.Model{File: imported.File, Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()}}
+	for _, observable := range imported.Observables {
 		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
 	}
-	for _, player := range d.Players {
+	for _, player := range imported.Players {
 		declared.Items = append(declared.Items, &syntax.Player{Name: ident(player)})
 	}
-	for _, label := range d.Model.Labels {
+	for _, label := range imported.Model.Labels {
 		declared.Items = append(declared.Items, &syntax.LabelDecl{Name: ident(label.Name), X: &syntax.BoolLit{}})
 	}
-	for _, reward := range d.Model.Rewards {
+	for _, reward := range imported.Model.Rewards {
 		decl := &syntax.Rewards{}
 		if reward.Name != "" {
 			decl.Name = ident(reward.Name)
@@ -160,14 +160,14 @@ func (d *Imported) declarations() *syntax.Model {
 }
 
 // moduleDeclaration returns a module with the variables, whose name no variable has.
-func (d *Imported) moduleDeclaration() *syntax.Module {
+func (imported *Imported) moduleDeclaration() *syntax.Module {
 	name := "imported"
-	for slices.ContainsFunc(d.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
+	for slices.ContainsFunc(imported.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
 		name += "_"
 	}
 	module := &syntax.Module{Name: &syntax.Ident{Name: name}}
-	for i := range d.Vars {
-		module.Vars = append(module.Vars, variableDeclaration(&d.Vars[i]))
+	for i := range imported.Vars {
+		module.Vars = append(module.Vars, variableDeclaration(&imported.Vars[i]))
 	}
 	return module
 }
@@ -190,8 +190,8 @@ func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 // completeProgram sets the actions and the labels of the program, which declarations cannot
 // express. Such a program must not be explored, because it has no commands. So its initial states
 // are given by a label that package compile rejects.
-func (d *Imported) completeProgram(program *sema.Program) {
-	program.Actions = d.Actions
+func (imported *Imported) completeProgram(program *sema.Program) {
+	program.Actions = imported.Actions
 	for i := range program.Labels {
 		program.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: program.Labels[i].Name, Index: firstImported - i}
 	}

@@ -31,59 +31,61 @@ func (s *Space) importedTransitions(index int) TransitionReward {
 	return TransitionReward{}
 }
 
-// importedPart returns what is earned by Program.Rewards[index] of an imported space if sign is 1, and what is lost if it is -1. The
-// rewards of the transitions of a Markov chain are taken apart before they are added up.
-func (s *Space) importedPart(index, sign int) *sparse.Reward {
-	part := s.model.Rewards[index] // a copy
-	part.State, part.StateRat = partOf(part.State, part.StateRat, sign)
+// importedRewardsWithSign returns the positive rewards of Program.Rewards[index] of an imported space if sign is 1, and the absolute
+// values of its negative rewards if sign is -1. The rewards of the transitions of a Markov chain are split by sign before
+// they are summed.
+func (s *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
+	result := s.model.Rewards[index] // a copy
+	result.State, result.StateRat = withSign(result.State, result.StateRat, sign)
 	transitions := s.importedTransitions(index)
 	if transitions.Values == nil || s.model.Intervals() {
-		part.Choice, part.ChoiceRat = partOf(part.Choice, part.ChoiceRat, sign)
-		return &part
+		result.Choice, result.ChoiceRat = withSign(result.Choice, result.ChoiceRat, sign)
+		return &result
 	}
-	values, rats := partOf(transitions.Values, transitions.Rats, sign)
+	values, rats := withSign(transitions.Values, transitions.Rats, sign)
 	if !s.model.Exact() { // Space.WithoutFractions
 		rats = nil
 	}
-	part.Choice, part.ChoiceRat = make([]float64, s.model.NumChoices()), nil
+	result.Choice, result.ChoiceRat = make([]float64, s.model.NumChoices()), nil
 	if rats != nil {
-		part.ChoiceRat = make([]*big.Rat, s.model.NumChoices())
+		result.ChoiceRat = make([]*big.Rat, s.model.NumChoices())
 	}
-	for c := range part.Choice {
+	for c := range result.Choice {
 		first, end := s.model.Row(c)
 		sum := new(big.Rat)
-		for t := first; t < end; t++ {
+		for transition := first; transition < end; transition++ {
 			switch {
 			case rats == nil:
-				part.Choice[c] += s.model.Prob(t) * values[t]
-			case rats[t] != nil:
-				sum.Add(sum, new(big.Rat).Mul(s.model.Rat(t), rats[t]))
+				result.Choice[c] += s.model.Prob(transition) * values[transition]
+			case rats[transition] != nil:
+				sum.Add(sum, new(big.Rat).Mul(s.model.Rat(transition), rats[transition]))
 			}
 		}
 		if rats != nil {
-			storeRational(part.Choice, part.ChoiceRat, c, sum)
+			storeRational(result.Choice, result.ChoiceRat, c, sum)
 		}
 	}
-	return &part
+	return &result
 }
 
-// partOf returns the numbers with the given sign, without their sign, and 0 for the others; nil for nil.
-func partOf(values []float64, rats []*big.Rat, sign int) ([]float64, []*big.Rat) {
+// withSign returns the absolute values of the numbers with the given sign, and 0 for all other numbers. It returns nil for
+// nil.
+func withSign(values []float64, rats []*big.Rat, sign int) ([]float64, []*big.Rat) {
 	if values == nil {
 		return nil, nil
 	}
-	outValues := make([]float64, len(values))
+	absValues := make([]float64, len(values))
 	for i, value := range values {
-		outValues[i] = max(float64(sign)*value, 0)
+		absValues[i] = max(float64(sign)*value, 0)
 	}
 	if rats == nil {
-		return outValues, nil
+		return absValues, nil
 	}
-	outRats := make([]*big.Rat, len(rats))
+	absRats := make([]*big.Rat, len(rats))
 	for i, rat := range rats {
 		if rat != nil && rat.Sign() == sign {
-			outRats[i] = new(big.Rat).Abs(rat)
+			absRats[i] = new(big.Rat).Abs(rat)
 		}
 	}
-	return outValues, outRats
+	return absValues, absRats
 }

@@ -69,33 +69,32 @@ func multiplyIntervals(intervals [][]interval, updates []int) interval {
 }
 
 // addInterval adds a transition. The bounds of transitions to the same target are summed.
-func (c *exactChoice) addInterval(target []int32, weight interval) {
-	for i, known := range c.targets {
-		if slices.Equal(known, target) {
-			c.weights[i] = new(big.Rat).Add(c.weights[i], weight.low)
-			c.upperWeights[i] = new(big.Rat).Add(c.upperWeights[i], weight.high)
+func (choice *exactChoice) addInterval(target []int32, weight interval) {
+	for i, other := range choice.targets {
+		if slices.Equal(other, target) {
+			choice.weights[i] = new(big.Rat).Add(choice.weights[i], weight.low)
+			choice.upperWeights[i] = new(big.Rat).Add(choice.upperWeights[i], weight.high)
 			return
 		}
 	}
-	c.targets, c.weights, c.upperWeights = append(c.targets, target), append(c.weights, weight.low), append(c.upperWeights, weight.high)
+	choice.targets, choice.weights, choice.upperWeights = append(choice.targets, target), append(choice.weights, weight.low), append(choice.upperWeights, weight.high)
 }
 
-// tighten replaces each bound by the nearest value that some distribution within the intervals
-// attains. A probability is at least 1 minus the upper bounds of the others, and at most 1 minus
-// their lower bounds.
-func (c *exactChoice) tighten() {
+// tighten replaces each bound by the nearest value that some distribution within the intervals attains. A probability is at
+// least 1 minus the sum of the other upper bounds, and at most 1 minus the sum of the other lower bounds.
+func (choice *exactChoice) tighten() {
 	lowSlack, highSlack := big.NewRat(1, 1), big.NewRat(1, 1) // 1 minus the sum of all lower, or upper, bounds
-	for i := range c.weights {
-		lowSlack.Sub(lowSlack, c.weights[i])
-		highSlack.Sub(highSlack, c.upperWeights[i])
+	for i := range choice.weights {
+		lowSlack.Sub(lowSlack, choice.weights[i])
+		highSlack.Sub(highSlack, choice.upperWeights[i])
 	}
-	for i := range c.weights {
-		least, most := new(big.Rat).Add(highSlack, c.upperWeights[i]), new(big.Rat).Add(lowSlack, c.weights[i])
-		if least.Cmp(c.weights[i]) > 0 {
-			c.weights[i] = least
+	for i := range choice.weights {
+		newLow, newHigh := new(big.Rat).Add(highSlack, choice.upperWeights[i]), new(big.Rat).Add(lowSlack, choice.weights[i])
+		if newLow.Cmp(choice.weights[i]) > 0 {
+			choice.weights[i] = newLow
 		}
-		if most.Cmp(c.upperWeights[i]) < 0 {
-			c.upperWeights[i] = most
+		if newHigh.Cmp(choice.upperWeights[i]) < 0 {
+			choice.upperWeights[i] = newHigh
 		}
 	}
 }

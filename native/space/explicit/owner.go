@@ -19,7 +19,7 @@ type ownership struct {
 	action []int // player of each action; -1 for none
 }
 
-// newOwnership returns the players that own the modules and actions of a game; nil if the model is not a game.
+// newOwnership returns the players that own the modules and actions of a game. It returns nil if the model is not a game.
 func newOwnership(model *compile.Model) (*ownership, error) {
 	program := model.Program()
 	if program.Type != syntax.SMG {
@@ -42,65 +42,64 @@ func newOwnership(model *compile.Model) (*ownership, error) {
 	return ownership, nil
 }
 
-// owned is what ownership reads of a choice.
-type owned struct {
+// ownedChoice is what ownership reads of a choice.
+type ownedChoice struct {
 	action, module int
 	commands       []compile.CommandRef
 }
 
 // Owner returns a function that returns the index of the player who owns a state of a game, given the
 // state's choices. A deadlock belongs to the first player. The function is nil if the model is not a game.
-func Owner(m *compile.Model) (func(state []int32, choices *compile.Choices) (int, error), error) {
-	o, err := newOwnership(m)
-	if o == nil || err != nil {
+func Owner(compiled *compile.Model) (func(state []int32, choices *compile.Choices) (int, error), error) {
+	owners, err := newOwnership(compiled)
+	if owners == nil || err != nil {
 		return nil, err
 	}
 	return func(state []int32, choices *compile.Choices) (int, error) {
-		player, err := o.ofState(func() []int32 { return state }, len(choices.List), func(i int) owned {
-			c := &choices.List[i]
-			return owned{c.Action, c.Module, c.Commands}
+		player, err := owners.stateOwner(func() []int32 { return state }, len(choices.List), func(i int) ownedChoice {
+			choice := &choices.List[i]
+			return ownedChoice{choice.Action, choice.Module, choice.Commands}
 		})
 		return int(player), err
 	}, nil
 }
 
-// player returns the player of a choice; -1 for none.
-func (o *ownership) player(c owned) int {
+// player returns the player of a choice, or -1 if it belongs to no player.
+func (ownership *ownership) player(choice ownedChoice) int {
 	switch {
-	case c.action != sema.Unlabelled:
-		return o.action[c.action]
-	case c.module >= 0:
-		return o.module[c.module]
+	case choice.action != sema.Unlabelled:
+		return ownership.action[choice.action]
+	case choice.module >= 0:
+		return ownership.module[choice.module]
 	}
 	return -1
 }
 
-// ofState returns the player who owns the n choices of a state. Choices without a player belong to the
-// player of the others; if there are no others, a single choice belongs to the first player, and
-// several are an error.
+// stateOwner returns the player who owns a state with n choices. Choices that belong to no player belong to the owner of the
+// other choices. If no choice has a player, a single choice belongs to the first player, and several choices are an error.
 //
 // Source: ModulesFileModelGenerator.getPlayerOwningState of PRISM-games 3.2.
-func (o *ownership) ofState(state func() []int32, n int, choice func(i int) owned) (uint16, error) {
+func (ownership *ownership) stateOwner(state func() []int32, n int, choice func(i int) ownedChoice) (uint16, error) {
 	owner := -1
 	for i := range n {
-		c := choice(i)
-		switch player := o.player(c); {
+		current := choice(i)
+		switch player := ownership.player(current); {
 		case player < 0 || player == owner:
 		case owner < 0:
 			owner = player
 		default:
-			players := o.model.Program().Players
-			return 0, o.fail(state(), c, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[player].Name, players[owner].Name))
+			players := ownership.model.Program().Players
+			return 0, ownership.ownerError(state(), current, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[player].Name, players[owner].Name))
 		}
 	}
 	if owner < 0 && n > 1 {
-		return 0, o.fail(state(), choice(0), fmt.Sprintf("%s %s to no player", noun.Count(n, "choice"), noun.Verb(n, "belongs", "belong")))
+		return 0, ownership.ownerError(state(), choice(0), fmt.Sprintf("%s %s to no player", noun.Count(n, "choice"), noun.Verb(n, "belongs", "belong")))
 	}
 	return uint16(max(owner, 0)), nil
 }
 
-// fail returns an error at the first command of a choice.
-func (o *ownership) fail(state []int32, c owned, msg string) error {
+// ownerError returns an error at the first command of a choice.
+func (o *ownership) ownerError(state []int32, c ownedChoice, msg string) error {
 	program := o.model.Program()
 	ref := c.commands[0]
 	return &compile.StateError{File: program.File, Pos: program.Modules[ref.Module].Commands[ref.Command].Pos, State: o.model.StateText(state), Msg: msg}

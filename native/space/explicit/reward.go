@@ -64,14 +64,14 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// evaluateRewards calls f for every state, in parallel, with one evaluator per goroutine. It returns
-// the evaluators in the order of the states.
-func (s *Space) evaluateRewards(index int, f func(e *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
+// evaluateRewards calls visit for every state, in parallel, with one evaluator per goroutine. It returns the evaluators in
+// the order of the states.
+func (s *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
 	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
-		e, err := s.newRewardEvaluator(index)
-		evaluators = append(evaluators, e)
-		return func(i int, state []int32) error { return f(e, i, state) }, err
+		evaluator, err := s.newRewardEvaluator(index)
+		evaluators = append(evaluators, evaluator)
+		return func(i int, state []int32) error { return visit(evaluator, i, state) }, err
 	})
 	return evaluators, err
 }
@@ -132,43 +132,43 @@ func isTransitionItem(action int) func(*sema.RewardItem) bool {
 	return func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
 }
 
-// checkedSum checks value: the float64 sum of the items for which applies returns true, and err, the
-// error of computing it. It returns value if value is close to the exact sum, otherwise the float64
-// nearest to the exact sum.
-func (e *rewardEvaluator) checkedSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+// checkedSum returns the sum of the items for which applies returns true. value is the sum in float64 arithmetic, and err
+// the error of its computation. It returns value if that is close to the exact sum, and otherwise the float64 number nearest
+// to the exact sum.
+func (evaluator *rewardEvaluator) checkedSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if _, wrong := errors.AsType[*compile.StateError](err); err != nil && !wrong {
 		return 0, err
 	}
-	if err == nil && !slices.ContainsFunc(e.unbounded, applies) {
-		return e.recordRange(value, state), nil
+	if err == nil && !slices.ContainsFunc(evaluator.unbounded, applies) {
+		return evaluator.recordRange(value, state), nil
 	}
-	exact, exactErr := e.exact.sum(state, applies)
+	exact, exactErr := evaluator.exact.sum(state, applies)
 	switch {
 	case err == nil && errors.As(exactErr, new(*compile.UnsupportedError)):
-		return e.enclosedSum(value, exactErr, state, applies)
+		return evaluator.enclosedSum(value, exactErr, state, applies)
 	case err != nil && errors.As(exactErr, new(*compile.UnsupportedError)):
 		return 0, err
 	case exactErr != nil:
 		return 0, exactErr
 	case err == nil && sema.Close(value, exact):
-		e.relErr = max(e.relErr, sema.RelativeError(value, exact))
+		evaluator.relErr = max(evaluator.relErr, sema.RelativeError(value, exact))
 	default:
-		e.relErr = max(e.relErr, sema.UnitRoundoff)
+		evaluator.relErr = max(evaluator.relErr, sema.UnitRoundoff)
 		value = 0
 		if exact.Sign() != 0 {
 			value, _ = sparse.NormalFloat(exact)
 		}
 	}
-	return e.recordRange(value, state), nil
+	return evaluator.recordRange(value, state), nil
 }
 
-// enclosedSum is checkedSum for irrational items: it bounds the error of value with an enclosure of the
-// sum. If the bound is too large, it returns a float64 from the enclosure instead; if that is not
-// accurate either, it returns the error notRational.
-func (e *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+// enclosedSum returns the sum of irrational items. It bounds the error of value by an enclosure of the sum. If the bound is
+// too large, it returns a float64 number from the enclosure instead. If that is not accurate either, it returns the error
+// notRational.
+func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lower, upper := new(big.Rat), new(big.Rat)
-	for i := range e.structure.Items {
-		item := &e.structure.Items[i]
+	for i := range evaluator.structure.Items {
+		item := &evaluator.structure.Items[i]
 		if !applies(item) {
 			continue
 		}
@@ -178,14 +178,14 @@ func (e *rewardEvaluator) enclosedSum(value float64, notRational error, state []
 		}
 		enclosed, valueErr := sema.Enclose(item.Value, state)
 		if err = cmp.Or(err, valueErr); err != nil {
-			return 0, evalFailure(e.space.compiled, state, err)
+			return 0, evalFailure(evaluator.space.compiled, state, err)
 		}
-		least, most, ok := enclosed.Ends()
+		itemLower, itemUpper, ok := enclosed.Ends()
 		if !ok {
 			return 0, notRational
 		}
-		lower.Add(lower, least)
-		upper.Add(upper, most)
+		lower.Add(lower, itemLower)
+		upper.Add(upper, itemUpper)
 	}
 	if lower.Sign() < 0 || lower.Sign() != upper.Sign() {
 		return 0, notRational
@@ -198,8 +198,8 @@ func (e *rewardEvaluator) enclosedSum(value float64, notRational error, state []
 	if !(relErr <= sema.MaxRelErr) {
 		return 0, notRational
 	}
-	e.relErr = max(e.relErr, relErr)
-	return e.recordRange(value, state), nil
+	evaluator.relErr = max(evaluator.relErr, relErr)
+	return evaluator.recordRange(value, state), nil
 }
 
 // isNormalFloat reports whether a reward is a normal float64. The smallest and the largest normal
@@ -207,10 +207,10 @@ func (e *rewardEvaluator) enclosedSum(value float64, notRational error, state []
 func isNormalFloat(value float64) bool { return value > 0x1p-1022 && value < math.MaxFloat64 }
 
 // recordRange returns its argument. It records an error if value is the first reward outside the range of float64.
-func (e *rewardEvaluator) recordRange(value float64, state []int32) float64 {
-	if value != 0 && !isNormalFloat(value) && e.rangeErr == nil {
-		e.rangeErr = &RangeError{
-			File: e.space.Program().File, Pos: e.structure.Items[0].Pos, State: e.space.compiled.StateText(state),
+func (evaluator *rewardEvaluator) recordRange(value float64, state []int32) float64 {
+	if value != 0 && !isNormalFloat(value) && evaluator.rangeErr == nil {
+		evaluator.rangeErr = &RangeError{
+			File: evaluator.space.Program().File, Pos: evaluator.structure.Items[0].Pos, State: evaluator.space.compiled.StateText(state),
 			What: fmt.Sprintf("reward %.4g", value),
 		}
 	}
@@ -289,7 +289,7 @@ func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
 	return 1.01 * (err + float64(len(structure.Items)+maxTransitions+2)*sema.UnitRoundoff)
 }
 
-// exactReward is Reward for a model with rational weights. Rewards are fractions too.
+// exactReward returns a reward structure of a model with rational weights. Its rewards are fractions, too.
 func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	structure := &s.Program().Rewards[index]
 	numStates := s.store.n

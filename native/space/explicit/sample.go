@@ -54,8 +54,8 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 type stateFacts struct{ *Space }
 
 // CompileBool implements compile.StateCompiler.
-func (f stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
-	set, err := f.States(expr)
+func (facts stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
+	set, err := facts.States(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -63,16 +63,16 @@ func (f stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
 }
 
 // CompileRewards implements compile.StateCompiler.
-func (f stateFacts) CompileRewards(index int) (state func(int) float64, move func(int, int) float64, err error) {
-	values, err := f.Reward(index)
+func (facts stateFacts) CompileRewards(index int) (state func(int) float64, move func(int, int) float64, err error) {
+	values, err := facts.Reward(index)
 	if err != nil {
 		return nil, nil, err
 	}
 	if values.Unfit != nil {
 		return nil, nil, values.Unfit
 	}
-	moveValues, _, err := f.TransitionRewards(index)
-	if f.model.Kind == sparse.MDP {
+	moveValues, _, err := facts.TransitionRewards(index)
+	if facts.model.Kind == sparse.MDP {
 		moveValues = values.Choice
 	}
 	return func(i int) float64 { return valueAt(values.State, i) }, func(_, move int) float64 { return valueAt(moveValues, move) }, err

@@ -9,12 +9,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference earned - lost of two reward structures.
-// earned has the sums of the items that are not negative, lost the sums of the absolute values of the negative ones. It returns the errors
-// of Reward. A negative reward of a quotient is an error, too.
+// SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference earned - lost of two reward
+// structures. earned has the sums of the nonnegative items, and lost the sums of the absolute values of the negative items.
+// It returns the same errors as Reward; a negative reward of a quotient is also an error.
 func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
 	if s.imported != nil && s.quotient == nil {
-		return s.importedPart(index, 1), s.importedPart(index, -1), nil
+		return s.importedRewardsWithSign(index, 1), s.importedRewardsWithSign(index, -1), nil
 	}
 	parts, err := s.signedParts(index)
 	if err != nil {
@@ -27,23 +27,24 @@ func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error)
 	return earned, lost, err
 }
 
-// signedParts returns the space with two reward structures: what is earned by Program.Rewards[index], and what is lost.
+// signedParts returns the space with two reward structures: the positive items of Program.Rewards[index], and the absolute
+// values of its negative items.
 func (s *Space) signedParts(index int) (*Space, error) {
 	if s.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
 	}
 	structure := &s.Program().Rewards[index]
-	parts := []sema.RewardStruct{{Name: structure.Name, Pos: structure.Pos}, {Name: structure.Name, Pos: structure.Pos}}
+	structures := []sema.RewardStruct{{Name: structure.Name, Pos: structure.Pos}, {Name: structure.Name, Pos: structure.Pos}}
 	for _, item := range structure.Items {
 		value := item.Value
 		base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 		item.Value = atLeastZero(value)
-		parts[0].Items = append(parts[0].Items, item)
+		structures[0].Items = append(structures[0].Items, item)
 		item.Value = atLeastZero(&sema.Unary{Base: base, Op: syntax.OpNeg, X: value})
-		parts[1].Items = append(parts[1].Items, item)
+		structures[1].Items = append(structures[1].Items, item)
 	}
 	view := *s
-	view.compiled = s.compiled.WithRewards(parts)
+	view.compiled = s.compiled.WithRewards(structures)
 	return &view, nil
 }
 
@@ -68,8 +69,8 @@ func dependsOnState(expr sema.Expr) (found bool) {
 	return found
 }
 
-// WrittenReward returns Program.Rewards[index] as it is written to files, with negative rewards, and the rewards of single transitions as
-// TransitionRewards does. Unlike Reward, it does not bound the rounding error of what is not a fraction.
+// WrittenReward returns Program.Rewards[index] as it is written to files, including negative rewards, and the rewards of
+// single transitions like TransitionRewards. Unlike Reward, it does not bound the rounding errors of irrational rewards.
 func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, error) {
 	reward, err := s.Reward(index)
 	if s.imported != nil && s.quotient == nil {
@@ -94,39 +95,40 @@ func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, erro
 			return nil, TransitionReward{}, err
 		}
 	}
-	out := *rewards[0]
-	out.State, out.StateRat = difference(out.State, rewards[1].State), differenceRat(out.StateRat, rewards[1].StateRat)
-	out.Choice, out.ChoiceRat = difference(out.Choice, rewards[1].Choice), differenceRat(out.ChoiceRat, rewards[1].ChoiceRat)
-	return &out, TransitionReward{difference(transitions[0].Values, transitions[1].Values), differenceRat(transitions[0].Rats, transitions[1].Rats)}, nil
+	combined := *rewards[0]
+	combined.State, combined.StateRat = difference(combined.State, rewards[1].State), differenceRat(combined.StateRat, rewards[1].StateRat)
+	combined.Choice, combined.ChoiceRat = difference(combined.Choice, rewards[1].Choice), differenceRat(combined.ChoiceRat, rewards[1].ChoiceRat)
+	return &combined, TransitionReward{difference(transitions[0].Values, transitions[1].Values), differenceRat(transitions[0].Rats, transitions[1].Rats)}, nil
 }
 
-// difference returns the differences of two lists of equal lengths; nil for nil.
+// difference returns the differences of two slices of equal length. It returns nil if left is nil.
 func difference(left, right []float64) []float64 {
 	if left == nil {
 		return nil
 	}
-	out := make([]float64, len(left))
-	for i := range out {
-		out[i] = left[i] - right[i]
+	differences := make([]float64, len(left))
+	for i := range differences {
+		differences[i] = left[i] - right[i]
 	}
-	return out
+	return differences
 }
 
-// differenceRat returns the differences of two lists of fractions, in which nil stands for 0.
+// differenceRat returns the differences of two slices of fractions, in which nil stands for 0. It returns nil if left is
+// nil.
 func differenceRat(left, right []*big.Rat) []*big.Rat {
 	if left == nil {
 		return nil
 	}
-	out := make([]*big.Rat, len(left))
-	for i := range out {
+	differences := make([]*big.Rat, len(left))
+	for i := range differences {
 		switch {
 		case right[i] == nil || right[i].Sign() == 0:
-			out[i] = left[i]
+			differences[i] = left[i]
 		case left[i] == nil:
-			out[i] = new(big.Rat).Neg(right[i])
+			differences[i] = new(big.Rat).Neg(right[i])
 		default:
-			out[i] = new(big.Rat).Sub(left[i], right[i])
+			differences[i] = new(big.Rat).Sub(left[i], right[i])
 		}
 	}
-	return out
+	return differences
 }

@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/symmetry"
 )
 
 // Space is the state space of a model. It is immutable and safe for concurrent use.
@@ -33,8 +34,9 @@ type Space struct {
 	normalised       bool           // as returned by Normalised
 	restricted       bool           // Restrict has removed choices
 	unexplored       *sparse.Set
-	part, depth      int  // Options.Part and Options.Depth
-	withinDepth      bool // as returned by WithinDepth
+	part, depth      int              // Options.Part and Options.Depth
+	symmetry         []symmetry.Class // Options.Symmetry
+	withinDepth      bool             // as returned by WithinDepth
 }
 
 // Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were
@@ -47,7 +49,7 @@ func (s *Space) WithinDepth() bool { return s.withinDepth }
 
 // Fractions explores the same states again with fractions as weights.
 func (s *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
-	opts.Exact, opts.Part, opts.Depth = true, s.part, s.depth
+	opts.Exact, opts.Part, opts.Depth, opts.Symmetry = true, s.part, s.depth, s.symmetry
 	return Build(ctx, s.compiled, opts)
 }
 
@@ -135,20 +137,20 @@ func (s *Space) Merged() int { return s.merged }
 // PRISM, each of them has the same probability.
 func (s *Space) Overlaps() int { return s.overlaps }
 
-// Warnings returns the warnings that the user should see.
+// Warnings returns the warnings about the space for the user.
 func (s *Space) Warnings() []string {
-	var out []string
+	var warnings []string
 	if n := s.deadlocks(); n > 0 {
-		out = append(out, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
+		warnings = append(warnings, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
 	}
 	if s.overlaps > 0 {
-		out = append(out, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; PRISM resolves this uniformly and silently, and so do these values", noun.Count(s.overlaps, "state")))
+		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(s.overlaps, "state")))
 	}
-	out = append(out, s.prismDifferences...)
+	warnings = append(warnings, s.prismDifferences...)
 	if s.imported != nil {
-		out = append(out, s.imported.warnings...)
+		warnings = append(warnings, s.imported.warnings...)
 	}
-	return out
+	return warnings
 }
 
 // deadlocks returns the number of deadlocks that were given a self-loop.
@@ -196,32 +198,32 @@ func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 	return satisfying, err
 }
 
-// Values returns a lower and an upper bound on a numeric expression in every state. Both bounds are
-// the value itself for an expression of type Int, and for a value that is infinite or NaN.
-func (s *Space) Values(expr sema.Expr) (lo, hi []float64, err error) {
+// Values returns a lower and an upper bound on the value of a numeric expression in every state. Both bounds equal the value
+// if the expression has type Int, or if the value is infinite or NaN.
+func (s *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	if !sema.Stateless(expr) {
 		return nil, nil, s.unsupportedLabel(expr)
 	}
-	lo, hi = make([]float64, s.store.n), make([]float64, s.store.n)
+	lower, upper = make([]float64, s.store.n), make([]float64, s.store.n)
 	relErr := s.floatAnalysis().Facts(expr).RelErr
 	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
 		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			if math.IsNaN(relErr) {
 				enclosed, err := sema.Enclose(expr, state)
-				lo[i], hi[i] = enclosed.Lo, enclosed.Hi
+				lower[i], upper[i] = enclosed.Lo, enclosed.Hi
 				return err
 			}
 			value, err := evaluator.Num(state)
-			lo[i], hi[i] = value, value
+			lower[i], upper[i] = value, value
 			if relErr > 0 && value != 0 {
-				lo[i] = math.Nextafter(value-relErr*math.Abs(value), math.Inf(-1))
-				hi[i] = math.Nextafter(value+relErr*math.Abs(value), math.Inf(1))
+				lower[i] = math.Nextafter(value-relErr*math.Abs(value), math.Inf(-1))
+				upper[i] = math.Nextafter(value+relErr*math.Abs(value), math.Inf(1))
 			}
 			return err
 		}, err
 	})
-	return lo, hi, err
+	return lower, upper, err
 }
 
 // visitInParallel visits every state. It starts several goroutines, and newVisit returns the function

@@ -27,8 +27,8 @@ const (
 	StrictFractions
 )
 
-// FractionsFor returns which fractions a caller needs: none, those that sum to exactly 1, or with normalise those of rows
-// that sum to 1 within rounding.
+// FractionsFor returns the kind of fractions that a caller needs: none unless exact is true; fractions in rows that sum to 1
+// after normalisation if normalise is true; and otherwise fractions in rows that sum to exactly 1.
 func FractionsFor(exact, normalise bool) Fractions {
 	switch {
 	case !exact:

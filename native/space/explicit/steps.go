@@ -78,34 +78,34 @@ func (s *Steps) loadRewards() error {
 	return nil
 }
 
-// Expand returns the choices of a state. A deadlock has none, even if it was given a self-loop. The
-// next call overwrites the result.
-func (s *Steps) Expand(state []int32) (*compile.Choices, error) {
-	model, vars := s.space.model, len(state)
-	s.lastState, _ = s.space.Find(state)
-	s.choices.List, s.transitions = s.choices.List[:0], s.transitions[:0]
-	if model.Deadlocks != nil && model.Deadlocks.Has(s.lastState) {
-		return &s.choices, nil
+// Expand returns the choices of a state. A deadlock has no choices, even if it was given a self-loop. The next call
+// overwrites the result.
+func (steps *Steps) Expand(state []int32) (*compile.Choices, error) {
+	model, vars := steps.space.model, len(state)
+	steps.lastState, _ = steps.space.Find(state)
+	steps.choices.List, steps.transitions = steps.choices.List[:0], steps.transitions[:0]
+	if model.Deadlocks != nil && model.Deadlocks.Has(steps.lastState) {
+		return &steps.choices, nil
 	}
-	first, end := model.Choices(s.lastState)
-	s.firstChoice = first
+	first, end := model.Choices(steps.lastState)
+	steps.firstChoice = first
 	firstTransition, _ := model.Row(first)
-	_, to := model.Row(end - 1)
-	if needed := (to - firstTransition) * vars; needed > len(s.targetMemory) {
-		s.targetMemory = make([]int32, needed)
+	_, endTransition := model.Row(end - 1)
+	if needed := (endTransition - firstTransition) * vars; needed > len(steps.targetMemory) {
+		steps.targetMemory = make([]int32, needed)
 	}
-	for t := firstTransition; t < to; t++ {
-		if t&0xffff == 0 && s.ctx.Err() != nil {
-			return nil, s.ctx.Err()
+	for transition := firstTransition; transition < endTransition; transition++ {
+		if transition&0xffff == 0 && steps.ctx.Err() != nil {
+			return nil, steps.ctx.Err()
 		}
-		target := s.targetMemory[(t-firstTransition)*vars : (t-firstTransition+1)*vars]
-		s.transitions = append(s.transitions, compile.Transition{Weight: model.Prob(t), Target: s.space.State(target, int(model.Target[t]))})
+		target := steps.targetMemory[(transition-firstTransition)*vars : (transition-firstTransition+1)*vars]
+		steps.transitions = append(steps.transitions, compile.Transition{Weight: model.Prob(transition), Target: steps.space.State(target, int(model.Target[transition]))})
 	}
-	for c := first; c < end; c++ {
-		rowStart, rowEnd := model.Row(c)
-		s.choices.List = append(s.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: s.transitions[rowStart-firstTransition : rowEnd-firstTransition]})
+	for choice := first; choice < end; choice++ {
+		rowStart, rowEnd := model.Row(choice)
+		steps.choices.List = append(steps.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: steps.transitions[rowStart-firstTransition : rowEnd-firstTransition]})
 	}
-	return &s.choices, nil
+	return &steps.choices, nil
 }
 
 // Action returns the action of a transition of the state that was expanded last. The module is
@@ -126,29 +126,29 @@ func (s *Steps) indices(choice, transition int) (c, target int) {
 }
 
 // StateRewards returns the reward of a state in every reward structure.
-func (s *Steps) StateRewards(state []int32) ([]float64, error) {
-	out := make([]float64, len(s.rewards))
-	i, _ := s.space.Find(state)
-	for k, reward := range s.rewards {
+func (steps *Steps) StateRewards(state []int32) ([]float64, error) {
+	rewards := make([]float64, len(steps.rewards))
+	stateIndex, _ := steps.space.Find(state)
+	for structure, reward := range steps.rewards {
 		if reward.State != nil {
-			out[k] = reward.State[i]
+			rewards[structure] = reward.State[stateIndex]
 		}
 	}
-	return out, nil
+	return rewards, nil
 }
 
 // StepRewards returns the reward of a transition in every reward structure. In an MDP, that is the
 // reward of its choice.
-func (s *Steps) StepRewards(choice, transition int) ([]float64, error) {
-	out := make([]float64, len(s.rewards))
-	c, target := s.indices(choice, transition)
-	for k, reward := range s.rewards {
-		switch values := s.transitionRewards[k]; {
+func (steps *Steps) StepRewards(choice, transition int) ([]float64, error) {
+	rewards := make([]float64, len(steps.rewards))
+	choiceIndex, transitionIndex := steps.indices(choice, transition)
+	for structure, reward := range steps.rewards {
+		switch values := steps.transitionRewards[structure]; {
 		case values != nil:
-			out[k] = values[target]
-		case s.space.model.Kind == sparse.MDP && reward.Choice != nil:
-			out[k] = reward.Choice[c]
+			rewards[structure] = values[transitionIndex]
+		case steps.space.model.Kind == sparse.MDP && reward.Choice != nil:
+			rewards[structure] = reward.Choice[choiceIndex]
 		}
 	}
-	return out, nil
+	return rewards, nil
 }

@@ -88,14 +88,14 @@ func (s *store) addHashed(packed []uint64, hash uint32) (int, bool) {
 
 // probe looks a state up and returns its number. If the state is new, the number is -1, and slot is
 // the free slot for it.
-func (s *store) probe(packed []uint64, h uint32) (slot uint32, number int) {
+func (s *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
 	mask := uint32(len(s.slots) - 1)
-	for i := h >> s.shift & mask; ; i = (i + 1) & mask {
+	for i := hash >> s.shift & mask; ; i = (i + 1) & mask {
 		entry := s.slots[i]
 		if entry == 0 {
 			return i, -1
 		}
-		if uint32(entry>>32) == h && equalWords(s.state(int(uint32(entry)-1)), packed) {
+		if uint32(entry>>32) == hash && equalWords(s.state(int(uint32(entry)-1)), packed) {
 			return i, int(uint32(entry) - 1)
 		}
 	}
@@ -110,8 +110,8 @@ func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 
 	for len(hashes) > 0 {
 		count := min(prefetchGroup, len(hashes))
 		s.prefetch(hashes[:count])
-		for i, h := range hashes[:count] {
-			number, _ := s.addHashed(packed[i*s.words:(i+1)*s.words], h)
+		for i, hash := range hashes[:count] {
+			number, _ := s.addHashed(packed[i*s.words:(i+1)*s.words], hash)
 			dst = append(dst, uint32(number))
 		}
 		hashes, packed = hashes[count:], packed[count*s.words:]
@@ -123,12 +123,12 @@ func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 
 // processor's cache has them.
 func (s *store) prefetch(hashes []uint32) {
 	var entries [prefetchGroup]uint64
-	for i, h := range hashes {
-		entries[i] = s.slots[h>>s.shift]
+	for i, hash := range hashes {
+		entries[i] = s.slots[hash>>s.shift]
 	}
 	sum := uint64(0)
-	for i, h := range hashes {
-		if entry := entries[i]; uint32(entry>>32) == h && uint32(entry) != 0 {
+	for i, hash := range hashes {
+		if entry := entries[i]; uint32(entry>>32) == hash && uint32(entry) != 0 {
 			sum += s.state(int(uint32(entry) - 1))[0]
 		}
 	}
@@ -143,8 +143,8 @@ func equalWords(a, b []uint64) bool {
 	return slices.Equal(a, b)
 }
 
-// resize replaces the table by one of 2^log slots. Entries keep their order, except for those that
-// wrapped round, which are first in the old table.
+// resize replaces the table by a table of 2^logSlots slots. Entries keep their order, except for entries that wrapped around
+// the end, which are first in the old table.
 func (s *store) resize(logSlots uint) {
 	old := s.slots
 	s.slots, s.shift = make([]uint64, 1<<logSlots), 32-logSlots
@@ -177,10 +177,10 @@ func (s *store) unseal() {
 		return
 	}
 	s.resize(tableLog(s.n))
-	for n := range s.n {
-		h := hash32(s.state(n))
-		i, _ := s.probe(s.state(n), h)
-		s.slots[i] = uint64(h)<<32 | uint64(n+1)
+	for state := range s.n {
+		hash := hash32(s.state(state))
+		i, _ := s.probe(s.state(state), hash)
+		s.slots[i] = uint64(hash)<<32 | uint64(state+1)
 	}
 }
 

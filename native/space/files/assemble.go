@@ -115,28 +115,28 @@ type edgeSet struct {
 // shortRow is the length up to which a row is searched linearly.
 const shortRow = 16
 
-// add returns the number of an edge, and whether it is new. It searches a short row linearly, and a long one by its
-// index.
-func (e *edgeSet) add(x edge) (number int, isNew bool) {
-	next := len(e.list)
+// add adds an edge to the set if it is new. It returns the number of the edge, and reports whether it was new. It searches a
+// short row linearly, and a long one by its index.
+func (set *edgeSet) add(added edge) (number int, isNew bool) {
+	next := len(set.list)
 	if next < shortRow {
-		if i := slices.Index(e.list, x); i >= 0 {
+		if i := slices.Index(set.list, added); i >= 0 {
 			return i, false
 		}
-		e.list = append(e.list, x)
+		set.list = append(set.list, added)
 		return next, true
 	}
-	if e.index == nil {
-		e.index = make(map[edge]int)
-		for i, known := range e.list {
-			e.index[known] = i
+	if set.index == nil {
+		set.index = make(map[edge]int)
+		for i, other := range set.list {
+			set.index[other] = i
 		}
 	}
-	if i, ok := e.index[x]; ok {
+	if i, ok := set.index[added]; ok {
 		return i, false
 	}
-	e.index[x] = next
-	e.list = append(e.list, x)
+	set.index[added] = next
+	set.list = append(set.list, added)
 	return next, true
 }
 
@@ -195,20 +195,20 @@ func (a *assembly) addToBuilder(target int, weight number, action sparse.Action)
 	a.builder.AddAction(target, weight.float, action)
 }
 
-// startChoice starts a choice of the current state. at is the position of its first line.
-func (a *assembly) startChoice(action sparse.Action, at syntax.Pos) {
+// startChoice starts a choice of the current state. pos is the position of its first line.
+func (a *assembly) startChoice(action sparse.Action, pos syntax.Pos) {
 	a.endRow()
 	a.startBuilderRow(action)
 	a.numChoices++
-	a.rowPos, a.sum = at, number{}
+	a.rowPos, a.sum = pos, number{}
 	if a.exact {
 		a.sum.rat, a.highSum = new(big.Rat), new(big.Rat)
 	}
 }
 
-// transition checks a transition and adds it to the current row. targetColumn and weightColumn are
+// addTransition checks a transition and adds it to the current row. targetColumn and weightColumn are
 // the columns of its target and weight, for diagnostics.
-func (a *assembly) transition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
+func (a *assembly) addTransition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
 	if !a.checkWeight(weight, weightColumn) {
 		return
 	}
@@ -313,8 +313,8 @@ func (a *assembly) endIntervals() {
 	}
 }
 
-// interval parses an interval of probabilities such as [0.1,0.3].
-func (a *assembly) interval(entry field) (low, high number, ok bool) {
+// parseInterval parses an interval of probabilities such as [0.1,0.3].
+func (a *assembly) parseInterval(entry field) (low, high number, ok bool) {
 	text, hasOpening := strings.CutPrefix(entry.String(), "[")
 	text, hasClosing := strings.CutSuffix(text, "]")
 	lowText, highText, hasComma := strings.Cut(text, ",")
@@ -341,8 +341,8 @@ func isInterval(low, high number) bool {
 	return low.float >= 0 && high.float > 0 && low.rat.Cmp(high.rat) <= 0 && high.float <= 1
 }
 
-// action returns the number of an action. A new name gets the next number.
-func (a *assembly) action(name string) sparse.Action {
+// actionNumber returns the number of an action. A new name gets the next number.
+func (a *assembly) actionNumber(name string) sparse.Action {
 	if name == "" {
 		return sparse.NoAction
 	}

@@ -57,7 +57,7 @@ func (w *Writer) parts() []func(context.Context, io.Writer) error {
 }
 
 // ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first part; the
-// others may have any order. Errors are those of Read.
+// others may have any order. It returns the same errors as Read.
 func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	parts, err := splitParts(src)
 	if err != nil {

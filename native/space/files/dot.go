@@ -34,7 +34,7 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// dotState writes a state. The states of the first player of a game are boxes, those of others are ovals.
+// dotState writes a state. The states of the first player of a game are boxes, and the states of other players are ovals.
 //
 // Source: prism-games -exportmodel model.dot.
 func (p *printer) dotState(number, state int, valuation []int32) {

@@ -107,32 +107,32 @@ type drnPrinter struct {
 }
 
 // writeLines writes lines of text.
-func (p *drnPrinter) writeLines(lines ...string) {
+func (printer *drnPrinter) writeLines(lines ...string) {
 	for _, l := range lines {
-		p.write(l)
-		p.endLine()
+		printer.write(l)
+		printer.endLine()
 	}
 }
 
 // preamble writes the lines before the first state.
-func (p *drnPrinter) preamble() {
-	kind, value := strings.TrimPrefix(p.program.Type.String(), "I"), "double"
-	if p.model.Exact() && !p.space.Rounded() {
+func (printer *drnPrinter) preamble() {
+	kind, value := strings.TrimPrefix(printer.program.Type.String(), "I"), "double"
+	if printer.model.Exact() && !printer.space.Rounded() {
 		value = "rational"
 	}
-	if p.model.Intervals() {
+	if printer.model.Intervals() {
 		value += "-interval"
 	}
 	var names []string
-	for _, reward := range p.rewards {
+	for _, reward := range printer.rewards {
 		names = append(names, reward.Name)
 	}
-	if !p.opts.NoHeaders {
-		p.writeLines("// Exported by tilecheck", "// Original model type: "+kind)
-		p.emptyLabelComment()
+	if !printer.opts.NoHeaders {
+		printer.writeLines("// Exported by tilecheck", "// Original model type: "+kind)
+		printer.emptyLabelComment()
 	}
-	p.writeLines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
-	p.writeLines("@nr_states", fmt.Sprint(p.model.NumStates()), "@nr_choices", fmt.Sprint(p.model.NumChoices()), "@model")
+	printer.writeLines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
+	printer.writeLines("@nr_states", fmt.Sprint(printer.model.NumStates()), "@nr_choices", fmt.Sprint(printer.model.NumChoices()), "@model")
 }
 
 // emptyLabels starts the comment with the labels that hold in no state. The format cannot express
@@ -140,48 +140,48 @@ func (p *drnPrinter) preamble() {
 const emptyLabels = "// Labels of no state:"
 
 // emptyLabelComment writes a comment with the labels that hold in no state, if there are any.
-func (p *drnPrinter) emptyLabelComment() {
+func (printer *drnPrinter) emptyLabelComment() {
 	line := ""
-	for _, label := range p.labels {
+	for _, label := range printer.labels {
 		if label.States.Empty() && label.Name != "init" && label.Name != "deadlock" {
 			line += ` "` + label.Name + `"`
 		}
 	}
 	if line != "" {
-		p.writeLines(emptyLabels + line)
+		printer.writeLines(emptyLabels + line)
 	}
 }
 
 // state writes a state with its exit rate, rewards, labels and choices. position is its number in
 // the file.
-func (p *drnPrinter) state(position, state int) error {
-	p.write("state ")
-	p.writeInt(position)
-	if p.model.Kind == sparse.CTMC {
-		p.write(" !")
-		p.writeNumber(p.exitRate(state))
+func (printer *drnPrinter) state(position, state int) error {
+	printer.write("state ")
+	printer.writeInt(position)
+	if printer.model.Kind == sparse.CTMC {
+		printer.write(" !")
+		printer.writeNumber(printer.exitRate(state))
 	}
-	if p.observations != nil {
-		p.write(" {")
-		p.writeInt(int(p.observations.ByState[state]))
-		p.write("}")
+	if printer.observations != nil {
+		printer.write(" {")
+		printer.writeInt(int(printer.observations.ByState[state]))
+		printer.write("}")
 	}
-	p.rewardTuple(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
-	p.stateLabels(state)
-	p.endLine()
-	if !p.opts.NoValuations {
-		p.valuationComment(state)
+	printer.rewardTuple(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
+	printer.stateLabels(state)
+	printer.endLine()
+	if !printer.opts.NoValuations {
+		printer.valuationComment(state)
 	}
-	first, end := p.model.Choices(state)
+	first, end := printer.model.Choices(state)
 	for choice := first; choice < end; choice++ {
-		p.choice(state, choice)
+		printer.choice(state, choice)
 	}
 	return nil
 }
 
 // stateLabels writes the labels of a state; a label with blanks is quoted.
-func (p *drnPrinter) stateLabels(state int) {
-	for _, label := range p.labels {
+func (printer *drnPrinter) stateLabels(state int) {
+	for _, label := range printer.labels {
 		if !label.States.Has(state) {
 			continue
 		}
@@ -189,91 +189,91 @@ func (p *drnPrinter) stateLabels(state int) {
 		if strings.Contains(name, " ") {
 			name = `"` + name + `"`
 		}
-		p.write(" " + name)
+		printer.write(" " + name)
 	}
 }
 
 // rewardTuple writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
-func (p *drnPrinter) rewardTuple(value func(*drnReward) number) {
-	if len(p.rewards) == 0 {
+func (printer *drnPrinter) rewardTuple(value func(*drnReward) number) {
+	if len(printer.rewards) == 0 {
 		return
 	}
-	p.write(" [")
-	for i, reward := range p.rewards {
+	printer.write(" [")
+	for i, reward := range printer.rewards {
 		if i > 0 {
-			p.write(", ")
+			printer.write(", ")
 		}
-		p.writeNumber(value(reward))
+		printer.writeNumber(value(reward))
 	}
-	p.write("]")
+	printer.write("]")
 }
 
 // valuationComment writes the valuation of a state as Storm does: "//[s=0	& !b]".
-func (p *drnPrinter) valuationComment(state int) {
-	p.valuation = p.space.State(p.valuation, state)
-	p.write("//[")
-	for slot, variable := range p.program.Vars {
+func (printer *drnPrinter) valuationComment(state int) {
+	printer.valuation = printer.space.State(printer.valuation, state)
+	printer.write("//[")
+	for slot, variable := range printer.program.Vars {
 		if slot > 0 {
-			p.write("\t& ")
+			printer.write("\t& ")
 		}
 		switch {
 		case variable.Type != sema.Bool:
-			p.write(variable.Name + "=")
-			p.writeInt(int(p.valuation[slot]))
-		case p.valuation[slot] != 0:
-			p.write(variable.Name)
+			printer.write(variable.Name + "=")
+			printer.writeInt(int(printer.valuation[slot]))
+		case printer.valuation[slot] != 0:
+			printer.write(variable.Name)
 		default:
-			p.write("!" + variable.Name)
+			printer.write("!" + variable.Name)
 		}
 	}
-	p.write("]")
-	p.endLine()
+	printer.write("]")
+	printer.endLine()
 }
 
 // choice writes a choice of a state with its rewards and transitions.
-func (p *drnPrinter) choice(state, choice int) {
-	p.write("\taction " + p.rowAction(choice))
-	p.rewardTuple(func(reward *drnReward) number { return p.choiceReward(reward, state, choice) })
-	p.endLine()
-	p.transitions = p.sortedTransitions(p.transitions, choice)
-	for len(p.transitions) > 0 {
-		numSameTarget := p.numSameTarget()
-		p.write("\t\t")
-		p.writeTarget(p.transitions[0])
-		p.write(" : ")
-		p.weightOf(p.transitions[:numSameTarget])
-		p.endLine()
-		p.transitions = p.transitions[numSameTarget:]
+func (printer *drnPrinter) choice(state, choice int) {
+	printer.write("\taction " + printer.rowAction(choice))
+	printer.rewardTuple(func(reward *drnReward) number { return printer.choiceReward(reward, state, choice) })
+	printer.endLine()
+	printer.transitions = printer.sortedTransitions(printer.transitions, choice)
+	for len(printer.transitions) > 0 {
+		numSameTarget := printer.numSameTarget()
+		printer.write("\t\t")
+		printer.writeTarget(printer.transitions[0])
+		printer.write(" : ")
+		printer.weightOf(printer.transitions[:numSameTarget])
+		printer.endLine()
+		printer.transitions = printer.transitions[numSameTarget:]
 	}
 }
 
 // weightOf writes the weight of transitions with the same target: their sum, or an interval such as [0.4, 0.6].
-func (p *drnPrinter) weightOf(transitions []int) {
-	if !p.model.Intervals() {
-		p.writeNumber(p.sum(transitions))
+func (printer *drnPrinter) weightOf(transitions []int) {
+	if !printer.model.Intervals() {
+		printer.writeNumber(printer.sum(transitions))
 		return
 	}
 	high := new(big.Rat)
 	for _, transition := range transitions {
-		high.Add(high, p.model.HighRat(transition))
+		high.Add(high, printer.model.HighRat(transition))
 	}
-	p.write("[")
-	p.writeNumber(p.sum(transitions))
-	p.write(", ")
-	p.writeNumber(number{rat: high})
-	p.write("]")
+	printer.write("[")
+	printer.writeNumber(printer.sum(transitions))
+	printer.write(", ")
+	printer.writeNumber(number{rat: high})
+	printer.write("]")
 }
 
 // rowAction returns the name of the action of a choice. For a row of a Markov chain, it is the common
 // action of all transitions, or "0" if there is none.
-func (p *drnPrinter) rowAction(choice int) string {
-	if p.nondeterministic() {
-		return cmp.Or(p.actionName(choice), noLabel)
+func (printer *drnPrinter) rowAction(choice int) string {
+	if printer.nondeterministic() {
+		return cmp.Or(printer.actionName(choice), noLabel)
 	}
-	first, end := p.model.Row(choice)
-	name := p.actionName(first)
+	first, end := printer.model.Row(choice)
+	name := printer.actionName(first)
 	for transition := first + 1; transition < end; transition++ {
-		if p.actionName(transition) != name {
+		if printer.actionName(transition) != name {
 			return "0"
 		}
 	}
@@ -282,42 +282,42 @@ func (p *drnPrinter) rowAction(choice int) string {
 
 // choiceReward returns the reward of a choice of a state. In a CTMC it is the mean reward per jump,
 // whereas the structure has the reward per unit of time.
-func (p *drnPrinter) choiceReward(structure *drnReward, state, choice int) number {
-	if reward, ok := p.commonReward(structure, choice); ok {
+func (printer *drnPrinter) choiceReward(structure *drnReward, state, choice int) number {
+	if reward, ok := printer.commonReward(structure, choice); ok {
 		return reward
 	}
 	reward := rewardAt(structure.Choice, structure.ChoiceRat, choice)
-	if p.model.Kind != sparse.CTMC || reward.isZero() {
+	if printer.model.Kind != sparse.CTMC || reward.isZero() {
 		return reward
 	}
-	rate := p.exitRate(state)
+	rate := printer.exitRate(state)
 	switch {
 	case reward.rat != nil:
 		return number{rat: new(big.Rat).Quo(reward.rat, rate.rat)}
 	case math.IsInf(reward.float, 0) && structure.transitions.Values != nil: // the reward per unit of time overflows
-		return number{float: p.meanReward(structure.transitions.Values, choice, rate.float)}
+		return number{float: printer.meanReward(structure.transitions.Values, choice, rate.float)}
 	}
 	return number{float: reward.float / rate.float}
 }
 
 // meanReward returns the mean of the rewards of the transitions of a choice, weighted with their probabilities.
-func (p *drnPrinter) meanReward(rewards []float64, choice int, exitRate float64) float64 {
+func (printer *drnPrinter) meanReward(rewards []float64, choice int, exitRate float64) float64 {
 	mean := 0.0
-	first, end := p.model.Row(choice)
+	first, end := printer.model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		mean += p.model.Prob(transition) / exitRate * rewards[transition]
+		mean += printer.model.Prob(transition) / exitRate * rewards[transition]
 	}
 	return mean
 }
 
 // commonReward returns the reward of the transitions of a row of a Markov chain if all have the
 // same reward. Computing their mean would round it.
-func (p *drnPrinter) commonReward(structure *drnReward, choice int) (number, bool) {
+func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (number, bool) {
 	rewards := structure.transitions
 	if rewards.Values == nil {
 		return number{}, false
 	}
-	first, end := p.model.Row(choice)
+	first, end := printer.model.Row(choice)
 	common := rewardAt(rewards.Values, rewards.Rats, first)
 	for transition := first + 1; transition < end; transition++ {
 		other := rewardAt(rewards.Values, rewards.Rats, transition)
@@ -334,26 +334,28 @@ func compareRats(a, b *big.Rat) int {
 }
 
 // numSameTarget returns the number of transitions at the start of the row that have the same target.
-func (p *drnPrinter) numSameTarget() int {
-	n := slices.IndexFunc(p.transitions, func(target int) bool { return p.model.Target[target] != p.model.Target[p.transitions[0]] })
+func (printer *drnPrinter) numSameTarget() int {
+	n := slices.IndexFunc(printer.transitions, func(target int) bool {
+		return printer.model.Target[target] != printer.model.Target[printer.transitions[0]]
+	})
 	if n < 0 {
-		return len(p.transitions)
+		return len(printer.transitions)
 	}
 	return n
 }
 
 // exitRate returns the exit rate of a state. It adds the rates in the order of the file, so a reader
 // gets the same sum.
-func (p *drnPrinter) exitRate(state int) number {
+func (printer *drnPrinter) exitRate(state int) number {
 	total := number{}
-	if p.model.Exact() {
+	if printer.model.Exact() {
 		total.rat = new(big.Rat)
 	}
-	p.transitions = p.sortedTransitions(p.transitions, state)
-	for len(p.transitions) > 0 {
-		numSameTarget := p.numSameTarget()
-		rate := p.sum(p.transitions[:numSameTarget])
-		p.transitions = p.transitions[numSameTarget:]
+	printer.transitions = printer.sortedTransitions(printer.transitions, state)
+	for len(printer.transitions) > 0 {
+		numSameTarget := printer.numSameTarget()
+		rate := printer.sum(printer.transitions[:numSameTarget])
+		printer.transitions = printer.transitions[numSameTarget:]
 		total.float += rate.float
 		if total.rat != nil {
 			total.rat.Add(total.rat, rate.rat)
@@ -363,17 +365,17 @@ func (p *drnPrinter) exitRate(state int) number {
 }
 
 // sum returns the sum of the weights of transitions.
-func (p *drnPrinter) sum(transitions []int) number {
-	if p.model.Exact() {
+func (printer *drnPrinter) sum(transitions []int) number {
+	if printer.model.Exact() {
 		sum := new(big.Rat)
 		for _, transition := range transitions {
-			sum.Add(sum, p.model.Rat(transition))
+			sum.Add(sum, printer.model.Rat(transition))
 		}
 		return number{rat: sum}
 	}
 	sum := 0.0
 	for _, transition := range transitions {
-		sum += p.model.Prob(transition)
+		sum += printer.model.Prob(transition)
 	}
 	return number{float: sum}
 }

@@ -493,7 +493,7 @@ func (c *cursor) readAction() {
 		c.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
 	}
 	c.hasAction = true
-	c.rowAction = c.assembly.action(name)
+	c.rowAction = c.assembly.actionNumber(name)
 	c.assembly.startChoice(c.rowAction, c.position(field.column))
 	c.choiceRewards, _ = c.readRewards()
 	if c.column < len(c.text) && len(c.errs) == 0 {
@@ -538,7 +538,7 @@ func (c *cursor) readTransition() {
 	}
 	var weight number
 	if c.intervals {
-		weight, c.nextHigh, ok = c.interval(weightField)
+		weight, c.nextHigh, ok = c.parseInterval(weightField)
 	} else {
 		weight, ok = c.parseValue(weightField, "probability or rate", c.exact)
 	}
@@ -549,7 +549,7 @@ func (c *cursor) readTransition() {
 	if c.kind == sparse.MDP {
 		action = sparse.NoAction
 	}
-	c.assembly.transition(target, weight, action, targetField.column, weightField.column)
+	c.assembly.addTransition(target, weight, action, targetField.column, weightField.column)
 	c.rowRewards = append(c.rowRewards, c.choiceRewards)
 }
 
@@ -595,7 +595,7 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.addRewards(imported)
 	file.addObservations(imported)
 	if file.markov {
-		addTime(imported, file.exitRates, file.exact)
+		addTimeRewards(imported, file.exitRates, file.exact)
 	}
 	return explicit.Import(imported)
 }

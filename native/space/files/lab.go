@@ -75,8 +75,8 @@ func (file *labFile) readName(column, numStates int) int {
 
 // labelStates returns the states with a label; nil if there is no such label.
 func (file *labFile) labelStates(name string) *sparse.Set {
-	for i, s := range file.names {
-		if s == name {
+	for i, text := range file.names {
+		if text == name {
 			return file.sets[i]
 		}
 	}

@@ -151,7 +151,7 @@ func quote(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-// The errors of parseNumber say what is expected.
+// The errors of parseNumber describe the expected number.
 var (
 	errNumber = errors.New("a finite number such as 0.25, 1e-3 or 1/3")
 	errLarge  = errors.New("one that is not too large for a float64")

@@ -13,9 +13,9 @@ import (
 // timeRewards is the name of the reward structure of the time of a Markov automaton.
 const timeRewards = "time"
 
-// addTime completes the embedded MDP of a Markov automaton. It makes the rewards per unit of time those of the mean time in a state, and
-// adds the reward structure of that time. exitRates has 0 for the states where no time passes.
-func addTime(imported *explicit.Imported, exitRates *rewardColumn, exact bool) {
+// addTimeRewards completes the embedded MDP of a Markov automaton. It multiplies rewards per unit of time by the mean sojourn time
+// of their state, and adds a reward structure of this time. exitRates is 0 for states in which no time passes.
+func addTimeRewards(imported *explicit.Imported, exitRates *rewardColumn, exact bool) {
 	numStates := imported.Model.NumStates()
 	for i := range imported.Model.Rewards {
 		reward := &imported.Model.Rewards[i]
@@ -24,14 +24,14 @@ func addTime(imported *explicit.Imported, exitRates *rewardColumn, exact bool) {
 		}
 		perTime := newColumn(numStates, exact)
 		perTime.values, perTime.rats = reward.State, reward.StateRat
-		perTime.overRates(exitRates)
+		perTime.divideByRates(exitRates)
 		reward.Err += 2 * sema.UnitRoundoff
 	}
 	time := newColumn(numStates, exact)
 	for state := range numStates {
 		time.set(state, number{float: 1, rat: big.NewRat(1, 1)})
 	}
-	time.overRates(exitRates)
+	time.divideByRates(exitRates)
 	name := timeRewards
 	for slices.ContainsFunc(imported.Model.Rewards, func(r sparse.Reward) bool { return r.Name == name }) {
 		name += "_"
@@ -43,20 +43,20 @@ func addTime(imported *explicit.Imported, exitRates *rewardColumn, exact bool) {
 	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time", name))
 }
 
-// overRates divides the entries of states by their exit rates, and makes them 0 where the rate is 0.
-func (c *rewardColumn) overRates(rates *rewardColumn) {
-	for state := range c.values {
-		rate, value := rates.get(state), c.get(state)
+// divideByRates divides the entries of states by their exit rates, and makes them 0 where the rate is 0.
+func (column *rewardColumn) divideByRates(rates *rewardColumn) {
+	for state := range column.values {
+		rate, value := rates.get(state), column.get(state)
 		quotient := number{}
 		if !rate.isZero() {
 			quotient.float = value.float / rate.float
-			if c.rats != nil {
+			if column.rats != nil {
 				quotient.rat = new(big.Rat).Quo(value.rat, rate.rat)
 			}
 		}
-		c.values[state] = quotient.float
-		if c.rats != nil {
-			c.rats[state] = quotient.rat // nil for zero
+		column.values[state] = quotient.float
+		if column.rats != nil {
+			column.rats[state] = quotient.rat // nil for zero
 		}
 	}
 }

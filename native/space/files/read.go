@@ -71,66 +71,66 @@ type spaceReader struct {
 }
 
 // readAll reads all files after the transitions and returns the space.
-func (r *spaceReader) readAll() (*explicit.Space, error) {
-	for _, step := range []func() error{r.readStates, r.readObservations, r.readLabelSets, r.readRewardStructures} {
+func (reader *spaceReader) readAll() (*explicit.Space, error) {
+	for _, step := range []func() error{reader.readStates, reader.readObservations, reader.readLabelSets, reader.readRewardStructures} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.errs.Err(); err != nil {
+	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
-	r.traFile.setLabels(r.model, r.sets)
-	if err := r.checkDeadlocks(); err != nil {
+	reader.traFile.setLabels(reader.model, reader.sets)
+	if err := reader.checkDeadlocks(); err != nil {
 		return nil, err
 	}
-	return r.importSpace()
+	return reader.importSpace()
 }
 
 // readStates reads the .sta file, if there is one.
-func (r *spaceReader) readStates() error {
-	if r.src.States == nil {
+func (reader *spaceReader) readStates() error {
+	if reader.src.States == nil {
 		return nil
 	}
 	var err error
-	r.staFile, err = readValues(r.ctx, *r.src.States, "state", r.traFile.numStates)
-	r.errs = append(r.errs, r.staFile.errs...)
+	reader.staFile, err = readValues(reader.ctx, *reader.src.States, "state", reader.traFile.numStates)
+	reader.errs = append(reader.errs, reader.staFile.errs...)
 	return err
 }
 
 // readObservations reads the .obs file, if there is one.
-func (r *spaceReader) readObservations() error {
-	if r.src.Observations == nil {
+func (reader *spaceReader) readObservations() error {
+	if reader.src.Observations == nil {
 		return nil
 	}
-	if r.traFile.stateObservations == nil {
-		l := newLines(*r.src.Observations)
-		l.nextData("observations", nil)
-		l.errorAt(0, "found observations of a model of type %s, wanted a POMDP", typeName(r.traFile.modelType))
-		r.errs = append(r.errs, l.errs...)
+	if reader.traFile.stateObservations == nil {
+		lines := newLines(*reader.src.Observations)
+		lines.nextData("observations", nil)
+		lines.errorAt(0, "found observations of a model of type %s, wanted a POMDP", typeName(reader.traFile.modelType))
+		reader.errs = append(reader.errs, lines.errs...)
 		return nil
 	}
 	var err error
-	r.obsFile, err = readValues(r.ctx, *r.src.Observations, "observation", r.traFile.totals[3])
-	r.errs = append(r.errs, r.obsFile.errs...)
+	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.totals[3])
+	reader.errs = append(reader.errs, reader.obsFile.errs...)
 	return err
 }
 
 // readLabelSets reads the .lab file, if there is one. It checks that states with the label deadlock
 // have only self-loops.
-func (r *spaceReader) readLabelSets() error {
-	if r.src.Labels == nil {
+func (reader *spaceReader) readLabelSets() error {
+	if reader.src.Labels == nil {
 		return nil
 	}
-	labels, err := readLabels(r.ctx, *r.src.Labels, r.traFile.numStates)
-	r.errs = append(r.errs, labels.errs...)
-	r.sets = labels.declaredSets()
-	if err != nil || len(r.errs) > 0 || r.sets.deadlock == nil {
+	labels, err := readLabels(reader.ctx, *reader.src.Labels, reader.traFile.numStates)
+	reader.errs = append(reader.errs, labels.errs...)
+	reader.sets = labels.declaredSets()
+	if err != nil || len(reader.errs) > 0 || reader.sets.deadlock == nil {
 		return err
 	}
-	for state := range r.sets.deadlock.All() {
-		if !r.traFile.selfLoops.Has(state) && !r.traFile.deadlocks.Has(state) {
-			r.errs.Add(labels.src.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
+	for state := range reader.sets.deadlock.All() {
+		if !reader.traFile.selfLoops.Has(state) && !reader.traFile.deadlocks.Has(state) {
+			reader.errs.Add(labels.src.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
 			break
 		}
 	}
@@ -138,12 +138,12 @@ func (r *spaceReader) readLabelSets() error {
 }
 
 // readRewardStructures reads the files of rewards, which need the transitions.
-func (r *spaceReader) readRewardStructures() error {
-	if r.model == nil {
+func (reader *spaceReader) readRewardStructures() error {
+	if reader.model == nil {
 		return nil
 	}
-	for i := range max(len(r.src.StateRewards), len(r.src.TransitionRewards)) {
-		if err := r.readRewardStructure(i); err != nil {
+	for i := range max(len(reader.src.StateRewards), len(reader.src.TransitionRewards)) {
+		if err := reader.readRewardStructure(i); err != nil {
 			return err
 		}
 	}
@@ -151,33 +151,33 @@ func (r *spaceReader) readRewardStructures() error {
 }
 
 // readRewardStructure reads the .srew and .trew files of the structure with the given index.
-func (r *spaceReader) readRewardStructure(index int) error {
+func (reader *spaceReader) readRewardStructure(index int) error {
 	var stateFile, transitionFile *rewFile
 	var stateRewards, transitionRewards *rewardColumn
 	var err error
-	if src := sourceAt(r.src.StateRewards, index); src.Text != nil {
-		if stateFile, stateRewards, err = readStateRewards(r.ctx, src, r.model, r.opts.Exact); err != nil {
+	if src := sourceAt(reader.src.StateRewards, index); src.Text != nil {
+		if stateFile, stateRewards, err = readStateRewards(reader.ctx, src, reader.model, reader.opts.Exact); err != nil {
 			return err
 		}
-		r.errs = append(r.errs, stateFile.errs...)
+		reader.errs = append(reader.errs, stateFile.errs...)
 	}
-	if src := sourceAt(r.src.TransitionRewards, index); src.Text != nil {
-		if transitionFile, transitionRewards, err = readTransitionRewards(r.ctx, src, r.model, r.opts.Exact, r.traFile.assembly.numChoices); err != nil {
+	if src := sourceAt(reader.src.TransitionRewards, index); src.Text != nil {
+		if transitionFile, transitionRewards, err = readTransitionRewards(reader.ctx, src, reader.model, reader.opts.Exact, reader.traFile.assembly.numChoices); err != nil {
 			return err
 		}
-		r.errs = append(r.errs, transitionFile.errs...)
+		reader.errs = append(reader.errs, transitionFile.errs...)
 	}
-	name := r.structureName(stateFile, transitionFile)
-	if len(r.errs) > 0 {
+	name := reader.structureName(stateFile, transitionFile)
+	if len(reader.errs) > 0 {
 		return nil
 	}
-	if transitionRewards != nil && r.model.Intervals() && differWithinChoice(r.model, transitionRewards) {
-		r.errs.Add(transitionFile.src.Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
+	if transitionRewards != nil && reader.model.Intervals() && differWithinChoice(reader.model, transitionRewards) {
+		reader.errs.Add(transitionFile.src.Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
 		return nil
 	}
-	reward, perTransition := rewardStructure(r.model, name, stateRewards, transitionRewards)
-	r.model.Rewards = append(r.model.Rewards, reward)
-	r.transitionRewards = append(r.transitionRewards, perTransition)
+	reward, perTransition := rewardStructure(reader.model, name, stateRewards, transitionRewards)
+	reader.model.Rewards = append(reader.model.Rewards, reward)
+	reader.transitionRewards = append(reader.transitionRewards, perTransition)
 	return nil
 }
 
@@ -191,11 +191,11 @@ func sourceAt(sources []Source, index int) Source {
 
 // structureName returns the name of a reward structure from the headers of its files, of which either may be nil. Two
 // different names are an error.
-func (r *spaceReader) structureName(stateFile, transitionFile *rewFile) string {
+func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) string {
 	hasStateName := stateFile != nil && stateFile.hasHeader
 	hasTransitionName := transitionFile != nil && transitionFile.hasHeader
 	if hasStateName && hasTransitionName && stateFile.name != transitionFile.name {
-		r.errs.Add(transitionFile.src.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.src.Name)
+		reader.errs.Add(transitionFile.src.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.src.Name)
 	}
 	switch {
 	case hasTransitionName:
@@ -207,12 +207,12 @@ func (r *spaceReader) structureName(stateFile, transitionFile *rewFile) string {
 }
 
 // checkDeadlocks returns a *explicit.DeadlockError if there are deadlocks and NoFixDeadlocks is set.
-func (r *spaceReader) checkDeadlocks() error {
-	if !r.opts.NoFixDeadlocks || r.traFile.deadlocks.Empty() {
+func (reader *spaceReader) checkDeadlocks() error {
+	if !reader.opts.NoFixDeadlocks || reader.traFile.deadlocks.Empty() {
 		return nil
 	}
-	e := &explicit.DeadlockError{Count: r.traFile.deadlocks.Count()}
-	for s := range r.traFile.deadlocks.All() {
+	e := &explicit.DeadlockError{Count: reader.traFile.deadlocks.Count()}
+	for s := range reader.traFile.deadlocks.All() {
 		e.State = fmt.Sprintf("number %d", s)
 		break
 	}
@@ -220,30 +220,30 @@ func (r *spaceReader) checkDeadlocks() error {
 }
 
 // importSpace makes a space from the parts that were read.
-func (r *spaceReader) importSpace() (*explicit.Space, error) {
+func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
-		File: r.src.Transitions.Name, Type: r.traFile.modelType, Actions: r.traFile.names, Model: r.model,
-		TransitionRewards: r.transitionRewards, Warnings: r.traFile.warnings(), Rounded: r.rounded, Normalised: r.traFile.normalised,
+		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.names, Model: reader.model,
+		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.rounded, Normalised: reader.traFile.normalised,
 	}
-	if r.staFile != nil {
-		imported.Vars, imported.Valuation = r.staFile.vars, explicit.FlatValuation(r.staFile.values, len(r.staFile.vars))
+	if reader.staFile != nil {
+		imported.Vars, imported.Valuation = reader.staFile.vars, explicit.FlatValuation(reader.staFile.values, len(reader.staFile.vars))
 	} else {
-		imported.Vars, imported.Valuation = numberVariable(r.traFile.numStates)
+		imported.Vars, imported.Valuation = numberVariable(reader.traFile.numStates)
 	}
-	if r.traFile.owners != nil {
-		imported.Players, r.model.Player = playerNames(r.traFile.numPlayers), r.traFile.owners
+	if reader.traFile.owners != nil {
+		imported.Players, reader.model.Player = playerNames(reader.traFile.numPlayers), reader.traFile.owners
 	}
-	if r.traFile.stateObservations != nil {
-		imported.Observations = r.traFile.importedObservations(r.obsFile)
+	if reader.traFile.stateObservations != nil {
+		imported.Observations = reader.traFile.importedObservations(reader.obsFile)
 		imported.Observables = []string{"o"}
-		if r.obsFile != nil {
-			imported.Observables = r.obsFile.varNames()
+		if reader.obsFile != nil {
+			imported.Observables = reader.obsFile.varNames()
 		}
 	}
 	space, err := explicit.Import(imported)
-	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok && r.staFile != nil {
+	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok && reader.staFile != nil {
 		return nil, syntax.ErrorList{{
-			File: r.staFile.src.Name, Pos: r.staFile.findState(duplicate.Second),
+			File: reader.staFile.src.Name, Pos: reader.staFile.findState(duplicate.Second),
 			Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
 		}}
 	}

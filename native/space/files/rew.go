@@ -112,19 +112,19 @@ func newColumn(n int, exact bool) *rewardColumn {
 }
 
 // set sets entry i and marks it as present.
-func (c *rewardColumn) set(i int, value number) {
-	c.present.Add(i)
-	c.values[i] = value.float
-	if c.rats != nil && value.rat.Sign() != 0 {
-		c.rats[i] = value.rat
+func (column *rewardColumn) set(i int, value number) {
+	column.present.Add(i)
+	column.values[i] = value.float
+	if column.rats != nil && value.rat.Sign() != 0 {
+		column.rats[i] = value.rat
 	}
 }
 
 // get returns an entry.
-func (c *rewardColumn) get(i int) number {
-	value := number{float: c.values[i]}
-	if c.rats != nil {
-		value.rat = cmp.Or(c.rats[i], new(big.Rat))
+func (column *rewardColumn) get(i int) number {
+	value := number{float: column.values[i]}
+	if column.rats != nil {
+		value.rat = cmp.Or(column.rats[i], new(big.Rat))
 	}
 	return value
 }

@@ -79,12 +79,12 @@ func (s *staFile) readNames() bool {
 		s.errorAt(0, "found no variables, wanted at least one")
 	}
 	seen := map[string]bool{}
-	for _, f := range names {
-		switch name := f.String(); {
+	for _, field := range names {
+		switch name := field.String(); {
 		case !syntax.IsIdent(name):
-			s.errorAt(f.column, "found %s, wanted the name of a variable", quote(f.text))
+			s.errorAt(field.column, "found %s, wanted the name of a variable", quote(field.text))
 		case seen[name]:
-			s.errorAt(f.column, "found variable %q again, wanted each once", name)
+			s.errorAt(field.column, "found variable %q again, wanted each once", name)
 		default:
 			seen[name] = true
 			s.vars = append(s.vars, sema.Variable{Name: name, Low: math.MaxInt32, High: math.MinInt32})

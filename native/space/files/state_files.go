@@ -34,37 +34,37 @@ func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*Stat
 }
 
 // read reads the files with the given options.
-func (g *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
-	switch g.extension {
+func (files *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
+	switch files.extension {
 	case "drn":
-		return ReadDRN(ctx, g.sources.Transitions, opts)
+		return ReadDRN(ctx, files.sources.Transitions, opts)
 	case "pexp":
-		return ReadCombined(ctx, g.sources.Transitions, opts)
+		return ReadCombined(ctx, files.sources.Transitions, opts)
 	case "umb":
-		return ReadUMB(ctx, g.sources.Transitions, opts)
+		return ReadUMB(ctx, files.sources.Transitions, opts)
 	}
-	return Read(ctx, g.sources, opts)
+	return Read(ctx, files.sources, opts)
 }
 
 // Declares implements runner.StateSpace.
-func (g *StateFiles) Declares() *sema.Model { return g.space.Declares() }
+func (files *StateFiles) Declares() *sema.Model { return files.space.Declares() }
 
 // Space implements explicit.SpaceSource. Spaces with fractions are read separately, so that
 // computations without fractions do not use them.
-func (g *StateFiles) Space(ctx context.Context, fractions explicit.Fractions) (*explicit.Space, error) {
-	if fractions == explicit.NoFractions || g.opts.Exact {
-		return g.space, nil
+func (files *StateFiles) Space(ctx context.Context, fractions explicit.Fractions) (*explicit.Space, error) {
+	if fractions == explicit.NoFractions || files.opts.Exact {
+		return files.space, nil
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if space := g.withFractions[fractions]; space != nil {
+	files.mu.Lock()
+	defer files.mu.Unlock()
+	if space := files.withFractions[fractions]; space != nil {
 		return space, nil
 	}
-	opts := g.opts
+	opts := files.opts
 	opts.Exact, opts.Normalise = true, fractions == explicit.Normalised
-	space, err := g.read(ctx, opts)
+	space, err := files.read(ctx, opts)
 	if err == nil {
-		g.withFractions[fractions] = space
+		files.withFractions[fractions] = space
 	}
 	return space, err
 }

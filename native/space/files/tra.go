@@ -96,7 +96,7 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 }
 
 // startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It returns nil
-// if a diagnostic says what is wrong.
+// after an error, which lines has recorded.
 func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	file := &traFile{modelType: opts.Type, current: -1}
 	headerType := syntax.TypeNone
@@ -302,7 +302,7 @@ func (t *traFile) readLine() {
 	weight, ok := t.one, true
 	switch {
 	case t.intervals:
-		weight, high, ok = t.interval(fields[2+mdp])
+		weight, high, ok = t.parseInterval(fields[2+mdp])
 	case numWeightEntries > 0:
 		weight, ok = t.parseValue(fields[2+mdp], "probability or rate", t.exact)
 	}
@@ -317,7 +317,7 @@ func (t *traFile) readLine() {
 				t.errorAt(fields[actionEntry].column, "found %s, wanted the name of an action", quote(fields[actionEntry].text))
 				return
 			}
-			number = t.action(fields[actionEntry].String())
+			number = t.actionNumber(fields[actionEntry].String())
 		}
 		action = number
 	}
@@ -328,7 +328,7 @@ func (t *traFile) readLine() {
 		action = sparse.NoAction
 	}
 	t.nextHigh = high
-	t.transition(target, weight, action, fields[1+mdp].column, fields[1+mdp+numWeightEntries].column)
+	t.addTransition(target, weight, action, fields[1+mdp].column, fields[1+mdp+numWeightEntries].column)
 }
 
 // initialObservation reads a line with the observation of an initial state of a POMDP. Other states
@@ -399,7 +399,7 @@ func (t *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
 	return true
 }
 
-// finishModel checks the totals and returns the model; nil after errors.
+// finishModel checks the totals and returns the model. It returns nil after errors.
 func (t *traFile) finishModel() *sparse.Model {
 	if len(t.errs) > 0 {
 		return nil

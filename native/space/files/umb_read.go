@@ -318,8 +318,7 @@ func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
 	return nil
 }
 
-// readVariables reads the layout of the packed valuations. problem says why they cannot be used; it
-// is "" if they can.
+// readVariables reads the layout of the packed valuations. It returns the reason why they cannot be used, or "" if they can.
 func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 	const maxPadding, maxBits = 1 << 16, 1 << 20
 	if len(valuation.Classes) != 1 {
@@ -346,7 +345,7 @@ func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 	return ""
 }
 
-// addVariable adds a variable at an offset in bits. problem says why the variable cannot be read; it is "" if it can.
+// addVariable adds a variable at an offset in bits. It returns the reason why the variable cannot be read, or "" if it can.
 func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem string) {
 	if declared.Type == nil || declared.Optional {
 		return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))

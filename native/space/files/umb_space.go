@@ -63,7 +63,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		if err != nil {
 			return nil, err
 		}
-		addTime(imported, rates, file.opts.Exact)
+		addTimeRewards(imported, rates, file.opts.Exact)
 	}
 	if file.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
 		deadlockErr := &explicit.DeadlockError{Count: build.assembly.deadlocks.Count()}
@@ -161,7 +161,7 @@ func (builder *umbBuilder) readActionNames() error {
 		if !utf8.ValidString(name) || name != "" && !isWord(name) {
 			return fmt.Errorf("found the action %s, wanted a word", quote([]byte(name)))
 		}
-		builder.actionOfNumber = append(builder.actionOfNumber, builder.assembly.action(name))
+		builder.actionOfNumber = append(builder.actionOfNumber, builder.assembly.actionNumber(name))
 	}
 	return nil
 }
@@ -305,7 +305,7 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 		builder.recordBranch(branch.branch)
 		numErrors := len(builder.errs)
 		builder.nextHigh = branch.high
-		builder.transition(branch.target, branch.weight, branch.action, 0, 0)
+		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
 		if len(builder.errs) > numErrors {
 			builder.addLocation(state, choice)
 		}
@@ -605,49 +605,49 @@ func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation fun
 
 // include extends the range of a variable without a declared range by a value; isFirst is set for its first value. It
 // reports whether the value has 32 bits and is in the declared range.
-func (f *umbVariable) include(value int64, isFirst bool) bool {
+func (variable *umbVariable) include(value int64, isFirst bool) bool {
 	if int64(int32(value)) != value {
 		return false
 	}
-	if f.bounded {
-		return f.kind != sema.Int || f.low <= value && value <= f.high
+	if variable.bounded {
+		return variable.kind != sema.Int || variable.low <= value && value <= variable.high
 	}
 	if isFirst {
-		f.low, f.high = value, value
+		variable.low, variable.high = value, value
 	}
-	f.low, f.high = min(f.low, value), max(f.high, value)
+	variable.low, variable.high = min(variable.low, value), max(variable.high, value)
 	return true
 }
 
 // declare returns the variable of the program. problem says why its range cannot be used; it is "" if it can.
-func (f *umbVariable) declare() (declared sema.Variable, problem string) {
-	declared = sema.Variable{Name: f.name, Type: f.kind, Low: int32(f.low), High: int32(f.high)}
-	if f.kind == sema.Bool {
+func (variable *umbVariable) declare() (declared sema.Variable, problem string) {
+	declared = sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
+	if variable.kind == sema.Bool {
 		declared.Low, declared.High = 0, 1
 		return declared, ""
 	}
-	if int64(declared.Low) != f.low || int64(declared.High) != f.high {
-		return declared, fmt.Sprintf("variable %s has the range [%d..%d]", f.name, f.low, f.high)
+	if int64(declared.Low) != variable.low || int64(declared.High) != variable.high {
+		return declared, fmt.Sprintf("variable %s has the range [%d..%d]", variable.name, variable.low, variable.high)
 	}
 	return declared, ""
 }
 
 // unpack returns the value of a variable in a packed valuation, which must be followed by 9 more
 // bytes.
-func (f *umbVariable) unpack(packed []byte) int64 {
-	firstByte, shift := f.bitOffset/8, f.bitOffset%8
+func (variable *umbVariable) unpack(packed []byte) int64 {
+	firstByte, shift := variable.bitOffset/8, variable.bitOffset%8
 	bits := binary.LittleEndian.Uint64(packed[firstByte:]) >> shift
 	if shift > 0 {
 		bits |= uint64(packed[firstByte+8]) << (64 - shift)
 	}
-	if f.numBits < 64 {
-		bits &= 1<<f.numBits - 1
+	if variable.numBits < 64 {
+		bits &= 1<<variable.numBits - 1
 	}
 	switch {
-	case f.kind == sema.Bool && bits != 0:
+	case variable.kind == sema.Bool && bits != 0:
 		return 1
-	case f.signed && f.numBits < 64 && bits>>(f.numBits-1) != 0:
-		bits |= ^uint64(0) << f.numBits
+	case variable.signed && variable.numBits < 64 && bits>>(variable.numBits-1) != 0:
+		bits |= ^uint64(0) << variable.numBits
 	}
-	return int64(bits) + f.valueOffset
+	return int64(bits) + variable.valueOffset
 }

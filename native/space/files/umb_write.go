@@ -26,18 +26,18 @@ import (
 // and valuations. Probabilities and rewards are float64, or fractions in an exact model. The same
 // space always gives the same bytes. The file is streamed, so memory does not grow with its size.
 func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
-	u, err := w.plainWriter().newUMBWriter(ctx)
+	writer, err := w.plainWriter().newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}
 	if w.opts.Raw {
-		return u.writeArchive(out)
+		return writer.writeArchive(out)
 	}
 	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
 	if err != nil {
 		return err
 	}
-	if err := u.writeArchive(zip); err != nil {
+	if err := writer.writeArchive(zip); err != nil {
 		return err
 	}
 	return zip.Close()
@@ -52,11 +52,11 @@ func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
 		mdp.Type = syntax.MDP
 		plain.program = &mdp
 	}
-	u, err := plain.newUMBWriter(ctx)
+	writer, err := plain.newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}
-	return u.writeMembers(out)
+	return writer.writeMembers(out)
 }
 
 // umbWriter writes a UMB file.
@@ -88,119 +88,119 @@ func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if w.program.Type == syntax.POMDP {
 		return nil, w.requireNoIntervals("UMB")
 	}
-	u := &umbWriter{Writer: w, ctx: ctx, numberSize: 8, rateState: -1}
+	writer := &umbWriter{Writer: w, ctx: ctx, numberSize: 8, rateState: -1}
 	var err error
-	if u.labels, err = w.evaluateAllLabels(ctx); err != nil {
+	if writer.labels, err = w.evaluateAllLabels(ctx); err != nil {
 		return nil, err
 	}
-	if u.rewards, err = w.evaluateRewards(ctx); err != nil {
+	if writer.rewards, err = w.evaluateRewards(ctx); err != nil {
 		return nil, err
 	}
-	u.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals())
-	if u.exact {
-		u.setRationalSize()
+	writer.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals())
+	if writer.exact {
+		writer.setRationalSize()
 	}
-	u.numberActions()
-	return u, u.fillIndex()
+	writer.numberActions()
+	return writer, writer.fillIndex()
 }
 
 // setRationalSize sets numberSize to the number of bytes that every fraction of the file fits in.
-func (u *umbWriter) setRationalSize() {
-	u.numberSize = 16
-	u.includeSizes(u.model.Rats)
-	if u.program.Type == syntax.CTMC {
-		for state := range u.model.NumStates() {
-			exitRate := u.exitRate(state).rat
-			u.includeSize(exitRate)
-			first, end := u.model.Row(state)
+func (writer *umbWriter) setRationalSize() {
+	writer.numberSize = 16
+	writer.includeSizes(writer.model.Rats)
+	if writer.program.Type == syntax.CTMC {
+		for state := range writer.model.NumStates() {
+			exitRate := writer.exitRate(state).rat
+			writer.includeSize(exitRate)
+			first, end := writer.model.Row(state)
 			for transition := first; transition < end; transition++ {
-				u.includeSize(new(big.Rat).Quo(u.model.Rat(transition), exitRate))
+				writer.includeSize(new(big.Rat).Quo(writer.model.Rat(transition), exitRate))
 			}
 		}
 	}
-	for _, reward := range u.rewards {
-		u.includeSizes(reward.StateRat)
-		u.includeSizes(reward.ChoiceRat)
-		u.includeSizes(reward.transitions.Rats)
+	for _, reward := range writer.rewards {
+		writer.includeSizes(reward.StateRat)
+		writer.includeSizes(reward.ChoiceRat)
+		writer.includeSizes(reward.transitions.Rats)
 	}
 }
 
 // includeSizes increases numberSize to the size of the greatest of some fractions; nil stands for 0.
-func (u *umbWriter) includeSizes(fractions []*big.Rat) {
+func (writer *umbWriter) includeSizes(fractions []*big.Rat) {
 	for _, fraction := range fractions {
 		if fraction != nil {
-			u.includeSize(fraction)
+			writer.includeSize(fraction)
 		}
 	}
 }
 
-func (u *umbWriter) includeSize(fraction *big.Rat) {
-	u.numberSize = max(u.numberSize, int64(umb.RatSize(fraction)))
+func (writer *umbWriter) includeSize(fraction *big.Rat) {
+	writer.numberSize = max(writer.numberSize, int64(umb.RatSize(fraction)))
 }
 
 // numberActions numbers the actions that occur in the model. If some choices or transitions have no
 // action, number 0 is the empty string.
-func (u *umbWriter) numberActions() {
-	u.actionNumber = make(map[string]int)
-	if u.opts.NoActions || u.model.Actions == nil {
+func (writer *umbWriter) numberActions() {
+	writer.actionNumber = make(map[string]int)
+	if writer.opts.NoActions || writer.model.Actions == nil {
 		return
 	}
-	if slices.Contains(u.model.Actions, sparse.NoAction) {
-		u.actions = []string{""}
+	if slices.Contains(writer.model.Actions, sparse.NoAction) {
+		writer.actions = []string{""}
 	}
 	used := make(map[sparse.Action]bool)
-	for _, action := range u.model.Actions {
+	for _, action := range writer.model.Actions {
 		used[action] = true
 	}
-	for i, name := range u.program.Actions {
+	for i, name := range writer.program.Actions {
 		if used[sparse.Action(i+1)] {
-			u.actionNumber[name] = len(u.actions)
-			u.actions = append(u.actions, name)
+			writer.actionNumber[name] = len(writer.actions)
+			writer.actions = append(writer.actions, name)
 		}
 	}
 }
 
 // numberType returns the type of probabilities, rates and rewards in the file.
-func (u *umbWriter) numberType() *umb.Type {
-	if u.exact {
-		return &umb.Type{Type: "rational", Size: uint64(8 * u.numberSize)}
+func (writer *umbWriter) numberType() *umb.Type {
+	if writer.exact {
+		return &umb.Type{Type: "rational", Size: uint64(8 * writer.numberSize)}
 	}
 	return &umb.Type{Type: "double", Size: 64}
 }
 
 // fillIndex fills the index of the file: the type and size of the model, the labels, the reward
 // structures and the layout of valuations.
-func (u *umbWriter) fillIndex() error {
-	index := &u.index
-	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: u.opts.Version}
-	model := u.model
+func (writer *umbWriter) fillIndex() error {
+	index := &writer.index
+	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: writer.opts.Version}
+	model := writer.model
 	index.System = umb.System{
 		Time: "discrete", States: uint64(model.NumStates()), InitialStates: uint64(len(model.Initial)),
 		Choices: uint64(model.NumChoices()), Branches: uint64(model.NumTransitions()),
 	}
 	system := &index.System
-	if u.nondeterministic() {
-		system.Players, system.ChoiceActions = 1, uint64(len(u.actions))
+	if writer.nondeterministic() {
+		system.Players, system.ChoiceActions = 1, uint64(len(writer.actions))
 	} else {
-		system.BranchActions = uint64(len(u.actions))
+		system.BranchActions = uint64(len(writer.actions))
 	}
-	if u.program.Type == syntax.SMG {
-		system.Players = uint64(len(u.program.Players))
-		for _, player := range u.program.Players {
+	if writer.program.Type == syntax.SMG {
+		system.Players = uint64(len(writer.program.Players))
+		for _, player := range writer.program.Players {
 			system.PlayerNames = append(system.PlayerNames, player.Name)
 		}
 	}
-	if u.probabilistic() {
-		system.Probability = u.numberType()
-		if u.model.Intervals() {
+	if writer.probabilistic() {
+		system.Probability = writer.numberType()
+		if writer.model.Intervals() {
 			system.Probability = &umb.Type{Type: system.Probability.Type + "-interval", Size: 2 * system.Probability.Size}
 		}
 	}
-	if u.program.Type == syntax.CTMC {
-		system.Time, system.ExitRate = "stochastic", u.numberType()
+	if writer.program.Type == syntax.CTMC {
+		system.Time, system.ExitRate = "stochastic", writer.numberType()
 	}
 	var labels, rewards umb.Group
-	for _, label := range u.labels {
+	for _, label := range writer.labels {
 		if label.Name == "init" || label.Name == "deadlock" && label.States.Empty() {
 			continue
 		}
@@ -209,8 +209,8 @@ func (u *umbWriter) fillIndex() error {
 		})
 		labels = append(labels, umb.Named[umb.Annotation]{Name: id, Value: umb.Annotation{Alias: &label.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}})
 	}
-	for i, reward := range u.rewards {
-		annotation := umb.Annotation{Type: *u.numberType()}
+	for i, reward := range writer.rewards {
+		annotation := umb.Annotation{Type: *writer.numberType()}
 		id := strconv.Itoa(i + 1)
 		if reward.Name != "" {
 			annotation.Alias = &reward.Name
@@ -221,13 +221,13 @@ func (u *umbWriter) fillIndex() error {
 		if _, numbered := strconv.Atoi(id); reward.Name != "" && numbered == nil { // a number means that there is no name
 			id = "_" + id
 		}
-		if !u.allZero(reward.State, reward.StateRat) {
+		if !writer.allZero(reward.State, reward.StateRat) {
 			annotation.AppliesTo = append(annotation.AppliesTo, "states")
 		}
 		switch {
-		case u.nondeterministic() && !u.allZero(reward.Choice, reward.ChoiceRat):
+		case writer.nondeterministic() && !writer.allZero(reward.Choice, reward.ChoiceRat):
 			annotation.AppliesTo = append(annotation.AppliesTo, "choices")
-		case !u.nondeterministic() && !u.allZero(reward.transitions.Values, reward.transitions.Rats):
+		case !writer.nondeterministic() && !writer.allZero(reward.transitions.Values, reward.transitions.Rats):
 			annotation.AppliesTo = append(annotation.AppliesTo, "branches")
 		}
 		if len(annotation.AppliesTo) == 0 {
@@ -240,14 +240,14 @@ func (u *umbWriter) fillIndex() error {
 			index.Annotations = append(index.Annotations, group)
 		}
 	}
-	if !u.opts.NoValuations {
-		return u.layOutValuations()
+	if !writer.opts.NoValuations {
+		return writer.layOutValuations()
 	}
 	return nil
 }
 
 // allZero reports whether all rewards of a column are zero.
-func (u *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
+func (writer *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
 	for i := range max(len(values), len(rats)) {
 		if value := rewardAt(values, rats, i); !value.isZero() {
 			return false
@@ -258,20 +258,20 @@ func (u *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
 
 // layOutValuations chooses the number of bits of each variable in a packed valuation, which ends at
 // a byte.
-func (u *umbWriter) layOutValuations() error {
+func (writer *umbWriter) layOutValuations() error {
 	var class umb.Class
 	bitOffset := 0
-	for slot := range u.program.Vars {
-		variable := packedVariable(&u.program.Vars[slot])
+	for slot := range writer.program.Vars {
+		variable := packedVariable(&writer.program.Vars[slot])
 		class.Variables = append(class.Variables, variable)
-		u.fields = append(u.fields, umbField{slot, bitOffset, int(variable.Type.Size)})
+		writer.fields = append(writer.fields, umbField{slot, bitOffset, int(variable.Type.Size)})
 		bitOffset += int(variable.Type.Size)
 	}
 	if bitOffset%8 != 0 {
 		class.Variables = append(class.Variables, umb.Variable{Padding: uint64(8 - bitOffset%8)})
 	}
-	u.valuationSize = (bitOffset + 7) / 8
-	u.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
+	writer.valuationSize = (bitOffset + 7) / 8
+	writer.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
 	return nil
 }
 
@@ -294,9 +294,9 @@ func packedVariable(declared *sema.Variable) umb.Variable {
 }
 
 // writeArchive writes the tar archive.
-func (u *umbWriter) writeArchive(out io.Writer) error {
-	t := umb.NewWriter(u.ctx, out)
-	if err := u.writeMembers(t); err != nil {
+func (writer *umbWriter) writeArchive(out io.Writer) error {
+	t := umb.NewWriter(writer.ctx, out)
+	if err := writer.writeMembers(t); err != nil {
 		return err
 	}
 	return t.Close()
@@ -367,12 +367,12 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 }
 
 // forEachChoice calls visit for every choice, with its state, in the order of the file.
-func (u *umbWriter) forEachChoice(visit func(choice, state int)) {
-	for position, state := range u.stateOrder {
-		if position&0xfff == 0 && u.ctx.Err() != nil {
+func (writer *umbWriter) forEachChoice(visit func(choice, state int)) {
+	for position, state := range writer.stateOrder {
+		if position&0xfff == 0 && writer.ctx.Err() != nil {
 			return
 		}
-		first, end := u.model.Choices(int(state))
+		first, end := writer.model.Choices(int(state))
 		for choice := first; choice < end; choice++ {
 			visit(choice, int(state))
 		}
@@ -380,10 +380,10 @@ func (u *umbWriter) forEachChoice(visit func(choice, state int)) {
 }
 
 // forEachBranch calls visit for every transition, with its state i, in the order of the file.
-func (u *umbWriter) forEachBranch(visit func(i, target int)) {
-	u.forEachChoice(func(c, i int) {
-		u.rowBuffer = u.sortedTransitions(u.rowBuffer, c)
-		for _, target := range u.rowBuffer {
+func (writer *umbWriter) forEachBranch(visit func(i, target int)) {
+	writer.forEachChoice(func(c, i int) {
+		writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, c)
+		for _, target := range writer.rowBuffer {
 			visit(i, target)
 		}
 	})
@@ -393,26 +393,26 @@ func (u *umbWriter) forEachBranch(visit func(i, target int)) {
 // get the rates. In an exact model it is the sum of the rates. Otherwise it is a float64 close to
 // the sum such that every rate is the rounded product with some probability, if there is one; then
 // a reader gets the same rates.
-func (u *umbWriter) exitRate(state int) number {
-	if u.rateState == state {
-		return u.cachedRate
+func (writer *umbWriter) exitRate(state int) number {
+	if writer.rateState == state {
+		return writer.cachedRate
 	}
-	transitions := u.sortedTransitions(nil, state) // u.rowBuffer may be in use
-	u.rateState, u.cachedRate = state, (&drnPrinter{printer: &printer{Writer: u.Writer}}).sum(transitions)
-	if !u.model.Exact() {
-		u.cachedRate.float = u.reproducingRate(transitions, u.cachedRate.float)
+	transitions := writer.sortedTransitions(nil, state) // u.rowBuffer may be in use
+	writer.rateState, writer.cachedRate = state, (&drnPrinter{printer: &printer{Writer: writer.Writer}}).sum(transitions)
+	if !writer.model.Exact() {
+		writer.cachedRate.float = writer.reproducingRate(transitions, writer.cachedRate.float)
 	}
-	return u.cachedRate
+	return writer.cachedRate
 }
 
 // reproducingRate returns the exit rate nearest to sum from which a reader gets the rates of all transitions, or sum if
 // none of the nearest float64 is such a rate.
-func (u *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
+func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
 	const attempts = 8
 	above, below := sum, sum
 	for range attempts {
 		for _, candidate := range []float64{above, below} {
-			if u.reproducesRates(transitions, candidate) {
+			if writer.reproducesRates(transitions, candidate) {
 				return candidate
 			}
 		}
@@ -422,9 +422,9 @@ func (u *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
 }
 
 // reproducesRates reports whether each rate is the rounded product of the exit rate and some probability.
-func (u *umbWriter) reproducesRates(transitions []int, exitRate float64) bool {
+func (writer *umbWriter) reproducesRates(transitions []int, exitRate float64) bool {
 	for _, transition := range transitions {
-		if _, ok := branchProbability(u.model.Prob(transition), exitRate); !ok {
+		if _, ok := branchProbability(writer.model.Prob(transition), exitRate); !ok {
 			return false
 		}
 	}
@@ -445,14 +445,14 @@ func branchProbability(rate, exitRate float64) (probability float64, ok bool) {
 
 // probability returns the probability of a transition of a state; in a CTMC, the rate divided by the
 // exit rate.
-func (u *umbWriter) probability(state, transition int) number {
-	weight := u.weight(transition)
+func (writer *umbWriter) probability(state, transition int) number {
+	weight := writer.weight(transition)
 	switch {
-	case u.program.Type != syntax.CTMC:
+	case writer.program.Type != syntax.CTMC:
 	case weight.rat != nil:
-		weight.rat = new(big.Rat).Quo(weight.rat, u.exitRate(state).rat)
+		weight.rat = new(big.Rat).Quo(weight.rat, writer.exitRate(state).rat)
 	default:
-		weight.float, _ = branchProbability(weight.float, u.exitRate(state).float)
+		weight.float, _ = branchProbability(weight.float, writer.exitRate(state).float)
 	}
 	return weight
 }
@@ -511,10 +511,10 @@ func (members *umbMembers) writeActions() {
 }
 
 // writeActionNumber writes the number of the action of a choice, or of a transition of a Markov chain.
-func (u *umbWriter) writeActionNumber(out *bufio.Writer, index int) {
+func (writer *umbWriter) writeActionNumber(out *bufio.Writer, index int) {
 	number := 0
-	if name := u.Writer.actionName(index); name != "" {
-		number = u.actionNumber[name]
+	if name := writer.Writer.actionName(index); name != "" {
+		number = writer.actionNumber[name]
 	}
 	_, _ = out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), uint32(number)))
 }

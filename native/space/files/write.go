@@ -156,7 +156,7 @@ func (p *printer) writeComment(text string) {
 	}
 }
 
-func (p *printer) write(s string)         { p.line = append(p.line, s...) }
+func (p *printer) write(text string)      { p.line = append(p.line, text...) }
 func (p *printer) writeInt(i int)         { p.line = strconv.AppendInt(p.line, int64(i), 10) }
 func (p *printer) writeNumber(n number)   { p.line = p.appendNumber(p.line, n) }
 func (p *printer) writeTarget(target int) { p.writeInt(int(p.stateNumbers[p.model.Target[target]])) }

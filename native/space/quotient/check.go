@@ -23,11 +23,11 @@ func (e *MistakeError) Error() string {
 // Check returns a *MistakeError unless the partition is a bisimulation that refines the initial one. It
 // compares every state with the first state of its block, in rational arithmetic. Other errors are the context's
 // and ErrInexact.
-func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
-	if !m.Exact() || m.Intervals() {
+func (p *Partition) Check(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
+	if !model.Exact() || model.Intervals() {
 		return ErrInexact
 	}
-	for s := range m.NumStates() {
+	for s := range model.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -38,31 +38,31 @@ func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32
 		if first == s {
 			continue
 		}
-		if why := p.difference(m, first, s, rewards); why != "" {
+		if why := p.difference(model, first, s, rewards); why != "" {
 			return &MistakeError{[2]int{first, s}, why}
 		}
 	}
 	return nil
 }
 
-// difference says why two states are not bisimilar, or returns "" if they are.
-func (p *Partition) difference(m *sparse.Model, s, t int, rewards []*sparse.Reward) string {
+// difference returns the reason why two states are not bisimilar, or "" if they are.
+func (p *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
-		if !equalRats(entry(reward.StateRat, s), entry(reward.StateRat, t)) {
+		if !equalRats(entry(reward.StateRat, first), entry(reward.StateRat, second)) {
 			return "they have different rewards"
 		}
 	}
-	if !p.simulates(m, s, t, rewards) || !p.simulates(m, t, s, rewards) {
+	if !p.simulates(model, first, second, rewards) || !p.simulates(model, second, first, rewards) {
 		return "one has a choice without an equivalent choice of the other"
 	}
 	return ""
 }
 
 // simulates reports whether state s has an equivalent choice for each choice of state t.
-func (p *Partition) simulates(m *sparse.Model, t, s int, rewards []*sparse.Reward) bool {
-	first, end := m.Choices(t)
+func (p *Partition) simulates(model *sparse.Model, t, s int, rewards []*sparse.Reward) bool {
+	first, end := model.Choices(t)
 	for c := first; c < end; c++ {
-		if !p.hasEquivalentChoice(m, s, c, rewards) {
+		if !p.hasEquivalentChoice(model, s, c, rewards) {
 			return false
 		}
 	}
@@ -70,10 +70,10 @@ func (p *Partition) simulates(m *sparse.Model, t, s int, rewards []*sparse.Rewar
 }
 
 // hasEquivalentChoice reports whether state s has a choice that is equivalent to choice c of another state.
-func (p *Partition) hasEquivalentChoice(m *sparse.Model, s, c int, rewards []*sparse.Reward) bool {
-	first, end := m.Choices(s)
-	for d := first; d < end; d++ {
-		if p.equivalentChoices(m, c, d, rewards) {
+func (p *Partition) hasEquivalentChoice(model *sparse.Model, s, c int, rewards []*sparse.Reward) bool {
+	first, end := model.Choices(s)
+	for candidate := first; candidate < end; candidate++ {
+		if p.equivalentChoices(model, c, candidate, rewards) {
 			return true
 		}
 	}
@@ -82,25 +82,25 @@ func (p *Partition) hasEquivalentChoice(m *sparse.Model, s, c int, rewards []*sp
 
 // equivalentChoices reports whether two choices have the same rewards and lead to every block with the
 // same probability.
-func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*sparse.Reward) bool {
+func (p *Partition) equivalentChoices(model *sparse.Model, c, d int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
 		if !equalRats(entry(reward.ChoiceRat, c), entry(reward.ChoiceRat, d)) {
 			return false
 		}
 	}
-	return maps.EqualFunc(p.blockWeights(m, c), p.blockWeights(m, d), equalRats)
+	return maps.EqualFunc(p.blockWeights(model, c), p.blockWeights(model, d), equalRats)
 }
 
 // blockWeights returns the sum of the weights with which a choice leads to each block.
-func (p *Partition) blockWeights(m *sparse.Model, choice int) map[uint32]*big.Rat {
+func (p *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
 	sums := map[uint32]*big.Rat{}
-	first, end := m.Row(choice)
+	first, end := model.Row(choice)
 	for i := first; i < end; i++ {
-		block := p.Block[m.Target[i]]
+		block := p.Block[model.Target[i]]
 		if sums[block] == nil {
 			sums[block] = new(big.Rat)
 		}
-		sums[block].Add(sums[block], m.Rat(i))
+		sums[block].Add(sums[block], model.Rat(i))
 	}
 	return sums
 }

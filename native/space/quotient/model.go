@@ -11,45 +11,45 @@ import (
 // equivalent choices only the first is kept. The second result is the choice of m for each choice of the quotient.
 // Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
 // are not copied.
-func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
-	builder := sparse.NewBuilder(m.Kind)
+func (p *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
+	builder := sparse.NewBuilder(model.Kind)
 	var kept []uint32
 	for _, s := range p.First {
 		builder.State()
-		first, end := m.Choices(int(s))
+		first, end := model.Choices(int(s))
 		firstKept := len(kept)
 		for c := first; c < end; c++ {
-			equivalent := func(d uint32) bool { return p.equivalentChoices(m, c, int(d), rewards) }
+			equivalent := func(d uint32) bool { return p.equivalentChoices(model, c, int(d), rewards) }
 			if slices.ContainsFunc(kept[firstKept:], equivalent) {
 				continue
 			}
 			kept = append(kept, uint32(c))
-			if m.Kind == sparse.MDP {
+			if model.Kind == sparse.MDP {
 				action := sparse.NoAction
-				if m.Actions != nil {
-					action = m.Actions[c]
+				if model.Actions != nil {
+					action = model.Actions[c]
 				}
 				builder.Choice(action)
 			}
-			p.addRow(builder, m, c)
+			p.addRow(builder, model, c)
 		}
 	}
 	out, err := builder.Finish()
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, s := range m.Initial {
+	for _, s := range model.Initial {
 		out.Initial = append(out.Initial, p.Block[s])
 	}
 	slices.Sort(out.Initial)
 	out.Initial = slices.Compact(out.Initial)
-	if m.Deadlocks != nil {
+	if model.Deadlocks != nil {
 		out.Deadlocks = sparse.NewSet(len(p.First))
-		for s := range m.Deadlocks.All() {
+		for s := range model.Deadlocks.All() {
 			out.Deadlocks.Add(int(p.Block[s]))
 		}
 	}
-	for _, label := range m.Labels {
+	for _, label := range model.Labels {
 		set := sparse.NewSet(len(p.First))
 		for i, s := range p.First {
 			if label.States.Has(int(s)) {
@@ -62,8 +62,8 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 }
 
 // addRow adds the transitions of choice c of m, with blocks as targets. It adds up the weights to each block.
-func (p *Partition) addRow(builder *sparse.Builder, m *sparse.Model, c int) {
-	sums := p.blockWeights(m, c)
+func (p *Partition) addRow(builder *sparse.Builder, model *sparse.Model, c int) {
+	sums := p.blockWeights(model, c)
 	for _, block := range slices.Sorted(maps.Keys(sums)) {
 		builder.AddRat(int(block), sums[block], sparse.NoAction)
 	}

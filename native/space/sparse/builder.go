@@ -53,92 +53,92 @@ func NewBuilder(kind Kind) *Builder {
 }
 
 // Grow reserves space for more states, choices and transitions.
-func (b *Builder) Grow(states, choices, transitions int) {
-	b.starts.reserve(choices + 1)
-	b.targets.reserve(transitions)
-	b.weights.reserve(transitions)
-	if b.model.Kind != MDP {
-		b.actions.reserve(transitions)
+func (builder *Builder) Grow(states, choices, transitions int) {
+	builder.starts.reserve(choices + 1)
+	builder.targets.reserve(transitions)
+	builder.weights.reserve(transitions)
+	if builder.model.Kind != MDP {
+		builder.actions.reserve(transitions)
 		return
 	}
-	b.actions.reserve(choices)
-	b.firsts.reserve(states + 1)
+	builder.actions.reserve(choices)
+	builder.firsts.reserve(states + 1)
 }
 
 // Bytes returns the memory of the model so far, including reserved space.
-func (b *Builder) Bytes() int64 {
-	n := b.firsts.cap() + b.starts.cap() + b.targets.cap() + b.weights.cap() + b.highs.cap()
-	return int64(4*n + 40*cap(b.model.Weights) + 2*b.actions.cap())
+func (builder *Builder) Bytes() int64 {
+	n := builder.firsts.cap() + builder.starts.cap() + builder.targets.cap() + builder.weights.cap() + builder.highs.cap()
+	return int64(4*n + 40*cap(builder.model.Weights) + 2*builder.actions.cap())
 }
 
 // State begins the next state.
-func (b *Builder) State() {
-	if b.numStates == maxStates {
-		b.keepError(ErrTooLarge)
+func (builder *Builder) State() {
+	if builder.numStates == maxStates {
+		builder.keepError(ErrTooLarge)
 		return
 	}
-	b.numStates++
-	if b.model.Kind == MDP {
-		b.firsts.add(uint32(b.starts.len()))
+	builder.numStates++
+	if builder.model.Kind == MDP {
+		builder.firsts.add(uint32(builder.starts.len()))
 		return
 	}
-	b.beginRow()
+	builder.beginRow()
 }
 
 // Choice begins the next choice of the current state of an MDP.
-func (b *Builder) Choice(action Action) {
-	if b.model.Kind != MDP || b.numStates == 0 {
-		b.keepError(fmt.Errorf("choice outside a state of an MDP"))
+func (builder *Builder) Choice(action Action) {
+	if builder.model.Kind != MDP || builder.numStates == 0 {
+		builder.keepError(fmt.Errorf("choice outside a state of an MDP"))
 		return
 	}
-	b.beginRow()
-	b.addAction(action)
+	builder.beginRow()
+	builder.addAction(action)
 }
 
 // beginRow begins the transitions of the next choice.
-func (b *Builder) beginRow() {
-	if b.starts.len() == math.MaxUint32 {
-		b.keepError(ErrTooLarge)
+func (builder *Builder) beginRow() {
+	if builder.starts.len() == math.MaxUint32 {
+		builder.keepError(ErrTooLarge)
 		return
 	}
-	b.starts.add(uint32(b.targets.len()))
+	builder.starts.add(uint32(builder.targets.len()))
 }
 
 // addAction appends the action of a choice of an MDP, or of a transition of a Markov chain.
-func (b *Builder) addAction(action Action) {
-	b.actions.add(action)
-	b.hasActions = b.hasActions || action != NoAction
+func (builder *Builder) addAction(action Action) {
+	builder.actions.add(action)
+	builder.hasActions = builder.hasActions || action != NoAction
 }
 
 // Add appends a transition without action. A weight of zero is dropped; a negative or infinite one is
 // an error.
-func (b *Builder) Add(target int, weight float64) { b.AddAction(target, weight, NoAction) }
+func (builder *Builder) Add(target int, weight float64) { builder.AddAction(target, weight, NoAction) }
 
 // AddAction appends a transition with an action to the current state of a Markov chain. It treats the
 // weight as Add does.
-func (b *Builder) AddAction(target int, weight float64, action Action) {
+func (builder *Builder) AddAction(target int, weight float64, action Action) {
 	switch {
 	case weight == 0:
 		return
 	case !(weight > 0 && weight <= math.MaxFloat64):
-		b.keepError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", b.numStates-1, weight))
+		builder.keepError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", builder.numStates-1, weight))
 		return
 	}
 	const multiplier = 0x9e3779b97f4a7c15 // Fibonacci hashing: the upper six bits of the product
-	cached := &b.weightCache[math.Float64bits(weight)*multiplier>>58]
+	cached := &builder.weightCache[math.Float64bits(weight)*multiplier>>58]
 	if weight != cached.weight {
-		*cached = cachedWeight{weight, b.weightID(weight)}
+		*cached = cachedWeight{weight, builder.weightID(weight)}
 	}
-	b.addTransition(target, cached.id, action)
+	builder.addTransition(target, cached.id, action)
 }
 
 // weightID returns the index of a float64 in the table of weights, and adds it if it is new.
-func (b *Builder) weightID(weight float64) uint32 {
-	id, ok := b.idOfFloat[weight]
+func (builder *Builder) weightID(weight float64) uint32 {
+	id, ok := builder.idOfFloat[weight]
 	if !ok {
-		id = uint32(len(b.model.Weights))
-		b.model.Weights = append(b.model.Weights, weight)
-		b.idOfFloat[weight] = id
+		id = uint32(len(builder.model.Weights))
+		builder.model.Weights = append(builder.model.Weights, weight)
+		builder.idOfFloat[weight] = id
 	}
 	return id
 }
@@ -156,72 +156,72 @@ func NormalFloat(value *big.Rat) (nearest float64, inRange bool) {
 
 // AddRat appends a transition with a fraction as weight. A weight of zero is dropped; a negative one is an
 // error. The weights of a model must be all fractions, or all float64.
-func (b *Builder) AddRat(target int, weight *big.Rat, action Action) {
+func (builder *Builder) AddRat(target int, weight *big.Rat, action Action) {
 	switch weight.Sign() {
 	case 0:
 		return
 	case -1:
-		b.keepError(fmt.Errorf("state %d: found weight %v, wanted a fraction that is not negative", b.numStates-1, weight.RatString()))
+		builder.keepError(fmt.Errorf("state %d: found weight %v, wanted a fraction that is not negative", builder.numStates-1, weight.RatString()))
 		return
 	}
-	b.addTransition(target, b.rationalID(weight), action)
+	builder.addTransition(target, builder.rationalID(weight), action)
 }
 
 // AddInterval appends a transition whose weight is an interval. Its lower end may be zero, its upper end
 // may not. Either all weights of a model are intervals, or none.
-func (b *Builder) AddInterval(target int, low, high *big.Rat, action Action) {
+func (builder *Builder) AddInterval(target int, low, high *big.Rat, action Action) {
 	if low.Sign() < 0 || high.Sign() <= 0 || low.Cmp(high) > 0 {
-		b.keepError(fmt.Errorf("state %d: found weight [%s,%s], wanted an interval of numbers that are not negative", b.numStates-1, low.RatString(), high.RatString()))
+		builder.keepError(fmt.Errorf("state %d: found weight [%s,%s], wanted an interval of numbers that are not negative", builder.numStates-1, low.RatString(), high.RatString()))
 		return
 	}
-	b.addTransition(target, b.rationalID(low), action)
-	b.highs.add(b.rationalID(high))
+	builder.addTransition(target, builder.rationalID(low), action)
+	builder.highs.add(builder.rationalID(high))
 }
 
 // rationalID returns the index of a fraction in the table of weights, and adds it if it is new.
-func (b *Builder) rationalID(weight *big.Rat) uint32 {
-	if id, known := b.idOfPointer[weight]; known {
+func (builder *Builder) rationalID(weight *big.Rat) uint32 {
+	if id, known := builder.idOfPointer[weight]; known {
 		return id
 	}
 	key := weight.RatString()
-	id, known := b.idOfRat[key]
+	id, known := builder.idOfRat[key]
 	if !known {
-		id = b.addRational(weight)
-		b.idOfRat[key] = id
+		id = builder.addRational(weight)
+		builder.idOfRat[key] = id
 	}
-	if len(b.idOfPointer) < maxPointers {
-		b.idOfPointer[weight] = id
+	if len(builder.idOfPointer) < maxPointers {
+		builder.idOfPointer[weight] = id
 	}
 	return id
 }
 
 // addRational adds a fraction to the table of weights, with the nearest float64, and returns its index.
-func (b *Builder) addRational(weight *big.Rat) uint32 {
+func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	nearest, inRange := 0.0, true
 	if weight.Sign() != 0 {
 		nearest, inRange = NormalFloat(weight)
 	}
-	b.outOfRange = b.outOfRange || !inRange
-	b.model.Weights = append(b.model.Weights, nearest)
-	b.model.Rats = append(b.model.Rats, weight)
-	return uint32(len(b.model.Rats) - 1)
+	builder.outOfRange = builder.outOfRange || !inRange
+	builder.model.Weights = append(builder.model.Weights, nearest)
+	builder.model.Rats = append(builder.model.Rats, weight)
+	return uint32(len(builder.model.Rats) - 1)
 }
 
 // addTransition appends a transition whose weight has index id in the table of weights.
-func (b *Builder) addTransition(target int, id uint32, action Action) {
+func (builder *Builder) addTransition(target int, id uint32, action Action) {
 	switch {
-	case b.starts.len() == 0:
-		b.keepError(errors.New("transition outside a choice"))
+	case builder.starts.len() == 0:
+		builder.keepError(errors.New("transition outside a choice"))
 		return
-	case target < 0 || target >= maxStates || b.targets.len() == math.MaxUint32:
-		b.keepError(ErrTooLarge)
+	case target < 0 || target >= maxStates || builder.targets.len() == math.MaxUint32:
+		builder.keepError(ErrTooLarge)
 		return
 	}
-	b.targets.add(uint32(target))
-	b.weights.add(id)
-	b.maxTarget = max(b.maxTarget, uint32(target))
-	if b.model.Kind != MDP {
-		b.addAction(action)
+	builder.targets.add(uint32(target))
+	builder.weights.add(id)
+	builder.maxTarget = max(builder.maxTarget, uint32(target))
+	if builder.model.Kind != MDP {
+		builder.addAction(action)
 	}
 }
 
@@ -240,14 +240,14 @@ type Rows struct {
 }
 
 // AddRows appends the first n states of rows, and returns the rest.
-func (b *Builder) AddRows(rows Rows, n int) Rows {
-	isChain := b.model.Kind != MDP
+func (builder *Builder) AddRows(rows Rows, n int) Rows {
+	isChain := builder.model.Kind != MDP
 	choices, transitions := 0, 0
 	for _, count := range rows.Choices[:n] {
-		b.State()
+		builder.State()
 		for range count {
 			if !isChain {
-				b.Choice(rows.Actions[choices])
+				builder.Choice(rows.Actions[choices])
 			}
 			for range rows.Transitions[choices] {
 				i, action := transitions, NoAction
@@ -256,11 +256,11 @@ func (b *Builder) AddRows(rows Rows, n int) Rows {
 				}
 				switch {
 				case rows.Highs != nil:
-					b.AddInterval(int(rows.Targets[i]), rows.Rats[i], rows.Highs[i], action)
+					builder.AddInterval(int(rows.Targets[i]), rows.Rats[i], rows.Highs[i], action)
 				case rows.Rats != nil:
-					b.AddRat(int(rows.Targets[i]), rows.Rats[i], action)
+					builder.AddRat(int(rows.Targets[i]), rows.Rats[i], action)
 				default:
-					b.AddAction(int(rows.Targets[i]), rows.Weights[i], action)
+					builder.AddAction(int(rows.Targets[i]), rows.Weights[i], action)
 				}
 				transitions++
 			}
@@ -287,9 +287,9 @@ func (b *Builder) AddRows(rows Rows, n int) Rows {
 }
 
 // keepError keeps the first error, which Finish returns.
-func (b *Builder) keepError(err error) {
-	if b.err == nil {
-		b.err = err
+func (builder *Builder) keepError(err error) {
+	if builder.err == nil {
+		builder.err = err
 	}
 }
 
@@ -297,59 +297,59 @@ func (b *Builder) keepError(err error) {
 // choice and every choice a transition; sums of weights are not checked. Model.Err is set for weights
 // that were rounded once, and to infinity if a weight is out of the range of float64. The Builder must
 // not be used again.
-func (b *Builder) Finish() (*Model, error) {
-	if b.err != nil {
-		return nil, b.err
+func (builder *Builder) Finish() (*Model, error) {
+	if builder.err != nil {
+		return nil, builder.err
 	}
-	if b.numStates == 0 {
+	if builder.numStates == 0 {
 		return nil, errors.New("model without states")
 	}
-	m := &b.model
-	b.flattenColumns()
+	m := &builder.model
+	builder.flattenColumns()
 	if m.High != nil && len(m.High) != len(m.Weight) {
 		return nil, errors.New("some weights are intervals, and some are not")
 	}
-	if len(m.Rats) > 0 && len(b.idOfFloat) > 0 {
+	if len(m.Rats) > 0 && len(builder.idOfFloat) > 0 {
 		return nil, errors.New("some weights are fractions, and some are float64 numbers")
 	}
 	m.Err = 0x1p-53
-	if b.outOfRange {
+	if builder.outOfRange {
 		m.Err = math.Inf(1)
 	}
-	if err := b.checkRows(); err != nil {
+	if err := builder.checkRows(); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
 // flattenColumns moves the columns to the fields of the model.
-func (b *Builder) flattenColumns() {
-	m := &b.model
+func (builder *Builder) flattenColumns() {
+	m := &builder.model
 	if m.Kind == MDP {
-		b.firsts.add(uint32(b.starts.len()))
-		m.First = b.firsts.flatten()
+		builder.firsts.add(uint32(builder.starts.len()))
+		m.First = builder.firsts.flatten()
 	}
-	b.starts.add(uint32(b.targets.len()))
-	if b.hasActions {
-		m.Actions = b.actions.flatten()
+	builder.starts.add(uint32(builder.targets.len()))
+	if builder.hasActions {
+		m.Actions = builder.actions.flatten()
 	}
-	b.actions = column[Action]{}
-	m.Start = b.starts.flatten()
-	m.Target = b.targets.flatten()
-	m.Weight = b.weights.flatten()
-	if b.highs.len() > 0 {
-		m.High = b.highs.flatten()
+	builder.actions = column[Action]{}
+	m.Start = builder.starts.flatten()
+	m.Target = builder.targets.flatten()
+	m.Weight = builder.weights.flatten()
+	if builder.highs.len() > 0 {
+		m.High = builder.highs.flatten()
 	}
 }
 
 // checkRows returns an error unless every target is a state, every state has a choice, and every choice has a
 // transition.
-func (b *Builder) checkRows() error {
-	m := &b.model
-	if len(m.Target) > 0 && int(b.maxTarget) >= b.numStates {
-		return fmt.Errorf("transition to state %d of %d", b.maxTarget, b.numStates)
+func (builder *Builder) checkRows() error {
+	m := &builder.model
+	if len(m.Target) > 0 && int(builder.maxTarget) >= builder.numStates {
+		return fmt.Errorf("transition to state %d of %d", builder.maxTarget, builder.numStates)
 	}
-	for s := range b.numStates {
+	for s := range builder.numStates {
 		first, end := m.Choices(s)
 		if first == end {
 			return fmt.Errorf("state %d has no choice", s)

@@ -163,10 +163,10 @@ func (search *pearce) leave(frame searchFrame) {
 }
 
 // Bottom returns the components that no transition of m leaves, in increasing order.
-func (c *Components) Bottom(m *Model) []int {
+func (c *Components) Bottom(model *Model) []int {
 	var bottom []int
 	for i := range c.Num() {
-		if !c.hasExit(m, i) {
+		if !c.hasExit(model, i) {
 			bottom = append(bottom, i)
 		}
 	}
@@ -174,10 +174,10 @@ func (c *Components) Bottom(m *Model) []int {
 }
 
 // hasExit reports whether a transition of m leaves component i.
-func (c *Components) hasExit(m *Model, i int) bool {
+func (c *Components) hasExit(model *Model, i int) bool {
 	for _, s := range c.Members(i) {
-		first, end := m.Choices(int(s))
-		for _, target := range m.Target[m.Start[first]:m.Start[end]] {
+		first, end := model.Choices(int(s))
+		for _, target := range model.Target[model.Start[first]:model.Start[end]] {
 			if c.ID[target] != uint32(i) {
 				return true
 			}
@@ -187,11 +187,11 @@ func (c *Components) hasExit(m *Model, i int) bool {
 }
 
 // Cyclic reports whether a transition of m stays in component i.
-func (c *Components) Cyclic(m *Model, i int) bool {
+func (c *Components) Cyclic(model *Model, i int) bool {
 	members := c.Members(i)
 	if len(members) > 1 {
 		return true
 	}
-	first, end := m.Choices(int(members[0]))
-	return slices.Contains(m.Target[m.Start[first]:m.Start[end]], members[0])
+	first, end := model.Choices(int(members[0]))
+	return slices.Contains(model.Target[model.Start[first]:model.Start[end]], members[0])
 }

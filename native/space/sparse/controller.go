@@ -33,9 +33,9 @@ type Move struct {
 }
 
 // validate returns an error unless every node fits the model.
-func (controller *Controller) validate(m *Model) error {
+func (controller *Controller) validate(model *Model) error {
 	for i := range controller.Nodes {
-		if err := controller.Nodes[i].validate(m); err != nil {
+		if err := controller.Nodes[i].validate(model); err != nil {
 			return fmt.Errorf("node %d: %w", i, err)
 		}
 	}
@@ -44,14 +44,14 @@ func (controller *Controller) validate(m *Model) error {
 
 // validate returns an error unless every move is a choice of the state in the model, has a next node for
 // each transition of the choice, and the probabilities of the moves sum to one.
-func (node *Node) validate(m *Model) error {
+func (node *Node) validate(model *Model) error {
 	sum := new(big.Rat)
-	firstChoice, endChoice := m.Choices(int(node.State))
+	firstChoice, endChoice := model.Choices(int(node.State))
 	for _, move := range node.Moves {
 		if int(move.Choice) < firstChoice || int(move.Choice) >= endChoice {
 			return fmt.Errorf("found choice %d, wanted one of state %d: %d to %d", move.Choice, node.State, firstChoice, endChoice-1)
 		}
-		first, end := m.Row(int(move.Choice))
+		first, end := model.Row(int(move.Choice))
 		if len(move.Next) != end-first {
 			return fmt.Errorf("found %d next nodes for choice %d, wanted %d, one for each transition", len(move.Next), move.Choice, end-first)
 		}
@@ -74,8 +74,8 @@ func (move *Move) Probability() *big.Rat {
 
 // Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of m are not
 // copied. The error is the context's, or says that the controller does not fit the model.
-func (controller *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
-	if err := controller.validate(m); err != nil {
+func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, error) {
+	if err := controller.validate(model); err != nil {
 		return nil, err
 	}
 	builder := NewBuilder(DTMC)
@@ -86,14 +86,14 @@ func (controller *Controller) Chain(ctx context.Context, m *Model) (*Model, erro
 		}
 		builder.State()
 		randomized = randomized || len(controller.Nodes[i].Moves) > 1
-		addInducedRow(builder, m, controller.Nodes[i].Moves)
+		addInducedRow(builder, model, controller.Nodes[i].Moves)
 	}
 	chain, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	chain.Err = m.Err
-	if randomized && m.Rats == nil {
+	chain.Err = model.Err
+	if randomized && model.Rats == nil {
 		chain.Err += 0x1p-50 // rounding of move probabilities, products and sums
 	}
 	chain.Initial = slices.Clone(controller.Start)
@@ -101,16 +101,16 @@ func (controller *Controller) Chain(ctx context.Context, m *Model) (*Model, erro
 	return chain, nil
 }
 
-// addInducedRow adds the transitions of a node with the given moves. Transitions with the same next node and the
-// same action are merged, and their probabilities added.
-func addInducedRow(builder *Builder, m *Model, moves []Move) {
+// addInducedRow adds the transitions of a node with the given moves. It merges transitions with the same next node and the
+// same action, and adds their probabilities.
+func addInducedRow(builder *Builder, model *Model, moves []Move) {
 	row := inducedRow{sums: map[destination]float64{}, exactSums: map[destination]*big.Rat{}}
 	for _, move := range moves {
-		row.addMove(m, move)
+		row.addMove(model, move)
 	}
 	slices.SortStableFunc(row.order, func(a, b destination) int { return cmp.Compare(a.node, b.node) })
 	for _, to := range row.order {
-		if m.Rats != nil {
+		if model.Rats != nil {
 			builder.AddRat(int(to.node), row.exactSums[to], to.action)
 		} else {
 			builder.AddAction(int(to.node), row.sums[to], to.action)
@@ -132,31 +132,31 @@ type inducedRow struct {
 }
 
 // addMove adds the probabilities with which a move leads to its next nodes.
-func (row *inducedRow) addMove(m *Model, move Move) {
-	to := destination{action: NoAction}
-	if m.Actions != nil {
-		to.action = m.Actions[move.Choice]
+func (row *inducedRow) addMove(model *Model, move Move) {
+	target := destination{action: NoAction}
+	if model.Actions != nil {
+		target.action = model.Actions[move.Choice]
 	}
 	probability, _ := move.Probability().Float64()
-	first, _ := m.Row(int(move.Choice))
+	first, _ := model.Row(int(move.Choice))
 	for i, next := range move.Next {
-		to.node = next
-		if row.sums[to] == 0 {
-			row.order = append(row.order, to)
+		target.node = next
+		if row.sums[target] == 0 {
+			row.order = append(row.order, target)
 		}
-		row.sums[to] += probability * m.Prob(first+i)
-		if m.Rats == nil {
+		row.sums[target] += probability * model.Prob(first+i)
+		if model.Rats == nil {
 			continue
 		}
-		if row.exactSums[to] == nil {
-			row.exactSums[to] = new(big.Rat)
+		if row.exactSums[target] == nil {
+			row.exactSums[target] = new(big.Rat)
 		}
-		row.exactSums[to].Add(row.exactSums[to], new(big.Rat).Mul(move.Probability(), m.Rat(first+i)))
+		row.exactSums[target].Add(row.exactSums[target], new(big.Rat).Mul(move.Probability(), model.Rat(first+i)))
 	}
 }
 
-// Reward translates a reward structure of the model to the induced chain. The reward of a node with
-// several moves is the expectation over them.
+// Reward translates a reward structure of the model to the induced chain. The reward of a node with several moves is the
+// expected reward of its moves.
 func (controller *Controller) Reward(reward *Reward) *Reward {
 	chainReward := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
 	for _, node := range controller.Nodes {
@@ -169,8 +169,8 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 		if reward.Choice == nil {
 			continue
 		}
-		near, exact := reward.expectedChoice(node.Moves)
-		chainReward.Choice = append(chainReward.Choice, near)
+		nearest, exact := reward.expectedChoice(node.Moves)
+		chainReward.Choice = append(chainReward.Choice, nearest)
 		if reward.ChoiceRat != nil {
 			chainReward.ChoiceRat = append(chainReward.ChoiceRat, exact)
 		}
@@ -183,10 +183,10 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 
 // expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. The
 // fraction is nil if it is zero or unknown.
-func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
+func (r *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()
-		near += probability * r.Choice[move.Choice]
+		nearest += probability * r.Choice[move.Choice]
 		if r.ChoiceRat == nil || r.ChoiceRat[move.Choice] == nil {
 			continue
 		}
@@ -196,7 +196,7 @@ func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
 		exact.Add(exact, new(big.Rat).Mul(move.Probability(), r.ChoiceRat[move.Choice]))
 	}
 	if exact != nil {
-		near, _ = NormalFloat(exact)
+		nearest, _ = NormalFloat(exact)
 	}
-	return near, exact
+	return nearest, exact
 }

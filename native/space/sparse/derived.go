@@ -9,7 +9,7 @@ import "slices"
 //
 // In a Markov chain State must be followed by exactly one of Copy and Loop.
 type DerivedBuilder struct {
-	// Origin has the choice of the source for each choice, None for those of Loop.
+	// Origin has the choice of the source for each choice, or None for a choice of Loop.
 	Origin []uint32
 
 	source  *Model

@@ -30,9 +30,9 @@ func (e *EndComponents) Members(i int) []uint32 { return e.States[e.Start[i]:e.S
 // Henzinger, Efficient and dynamic algorithms for alternating Büchi games and maximal end-component decomposition, JACM 61
 // (2014), section 3).
 func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
-	search := &endComponentSearch{model: m, live: FullSet(m.NumStates()), allowed: FullSet(m.NumChoices())}
+	search := &endComponentSearch{model: m, candidateStates: FullSet(m.NumStates()), allowed: FullSet(m.NumChoices())}
 	if states != nil {
-		search.live = states.Clone()
+		search.candidateStates = states.Clone()
 	}
 	if choices != nil {
 		search.allowed = choices.Clone()
@@ -40,34 +40,34 @@ func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndCo
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
-	comps := m.Components(search.live, search.allowed)
-	return &EndComponents{ID: comps.ID, Choices: search.allowed, States: comps.States, Start: comps.Start}, nil
+	components := m.Components(search.candidateStates, search.allowed)
+	return &EndComponents{ID: components.ID, Choices: search.allowed, States: components.States, Start: components.Start}, nil
 }
 
 // endComponentSearch removes states and choices that belong to no end component.
 type endComponentSearch struct {
-	model         *Model
-	live, allowed *Set
-	scc           *pearce     // rindex has the component of each live state
-	reversed      *transposed // nil until a state is removed
-	removed       []uint32    // states whose predecessors are not updated yet
-	changed       map[uint32]bool
+	model                    *Model
+	candidateStates, allowed *Set
+	sccSearch                *pearce     // rindex has the component of each live state
+	reversed                 *transposed // nil until a state is removed
+	removed                  []uint32    // states whose predecessors are not updated yet
+	changed                  map[uint32]bool
 }
 
 // run decomposes components until none has a choice that leaves it.
 func (search *endComponentSearch) run(ctx context.Context) error {
 	m := search.model
 	for s := range m.NumStates() {
-		if !search.live.Has(s) {
+		if !search.candidateStates.Has(s) {
 			first, end := m.Choices(s)
 			for c := first; c < end; c++ {
 				search.allowed.Remove(c)
 			}
 		}
 	}
-	search.scc = &pearce{model: m, states: search.live, allowed: search.allowed, index: 1, closedIndex: None - 1, rindex: make([]uint32, m.NumStates())}
+	search.sccSearch = &pearce{model: m, states: search.candidateStates, allowed: search.allowed, index: 1, closedIndex: None - 1, rindex: make([]uint32, m.NumStates())}
 	var states []uint32
-	for s := range search.live.All() {
+	for s := range search.candidateStates.All() {
 		states = append(states, uint32(s))
 	}
 	for len(states) > 0 {
@@ -88,7 +88,7 @@ func (search *endComponentSearch) run(ctx context.Context) error {
 // decompose computes the strongly connected components of some live states. No allowed choice leads from these states to other live
 // states of components that are not decomposed again.
 func (search *endComponentSearch) decompose(states []uint32) *Components {
-	scc := search.scc
+	scc := search.sccSearch
 	scc.components = Components{Start: []uint32{0}}
 	scc.index = 1
 	for _, s := range states {
@@ -106,7 +106,7 @@ func (search *endComponentSearch) decompose(states []uint32) *Components {
 func (search *endComponentSearch) members(components *Components) []uint32 {
 	var states []uint32
 	for _, s := range components.States {
-		if search.live.Has(int(s)) && search.changed[search.scc.rindex[s]] {
+		if search.candidateStates.Has(int(s)) && search.changed[search.sccSearch.rindex[s]] {
 			states = append(states, s)
 		}
 	}
@@ -115,12 +115,12 @@ func (search *endComponentSearch) members(components *Components) []uint32 {
 
 // removeLeaving removes the choices of a state that leave its component, and the state if none is left.
 func (search *endComponentSearch) removeLeaving(s uint32) {
-	if !search.live.Has(int(s)) {
+	if !search.candidateStates.Has(int(s)) {
 		return
 	}
 	first, end := search.model.Choices(int(s))
 	for c := first; c < end; c++ {
-		if search.allowed.Has(c) && !search.stays(c, search.scc.rindex[s]) {
+		if search.allowed.Has(c) && !search.stays(c, search.sccSearch.rindex[s]) {
 			search.removeChoice(c, s)
 		}
 	}
@@ -131,7 +131,7 @@ func (search *endComponentSearch) removeLeaving(s uint32) {
 func (search *endComponentSearch) stays(choice int, component uint32) bool {
 	m := search.model
 	for _, target := range m.Target[m.Start[choice]:m.Start[choice+1]] {
-		if !search.live.Has(int(target)) || search.scc.rindex[target] != component {
+		if !search.candidateStates.Has(int(target)) || search.sccSearch.rindex[target] != component {
 			return false
 		}
 	}
@@ -141,7 +141,7 @@ func (search *endComponentSearch) stays(choice int, component uint32) bool {
 // removeChoice removes a choice of a state.
 func (search *endComponentSearch) removeChoice(choice int, s uint32) {
 	search.allowed.Remove(choice)
-	search.changed[search.scc.rindex[s]] = true
+	search.changed[search.sccSearch.rindex[s]] = true
 }
 
 // removeIfStuck removes a state that has no choice left.
@@ -152,7 +152,7 @@ func (search *endComponentSearch) removeIfStuck(s uint32) {
 			return
 		}
 	}
-	search.live.Remove(int(s))
+	search.candidateStates.Remove(int(s))
 	search.removed = append(search.removed, s)
 }
 

@@ -21,12 +21,12 @@ type transposed struct {
 }
 
 // NewGraph returns the graph of a model.
-func NewGraph(m *Model) *Graph { return &Graph{Model: m} }
+func NewGraph(model *Model) *Graph { return &Graph{Model: model} }
 
-// transpose returns the reversed transitions.
+// transpose returns the reversed transitions. It computes them in the first call.
 func (g *Graph) transpose() *transposed {
-	if known := g.transposed.Load(); known != nil {
-		return known
+	if cached := g.transposed.Load(); cached != nil {
+		return cached
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -38,24 +38,24 @@ func (g *Graph) transpose() *transposed {
 
 // newTransposed reverses the transitions by a counting sort: it counts the transitions to each target, sums
 // the counts to the positions where the targets begin, and then fills in the choices.
-func newTransposed(m *Model) *transposed {
-	starts := make([]uint32, m.NumStates()+2)
-	choices := make([]uint32, len(m.Target))
+func newTransposed(model *Model) *transposed {
+	starts := make([]uint32, model.NumStates()+2)
+	choices := make([]uint32, len(model.Target))
 	// The counts are stored two entries ahead, because filling in the choices moves starts[target+1] from the begin to
 	// the end of the row of target.
-	for _, target := range m.Target {
+	for _, target := range model.Target {
 		starts[target+2]++
 	}
 	for i := 2; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
-	for c := range m.NumChoices() {
-		for _, target := range m.Target[m.Start[c]:m.Start[c+1]] {
+	for c := range model.NumChoices() {
+		for _, target := range model.Target[model.Start[c]:model.Start[c+1]] {
 			choices[starts[target+1]] = uint32(c)
 			starts[target+1]++
 		}
 	}
-	return &transposed{starts: starts, choices: choices, owners: m.choiceOwners()}
+	return &transposed{starts: starts, choices: choices, owners: model.choiceOwners()}
 }
 
 // choiceOwners returns the state of each choice; nil in a Markov chain, where both have the same number.

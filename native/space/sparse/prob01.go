@@ -115,8 +115,8 @@ func (staying *stayingSet) remove(lost *Set) {
 	})
 }
 
-// reachWithin returns the states that reach a state of right ∩ sure by the given choices. Unless
-// scheduler is nil, it sets the scheduler's choice in these states to one on a shortest path.
+// reachWithin returns the states that reach a state of right ∩ sure by the given choices. If scheduler is not nil, it sets
+// the choice of each of these states to a choice on a shortest path.
 func (g *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set {
 	from := right.Intersect(sure)
 	reached := from.Clone()
@@ -144,8 +144,8 @@ func (g *Graph) Attract(sure, right *Set, scheduler []uint32) {
 	g.reachWithin(sure, g.ChoicesWithin(sure), right, scheduler)
 }
 
-// Remain sets the scheduler's choice in each state of a set to the first one that stays in the set, if there
-// is one. In the set that Prob0E returns, the scheduler then avoids right forever.
+// Remain sets the choice of each state of a set to the first choice that stays in the set, if there is one. In the set that
+// Prob0E returns, the scheduler then avoids right forever.
 func (g *Graph) Remain(set *Set, scheduler []uint32) {
 	for s := range set.All() {
 		first, end := g.Choices(s)
@@ -158,8 +158,8 @@ func (g *Graph) Remain(set *Set, scheduler []uint32) {
 	}
 }
 
-// Approach sets the scheduler's choice in each state outside target that can reach target by the given
-// choices to one on a shortest path. nil choices stand for all.
+// Approach sets the choice of each state outside target that can reach target by the given choices to a choice on a shortest
+// path. If choices is nil, all choices are allowed.
 func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	reached := target.Clone()
 	g.backwardSearch(target, func(c uint32) (int, bool) {

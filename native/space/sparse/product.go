@@ -28,7 +28,7 @@ type Product[P comparable] struct {
 // NewProduct explores the product from the pairs in starts. It uses the given choices of the model only, and
 // every reached state must have at least one of them; nil stands for all. The error is ErrTooLarge if the
 // product has more states than maxStates.
-func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], starts []P, choices *Set, maxStates int) (*Product[P], error) {
+func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P], starts []P, choices *Set, maxStates int) (*Product[P], error) {
 	product := &Product[P]{Start: make([]uint32, len(starts))}
 	numbers := map[P]uint32{}
 	number := func(p P) uint32 {
@@ -43,11 +43,11 @@ func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], s
 	for i, p := range starts {
 		product.Start[i] = number(p)
 	}
-	builder := NewDerivedBuilder(m, m.Kind)
+	builder := NewDerivedBuilder(model, model.Kind)
 	var from P
 	var failure error
 	successor := func(i int) uint32 {
-		to, err := memory.Step(from, m.Target[i])
+		to, err := memory.Step(from, model.Target[i])
 		if err != nil {
 			failure = err
 			return None
@@ -64,7 +64,7 @@ func NewProduct[P comparable](ctx context.Context, m *Model, memory Memory[P], s
 			builder.Loop(uint32(i))
 			continue
 		}
-		first, end := m.Choices(int(memory.State(from)))
+		first, end := model.Choices(int(memory.State(from)))
 		for c := first; c < end; c++ {
 			if choices != nil && !choices.Has(c) {
 				continue

@@ -70,9 +70,9 @@ func (m *Model) renumberAnnotations(out *Model, number, old, choice []uint32) {
 }
 
 // renumberSet returns the set of number[i] for the members i of s.
-func renumberSet(s *Set, number []uint32) *Set {
-	out := NewSet(s.Len())
-	for i := range s.All() {
+func renumberSet(set *Set, number []uint32) *Set {
+	out := NewSet(set.Len())
+	for i := range set.All() {
 		out.Add(int(number[i]))
 	}
 	return out

@@ -19,11 +19,11 @@ func FullSet(n int) *Set { return NewSet(n).Complement() }
 
 // SetOf returns the subset of 0..n-1 with the given members.
 func SetOf(n int, members ...int) *Set {
-	s := NewSet(n)
+	set := NewSet(n)
 	for _, i := range members {
-		s.Add(i)
+		set.Add(i)
 	}
-	return s
+	return set
 }
 
 // Len returns the size of the universe, not of the set.

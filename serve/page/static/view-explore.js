@@ -8,6 +8,8 @@ import { StateGraph, key, stateText, playerIcon, componentColour } from './state
 import { details, shownPredecessors } from './state-details.js';
 import { splitter } from './splitter.js';
 import { verdictText } from './property-table.js';
+import { Failure } from './api.js';
+import { choose as decide } from './dialog.js';
 import { keep, isKept, takeKept } from './kept.js';
 
 const maxStates = 300; // of a picture
@@ -19,6 +21,8 @@ const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
 const kinds = { scc: 'SCC', bscc: 'BSCC', mec: 'MEC' };
 const fileFormats = [['tra', 'Transitions (.tra)'], ['sta', 'States (.sta)'], ['lab', 'Labels (.lab)'], ['pexp', 'All of it for PRISM (.pexp)'], ['drn', 'All of it for Storm (.drn)'], ['dot', 'Graphviz (.dot)']];
+const schedulerFormats = [['scheduler.txt', 'Optimal scheduler, actions (.txt)'], ['scheduler.json', 'Optimal scheduler for Storm (.json)'], ['scheduler.tra', 'Induced model (.tra)'], ['scheduler.dot', 'Induced model (.dot)']];
+const distributionFormats = [['steady', 'Steady-state probabilities (.txt)'], ['transient', 'Transient probabilities… (.txt)']];
 const smallestTexts = [['6', '6 px'], ['9', '9 px'], ['11', '11 px'], ['14', '14 px']];
 
 export function create({ show: showView, make }) {
@@ -52,7 +56,7 @@ export function create({ show: showView, make }) {
   const smallest = choice(smallestTexts, localStorage.getItem('smallest text') || '9', (v) => setSmallest(v), { 'aria-label': 'Smallest text' });
   const fullScreen = button('Full screen', attempt(() => toggleFullScreen()), { class: 'small', 'aria-pressed': 'false' });
 
-  const savedStates = menu('Save the states…', fileFormats, attempt((format) => saveStates(format)));
+  const savedStates = menu('Save…', [...fileFormats, ...schedulerFormats, ...distributionFormats], attempt((format) => save(format)));
 
   const element = el('div', { class: 'explore' },
     el('div', { class: 'row' }, propertyField, field('Colour', coloured),
@@ -62,7 +66,7 @@ export function create({ show: showView, make }) {
     el('form', { class: 'row', onsubmit: (e) => { e.preventDefault(); find(false); } }, field('States with', expr, 'grow'), el('button', { type: 'submit' }, 'Find')));
   const bar = el('div', { class: 'row bar', role: 'group', 'aria-label': 'Picture' },
     button('−', () => canvas.zoom(0.8), { class: 'small', 'aria-label': 'Zoom out' }), percent, button('+', () => canvas.zoom(1.25), { class: 'small', 'aria-label': 'Zoom in' }),
-    button('Fit', () => canvas.fit(), { class: 'small' }), el('label', {}, 'Smallest text ', smallest), fullScreen, button('SVG', () => download('graph.svg', picture.text(), 'image/svg+xml'), { class: 'small' }), savedStates);
+    button('Fit', () => canvas.fit(), { class: 'small' }), fullScreen, button('SVG', () => download('graph.svg', picture.text(), 'image/svg+xml'), { class: 'small' }), el('label', {}, 'Smallest text ', smallest), savedStates);
   const parts = el('div', { class: 'parts' });
   parts.append(el('div', { class: 'picture' }, bar, canvas.element), splitter(parts, 'explore', 'Size of the graph'), panel);
   const current = new Current(el('div', { class: 'content' }, why, found, players, componentLegend, parts, legend), () => again(), true);
@@ -182,10 +186,20 @@ export function create({ show: showView, make }) {
     redraw();
   }
 
-  // saveStates saves all states of the model as a file in a format of PRISM, Storm or Graphviz.
-  async function saveStates(format) {
-    const [, { text }] = await current.answer('Save the states', 'export', 'export', { format });
-    download(`${stem(doc.file)}.${format}`, text);
+  // save saves all states of the model, an optimal scheduler of the property, or the probabilities of the states.
+  async function save(format) {
+    const question = { format };
+    if (schedulerFormats.some(([f]) => f === format)) {
+      if (property.value === '') throw new Failure({ message: 'Select the property whose optimal scheduler is to be saved, in “Values of”.' });
+      question.property = Number(property.value);
+    }
+    if (format === 'transient') {
+      const time = input('1', { class: 'mono', 'aria-label': 'Time' });
+      if (await decide('Probabilities of the states at which time, or after how many steps?', ['Save', 'Cancel'], field('Time', time)) !== 'Save') return;
+      question.time = time.value;
+    }
+    const [, { text }] = await current.answer('Save', 'export', 'export', question);
+    download(`${stem(doc.file)}.${distributionFormats.some(([f]) => f === format) ? `${format}.txt` : format}`, text);
   }
 
   // predecessors asks for the predecessors of a state among all states; in a large model only if all is set.

@@ -224,7 +224,7 @@ func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 	return &files.Source{Name: name, Text: text}, nil
 }
 
-// readRewardFiles reads the rewards of one structure from model.srew, or those of several
+// readRewardFiles reads the rewards of one structure from model.srew, or the rewards of several
 // structures from model1.srew, model2.srew and so on.
 func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
 	if isMissing(base+ext) && !isMissing(base+"1"+ext) {
@@ -298,11 +298,11 @@ func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Op
 			return nil, err
 		}
 	}
-	w, err := files.NewWriter(space, opts)
+	writer, err := files.NewWriter(space, opts)
 	if err != nil {
 		return nil, err
 	}
-	write := func(out io.Writer) error { return f.writeFormat(ctx, w, out) }
+	write := func(out io.Writer) error { return f.writeFormat(ctx, writer, out) }
 	if f.Zipped {
 		return compressed(write), nil
 	}
@@ -310,39 +310,39 @@ func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Op
 }
 
 // writeFormat calls the method of w that writes the format.
-func (f Format) writeFormat(ctx context.Context, w *files.Writer, out io.Writer) error {
+func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	switch f.Name {
 	case "sta":
-		return w.States(ctx, out)
+		return writer.States(ctx, out)
 	case "lab":
 		if f.OnlyLabels {
-			return w.PropertyLabels(ctx, out)
+			return writer.PropertyLabels(ctx, out)
 		}
-		return w.Labels(ctx, out)
+		return writer.Labels(ctx, out)
 	case "obs":
-		return w.Observations(ctx, out)
+		return writer.Observations(ctx, out)
 	case "pexp":
-		return w.Combined(ctx, out)
+		return writer.Combined(ctx, out)
 	case "srew":
-		return w.StateRewards(ctx, out, f.Reward)
+		return writer.StateRewards(ctx, out, f.Reward)
 	case "trew":
-		return w.TransitionRewards(ctx, out, f.Reward)
+		return writer.TransitionRewards(ctx, out, f.Reward)
 	case "dot":
-		return w.DOT(ctx, out)
+		return writer.DOT(ctx, out)
 	case "svg":
-		return f.draw(ctx, w, out)
+		return f.draw(ctx, writer, out)
 	case "drn":
-		return w.DRN(ctx, out)
+		return writer.DRN(ctx, out)
 	case "umb":
-		return w.UMB(ctx, out)
+		return writer.UMB(ctx, out)
 	}
-	return w.Transitions(ctx, out)
+	return writer.Transitions(ctx, out)
 }
 
 // draw writes the picture of the graph that DOT writes.
-func (f Format) draw(ctx context.Context, w *files.Writer, out io.Writer) error {
+func (f Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	var dot strings.Builder
-	if err := w.DOT(ctx, &dot); err != nil {
+	if err := writer.DOT(ctx, &dot); err != nil {
 		return err
 	}
 	picture, err := f.Draw(ctx, dot.String())

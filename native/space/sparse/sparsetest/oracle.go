@@ -147,8 +147,8 @@ func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 
 // Gains returns the expected reward of a step from each state under a scheduler: its state reward plus that
 // of its choice. In a CTMC it divides by the exit rate, as rewards are per unit of time.
-func Gains(m *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
-	gains := zeros(m.NumStates())
+func Gains(model *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
+	gains := zeros(model.NumStates())
 	for s := range gains {
 		if reward.StateRat != nil && reward.StateRat[s] != nil {
 			gains[s].Add(gains[s], reward.StateRat[s])
@@ -156,19 +156,19 @@ func Gains(m *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Ra
 		if reward.ChoiceRat != nil && reward.ChoiceRat[scheduler[s]] != nil {
 			gains[s].Add(gains[s], reward.ChoiceRat[scheduler[s]])
 		}
-		if m.Kind == sparse.CTMC {
-			gains[s].Quo(gains[s], exitRate(m, s))
+		if model.Kind == sparse.CTMC {
+			gains[s].Quo(gains[s], exitRate(model, s))
 		}
 	}
 	return gains
 }
 
 // exitRate returns the exit rate of a state.
-func exitRate(m *sparse.Model, s int) *big.Rat {
+func exitRate(model *sparse.Model, s int) *big.Rat {
 	sum := new(big.Rat)
-	first, end := m.Row(s)
+	first, end := model.Row(s)
 	for i := first; i < end; i++ {
-		sum.Add(sum, m.Rat(i))
+		sum.Add(sum, model.Rat(i))
 	}
 	return sum
 }

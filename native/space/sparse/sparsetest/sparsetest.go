@@ -41,15 +41,15 @@ func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 			addRow(rng, builder, shape, s, n)
 		}
 	}
-	m, err := builder.Finish()
+	model, err := builder.Finish()
 	if err != nil {
 		panic(err)
 	}
-	m.Initial = []uint32{0}
+	model.Initial = []uint32{0}
 	if shape.Rewards {
-		m.Rewards = []sparse.Reward{randomReward(rng, m)}
+		model.Rewards = []sparse.Reward{randomReward(rng, model)}
 	}
-	return m
+	return model
 }
 
 // addRow adds transitions to random targets, with random weights, to the current choice of state s of n. The
@@ -90,7 +90,7 @@ func randomTargets(rng *rand.Rand, shape Shape, s, n int) []int {
 
 // randomReward returns a random reward structure, with state rewards in three of four cases, and choice rewards
 // likewise.
-func randomReward(rng *rand.Rand, m *sparse.Model) sparse.Reward {
+func randomReward(rng *rand.Rand, model *sparse.Model) sparse.Reward {
 	draw := func(n int) ([]float64, []*big.Rat) {
 		floats, fractions := make([]float64, n), make([]*big.Rat, n)
 		for i := range floats {
@@ -103,34 +103,34 @@ func randomReward(rng *rand.Rand, m *sparse.Model) sparse.Reward {
 	}
 	reward := sparse.Reward{Name: "r"}
 	if rng.IntN(4) > 0 {
-		reward.State, reward.StateRat = draw(m.NumStates())
+		reward.State, reward.StateRat = draw(model.NumStates())
 	}
 	if rng.IntN(4) > 0 {
-		reward.Choice, reward.ChoiceRat = draw(m.NumChoices())
+		reward.Choice, reward.ChoiceRat = draw(model.NumChoices())
 	}
 	return reward
 }
 
 // RandomSet returns a random subset of 0..n-1 that contains each number with probability p.
 func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
-	s := sparse.NewSet(n)
+	set := sparse.NewSet(n)
 	for i := range n {
 		if rng.Float64() < p {
-			s.Add(i)
+			set.Add(i)
 		}
 	}
-	return s
+	return set
 }
 
 // Schedulers yields every memoryless deterministic scheduler of m, as the choice of each state. It reuses the slice.
-func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
+func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
-		scheduler := make([]uint32, m.NumStates())
+		scheduler := make([]uint32, model.NumStates())
 		for s := range scheduler {
-			first, _ := m.Choices(s)
+			first, _ := model.Choices(s)
 			scheduler[s] = uint32(first)
 		}
-		for more := true; more; more = advance(m, scheduler) {
+		for more := true; more; more = advance(model, scheduler) {
 			if !yield(scheduler) {
 				return
 			}
@@ -139,9 +139,9 @@ func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
 }
 
 // advance changes a scheduler to the next one, as an odometer with a digit per state. It reports false after the last.
-func advance(m *sparse.Model, scheduler []uint32) bool {
+func advance(model *sparse.Model, scheduler []uint32) bool {
 	for s := range scheduler {
-		first, end := m.Choices(s)
+		first, end := model.Choices(s)
 		scheduler[s]++
 		if int(scheduler[s]) < end {
 			return true
@@ -152,10 +152,10 @@ func advance(m *sparse.Model, scheduler []uint32) bool {
 }
 
 // NumSchedulers returns the number of memoryless deterministic schedulers of m, or limit if there are more.
-func NumSchedulers(m *sparse.Model, limit int) int {
+func NumSchedulers(model *sparse.Model, limit int) int {
 	count := 1
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
+	for s := range model.NumStates() {
+		first, end := model.Choices(s)
 		count *= end - first
 		if count >= limit {
 			return limit
@@ -165,18 +165,18 @@ func NumSchedulers(m *sparse.Model, limit int) int {
 }
 
 // Matrix returns the weights of the chain that a memoryless scheduler induces, as a dense matrix.
-func Matrix(m *sparse.Model, scheduler []uint32) [][]*big.Rat {
-	n := m.NumStates()
+func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
+	n := model.NumStates()
 	matrix := make([][]*big.Rat, n)
 	for s := range n {
 		matrix[s] = make([]*big.Rat, n)
 		for t := range n {
 			matrix[s][t] = new(big.Rat)
 		}
-		first, end := m.Row(int(scheduler[s]))
+		first, end := model.Row(int(scheduler[s]))
 		for i := first; i < end; i++ {
-			target := m.Target[i]
-			matrix[s][target].Add(matrix[s][target], m.Rat(i))
+			target := model.Target[i]
+			matrix[s][target].Add(matrix[s][target], model.Rat(i))
 		}
 	}
 	return matrix

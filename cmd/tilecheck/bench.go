@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tilecheck/cmd/tilecheck/toolbox"
+	"tilecheck/internal/shard"
+	"tilecheck/native"
+	record "tilecheck/report/bench"
+	"tilecheck/report/table"
+	"tilecheck/runner"
+	"tilecheck/runner/local"
+	"tilecheck/runner/measure"
+	"tilecheck/verify/bench"
+	"tilecheck/verify/regress"
+	"tilecheck/verify/selection"
+)
+
+// benchCmd measures tools, and shows and compares what was measured.
+type benchCmd struct {
+	Run     benchRunCmd     `cmd:"" default:"withargs" help:"Measure tools on a set of models: time, memory, and whether the values are right."`
+	Compare benchCompareCmd `cmd:"" help:"Compare two measurements: is the new one slower than the old one, beyond chance?"`
+	Report  benchReportCmd  `cmd:"" help:"Print measurements as a table, or write them as a page, CSV or LaTeX."`
+}
+
+// benchRunCmd measures tools on cases.
+type benchRunCmd struct {
+	Paths    []string `arg:"" name:"path" help:"Directories, models, properties files, .auto files, suite files (.yaml), patterns such as 'models/*.prism'." file:"some"`
+	Suite    []string `help:"Only these suites of tilecheck.yaml." placeholder:"NAME"`
+	NoConfig bool     `rare:"" help:"Do not read tilecheck.yaml."`
+	QVBS     bool     `name:"qvbs" help:"The paths are directories of the Quantitative Verification Benchmark Set (QComp)."`
+
+	MaxStates int      `name:"skip-larger" rare:"" help:"With --qvbs: skip cases with more states, by the numbers of the set." placeholder:"N"`
+	Const     []string `help:"Constants, instead of those of .args files: a=1,b=2." sep:"none" placeholder:"DEFS"`
+
+	Tool        []string      `help:"A tool: native, prism, prism-games or storm; @PROGRAM is another program, :exact how it computes, :-explicit its switches; repeatable." sep:"none" default:"native" placeholder:"TOOL"`
+	Repetitions int           `help:"Runs of each tool on each case." default:"3" want:"[1,100000]" placeholder:"N"`
+	Cores       string        `help:"Processors that the tools may use, such as 0 or 0,2-3 (default: all)." placeholder:"LIST"`
+	Timeout     time.Duration `help:"Time limit of one run." default:"5m" placeholder:"DURATION"`
+	Memory      byteCount     `help:"Memory limit of one run, for all of its processes together, such as 4GB (default: none)." placeholder:"SIZE"`
+	Seed        uint64        `help:"Seed of random numbers." default:"1" want:"[0,]" placeholder:"N"`
+	Shard       string        `help:"Measure one part of the cases of so many, such as 2/5." placeholder:"I/N"`
+
+	Output string       `short:"o" help:"File of JSON lines, one for each run. Runs that it has are not repeated." placeholder:"FILE" file:"keep"`
+	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	toolPlaces `embed:""`
+}
+
+// Run measures, and prints a table of the results.
+func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
+	options, err := c.options(env)
+	if err != nil {
+		return err
+	}
+	selected, err := c.selection(env)
+	if err != nil {
+		return err
+	}
+	options.Suite.FS, options.Suite.Name = selected.Options.FS, selected.Options.Name
+	tools, err := c.tools(ctx, env, options)
+	if err != nil {
+		return err
+	}
+	runs, err := c.measure(ctx, env, selected.Tests, tools, options)
+	if err != nil {
+		return err
+	}
+	env.beginsPrinting()
+	if err := record.Table(runs).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+		return err
+	}
+	if c.Shard != "" && len(runs) == 0 { // all cases are in other parts
+		return nil
+	}
+	return exitStatus(record.ExitCode(runs))
+}
+
+// options returns how to measure.
+func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
+	if err := env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"); err != nil {
+		return nil, err
+	}
+	build, err := env.identify()
+	if err != nil {
+		return nil, err
+	}
+	options := &bench.Options{QVBS: c.QVBS, Repetitions: c.Repetitions, Tilecheck: build}
+	options.Suite = regress.Options{Seed: c.Seed, Time: c.Timeout, Memory: int64(c.Memory)}
+	if options.Cores, err = parseCores(c.Cores); err != nil {
+		return nil, usageError("--cores: %w", err)
+	}
+	if c.Shard != "" {
+		options.Shard, err = shard.Parse(c.Shard)
+		if err != nil || options.Shard.Index > options.Shard.Of {
+			return nil, usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
+		}
+	}
+	return options, nil
+}
+
+// maxCore is above the number of every processor.
+const maxCore = 1 << 16
+
+// parseCores reads a list such as 0,2-3.
+func parseCores(text string) (cores []int, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		first, err := strconv.Atoi(low)
+		last := first
+		if isRange && err == nil {
+			last, err = strconv.Atoi(high)
+		}
+		if err != nil || first < 0 || last < first || last > maxCore {
+			return nil, fmt.Errorf("found %q, want numbers of processors, such as 0 or 0,2-3", text)
+		}
+		for core := first; core <= last; core++ {
+			cores = append(cores, core)
+		}
+	}
+	slices.Sort(cores)
+	return slices.Compact(cores), nil
+}
+
+// selection returns the cases.
+func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) {
+	request := selection.Request{
+		Suites: c.Suite, NoConfig: c.NoConfig, QVBS: c.QVBS, MaxStates: int64(c.MaxStates), Consts: c.Const,
+		Engines: []string{native.Name}, Jobs: 1,
+	}
+	for _, path := range c.Paths {
+		matches, err := filepath.Glob(path)
+		if _, missing := os.Stat(path); err != nil || missing == nil || len(matches) == 0 {
+			matches = []string{path}
+		}
+		request.Paths = append(request.Paths, matches...)
+	}
+	return request.Find(func(files []string) error {
+		env.files.addInputs("the set's", files...)
+		return env.files.check()
+	})
+}
+
+// tools returns the tools of the command line, which are programs of this machine.
+func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *bench.Options) ([]*bench.Tool, error) {
+	var tools []*bench.Tool
+	var labels []string
+	for _, text := range c.Tool {
+		spec, err := bench.ParseSpec(text)
+		if err != nil {
+			return nil, usageError("--tool: %w", err)
+		}
+		labels = append(labels, spec.Label)
+		tool, err := c.tool(ctx, env, spec, options)
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: %w", text, err)
+		}
+		tools = append(tools, tool)
+	}
+	if err := runner.Distinct(labels); err != nil {
+		return nil, usageError("--tool: %w", err)
+	}
+	return tools, nil
+}
+
+// tool finds the program of a tool, and asks for its version.
+func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
+	path := spec.Program
+	if place := c.of(spec.Engine); path == "" {
+		path = place.Path
+		if place.Image != "" && place.Path == "" {
+			return nil, errors.New("programs in containers are not measured, want the path of one on this machine")
+		}
+	}
+	own := spec.Engine == native.Name && path == ""
+	switch {
+	case own:
+		var err error
+		if path, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	case path == "":
+		path = spec.Engine
+	}
+	program, err := local.New(path)
+	if err != nil {
+		return nil, err
+	}
+	version := options.Tilecheck
+	if !own {
+		if version, err = toolVersion(ctx, spec.Engine, program); err != nil {
+			return nil, err
+		}
+	}
+	measured := measure.New(program, measure.Options{Cores: options.Cores, Memory: options.Suite.Memory})
+	return bench.NewTool(spec, measured, version, runner.Limits{Time: options.Suite.Time, Memory: options.Suite.Memory}), nil
+}
+
+// toolVersion asks a program for its version.
+func toolVersion(ctx context.Context, engine string, program *local.Tool) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	if engine != native.Name {
+		return toolbox.ImageKind(engine).Version(ctx, program)
+	}
+	var out bytes.Buffer
+	exit, err := program.Run(ctx, runner.Command{Args: []string{"version"}, Stdout: &out})
+	if err == nil && exit.Code != 0 {
+		err = fmt.Errorf("%s version: exit code %d", program.Where(), exit.Code)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(out.String(), "tilecheck ")), err
+}
+
+// measure runs the tools, writes each run to the file of results as soon as it is there, and returns all runs of the file.
+func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
+	options.Record = func(run *record.Run) error {
+		runs = append(runs, *run)
+		return nil
+	}
+	if c.Output != "" {
+		file, err := bench.OpenResults(c.Output)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		runs = file.Runs
+		if options.Done, err = bench.CheckDone(runs, tools, options, c.Output); err != nil {
+			return nil, err
+		}
+		options.Record = func(run *record.Run) error {
+			runs = append(runs, *run)
+			return file.Append(run)
+		}
+	}
+	progress, done := env.progress()
+	defer done()
+	if progress != nil {
+		options.Progress = func(finished, total int, next string) {
+			progress(runner.Progress{Property: "measuring " + next, Done: int64(finished), Target: int64(total), Unit: "runs"})
+		}
+	}
+	err = bench.Run(ctx, tests, tools, *options)
+	return runs, err
+}
+
+// benchWorkerCmd is the process of the embedded engine that bench measures.
+type benchWorkerCmd struct {
+	File string `arg:"" help:"The question." file:"in"`
+}
+
+// Run answers the question.
+func (c benchWorkerCmd) Run(ctx context.Context, env *environment) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	return bench.Answer(ctx, text, env.stdout)
+}

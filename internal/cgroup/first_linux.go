@@ -1,0 +1,90 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// first is a group of version 1: a folder in the hierarchy of each controller.
+type first struct {
+	cpu, memory       string // the folders of the group
+	ownCPU, ownMemory string // the folders of this process's groups
+}
+
+// newFirst makes a group of version 1.
+func newFirst(m mounts, own ownGroups, limits Limits) (*first, error) {
+	ownCPU, hasCPU := m.folder(own, "cpuacct")
+	ownMemory, hasMemory := m.folder(own, "memory")
+	if !hasCPU || !hasMemory {
+		return nil, errors.New("cgroup v1: there is no controller cpuacct or memory")
+	}
+	name := newName()
+	group := &first{filepath.Join(ownCPU, name), filepath.Join(ownMemory, name), ownCPU, ownMemory}
+	for _, dir := range []string{group.cpu, group.memory} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return nil, errors.Join(fmt.Errorf("cgroup v1: %w", err), group.remove())
+		}
+	}
+	if limits.Memory > 0 {
+		text := strconv.FormatInt(limits.Memory, 10)
+		if err := write(group.memory, "memory.limit_in_bytes", text); err != nil {
+			return nil, errors.Join(fmt.Errorf("cgroup v1: %w", err), group.remove())
+		}
+		_ = write(group.memory, "memory.memsw.limit_in_bytes", text) // a kernel without it does not count swap
+	}
+	return group, nil
+}
+
+func (g *first) name() string { return "cgroup v1" }
+
+func (g *first) processes() string { return filepath.Join(g.memory, "cgroup.procs") }
+
+// enter moves the calling thread, because a process begins in the groups of the thread that starts it.
+func (g *first) enter(*syscall.SysProcAttr) (leave func() error, err error) {
+	thread := strconv.Itoa(syscall.Gettid())
+	leave = func() error {
+		return errors.Join(write(g.ownMemory, "tasks", thread), write(g.ownCPU, "tasks", thread))
+	}
+	if err := errors.Join(write(g.cpu, "tasks", thread), write(g.memory, "tasks", thread)); err != nil {
+		return nil, errors.Join(err, leave())
+	}
+	return leave, nil
+}
+
+func (g *first) usage() (Usage, error) {
+	total, err := readNumber(g.cpu, "cpuacct.usage")
+	if err != nil {
+		return Usage{}, err
+	}
+	user, err := readNumber(g.cpu, "cpuacct.usage_user")
+	if err != nil {
+		return Usage{}, err
+	}
+	peak, err := readNumber(g.memory, "memory.max_usage_in_bytes")
+	if err != nil {
+		return Usage{}, err
+	}
+	events, err := readTable(g.memory, "memory.oom_control")
+	if err != nil {
+		return Usage{}, err
+	}
+	return Usage{
+		CPU: time.Duration(total), User: time.Duration(user), System: time.Duration(total - user),
+		PeakMemory: peak, OutOfMemory: events["oom_kill"] > 0,
+	}, nil
+}
+
+func (g *first) remove() error { return errors.Join(removeFolder(g.cpu), removeFolder(g.memory)) }
+
+// removeFolder removes the folder of a group, if it is there.
+func removeFolder(dir string) error {
+	if err := syscall.Rmdir(dir); err != nil && !errors.Is(err, syscall.ENOENT) {
+		return &os.PathError{Op: "rmdir", Path: dir, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// second is a group of version 2.
+type second struct{ dir string }
+
+// newSecond makes a group of version 2. It needs the controller memory; the processor is counted without a controller.
+func newSecond(m mounts, own ownGroups, limits Limits) (*second, error) {
+	parent, ok := m.folder(own, "")
+	if !ok {
+		return nil, errors.New("cgroup v2: there is no such hierarchy")
+	}
+	if err := enableMemory(parent); err != nil {
+		return nil, fmt.Errorf("cgroup v2: %w", err)
+	}
+	group := &second{filepath.Join(parent, newName())}
+	if err := os.Mkdir(group.dir, 0o755); err != nil {
+		return nil, fmt.Errorf("cgroup v2: %w", err)
+	}
+	if limits.Memory > 0 {
+		if err := write(group.dir, "memory.max", strconv.FormatInt(limits.Memory, 10)); err != nil {
+			return nil, errors.Join(fmt.Errorf("cgroup v2: %w", err), group.remove())
+		}
+		_ = write(group.dir, "memory.swap.max", "0") // a kernel without it has no swap
+	}
+	return group, nil
+}
+
+// enableMemory turns the controller memory on for the groups below a group. A group with processes cannot have it, except
+// the root: then this process moves into a group of its own below.
+func enableMemory(parent string) error {
+	available, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(strings.Fields(string(available)), "memory") {
+		return fmt.Errorf("%s has no controller memory", parent)
+	}
+	enabled, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
+	if err != nil || slices.Contains(strings.Fields(string(enabled)), "memory") {
+		return err
+	}
+	err = write(parent, "cgroup.subtree_control", "+memory")
+	if !errors.Is(err, syscall.EBUSY) {
+		return err
+	}
+	leaf := filepath.Join(parent, fmt.Sprintf("tilecheck-%d", os.Getpid()))
+	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := write(leaf, "cgroup.procs", strconv.Itoa(os.Getpid())); err != nil {
+		return err
+	}
+	if err := write(parent, "cgroup.subtree_control", "+memory"); err != nil {
+		return fmt.Errorf("%w (other processes are in %s; start tilecheck with: systemd-run --user --scope -p Delegate=yes)", err, parent)
+	}
+	return nil
+}
+
+func (g *second) name() string { return "cgroup v2" }
+
+func (g *second) processes() string { return filepath.Join(g.dir, "cgroup.procs") }
+
+// enter has the kernel create the process in the group.
+func (g *second) enter(attributes *syscall.SysProcAttr) (leave func() error, err error) {
+	dir, err := os.Open(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	attributes.UseCgroupFD, attributes.CgroupFD = true, int(dir.Fd())
+	return dir.Close, nil
+}
+
+func (g *second) usage() (Usage, error) {
+	cpu, err := readTable(g.dir, "cpu.stat")
+	if err != nil {
+		return Usage{}, err
+	}
+	microseconds := func(name string) time.Duration { return time.Duration(cpu[name]) * time.Microsecond }
+	out := Usage{
+		CPU: microseconds("usage_usec"), User: microseconds("user_usec"), System: microseconds("system_usec"),
+		Throttled: microseconds("throttled_usec"),
+	}
+	if out.PeakMemory, err = readNumber(g.dir, "memory.peak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Usage{}, err // kernels before 5.19 have no such file
+	}
+	events, err := readTable(g.dir, "memory.events")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Usage{}, err
+	}
+	out.OutOfMemory = events["oom_kill"] > 0
+	return out, nil
+}
+
+func (g *second) remove() error { return removeFolder(g.dir) }

@@ -1,0 +1,30 @@
+package native
+
+import (
+	"context"
+
+	"tilecheck/native/check"
+	"tilecheck/native/explain/witness"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// The program of the playground leaves out what its page cannot ask for, because every visitor loads it.
+
+// leftOut returns the error of a job that needs a part that was left out.
+func leftOut(part string) error {
+	return &result.Failure{Class: result.Unsupported, Message: part + " are not in the program of the playground; use the command line"}
+}
+
+func (*run) parametric(method) error { return leftOut("functions of parameters") }
+
+func checkIndependent(*sema.Program, instance, *runner.Task, sema.Valuation) error { return nil }
+
+func (*exploredModel) writeDecisionTree(context.Context, *check.Property, *check.Scheduler, *result.Verdict) error {
+	return leftOut("decision trees")
+}
+
+func (*exploredModel) addSubsystem(context.Context, *result.Witness, *check.Reach, *witness.Chain, question) error {
+	return leftOut("critical subsystems")
+}

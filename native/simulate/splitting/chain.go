@@ -1,0 +1,176 @@
+package splitting
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// status says whether a state decides a path.
+type status uint8
+
+const (
+	undecided status = iota
+	reached          // the target is reached
+	failed           // the target cannot be reached any more
+)
+
+// node is a state that was met.
+type node struct {
+	state      []int32
+	status     status
+	importance float64
+	expanded   bool
+	choices    int       // the number of choices, one of which is drawn uniformly
+	successors []int32   // numbers of nodes
+	cumulative []float64 // sums of the probabilities of the successors
+	rate       float64   // the exit rate in a CTMC
+}
+
+// chain is the Markov chain of a model under the uniform scheduler. It finds states when paths reach them, and keeps them.
+type chain struct {
+	expander    compile.Expander
+	left, right compile.Evaluator // left is nil for F
+	continuous  bool
+	importance  *importance // nil while it is derived
+	nodes       []node
+	numbers     map[string]int32
+	key         []byte
+	initial     []int32
+}
+
+// maxKept is the number of states above which a chain forgets them between two replications.
+const maxKept = 1 << 20
+
+// newChain returns the chain of a model with its initial state.
+func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, f *importance) (*chain, error) {
+	initial, err := model.InitialStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: f, initial: initial[0]}
+	if c.right, err = model.Evaluator(monitor.Right); err != nil {
+		return nil, err
+	}
+	if !isTrue(monitor.Left) {
+		if c.left, err = model.Evaluator(monitor.Left); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.reset()
+}
+
+func isTrue(x sema.Expr) bool {
+	constant, ok := x.(*sema.Const)
+	return ok && constant.Val.Bool
+}
+
+// reset forgets all states but the initial one, which is number 0.
+func (c *chain) reset() error {
+	c.nodes, c.numbers = nil, map[string]int32{}
+	_, err := c.number(c.initial)
+	return err
+}
+
+// number returns the number of a state.
+func (c *chain) number(state []int32) (int32, error) {
+	c.key = c.key[:0]
+	for _, value := range state {
+		c.key = binary.LittleEndian.AppendUint32(c.key, uint32(value))
+	}
+	if n, ok := c.numbers[string(c.key)]; ok {
+		return n, nil
+	}
+	met := node{state: slices.Clone(state)}
+	var err error
+	if met.status, err = c.statusOf(state); err != nil {
+		return 0, err
+	}
+	if c.importance != nil {
+		var possible bool
+		if met.importance, possible = c.importance.of(state); !possible && met.status == undecided {
+			met.status = failed
+		}
+	}
+	n := int32(len(c.nodes))
+	c.nodes, c.numbers[string(c.key)] = append(c.nodes, met), n
+	return n, nil
+}
+
+func (c *chain) statusOf(state []int32) (status, error) {
+	isTarget, err := c.right.Bool(state)
+	if err != nil || isTarget {
+		return reached, err
+	}
+	if c.left == nil {
+		return undecided, nil
+	}
+	mayGoOn, err := c.left.Bool(state)
+	if err != nil || mayGoOn {
+		return undecided, err
+	}
+	return failed, nil
+}
+
+// expand finds the successors of a node. A state that is never left has failed.
+func (c *chain) expand(n int32) error {
+	choices, err := c.expander.Expand(c.nodes[n].state)
+	if err != nil {
+		return err
+	}
+	var successors []int32
+	var weights []float64
+	for i := range choices.List {
+		scale := 1.0
+		if !c.continuous {
+			scale = 1 / (float64(len(choices.List)) * sum(choices.List[i].Transitions))
+		}
+		for _, transition := range choices.List[i].Transitions {
+			target, err := c.number(transition.Target)
+			if err != nil {
+				return err
+			}
+			weight := scale * transition.Weight
+			if k := slices.Index(successors, target); k >= 0 {
+				weights[k] += weight
+			} else {
+				successors, weights = append(successors, target), append(weights, weight)
+			}
+		}
+	}
+	expanded := &c.nodes[n]
+	expanded.expanded, expanded.choices, expanded.successors = true, len(choices.List), successors
+	if len(successors) == 0 || len(successors) == 1 && successors[0] == n {
+		expanded.status = failed
+		return nil
+	}
+	for k := 1; k < len(weights); k++ {
+		weights[k] += weights[k-1]
+	}
+	expanded.rate = weights[len(weights)-1]
+	for k := range weights {
+		weights[k] /= expanded.rate
+	}
+	expanded.cumulative = weights
+	return nil
+}
+
+func sum(transitions []compile.Transition) float64 {
+	total := 0.0
+	for _, transition := range transitions {
+		total += transition.Weight
+	}
+	return total
+}
+
+// probability returns the probability of the k-th successor of a node.
+func (n *node) probability(k int) float64 {
+	if k == 0 {
+		return n.cumulative[0]
+	}
+	return n.cumulative[k] - n.cumulative[k-1]
+}

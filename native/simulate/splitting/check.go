@@ -1,0 +1,286 @@
+package splitting
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"tilecheck/internal/inorder"
+	"tilecheck/internal/noun"
+	"tilecheck/internal/progress"
+	"tilecheck/native/simulate"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/stats"
+)
+
+// Method is the name of the method in verdicts.
+const Method = "splitting"
+
+const (
+	// planned is the number of replications from which the number of the others is computed; they do not count.
+	planned = 20
+	// leastReplications and mostReplications limit the number of replications that is computed.
+	leastReplications = 50
+	mostReplications  = 100_000
+	// relativeHalfWidth is the half-width that is aimed at, relative to the estimate.
+	relativeHalfWidth = 0.05
+	// greatestShare is the share of the sum of all estimates that one replication may have.
+	greatestShare = 0.1
+)
+
+// Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications, and
+// Options.Width the half-width; without both, the half-width is 5 % of the estimate. Sample i is replication i and a function of the
+// seed and i, so that the result is the same for every number of workers.
+func Check(ctx context.Context, model *compile.Model, property *simulate.Property, options simulate.Options) result.Verdict {
+	begun := time.Now()
+	c := &check{model: model, property: property, options: options}
+	c.options.MaxPath = cmp.Or(options.MaxPath, simulate.DefaultMaxPath)
+	c.verdict = result.Verdict{Property: property.Text, Name: property.Name, Seed: &options.Seed, Method: Method}
+	if err := c.run(ctx); err != nil {
+		c.verdict.Err = simulate.Failure(cmp.Or(ctx.Err(), err), property.File, property.Pos)
+		if !c.verdict.Err.Pos.IsValid() {
+			c.verdict.Err.File, c.verdict.Err.Pos = property.File, property.Pos
+		}
+	}
+	c.verdict.Seconds = time.Since(begun).Seconds()
+	return c.verdict
+}
+
+// check is the check of one property.
+type check struct {
+	model      *compile.Model
+	property   *simulate.Property
+	options    simulate.Options
+	monitor    *compile.Monitor
+	importance *importance
+	levels     []level
+	nondet     bool
+	verdict    result.Verdict
+}
+
+func (c *check) run(ctx context.Context) error {
+	objective, err := c.objective()
+	if err != nil {
+		return err
+	}
+	c.monitor = &objective.Monitor
+	if c.importance, err = derive(ctx, c.model, c.monitor); err != nil {
+		return err
+	}
+	pilot, err := c.walker(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if first := pilot.chain.nodes[0].status; first != undecided {
+		c.verdict.Value = result.Value{Kind: result.Number, Num: map[status]float64{reached: 1}[first]}
+		return fmt.Errorf("the initial state decides the property, whose value is %v: it is not rare, want another method", c.verdict.Value.Num)
+	}
+	if c.levels, err = pilot.chooseLevels(ctx); err != nil {
+		return err
+	}
+	n, err := c.replications(ctx)
+	if err != nil {
+		return err
+	}
+	estimates, err := c.replicate(ctx, planned+1, n)
+	if err != nil {
+		return err
+	}
+	c.verdict.Samples = n
+	if err := estimates.trusted(); err != nil {
+		return err
+	}
+	c.setValue(estimates)
+	c.warn(objective)
+	return nil
+}
+
+// objective returns what is sampled: until formulas without a lower bound, as a query.
+func (c *check) objective() (*simulate.Objective, error) {
+	objective, err := simulate.NewObjective(c.property, c.options.MaxPath)
+	if err != nil {
+		return nil, err
+	}
+	monitor := &objective.Monitor
+	refuse := func(what string) error {
+		return result.Refuse(c.property, result.Unsupported, c.property.X.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", what)
+	}
+	switch {
+	case c.options.Split != nil:
+		return nil, refuse("a shard")
+	case objective.Reward:
+		return nil, refuse("a reward")
+	case objective.Negate:
+		return nil, refuse("a negated path formula")
+	case monitor.Kind != compile.Until:
+		return nil, refuse("the operator X")
+	case !objective.Query():
+		return nil, refuse("a bounded property")
+	case monitor.Low > 0:
+		return nil, refuse("a lower bound")
+	}
+	return objective, nil
+}
+
+// walker returns a walker with the random numbers of a stream.
+func (c *check) walker(ctx context.Context, stream uint64) (*walker, error) {
+	chain, err := newChain(ctx, c.model, c.monitor, c.importance)
+	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
+}
+
+// replications returns the number of replications: the one that is asked for, or the one that the half-width needs according to some
+// replications that do not count, so that the number does not depend on those that do.
+func (c *check) replications(ctx context.Context) (int64, error) {
+	if c.options.Samples > 0 {
+		return c.options.Samples, nil
+	}
+	plan, err := c.replicate(ctx, 1, planned)
+	if err != nil {
+		return 0, err
+	}
+	mean := plan.moments.Mean()
+	if plan.positive < planned/2 {
+		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", plan.positive, planned)}
+	}
+	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*mean)
+	const reserve = 1.2 // the variance is that of few replications
+	quantile := stats.StudentQuantile(c.confidence(), planned-1)
+	wanted := math.Ceil(reserve * plan.moments.Variance() * math.Pow(quantile/halfWidth, 2))
+	if wanted > mostReplications {
+		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a half-width of %.3g takes about %.0f replications, at most %d are drawn: the variance of splitting is too large here; want a greater --width, or the number of replications (--samples)", halfWidth, wanted, mostReplications)}
+	}
+	return max(int64(wanted), leastReplications), nil
+}
+
+func (c *check) confidence() float64 { return cmp.Or(c.options.Confidence, stats.DefaultConfidence) }
+
+// estimates are the estimates of independent replications.
+type estimates struct {
+	moments  stats.Moments
+	positive int64
+	greatest float64
+}
+
+// trusted returns an error if the sample variance says little about the variance of the replications.
+func (e *estimates) trusted() error {
+	n, sum := e.moments.Count(), e.moments.Mean()*float64(e.moments.Count())
+	message := ""
+	switch {
+	case n < leastReplications/2:
+		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", n, leastReplications/2)
+	case e.positive < n/2:
+		message = fmt.Sprintf("only %d of %d replications reached the target", e.positive, n)
+	case e.greatest > greatestShare*sum && e.greatest > 5*e.moments.Mean():
+		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", n, 100*e.greatest/sum)
+	default:
+		return nil
+	}
+	return &result.Failure{Class: result.NonConverge, Message: message + ": the variance of splitting is not trustworthy here; want more replications (--samples)"}
+}
+
+// replicate draws replications first to first+n-1.
+func (c *check) replicate(ctx context.Context, first, n int64) (*estimates, error) {
+	found := &estimates{}
+	last := time.Now()
+	err := inorder.Run(ctx, inorder.Jobs[replication]{
+		End: n, Workers: c.options.Workers,
+		Start: func(ctx context.Context) (inorder.Worker[replication], error) {
+			w, err := c.walker(ctx, 0)
+			return &worker{w, c, first}, err
+		},
+		Take: func(_ int64, r *replication) bool {
+			found.moments.Add(r.estimate)
+			if r.estimate > 0 {
+				found.positive++
+			}
+			found.greatest = max(found.greatest, r.estimate)
+			c.nondet = c.nondet || r.nondet
+			return true
+		},
+		Tick: func() {
+			if c.options.Progress != nil && time.Since(last) > 100*time.Millisecond {
+				last = time.Now()
+				c.options.Progress(progress.Progress{Done: found.moments.Count(), Target: n, Unit: progress.Samples, Estimate: found.moments.Mean()})
+			}
+		},
+	})
+	return found, cmp.Or(err, ctx.Err())
+}
+
+// replication is the result of one replication.
+type replication struct {
+	estimate float64
+	nondet   bool
+}
+
+// worker draws replications in one goroutine.
+type worker struct {
+	*walker
+	check *check
+	first int64
+}
+
+// Do implements inorder.Worker.
+func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) {
+	var out []replication
+	for i := range n {
+		if len(w.chain.nodes) > maxKept {
+			if err := w.chain.reset(); err != nil {
+				return out, err
+			}
+		}
+		w.random = compile.NewStream(w.check.options.Seed, uint64(w.first+first+i))
+		estimate, err := w.replicate(ctx, w.check.levels)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, replication{estimate, w.nondet})
+	}
+	return out, nil
+}
+
+// Close implements inorder.Worker.
+func (w *worker) Close() error { return nil }
+
+// setValue sets the estimate and its nominal half-width.
+func (c *check) setValue(found *estimates) {
+	mean := found.moments.Mean()
+	c.verdict.Value = result.Value{Kind: result.Number, Num: mean}
+	c.verdict.Accuracy, c.verdict.Confidence = result.Probable, c.confidence()
+	halfWidth := stats.SkewedHalfWidth(&found.moments, c.confidence())
+	c.verdict.HalfWidth = &halfWidth
+}
+
+// paths returns the number of paths of a replication.
+func (c *check) paths() int {
+	total := 0
+	for _, level := range c.levels {
+		total += level.paths
+	}
+	return total
+}
+
+// warn says what the estimate is about.
+func (c *check) warn(objective *simulate.Objective) {
+	kind := "the variables of the property"
+	if c.importance.complete {
+		kind = "all states"
+	}
+	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %d paths each; the importance function is of %s", noun.Count(len(c.levels), "level"), c.paths(), kind))
+	isMDP := c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC
+	c.verdict.Resolution = result.NoNondet
+	if c.nondet {
+		c.verdict.Resolution = result.Uniform
+	}
+	if c.nondet && isMDP {
+		text := "P"
+		if objective.Extremum != syntax.NoExtremum {
+			text += objective.Extremum.String()
+		}
+		c.verdict.Warnings = append(c.verdict.Warnings, text+"=?: every choice was made at random, so this is the value of random choices")
+	}
+}

@@ -1,0 +1,93 @@
+package splitting_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// The estimate is the same bits for every number of workers, and another one for another seed.
+func TestWorkersAndSeeds(t *testing.T) {
+	rare := &rareEvent{model: queue, property: "P=? [ x>0 U x=8 ]"}
+	first := rare.split(t, runner.Simulation{Seed: 5, Samples: 40, Workers: 1})
+	for _, workers := range []int{2, 5} {
+		if again := rare.split(t, runner.Simulation{Seed: 5, Samples: 40, Workers: workers}); again.Value.Num != first.Value.Num || *again.HalfWidth != *first.HalfWidth {
+			t.Errorf("%v ± %v with %d workers, want %v ± %v", again.Value.Num, *again.HalfWidth, workers, first.Value.Num, *first.HalfWidth)
+		}
+	}
+	if other := rare.split(t, runner.Simulation{Seed: 6, Samples: 40}); other.Value.Num == first.Value.Num {
+		t.Errorf("the estimate is %v for two seeds", first.Value.Num)
+	}
+}
+
+// Without a number of replications, the half-width is 5 % of the estimate.
+func TestRelativeWidth(t *testing.T) {
+	rare := &rareEvent{model: bits, property: "P=? [ F n=20 ]"}
+	got := rare.split(t, runner.Simulation{Seed: 1, Confidence: 0.95})
+	if got.Err != nil || *got.HalfWidth > 0.06*got.Value.Num || math.Abs(got.Value.Num*(1<<20)-1) > 0.1 {
+		t.Errorf("%v ± %v (%v), want 2^-20 with 5 %%", got.Value.Num, got.HalfWidth, got.Err)
+	}
+}
+
+// What is not estimated is refused by name.
+func TestRefused(t *testing.T) {
+	const late = "dtmc module m x : [0..5]; y : [0..1]; [] x<5 -> (x'=x+1); [] x=5 -> 1e-9:(y'=1) + (1-1e-9):true; endmodule"
+	for _, test := range []struct{ model, property, want string }{
+		{gambler, "P>=0.5 [ F x=70 ]", "found a bounded property"},
+		{gambler, "P=? [ G x<70 ]", "found a negated path formula"},
+		{gambler, "P=? [ X x=2 ]", "found the operator X"},
+		{gambler, "P=? [ F[2,5] x=3 ]", "found a lower bound"},
+		{gambler, "R{1}=? [ F x=70 ]", "found a reward"},
+		{gambler, "P=? [ F x=1 ]", "not rare"},
+		{gambler, "P=? [ F x>70 ]", "no path to the target"},
+		{late, "P=? [ F<=8 y=1 ]", "not trustworthy"},
+	} {
+		rare := &rareEvent{model: test.model, property: test.property}
+		verdict := rare.split(t, runner.Simulation{Seed: 1, Samples: 25})
+		if verdict.Err == nil || !strings.Contains(verdict.Err.Message, test.want) {
+			t.Errorf("%s: found %v %v, want %q", test.property, verdict.Value, verdict.Err, test.want)
+		}
+	}
+	imported, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte("dtmc module m x : [0..1]; endmodule init true endinit"), Props: []string{"P=? [ F x=1 ]"}, Settings: runner.Settings{Method: runner.Splitting}})
+	if err != nil || imported[0].Err == nil || imported[0].Err.Class != result.Unsupported {
+		t.Errorf("several initial states: %v %v", imported, err)
+	}
+}
+
+// The nominal interval contains the value at least as often as it says. A right method with coverage 0.9 fails with a probability
+// of 1e-3 for each model; a new seed needs a new look.
+func TestCoverage(t *testing.T) {
+	needs.Full(t)
+	runs := 300
+	if needs.IsLong() {
+		runs = 10_000
+	}
+	for _, rare := range []rareEvent{
+		{name: "bits", model: bits, property: "P=? [ F n=12 ]"},
+		{name: "queue", model: queue, property: "P=? [ x>0 U x=8 ]"},
+		{name: "queue within a time", model: queue, property: "P=? [ F<=3 x=8 ]"},
+	} {
+		want, covered, refused, sum := rare.value(t), 0, 0, 0.0
+		for seed := range runs {
+			got := rare.split(t, runner.Simulation{Seed: uint64(seed), Samples: 30, Confidence: 0.9})
+			if got.Err != nil {
+				refused++
+				continue
+			}
+			sum += got.Value.Num
+			if math.Abs(got.Value.Num-want) <= *got.HalfWidth {
+				covered++
+			}
+		}
+		n := float64(runs - refused)
+		t.Logf("%s: %d of %.0f intervals contain %.4g, %d refused, mean of the estimates %.4g", rare.name, covered, n, want, refused, sum/n)
+		if least := n*0.9 - 3.1*math.Sqrt(n*0.09); float64(covered) < least {
+			t.Errorf("%s: %d of %.0f intervals contain the value, want at least %.0f", rare.name, covered, n, least)
+		}
+	}
+}

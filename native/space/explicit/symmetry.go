@@ -1,0 +1,60 @@
+package explicit
+
+import (
+	"slices"
+
+	"tilecheck/prism/symmetry"
+)
+
+// canonicaliser replaces packed states by representatives: the states of interchangeable modules are sorted. States have the same
+// representative exactly if they differ only by a permutation of such modules.
+type canonicaliser struct {
+	codec   *codec
+	classes []symmetry.Class
+	states  [][]uint64 // scratch space: the local states of the modules of a class
+}
+
+// newCanonicaliser returns nil if there are no classes.
+func newCanonicaliser(codec *codec, classes []symmetry.Class) *canonicaliser {
+	if len(classes) == 0 {
+		return nil
+	}
+	return &canonicaliser{codec: codec, classes: classes}
+}
+
+// canonicalise replaces each of some packed states, one after the other in a slice, by its representative.
+func (c *canonicaliser) canonicalise(packed []uint64) {
+	if c == nil {
+		return
+	}
+	for i := 0; i < len(packed); i += c.codec.words {
+		for _, class := range c.classes {
+			c.sortModules(packed[i:i+c.codec.words], class)
+		}
+	}
+}
+
+// sortModules sorts the local states of the modules of a class.
+func (c *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
+	for len(c.states) < len(class.Slots) {
+		c.states = append(c.states, nil)
+	}
+	states := c.states[:len(class.Slots)]
+	for i, slots := range class.Slots {
+		states[i] = states[i][:0]
+		for _, slot := range slots {
+			field := &c.codec.fields[slot]
+			states[i] = append(states[i], state[field.Word]>>field.Shift&field.Mask)
+		}
+	}
+	if slices.IsSortedFunc(states, slices.Compare) {
+		return
+	}
+	slices.SortFunc(states, slices.Compare)
+	for i, slots := range class.Slots {
+		for j, slot := range slots {
+			field := &c.codec.fields[slot]
+			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | states[i][j]<<field.Shift
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/symmetry"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// symmetricStates is an instance that checks each property on one of the states that differ only by a permutation of interchangeable
+// modules. Which modules are interchangeable depends on the property.
+type symmetricStates struct {
+	*statesMethod
+	model    *compile.Model
+	classes  []symmetry.Class
+	explored *exploredModel // under the symmetry of classes; nil until the first property
+}
+
+// check implements instance.
+func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	classes := symmetry.Find(property.Program, property.X)
+	if symmetric.explored == nil || !slices.EqualFunc(classes, symmetric.classes, sameModules) {
+		opts := symmetric.build
+		opts.Symmetry = classes
+		space, err := explicit.Build(ctx, symmetric.model, opts)
+		if err != nil {
+			return result.Verdict{Err: failure(err, result.Build, symmetric.file, syntax.Pos{})}
+		}
+		symmetric.classes, symmetric.explored = classes, symmetric.newExploredModel(space, nil)
+	}
+	verdict := symmetric.explored.check(ctx, property)
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), symmetryNote(property.Program, classes))
+	return verdict
+}
+
+// sameModules reports whether two classes have the same modules.
+func sameModules(left, right symmetry.Class) bool { return slices.Equal(left.Modules, right.Modules) }
+
+// symmetryNote says by which symmetry the states were reduced.
+func symmetryNote(program *sema.Program, classes []symmetry.Class) string {
+	if len(classes) == 0 {
+		return "not reduced by symmetry: no modules are interchangeable for this property"
+	}
+	var sets []string
+	for _, class := range classes {
+		var names []string
+		for _, module := range class.Modules {
+			names = append(names, program.Modules[module].Name)
+		}
+		sets = append(sets, strings.Join(names, ", "))
+	}
+	return fmt.Sprintf("reduced by symmetry: one state stands for all that differ by a permutation of the modules %s", strings.Join(sets, ", or of the modules "))
+}

@@ -1,0 +1,258 @@
+package symmetry
+
+import (
+	"slices"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// Class is a set of at least two interchangeable modules.
+type Class struct {
+	Modules []int // indices into Program.Modules, ascending
+	// Slots has the local variables of each module, as indices into Program.Vars. Variables at the same position correspond to
+	// each other: they have the same type and the same range.
+	Slots [][]int
+}
+
+// Find returns the classes of modules that can be swapped without changing the values of the given properties. It returns nil if there
+// are none, or if a property is of a kind that is not preserved: a filter that counts or lists states, a strategy, or several objectives.
+// The program must be a DTMC, a CTMC or an MDP without a system block; otherwise there are no classes.
+func Find(program *sema.Program, properties ...sema.Expr) []Class {
+	if !supported(program) {
+		return nil
+	}
+	finder := &finder{program: program, identity: newRenaming(program, nil, nil)}
+	for _, property := range properties {
+		if !finder.collect(property) {
+			return nil
+		}
+	}
+	finder.moduleTexts = finder.commandTexts(finder.identity)
+	finder.rewardTexts = finder.textsOfRewards(finder.identity)
+	var classes []Class
+	for i := range program.Modules {
+		finder.addModule(&classes, i)
+	}
+	return slices.DeleteFunc(classes, func(c Class) bool { return len(c.Modules) < 2 })
+}
+
+// supported reports whether symmetry is implemented for the kind of model.
+func supported(program *sema.Program) bool {
+	switch program.Type {
+	case syntax.DTMC, syntax.CTMC, syntax.MDP:
+		return program.System == nil
+	}
+	return false
+}
+
+// finder compares a program with itself after two modules have been swapped.
+type finder struct {
+	program  *sema.Program
+	identity *renaming
+	observed []sema.Expr  // state formulas of the properties; their values must not change
+	rewards  map[int]bool // the reward structures of the properties, by index
+	// moduleTexts has the sorted texts of the commands of each module, rewardTexts those of the reward structures.
+	moduleTexts [][]string
+	rewardTexts []string
+}
+
+// addModule adds a module to the first class whose first module it can be swapped with, or to a new class. Swaps with
+// the first module generate all permutations of a class.
+func (f *finder) addModule(classes *[]Class, module int) {
+	slots := f.program.Modules[module].Vars
+	if len(slots) == 0 {
+		return
+	}
+	for i := range *classes {
+		class := &(*classes)[i]
+		if f.interchangeable(class.Modules[0], module) {
+			class.Modules, class.Slots = append(class.Modules, module), append(class.Slots, slots)
+			return
+		}
+	}
+	*classes = append(*classes, Class{[]int{module}, [][]int{slots}})
+}
+
+// interchangeable reports whether swapping the variables and actions of two modules maps the program and the observed formulas
+// to themselves.
+func (f *finder) interchangeable(first, second int) bool {
+	swap := f.swap(first, second)
+	if swap == nil {
+		return false
+	}
+	for i, texts := range f.commandTexts(swap) {
+		image := i
+		switch i {
+		case first:
+			image = second
+		case second:
+			image = first
+		}
+		if !slices.Equal(texts, f.moduleTexts[image]) {
+			return false
+		}
+	}
+	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.preserves(swap)
+}
+
+// preserves reports whether a permutation keeps the initial states and the values of all observed formulas.
+func (f *finder) preserves(r *renaming) bool {
+	if f.identity.expr(f.program.Init) != r.expr(f.program.Init) {
+		return false
+	}
+	for _, expr := range f.observed {
+		if f.identity.expr(expr) != r.expr(expr) && !f.equalEverywhere(expr, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxValuations is the number of valuations up to which formulas with different texts are compared by evaluation.
+const maxValuations = 1 << 14
+
+// equalEverywhere reports whether an expression has the same value under each valuation of its variables and under the permuted
+// valuation. So x1=x2 & x2=x3 is found to be symmetric. It reports false if there are too many valuations.
+func (f *finder) equalEverywhere(expr sema.Expr, r *renaming) bool {
+	slots := f.permutedVariables(expr, r)
+	count := 1
+	for _, slot := range slots {
+		variable := &f.program.Vars[slot]
+		count *= int(min(int64(variable.High)-int64(variable.Low)+1, maxValuations+1))
+		if count > maxValuations {
+			return false
+		}
+	}
+	state, permuted := make([]int32, len(f.program.Vars)), make([]int32, len(f.program.Vars))
+	for valuation := range count {
+		rest := valuation
+		for _, slot := range slots {
+			variable := &f.program.Vars[slot]
+			size := int(variable.High-variable.Low) + 1
+			state[slot] = variable.Low + int32(rest%size)
+			permuted[image(r.slots, slot)] = state[slot]
+			rest /= size
+		}
+		left, err := sema.Eval(expr, state)
+		right, permutedErr := sema.Eval(expr, permuted)
+		if err != nil || permutedErr != nil || left.String() != right.String() {
+			return false
+		}
+	}
+	return true
+}
+
+// permutedVariables returns the variables of an expression and their images, ascending.
+func (f *finder) permutedVariables(expr sema.Expr, r *renaming) []int {
+	var slots []int
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		if variable, ok := operand.(*sema.Var); ok {
+			slots = append(slots, variable.Slot, image(r.slots, variable.Slot))
+		}
+		return true
+	})
+	slices.Sort(slots)
+	return slices.Compact(slots)
+}
+
+// swap returns the renaming that swaps the local variables and the actions of two modules, each with the one at the same position
+// of the other module. It returns nil if the modules do not correspond to each other in this way.
+func (f *finder) swap(first, second int) *renaming {
+	left, right := &f.program.Modules[first], &f.program.Modules[second]
+	if len(left.Vars) != len(right.Vars) || len(left.Alphabet) != len(right.Alphabet) {
+		return nil
+	}
+	slots, actions := map[int]int{}, map[int]int{}
+	for i, slot := range left.Vars {
+		other := right.Vars[i]
+		if !sameDomain(&f.program.Vars[slot], &f.program.Vars[other]) {
+			return nil
+		}
+		slots[slot], slots[other] = other, slot
+	}
+	for i, action := range left.Alphabet {
+		if !addSwap(actions, action, right.Alphabet[i]) {
+			return nil
+		}
+	}
+	return newRenaming(f.program, slots, actions)
+}
+
+// sameDomain reports whether two variables have the same type, range and initial value.
+func sameDomain(left, right *sema.Variable) bool {
+	return left.Type == right.Type && left.Bounded == right.Bounded && left.Low == right.Low && left.High == right.High && left.Init == right.Init
+}
+
+// addSwap adds the swap of two numbers to a permutation. It reports false if one of them is already swapped with another number.
+func addSwap(permutation map[int]int, left, right int) bool {
+	for from, to := range map[int]int{left: right, right: left} {
+		if known, ok := permutation[from]; ok && known != to {
+			return false
+		}
+		permutation[from] = to
+	}
+	return true
+}
+
+// preservedFilters are the filters whose value does not depend on how many states have a value.
+var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, "forall": true, "exists": true}
+
+// collect adds the state formulas and the reward structures of a property. It reports false if symmetry
+// does not preserve the property.
+func (f *finder) collect(property sema.Expr) bool {
+	preserved := true
+	if f.rewards == nil {
+		f.rewards = map[int]bool{}
+	}
+	sema.Inspect(property, func(expr sema.Expr) bool {
+		switch expr := expr.(type) {
+		case *sema.Filter:
+			preserved = preserved && preservedFilters[expr.Op]
+		case *sema.Strategy, *sema.Multi:
+			preserved = false
+		case *sema.Label:
+			if expr.Index >= 0 {
+				f.observed = append(f.observed, f.program.Labels[expr.Index].X)
+			}
+		case *sema.Reward:
+			f.rewards[expr.Struct] = true
+			f.rewards[expr.StructDiv] = true
+		case *sema.RewardPath:
+			f.collectCosts(expr.Costs)
+		case *sema.CostBounded:
+			f.collectCosts(expr.Costs)
+		default:
+			if isStateFormula(expr) {
+				f.observed = append(f.observed, expr)
+				return false
+			}
+		}
+		return preserved
+	})
+	return preserved
+}
+
+// collectCosts adds the reward structures of reward bounds.
+func (f *finder) collectCosts(costs []sema.Cost) {
+	for _, cost := range costs {
+		f.rewards[cost.Struct] = true
+		if cost.Rate != nil {
+			f.observed = append(f.observed, cost.Rate)
+		}
+	}
+}
+
+// isStateFormula reports whether an expression has no label and no property operator.
+func isStateFormula(expr sema.Expr) bool {
+	is := true
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		switch operand.(type) {
+		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
+		default:
+			is = false
+		}
+		return is
+	})
+	return is
+}

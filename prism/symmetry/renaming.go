@@ -1,0 +1,197 @@
+package symmetry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// renaming prints the parts of a program after a permutation of its variables and actions. Operands that can be exchanged are
+// printed in sorted order, so equal texts mean the same.
+type renaming struct {
+	program *sema.Program
+	slots   map[int]int // permuted variables; the others stay
+	actions map[int]int // permuted actions; the others stay
+	texts   sema.Memo[string]
+}
+
+func newRenaming(program *sema.Program, slots, actions map[int]int) *renaming {
+	return &renaming{program: program, slots: slots, actions: actions}
+}
+
+// image returns the number to which a permutation maps i.
+func image(permutation map[int]int, i int) int {
+	if to, ok := permutation[i]; ok {
+		return to
+	}
+	return i
+}
+
+// commandTexts returns, for each module, the sorted texts of its actions, its invariant and its commands.
+func (f *finder) commandTexts(r *renaming) [][]string {
+	out := make([][]string, len(f.program.Modules))
+	for i := range f.program.Modules {
+		module := &f.program.Modules[i]
+		texts := []string{"invariant " + r.expr(module.Invariant)}
+		for _, action := range module.Alphabet {
+			texts = append(texts, fmt.Sprint("action ", image(r.actions, action)))
+		}
+		for j := range module.Commands {
+			texts = append(texts, r.command(&module.Commands[j]))
+		}
+		slices.Sort(texts)
+		out[i] = texts
+	}
+	return out
+}
+
+// command returns the text of a command.
+func (r *renaming) command(command *sema.Command) string {
+	updates := make([]string, len(command.Updates))
+	for i, update := range command.Updates {
+		assignments := make([]string, len(update.Assigns))
+		for j, assignment := range update.Assigns {
+			assignments[j] = fmt.Sprintf("(%d'=%s)", image(r.slots, assignment.Slot), r.expr(assignment.Value))
+		}
+		updates[i] = r.expr(update.Prob) + ":" + joinSorted(assignments, "&")
+	}
+	return fmt.Sprintf("[%d] %s -> %s", image(r.actions, command.Action), r.expr(command.Guard), joinSorted(updates, " + "))
+}
+
+// textsOfRewards returns the texts of the reward structures of the properties.
+func (f *finder) textsOfRewards(r *renaming) []string {
+	var texts []string
+	for i := range f.program.Rewards {
+		if f.rewards[i] {
+			texts = append(texts, r.rewards(&f.program.Rewards[i]))
+		}
+	}
+	return texts
+}
+
+// rewards returns the text of a reward structure.
+func (r *renaming) rewards(rewards *sema.RewardStruct) string {
+	items := make([]string, len(rewards.Items))
+	for i, item := range rewards.Items {
+		items[i] = fmt.Sprintf("%v [%d] %s : %s", item.Transition, image(r.actions, item.Action), r.expr(item.Guard), r.expr(item.Value))
+	}
+	return joinSorted(items, "; ")
+}
+
+// joinSorted sorts texts and joins them.
+func joinSorted(texts []string, separator string) string {
+	slices.Sort(texts)
+	return strings.Join(texts, separator)
+}
+
+// expr returns the text of a state formula or of another expression over variables; "" for nil.
+func (r *renaming) expr(expr sema.Expr) string {
+	if expr == nil {
+		return ""
+	}
+	if text, ok := r.texts.Get(expr); ok {
+		return text
+	}
+	return r.texts.Put(expr, r.newText(expr))
+}
+
+func (r *renaming) newText(expr sema.Expr) string {
+	switch expr := expr.(type) {
+	case *sema.Const:
+		return constantText(expr)
+	case *sema.Var:
+		return fmt.Sprintf("v%d", image(r.slots, expr.Slot))
+	case *sema.Unary:
+		return fmt.Sprintf("%v(%s)", expr.Op, r.expr(expr.X))
+	case *sema.Binary:
+		return r.binary(expr)
+	case *sema.Cond:
+		return fmt.Sprintf("(%s ? %s : %s)", r.expr(expr.Condition), r.expr(expr.Then), r.expr(expr.Else))
+	case *sema.Call:
+		operands := make([]string, len(expr.Args))
+		for i, operand := range expr.Args {
+			operands[i] = r.expr(operand)
+		}
+		if expr.Func == sema.FuncMin || expr.Func == sema.FuncMax {
+			slices.Sort(operands)
+		}
+		return fmt.Sprintf("%v(%s)", expr.Func, strings.Join(operands, ", "))
+	}
+	// Other expressions, such as erroneous ones, are equal only to themselves.
+	return fmt.Sprintf("%T at %v", expr, expr.Pos())
+}
+
+// constantText returns the text of a constant. A number that is no fraction is equal only to itself, since its float64 does not identify it.
+func constantText(expr *sema.Const) string {
+	value := expr.Val
+	if value.Type == sema.Double && value.Rat == nil {
+		return fmt.Sprintf("%v at %v", value, expr.Pos())
+	}
+	return fmt.Sprintf("%v %v %v", value.Type, value, value.Rat)
+}
+
+// binary returns the text of an infix operator. The operands of a chain of a commutative and associative operator are sorted.
+func (r *renaming) binary(expr *sema.Binary) string {
+	if !commutative(expr) {
+		return fmt.Sprintf("(%s %v %s)", r.expr(expr.X), expr.Op, r.expr(expr.Y))
+	}
+	var operands []string
+	var collect func(operand sema.Expr)
+	collect = func(operand sema.Expr) {
+		inner, ok := operand.(*sema.Binary)
+		if ok && inner.Op == expr.Op && inner.Type() == expr.Type() && associative(inner) {
+			collect(inner.X)
+			collect(inner.Y)
+			return
+		}
+		operands = append(operands, r.expr(operand))
+	}
+	if associative(expr) {
+		collect(expr)
+	} else {
+		operands = []string{r.expr(expr.X), r.expr(expr.Y)}
+	}
+	return "(" + joinSorted(operands, fmt.Sprintf(" %v ", expr.Op)) + ")"
+}
+
+// commutative reports whether the operands of an operator can be exchanged. Conjunctions and disjunctions evaluate their second
+// operand only if the first one does not decide; so their operands are exchanged only if none of them can fail.
+func commutative(expr *sema.Binary) bool {
+	switch expr.Op {
+	case syntax.OpAnd, syntax.OpOr:
+		return !canFail(expr.X) && !canFail(expr.Y)
+	case syntax.OpAdd, syntax.OpMul, syntax.OpEq, syntax.OpNe, syntax.OpIff:
+		return true
+	}
+	return false
+}
+
+// associative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 cannot: its
+// rounding depends on the order.
+func associative(expr *sema.Binary) bool {
+	switch expr.Op {
+	case syntax.OpAnd, syntax.OpOr:
+		return true
+	case syntax.OpAdd, syntax.OpMul:
+		return expr.Type() == sema.Int
+	}
+	return false
+}
+
+// canFail reports whether the evaluation of an expression can end with an error: by a function that is not defined everywhere.
+func canFail(expr sema.Expr) bool {
+	fails := false
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		switch operand := operand.(type) {
+		case *sema.Call:
+			fails = fails || operand.Func != sema.FuncMin && operand.Func != sema.FuncMax
+		case *sema.Binary:
+			fails = fails || operand.Op == syntax.OpPow
+		}
+		return !fails
+	})
+	return fails
+}

@@ -1,0 +1,145 @@
+//go:build linux
+
+package measure
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tilecheck/internal/cgroup"
+	"tilecheck/runner"
+	"tilecheck/runner/local"
+)
+
+// shell returns a shell whose runs are measured. The test is skipped where no control group can be made.
+func shell(t *testing.T, options Options) *Tool {
+	t.Helper()
+	group, err := cgroup.New(cgroup.Limits{})
+	if err != nil {
+		t.Skip("no control group:", err)
+	}
+	if err := group.Close(); err != nil {
+		t.Fatal(err)
+	}
+	program, err := local.New("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(program, options)
+}
+
+// run runs a script and returns what it printed on standard error.
+func run(t *testing.T, tool *Tool, script string, limits runner.Limits) (runner.Exit, string) {
+	t.Helper()
+	var errors strings.Builder
+	exit, err := tool.Run(t.Context(), runner.Command{Args: []string{"-c", script}, Stderr: &errors, Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exit, errors.String()
+}
+
+// within reports whether two numbers differ by at most 1 %.
+func within(got, want float64) bool { return math.Abs(got-want) <= 0.01*want }
+
+// TestMemoryOfChildren: three programs hold 200 MB each at the same time.
+func TestMemoryOfChildren(t *testing.T) {
+	tool := shell(t, Options{})
+	dir := t.TempDir()
+	// dd fills its memory, and writes; the reader of each waits for the first bytes of all.
+	run(t, tool, "cd "+dir+"; for i in 1 2 3; do dd if=/dev/zero bs=200M count=1 2>/dev/null | { head -c 1 >/dev/null; : >$i; "+
+		"until [ -e 1 ] && [ -e 2 ] && [ -e 3 ]; do sleep 0.02; done; } & done; wait", runner.Limits{})
+	const want = 3 * 200 << 20
+	usage := tool.Take()
+	if !within(float64(usage.PeakMemory), want) {
+		t.Errorf("%s: peak memory %d, want %d within 1 %%", usage.Method, usage.PeakMemory, want)
+	}
+	t.Logf("%s: %d of %d bytes, %+.2f %%", usage.Method, usage.PeakMemory, want, 100*(float64(usage.PeakMemory)/want-1))
+}
+
+// TestTimeOfChildren compares with the count of /usr/bin/time: two processes compute, one after the other is waited for.
+func TestTimeOfChildren(t *testing.T) {
+	if _, err := os.Stat("/usr/bin/time"); err != nil {
+		t.Skip(err)
+	}
+	tool := shell(t, Options{})
+	const busy = `i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done`
+	_, text := run(t, tool, `/usr/bin/time -f "%U %S" sh -c '(`+busy+`) & `+busy+`; wait'`, runner.Limits{})
+	var user, system float64
+	if _, err := fmt.Sscan(text, &user, &system); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	usage := tool.Take()
+	// /usr/bin/time cuts both numbers to hundredths of a second.
+	if got := usage.CPU.Seconds(); !within(got, user+system) && math.Abs(got-user-system) > 0.02 {
+		t.Errorf("%s: %.3f seconds, want %.2f within 1 %%", usage.Method, got, user+system)
+	}
+	t.Logf("%s: %.3f seconds, /usr/bin/time has %.2f", usage.Method, usage.CPU.Seconds(), user+system)
+}
+
+// TestMemoryLimit: a program that needs more than the limit is killed, with all that it has started.
+func TestMemoryLimit(t *testing.T) {
+	tool := shell(t, Options{Memory: 32 << 20})
+	exit, _ := run(t, tool, "dd if=/dev/zero of=/dev/null bs=200M count=1 2>/dev/null", runner.Limits{})
+	if usage := tool.Take(); exit.Cause != runner.OutOfMemory || !usage.OutOfMemory || usage.PeakMemory > 32<<20 {
+		t.Errorf("%+v, %+v, want the memory limit", exit, usage)
+	}
+}
+
+// TestNothingIsLeft: a process that left the process group of the tool ends with its time, too, and so does the tool.
+func TestNothingIsLeft(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	tool := shell(t, Options{Cores: []int{0}})
+	exit, _ := run(t, tool, "setsid sh -c 'echo $$ >"+file+"; exec sleep 1000' & sleep 1000", runner.Limits{Time: 100 * time.Millisecond})
+	if exit.Cause != runner.TimedOut {
+		t.Errorf("%+v, want the time limit", exit)
+	}
+	pid, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat"); err == nil && !strings.Contains(string(state), ") Z ") {
+		t.Errorf("a process is left: %s", state)
+	}
+}
+
+// TestCores: a tool sees the cores that it may use.
+func TestCores(t *testing.T) {
+	tool := shell(t, Options{Cores: []int{0}})
+	_, text := run(t, tool, "grep Cpus_allowed_list /proc/self/status >&2", runner.Limits{})
+	if fields := strings.Fields(text); len(fields) != 2 || fields[1] != "0" {
+		t.Errorf("%q, want the core 0", text)
+	}
+	program, err := local.New("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var allowed strings.Builder // afterwards, this process has all of its cores
+	if _, err := program.Run(t.Context(), runner.Command{Args: []string{"-c", "grep Cpus_allowed_list /proc/self/status"}, Stdout: &allowed}); err != nil {
+		t.Fatal(err)
+	}
+	if own, _ := os.ReadFile("/proc/self/status"); !strings.Contains(string(own), strings.TrimSpace(allowed.String())) {
+		t.Errorf("a tool after it has %q", allowed.String())
+	}
+}
+
+// TestWithoutGroups: the count of the processes that were waited for.
+func TestWithoutGroups(t *testing.T) {
+	program, err := local.New("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	meter := &meter{}
+	if _, err := program.Measured(meter).Run(t.Context(), runner.Command{Args: []string{"-c", "dd if=/dev/zero of=/dev/null bs=100M count=1 2>/dev/null; :"}}); err != nil {
+		t.Fatal(err)
+	}
+	usage, err := meter.usage(os.ErrPermission)
+	if err != nil || usage.Method != "rusage" || usage.Reason == "" || usage.PeakMemory < 100<<20 || usage.CPU <= 0 {
+		t.Errorf("%+v, %v", usage, err)
+	}
+}

@@ -1,0 +1,32 @@
+package stats
+
+import "math"
+
+// StudentQuantile returns t with P(|T| <= t) = confidence for Student's t with dof degrees of freedom.
+func StudentQuantile(confidence float64, dof int64) float64 {
+	low, high := 0.0, 1.0
+	for studentTail(float64(dof), high) > 1-confidence {
+		low, high = high, 2*high
+	}
+	const halvings = 60
+	for range halvings {
+		if middle := (low + high) / 2; studentTail(float64(dof), middle) > 1-confidence {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// SkewedHalfWidth returns a nominal half-width for the mean of independent positive estimates whose distribution is skewed to
+// the right, such as products of fractions. With r the half-width of Student's t, relative to the mean, it is
+// mean * (e^r - 1), which is that of the logarithm of the mean and larger. It is infinite without positive samples.
+func SkewedHalfWidth(m *Moments, confidence float64) float64 {
+	n, mean := m.Count(), m.Mean()
+	if n < 2 || !(mean > 0) {
+		return math.Inf(1)
+	}
+	relative := StudentQuantile(confidence, n-1) * math.Sqrt(m.Variance()/float64(n)) / mean
+	return mean * math.Expm1(relative)
+}

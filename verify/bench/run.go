@@ -1,0 +1,260 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"time"
+
+	"tilecheck/internal/shard"
+	"tilecheck/report"
+	record "tilecheck/report/bench"
+	"tilecheck/result"
+	"tilecheck/runner/measure"
+	"tilecheck/verify/regress"
+)
+
+// Options say what is measured, and how.
+type Options struct {
+	Suite       regress.Options // FS, Name, Seed, Time and Memory are used
+	QVBS        bool            // the cases are of the Quantitative Verification Benchmark Set, whose files are translated for PRISM
+	Repetitions int
+	Cores       []int
+	Shard       shard.Part // of the cases
+	Tilecheck   string     // the version of this program
+	// Done has the runs that are there already.
+	Done map[record.Key]bool
+	// Record is called with each run.
+	Record func(*record.Run) error
+	// Progress is called before each run with the numbers of finished runs and of all; it may be nil.
+	Progress func(done, total int, next string)
+}
+
+// Run measures every tool on every case, repetition by repetition. In each repetition the tools of a case run one after the
+// other, in an order drawn from the seed, so that a slow change of the machine affects all of them equally.
+func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Options) error {
+	b := &benchmark{Options: options, tools: tools, machine: thisMachine()}
+	if err := b.addCases(tests); err != nil {
+		return err
+	}
+	if !options.QVBS {
+		for _, tool := range tools {
+			tool.useSwitches()
+		}
+	}
+	done := 0
+	total := len(b.cases) * len(tools) * options.Repetitions
+	for repetition := 1; repetition <= options.Repetitions; repetition++ {
+		for i := range b.cases {
+			for _, tool := range b.order(&b.cases[i], repetition) {
+				if err := b.runOnce(ctx, &b.cases[i], tool, repetition, done, total); err != nil {
+					return err
+				}
+				done++
+			}
+		}
+	}
+	return nil
+}
+
+// benchmark is the state of Run.
+type benchmark struct {
+	Options
+	tools   []*Tool
+	cases   []benchmarkCase
+	machine record.Machine
+}
+
+// benchmarkCase is a test with its name.
+type benchmarkCase struct {
+	name string
+	test regress.Test
+}
+
+// addCases adds the tests of the shard. The error says that two tests cannot be told apart.
+func (b *benchmark) addCases(tests []regress.Test) error {
+	known := make(map[string]bool)
+	for _, test := range tests {
+		name := CaseName(&test, b.Suite.Name)
+		if known[name] {
+			return fmt.Errorf("two cases are called %q, want names that differ", name)
+		}
+		known[name] = true
+		if b.Shard.Holds(name) {
+			b.cases = append(b.cases, benchmarkCase{name, test})
+		}
+	}
+	return nil
+}
+
+// CaseName returns the name of a test in results: its files, switches and constants. userName returns the name of a file for
+// people; it may be nil.
+func CaseName(test *regress.Test, userName func(string) string) string {
+	var words []string
+	for _, file := range []string{test.Model, test.Props} {
+		if file != "" && userName != nil {
+			file = userName(file)
+		}
+		if file != "" {
+			words = append(words, file)
+		}
+	}
+	words = append(words, test.Args...)
+	return strings.Join(append(words, test.Consts...), " ")
+}
+
+// order returns the tools in the order in which they run on a case.
+func (b *benchmark) order(c *benchmarkCase, repetition int) []*Tool {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "%s %d", c.name, repetition)
+	rng := rand.New(rand.NewPCG(b.Suite.Seed, hash.Sum64()))
+	out := append([]*Tool(nil), b.tools...)
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// runOnce measures a tool on a case, unless the run is there already.
+func (b *benchmark) runOnce(ctx context.Context, c *benchmarkCase, tool *Tool, repetition, done, total int) error {
+	if b.Done[record.Key{Case: c.name, Tool: tool.Label, Repetition: repetition}] {
+		return nil
+	}
+	if b.Progress != nil {
+		b.Progress(done, total, tool.Label+" on "+c.name)
+	}
+	run, err := b.measure(ctx, c, tool, repetition)
+	if ctx.Err() != nil {
+		return ctx.Err() // what was measured is incomplete
+	}
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w", tool.Label, c.name, err)
+	}
+	return b.Record(run)
+}
+
+// measure runs a tool on a case once.
+func (b *benchmark) measure(ctx context.Context, c *benchmarkCase, tool *Tool, repetition int) (*record.Run, error) {
+	tool.meter.Take()
+	run := &record.Run{
+		Format: record.Format, Case: c.name, Tool: tool.Label, Repetition: repetition,
+		Started: time.Now().UTC(), Program: tool.Program, Version: tool.Version, Switches: tool.Switches, Cores: b.Cores,
+		TimeoutSeconds: b.Suite.Time.Seconds(), MemoryLimit: b.Suite.Memory, Seed: b.Suite.Seed,
+		Tilecheck: b.Tilecheck, Machine: b.machine,
+	}
+	suite := b.Suite
+	suite.Jobs = 1
+	rep, err := regress.Run(ctx, []regress.Test{c.test}, []regress.EngineConfig{tool.engine}, suite)
+	if err != nil {
+		return nil, err
+	}
+	usage := tool.meter.Take()
+	judge(run, rep, &usage)
+	b.setUsage(run, &usage)
+	return run, nil
+}
+
+// setUsage sets what the run used.
+func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
+	run.CPUSeconds, run.UserSeconds, run.SystemSeconds = usage.CPU.Seconds(), usage.User.Seconds(), usage.System.Seconds()
+	run.WallSeconds, run.PeakMemory = usage.Wall.Seconds(), usage.PeakMemory
+	run.Measured, run.MeasuredWhy = usage.Method, usage.Reason
+	cores := len(b.Cores)
+	if cores == 0 {
+		cores = runtime.NumCPU()
+	}
+	run.Interference = usage.Interference.Texts(usage.Wall, cores)
+}
+
+// judge sets the outcomes from the results of a test.
+func judge(run *record.Run, rep *report.TestReport, usage *measure.Usage) {
+	for i := range rep.Results {
+		judged := &rep.Results[i]
+		outcome := outcomeOf(judged)
+		if usage.OutOfMemory && !outcome.Solved() {
+			outcome = record.OutOfMemory
+		}
+		if judged.Property != "" {
+			run.Properties = append(run.Properties, record.Property{Property: judged.Property, Value: judged.Got, Expected: judged.Expected, Outcome: outcome})
+		}
+		if run.Outcome == "" || outcome.Graver(run.Outcome) {
+			run.Outcome, run.Reason = outcome, judged.Reason
+		}
+	}
+	if run.Outcome == "" {
+		run.Outcome, run.Reason = record.Unchecked, "there is no property"
+	}
+}
+
+// outcomeOf returns the outcome of one result of a test.
+func outcomeOf(judged *report.TestResult) record.Outcome {
+	verdict := judged.Verdict
+	switch judged.Outcome {
+	case report.TestPassed:
+		return record.Right
+	case report.TestFailed, report.TestDisagreed:
+		switch {
+		case verdict != nil && verdict.Err != nil:
+			return record.Failed
+		case verdict != nil && claimsBounds(verdict.Accuracy):
+			return record.BoundViolated
+		}
+		return record.Wrong
+	case report.TestLimit:
+		if verdict != nil && verdict.Err != nil && verdict.Err.Class == result.Timeout {
+			return record.Timeout
+		}
+		return record.OutOfMemory
+	case report.TestUnsupported:
+		return record.Refused
+	case report.TestUnchecked, report.TestNotTested:
+		if verdict != nil && verdict.Err != nil {
+			return record.Failed
+		}
+		return record.Unchecked
+	}
+	return record.Failed
+}
+
+// claimsBounds reports whether a value with this accuracy comes with an interval that is said to contain the true value.
+func claimsBounds(accuracy result.Accuracy) bool {
+	switch accuracy {
+	case result.Exact, result.Bounded, result.Proven, result.Claimed:
+		return true
+	}
+	return false
+}
+
+// CheckDone returns the keys of earlier runs. The error says that one was measured with another program or under other limits.
+func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) (map[record.Key]bool, error) {
+	out := make(map[record.Key]bool)
+	for i := range runs {
+		run := &runs[i]
+		out[run.Key()] = true
+		for _, tool := range tools {
+			if tool.Label != run.Tool {
+				continue
+			}
+			if reason := differs(run, tool, options); reason != "" {
+				return nil, fmt.Errorf("%s has runs of %s with %s: want another file", file, tool.Label, reason)
+			}
+		}
+	}
+	return out, nil
+}
+
+// differs says how an earlier run of a tool differs from what would be measured now; empty if it does not.
+func differs(run *record.Run, tool *Tool, options *Options) string {
+	switch {
+	case run.Version != tool.Version:
+		return fmt.Sprintf("version %s, and this is %s", run.Version, tool.Version)
+	case run.TimeoutSeconds != options.Suite.Time.Seconds():
+		return fmt.Sprintf("a time limit of %v s, and this is %v s", run.TimeoutSeconds, options.Suite.Time.Seconds())
+	case run.MemoryLimit != options.Suite.Memory:
+		return fmt.Sprintf("a memory limit of %d bytes, and this is %d", run.MemoryLimit, options.Suite.Memory)
+	case fmt.Sprint(run.Cores) != fmt.Sprint(options.Cores):
+		return fmt.Sprintf("the cores %v, and these are %v", run.Cores, options.Cores)
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"tilecheck/bridge"
+	"tilecheck/internal/quote"
+	"tilecheck/runner"
+	"tilecheck/runner/measure"
+	"tilecheck/verify/regress"
+	"tilecheck/verify/suitefile"
+)
+
+// Spec is a tool as the user names it: ENGINE, with @PROGRAM for another program than the usual one, and with a colon and
+// an accuracy, as in native:exact, or switches, as in prism:-explicit.
+type Spec struct {
+	Label    string
+	Engine   string // native, prism, prism-games or storm
+	Program  string // empty for the usual one
+	Switches []string
+	Config   runner.EngineConfig
+}
+
+// ParseSpec reads the name of a tool.
+func ParseSpec(text string) (*Spec, error) {
+	head, mode, _ := strings.Cut(text, ":")
+	engine, program, at := strings.Cut(head, "@")
+	if at && program == "" {
+		return nil, fmt.Errorf("found %q, want a program behind @", text)
+	}
+	label := engine
+	var switches []string
+	if strings.HasPrefix(mode, "-") {
+		var err error
+		if switches, err = quote.Split(mode); err != nil {
+			return nil, fmt.Errorf("found %q: %w", text, err)
+		}
+	} else if mode != "" {
+		label += ":" + mode
+	}
+	name, config, err := suitefile.Engine(label)
+	if err != nil {
+		return nil, err
+	}
+	if name == "native" && len(switches) > 0 {
+		return nil, fmt.Errorf("found %q, want native:bounded, native:exact, native:float or native:proven", text)
+	}
+	config.Label = text
+	return &Spec{text, name, program, switches, config}, nil
+}
+
+// Tool is a tool whose runs are measured.
+type Tool struct {
+	*Spec
+	Program string // its path
+	Version string
+	engine  regress.EngineConfig
+	meter   *measure.Tool
+}
+
+// NewTool returns the tool of a spec that runs a program.
+func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Limits) *Tool {
+	tool := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
+	tool.engine.EngineConfig = spec.Config
+	options := bridge.Options{Args: spec.Switches, Limits: limits, Jobs: 1}
+	switch spec.Engine {
+	case "prism":
+		tool.engine.Engine = bridge.PRISM(program, options)
+	case "prism-games":
+		tool.engine.Engine = bridge.PRISMGames(program, options)
+	case "storm":
+		tool.engine.Engine = bridge.Storm(program, options)
+	default:
+		tool.engine.Engine = &worker{program}
+	}
+	return tool
+}
+
+// useSwitches makes PRISM read the files as they are, with the switches of the cases. Files in other dialects are translated.
+func (t *Tool) useSwitches() {
+	if t.Engine == "prism" || t.Engine == "prism-games" {
+		t.engine.PRISM = &regress.PRISM{Commander: t.meter, Args: t.Switches}
+	}
+}

@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"tilecheck/native"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// WorkerCommand is the hidden command of tilecheck that answers one question, which it reads from a file.
+const WorkerCommand = "bench-worker"
+
+// questionFile is the name of the file with the question.
+const questionFile = "question.json"
+
+// question is a job for a process of the embedded engine.
+type question struct {
+	File       string
+	Model      []byte
+	PropsFile  string
+	Properties []byte
+	Dialect    syntax.Dialect
+	Select     []string
+	Consts     []string
+	Settings   runner.Settings
+}
+
+// worker is the embedded engine in a process of its own.
+type worker struct{ program runner.Commander }
+
+// Name implements runner.Engine.
+func (*worker) Name() string { return native.Name }
+
+// Check implements runner.Engine.
+func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
+	job := &plan.Job
+	if job.States != nil || len(job.Params) > 0 || job.LeaveOpen || len(job.Props) > 0 {
+		return nil, &result.Failure{Class: result.Unsupported, Message: "tilecheck bench measures models in files, without imports and parameters"}
+	}
+	text, err := json.Marshal(question{
+		job.File, job.Model, job.PropsFile, job.Properties, job.Dialect, taskNumbers(plan), job.Consts, job.Settings,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var stdout, stderr bytes.Buffer
+	exit, err := runner.Run(ctx, w.program, runner.Command{
+		Args:   []string{WorkerCommand, questionFile},
+		Files:  []runner.File{{Name: questionFile, Data: text}},
+		Stdout: &stdout, Stderr: &stderr,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if exit.Cause == runner.Finished && exit.Code == 0 {
+		return result.DecodeVerdicts(stdout.Bytes())
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, workerFailure(exit, stderr.String())
+}
+
+// taskNumbers returns the numbers of the plan's properties among all of the file, from 1.
+func taskNumbers(plan *runner.Plan) []string {
+	var out []string
+	for _, task := range plan.Tasks {
+		number := 0
+		for _, item := range task.Source.Parsed.Items {
+			if property, ok := item.(*syntax.Property); ok {
+				number++
+				if property == task.Property {
+					out = append(out, fmt.Sprint(number))
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// workerFailure returns why a process of the engine has no answer.
+func workerFailure(exit runner.Exit, stderr string) error {
+	message := strings.TrimSpace(stderr)
+	switch {
+	case exit.Cause == runner.OutOfMemory || exit.Code == 4:
+		return &result.Failure{Class: result.Memory, Message: "the limit of memory was reached"}
+	case exit.Cause != runner.Finished:
+		return &result.Failure{Class: result.Killed, Message: string(exit.Cause)}
+	}
+	return &result.Failure{Class: result.Other, Message: fmt.Sprintf("exit code %d: %s", exit.Code, message)}
+}
+
+// Answer answers the question of a file with the embedded engine, and writes the verdicts.
+func Answer(ctx context.Context, text []byte, w io.Writer) error {
+	var q question
+	if err := json.Unmarshal(text, &q); err != nil {
+		return fmt.Errorf("the question: %w", err)
+	}
+	verdicts, err := runner.Check(ctx, native.New(), runner.Job{
+		File: q.File, Model: q.Model, PropsFile: q.PropsFile, Properties: q.Properties, Dialect: q.Dialect,
+		Select: q.Select, Consts: q.Consts, Settings: q.Settings,
+	})
+	if err != nil {
+		return err
+	}
+	answer, err := result.EncodeVerdicts(verdicts)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(answer)
+	return err
+}

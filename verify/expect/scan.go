@@ -1,0 +1,176 @@
+package expect
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// The forms of annotations and numbers are scanned by hand: package regexp is larger than this
+// package, and the playground's program has to be loaded by every visitor.
+
+// match is an annotation in a text: offsets of its begin and end, of its conditions (equal without
+// conditions) and of its value.
+type match struct{ begin, end, conditions, conditionsEnd, value int }
+
+// findResult returns the first annotation RESULT (conditions): value at or behind an offset.
+func findResult(text []byte, from int) (match, bool) {
+	const word = "RESULT"
+	for {
+		i := bytes.Index(text[from:], []byte(word))
+		if i < 0 {
+			return match{}, false
+		}
+		found := match{begin: from + i}
+		from = found.begin + 1
+		offset := skipBlanks(text, found.begin+len(word))
+		if begin, end, ok := parenthesised(text, offset); ok && begin < end {
+			found.conditions, found.conditionsEnd = begin, end
+			offset = skipBlanks(text, end+1)
+		}
+		if offset == len(text) || text[offset] != ':' {
+			continue
+		}
+		found.value = skipBlanks(text, offset+1)
+		found.end = found.value
+		for found.end < len(text) && bytes.IndexByte([]byte(" \t\n\r"), text[found.end]) < 0 {
+			found.end++
+		}
+		if found.value < found.end {
+			return found, true
+		}
+	}
+}
+
+// parenthesised returns the begin and end of the text between the parenthesis at an offset and the next closing one.
+func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
+	if offset >= len(text) || text[offset] != '(' {
+		return 0, 0, false
+	}
+	length := bytes.IndexByte(text[offset:], ')')
+	return offset + 1, offset + length, length > 0
+}
+
+// findTerms returns the offset at which an annotation TILECHECK (conditions): begins; -1 if there is none.
+func findTerms(text []byte) int {
+	for from := 0; ; {
+		i := bytes.Index(text[from:], []byte(keyword))
+		if i < 0 {
+			return -1
+		}
+		begin := from + i
+		from = begin + 1
+		offset := skipBlanks(text, begin+len(keyword))
+		if _, end, ok := parenthesised(text, offset); ok {
+			offset = skipBlanks(text, end+1)
+		}
+		if offset < len(text) && text[offset] == ':' && (begin == 0 || !isLetter(text[begin-1])) {
+			return begin
+		}
+	}
+}
+
+// findLookalike returns the offset of text in a line that a reader may take for an annotation; -1 if there is none.
+func findLookalike(line []byte) int {
+	start := skipBlanks(line, 0)
+	for _, word := range []string{"result", "tilecheck"} {
+		end := start + len(word)
+		if end < len(line) && strings.EqualFold(string(line[start:end]), word) {
+			end = skipBlanks(line, end)
+			if end < len(line) && strings.IndexByte(":(={", line[end]) >= 0 {
+				return start
+			}
+		}
+	}
+	for begin := 0; begin < len(line); begin++ {
+		end := begin
+		for end < len(line) && isLetter(line[end]) {
+			end++
+		}
+		if slices.Contains([]string{"RESULT", "RESULTS", keyword}, string(line[begin:end])) {
+			return begin
+		}
+		begin = end
+	}
+	return -1
+}
+
+// isCurve reports whether a text has the form of a Pareto curve: [(0.5,1.0),(1.0,0.5)].
+func isCurve(text string) bool {
+	inner, begins := strings.CutPrefix(text, "[(")
+	inner, ends := strings.CutSuffix(inner, ")]")
+	if !begins || !ends {
+		return false
+	}
+	for point := range strings.SplitSeq(inner, "),(") {
+		numbers := strings.Split(point, ",")
+		if len(numbers) < 2 || slices.Contains(numbers, "") || strings.ContainsAny(point, "()") {
+			return false
+		}
+	}
+	return true
+}
+
+// splitInterval returns the texts of the ends of an interval: 0.2 and 0.4 of [0.2,0.4].
+func splitInterval(text string) (low, high string, ok bool) {
+	inner, begins := strings.CutPrefix(text, "[")
+	inner, ends := strings.CutSuffix(inner, "]")
+	low, high, comma := strings.Cut(inner, ",")
+	return low, high, begins && ends && comma && low != "" && high != "" && !strings.Contains(high, ",")
+}
+
+// isInterval reports whether a text has the form of an interval.
+func isInterval(text string) bool {
+	_, _, ok := splitInterval(text)
+	return ok
+}
+
+const (
+	decimalDigits     = "0123456789"
+	hexadecimalDigits = decimalDigits + "abcdefABCDEF"
+)
+
+// isFraction reports whether a text is a quotient of integers, of which only the first may have a minus sign.
+func isFraction(text string) bool {
+	dividend, divisor, ok := strings.Cut(strings.TrimPrefix(text, "-"), "/")
+	return ok && isDigits(dividend, decimalDigits) && isDigits(divisor, decimalDigits)
+}
+
+// isDecimal reports whether a text is a decimal number. exponent is the number of digits of its exponent.
+func isDecimal(text string) (exponent int, ok bool) {
+	mantissa, power, ok := cutExponent(text, "eE")
+	return len(power), (!ok || isDigits(power, decimalDigits)) && isMantissa(withoutSign(mantissa), decimalDigits)
+}
+
+// isHexadecimal reports whether a text is a hexadecimal number of Java, which has an exponent.
+func isHexadecimal(text string) bool {
+	mantissa, power, ok := cutExponent(withoutSign(text), "pP")
+	return ok && len(mantissa) > 2 && (mantissa[:2] == "0x" || mantissa[:2] == "0X") &&
+		isMantissa(mantissa[2:], hexadecimalDigits) && isDigits(power, decimalDigits)
+}
+
+// cutExponent cuts a number at the letter of its exponent, of which it removes the sign.
+func cutExponent(text, letters string) (mantissa, power string, ok bool) {
+	i := strings.IndexAny(text, letters)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], withoutSign(text[i+1:]), true
+}
+
+// withoutSign removes one sign from the beginning of a number.
+func withoutSign(text string) string {
+	if text != "" && (text[0] == '+' || text[0] == '-') {
+		return text[1:]
+	}
+	return text
+}
+
+// isMantissa reports whether a text has digits, and a point at most, before, between or behind them.
+func isMantissa(text, digits string) bool {
+	whole, part, _ := strings.Cut(text, ".")
+	return isDigits(whole+part, digits)
+}
+
+// isDigits reports whether a text has digits and nothing else.
+func isDigits(text, digits string) bool { return text != "" && strings.Trim(text, digits) == "" }
