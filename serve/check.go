@@ -101,8 +101,11 @@ func (q *checkQuestion) job(h *API) (runner.Job, error) {
 	}
 	if job.Method != "" && job.Method != runner.States {
 		job.Simulation = runner.Simulation{Samples: q.Samples, Width: q.Width, Confidence: q.Confidence, Seed: q.Seed}
-		if job.Method == runner.APMC {
+		switch job.Method {
+		case runner.APMC:
 			job.Simulation.Width, job.Simulation.Approximation = 0, q.Width
+		case runner.Splitting:
+			job.Simulation.Width = 0 // relative to the estimate
 		}
 	}
 	return job, nil

@@ -34,15 +34,15 @@ type openRequests struct {
 func main() {
 	api := serve.New(serve.Options{Version: build.Version, Limits: serve.Limits{States: maxStates, Memory: maxMemory, Kept: resultMemory, Work: 1}})
 	requests := &openRequests{cancel: map[int]context.CancelFunc{}}
-	js.Global().Set("tilecheckRequest", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		id, name, body, tell := args[0].Int(), args[1].String(), args[2].String(), args[3]
+	js.Global().Set("tilecheckRequest", js.FuncOf(func(_ js.Value, arguments []js.Value) any {
+		id, name, body, tell := arguments[0].Int(), arguments[1].String(), arguments[2].String(), arguments[3]
 		go requests.answer(api, id, name, body, tell)
 		return nil
 	}))
-	js.Global().Set("tilecheckCancel", js.FuncOf(func(_ js.Value, args []js.Value) any {
+	js.Global().Set("tilecheckCancel", js.FuncOf(func(_ js.Value, arguments []js.Value) any {
 		requests.mu.Lock()
 		defer requests.mu.Unlock()
-		if cancel := requests.cancel[args[0].Int()]; cancel != nil {
+		if cancel := requests.cancel[arguments[0].Int()]; cancel != nil {
 			cancel()
 		}
 		return nil
@@ -51,7 +51,7 @@ func main() {
 	select {}
 }
 
-// answer has the API answer a request, and calls tell with each line of the answer, and with null at its end.
+// answer lets the API answer a request. It calls tell with each line of the answer, and with null at the end.
 func (o *openRequests) answer(api *serve.API, id int, name, body string, tell js.Value) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -29,6 +29,7 @@ import (
 type benchCmd struct {
 	Run     benchRunCmd     `cmd:"" default:"withargs" help:"Measure tools on a set of models: time, memory, and whether the values are right."`
 	Compare benchCompareCmd `cmd:"" help:"Compare two measurements: is the new one slower than the old one, beyond chance?"`
+	Tasks   benchTasksCmd   `cmd:"" help:"Write task definitions for BenchExec."`
 	Report  benchReportCmd  `cmd:"" help:"Print measurements as a table, or write them as a page, CSV or LaTeX."`
 }
 

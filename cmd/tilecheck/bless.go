@@ -77,18 +77,18 @@ func (c *blessCmd) print(env *environment, blessing *regress.Blessing) error {
 
 // skipText returns the message about a property that gets no expectation.
 func skipText(skip regress.Skip) string {
-	place := skip.File
+	position := skip.File
 	if skip.Line > 0 {
-		place += fmt.Sprintf(":%d:%d", skip.Line, skip.Col)
+		position += fmt.Sprintf(":%d:%d", skip.Line, skip.Col)
 	}
 	if skip.Property == "" {
-		return place + ": " + skip.Reason
+		return position + ": " + skip.Reason
 	}
-	return place + ": no expectation for " + skip.Property + ": " + skip.Reason
+	return position + ": no expectation for " + skip.Property + ": " + skip.Reason
 }
 
-// write asks the user, unless --yes is given, and writes every file. If the user refuses, the
-// error only sets the exit code.
+// write asks the user, unless --yes is given, and writes every file. If the user refuses, it returns an error without a text, which
+// sets the exit code.
 func (c *blessCmd) write(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
 	changes := fmt.Sprintf("%s and %s in %s", noun.Count(blessing.Added, "new annotation"), noun.Count(blessing.Updated, "new value"), noun.Count(len(blessing.Files), "file"))
 	if err := c.confirm(ctx, env, changes); err != nil {
@@ -131,8 +131,8 @@ func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string
 	return nil
 }
 
-// line reads a line of standard input. When ctx ends, it returns, and the reading goroutine
-// stays behind; nothing else reads standard input.
+// line reads a line of standard input. If ctx ends first, line returns, and its goroutine goes on waiting for input. This is harmless, because
+// the program reads nothing else from standard input.
 func (e *system) line(ctx context.Context) (string, error) {
 	type answer struct {
 		text string

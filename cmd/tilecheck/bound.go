@@ -98,7 +98,7 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	return errors.Join(err, result.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 
-// options returns the strategy, and the options of its survey.
+// options returns the strategy, and the options for exploring the boards that it reaches.
 func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
 	rows, cols, err := c.shape()
 	if err != nil {
@@ -127,7 +127,7 @@ func boundTimeError(err error) error {
 	return err
 }
 
-// certify writes the certificate to the file of --certificate, if that is given.
+// certify writes the certificate to the file of --certificate, if the flag is given.
 func (c *boundCmd) certify(ctx context.Context, env *environment, part *induced.Part) error {
 	if c.Certificate == "" {
 		return nil

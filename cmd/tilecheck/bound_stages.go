@@ -29,11 +29,11 @@ func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	unit := bits.TrailingZeros(uint(c.Stages))
-	if c.Stages < 0 || c.Stages != game.Value(unit) {
+	exponent := bits.TrailingZeros(uint(c.Stages))
+	if c.Stages < 0 || c.Stages != game.Value(exponent) {
 		return usageError("--stages is %d, want a tile: a power of two", c.Stages)
 	}
-	opt := induced.StageOptions{Rules: g.Rules, Max: g.Max, Unit: unit, States: c.States, Rounds: c.Refine + 1}
+	opt := induced.StageOptions{Rules: g.Rules, Max: g.Max, Unit: exponent, States: c.States, Rounds: c.Refine + 1}
 	if err := opt.Validate(); err != nil {
 		return usageError("--stages: %w", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,25 +41,49 @@ type certifyCmd struct {
 func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	job := runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
-	if err := env.refuseFlags(c.Model == "", "without --model", "dialect"); err != nil {
+	job, err := c.job(env)
+	if err != nil {
 		return err
 	}
-	switch {
-	case c.Model == "" && len(c.Const)+len(c.Props) > 0:
-		return usageError("--const and --props are for the model, want --model too")
-	case c.Model != "":
-		var err error
-		if job.Model, err = env.readSource(c.Model); err != nil {
-			return err
-		}
-		if c.Props != "" {
-			if job.Properties, err = env.readSource(c.Props); err != nil {
-				return err
-			}
-		}
+	proofs := certifyTable()
+	allProven, err := c.appendRows(ctx, env, proofs, job)
+	if err != nil && len(proofs.Rows) == 0 {
+		return err
 	}
-	t := &table.Table{Columns: []table.Column{
+	if err != nil {
+		env.beginsPrinting()
+	}
+	if err := errors.Join(proofs.Write(env.stdout, c.Format, env.reportOptions()), err); err != nil {
+		return err
+	}
+	if !allProven {
+		return exitStatus(exitFailed)
+	}
+	return nil
+}
+
+// job returns the job with the model of --model; without a model the job is empty.
+func (c *certifyCmd) job(env *environment) (job runner.Job, err error) {
+	job = runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
+	if err := env.refuseFlags(c.Model == "", "without --model", "dialect"); err != nil {
+		return job, err
+	}
+	if c.Model == "" {
+		if len(c.Const)+len(c.Props) > 0 {
+			return job, usageError("--const and --props are for the model, want --model too")
+		}
+		return job, nil
+	}
+	if job.Model, err = env.readSource(c.Model); err != nil || c.Props == "" {
+		return job, err
+	}
+	job.Properties, err = env.readSource(c.Props)
+	return job, err
+}
+
+// certifyTable returns the empty table of certificates and what they prove.
+func certifyTable() *table.Table {
+	return &table.Table{Columns: []table.Column{
 		{Name: "certificate", Min: 12},
 		{Name: "property", Field: "property", Code: true, Min: 20},
 		{Name: "proves", Code: true, Min: 20},
@@ -71,29 +96,24 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 		{Name: "outcome"},
 		{Name: "reason", Min: 20},
 	}}
-	failed := false
+}
+
+// appendRows checks the files and adds a row for each certificate, until a file cannot be checked. allProven reports whether every certificate
+// proves its claim.
+func (c *certifyCmd) appendRows(ctx context.Context, env *environment, proofs *table.Table, job runner.Job) (allProven bool, err error) {
+	allProven = true
 	for _, name := range c.Files {
-		results, notes, err := c.check(ctx, env, name, job)
-		t.Notes = append(t.Notes, notes...)
+		results, notes, err := c.checkFile(ctx, env, name, job)
+		proofs.Notes = append(proofs.Notes, notes...)
 		for i := range results {
-			failed = failed || results[i].Err != nil
-			t.Append(certifyRow(name, &results[i])...)
+			allProven = allProven && results[i].Err == nil
+			proofs.Append(certifyRow(name, &results[i])...)
 		}
 		if err != nil {
-			if len(t.Rows) == 0 {
-				return err
-			}
-			env.beginsPrinting()
-			return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), err)
+			return allProven, err
 		}
 	}
-	if err := t.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
-		return err
-	}
-	if failed {
-		return exitStatus(exitFailed)
-	}
-	return nil
+	return allProven, nil
 }
 
 // isModel reports whether a text is a model.
@@ -102,9 +122,9 @@ func isModel(text []byte) bool {
 	return err == nil || jani.Is(text)
 }
 
-// check checks the certificates in a file, and returns what each proves, with notes about the file. If the job has a model, it also checks
-// that they are about it.
-func (c *certifyCmd) check(ctx context.Context, env *environment, name string, job runner.Job) (results []certify.Result, notes []string, err error) {
+// checkFile checks the certificates in a file, and returns what each proves, with notes about the file. If the job has a model, it also checks
+// that the certificates are about that model.
+func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name string, job runner.Job) (results []certify.Result, notes []string, err error) {
 	file, err := env.open(name)
 	if err != nil {
 		return nil, nil, err
@@ -121,10 +141,10 @@ func (c *certifyCmd) check(ctx context.Context, env *environment, name string, j
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if note == "" {
-			return []certify.Result{checked}, nil, nil
+		if note != "" {
+			notes = []string{name + ": " + note}
 		}
-		return []certify.Result{checked}, []string{name + ": " + note}, nil
+		return []certify.Result{checked}, notes, nil
 	}
 	results, err = c.checkModel(ctx, env, name, text, job)
 	if err == nil && c.Model == "" {
@@ -188,20 +208,17 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	if err != nil {
 		return nil, err
 	}
-	difference := certificates.Model.Difference(model)
+	var difference error
+	if err := certificates.Model.Difference(model); err != nil {
+		difference = fmt.Errorf("it is not about %s: %w", c.Model, err)
+	}
 	for i, err := range prove.Confirm(certificates, space, props) {
-		if results[i].Err != nil {
-			continue
-		}
-		results[i].Err = err
-		if difference != nil {
-			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, difference)
-		}
+		results[i].Err = cmp.Or(results[i].Err, difference, err)
 	}
 	return results, nil
 }
 
-// properties returns the state space of the job's model, with fractions, and its properties in the form that certificates use.
+// properties returns the state space of the job's model, with fractions, and the job's properties in the form that certificates use.
 func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
 	job.Numeric.Accuracy = result.Exact
 	plan, err := runner.NewPlan(ctx, job)

@@ -60,6 +60,7 @@ func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate,
 	return text, nil, nil
 }
 
+// checkBound checks a certificate of bound --certificate. The second result is a note about the strategy behind the certificate.
 func checkBound(ctx context.Context, text io.Reader) (certify.Result, string, error) {
 	checked, err := tiles.CheckBound(ctx, text)
 	if err != nil {
@@ -76,6 +77,7 @@ func checkBound(ctx context.Context, text io.Reader) (certify.Result, string, er
 	}, fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Boards, "board"), boards, checked.Strategy), nil
 }
 
+// checkGuarantee checks a certificate of solve --certificate.
 func checkGuarantee(ctx context.Context, text io.Reader) (certify.Result, string, error) {
 	checked, err := tiles.CheckGuarantee(ctx, text)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"tilecheck/native/space/files/named"
@@ -34,7 +34,7 @@ type checkCmd struct {
 	methodFlag      `embed:""`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
+	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc, sprt; splitting for rare events):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
@@ -49,16 +49,14 @@ type checkCmd struct {
 	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`
 	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
-	certificateWritten *atomic.Bool // the certificates
-	subsystem          []byte       // the text of a part of the model
+	outputs   *writtenFiles
+	subsystem []byte // the text of the critical subsystem as a model
 }
 
 // Run checks the properties and prints one row each.
 func (c *checkCmd) Run(ctx context.Context, env *environment) error {
-	if err := c.refuseSeparatePathCount(); err != nil {
-		return err
-	}
-	if err := (plotFlag{c.Plot}).check(); err != nil {
+	c.outputs = new(writtenFiles)
+	if err := cmp.Or(c.refuseSeparatePathCount(), (plotFlag{c.Plot}).check()); err != nil {
 		return err
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
@@ -83,27 +81,32 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	env.printWarnings(c.Format, verdicts)
 	err = errors.Join(err, c.exportSubsystem(ctx, env, job), c.exportWitness(ctx, env, verdicts))
 	if results != "" {
-		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
+		err = errors.Join(err, c.outputs.write(env, results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}
+	env.noteWritten(c.outputs.names()...)
 	if c.Plot != "" {
 		err = errors.Join(err, c.drawPlot(env, verdicts))
 	}
-	code := verdictCode(verdicts)
-	incompleteCode := exitCannotRun // if a certificate or a proof is missing
+	return cmp.Or(err, exitStatus(c.exitCode(ctx, env, &job, verdicts)))
+}
+
+// exitCode returns the exit code of the verdicts. A missing certificate, or a verdict without a proof that the flags ask for, is no success.
+func (c *checkCmd) exitCode(ctx context.Context, env *environment, job *runner.Job, verdicts []result.Verdict) int {
+	code, incompleteCode := verdictCode(verdicts), exitCannotRun
 	if ctx.Err() != nil {
 		incompleteCode, _ = exitCodeOf(ctx.Err())
 	}
-	if job.Certificate != nil && !c.certificateWritten.Load() {
+	if job.Certificate != nil && !c.outputs.has(c.Certificate) {
 		fmt.Fprintf(env.stderr, "warning: %s was not written\n", c.Certificate)
 		code = cmp.Or(code, incompleteCode)
 	}
 	if code == exitOK && job.Numeric.Accuracy == result.Proven && !proven(verdicts) {
 		code = incompleteCode
 	}
-	return cmp.Or(err, exitStatus(code))
+	return code
 }
 
-// drawPlot writes the chart of the verdicts, and what it leaves out to standard error.
+// drawPlot writes the chart of the verdicts. Notes on standard error say which verdicts the chart omits.
 func (c *checkCmd) drawPlot(env *environment, verdicts []result.Verdict) error {
 	chart, notes, err := report.VerdictChart(verdicts)
 	for _, note := range notes {
@@ -120,7 +123,7 @@ func proven(verdicts []result.Verdict) bool {
 	return !slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Accuracy != result.Proven })
 }
 
-// verdicts reads the model's states, if it is given as files of states, and lets the engine check the job.
+// verdicts lets the engine check the job. If the model is given as files of states, it reads them first.
 func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
 	stateFiles := named.Is(c.ModelFile)
 	if !stateFiles {
@@ -148,8 +151,8 @@ func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Jo
 	return engine.Check(ctx, plan)
 }
 
-// printWarnings prints the warnings on standard error for formats that keep them in fields.
-// Tables and Markdown have them as notes.
+// printWarnings prints the warnings of verdicts on standard error, for formats that have them in fields only.
+// Tables and Markdown show them as notes.
 func (e *environment) printWarnings(format table.Format, verdicts []result.Verdict) {
 	if format == table.Text || format == table.Markdown {
 		return
@@ -165,53 +168,51 @@ func (e *environment) printWarnings(format table.Format, verdicts []result.Verdi
 	}
 }
 
-// applyEngineMode moves the mode in --engine ENGINE:MODE, which crosscheck and test have too, to the
-// flags that it stands for: --exact, --float or --method.
+// applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag that means the same: --exact, --float or --method. crosscheck and test
+// accept such engines, too.
 func (c *checkCmd) applyEngineMode() error {
 	name, mode, hasMode := strings.Cut(c.Engine, ":")
 	if !slices.Contains(append(toolNames(), native.Name), name) {
 		return usageError("--engine is %q, want native, prism, prism-games or storm", name)
 	}
-	conflict := usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
-	switch c.Engine = name; {
-	case !hasMode:
+	if !hasMode {
 		return nil
-	case mode == "bounded" || mode == "exact" || mode == "float":
-		if c.Method != "" && c.Method != "states" || c.Float && mode != "float" || c.Exact && mode != "exact" {
-			return conflict
-		}
+	}
+	numeric := slices.Contains([]string{"bounded", "exact", "float"}, mode)
+	sampled := slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, mode)
+	conflicts := c.Method != "" && string(c.Method) != mode || c.Exact || c.Float
+	switch {
+	case numeric:
+		conflicts = c.Method != "" && c.Method != "states" || c.Float && mode != "float" || c.Exact && mode != "exact"
 		c.Exact, c.Float = mode == "exact", mode == "float"
-	case slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, mode):
-		if c.Method != "" && string(c.Method) != mode || c.Exact || c.Float {
-			return conflict
-		}
+	case sampled:
 		c.Method = method(mode)
 	default:
 		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, mode)
 	}
+	if conflicts {
+		return usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
+	}
+	c.Engine = name
 	return nil
 }
 
 // job returns the job that the flags ask for. It returns a usage error if flags do not fit together.
 func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
-	if err := c.applyEngineMode(); err != nil {
-		return job, err
-	}
-	err = cmp.Or(
-		env.refuseToolFlags([]string{c.Engine}),
-		env.refuseFlags(c.Engine == native.Name, noTools, "jobs"),
-		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs", "param"),
-		env.refuseFlags(isPRISM(c.Engine), "with PRISM, want --memory", "max-states"),
-		env.refuseFlags(isPRISM(c.Engine), "with PRISM, which draws a seed of its own", "seed"),
-		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
-		env.refuseFlags(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
-	)
-	if err != nil {
+	if err := cmp.Or(c.applyEngineMode(), c.checkEngineFlags(env)); err != nil {
 		return job, err
 	}
 	method, err := env.method(c.methodFlag, runner.States)
 	if err != nil {
 		return job, err
+	}
+	if method == runner.Splitting {
+		if c.Engine != native.Name {
+			return job, usageError("--method splitting is for the native engine, found --engine %s", c.Engine)
+		}
+		if err := env.refuseFlags(true, "with --method splitting", "shard", "max-reward"); err != nil {
+			return job, err
+		}
 	}
 	if job, err = c.jobFlags.job(env); err != nil {
 		return job, err
@@ -223,29 +224,84 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if job.Numeric, err = c.numeric(c.Workers); err != nil {
 		return job, err
 	}
-	if simulation := &job.Simulation; simulation.Width > 0 && simulation.Samples == 0 && job.Method != runner.SPRT && !env.quiet {
-		samplesFor := stats.MostSamples
-		if simulation.Valid {
-			samplesFor = stats.MostValidSamples
-		}
-		fmt.Fprintf(env.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; that of a reward depends on its variance\n",
-			simulation.Width, samplesFor(simulation.Width, simulation.Confidence))
+	env.noteSamples(&job)
+	return job, c.addOutputs(env, &job)
+}
+
+// checkEngineFlags returns a usage error if a flag has no effect on the engine.
+func (c *checkCmd) checkEngineFlags(env *environment) error {
+	return cmp.Or(
+		env.refuseToolFlags([]string{c.Engine}),
+		env.refuseFlags(c.Engine == native.Name, noTools, "jobs"),
+		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "reduce", "symmetry", "beliefs", "param"),
+		env.refuseFlags(isPRISM(c.Engine), "with PRISM, want --memory", "max-states"),
+		env.refuseFlags(isPRISM(c.Engine), "with PRISM, which draws a seed of its own", "seed"),
+		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
+		env.refuseFlags(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
+	)
+}
+
+// noteSamples prints how many samples a half-width takes, if the half-width decides their number.
+func (e *environment) noteSamples(job *runner.Job) {
+	simulation := &job.Simulation
+	if simulation.Width == 0 || simulation.Samples != 0 || job.Method == runner.SPRT || job.Method == runner.Splitting || e.quiet {
+		return
 	}
+	samplesFor := stats.MostSamples
+	if simulation.Valid {
+		samplesFor = stats.MostValidSamples
+	}
+	fmt.Fprintf(e.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; that of a reward depends on its variance\n",
+		simulation.Width, samplesFor(simulation.Width, simulation.Confidence))
+}
+
+// addOutputs adds to the job what it computes beside the values: certificates, witnesses and a scheduler.
+func (c *checkCmd) addOutputs(env *environment, job *runner.Job) error {
 	if c.Certify || c.Certificate != "" {
-		if err := c.certify(env, &job); err != nil {
-			return job, err
+		if err := c.certify(env, job); err != nil {
+			return err
 		}
 	}
-	if err := c.witness(env, &job); err != nil {
-		return job, err
+	if err := c.witness(env, job); err != nil || c.ExportScheduler == "" {
+		return err
 	}
-	if c.ExportScheduler != "" {
-		if job.Method != runner.States || c.Engine != native.Name {
-			return job, usageError("--export-scheduler is for the state space of the native engine, want --method states --engine native")
-		}
-		job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: env.writeFile}
+	if job.Method != runner.States || c.Engine != native.Name {
+		return usageError("--export-scheduler is for the state space of the native engine, want --method states --engine native")
 	}
-	return job, nil
+	job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: c.outputs.writer(env)}
+	return nil
+}
+
+// writtenFiles writes files and remembers their names. The engine may write several at the same time.
+type writtenFiles struct {
+	mu    sync.Mutex
+	files []string
+}
+
+// write writes a file.
+func (f *writtenFiles) write(env *environment, name string, write func(io.Writer) error) error {
+	err := env.writeFile(name, write)
+	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.files = append(f.files, name)
+	}
+	return err
+}
+
+// writer returns the method write as a function for an engine.
+func (f *writtenFiles) writer(env *environment) writeFile {
+	return func(name string, write func(io.Writer) error) error { return f.write(env, name, write) }
+}
+
+// has reports whether a file was written.
+func (f *writtenFiles) has(name string) bool { return slices.Contains(f.names(), name) }
+
+// names returns the names of the written files in alphabetical order, because the order of writing may differ from run to run.
+func (f *writtenFiles) names() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(slices.Values(f.files))
 }
 
 // certify makes the job prove its answers by certificates.
@@ -258,12 +314,7 @@ func (c *checkCmd) certify(env *environment, job *runner.Job) error {
 	}
 	job.Numeric.Accuracy, job.Numeric.Fractions = result.Proven, c.Exact
 	if c.Certificate != "" {
-		c.certificateWritten = new(atomic.Bool)
-		job.Certificate = &runner.CertificateFile{File: c.Certificate, Write: func(file string, write func(io.Writer) error) error {
-			err := env.writeFile(file, write)
-			c.certificateWritten.Store(err == nil)
-			return err
-		}}
+		job.Certificate = &runner.CertificateFile{File: c.Certificate, Write: c.outputs.writer(env)}
 	}
 	return nil
 }

@@ -196,8 +196,8 @@ func (e *environment) writeFile(name string, write func(io.Writer) error) error 
 // writeFile adds a file to a set.
 type writeFile = func(name string, write func(io.Writer) error) error
 
-// writeSet writes files that belong together, all or none of them. addFiles calls add for each file. names are the common names of files in the
-// set, such as w for w.tra and w.lab. stale files are removed.
+// writeSet writes files that belong together, all or none of them. addFiles calls add for each file. names are the base names of the set,
+// such as w for w.tra and w.lab. It removes the files in stale.
 func (e *environment) writeSet(names []string, addFiles func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
 	err := addFiles(func(name string, write func(io.Writer) error) error {
@@ -212,9 +212,37 @@ func (e *environment) writeSet(names []string, addFiles func(add writeFile) erro
 	return set.Commit(names...)
 }
 
-// plot draws a chart to a file.
+// plot writes a chart to a file, and prints the name of the file.
 func (e *environment) plot(name string, chart *plot.Chart) error {
-	return e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
+	err := e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
+	if err == nil {
+		e.noteWritten(name)
+	}
+	return err
+}
+
+// noteWritten prints the names of files that the command has written, unless --quiet is given. A shard writes no results, and a merge
+// only the files that its own command line names.
+func (e *environment) noteWritten(names ...string) {
+	if e.quiet || e.shard.Recording() {
+		return
+	}
+	var written []string
+	for _, name := range names {
+		if !isStdout(name) && (!e.shard.Replaying() || namesOutput(e.recording.outputWords, name)) {
+			written = append(written, name)
+		}
+	}
+	if len(written) > 0 {
+		fmt.Fprintf(e.stderr, "wrote %s\n", strings.Join(written, ", "))
+	}
+}
+
+// warn prints warnings on standard error.
+func (e *environment) warn(warnings []string) {
+	for _, warning := range warnings {
+		fmt.Fprintf(e.stderr, "warning: %s\n", warning)
+	}
 }
 
 // cutTarget splits FILE:OPTIONS. In C:\x the colon is part of the file name.

@@ -28,7 +28,7 @@ func (f strategyFlag) specsOrThesis(words []string) []string {
 	return experiment.ThesisStrategies()
 }
 
-// splitStrategies splits arguments at commas. A strategy with options keeps its commas.
+// splitStrategies splits arguments at commas. An argument with options, such as pref:left,up, is one strategy.
 func splitStrategies(args []string) []string {
 	var strategies []string
 	for _, arg := range args {

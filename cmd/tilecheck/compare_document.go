@@ -83,37 +83,49 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 }
 
 // documentStatus returns an error with the exit code of a document. A number that was not reproduced, without a note that expects this, is a
-// failed expectation. If the run was interrupted, or a row got no time, the error names the rows that are missing. It is a limit if
-// nothing was compared.
+// failed expectation. Missing rows, and a run that compared nothing, ran out of a limit.
 func documentStatus(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
 	tally := play.Count(document, results)
 	if len(tally.Unexpected) > 0 {
 		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
 	}
+	missing := missingRows(rows, results)
+	interrupted := len(results) < len(rows) || results[len(results)-1].End == play.Interrupted
+	if interrupted || len(missing) > 0 {
+		return missingRowsError(ctx, missing, len(rows), interrupted)
+	}
+	if tally.Compatible+tally.Incompatible == 0 {
+		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --row-budget or --budget")}
+	}
+	return nil
+}
+
+// missingRows returns the names of the rows without a result.
+func missingRows(rows []play.PublishedRow, results []play.RowResult) []string {
 	var missing []string
 	for i := range rows {
 		if i >= len(results) || results[i].Empty() {
 			missing = append(missing, rows[i].Table+", "+rows[i].Name)
 		}
 	}
-	if interrupted := len(results) < len(rows) || results[len(results)-1].End == play.Interrupted; interrupted || len(missing) > 0 {
-		code, flags := exitOutOfLimit, "--row-budget or --budget"
-		if interrupted {
-			code, flags = exitCodeOfGames(ctx, play.Interrupted), "--timeout"
-		}
-		if len(missing) == 0 {
-			return exitStatus(code)
-		}
-		named := strings.Join(missing[:min(len(missing), maxMissingRows)], "; ")
-		if more := len(missing) - maxMissingRows; more > 0 {
-			named += fmt.Sprintf("; and %d more", more)
-		}
-		return &codedError{code: code, err: fmt.Errorf("the time was up: %d of %s %s missing, want more time with %s: %s", len(missing), noun.Count(len(rows), "row"), noun.Verb(len(missing), "is", "are"), flags, named)}
+	return missing
+}
+
+// missingRowsError returns the error of a run that was interrupted or had too little time. It names the missing rows, and the flags that give
+// more time.
+func missingRowsError(ctx context.Context, missing []string, rows int, interrupted bool) error {
+	code, flags := exitOutOfLimit, "--row-budget or --budget"
+	if interrupted {
+		code, flags = exitCodeOfGames(ctx, play.Interrupted), "--timeout"
 	}
-	if tally.Compatible+tally.Incompatible == 0 {
-		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --row-budget or --budget")}
+	if len(missing) == 0 {
+		return exitStatus(code)
 	}
-	return nil
+	names := strings.Join(missing[:min(len(missing), maxMissingRows)], "; ")
+	if more := len(missing) - maxMissingRows; more > 0 {
+		names += fmt.Sprintf("; and %d more", more)
+	}
+	return &codedError{code: code, err: fmt.Errorf("the time was up: %d of %s %s missing, want more time with %s: %s", len(missing), noun.Count(rows, "row"), noun.Verb(len(missing), "is", "are"), flags, names)}
 }
 
 // options returns the document and the options of its repetition.

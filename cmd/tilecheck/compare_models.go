@@ -71,6 +71,17 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error
 		return err
 	}
 	done()
+	if err := c.print(env, outcome); err != nil {
+		return err
+	}
+	if code := agreementCode(&outcome.Agreement, verdictCode(outcome.Verdicts)); code != exitOK {
+		return exitStatus(code)
+	}
+	return publishedError(outcome.Comparison.Cells)
+}
+
+// print prints the table and the warnings, and writes the chart of --plot.
+func (c *compareModelsCmd) print(env *environment, outcome *experiment.Outcome) error {
 	env.beginsPrinting()
 	if err := outcome.Comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
 		return err
@@ -85,18 +96,20 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error
 		}
 	}
 	env.printWarnings(c.Format, outcome.Verdicts)
-	if code := agreementCode(&outcome.Agreement, verdictCode(outcome.Verdicts)); code != exitOK {
-		return exitStatus(code)
-	}
+	return nil
+}
+
+// publishedError returns an error if some cells have a published value and none of these values could be compared.
+func publishedError(cells []report.ComparisonCell) error {
 	isPublished := func(cell report.ComparisonCell) bool { return cell.Published != nil }
 	isCompared := func(cell report.ComparisonCell) bool { return cell.Compatible != report.Incomparable }
-	if cells := outcome.Comparison.Cells; slices.ContainsFunc(cells, isPublished) && !slices.ContainsFunc(cells, isCompared) {
+	if slices.ContainsFunc(cells, isPublished) && !slices.ContainsFunc(cells, isCompared) {
 		return errors.New("none of the published values could be compared, see the notes")
 	}
 	return nil
 }
 
-// models returns the experiment that the flags describe.
+// models returns the experiment that the flags describe. If a strategy exists only as a player of games, the error suggests compare players.
 func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
 	opt, err := c.experimentOptions(job)
 	if err != nil {
@@ -165,7 +178,7 @@ func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]r
 	return out, nil
 }
 
-// job returns the job that all models have in common: the property and how to check it.
+// job returns the job that all models share: the property and how to check it.
 func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 	job.Props = []string{c.Property}
 	env.rememberProps(&job, "--prop")
@@ -193,8 +206,8 @@ func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 	return job, err
 }
 
-// agreementCode returns the exit code of a comparison of engines. verdicts is the exit code of
-// their verdicts. A value that could not be compared is not a success.
+// agreementCode returns the exit code of a comparison of engines. verdictsCode is the exit code of
+// the verdicts alone. A value that could not be compared is not a success.
 func agreementCode(agreement *experiment.Agreement, verdictsCode int) int {
 	switch {
 	case agreement.Different > 0 && verdictsCode != exitOutOfLimit:

@@ -172,12 +172,12 @@ func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, o
 			return err
 		}
 	}
-	for _, each := range []*runner.Job{job, other} {
+	for _, reading := range []*runner.Job{job, other} {
 		switch {
-		case named.Is(each.File):
-			each.States, err = env.openStateFiles(ctx, each.File, files.ReadOptions{Type: c.modelType()})
-		case each == other && c.Against != "":
-			each.Model, err = env.readSource(c.Against)
+		case named.Is(reading.File):
+			reading.States, err = env.openStateFiles(ctx, reading.File, files.ReadOptions{Type: c.modelType()})
+		case reading == other && c.Against != "":
+			reading.Model, err = env.readSource(c.Against)
 		}
 		if err != nil {
 			return err
@@ -213,8 +213,8 @@ func (c *crosscheckCmd) samples() bool {
 	})
 }
 
-// engines returns the engines of --engine. unavailable has a note for each default engine that is
-// not available; an engine that the user named must be.
+// engines returns the engines of --engine. An engine that the user named must be available. For default engines that are
+// not available, unavailable has a note.
 func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (out []runner.EngineConfig, unavailable []string, err error) {
 	for _, spec := range splitNames(c.Engine) {
 		name, config, err := runner.ParseEngineLabel(spec)

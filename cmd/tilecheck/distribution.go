@@ -146,29 +146,33 @@ func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	if distribution.Wide {
 		l.Notes = append(l.Notes, "some bounds are wider than asked for")
 	}
-	if l.cmd.Output != "" {
-		name := l.names[min(len(l.written), len(l.names)-1)]
-		l.written = append(l.written, name)
-		return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, l.space, l.cmd.Matlab) })
+	if l.cmd.Output == "" {
+		return l.addRows(ctx, distribution)
 	}
+	name := l.names[min(len(l.written), len(l.names)-1)]
+	l.written = append(l.written, name)
+	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, l.space, l.cmd.Matlab) })
+}
+
+// addRows adds a row for each state. It counts the states with probability zero, and those that are too many for a table.
+func (l *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
 	shown := 0
 	var state []int32
-	for k, index := range l.space.Order() {
-		if k%statesPerPoll == 0 && ctx.Err() != nil {
+	for row, index := range l.space.Order() {
+		if row%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if distribution.Zero(int(index)) && !l.cmd.Zeros {
+		switch {
+		case distribution.Zero(int(index)) && !l.cmd.Zeros:
 			l.zeros++
-			continue
-		}
-		if shown == maxShown && !l.cmd.Format.Machine() {
+		case shown == maxShown && !l.cmd.Format.Machine():
 			l.notShown++
-			continue
+		default:
+			shown++
+			state = l.space.State(state, int(index))
+			l.appendRow(distribution, int(index), row, l.space.Compiled().StateText(state))
 		}
-		shown++
-		state = l.space.State(state, int(index))
-		l.appendRow(distribution, int(index), k, l.space.Compiled().StateText(state))
 	}
 	return nil
 }

@@ -20,11 +20,12 @@ import (
 // doctorCmd lists what the engines need, whether it is available, and what to do if not.
 type doctorCmd struct {
 	toolPlaces `embed:""`
+	Report     bool         `help:"For a bug report: with more about the machine, and without names of folders, users and hosts."`
 	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run prints one row for each thing that an engine may need, and a command to try next. The exit code is 1 only if a
-// tool is missing that a flag or the environment names, because the embedded engine needs none.
+// Run prints one row for each program or image that an engine may need, and a command to try next. The exit code is 1 only if a
+// flag or the environment names a tool that is missing, because the embedded engine needs none.
 func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	out := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
 	out.Append("native engine", "ready", "tilecheck "+env.version())
@@ -41,6 +42,10 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	out.Notes = append(out.Notes, checks.nextCommand())
+	if c.Report {
+		addMachine(out, env)
+		hidePrivate(out)
+	}
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -90,27 +95,27 @@ const versionTimeout = 20 * time.Second
 
 // local checks a tool of this machine. It is ready if it prints its version.
 func (c *checkup) local(ctx context.Context, name, path string) {
-	item, named := name+" on this machine", path != ""
-	if !named {
+	row, isNamed := name+" on this machine", path != ""
+	if !isNamed {
 		path = name
 	}
 	tool, err := local.New(path)
 	if err != nil {
-		if !named {
+		if !isNamed {
 			err = fmt.Errorf("install it and put it on PATH, or give --%s-path", name)
 		}
-		c.addFailed(item, "missing", err, named)
+		c.addFailed(row, "missing", err, isNamed)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	version, err := toolbox.ImageKind(name).Version(ctx, tool)
 	if err != nil {
-		c.addFailed(item, "failing", err, named)
+		c.addFailed(row, "failing", err, isNamed)
 		return
 	}
 	c.addReady(name)
-	c.table.Append(item, "ready", "version "+version+", "+tool.Where())
+	c.table.Append(row, "ready", "version "+version+", "+tool.Where())
 }
 
 // docker checks Docker, the tools in its images, and containers left behind by killed runs.
@@ -149,10 +154,10 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 
 // image checks the image of a tool. It is ready if the tool in it prints its version.
 func (c *checkup) image(ctx context.Context, client *containers.Docker, name, ref string) {
-	item := "image of " + name
+	row := "image of " + name
 	found, err := toolbox.FindImage(ctx, client, name, ref, toolbox.ImageCache())
 	if err != nil {
-		c.addFailed(item, "missing", err, ref != "")
+		c.addFailed(row, "missing", err, ref != "")
 		return
 	}
 	label := found.Version
@@ -160,7 +165,7 @@ func (c *checkup) image(ctx context.Context, client *containers.Docker, name, re
 		return // ctx has ended; the caller checks it
 	}
 	if found.Problem != "" {
-		c.addFailed(item, "failing", fmt.Errorf("%s: %s", found.Image, found.Problem), ref != "")
+		c.addFailed(row, "failing", fmt.Errorf("%s: %s", found.Image, found.Problem), ref != "")
 		return
 	}
 	c.addReady(name)
@@ -168,5 +173,5 @@ func (c *checkup) image(ctx context.Context, client *containers.Docker, name, re
 	if label != "" && label != found.Version {
 		detail += ", although its label says " + label
 	}
-	c.table.Append(item, "ready", detail)
+	c.table.Append(row, "ready", detail)
 }

@@ -13,13 +13,13 @@ import (
 	"tilecheck/runner"
 )
 
-// printWithSource prints a message. Below each of its lines that begins with a place, file:line:col,
+// printWithSource prints a message. Below each line that begins with a position, file:line:col,
 // it prints that line of the file.
 func (e *environment) printWithSource(w io.Writer, message string) {
-	place := regexp.MustCompile(`^(.+?):([0-9]+):([0-9]+): `)
+	position := regexp.MustCompile(`^(.+?):([0-9]+):([0-9]+): `)
 	for line := range strings.SplitSeq(message, "\n") {
 		fmt.Fprintln(w, line)
-		match := place.FindStringSubmatch(line)
+		match := position.FindStringSubmatch(line)
 		if match == nil {
 			continue
 		}
@@ -31,7 +31,7 @@ func (e *environment) printWithSource(w io.Writer, message string) {
 	}
 }
 
-// sourceText returns the text of a file: as the command has read it, otherwise as it is now; nil if there is none.
+// sourceText returns the text of a file: the text that the command has read, otherwise the present contents; nil if there are none.
 func (s *sources) sourceText(name string) []byte {
 	if text, ok := s.texts[name]; ok {
 		return text
@@ -63,7 +63,7 @@ func (s *sources) remember(name string, text []byte) {
 	s.texts[name] = text
 }
 
-// rememberProps sets the names by which errors call the properties of a job: the flag that gave them. It keeps their texts.
+// rememberProps gives each property of a job the name that errors use, such as "--prop 2". It keeps the texts, so that errors can show them.
 func (s *sources) rememberProps(job *runner.Job, flag string) {
 	for i, text := range job.Props {
 		name := flag

@@ -48,14 +48,14 @@ func (e *codedError) ExitCode() int { return e.code }
 // usageError returns an error about the command line.
 func usageError(format string, args ...any) error { return usage.Errorf(format, args...) }
 
-// exitCodeOf returns the exit code of an error, and the error to print. An error about a flag is a
-// usage error, whichever package found it.
+// exitCodeOf returns the exit code of an error, and the error to print. An error about the value of a flag is a
+// usage error, also if another package found it.
 func exitCodeOf(err error) (int, error) {
-	if coder, ok := errors.AsType[*codedError](err); ok {
-		return coder.code, coder.err
+	if coded, ok := errors.AsType[*codedError](err); ok {
+		return coded.code, coded.err
 	}
-	if wrong, ok := errors.AsType[*usage.Error](err); ok {
-		return exitUsage, wrong
+	if usageErr, ok := errors.AsType[*usage.Error](err); ok {
+		return exitUsage, usageErr
 	}
 	if _, ok := errors.AsType[*runner.SelectionError](err); ok {
 		return exitUsage, err
@@ -81,7 +81,7 @@ func exitStatus(code int) error {
 	return &codedError{code: code}
 }
 
-// errorText returns the text of an error for the terminal. An error with a place keeps the form
+// errorText returns the text of an error for the terminal. An error with a position keeps the form
 // file:line:col: message, which editors understand; other errors begin with the program's name.
 func errorText(err error) string {
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
@@ -96,8 +96,8 @@ func errorText(err error) string {
 	return "tilecheck: " + err.Error()
 }
 
-// verdictCode returns the exit code of a list of verdicts: the code of the most serious one. An
-// empty list is not a success, nor is a value that its own engine doubts.
+// verdictCode returns the exit code of a list of verdicts: the code of the most serious one. Neither an
+// empty list nor a doubtful value is a success.
 func verdictCode(verdicts []result.Verdict) int {
 	if len(verdicts) == 0 {
 		return exitCannotRun

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,16 +37,10 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if slices.ContainsFunc(c.Output, isJANI) {
 		return c.jani(ctx, env)
 	}
-	named := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, func(name string) bool { return name == "-" || !named.Is(name) })
-	if err := env.refuseFlags(named, "on outputs whose names have extensions", "formats"); err != nil {
-		return err
-	}
 	outputs, err := c.outputs()
+	err = cmp.Or(c.checkFlags(env), err)
 	if err != nil {
 		return err
-	}
-	if c.OnlyProps && c.Props == "" {
-		return usageError("--only-props-labels is about the labels of --props, which is not there")
 	}
 	if err := env.files.withOutputs("--output", outputFiles(outputs, 0)...).check(); err != nil {
 		return err
@@ -63,31 +58,51 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if n := space.Merged(); n > 0 && !env.quiet {
 		fmt.Fprintf(env.stderr, "written without %d choices that repeat another one of their state\n", n)
 	}
-	out := &exporter{env: env, space: space, onlyProps: c.OnlyProps, options: files.Options{
-		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
-	}}
-	switch {
-	case c.Rows:
-		out.options.Format = files.Rows
-	case c.Matlab:
-		out.options.Format = files.Matlab
+	options, err := c.options(env, space)
+	if err != nil {
+		return err
 	}
-	if c.Props != "" {
-		src, err := env.readSource(c.Props)
-		if err != nil {
-			return err
-		}
-		if out.options.Program, err = files.WithLabels(space, c.Props, src); err != nil {
-			return err
-		}
-	}
+	out := &exporter{env: env, space: space, onlyProps: c.OnlyProps, options: options}
 	if err := out.write(ctx, outputs...); err != nil {
 		return err
 	}
-	if len(out.written) > 0 && !env.quiet {
-		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(out.written, ", "))
+	env.noteWritten(out.written...)
+	return nil
+}
+
+// checkFlags returns a usage error if flags do not fit together.
+func (c *exportCmd) checkFlags(env *environment) error {
+	hasNoExtension := func(name string) bool { return name == "-" || !named.Is(name) }
+	allHaveExtensions := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, hasNoExtension)
+	if err := env.refuseFlags(allHaveExtensions, "on outputs whose names have extensions", "formats"); err != nil {
+		return err
+	}
+	if c.OnlyProps && c.Props == "" {
+		return usageError("--only-props-labels is about the labels of --props, which is not given")
 	}
 	return nil
+}
+
+// options returns how the files are written. With --props they have the labels of the properties file, too.
+func (c *exportCmd) options(env *environment, space *explicit.Space) (files.Options, error) {
+	options := files.Options{
+		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
+	}
+	switch {
+	case c.Rows:
+		options.Format = files.Rows
+	case c.Matlab:
+		options.Format = files.Matlab
+	}
+	if c.Props == "" {
+		return options, nil
+	}
+	src, err := env.readSource(c.Props)
+	if err != nil {
+		return options, err
+	}
+	options.Program, err = files.WithLabels(space, c.Props, src)
+	return options, err
 }
 
 // output is one file, or several files whose names begin alike.
@@ -135,21 +150,21 @@ func stateFiles(name string) (output, bool) {
 	return output{base, named.Expand(exts), zip}, ok
 }
 
-// outputFiles returns the names of the files of some outputs. n is the number of reward structures; 0 if
+// outputFiles returns the names of the files of outputs. rewards is the number of reward structures; 0 if
 // it is unknown.
-func outputFiles(outputs []output, n int) []string {
+func outputFiles(outputs []output, rewards int) []string {
 	var names []string
 	for _, target := range outputs {
 		for _, format := range target.formats {
 			if target.base != "-" {
-				names = append(names, named.Part(target.base, format, target.zip, n)...)
+				names = append(names, named.Part(target.base, format, target.zip, rewards)...)
 			}
 		}
 	}
 	return names
 }
 
-// setNames returns the common names of the outputs that are several files.
+// setNames returns the base names of the outputs that consist of several files, such as m for m.tra and m.lab.
 func setNames(outputs []output) []string {
 	var names []string
 	for _, target := range outputs {
@@ -186,37 +201,40 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 	}, x.staleFiles(outputs)...)
 }
 
-// staleFiles returns the reward files of an older export with the same names that the new export does not write. They must be removed, because readers
-// of the files would take them for rewards of the new model.
+// staleFiles returns the reward files of an older export with the same names that the new export does not write. They must be removed, because
+// readers of the set would take them for rewards of the new model.
 func (x *exporter) staleFiles(outputs []output) []string {
-	var out []string
+	var stale []string
 	n := len(x.space.Program().Rewards)
 	for _, target := range outputs {
 		if target.base == "-" || len(target.formats) < 2 {
 			continue
 		}
 		for _, format := range target.formats {
-			if format == "srew" || format == "trew" {
-				out = append(out, named.Stale(target.base, format, target.zip, n)...)
+			if isRewardFormat(format) {
+				stale = append(stale, named.Stale(target.base, format, target.zip, n)...)
 			}
 		}
 	}
-	return out
+	return stale
 }
+
+// isRewardFormat reports whether a format has one file for each reward structure.
+func isRewardFormat(format string) bool { return format == "srew" || format == "trew" }
 
 // writeOutput writes the files of one output.
 func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	for _, format := range target.formats {
 		n := 1
-		if format == "srew" || format == "trew" {
+		if isRewardFormat(format) {
 			n = len(x.space.Program().Rewards)
 		}
+		names := slices.Repeat([]string{"-"}, n)
+		if target.base != "-" {
+			names = named.Part(target.base, format, target.zip, n)
+		}
 		for i := range n {
-			name := "-"
-			if target.base != "-" {
-				name = named.Part(target.base, format, target.zip, n)[i]
-			}
-			if err := x.writeFormat(ctx, name, format, i); err != nil {
+			if err := x.writeFormat(ctx, names[i], format, i); err != nil {
 				return err
 			}
 		}

@@ -30,21 +30,7 @@ func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	if err := errors.Join(c.refuseForModel(), env.files.withOutputs("--output", c.Output...).check()); err != nil {
 		return err
 	}
-	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const, LeaveOpen: true}
-	var err error
-	if job.Model, err = env.readSource(c.ModelFile); err != nil {
-		return err
-	}
-	if c.Props != "" {
-		if job.Properties, err = env.readSource(c.Props); err != nil {
-			return err
-		}
-	}
-	newPlan := runner.PlanModel
-	if c.Props != "" || jani.Is(job.Model) {
-		newPlan = runner.NewPlan
-	}
-	plan, err := newPlan(ctx, job)
+	plan, err := c.janiPlan(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -53,10 +39,26 @@ func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	if !env.quiet {
-		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(c.Output, ", "))
-	}
+	env.noteWritten(c.Output...)
 	return nil
+}
+
+// janiPlan returns the plan of the model and its properties. Constants without a value keep none.
+func (c *exportCmd) janiPlan(ctx context.Context, env *environment) (*runner.Plan, error) {
+	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const, LeaveOpen: true}
+	var err error
+	if job.Model, err = env.readSource(c.ModelFile); err != nil {
+		return nil, err
+	}
+	if c.Props != "" {
+		if job.Properties, err = env.readSource(c.Props); err != nil {
+			return nil, err
+		}
+	}
+	if c.Props != "" || jani.Is(job.Model) {
+		return runner.NewPlan(ctx, job)
+	}
+	return runner.PlanModel(ctx, job)
 }
 
 // writeJANI writes one JANI file. It warns about properties that JANI cannot express.

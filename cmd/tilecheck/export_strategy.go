@@ -39,7 +39,7 @@ type exportStrategyCmd struct {
 // minute; docs/proof.md has the measurements.
 const largeModel = 1 << 20
 
-// Run writes the model, the files, or both.
+// Run writes the model, the files of the chain, or both.
 func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -56,21 +56,9 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	if err := strategy.Prepare(ctx, s); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("%w before %s knew its moves", context.Cause(ctx), s)
-		}
-		return err
-	}
-	chain, err := induced.Explore(ctx, s, opt)
-	if unfinished, ok := errors.AsType[*induced.UnfinishedError](err); ok {
-		return fmt.Errorf("%w of the chain: tilecheck bound says what is certain about a part of them", unfinished)
-	}
-	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge {
-		return &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
-	}
+	chain, err := exploreChain(ctx, s, opt)
 	if err != nil {
-		return explainTooLarge(s, err)
+		return err
 	}
 	value, err := chain.ValueText(ctx)
 	if err != nil {
@@ -93,6 +81,24 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	return c.writeChain(ctx, env, chain)
 }
 
+// exploreChain explores the Markov chain that a strategy induces. An error says what the user can do about a chain that is too large.
+func exploreChain(ctx context.Context, s strategy.Strategy, opt induced.Options) (*induced.Chain, error) {
+	if err := strategy.Prepare(ctx, s); err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%w before %s knew its moves", context.Cause(ctx), s)
+		}
+		return nil, err
+	}
+	chain, err := induced.Explore(ctx, s, opt)
+	if unfinished, ok := errors.AsType[*induced.UnfinishedError](err); ok {
+		return nil, fmt.Errorf("%w of the chain: tilecheck bound says what is certain about a part of them", unfinished)
+	}
+	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge {
+		return nil, &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
+	}
+	return chain, explainTooLarge(s, err)
+}
+
 // explainTooLarge returns an error that names the strategy, if its probabilities cannot be computed.
 func explainTooLarge(s strategy.Strategy, err error) error {
 	if errors.Is(err, strategy.ErrTooLarge) {
@@ -101,7 +107,7 @@ func explainTooLarge(s strategy.Strategy, err error) error {
 	return err
 }
 
-// game returns the configuration of the model, still without the table of the strategy's moves, and the options of the exploration.
+// game returns the configuration of the model, in which the table of the strategy's moves is still missing, and the options of the exploration.
 func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, err error) {
 	if c.Fractions && c.Explicit == "" {
 		return cfg, opt, usageError("--exact is for the files of --explicit")

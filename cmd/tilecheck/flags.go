@@ -14,7 +14,7 @@ import (
 // givenFlags is the set of the flags that the command line has; flags set by environment variables are not in it.
 type givenFlags map[string]bool
 
-// checkedFlags returns the flags of the command line. It returns a usage error for values that no command
+// checkedFlags returns which flags the command line has. It returns a usage error for values that no command
 // accepts: empty texts, times that are not positive, counts below 1, and numbers that are not
 // positive or not finite. A flag with an interval in its tag "want", such as [0,] or (0,1), accepts
 // the numbers of the interval instead; the tag "any" accepts every text.

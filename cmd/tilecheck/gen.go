@@ -29,7 +29,7 @@ type updateFlag struct {
 
 func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
 
-// shape returns the numbers of rows and columns of the board; modelgen checks their range.
+// shape returns the numbers of rows and columns of the board. It does not check their range; modelgen does.
 func (f sizeFlags) shape() (rows, cols int, err error) {
 	switch {
 	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):

@@ -132,8 +132,19 @@ func (benchCompareCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
+func (benchTasksCmd) Help() string {
+	return "packaging/benchexec has the tool-info module and a benchmark definition.\n\n" +
+		examples("tilecheck bench tasks suite --dir tasks", "tilecheck bench tasks examples --dir tasks")
+}
+
+// Help returns the examples in the help of the command.
 func (benchReportCmd) Help() string {
 	return examples("tilecheck bench report results.jsonl", "tilecheck bench report results.jsonl -o results.html")
+}
+
+// Help returns the examples in the help of the command.
+func (rerunCmd) Help() string {
+	return "docs/artifact.md shows records end to end.\n\n" + examples("tilecheck rerun record", "tilecheck rerun record --format json")
 }
 
 // Help returns the examples in the help of the command.

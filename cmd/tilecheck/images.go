@@ -39,6 +39,11 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err != nil {
 		return err
 	}
+	return env.writeRowsOrNotes(imageTable(images), c.Format)
+}
+
+// imageTable returns the table of images, or a note that says how to get one.
+func imageTable(images []containers.Image) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
 	}}
@@ -50,7 +55,7 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 	if len(images) == 0 {
 		t.Notes = append(t.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")
 	}
-	return t.Write(env.stdout, c.Format, env.reportOptions())
+	return t
 }
 
 // shortID returns the first digits of an identity of Docker, as docker shows it.

@@ -84,9 +84,9 @@ func declarations(facts *table.Facts, space *explicit.Space) {
 // namesText lists names; nil if there are none. A reward structure may have no name.
 func namesText[T any](list []T, name func(T) string) any {
 	var names []string
-	for _, x := range list {
-		if n := name(x); n != "" {
-			names = append(names, n)
+	for _, item := range list {
+		if text := name(item); text != "" {
+			names = append(names, text)
 		}
 	}
 	if len(names) == 0 {

@@ -48,13 +48,8 @@ var errNoProperty = errors.New("no property: give a properties file or --prop, f
 func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	env.rememberProps(&job, "--prop")
-	if c.PropsFile == "-" && c.ModelFile == "-" {
-		return job, usageError("model and properties cannot both be standard input")
-	}
-	for _, name := range []string{c.ModelFile, c.PropsFile} {
-		if noSuchFile(name) && isProperty(name) {
-			return job, usageError("%s: no such file; it is a property, want --prop %s", name, quote.Word(name))
-		}
+	if err := c.checkFileNames(); err != nil {
+		return job, err
 	}
 	if err := c.readModelText(env, &job); err != nil {
 		return job, err
@@ -72,6 +67,19 @@ func (c *jobFlags) job(env *environment) (runner.Job, error) {
 		return job, usageError("%s", runner.WrongWay(job.File, job.PropsFile))
 	}
 	return job, nil
+}
+
+// checkFileNames returns a usage error if both files are standard input, or if the name of a file is a property.
+func (c *jobFlags) checkFileNames() error {
+	if c.PropsFile == "-" && c.ModelFile == "-" {
+		return usageError("model and properties cannot both be standard input")
+	}
+	for _, name := range []string{c.ModelFile, c.PropsFile} {
+		if noSuchFile(name) && isProperty(name) {
+			return usageError("%s: no such file; it is a property, want --prop %s", name, quote.Word(name))
+		}
+	}
+	return nil
 }
 
 // readModelText reads the model, unless it is files of states.

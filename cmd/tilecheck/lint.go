@@ -48,40 +48,41 @@ func (c *lintCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	results := lintResult{reported: make(map[lint.Finding]bool)}
-	sources, err := c.read(ctx, env, &results)
-	if err != nil && len(sources) == 0 {
+	groups, err := c.read(ctx, env, &results)
+	if err != nil && len(groups) == 0 {
 		return err
 	}
-	var failed []error
-	if err != nil {
-		failed = append(failed, err)
-	}
-	for _, group := range sources {
-		if err := c.lintModel(ctx, group, &results); err != nil {
-			failed = append(failed, err)
-		}
-		if err := ctx.Err(); err != nil {
-			failed = append(failed, err)
-			break
-		}
-	}
-	if results.models == 0 && len(failed) == 0 {
+	failure := errors.Join(err, c.lintModels(ctx, groups, &results))
+	if results.models == 0 && failure == nil {
 		return usageError("there is no model, want one beside the properties")
 	}
-	if len(failed) == 0 && len(results.findings) == 0 {
+	if len(results.findings) == 0 && failure == nil {
 		results.notes = append([]string{"no warnings"}, results.notes...)
 	}
 	env.beginsPrinting()
 	err = c.write(env, &results)
 	switch {
-	case len(failed) > 0:
-		return errors.Join(append(failed, err)...)
-	case len(results.findings) > 0 && err == nil:
+	case failure != nil || err != nil:
+		return errors.Join(failure, err)
+	case len(results.findings) > 0:
 		return exitStatus(exitFailed)
-	case results.limited && err == nil:
+	case results.limited:
 		return exitStatus(exitOutOfLimit)
 	}
-	return err
+	return nil
+}
+
+// lintModels checks all models with their properties files, and adds the findings to results. It returns the errors of all models.
+func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, results *lintResult) error {
+	var errs []error
+	for _, group := range groups {
+		errs = append(errs, c.lintModel(ctx, group, results))
+		if err := ctx.Err(); err != nil {
+			errs = append(errs, err)
+			break
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // read reads the files, and returns one group for each model: the model and its properties files. With an error it still returns the groups
@@ -105,22 +106,31 @@ func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResul
 		}
 		files = files.With(filepath.ToSlash(name), text)
 	}
-	for _, name := range files.Names() {
-		if files.IsProperties(name) {
-			continue
-		}
-		names := slices.DeleteFunc(files.Names(), func(other string) bool { return other == name || files.ModelOf(other) != name })
-		group, err := c.parse(append([]string{name}, names...), func(name string) ([]byte, error) { return files.Text(name), nil })
+	for _, names := range groupByModel(files) {
+		group, err := c.parse(names, func(name string) ([]byte, error) { return files.Text(name), nil })
 		if err != nil {
 			errs = append(errs, err)
-			continue
+		} else {
+			groups = append(groups, group)
 		}
-		groups = append(groups, group)
 	}
 	return groups, errors.Join(errs...)
 }
 
-// readFolder reads the models below a folder, each with its properties files. It leaves out JANI models.
+// groupByModel returns for each model its name and the names of its properties files.
+func groupByModel(files *editor.Files) [][]string {
+	var groups [][]string
+	for _, model := range files.Names() {
+		if files.IsProperties(model) {
+			continue
+		}
+		props := slices.DeleteFunc(files.Names(), func(other string) bool { return other == model || files.ModelOf(other) != model })
+		groups = append(groups, append([]string{model}, props...))
+	}
+	return groups
+}
+
+// readFolder reads the models below a folder, each with its properties files. It omits JANI models.
 func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder string, results *lintResult) ([][]lint.Source, error) {
 	models, err := suite.Models(ctx, os.DirFS(folder), ".")
 	if err != nil {
@@ -132,10 +142,7 @@ func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder strin
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		names := []string{filepath.ToSlash(filepath.Join(folder, model.Model))}
-		for _, props := range model.Props {
-			names = append(names, filepath.ToSlash(filepath.Join(folder, props)))
-		}
+		names := pathsBelow(folder, append([]string{model.Model}, model.Props...))
 		if text, err := env.readText(names[0]); err == nil && jani.Is(text) {
 			results.notes = append(results.notes, names[0]+": a JANI model, which lint does not read")
 			continue
@@ -143,14 +150,23 @@ func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder strin
 		group, err := c.parse(names, env.readSource)
 		if err != nil {
 			errs = append(errs, err)
-			continue
+		} else {
+			groups = append(groups, group)
 		}
-		groups = append(groups, group)
 	}
 	if len(groups) == 0 && len(errs) == 0 {
 		return nil, usageError("%s: there is no model in PRISM's language below this folder", folder)
 	}
 	return groups, errors.Join(errs...)
+}
+
+// pathsBelow returns the paths of files that are named relative to a folder.
+func pathsBelow(folder string, names []string) []string {
+	var paths []string
+	for _, name := range names {
+		paths = append(paths, filepath.ToSlash(filepath.Join(folder, name)))
+	}
+	return paths
 }
 
 // parse parses a model and its properties files.
@@ -173,7 +189,8 @@ func (c *lintCmd) parse(names []string, read func(name string) ([]byte, error)) 
 	return group, errors.Join(errs...)
 }
 
-// lintModel checks a model, which is the first of the sources, with its properties files, and adds the findings to results.
+// lintModel checks a model, which is the first of the sources, with its properties files, and adds the findings to results. If constants have
+// no values, it checks the texts only.
 func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *lintResult) error {
 	name := group[0].Name
 	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
@@ -181,37 +198,44 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 		return err
 	}
 	results.models++
-	var errs []error
-	for _, source := range group[1:] {
-		if _, err := model.CheckProperties(source.Tree.(*syntax.Properties)); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := checkProperties(model, group[1:]); err != nil {
 		return err
 	}
 	program, err := c.program(model)
-	if definition, ok := errors.AsType[*sema.DefinitionError](err); ok {
-		return definition
-	}
-	_, isErrorList := err.(syntax.ErrorList)
-	lacksConstants := isErrorList && len(model.Undefined()) > 0 && len(c.Const) == 0
-	if err != nil && !lacksConstants {
+	if err != nil && !c.lacksConstants(model, err) {
 		return err
 	}
-	found := lint.Texts(group, program)
-	if program == nil && !c.Texts {
+	findings := lint.Texts(group, program)
+	switch {
+	case c.Texts:
+	case program == nil:
 		results.notes = append(results.notes, fmt.Sprintf("%s: states were not looked at: %v", name, err))
-	}
-	if program != nil && !c.Texts {
+	default:
 		inStates, err := c.lintStates(ctx, name, program, results)
 		if err != nil {
 			return err
 		}
-		found = lint.Sort(append(found, inStates...))
+		findings = lint.Sort(append(findings, inStates...))
 	}
-	results.add(found, group)
+	results.add(findings, group)
 	return nil
+}
+
+// checkProperties checks names and types in properties files, and returns the errors of all.
+func checkProperties(model *sema.Model, sources []lint.Source) error {
+	var errs []error
+	for _, source := range sources {
+		_, err := model.CheckProperties(source.Tree.(*syntax.Properties))
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// lacksConstants reports whether an error of program comes from constants without values, for which --const gives none either.
+func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
+	_, isErrorList := err.(syntax.ErrorList)
+	_, isWrongDefinition := errors.AsType[*sema.DefinitionError](err)
+	return isErrorList && !isWrongDefinition && len(model.Undefined()) > 0 && len(c.Const) == 0
 }
 
 // lintStates returns the findings about the reachable states of a program, and adds notes about the search to results.
@@ -278,13 +302,18 @@ func (c *lintCmd) write(env *environment, results *lintResult) error {
 	if results.silenced > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("warnings that comments silence: %d", results.silenced))
 	}
-	if len(out.Rows) == 0 && !c.Format.Machine() {
-		var text bytes.Buffer
-		for _, note := range out.Notes {
-			table.Paragraph(&text, note, env.reportOptions().Width)
-		}
-		_, err := env.stdout.Write(text.Bytes())
-		return err
+	return env.writeRowsOrNotes(out.DropEmpty(), c.Format)
+}
+
+// writeRowsOrNotes prints a table. Without rows it prints only the notes, because a header with nothing below it says less; programs get an empty list.
+func (e *environment) writeRowsOrNotes(out *table.Table, format table.Format) error {
+	if len(out.Rows) > 0 || format.Machine() {
+		return out.Write(e.stdout, format, e.reportOptions())
 	}
-	return out.DropEmpty().Write(env.stdout, c.Format, env.reportOptions())
+	var text bytes.Buffer
+	for _, note := range out.Notes {
+		table.Paragraph(&text, note, e.reportOptions().Width)
+	}
+	_, err := e.stdout.Write(text.Bytes())
+	return err
 }

@@ -32,7 +32,7 @@ func (c *lspCmd) Run(ctx context.Context, env *environment) error {
 	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)
 }
 
-// checkInEditor returns a function that checks a property as the page does.
+// checkInEditor returns a function that checks a property for the language server. It asks the API of the page.
 func checkInEditor(api *serve.API) lsp.Check {
 	return func(ctx context.Context, q *lsp.Question) (string, error) {
 		question, err := json.Marshal(map[string]any{
@@ -73,7 +73,7 @@ type editorVerdict struct {
 	Expected  string
 }
 
-// textOf returns the values of a property in a few words. If there are several, each has the values of its constants.
+// textOf returns the values of a property in a few words. If there are several, each is followed by the values of its constants.
 func textOf(verdicts []editorVerdict) string {
 	var texts []string
 	for i := range verdicts {

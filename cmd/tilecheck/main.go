@@ -51,6 +51,7 @@ type cli struct {
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bench benchCmd `cmd:"" group:"Tests of models:" help:"Measure tools on models, and compare measurements."`
+	Rerun rerunCmd `cmd:"" group:"Tests of models:" help:"Repeat a run that was recorded with --record, and say what differs."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write computed results into properties files as RESULT comments; shows a diff first."`
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
@@ -79,6 +80,7 @@ type cli struct {
 	BenchWorker benchWorkerCmd `cmd:"" hidden:"" name:"bench-worker" help:"Answer a question of bench."`
 
 	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress; errors, warnings and notes about results stay."`
+	Record      string      `rare:"" group:"Any command:" help:"Keep a record of the run: inputs, command, versions, output; tilecheck rerun repeats it." placeholder:"DIR" file:"none"`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
@@ -140,7 +142,7 @@ func (e *system) columns() int {
 	return n
 }
 
-// widthOf returns the number of columns of a terminal; 120 if w is none. COLUMNS in the environment comes first.
+// widthOf returns the number of columns to print: COLUMNS of the environment, or the width of the terminal w, or 120.
 func (e *system) widthOf(w io.Writer) int {
 	if n := e.columns(); n > 0 {
 		return n
@@ -162,7 +164,8 @@ func main() {
 	os.Exit(process(sync.OnceValues(build.Identify)))
 }
 
-// process runs the program in the environment of the process, and returns its exit code. identify returns the version of the build.
+// process runs the program with the streams and the environment of the operating system, and returns its exit code. identify returns the
+// version of the build.
 func process(identify func() (string, error)) int {
 	env := &environment{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
@@ -208,7 +211,7 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 	return app, err
 }
 
-// onlyFirstCommand makes kong ignore all commands except the first word of a line. If that is no command,
+// onlyFirstCommand makes kong ignore all commands except the one that is the first word of a line. If that word is no command,
 // or a command that needs all of them (help and man), kong ignores none.
 func onlyFirstCommand(line []string) kong.Option {
 	var others []string
@@ -231,8 +234,21 @@ func onlyFirstCommand(line []string) kong.Option {
 
 // run runs a command line and returns the exit code.
 func run(ctx context.Context, args []string, env *environment) int {
+	dir, args, recorded := cutRecord(args)
+	if !recorded {
+		env.wrapStreams()
+		return env.codeAfterOutput(env.runCommand(ctx, args))
+	}
+	recorder, err := env.beginRecord(dir, args)
 	env.wrapStreams()
-	return env.codeAfterOutput(env.runCommand(ctx, args))
+	if err != nil {
+		return env.reportError(err)
+	}
+	code := env.codeAfterOutput(env.runCommand(ctx, args))
+	if err := recorder.finish(env, code); err != nil {
+		return cmp.Or(code, env.reportError(err))
+	}
+	return code
 }
 
 // codeAfterOutput returns the exit code of a run: code or, if writing standard output failed,
@@ -277,16 +293,32 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 		return exited
 	}
 	if err != nil {
-		node := commandOf(app.Model.Node, args)
-		if e.asksJSON && node == nil && (slices.Contains(args, "--version") || slices.Contains(args, "-v")) {
-			e.beginJSON("version") // --format is a flag of commands, and --version has none
-			return e.reportError(versionCmd{Format: table.JSON}.Run(e))
-		}
-		if e.asksJSON {
-			e.beginJSON(nameOf(node))
-		}
-		return e.reportError(explainParseError(ctx, args, node, err))
+		return e.reportParseError(ctx, app, args, err)
 	}
+	e.applyGlobalFlags(kctx, &c)
+	if err := e.checkCommandLine(kctx, args); err != nil {
+		return e.reportError(err)
+	}
+	return e.reportError(e.endShard(ctx, kctx.Run()))
+}
+
+// reportParseError prints the error of a command line that cannot be parsed, and returns the exit code. With --format json it prints
+// a JSON error or, for --version, the version: --format is a flag of commands, and --version belongs to none.
+func (e *environment) reportParseError(ctx context.Context, app *kong.Kong, args []string, err error) int {
+	node := commandOf(app.Model.Node, args)
+	asksVersion := slices.Contains(args, "--version") || slices.Contains(args, "-v")
+	switch {
+	case e.asksJSON && node == nil && asksVersion:
+		e.beginJSON("version")
+		return e.reportError(versionCmd{Format: table.JSON}.Run(e))
+	case e.asksJSON:
+		e.beginJSON(nameOf(node))
+	}
+	return e.reportError(explainParseError(ctx, args, node, err))
+}
+
+// applyGlobalFlags applies the flags that change how every command prints.
+func (e *environment) applyGlobalFlags(kctx *kong.Context, c *cli) {
 	e.quiet, e.noColor = c.Quiet, c.NoColor
 	for _, flag := range kctx.Flags() {
 		if flag.Name == "format" && flag.Target.Interface() == table.JSON {
@@ -296,20 +328,21 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 	if c.Test.GitHub {
 		e.escapeGitHubCommands(!c.Test.Format.Machine())
 	}
-	if e.given, err = checkedFlags(kctx); err == nil {
-		e.files = commandFilesOf(kctx, e)
-		err = e.files.check()
+}
+
+// checkCommandLine checks the values of the flags and the files of a parsed command line, and begins its shard.
+func (e *environment) checkCommandLine(kctx *kong.Context, args []string) (err error) {
+	if e.given, err = checkedFlags(kctx); err != nil {
+		return err
 	}
-	if err == nil && e.name != "" && len(e.files.toStdout) > 0 {
-		err = usageError("%s is standard output, which has the JSON, want a file", e.files.toStdout[0])
+	e.files = commandFilesOf(kctx, e)
+	if err := e.files.check(); err != nil {
+		return err
 	}
-	if err == nil {
-		err = e.beginShard(kctx, args)
+	if e.name != "" && len(e.files.toStdout) > 0 {
+		return usageError("%s is standard output, which has the JSON, want a file", e.files.toStdout[0])
 	}
-	if err == nil {
-		err = e.endShard(ctx, kctx.Run())
-	}
-	return e.reportError(err)
+	return e.beginShard(kctx, args)
 }
 
 // explainParseError returns the error of a command line that could not be parsed. It suggests a
@@ -318,17 +351,12 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong's suggestions are rarely related
 	message = withFullFlag(args, message)
 	if reading := translateForeign(ctx, args); reading.Words != nil {
-		for i := range reading.Words {
-			reading.Words[i] = quote.Word(reading.Words[i])
-		}
-		if reading.File != "" {
-			reading.Words = append(reading.Words, ">", quote.Word(reading.File))
-		}
-		return usageError("%s; did you mean: tilecheck %s", message, strings.Join(reading.Words, " "))
+		return usageError("%s; did you mean: tilecheck %s", message, shellLine(reading))
 	}
 	if word, known := foreignSwitch(args, message); known != nil {
 		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, known.Explain())
 	}
+	err = errors.New(strings.Replace(err.Error(), `,"" but got`, " but got", 1)) // the empty default
 	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
 		err = errors.New(message + flagHint(ctx, node, word)) // without kong's suggestions, which begin with the same letter
 	}
@@ -336,7 +364,6 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 		name, _, _ = strings.Cut(name, ">")
 		err = fmt.Errorf("the argument <%s> is missing", name)
 	}
-	err = errors.New(strings.Replace(err.Error(), `,"" but got`, " but got", 1)) // the empty default
 	if word, unknown := strings.CutPrefix(message, "unexpected argument "); unknown && node == nil {
 		_, suggestion, _ := strings.Cut(err.Error(), word)
 		err = fmt.Errorf("there is no command %q%s", word, suggestion)
@@ -347,46 +374,71 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
+// shellLine returns the arguments of a translated command line as a shell reads them.
+func shellLine(reading foreign.Reading) string {
+	var words []string
+	for _, word := range reading.Words {
+		words = append(words, quote.Word(word))
+	}
+	if reading.File != "" {
+		words = append(words, ">", quote.Word(reading.File))
+	}
+	return strings.Join(words, " ")
+}
+
 // maxCommandsOfFlag is the number of commands that flagHint names.
 const maxCommandsOfFlag = 3
 
 // flagHint returns the hint for an unknown flag of a command: the flag of the command with a similar name, or the few other
 // commands that have the flag. node is nil if there is no command.
 func flagHint(ctx context.Context, node *kong.Node, word string) string {
-	name, long := strings.CutPrefix(word, "--")
-	if !long {
+	name, isLong := strings.CutPrefix(word, "--")
+	if !isLong {
 		return ""
 	}
 	name, _, _ = strings.Cut(name, "=")
-	has := func(n *kong.Node, name string) bool { return slices.Contains(flagNames(n), name) }
 	if node != nil {
-		if name == "scheduler" && has(node, "prop") {
+		if name == "scheduler" && hasFlag(node, "prop") {
 			return "; the model under a scheduler is: tilecheck resolve MODEL --scheduler FILE -o chain.prism"
 		}
-		for _, other := range similarFlags(name) {
-			if has(node, other) {
-				return "; did you mean --" + other + "?"
-			}
-		}
-		if near := syntax.Nearest(name, slices.Values(flagNames(node))); near != "" {
-			return "; did you mean --" + near + "?"
+		if similar := similarFlagOf(node, name); similar != "" {
+			return "; did you mean --" + similar + "?"
 		}
 	}
-	app, err := newApp(ctx, &cli{}, &environment{system: system{stdout: io.Discard, stderr: io.Discard}}, func(int) {})
-	if err != nil {
-		return ""
-	}
-	var commands []string
-	for _, leaf := range app.Model.Leaves(true) {
-		if has(leaf, name) {
-			commands = append(commands, nameOf(leaf))
-		}
-	}
+	commands := commandsWithFlag(ctx, name)
 	if len(commands) == 0 || len(commands) > maxCommandsOfFlag {
 		return ""
 	}
 	return "; it is a flag of " + strings.Join(commands, ", ")
 }
+
+// similarFlagOf returns the flag of a command whose meaning or spelling is close to an unknown flag; empty if there is none.
+func similarFlagOf(node *kong.Node, name string) string {
+	for _, similar := range similarFlags(name) {
+		if hasFlag(node, similar) {
+			return similar
+		}
+	}
+	return syntax.Nearest(name, slices.Values(flagNames(node)))
+}
+
+// commandsWithFlag returns the names of all commands that have a flag.
+func commandsWithFlag(ctx context.Context, flag string) []string {
+	app, err := newApp(ctx, &cli{}, &environment{system: system{stdout: io.Discard, stderr: io.Discard}}, func(int) {})
+	if err != nil {
+		return nil
+	}
+	var commands []string
+	for _, node := range app.Model.Leaves(true) {
+		if hasFlag(node, flag) {
+			commands = append(commands, nameOf(node))
+		}
+	}
+	return commands
+}
+
+// hasFlag reports whether the help of a command describes a flag.
+func hasFlag(node *kong.Node, flag string) bool { return slices.Contains(flagNames(node), flag) }
 
 // similarFlags returns the flags of other commands that mean about the same as a flag.
 func similarFlags(name string) []string {

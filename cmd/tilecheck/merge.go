@@ -34,10 +34,10 @@ func splitMergedFlags(args []string) (own, more []string) {
 	return args, nil
 }
 
-// merge runs the command of some shards on their recorded results, with more arguments. It prints and
-// writes nothing if results are missing: the error is then a *shard.More, or names the shards that
+// merge runs the command of some shards on their recorded results, with more arguments. If results are missing, it prints and
+// writes nothing: the error is then a *shard.More, or names the shards that
 // are missing or wrong. With allowMissing, missing shards are no error. It writes only outputs that the
-// caller's words name, because a shard file from somebody else must not choose which files are written here.
+// caller's words name, because a shard file from another person must not choose which files are written here.
 func (e *environment) merge(ctx context.Context, shardFiles, more, outputWords []string, allowMissing bool) error {
 	files, err := readShards(shardFiles)
 	if err != nil {
@@ -85,8 +85,8 @@ func namesOutput(words []string, name string) bool {
 	})
 }
 
-// holdOutput keeps the contents of a file until the merge is complete. A file that only a shard names is
-// not written.
+// holdOutput keeps the contents of a file until the merge is complete. It does not write a file that the shard names and the command line
+// of the merge does not.
 func (e *environment) holdOutput(name string, write func(io.Writer) error) error {
 	if !namesOutput(e.recording.outputWords, name) {
 		if !e.quiet {
@@ -102,7 +102,7 @@ func (e *environment) holdOutput(name string, write func(io.Writer) error) error
 	return nil
 }
 
-// readShards reads all files. The error has the mistakes of all of them.
+// readShards reads all shard files. The error has the mistakes of all of them.
 func readShards(names []string) (files []*shard.File, err error) {
 	if len(names) == 0 {
 		return nil, usageError("no shards, want the files that --partial wrote")

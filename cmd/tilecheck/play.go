@@ -213,7 +213,7 @@ func (c *playCmd) checkFlags() error {
 	return cmp.Or((plotFlag{c.Plot}).check(), (plotFlag{c.PlotScore}).check())
 }
 
-// match returns the match that the flags describe. With the published updates a game ends at the goal, 2048 if none is given.
+// match returns the match that the flags describe. With --updates published a game ends at the goal, which is 2048 by default.
 func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	updates, err := c.updates()
 	if err != nil {
@@ -233,7 +233,7 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 }
 
 // play plays the games, and writes them to the file of --record. An error of that file does not end
-// the games; it is returned as unwritten.
+// the games; play returns it as unwritten.
 func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
 	opt.Each = func(p *play.Played) error {
 		curve.Add(p.Game)

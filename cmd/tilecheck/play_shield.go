@@ -54,22 +54,21 @@ func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.
 	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
 }
 
-// judgeLoss returns an error if the player's probability of winning is less than the best one by more than --within allows, or if the
-// bounds of this loss do not decide it. Without --within nothing is an error. Only a certain loss fails the run (exit code 2): what is
-// unknown could not be judged.
+// judgeLoss compares the loss with --within. The loss is the best probability of winning minus the player's. It returns an error if the loss
+// exceeds the limit (exit code 2), or if the bounds of the loss do not decide that (exit code 1).
 func (c *playCmd) judgeLoss(effect *induced.ShieldEffect) error {
 	if c.Within == nil {
 		return nil
 	}
 	limit, _ := c.Within.Float64()
-	lost := effect.Loss()
+	loss := effect.Loss()
 	switch {
 	case !effect.With.Known:
 		return errors.New("whether the player is within --within of optimal play is not known: " + effect.With.Reason)
-	case lost.Hi <= limit:
+	case loss.Hi <= limit:
 		return nil
-	case lost.Lo > limit:
-		return &codedError{exitFailed, fmt.Errorf("the player loses at least %.6g to optimal play, more than %s", lost.Lo, c.Within.RatString())}
+	case loss.Lo > limit:
+		return &codedError{exitFailed, fmt.Errorf("the player loses at least %.6g to optimal play, more than %s", loss.Lo, c.Within.RatString())}
 	}
-	return fmt.Errorf("the player loses between %.15g and %.15g to optimal play: whether that is within %s is not known", lost.Lo, lost.Hi, c.Within.RatString())
+	return fmt.Errorf("the player loses between %.15g and %.15g to optimal play: whether that is within %s is not known", loss.Lo, loss.Hi, c.Within.RatString())
 }

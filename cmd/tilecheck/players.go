@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// playersOf returns which players of a game the names of --player mean, by number; nil without names. They need a scheduler.
+// playersOf returns which players of a game --player names, by number; nil without names. The flag needs a scheduler.
 func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
 	if len(names) == 0 {
 		return nil, nil

@@ -12,6 +12,7 @@ import (
 	"tilecheck/internal/noun"
 	"tilecheck/report/playtables"
 
+	"tilecheck/game"
 	"tilecheck/game/solve"
 	"tilecheck/game/solve/draw"
 	"tilecheck/report/table"
@@ -147,7 +148,8 @@ func (c *policyCmd) showBoard(env *environment, solved *solve.Table) error {
 	return moveTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// play plays a game optimally and prints its boards. New tiles are random, or those that the opponent of the table chooses. Of several best moves it takes the first in the order left, right, up, down.
+// play plays a game optimally and prints its boards. New tiles are random, or the opponent of the table chooses them. Of several best moves it
+// takes the first in the order left, right, up, down.
 func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Table) error {
 	seed, err := env.seedOr(c.Seed)
 	if err != nil {
@@ -156,40 +158,57 @@ func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Ta
 	if _, err := fmt.Fprintf(env.stdout, "%s, seed %d\n", solved.Problem(), seed); err != nil {
 		return err
 	}
-	rng := rand.New(rand.NewPCG(seed, seed))
-	board, err := solved.Place(0, rng)
-	if err == nil && !board.AtLeast(solved.Problem().MaxExp) {
-		board, err = solved.Place(board, rng)
+	played := &optimalGame{solved: solved, rng: rand.New(rand.NewPCG(seed, seed))}
+	for range 2 { // two tiles at the start
+		if err := played.addTile(); err != nil {
+			return err
+		}
 	}
+	for {
+		over, err := played.printAndMove(env.stdout)
+		if err := cmp.Or(err, ctx.Err()); over || err != nil {
+			return err
+		}
+	}
+}
+
+// optimalGame is a game of 2048 that is played by the table of a solved game.
+type optimalGame struct {
+	solved *solve.Table
+	rng    *rand.Rand
+
+	board        game.Board
+	moves, score int
+}
+
+// addTile adds a new tile to the board, unless the tile that ends the game is on it.
+func (g *optimalGame) addTile() (err error) {
+	if !g.board.AtLeast(g.solved.Problem().MaxExp) {
+		g.board, err = g.solved.Place(g.board, g.rng)
+	}
+	return err
+}
+
+// printAndMove prints the board and makes a best move. It reports whether the game was over.
+func (g *optimalGame) printAndMove(w io.Writer) (over bool, err error) {
+	value, best, ok := g.solved.Value(g.board)
+	if !ok {
+		return false, fmt.Errorf("no game of %s comes to the board %s", g.solved.Problem(), g.board)
+	}
+	over = best == 0
+	text := fmt.Sprintf("%s after %s, score %d\n", playtables.Best(g.solved, g.board, best), noun.Count(g.moves, "move"), g.score)
+	if !over {
+		text = fmt.Sprintf("%d: %s, value %s\n", g.moves+1, best.At(0), playtables.Value(value))
+	}
+	if _, err := fmt.Fprint(w, g.solved.Problem().Shape.Draw(g.board), text); over || err != nil {
+		return over, err
+	}
+	next, gain, err := g.solved.Rules().Move(g.board, best.At(0))
 	if err != nil {
-		return err
+		return false, err
 	}
-	score := 0
-	for number := 0; ; number++ {
-		value, best, ok := solved.Value(board)
-		if !ok {
-			return fmt.Errorf("no game of %s comes to the board %s", solved.Problem(), board)
-		}
-		text := fmt.Sprintf("%s after %s, score %d\n", playtables.Best(solved, board, best), noun.Count(number, "move"), score)
-		if best != 0 {
-			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), playtables.Value(value))
-		}
-		if _, err := fmt.Fprint(env.stdout, solved.Problem().Shape.Draw(board), text); err != nil || best == 0 {
-			return cmp.Or(err, ctx.Err())
-		}
-		next, gain, err := solved.Rules().Move(board, best.At(0))
-		if err != nil {
-			return err
-		}
-		score += gain
-		if !next.AtLeast(solved.Problem().MaxExp) {
-			if next, err = solved.Place(next, rng); err != nil {
-				return err
-			}
-		}
-		board = next
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
+	g.board = next
+	g.score += gain
+	g.moves++
+	return false, g.addTile()
 }

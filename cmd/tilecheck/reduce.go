@@ -143,7 +143,7 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Job) error {
 	progress, done := env.progress()
 	job.Progress = progress
-	whole, err := checkNative(ctx, job)
+	original, err := checkNative(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 		return failure
 	}
 	env.beginsPrinting()
-	reductions, records, code := reductionTable(whole, reduced)
+	reductions, records, code := reductionTable(original, reduced)
 	if c.Format.Machine() {
 		err = table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, records, reductions.Notes)
 	} else {

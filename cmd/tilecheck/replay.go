@@ -78,11 +78,11 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 		{Name: "won after", Align: table.Right},
 	}}
 	header, err := play.ReadRecord(record, c.File, func(p *play.Played) error {
-		won := table.Cell{}
+		winCell := table.Cell{}
 		if p.Won {
-			won = table.Cell{Text: strconv.FormatInt(p.WinMoves, 10), Value: p.WinMoves}
+			winCell = table.Cell{Text: strconv.FormatInt(p.WinMoves, 10), Value: p.WinMoves}
 		}
-		out.Append(p.Index, p.Score, p.Moves, game.Value(p.Max), won)
+		out.Append(p.Index, p.Score, p.Moves, game.Value(p.Max), winCell)
 		return ctx.Err()
 	})
 	if err != nil {

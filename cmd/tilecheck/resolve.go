@@ -43,9 +43,8 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.checkFlags(); err != nil {
 		return err
 	}
-	written, ofStates := stateFiles(c.Output)
 	outputs := []string{c.Output}
-	if ofStates {
+	if written, ofStates := stateFiles(c.Output); ofStates {
 		outputs = outputFiles([]output{written}, 0)
 	}
 	if err := env.files.withOutputs("--output", outputs...).check(); err != nil {
@@ -53,73 +52,109 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	src, err := env.readSource(c.ModelFile)
+	before, err := c.readModel(ctx, env)
 	if err != nil {
 		return err
+	}
+	induced, err := c.inducedModel(ctx, env, before)
+	switch {
+	case err != nil:
+		return err
+	case induced != nil && before.players != nil:
+		return usageError("%s is of a scheduler with a memory, which the choices of all players change, want one without a memory for --player", c.Scheduler)
+	case induced != nil:
+		return c.writeInduced(ctx, env, before.space, induced)
+	case c.Scheduler != "":
+		return c.applyScheduler(ctx, env, before)
+	}
+	return c.composeWithModules(ctx, env, before, nil)
+}
+
+// unresolvedModel is an MDP or a game whose choices are not made yet.
+type unresolvedModel struct {
+	src     []byte
+	model   *syntax.Model // without the players of a game
+	space   *explicit.Space
+	players []bool // the players of --player, by number; nil without the flag
+}
+
+// readModel reads the model and builds its states. It returns an error if the model has no choices to resolve.
+func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolvedModel, error) {
+	src, err := env.readSource(c.ModelFile)
+	if err != nil {
+		return nil, err
 	}
 	model, err := syntax.ParseModel(c.ModelFile, src)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before, err := c.buildSpace(ctx, src)
+	space, err := c.buildSpace(ctx, src)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	switch before.Program().Type {
+	switch space.Program().Type {
 	case syntax.MDP:
 	case syntax.SMG:
 		if model, err = withoutPlayers(model); err != nil {
-			return err
+			return nil, err
 		}
 	default:
-		return fmt.Errorf("%s: found %s, want an MDP or a game, which has choices to resolve", c.ModelFile, noun.WithArticle(before.Program().Type.String()))
+		return nil, fmt.Errorf("%s: found %s, want an MDP or a game, which has choices to resolve", c.ModelFile, noun.WithArticle(space.Program().Type.String()))
 	}
-	players, err := playersOf(before, c.Player, c.Scheduler)
+	players, err := playersOf(space, c.Player, c.Scheduler)
+	return &unresolvedModel{src, model, space, players}, err
+}
+
+// writeInduced writes the chain that a scheduler with memory induces. before has the states of the MDP or game.
+func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, before *explicit.Space, induced *syntax.Model) error {
+	text, err := induced.TextAs(syntax.DTMC)
 	if err != nil {
 		return err
 	}
-	if induced, err := c.inducedModel(ctx, env, model, src); induced != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		if players != nil {
-			return usageError("%s is of a scheduler with a memory, which the choices of all players change, want one without a memory for --player", c.Scheduler)
-		}
-		text, err := induced.TextAs(syntax.DTMC)
-		if err != nil {
-			return err
-		}
-		after, err := c.buildSpace(ctx, text)
-		if err != nil {
-			return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
-		}
-		return c.writeChain(ctx, env, before, after, induced)
+	after, err := c.buildSpace(ctx, text)
+	if err != nil {
+		return errResolved(err, text)
 	}
-	var chosen scheduler.Scheduler
-	if c.Scheduler != "" {
-		var permitted *sparse.Set
-		if permitted, chosen, err = c.readScheduler(ctx, env, before); err != nil {
-			return err
-		}
-		if players != nil {
-			scheduler.PermitOthers(before.Model(), players, permitted)
-			chosen = nil
-		}
-		if chosen == nil {
-			return c.writePermitted(ctx, env, before, permitted, model)
-		}
-	}
-	if ofStates && chosen != nil {
-		chain, err := chosen.Chain(ctx, before)
-		if err != nil {
-			return err
-		}
-		return c.writeStates(ctx, env, written, before, chain)
-	}
-	items, err := c.choosingModules(ctx, env, before, chosen)
+	return c.writeChain(ctx, env, before, after, induced)
+}
+
+// errResolved returns the error of a model whose choices are made. It quotes the line of the text, which is in no file.
+func errResolved(err error, text []byte) error {
+	return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
+}
+
+// applyScheduler makes the choices as the file of --scheduler says, which has no memory. If the file permits several choices in a state, or
+// --player leaves choices to other players, it writes the model of the permitted choices.
+func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, before *unresolvedModel) error {
+	permitted, chosen, err := c.readScheduler(ctx, env, before.space)
 	if err != nil {
 		return err
 	}
+	if before.players != nil {
+		scheduler.PermitOthers(before.space.Model(), before.players, permitted)
+		chosen = nil
+	}
+	if chosen == nil {
+		return c.writePermitted(ctx, env, before.space, permitted, before.model)
+	}
+	if written, ofStates := stateFiles(c.Output); ofStates {
+		chain, err := chosen.Chain(ctx, before.space)
+		if err != nil {
+			return err
+		}
+		return c.writeStates(ctx, env, written, before.space, chain)
+	}
+	return c.composeWithModules(ctx, env, before, chosen)
+}
+
+// composeWithModules adds modules to the model that make the choices, checks that no choice is left, and writes the chain. chosen is the
+// scheduler of --scheduler; nil without the flag.
+func (c *resolveCmd) composeWithModules(ctx context.Context, env *environment, before *unresolvedModel, chosen scheduler.Scheduler) error {
+	items, err := c.choosingModules(ctx, env, before.space, chosen)
+	if err != nil {
+		return err
+	}
+	model := before.model
 	model.Items = append(model.Items, items...)
 	text, err := model.TextAs(syntax.MDP)
 	if err != nil {
@@ -127,28 +162,24 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	}
 	after, err := c.buildSpace(ctx, text)
 	if err != nil && c.Policy != "" && noSuchFile(c.Policy) {
-		return fmt.Errorf("%s is no model of tilecheck gen, which --policy %s makes the moves of; want --scheduler or --uniform for it", c.ModelFile, c.Policy)
+		return fmt.Errorf("%s was not written by tilecheck gen, and --policy %s chooses only in such models; want --scheduler or --uniform for it", c.ModelFile, c.Policy)
 	}
 	if err != nil {
-		return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
+		return errResolved(err, text)
 	}
-	if err := scheduler.CheckResolved(before.Model(), after.Model(), c.Uniform && c.Scheduler == ""); err != nil {
+	if err := scheduler.CheckResolved(before.space.Model(), after.Model(), c.Uniform && c.Scheduler == ""); err != nil {
 		return err
 	}
-	return c.writeChain(ctx, env, before, after, model)
+	return c.writeChain(ctx, env, before.space, after, model)
 }
 
-// checkFlags returns a usage error unless exactly one of the flags says how the choices are made.
+// checkFlags returns a usage error unless the flags say in exactly one way how the choices are made.
 func (c *resolveCmd) checkFlags() error {
 	ways := 0
-	if c.Scheduler != "" {
-		ways++
-	}
-	if c.Uniform && c.Scheduler == "" {
-		ways++
-	}
-	if c.Policy != "" {
-		ways++
+	for _, given := range []bool{c.Scheduler != "", c.Uniform && c.Scheduler == "", c.Policy != ""} {
+		if given {
+			ways++
+		}
 	}
 	if ways != 1 || c.Uniform && c.Policy != "" {
 		return usageError("want one of --scheduler FILE (check --export-scheduler FILE.json writes one), --uniform and --policy, found %d", ways)
@@ -156,12 +187,12 @@ func (c *resolveCmd) checkFlags() error {
 	return nil
 }
 
-// withoutPlayers returns the MDP in which nobody owns the choices of a game.
+// withoutPlayers returns the MDP that a game becomes without its player declarations.
 func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
 	mdp := *game
 	mdp.Items = slices.DeleteFunc(slices.Clone(game.Items), func(item syntax.Item) bool {
-		_, is := item.(*syntax.Player)
-		return is
+		_, isPlayer := item.(*syntax.Player)
+		return isPlayer
 	})
 	text, err := mdp.TextAs(syntax.MDP)
 	if err != nil {
@@ -170,7 +201,8 @@ func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
 	return syntax.ParseModel(game.File, text)
 }
 
-// writeChain writes a model whose choices are made, as a Markov chain. before and after are the states of the MDP and of the model with the choices made.
+// writeChain writes a model whose choices are made, as a Markov chain: its text, or files of its states. before has the states of the MDP or game,
+// after the states of the resolved model.
 func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, after *explicit.Space, model *syntax.Model) error {
 	text, err := model.TextAs(syntax.DTMC)
 	if err != nil {
@@ -187,7 +219,7 @@ func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, a
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// writePermitted writes the MDP that has only the permitted choices, of which a state may have several. With --uniform it writes the chain in
+// writePermitted writes the MDP that has only the permitted choices; a state may keep several. With --uniform it writes the chain in
 // which the permitted choices of a state are equally likely.
 func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
 	if written, ofStates := stateFiles(c.Output); ofStates && !c.Uniform {
@@ -216,20 +248,21 @@ func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, befor
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// printSizes prints the sizes of the MDP and of the result, unless --quiet is given.
+// printSizes prints the sizes of the MDP or game and of the resolved model, unless --quiet is given.
 func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space) {
-	if !env.quiet {
-		mdp, result, kind := before.Model(), after.Model(), "MDP"
-		if before.Program().Type == syntax.SMG {
-			kind = "game"
-		}
-		resultText := fmt.Sprintf("%s of the chain", noun.Count(result.NumEdges(), "transition"))
-		if !c.Uniform && result.NumDeciding() > 0 {
-			resultText = fmt.Sprintf("%s, %s of what is left, an MDP", noun.Count(result.NumChoices(), "choice"), noun.Count(result.NumTransitions(), "transition"))
-		}
-		fmt.Fprintf(env.stderr, "note: %s, %s, %s of the %s; %s, %s\n",
-			noun.Count(mdp.NumStates(), "state"), noun.Count(mdp.NumChoices(), "choice"), noun.Count(mdp.NumTransitions(), "transition"), kind, noun.Count(result.NumStates(), "state"), resultText)
+	if env.quiet {
+		return
 	}
+	model, resolved, kind := before.Model(), after.Model(), "MDP"
+	if before.Program().Type == syntax.SMG {
+		kind = "game"
+	}
+	resolvedText := fmt.Sprintf("%s of the chain", noun.Count(resolved.NumEdges(), "transition"))
+	if !c.Uniform && resolved.NumDeciding() > 0 {
+		resolvedText = fmt.Sprintf("%s, %s of what is left, an MDP", noun.Count(resolved.NumChoices(), "choice"), noun.Count(resolved.NumTransitions(), "transition"))
+	}
+	fmt.Fprintf(env.stderr, "note: %s, %s, %s of the %s; %s, %s\n",
+		noun.Count(model.NumStates(), "state"), noun.Count(model.NumChoices(), "choice"), noun.Count(model.NumTransitions(), "transition"), kind, noun.Count(resolved.NumStates(), "state"), resolvedText)
 }
 
 // writeStates writes the states of a chain as the files of an output.
@@ -275,7 +308,7 @@ func (c *resolveCmd) job(src []byte) runner.Job {
 }
 
 // inducedModel returns the Markov chain that a scheduler with memory induces, as a model; nil if the scheduler has no memory.
-func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, model *syntax.Model, src []byte) (*syntax.Model, error) {
+func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, before *unresolvedModel) (*syntax.Model, error) {
 	if c.Scheduler == "" {
 		return nil, nil
 	}
@@ -283,7 +316,7 @@ func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, model *
 	if err != nil || !scheduler.Remembers(text) {
 		return nil, err
 	}
-	space, err := c.buildExactSpace(ctx, src)
+	space, err := c.buildExactSpace(ctx, before.src)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +331,7 @@ func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, model *
 	if err != nil {
 		return nil, err
 	}
-	induced, err := scheduler.ControllerModel(ctx, model, src, space, controller, chain)
+	induced, err := scheduler.ControllerModel(ctx, before.model, before.src, space, controller, chain)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
 	}
@@ -316,33 +349,16 @@ func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit
 	return space, stateLimitError(err)
 }
 
-// choosingModules returns the modules that make the choices: from the scheduler chosen, or from --policy. With
-// --uniform it returns none, because in a DTMC all commands of a state are equally likely.
+// choosingModules returns the modules that make the choices: the modules of a scheduler, of a policy of the game, or of the file of --policy.
+// With --uniform it returns none, because in a DTMC all commands of a state are equally likely.
 func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
 	case chosen != nil:
-		decisionTree, err := tree.Imitate(ctx, space, chosen[0])
-		if err != nil {
-			return nil, err
-		}
-		items, err := decisionTree.Items("policy_manager")
-		if err != nil {
-			return nil, fmt.Errorf("%w; -o FILE.all or FILE.umb writes the states of the chain", err)
-		}
-		return items, nil
+		return schedulerModules(ctx, space, chosen)
 	case c.Uniform:
 		return nil, nil
-	}
-	if noSuchFile(c.Policy) {
-		policy, err := modelgen.ParsePolicy(c.Policy)
-		if err != nil {
-			return nil, fieldUsage(err)
-		}
-		module, err := modelgen.Manager(policy)
-		if module == nil || err != nil {
-			return nil, usageError("--policy is %s, want one that chooses", c.Policy)
-		}
-		return []syntax.Item{module}, nil
+	case noSuchFile(c.Policy):
+		return c.policyModules()
 	}
 	text, err := env.readSource(c.Policy)
 	if err != nil {
@@ -353,4 +369,30 @@ func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, spac
 		return nil, err
 	}
 	return parsed.Items, nil
+}
+
+// schedulerModules returns modules that make the choices of a scheduler without memory, by a decision tree over the variables.
+func schedulerModules(ctx context.Context, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
+	decisionTree, err := tree.Imitate(ctx, space, chosen[0])
+	if err != nil {
+		return nil, err
+	}
+	items, err := decisionTree.Items("policy_manager")
+	if err != nil {
+		return nil, fmt.Errorf("%w; -o FILE.all or FILE.umb writes the states of the chain", err)
+	}
+	return items, nil
+}
+
+// policyModules returns the module that plays 2048 by the policy that --policy names.
+func (c *resolveCmd) policyModules() ([]syntax.Item, error) {
+	policy, err := modelgen.ParsePolicy(c.Policy)
+	if err != nil {
+		return nil, fieldUsage(err)
+	}
+	module, err := modelgen.Manager(policy)
+	if module == nil || err != nil {
+		return nil, usageError("--policy is %s, want one that chooses", c.Policy)
+	}
+	return []syntax.Item{module}, nil
 }

@@ -14,13 +14,13 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method method `help:"states (default; compare models: sim), sim: sample paths; ci, aci, apmc, sprt: as in PRISM; splitting: of rare events." placeholder:"METHOD"`
+	Method method `help:"states (default; compare models: sim); sampling: sim, ci, aci, apmc, sprt, splitting." placeholder:"METHOD"`
 }
 
 // method is the value of --method; empty if it is not given.
 type method string
 
-// UnmarshalText reads a method. Versions before 0.2.0 took exact for states.
+// UnmarshalText reads a method. Versions before 0.2.0 called the method states "exact".
 func (m *method) UnmarshalText(text []byte) error {
 	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt", "splitting"}
 	switch word := string(text); {
@@ -60,7 +60,7 @@ type confidenceFlags struct {
 // given reports whether the command line has a confidence.
 func (f confidenceFlags) given() bool { return f.Confidence != nil || f.Alpha != nil }
 
-// confidence returns the confidence, or otherwise if none is given.
+// confidence returns the confidence of the flags. Without such a flag it returns otherwise.
 func (f confidenceFlags) confidence(otherwise float64) float64 {
 	switch {
 	case f.Confidence != nil:

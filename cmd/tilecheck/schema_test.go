@@ -225,6 +225,8 @@ func contractLines() map[string]int {
 		"test suite --no-cache --baseline old.jsonl":                                                  1,
 		"test empty --no-cache":                                                                       1,
 		"test suite --no-cache --shard 0/0":                                                           80,
+		"rerun record":                                                                                0,
+		"rerun nowhere":                                                                               1,
 		"bench suite -o measured.jsonl":                                                               1,
 		"bench report results.jsonl":                                                                  0,
 		"bench report die.prism":                                                                      1,
@@ -276,6 +278,9 @@ func TestContract(t *testing.T) {
 {"type":"result","outcome":"pass","engine":"native","props":"gone.props","property":"P=? [ F x ]","value":"NaN"}
 {"type":"summary","results":1,"pass":1,"seconds":1}
 `
+	if _, stderr, code := hostileWorld(t, false, "version", "--record", "record"); code != 0 {
+		t.Fatal(stderr)
+	}
 	const measured = `{"format":1,"case":"a","tool":"native","repetition":1,"outcome":"right","cpu_seconds":1,"wall_seconds":1,"peak_memory_bytes":1000000}` + "\n"
 	if err := os.WriteFile("results.jsonl", []byte(measured), 0o644); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"tilecheck/cluster/kubernetes/kubetest"
 	"tilecheck/internal/build"
 	"tilecheck/internal/needs"
-
 	"tilecheck/verify/bench"
 )
 

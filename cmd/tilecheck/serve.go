@@ -12,10 +12,12 @@ import (
 	"syscall"
 	"time"
 
+	"tilecheck/cmd/tilecheck/toolbox"
 	"tilecheck/game/solve"
 	"tilecheck/internal/ending"
 	"tilecheck/internal/tempdir"
 	"tilecheck/native"
+	"tilecheck/runner"
 	"tilecheck/serve"
 	"tilecheck/serve/site"
 )
@@ -46,46 +48,57 @@ func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, table := range tables {
-			err = errors.Join(err, table.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, closeTables(tables)) }()
 	folders, err := serve.OpenFolders(c.Paths)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, folders.Close()) }()
 	listener, err := c.listen(ctx)
 	if err != nil {
-		return errors.Join(err, folders.Close())
+		return err
 	}
-	opts := site.Options{Token: token()}
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Limit)
+	defer func() { err = errors.Join(err, tools.Close()) }()
 	api := serve.Options{Version: env.version(), Tables: tables, Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory)}}
 	if len(c.Paths) > 0 {
 		api.Folders = folders
 	}
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Limit)
-	defer func() { err = errors.Join(err, tools.Close()) }()
+	if api.Engines, err = c.toolEngines(ctx, tools); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	opts := site.Options{Token: token(), API: serve.New(api)}
+	printAddress(env, listener.Addr(), opts.Token)
+	env.beginsPrinting()
+	return site.Serve(ctx, listener, opts)
+}
+
+// toolEngines returns the engines of --engine. It omits the native engine, which the page always has.
+func (c *serveCmd) toolEngines(ctx context.Context, tools *toolbox.Box) ([]runner.Engine, error) {
+	var engines []runner.Engine
 	for _, name := range c.Engine {
 		engine, err := tools.Engine(ctx, name)
 		if err != nil {
-			return errors.Join(err, listener.Close(), folders.Close())
+			return nil, err
 		}
 		if engine.Name() != native.Name {
-			api.Engines = append(api.Engines, engine)
+			engines = append(engines, engine)
 		}
 	}
-	opts.API = serve.New(api)
-	host, port, everywhere := addressOf(listener.Addr())
-	fmt.Fprintf(env.stdout, "http://%s/#token=%s\n", net.JoinHostPort(host, port), opts.Token)
-	if !env.quiet {
-		fmt.Fprintln(env.stderr, "open this address in a browser: whoever has it may ask, others may not; Ctrl-C ends")
+	return engines, nil
+}
+
+// printAddress prints the address of the page with its token, and who can reach it.
+func printAddress(env *environment, addr net.Addr, token string) {
+	host, port, everywhere := addressOf(addr)
+	fmt.Fprintf(env.stdout, "http://%s/#token=%s\n", net.JoinHostPort(host, port), token)
+	if env.quiet {
+		return
 	}
-	if name, err := os.Hostname(); everywhere && err == nil && !env.quiet {
+	fmt.Fprintln(env.stderr, "open this address in a browser: whoever has it may ask, others may not; Ctrl-C ends")
+	if name, err := os.Hostname(); everywhere && err == nil {
 		fmt.Fprintf(env.stderr, "other machines reach it as %s, with the same token\n", net.JoinHostPort(name, port))
 	}
-	env.beginsPrinting()
-	return errors.Join(site.Serve(ctx, listener, opts), folders.Close())
 }
 
 const (
@@ -94,7 +107,7 @@ const (
 	morePorts   = 20 // that are tried when the first one is taken
 )
 
-// listen listens on the address of the command line, or on the first free one of the default ports.
+// listen listens on the address of --listen; without the flag on the first free default port.
 func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	if c.Listen != "" {
@@ -126,26 +139,37 @@ func addressOf(address net.Addr) (host, port string, everywhere bool) {
 	return host, port, false
 }
 
-// openTables opens the tables of solved games, and checks each completely.
+// openTables opens the tables of solved games, and checks each completely. After an error it closes them again.
 func openTables(ctx context.Context, names []string) (tables []*solve.Table, err error) {
 	for _, name := range names {
-		var table *solve.Table
-		openErr := errors.New("not opened")
-		if err = ending.Await(ctx, func() { table, openErr = solve.Open(name) }); err == nil {
-			err = openErr
-		}
-		if err == nil && !serve.Winning(table.Problem()) {
-			err = errors.Join(usageError("--solved: %s is of %s, want the probability of winning, as tilecheck solve writes it by default", name, table.Problem()), table.Close())
-		}
+		table, err := openTable(ctx, name)
 		if err != nil {
-			for _, table := range tables {
-				err = errors.Join(err, table.Close())
-			}
-			return nil, err
+			return nil, errors.Join(err, closeTables(tables))
 		}
 		tables = append(tables, table)
 	}
 	return tables, nil
+}
+
+// openTable opens the table of a solved game, whose values must be probabilities of winning.
+func openTable(ctx context.Context, name string) (*solve.Table, error) {
+	var table *solve.Table
+	openErr := errors.New("not opened")
+	if err := ending.Await(ctx, func() { table, openErr = solve.Open(name) }); err != nil {
+		return nil, err
+	}
+	if openErr == nil && !serve.Winning(table.Problem()) {
+		openErr = errors.Join(usageError("--solved: %s is of %s, want the probability of winning, as tilecheck solve writes it by default", name, table.Problem()), table.Close())
+	}
+	return table, openErr
+}
+
+// closeTables closes tables of solved games.
+func closeTables(tables []*solve.Table) (err error) {
+	for _, table := range tables {
+		err = errors.Join(err, table.Close())
+	}
+	return err
 }
 
 // token returns a random secret.
@@ -166,12 +190,12 @@ func (c *serveCmd) export(ctx context.Context, env *environment) error {
 	if err := os.MkdirAll(c.Export, 0o777); err != nil {
 		return err
 	}
-	workDir, remove, err := tempdir.Make(ctx)
+	workDir, removeDir, err := tempdir.Make(ctx)
 	if err != nil {
 		return err
 	}
 	page, err := site.Make(ctx, workDir)
-	if err := errors.Join(err, remove()); err != nil {
+	if err := errors.Join(err, removeDir()); err != nil {
 		return err
 	}
 	return env.writeSet(nil, func(write writeFile) error { return site.Export(c.Export, page, write) })

@@ -65,32 +65,19 @@ func (f *fraction) UnmarshalText(text []byte) error {
 func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	outputs := []string{c.Output}
-	if target, ok := stateFiles(c.Output); ok {
-		outputs = outputFiles([]output{target}, 0)
-	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
-		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
-	}
-	if err := env.files.withOutputs("--output", outputs...).check(); err != nil {
+	if err := c.checkOutputs(env); err != nil {
 		return err
-	}
-	if c.ExportScheduler != "" {
-		if _, format, _, err := scheduler.ParseTarget(c.ExportScheduler); err != nil {
-			return usageError("--export-scheduler: %w", err)
-		} else if format == scheduler.Tree {
-			return usageError("--export-scheduler: found type=tree, which keeps a value and not what is allowed, want one of PRISM's or json")
-		}
 	}
 	text, err := env.readSource(c.ModelFile)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	asked, tree, err := c.question(ctx, env, c.ModelFile, text)
+	question, tree, err := c.question(ctx, env, c.ModelFile, text)
 	if err != nil {
 		return err
 	}
-	computed, err := shield.New(ctx, asked, &shield.Options{Threshold: &c.Threshold.Rat, Relative: c.Relative, Total: c.Total})
+	computed, err := shield.New(ctx, question, &shield.Options{Threshold: &c.Threshold.Rat, Relative: c.Relative, Total: c.Total})
 	if err != nil {
 		return err
 	}
@@ -100,6 +87,27 @@ func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 	}
 	written, err := c.writeFiles(ctx, env, computed, promise, tree)
 	return errors.Join(c.print(env, computed, promise, written, time.Since(start)), err)
+}
+
+// checkOutputs returns an error if an output has no format for shields, or cannot be written.
+func (c *shieldCmd) checkOutputs(env *environment) error {
+	outputs := []string{c.Output}
+	if target, ok := stateFiles(c.Output); ok {
+		outputs = outputFiles([]output{target}, 0)
+	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
+		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
+	}
+	if err := env.files.withOutputs("--output", outputs...).check(); err != nil || c.ExportScheduler == "" {
+		return err
+	}
+	_, format, _, err := scheduler.ParseTarget(c.ExportScheduler)
+	switch {
+	case err != nil:
+		return usageError("--export-scheduler: %w", err)
+	case format == scheduler.Tree:
+		return usageError("--export-scheduler: found type=tree, which keeps a value and not what is allowed, want one of PRISM's or json")
+	}
+	return nil
 }
 
 // writeFiles writes the files of --output and --export-scheduler, and returns the names of the written files.
@@ -119,7 +127,7 @@ func (c *shieldCmd) writeFiles(ctx context.Context, env *environment, computed *
 	return written, nil
 }
 
-// question reads the model and the property, and returns the probability to keep in the form that package shield uses.
+// question reads the model and the property, and returns which probability the shield must keep.
 func (c *shieldCmd) question(ctx context.Context, env *environment, file string, text []byte) (*shield.Question, *syntax.Model, error) {
 	job := runner.Job{
 		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
@@ -143,12 +151,12 @@ func (c *shieldCmd) question(ctx context.Context, env *environment, file string,
 		return nil, nil, stateLimitError(err)
 	}
 	instances[0].Text = c.Property // as it was given, for errors
-	asked, err := native.ShieldQuestion(ctx, space, &instances[0])
-	return asked, plan.Tree, err
+	question, err := native.ShieldQuestion(ctx, space, &instances[0])
+	return question, plan.Tree, err
 }
 
-// writeScheduler writes the worst scheduler that obeys the shield, as a scheduler of the whole model. It first checks that this scheduler
-// attains the promised value.
+// writeScheduler writes the worst scheduler that obeys the shield, as a scheduler of the original model. Before that, it checks that this
+// scheduler attains the promised value.
 func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise) (string, error) {
 	file, format, opts, err := scheduler.ParseTarget(c.ExportScheduler)
 	if err != nil {
@@ -170,8 +178,8 @@ func brokenPromise(file string, err error) error {
 	return err
 }
 
-// write writes the shield, and returns the names of its files. A shielded model is read and solved again first; its values must be the promised
-// ones.
+// write writes the shield, and returns the names of its files. Before it writes a shielded model, it reads and solves the text again, and
+// checks that the values are the promised ones.
 func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) ([]string, error) {
 	if filepath.Ext(c.Output) == ".json" {
 		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return computed.JSON(ctx, w) })

@@ -50,27 +50,12 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	if c.Scheduler != "" { // all states are built
-		var freed context.CancelFunc
-		ctx, freed = env.withMemoryLimit(ctx, 0)
-		defer freed()
+		var release context.CancelFunc
+		ctx, release = env.withMemoryLimit(ctx, 0)
+		defer release()
 	}
-	untilEvent := c.Time > 0 || c.Deadlock
-	random := c.Path == "" || untilEvent || env.given["steps"]
-	err := cmp.Or(
-		env.refuseFlags(c.Interactive, "with --interactive", "steps", "time", "deadlock", "max-path", "path", "scheduler", "changes", "no-loop-check", "as-board", "cols", "format"),
-		env.refuseFlags(!random, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
-		env.refuseFlags(untilEvent, "with --time or --deadlock, want --max-path", "steps"),
-		env.refuseFlags(!untilEvent, "without --time or --deadlock, want --steps", "max-path"),
-		env.refuseFlags(!c.Board, "without --as-board", "cols"),
-		env.refuseFlags(c.Scheduler == "", "without --scheduler", "player"),
-		env.refuseFlags(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
-		env.refuseFlags(c.Board, "with --as-board", "format", "probs", "rewards"),
-	)
-	if err != nil {
+	if err := c.checkFlags(env); err != nil {
 		return err
-	}
-	if c.Interactive && c.ModelFile == "-" {
-		return usageError("--interactive reads commands from standard input, want a file for the model")
 	}
 	opt := c.options()
 	source, warnings, err := c.source(ctx, env, &opt)
@@ -82,32 +67,17 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if c.Interactive {
-		for _, warning := range warnings {
-			fmt.Fprintf(env.stderr, "warning: %s\n", warning)
-		}
+		env.warn(warnings)
 		return c.dialogue(ctx, env, source, slots)
 	}
-	if c.Path != "" {
-		text, err := env.readText(c.Path)
-		if err != nil {
-			return err
-		}
-		if opt.Record, err = simulate.ReadPath(ctx, c.Path, text, source.Program()); err != nil {
-			return err
-		}
-	}
-	if !random {
-		opt.Steps = 0
-	} else if opt.Seed, err = env.seedOr(c.Seed); err != nil {
+	if err := c.completeOptions(ctx, env, source.Program(), &opt); err != nil {
 		return err
 	}
-	for _, warning := range warnings {
-		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
-	}
+	env.warn(warnings)
 	env.beginsPrinting()
 	path := simulate.Walk(ctx, source, opt)
 	printer := paths.Printer{
-		Program: source.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: random, Scheduler: c.Scheduler, Players: c.Player,
+		Program: source.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: c.drawsSteps(env), Scheduler: c.Scheduler, Players: c.Player,
 		Probs: c.Probs, Rewards: c.Rewards, Changes: c.Changes, Board: c.Board, Cols: c.Cols,
 	}
 	if err := printer.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
@@ -117,44 +87,99 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	return path.Err
 }
 
+// endsAtEvent reports whether a time or a deadlock ends the path, and not a number of steps.
+func (c *simulateCmd) endsAtEvent() bool { return c.Time > 0 || c.Deadlock }
+
+// drawsSteps reports whether steps are drawn at random: all steps, or those after the steps in the file of --path.
+func (c *simulateCmd) drawsSteps(env *environment) bool {
+	return c.Path == "" || c.endsAtEvent() || env.given["steps"]
+}
+
+// checkFlags returns a usage error if flags do not fit together.
+func (c *simulateCmd) checkFlags(env *environment) error {
+	err := cmp.Or(
+		env.refuseFlags(c.Interactive, "with --interactive", "steps", "time", "deadlock", "max-path", "path", "scheduler", "changes", "no-loop-check", "as-board", "cols", "format"),
+		env.refuseFlags(!c.drawsSteps(env), "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
+		env.refuseFlags(c.endsAtEvent(), "with --time or --deadlock, want --max-path", "steps"),
+		env.refuseFlags(!c.endsAtEvent(), "without --time or --deadlock, want --steps", "max-path"),
+		env.refuseFlags(!c.Board, "without --as-board", "cols"),
+		env.refuseFlags(c.Scheduler == "", "without --scheduler", "player"),
+		env.refuseFlags(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
+		env.refuseFlags(c.Board, "with --as-board", "format", "probs", "rewards"),
+	)
+	if err == nil && c.Interactive && c.ModelFile == "-" {
+		return usageError("--interactive reads commands from standard input, want a file for the model")
+	}
+	return err
+}
+
+// completeOptions sets the recorded steps of --path and the seed of the random steps.
+func (c *simulateCmd) completeOptions(ctx context.Context, env *environment, program *sema.Program, opt *simulate.PathOptions) error {
+	if c.Path != "" {
+		text, err := env.readText(c.Path)
+		if err != nil {
+			return err
+		}
+		if opt.Record, err = simulate.ReadPath(ctx, c.Path, text, program); err != nil {
+			return err
+		}
+	}
+	if !c.drawsSteps(env) {
+		opt.Steps = 0
+		return nil
+	}
+	var err error
+	opt.Seed, err = env.seedOr(c.Seed)
+	return err
+}
+
 // source returns the model or the files of states as a source of paths, and warnings about them. With --scheduler it builds the states, and sets
-// the chooser of the path.
+// the scheduler of the path in opt.
 func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulate.PathOptions) (simulate.Source, []string, error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
-	if named.Is(c.ModelFile) || c.Scheduler != "" {
-		space, err := flags.space(ctx, env)
+	if !named.Is(c.ModelFile) && c.Scheduler == "" {
+		model, warnings, err := flags.compile(ctx, env)
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.Scheduler != "" {
-			text, err := env.readText(c.Scheduler)
-			if err != nil {
-				return nil, nil, err
-			}
-			follower, err := scheduler.ReadFollower(ctx, c.Scheduler, text, space)
-			if err != nil {
-				return nil, nil, err
-			}
-			if players, err := playersOf(space, c.Player, c.Scheduler); err != nil {
-				return nil, nil, err
-			} else if players != nil {
-				if err := follower.Only(players); err != nil {
-					return nil, nil, fmt.Errorf("%s: %w", c.Scheduler, err)
-				}
-			}
-			opt.Chooser = follower
-		}
-		steps := explicit.NewSteps(space)
-		return steps, steps.Warnings(), nil
+		return simulate.FromModel(model), warnings, nil
 	}
-	model, warnings, err := flags.compile(ctx, env)
+	space, err := flags.space(ctx, env)
 	if err != nil {
 		return nil, nil, err
 	}
-	return simulate.FromModel(model), warnings, nil
+	if c.Scheduler != "" {
+		follower, err := c.readFollower(ctx, env, space)
+		if err != nil {
+			return nil, nil, err
+		}
+		opt.Chooser = follower
+	}
+	steps := explicit.NewSteps(space)
+	return steps, steps.Warnings(), nil
 }
 
-// options returns how the path ends and what is recorded of it.
+// readFollower returns the scheduler in the file of --scheduler. With --player only these players follow it.
+func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space *explicit.Space) (*scheduler.Follower, error) {
+	text, err := env.readText(c.Scheduler)
+	if err != nil {
+		return nil, err
+	}
+	follower, err := scheduler.ReadFollower(ctx, c.Scheduler, text, space)
+	if err != nil {
+		return nil, err
+	}
+	players, err := playersOf(space, c.Player, c.Scheduler)
+	if err != nil || players == nil {
+		return follower, err
+	}
+	if err := follower.Only(players); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
+	}
+	return follower, nil
+}
+
+// options returns when the path ends, and whether rewards are recorded.
 func (c *simulateCmd) options() simulate.PathOptions {
 	opt := simulate.PathOptions{
 		MaxSteps: c.MaxPath, NoLoopCheck: c.NoLoopCheck, Rewards: c.Rewards,

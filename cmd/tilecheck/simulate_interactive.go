@@ -34,7 +34,7 @@ func (c *simulateCmd) dialogue(ctx context.Context, env *environment, source sim
 	return dialogue.Run(ctx, streamLines(ctx, env.stdin))
 }
 
-// writePath writes the file of the command w, unless it is a file that the command reads.
+// writePath writes a path to the file of the interactive command w, unless the command line reads that file.
 func (e *environment) writePath(file string, write func(io.Writer) error) error {
 	if err := e.files.withOutputs("w", file).check(); err != nil {
 		return err

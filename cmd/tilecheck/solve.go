@@ -96,19 +96,8 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	if c.Certificate != "" {
 		return c.guarantee(ctx, env, opts)
 	}
-	if c.Output == "-" {
-		return usageError("--output is -, want a file: the result goes to standard output")
-	}
-	if c.Resume && c.Output == "" {
-		return usageError("--resume without --output, want the file whose work is to go on")
-	}
-	if c.Worker != "" {
-		if opts.Process, err = shard.Parse(c.Worker); err != nil || opts.Process.Index > opts.Process.Of {
-			return usageError("--worker is %q, want one of a number of processes, such as 2/3", c.Worker)
-		}
-		if c.Output == "" {
-			return usageError("--worker without --output, want the file that the processes make together")
-		}
+	if err := c.checkFlags(&opts); err != nil {
+		return err
 	}
 	ctx, cancel := c.start(ctx, env, &opts)
 	defer cancel()
@@ -128,7 +117,27 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	return solved.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// start sets the resources in the options, and starts the time limit and the progress bar. The caller must call the returned function.
+// checkFlags returns a usage error if flags do not fit together. It sets the process of --worker in the options.
+func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
+	switch {
+	case c.Output == "-":
+		return usageError("--output is -, want a file: the result goes to standard output")
+	case c.Resume && c.Output == "":
+		return usageError("--resume without --output, want the file whose work is to go on")
+	case c.Worker == "":
+		return nil
+	}
+	if opts.Process, err = shard.Parse(c.Worker); err != nil || opts.Process.Index > opts.Process.Of {
+		return usageError("--worker is %q, want one of a number of processes, such as 2/3", c.Worker)
+	}
+	if c.Output == "" {
+		return usageError("--worker without --output, want the file that the processes make together")
+	}
+	return nil
+}
+
+// start sets the workers and the memory in the options, and starts the time limit and the progress bar. The caller must call the returned
+// function at the end.
 func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (context.Context, context.CancelFunc) {
 	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
 	if opts.Memory == 0 {

@@ -35,25 +35,12 @@ type sharing struct {
 // beginShard reads the flags --shard and --partial, and makes the command record its shard instead of printing. During a merge it checks that the
 // command is the one of the shards.
 func (e *environment) beginShard(kctx *kong.Context, args []string) error {
-	var shardText, file string
-	canShard := false
-	for _, flag := range kctx.Flags() {
-		switch flag.Name {
-		case "shard":
-			shardText, _ = flag.Target.Interface().(string)
-		case "partial":
-			file, _ = flag.Target.Interface().(string)
-			canShard = true
-		}
+	shardText, file, canShard := shardFlagsOf(kctx)
+	if e.shard.Replaying() {
+		return e.checkMergedCommand(kctx, canShard, shardText+file != "")
 	}
 	reportsParts := slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected())) // without --partial
 	switch {
-	case e.shard.Replaying() && !canShard:
-		return usageError("a shard is of the command %s, which shares no work", nameOf(kctx.Selected()))
-	case e.shard.Replaying() && shardText+file != "":
-		return usageError("a command that shards are of cannot have --shard itself")
-	case e.shard.Replaying():
-		return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
 	case file == "" && (shardText == "" || reportsParts):
 		return nil
 	case file == "":
@@ -69,13 +56,38 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	}
 	for _, input := range e.files.inputs {
 		if input.name == "-" {
-			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", input.source)
+			return usageError("%s is standard input, which cannot be read again to merge the shards: want a file", input.source)
 		}
 	}
 	e.shard = shard.Record(part)
 	e.recording = &recording{file: file, arguments: withoutShardFlags(args), meaning: meaningOf(kctx)}
 	e.stdout.(*stream.Stream).Hold()
 	return nil
+}
+
+// shardFlagsOf returns the values of --shard and --partial. canShard reports whether the command has these flags.
+func shardFlagsOf(kctx *kong.Context) (shardText, file string, canShard bool) {
+	for _, flag := range kctx.Flags() {
+		switch flag.Name {
+		case "shard":
+			shardText, _ = flag.Target.Interface().(string)
+		case "partial":
+			file, _ = flag.Target.Interface().(string)
+			canShard = true
+		}
+	}
+	return shardText, file, canShard
+}
+
+// checkMergedCommand returns an error if a command that a merge runs is not the command of the shards.
+func (e *environment) checkMergedCommand(kctx *kong.Context, canShard, hasShardFlags bool) error {
+	switch {
+	case !canShard:
+		return usageError("a shard is of the command %s, which shares no work", nameOf(kctx.Selected()))
+	case hasShardFlags:
+		return usageError("a command that shards are of cannot have --shard itself")
+	}
+	return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
 }
 
 // refuseWithShard returns a usage error if one of the flags was given together with --shard.
@@ -92,19 +104,19 @@ type recording struct {
 
 // withoutShardFlags returns a command line without the flags --shard and --partial.
 func withoutShardFlags(args []string) []string {
-	var out []string
+	var words []string
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
-			return append(out, args[i:]...)
+			return append(words, args[i:]...)
 		}
-		name, _, joined := strings.Cut(args[i], "=")
+		name, _, hasValue := strings.Cut(args[i], "=")
 		if name != "--shard" && name != "--partial" {
-			out = append(out, args[i])
-		} else if !joined {
+			words = append(words, args[i])
+		} else if !hasValue {
 			i++
 		}
 	}
-	return out
+	return words
 }
 
 // decidesNothing reports whether a flag has no influence on the results of a command: it names an
@@ -117,22 +129,22 @@ func decidesNothing(flag *kong.Value) bool {
 	}, flag.Name)
 }
 
-// meaningOf returns the parts of a command line that decide the results of the command. Shards can be merged only if they are equal.
+// meaningOf returns the parts of a command line that decide its results. Shards can be merged only if these parts are equal.
 func meaningOf(kctx *kong.Context) []string {
 	node := kctx.Selected()
-	out := []string{nameOf(node)}
+	meaning := []string{nameOf(node)}
 	for _, arg := range node.Positional {
 		if arg.Target.IsZero() {
 			continue
 		}
-		out = append(out, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
+		meaning = append(meaning, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
 	}
 	for _, flag := range kctx.Flags() {
 		if !decidesNothing(flag.Value) && !flag.Target.IsZero() {
-			out = append(out, fmt.Sprintf("--%s %q", flag.Name, fmt.Sprint(flagValue(flag.Target))))
+			meaning = append(meaning, fmt.Sprintf("--%s %q", flag.Name, fmt.Sprint(flagValue(flag.Target))))
 		}
 	}
-	return out
+	return meaning
 }
 
 // flagValue returns the value of a flag that was given or has a default.
@@ -143,7 +155,7 @@ func flagValue(target reflect.Value) any {
 	return target.Interface()
 }
 
-// endShard writes the file of a shard after the command has ended with the error outcome. Without --shard it returns outcome.
+// endShard writes the file of a shard after the command has ended. outcome is the error of the command; without --shard it is returned unchanged.
 func (e *environment) endShard(ctx context.Context, outcome error) error {
 	if !e.shard.Recording() {
 		return outcome

@@ -89,7 +89,7 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 }
 
 // hearSecondInterrupt makes a second interrupt close the returned channel instead of killing the
-// process. The command must then end by itself; a third interrupt kills.
+// process. The command must then end by itself; a third interrupt kills the process.
 func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
 	if l.ending == nil {
 		return nil
@@ -136,8 +136,8 @@ func (e *environment) withTimeLimit(ctx context.Context, limit time.Duration) (c
 	return ctx, cancel
 }
 
-// withMemoryLimit sets a memory limit for the command; 0 means three quarters of the available memory. If a part of the work exceeds it, only that
-// part ends. A command in a test shares its process with others, so its memory is not watched.
+// withMemoryLimit sets a memory limit for the command; 0 means three quarters of the available memory. If one part of the work exceeds the
+// limit, only that part ends. A command in a test shares its process with others, so its memory is not watched.
 func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
 	maxBytes := int64(limit)
 	if maxBytes == 0 {
@@ -189,7 +189,7 @@ func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 	})
 }
 
-// exitNow removes temporary files, prints why the command ends, and ends the process.
+// exitNow removes temporary files, prints the reason, and ends the process.
 func (e *environment) exitNow(reason error) {
 	end := e.ending
 	if end.printing() {
@@ -227,7 +227,7 @@ func (l *forcedEnd) claim() bool {
 	return first
 }
 
-// printReason removes progress bars and, if the command has not printed why it ends, prints the reason.
+// printReason removes progress bars. Unless the command has printed the reason of its end already, it prints the reason.
 func (l *forcedEnd) printReason(e *environment, reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

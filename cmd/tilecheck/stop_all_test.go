@@ -193,6 +193,8 @@ func stoppables() []stoppable {
 		}, leaves: `^job$`},
 		{name: "strategies", args: []string{"strategies"}},
 		{name: "bench", args: []string{"bench", "fresh", "--repetitions", "100000", "--timeout", "1h"}, limited: false},
+		{name: "bench tasks", args: []string{"bench", "tasks", "fresh", "--dir", "tasks"}, leaves: "^tasks$"},
+		{name: "rerun", args: []string{"rerun", "small.prism"}},
 		{name: "bench compare", args: []string{"bench", "compare", "small.prism", "large.prism"}},
 		{name: "bench report", args: []string{"bench", "report", "small.prism"}},
 		{name: "solve", args: []string{"solve", "--size", "4", "--max", "2048"}, limited: true},

@@ -201,23 +201,13 @@ func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Reques
 	return cmp.Or(flags.Dir, "submit-"+job.ID()), job, nil
 }
 
-// readCommand parses the command that is submitted, and sets its input files and words. If the command samples
-// and has no seed, it draws one, because all shards must have the same.
-func (e *environment) readCommand(q *cluster.Request) error {
+// readCommand parses the command of a request, and sets the request's input files and words. If the command samples
+// and has no seed, it draws one, because all shards must use the same seed.
+func (e *environment) readCommand(request *cluster.Request) error {
 	var line cli
 	subEnv := &environment{system: e.system}
-	app, err := newApp(context.Background(), &line, subEnv, func(int) {}, q.Given...)
+	kctx, err := parseSubmitted(request.Given, &line, subEnv)
 	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(q.Given, func(word string) bool { return word == "--help" || word == "-h" || word == "--version" }) {
-		return usageError("--help and --version do not split: %s", strings.Join(q.Given, " "))
-	}
-	kctx, err := app.Parse(q.Given)
-	if err != nil {
-		return usageError("%s: %w", strings.Join(q.Given, " "), err)
-	}
-	if subEnv.given, err = checkedFlags(kctx); err != nil {
 		return err
 	}
 	files := commandFilesOf(kctx, subEnv)
@@ -233,16 +223,33 @@ func (e *environment) readCommand(q *cluster.Request) error {
 	}
 	e.quiet = e.quiet || line.Quiet
 	name := nameOf(kctx.Selected())
-	q.Inputs = append(q.Inputs, inputsOfShards(files)...)
+	request.Inputs = append(request.Inputs, inputsOfShards(files)...)
 	if name == "test" {
-		q.Inputs = append(q.Inputs, line.Test.Paths...)
+		request.Inputs = append(request.Inputs, line.Test.Paths...)
 	}
-	q.Words = q.Given
+	request.Words = request.Given
 	draws := flags["seed"] != nil && name != "test" && !computesStates(name, flags) // a suite has a seed by itself
 	if draws && !subEnv.given["seed"] {
-		q.Words, err = e.withSeed(q.Given)
+		request.Words, err = e.withSeed(request.Given)
 	}
 	return err
+}
+
+// parseSubmitted parses the words of a submitted command into line, and checks its flags.
+func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context, error) {
+	app, err := newApp(context.Background(), line, env, func(int) {}, words...)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(words, func(word string) bool { return word == "--help" || word == "-h" || word == "--version" }) {
+		return nil, usageError("--help and --version do not split: %s", strings.Join(words, " "))
+	}
+	kctx, err := app.Parse(words)
+	if err != nil {
+		return nil, usageError("%s: %w", strings.Join(words, " "), err)
+	}
+	env.given, err = checkedFlags(kctx)
+	return kctx, err
 }
 
 // checkSplits returns a usage error if a command cannot run as shards: it reads standard input, it has no shards, or the user gave its shard.
@@ -347,7 +354,7 @@ const (
 )
 
 // runJob runs a job to its end and prints the result of its shards, as the command itself
-// would have printed it. It closes w.
+// would have printed it. It closes work.
 func (e *environment) runJob(ctx context.Context, work *cluster.Work, login loginFlags, retries int) error {
 	defer work.Close()
 	build, err := e.identify()
@@ -374,16 +381,9 @@ func (e *environment) runJob(ctx context.Context, work *cluster.Work, login logi
 	}
 	progress, clearBar := e.progress()
 	driver.Progress, driver.Retries = progress, retries
-	errorStream := e.stderr.(*stream.Stream)
 	driver.Merge = func(ctx context.Context, files []string) error {
 		clearBar()
-		errorStream.Hold() // a merge that needs more shards must print nothing
-		err := e.merge(ctx, files, nil, work.Job.Given, false)
-		if _, more := errors.AsType[*shard.More](err); more {
-			errorStream.Drop()
-			return err
-		}
-		return errors.Join(err, errorStream.Release())
+		return e.mergeQuietly(ctx, files, work.Job.Given)
 	}
 	err = driver.Run(ctx)
 	clearBar()
@@ -395,6 +395,18 @@ func (e *environment) runJob(ctx context.Context, work *cluster.Work, login logi
 		endProcesses()
 	}
 	return e.afterInterrupt(driver, reason, secondInterrupt)
+}
+
+// mergeQuietly merges the shard files of a job. If the merge needs more shards, it prints nothing, not even notes.
+func (e *environment) mergeQuietly(ctx context.Context, files, command []string) error {
+	errorStream := e.stderr.(*stream.Stream)
+	errorStream.Hold()
+	err := e.merge(ctx, files, nil, command, false)
+	if _, needsMore := errors.AsType[*shard.More](err); needsMore {
+		errorStream.Drop()
+		return err
+	}
+	return errors.Join(err, errorStream.Release())
 }
 
 // afterInterrupt returns the error of a job whose driver was interrupted, which says how to continue it. If
@@ -426,7 +438,8 @@ func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secon
 	return exitStatus(exitCannotRun)
 }
 
-// noteJobDirectory prints what the directory of a local job has, and whether it can be removed. After an interrupt the error says so.
+// noteJobDirectory prints the size of a local job's directory, and whether it can be removed. After an interrupt it prints nothing, because the
+// error names the directory.
 func (e *environment) noteJobDirectory(ctx context.Context, w *cluster.Work, err error) {
 	if w.Backend != "local" || ctx.Err() != nil || noSuchFile(string(w.Dir)) {
 		return

@@ -65,19 +65,19 @@ type submitTaskCmd struct {
 	Round int    `help:"Round of the job." default:"1" want:"[1,100000]" placeholder:"N"`
 }
 
-// Run does the shards of the task that Kubernetes names in the environment. The
+// Run computes the shards of the task whose index Kubernetes sets in the environment. The
 // exit code is that of the last unfinished shard.
 func (c *submitTaskCmd) Run(ctx context.Context, env *environment) error {
 	index, err := strconv.Atoi(env.getenv(kubernetes.IndexVariable))
 	if err != nil || index < 0 {
 		return usageError("%s is %q, want the index of a pod", kubernetes.IndexVariable, env.getenv(kubernetes.IndexVariable))
 	}
-	at := cluster.Place{Host: env.getenv(kubernetes.NodeVariable)}
-	if at.Host == "" {
-		at.Host, _ = os.Hostname() // only shown to the user
+	place := cluster.Place{Host: env.getenv(kubernetes.NodeVariable)}
+	if place.Host == "" {
+		place.Host, _ = os.Hostname() // only shown to the user
 	}
-	at.Restarts, _ = strconv.Atoi(env.getenv(kubernetes.FailuresVariable)) // empty for none
-	code, err := cluster.Perform(ctx, c.Dir, c.Round, index+1, submit.Program, at, env.stderr)
+	place.Restarts, _ = strconv.Atoi(env.getenv(kubernetes.FailuresVariable)) // empty for none
+	code, err := cluster.Perform(ctx, c.Dir, c.Round, index+1, submit.Program, place, env.stderr)
 	if err != nil || code == 0 {
 		return err
 	}

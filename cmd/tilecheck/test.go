@@ -70,25 +70,28 @@ func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 		rep.Notes = append(rep.Notes, selection.ProvenNotes(rep)...)
 	}
 	if env.shard.Recording() {
-		env.shard.Judged()
-		if rep.Elsewhere > 0 && !env.quiet {
-			fmt.Fprintf(env.stderr, "note: %s\n", rep.Notes[0])
-		}
-		return exitStatus(regress.FailureCode(rep)) // tests may pass in the other parts only
+		return endTestShard(env, rep)
 	}
-	var changed *report.Baseline
 	if earlier != nil {
-		changed = report.CompareBaseline(earlier, rep)
-		rep.Baseline = changed
+		rep.Baseline = report.CompareBaseline(earlier, rep)
 	}
-	if err := c.write(env, rep, changed); err != nil {
+	if err := c.write(env, rep, rep.Baseline); err != nil {
 		return err
 	}
 	code := regress.ExitCode(rep, selected.Strict || c.Strict)
-	if code == exitOK && changed != nil && !changed.HasCompared() && rep.Elsewhere == 0 {
+	if code == exitOK && rep.Baseline != nil && !rep.Baseline.HasCompared() && rep.Elsewhere == 0 {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
 	return exitStatus(code)
+}
+
+// endTestShard ends a run that is one shard of a suite. Only failures decide its exit code, because tests of other shards may pass.
+func endTestShard(env *environment, rep *report.TestReport) error {
+	env.shard.Judged()
+	if rep.Elsewhere > 0 && !env.quiet {
+		fmt.Fprintf(env.stderr, "note: %s\n", rep.Notes[0])
+	}
+	return exitStatus(regress.FailureCode(rep))
 }
 
 // selection returns the selected tests. It returns a usage error for flags that have no effect on them.
@@ -177,8 +180,8 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	return nil
 }
 
-// rerun returns a command line that repeats the result with an identity, on engines that are
-// separated by commas.
+// rerun returns a command line that checks one result of the report again. id identifies the result, and engines are the engines, separated by
+// commas.
 func (c *testCmd) rerun(engines, id string) string {
 	words := append([]string{"tilecheck", "test", "--engine", engines}, c.selectionWords()...)
 	names := engineNames(splitNames([]string{engines}))
@@ -255,7 +258,7 @@ func (c *testCmd) write(env *environment, rep *report.TestReport, changed *repor
 	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }
 
-// writeFiles writes all files before it replaces the old ones.
+// writeFiles writes the reports in files: all of them, or none if one fails.
 func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 	opt := env.reportOptions()
 	reports := []struct {
@@ -286,24 +289,24 @@ func (c *testCmd) print(env *environment, rep *report.TestReport, changed *repor
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}
-	secondary := env.stdout // machine-readable output must not have other text
+	notes := env.stdout // machine-readable output must not have other text
 	if !slices.Contains([]table.Format{table.Text, table.Markdown}, c.Format) {
-		secondary = env.stderr
+		notes = env.stderr
 	}
 	if changed != nil {
 		format := c.Format
-		if secondary == env.stderr {
+		if notes == env.stderr {
 			format = table.Text
 		}
-		if _, err := fmt.Fprintln(secondary); err != nil {
+		if _, err := fmt.Fprintln(notes); err != nil {
 			return err
 		}
-		if err := changed.Write(secondary, format, opt); err != nil {
+		if err := changed.Write(notes, format, opt); err != nil {
 			return err
 		}
 	}
 	if c.GitHub {
-		return report.WriteGitHub(secondary.(*stream.Stream).Unguarded(), rep)
+		return report.WriteGitHub(notes.(*stream.Stream).Unguarded(), rep)
 	}
 	return nil
 }

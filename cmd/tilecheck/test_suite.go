@@ -41,7 +41,7 @@ type runFlags struct {
 	engineFlags `embed:""`
 }
 
-// load returns the selected tests. It returns an error if an output is one of their files. more changes the request.
+// load returns the selected tests. It returns an error if an output is one of their files. The functions in more change the request.
 func (c *suiteFlags) load(env *environment, engines []string, jobs int, more ...func(*selection.Request)) (*selection.Selection, error) {
 	request := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
@@ -66,9 +66,9 @@ func (c *runFlags) openCache(env *environment, selected *selection.Selection) er
 		selected.Options.Cache, err = cache.Open(c.Cache)
 		return err
 	}
-	user, err := os.UserCacheDir()
+	userDir, err := os.UserCacheDir()
 	if err == nil {
-		selected.Options.Cache, err = cache.Open(filepath.Join(user, "tilecheck", "verdicts"))
+		selected.Options.Cache, err = cache.Open(filepath.Join(userDir, "tilecheck", "verdicts"))
 	}
 	if err != nil && !env.quiet { // the default cache is not required
 		fmt.Fprintf(env.stderr, "note: no results are kept: %v\n", err)

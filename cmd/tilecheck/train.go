@@ -79,29 +79,48 @@ func (c *trainCmd) network() (*ntuple.Network, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, usageError("%w", err)
 	}
-	largest := min(shape.Cells()+1, game.MaxExponent)
-	if c.Largest != 0 {
-		largest = bits.TrailingZeros(uint(c.Largest))
-		if c.Largest < 4 || c.Largest != 1<<largest || largest > game.MaxExponent {
-			return nil, usageError("--largest is %d, want a power of two from 4 to %d", c.Largest, game.Value(game.MaxExponent))
-		}
+	largest, err := c.largestExponent(shape)
+	if err != nil {
+		return nil, err
 	}
-	tuples := ntuple.DefaultTuples(shape)
-	if c.Tuples != "" {
-		tuples = nil
-		for text := range strings.SplitSeq(c.Tuples, "/") {
-			tuple, err := ntuple.ParseTuple(text)
-			if err != nil {
-				return nil, usageError("--tuples: %w", err)
-			}
-			tuples = append(tuples, tuple)
-		}
+	tuples, err := c.tuples(shape)
+	if err != nil {
+		return nil, usageError("--tuples: %w", err)
 	}
 	net, err := ntuple.New(shape, largest, tuples)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
 	return net, nil
+}
+
+// largestExponent returns the exponent of the largest tile that the network distinguishes: the tile of --largest or, without it, the largest that
+// fits on the board.
+func (c *trainCmd) largestExponent(shape game.Shape) (int, error) {
+	if c.Largest == 0 {
+		return min(shape.Cells()+1, game.MaxExponent), nil
+	}
+	exponent := bits.TrailingZeros(uint(c.Largest))
+	if c.Largest < 4 || c.Largest != 1<<exponent || exponent > game.MaxExponent {
+		return 0, usageError("--largest is %d, want a power of two from 4 to %d", c.Largest, game.Value(game.MaxExponent))
+	}
+	return exponent, nil
+}
+
+// tuples returns the tuples of cells of --tuples, or the default for the board.
+func (c *trainCmd) tuples(shape game.Shape) ([][]int, error) {
+	if c.Tuples == "" {
+		return ntuple.DefaultTuples(shape), nil
+	}
+	var tuples [][]int
+	for text := range strings.SplitSeq(c.Tuples, "/") {
+		tuple, err := ntuple.ParseTuple(text)
+		if err != nil {
+			return nil, err
+		}
+		tuples = append(tuples, tuple)
+	}
+	return tuples, nil
 }
 
 // trainingParts has the scores of ten parts of a training.
@@ -117,7 +136,7 @@ func (p *trainingParts) add(game int64, score int) {
 	p.scores[(game-1)*int64(len(p.scores))/p.games].Add(float64(score))
 }
 
-// table returns the mean score of each part.
+// table returns the mean and the best score of each part of the training.
 func (p *trainingParts) table(net *ntuple.Network, seed uint64) *table.Table {
 	out := &table.Table{
 		Title: fmt.Sprintf("%d weights of %d tuples on %v", net.Weights(), len(net.Tuples()), net.Shape()),
@@ -127,9 +146,9 @@ func (p *trainingParts) table(net *ntuple.Network, seed uint64) *table.Table {
 		Notes: []string{fmt.Sprintf("seed %d: the same seed gives the same file", seed), "the scores are those of games while it learned"},
 	}
 	games := int64(0)
-	for _, m := range p.scores {
-		if games += m.N; m.N > 0 {
-			out.Append(games, table.Cell{Text: fmt.Sprintf("%.1f", m.Mean()), Value: m.Mean()}, int64(m.Max))
+	for _, mean := range p.scores {
+		if games += mean.N; mean.N > 0 {
+			out.Append(games, table.Cell{Text: fmt.Sprintf("%.1f", mean.Mean()), Value: mean.Mean()}, int64(mean.Max))
 		}
 	}
 	return out

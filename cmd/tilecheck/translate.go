@@ -34,8 +34,8 @@ func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	return foreign.Reading{}
 }
 
-// withFullFlag returns an error about an unknown flag with the whole word of the command line. kong
-// reads a word with one dash as short flags, and names only its first letter. message is kong's error.
+// withFullFlag completes the message of an error about an unknown flag: kong
+// reads a word with one dash as short flags, and names only its first letter. withFullFlag names the whole word.
 func withFullFlag(args []string, message string) string {
 	letter, unknown := strings.CutPrefix(message, "unknown flag -")
 	if !unknown || len(letter) != 1 {

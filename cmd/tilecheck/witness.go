@@ -88,7 +88,7 @@ func (c *checkCmd) witness(env *environment, job *runner.Job) error {
 	return nil
 }
 
-// exportWitness writes the most probable path of the only property that has one to the file of --export-witness.
+// exportWitness writes the most probable path of a witness to the file of --export-witness. It returns an error if several properties have a witness.
 func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts []result.Verdict) error {
 	if c.ExportWitness == "" {
 		return nil
@@ -107,7 +107,7 @@ func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts
 	if found == nil {
 		return env.notWritten(ctx, c.ExportWitness, "there is no path")
 	}
-	return env.writeFile(c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
+	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
 }
 
 // notWritten returns the error about a file that was not written. If the run ended too early, it only warns, because the verdicts have the reason.
@@ -139,7 +139,7 @@ func (c *checkCmd) exportSubsystem(ctx context.Context, env *environment, job ru
 			return fmt.Errorf("%s was not written: check the part again: %w", c.ExportSubsystem, verdict.Err)
 		}
 		if verdict.Err == nil && verdict.Value.Kind == result.Boolean && !verdict.Value.Bool {
-			return env.writeFile(c.ExportSubsystem, textWriter(string(c.subsystem)))
+			return c.outputs.write(env, c.ExportSubsystem, textWriter(string(c.subsystem)))
 		}
 	}
 	return fmt.Errorf("%s was not written: the part by itself does not refute the bound; this is a bug: please report it", c.ExportSubsystem)

@@ -506,16 +506,16 @@ func (m *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
 func (m *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
-		value := expr.Val.Float
-		return func(*env) float64 { return value }, nil
+		left := expr.Val.Float
+		return func(*env) float64 { return left }, nil
 	case *sema.Unary:
 		operand, err := m.floatClosure(expr.X)
 		return func(env *env) float64 { return -operand(env) }, err
 	case *sema.Cond:
 		return conditional(m, expr, m.floatClosure)
 	case *sema.Binary:
-		value, right, err := pair(m.floatClosure, expr.X, expr.Y)
-		return arithmetic(expr.Op, value, right), err
+		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
+		return arithmetic(expr.Op, left, right), err
 	case *sema.Call:
 		return m.numCall(expr)
 	}

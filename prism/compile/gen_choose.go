@@ -157,7 +157,7 @@ func (p *pathGenerator) leaveIfOutOfBudget() { p.fn.BrIf(p.outOfBudget, p.steps.
 // means that all moves are enabled.
 type bitset []wasm.Var[int64]
 
-// evaluateGuards emits code that evaluates what the decision tree has not decided of the guards. It returns the locals that will have
+// evaluateGuards emits code that evaluates the conjuncts of the guards that the decision tree has not decided. It returns the locals that will have
 // a bit for each enabled move; nil if all moves are certainly enabled.
 func (p *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	if !slices.ContainsFunc(moves, func(candidate candidate) bool { return len(candidate.guard) > 0 }) {
@@ -398,8 +398,8 @@ func (p *moveGenerator) evaluateArms(probabilities []*term) {
 			continue
 		}
 		for _, arm := range term.operands[1:] {
-			_, known := p.computedTerms[arm]
-			if seen[arm] && !known && !arm.mayFail && arm.cost > 0 {
+			_, isComputed := p.computedTerms[arm]
+			if seen[arm] && !isComputed && !arm.mayFail && arm.cost > 0 {
 				p.fn.Drop(p.floatCode(arm)) // a term with several uses is kept in a local
 			}
 			seen[arm] = true

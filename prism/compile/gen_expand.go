@@ -54,8 +54,8 @@ type expandGenerator struct {
 // assembleExpander compiles the model to a WebAssembly module that lists choices, and returns the moves that it refers to. It returns
 // an *UnsupportedError for a model that needs too much code. asLister is for NewPackedLister.
 func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
-	outAt := 8 * expandBatch * packing.Words
-	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outAt+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outAt}
+	outputStart := 8 * expandBatch * packing.Words
+	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outputStart+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outputStart}
 	generator.noFacts = generator.facts
 	generator.emitLeaf = generator.writeLeaf
 	generator.registerCommands()
@@ -73,14 +73,14 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 
 // describeMoves returns the moves in the form of the interface PackedExpander.
 func (p *expandGenerator) describeMoves() []Move {
-	out := make([]Move, len(p.moves))
+	moves := make([]Move, len(p.moves))
 	for i, move := range p.moves {
-		out[i] = Move{Action: move.action, Module: ownModule(move.action, move.commands), Alternatives: p.alternatives[i]}
+		moves[i] = Move{Action: move.action, Module: ownModule(move.action, move.commands), Alternatives: p.alternatives[i]}
 		for _, command := range move.commands {
-			out[i].Commands = append(out[i].Commands, CommandRef{command.module, command.index})
+			moves[i].Commands = append(moves[i].Commands, CommandRef{command.module, command.index})
 		}
 	}
-	return out
+	return moves
 }
 
 // emitModule emits the main function. Its parameter is the number of states to expand, and its result how many it has finished.
@@ -191,14 +191,14 @@ func (p *expandGenerator) writeLeaf(moves []candidate) {
 const fewMoves = 8
 
 // callEnabledMoves emits calls of the functions of the enabled moves, in order.
-func (p *expandGenerator) callEnabledMoves(moves []candidate, set bitset) {
-	if set == nil {
+func (p *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
+	if enabled == nil {
 		for _, candidate := range moves {
 			p.callMove(candidate.move)
 		}
 		return
 	}
-	for i, word := range set {
+	for i, word := range enabled {
 		part := moves[i*64 : min(i*64+64, len(moves))]
 		if len(part) > fewMoves {
 			p.callMovesOfBits(part, word)
@@ -274,7 +274,7 @@ func (p *expandGenerator) emitMoveFunction(move int) {
 	constI32(moveGaveUp).Emit(fn)
 }
 
-// writeChoice emits code that writes the transitions of a move. It jumps to full if they do not fit in the output.
+// writeChoice emits code that writes the transitions of a move. If they do not fit in the output, the code jumps to full.
 func (p *expandGenerator) writeChoice(move int, full wasm.Label) {
 	fn, spec := p.fn, &p.moves[move]
 	for _, conjunct := range spec.guard {
@@ -341,11 +341,11 @@ func (p *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 			p.checkRange(values[slot], slot, newLocals)
 		}
 	}
-	out := make([]wasm.Var[int64], len(packed))
+	words := make([]wasm.Var[int64], len(packed))
 	for wordIndex, word := range packed {
-		out[wordIndex] = wasm.InLocal(p.fn, p.replaceFields(word.Expr, wordIndex, values, newLocals))
+		words[wordIndex] = wasm.InLocal(p.fn, p.replaceFields(word.Expr, wordIndex, values, newLocals))
 	}
-	return out
+	return words
 }
 
 // checkRange gives up if a new value is outside the range of its variable.
@@ -409,7 +409,8 @@ func ownValues(alternative alternative, rest map[int]bool) map[int]*term {
 	return out
 }
 
-// constantChoice emits code that writes a choice with constant weights. It is also used for a lister, which does not need weights.
+// constantChoice emits code that writes a choice with constant weights. base has the values that all alternatives share, and rest the variables in
+// which they differ. A lister, which does not need weights, uses it for every choice.
 func (p *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	wasm.Store(p.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
 	var written [][]int
@@ -429,7 +430,8 @@ func (p *expandGenerator) writeTransition(address wasm.Var[int32], offset int, w
 	}
 }
 
-// weighedChoice emits code that writes a choice with computed weights, without the alternatives of weight zero.
+// weighedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero. base has the values that all
+// alternatives share, and rest the variables in which they differ.
 func (p *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	fn := p.fn
 	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)

@@ -90,7 +90,8 @@ func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	return total
 }
 
-// measure returns the number of operations of a term that costOf has not counted yet, up to a limit.
+// measure returns the number of operations that computing a term takes, but at most about limit. It does not count terms that are computed already,
+// and counts a repeated sub-term once.
 func (c *codeGenerator) measure(term *term, limit int) int {
 	for len(c.measuredAt) <= term.id {
 		c.measuredAt = append(c.measuredAt, 0)
@@ -124,10 +125,10 @@ func (c *codeGenerator) floatCode(term *term) wasm.Expr[float64] {
 
 // emitTerm emits code that pushes the value of a term: from its local if it was computed before, otherwise by computing it.
 func (c *codeGenerator) emitTerm(term *term) {
-	known, ok := c.computedTerms[term]
+	local, ok := c.computedTerms[term]
 	switch {
 	case ok:
-		known.Emit(c.fn)
+		local.Emit(c.fn)
 	case term.op == opConst && term.sort == sortFloat:
 		constF64(term.floatValue).Emit(c.fn)
 	case term.op == opConst:
@@ -273,8 +274,8 @@ func instruction(op opcode) wasm.Opcode {
 
 // negation returns the code of !operand, which is a single comparison if possible.
 func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
-	_, known := c.computedTerms[operand]
-	if known || c.uses[operand] > 1 || operand.op != opIntEq && operand.op != opIntLt && operand.op != opIff {
+	_, isComputed := c.computedTerms[operand]
+	if isComputed || c.uses[operand] > 1 || operand.op != opIntEq && operand.op != opIntLt && operand.op != opIff {
 		return c.intCode(operand).IsZero()
 	}
 	left, right := c.intCode(operand.operands[0]), c.intCode(operand.operands[1])

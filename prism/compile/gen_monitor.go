@@ -66,8 +66,8 @@ func (p *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 	return nil
 }
 
-// enterUntil emits what Watch.enterUntil does when the path enters a state: it ends the path if the until formula is decided. Behind
-// this code the formula is undecided, and p.facts says so.
+// enterUntil emits the counterpart of Watch.enterUntil for the moment when the path enters a state: it ends the path if the until formula is
+// decided. Behind this code the formula is undecided, and p.facts says so.
 func (p *pathGenerator) enterUntil() {
 	right, left := p.conditionTerm(p.watch.Right), p.conditionTerm(orTrue(p.watch.Left))
 	if p.watch.inSteps && p.watch.Bounded() {

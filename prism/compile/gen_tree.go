@@ -129,8 +129,26 @@ func (p *treeBuilder) literals(guard []*term) []*term {
 // the number of these candidates. The number is 0 if no variable is tested by at least half of the candidates, or the tree would grow
 // too much.
 func (p *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
-	testedValues := map[int]map[int64]bool{} // by slot
-	count := map[int]int{}                   // of candidates, by slot
+	count, testedValues := p.countTests(candidates)
+	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
+		return cmp.Or(cmp.Compare(count[second], count[first]), cmp.Compare(first, second))
+	})
+	for _, slot := range mostTestedFirst {
+		if count[slot] < 2 || count[slot]*2 < len(candidates) {
+			break
+		}
+		values := slices.Sorted(maps.Keys(testedValues[slot]))
+		if p.variableGrowth(len(candidates)-count[slot], slot, values, facts) <= p.growth {
+			return slot, values, count[slot]
+		}
+	}
+	return 0, nil, 0
+}
+
+// countTests returns, for the slot of each variable, the number of candidates that compare the variable with a constant, and these constants. Of
+// several tests of a variable in one guard only the first counts.
+func (p *treeBuilder) countTests(candidates []candidate) (count map[int]int, testedValues map[int]map[int64]bool) {
+	count, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
 		for _, term := range p.literals(candidate.guard) {
@@ -146,19 +164,7 @@ func (p *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 			count[slot]++
 		}
 	}
-	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
-		return cmp.Or(cmp.Compare(count[second], count[first]), cmp.Compare(first, second))
-	})
-	for _, slot := range mostTestedFirst {
-		if count[slot] < 2 || count[slot]*2 < len(candidates) {
-			break
-		}
-		values := slices.Sorted(maps.Keys(testedValues[slot]))
-		if p.variableGrowth(len(candidates)-count[slot], slot, values, facts) <= p.growth {
-			return slot, values, count[slot]
-		}
-	}
-	return 0, nil, 0
+	return count, testedValues
 }
 
 // variableGrowth returns the number of repetitions of undecided candidates in a branch on a variable.

@@ -292,8 +292,8 @@ func (tree *targetTree) setMember(name string, member targetTree) {
 	tree.members[name] = member
 }
 
-// targetAt returns the targets of an assignment to the array element with a variable index. If within is
-// false, the index may be outside the array; then the condition of the first element fails for such an index.
+// targetAt returns the targets of an assignment to the array element with a variable index. within says that the index cannot be outside the array.
+// Otherwise the condition of the first element fails for such an index.
 func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elements []targetTree) targetTree {
 	var result targetTree
 	for i, tree := range elements {
@@ -352,9 +352,9 @@ func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
 
 // addTargets adds all targets in a tree to the result, each with one more condition.
 func addTargets(result *targetTree, added targetTree, condition sizedExpr) {
-	for _, one := range added.scalar {
-		conditions := append([]sizedExpr{condition}, one.conditions...)
-		result.scalar = append(result.scalar, target{one.slot, conditions})
+	for _, scalar := range added.scalar {
+		conditions := append([]sizedExpr{condition}, scalar.conditions...)
+		result.scalar = append(result.scalar, target{scalar.slot, conditions})
 	}
 	for i, element := range added.elements {
 		if i == len(result.elements) {

@@ -152,24 +152,24 @@ func (r *reader) addError(pos syntax.Pos, format string, args ...any) {
 }
 
 // checkFields checks that a value is an object with all required keys. Other keys must be optional ones,
-// "comment" or extensions (x-...). what describes the object in error messages.
-func (r *reader) checkFields(value *jsonValue, what, requiredKeys, optionalKeys string) bool {
+// "comment" or extensions (x-...). description names the object in error messages.
+func (r *reader) checkFields(value *jsonValue, description, requiredKeys, optionalKeys string) bool {
 	if value.kind != object {
-		r.addError(value.Start, "found %s, want %s as an object", value.describe(), what)
+		r.addError(value.Start, "found %s, want %s as an object", value.describe(), description)
 		return false
 	}
 	required := strings.Fields(requiredKeys)
-	known := slices.Concat(required, strings.Fields(optionalKeys))
+	allowed := slices.Concat(required, strings.Fields(optionalKeys))
 	ok := true
 	for _, key := range required {
 		if value.get(key) == nil {
-			r.addError(value.Start, "%s has no %q, want one", what, key)
+			r.addError(value.Start, "%s has no %q, want one", description, key)
 			ok = false
 		}
 	}
 	for _, member := range value.members {
-		if !isExtension(member.key) && !slices.Contains(known, member.key) {
-			r.addError(member.pos, "%s has a key %q, want only %s", what, shortened(member.key), strings.Join(known, ", "))
+		if !isExtension(member.key) && !slices.Contains(allowed, member.key) {
+			r.addError(member.pos, "%s has a key %q, want only %s", description, shortened(member.key), strings.Join(allowed, ", "))
 			ok = false
 		}
 	}
@@ -179,26 +179,28 @@ func (r *reader) checkFields(value *jsonValue, what, requiredKeys, optionalKeys 
 // isExtension reports whether a key may occur in every object: a comment, or an extension of JANI.
 func isExtension(key string) bool { return key == "comment" || strings.HasPrefix(key, "x-") }
 
-// arrayElements returns the elements of an array, none for nil; another value is an error.
-func (r *reader) arrayElements(value *jsonValue, what string) []*jsonValue {
+// arrayElements returns the elements of an array; none for nil. Another value is an error, whose message names the expected elements by
+// description.
+func (r *reader) arrayElements(value *jsonValue, description string) []*jsonValue {
 	if value == nil {
 		return nil
 	}
 	if value.kind != array {
-		r.addError(value.Start, "found %s, want %s in an array", value.describe(), what)
+		r.addError(value.Start, "found %s, want %s in an array", value.describe(), description)
 	}
 	return value.elements
 }
 
-// stringValue returns the text of a string, "" for nil; another value or an empty text is an error.
-func (r *reader) stringValue(value *jsonValue, what string) string {
+// stringValue returns the text of a string; "" for nil. Another value or an empty text is an error, whose message names the expected text by
+// description.
+func (r *reader) stringValue(value *jsonValue, description string) string {
 	switch {
 	case value == nil:
 		return ""
 	case value.kind != text:
-		r.addError(value.Start, "found %s, want %s in quotes", value.describe(), what)
+		r.addError(value.Start, "found %s, want %s in quotes", value.describe(), description)
 	case value.text == "":
-		r.addError(value.Start, "found an empty text, want %s", what)
+		r.addError(value.Start, "found an empty text, want %s", description)
 	}
 	return value.text
 }
@@ -301,9 +303,9 @@ func (r *reader) readModelType(value *jsonValue) {
 		r.doc.modelType, r.doc.markov = syntax.MDP, true
 	case "":
 	default:
-		if what, ok := unsupportedTypes[word]; ok {
+		if description, ok := unsupportedTypes[word]; ok {
 			r.unsupported = true
-			r.addError(value.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", what, word)
+			r.addError(value.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", description, word)
 			return
 		}
 		r.addError(value.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta or lts", shortened(word))
@@ -321,8 +323,8 @@ func (r *reader) readVariables(value *jsonValue) []*variable {
 
 // readVariable reads the declaration of a variable, constant, parameter or member. It returns one
 // declaration, or none if its structure is wrong.
-func (r *reader) readVariable(value *jsonValue, what, requiredKeys, optionalKeys string) []*variable {
-	if !r.checkFields(value, what, requiredKeys, optionalKeys) {
+func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optionalKeys string) []*variable {
+	if !r.checkFields(value, description, requiredKeys, optionalKeys) {
 		return nil
 	}
 	declared := &variable{
@@ -406,20 +408,20 @@ func (r *reader) readTypeObject(value *jsonValue) *janiType {
 func (r *reader) describeModel() string { return noun.WithArticle(r.doc.modelType.String()) }
 
 // readBoundedType reads a type with bounds into t.
-func (r *reader) readBoundedType(value *jsonValue, t *janiType) {
+func (r *reader) readBoundedType(value *jsonValue, declared *janiType) {
 	if !r.checkFields(value, "a bounded type", "kind base", "lower-bound upper-bound") {
 		return
 	}
-	t.low, t.high = value.get("lower-bound"), value.get("upper-bound")
+	declared.low, declared.high = value.get("lower-bound"), value.get("upper-bound")
 	switch bound := value.get("base"); {
 	case bound.isText("int"):
-		t.kind = intType
+		declared.kind = intType
 	case bound.isText("real"):
-		t.kind = realType
+		declared.kind = realType
 	default:
 		r.addError(bound.Start, "found %s, want int or real as the base of a bounded type", bound.describe())
 	}
-	if t.low == nil && t.high == nil {
+	if declared.low == nil && declared.high == nil {
 		r.addError(value.Start, "a bounded type has no bounds, want a lower-bound or an upper-bound")
 	}
 }
@@ -472,8 +474,8 @@ func (r *reader) readAutomaton(value *jsonValue) {
 	for _, location := range r.arrayElements(value.get("locations"), "locations") {
 		r.readLocation(declared, location)
 	}
-	for _, l := range r.arrayElements(value.get("initial-locations"), "initial locations") {
-		declared.initial = append(declared.initial, r.locationIndex(l))
+	for _, location := range r.arrayElements(value.get("initial-locations"), "initial locations") {
+		declared.initial = append(declared.initial, r.locationIndex(location))
 	}
 	if len(declared.initial) == 0 {
 		r.addError(value.get("initial-locations").Start, "the automaton %q has no initial location, want one", shortened(declared.name))

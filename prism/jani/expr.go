@@ -150,9 +150,9 @@ func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprCo
 	if !variable.transient && context.noStateVariables {
 		t.refuse(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
-	if x, ok := context.assigned[variable]; ok {
-		t.addSize(value.Start, x.size)
-		return x.expr
+	if current, ok := context.assigned[variable]; ok {
+		t.addSize(value.Start, current.size)
+		return current.expr
 	}
 	switch {
 	case !variable.transient:
@@ -283,21 +283,21 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 // signed translates abs, sgn and trc (truncation), which PRISM's language lacks, by conditions on the
 // sign.
 func (t *translator) signed(value *jsonValue, op string, context *exprContext) syntax.Expr {
-	s := t.sizedExpr(value.get("exp"), context)
-	t.addSize(value.Start, 2*s.size+8)
+	operand := t.sizedExpr(value.get("exp"), context)
+	t.addSize(value.Start, 2*operand.size+8)
 	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: value.Span} }
 	neg := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
 	compared := func(op syntax.Op) syntax.Expr {
-		return &syntax.Binary{Op: op, X: s.expr, Y: number(0), OpPos: value.Start, Span: value.Span}
+		return &syntax.Binary{Op: op, X: operand.expr, Y: number(0), OpPos: value.Start, Span: value.Span}
 	}
 	choose := func(c, first, second syntax.Expr) syntax.Expr {
 		return &syntax.Cond{C: c, T: first, E: second, Span: value.Span}
 	}
 	switch op {
 	case "abs":
-		return choose(compared(syntax.OpGe), s.expr, neg(s.expr))
+		return choose(compared(syntax.OpGe), operand.expr, neg(operand.expr))
 	case "trc":
-		return choose(compared(syntax.OpGe), functionCall(value, "floor", s.expr), functionCall(value, "ceil", s.expr))
+		return choose(compared(syntax.OpGe), functionCall(value, "floor", operand.expr), functionCall(value, "ceil", operand.expr))
 	}
 	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
 }

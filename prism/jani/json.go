@@ -239,9 +239,9 @@ func addKey(value *jsonValue, keys *map[string]bool, key string) bool {
 			(*keys)[member.key] = true
 		}
 	}
-	known := (*keys)[key]
+	isPresent := (*keys)[key]
 	(*keys)[key] = true
-	return known
+	return isPresent
 }
 
 // endOrComma reads a comma, or the end of an object or array; then done is true.

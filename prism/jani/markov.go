@@ -6,7 +6,7 @@ import "tilecheck/prism/syntax"
 // By maximal progress it is enabled only if no other edge is enabled; then the edges race, and each wins with
 // its rate divided by the total rate. The result is the embedded MDP, in which time becomes a reward: a
 // reward per unit of time is multiplied by the mean sojourn time of the state. immediate holds the guards of
-// the other edges.
+// the edges without rates.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
 func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
@@ -81,20 +81,26 @@ func (t *translator) addRaceRewards(race *race) {
 	}
 	race.addTimeReward(t.result.Time, oneExpr(span), span)
 	for i, reward := range t.rewards {
-		if reward.err != nil {
+		if reward.err == nil {
+			t.addRaceReward(race, i, reward)
+		}
+	}
+}
+
+// addRaceReward adds to a reward structure, which has the given index, its reward per unit of time and its rewards of edges with rates. An edge wins
+// the race with its rate divided by the total rate, so its reward is multiplied by this probability.
+func (t *translator) addRaceReward(race *race, index int, reward *reward) {
+	span := t.doc.span
+	if perTime := reward.timeReward; perTime != nil && !isNumber(perTime, "0") {
+		race.addTimeReward(reward.decl, perTime, span)
+	}
+	for _, edge := range t.rateCommands {
+		earned := edge.stepRewards[index]
+		if earned == nil || isNumber(earned, "0") {
 			continue
 		}
-		if perTime := reward.timeReward; perTime != nil && !isNumber(perTime, "0") {
-			race.addTimeReward(reward.decl, perTime, span)
-		}
-		for _, edge := range t.rateCommands {
-			earned := edge.stepRewards[i]
-			if earned == nil || isNumber(earned, "0") {
-				continue
-			}
-			share := race.dividedByRate(productOf(edge.rate, earned), span)
-			reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(race.waits, edge.command.Guard), Value: share, Span: reward.span})
-		}
+		share := race.dividedByRate(productOf(edge.rate, earned), span)
+		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(race.waits, edge.command.Guard), Value: share, Span: reward.span})
 	}
 }
 

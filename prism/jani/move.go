@@ -43,12 +43,12 @@ func (t *translator) translateEdges() {
 }
 
 // translateEdge translates the guard of an edge and adds the edge to the instance.
-func (t *translator) translateEdge(instance *instance, e edge) {
-	edge := &edgeInstance{instance: instance, pos: e.pos, action: e.action, location: e.location, rate: e.rate, destinations: e.destinations}
-	if e.guard != nil && (e.guard.kind != boolean || !e.guard.isTrue) {
-		edge.guard = t.expr(e.guard, &exprContext{scope: instance.scope})
+func (t *translator) translateEdge(instance *instance, declared edge) {
+	edge := &edgeInstance{instance: instance, pos: declared.pos, action: declared.action, location: declared.location, rate: declared.rate, destinations: declared.destinations}
+	if declared.guard != nil && (declared.guard.kind != boolean || !declared.guard.isTrue) {
+		edge.guard = t.expr(declared.guard, &exprContext{scope: instance.scope})
 	}
-	for _, destination := range e.destinations {
+	for _, destination := range declared.destinations {
 		for _, assignment := range destination.assigns {
 			t.recordAccesses(edge, assignment)
 		}
@@ -111,24 +111,29 @@ func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
 // recordWrites records the variables that an assignment may write.
 func (t *translator) recordWrites(edge *edgeInstance, assign assignment, targets targetTree) {
 	for _, target := range targets.scalar {
-		variable := target.slot
-		if variable == edge.instance.location {
-			t.refuse(assign.ref.Start, "a location cannot be assigned")
-		}
-		edge.accesses = append(edge.accesses, access{variable, assign.index, true})
-		if mayKeepValue := len(target.conditions) > 0; mayKeepValue {
-			edge.accesses = append(edge.accesses, access{variable, assign.index, false})
-		}
-		edge.affectsReward = edge.affectsReward || variable.affectsReward
-		if !variable.transient && !slices.Contains(variable.writers, edge.instance.number) {
-			variable.writers = append(variable.writers, edge.instance.number)
-		}
+		t.recordWrite(edge, assign, target)
 	}
 	for _, element := range targets.elements {
 		t.recordWrites(edge, assign, element)
 	}
 	for _, member := range targets.members {
 		t.recordWrites(edge, assign, member)
+	}
+}
+
+// recordWrite records that an assignment may write one variable. Under a condition the variable may keep its value, so the edge reads it, too.
+func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target target) {
+	variable := target.slot
+	if variable == edge.instance.location {
+		t.refuse(assign.ref.Start, "a location cannot be assigned")
+	}
+	edge.accesses = append(edge.accesses, access{variable, assign.index, true})
+	if mayKeepValue := len(target.conditions) > 0; mayKeepValue {
+		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
+	}
+	edge.affectsReward = edge.affectsReward || variable.affectsReward
+	if !variable.transient && !slices.Contains(variable.writers, edge.instance.number) {
+		variable.writers = append(variable.writers, edge.instance.number)
 	}
 }
 
@@ -317,25 +322,29 @@ func (t *translator) assignModules(shareVariables bool) {
 	for _, step := range t.steps {
 		t.mergeDependentParticipants(step)
 	}
-	labelled := t.labelledEdges()
+	isLabelled := t.labelledEdges()
 	for _, variable := range t.slots {
-		if variable.owner >= 0 || variable.transient {
-			continue
-		}
-		if t.doc.markov {
-			variable.module = 0
-			continue
-		}
-		writer := t.lastWriter(variable, labelled)
 		switch {
-		case writer == nil:
-		case shareVariables:
-			variable.module, variable.shared = -1, true
+		case variable.owner >= 0 || variable.transient:
+		case t.doc.markov:
+			variable.module = 0
 		default:
-			variable.module = writer.number
-			for _, i := range variable.writers {
-				t.mergeModules(t.instances[i], writer)
-			}
+			t.assignVariable(variable, isLabelled, shareVariables)
+		}
+	}
+}
+
+// assignVariable assigns a global variable to the module of the last instance that writes it in a step with an action; see assignModules.
+func (t *translator) assignVariable(variable *slot, isLabelled map[*edgeInstance]bool, shareVariables bool) {
+	writer := t.lastWriter(variable, isLabelled)
+	switch {
+	case writer == nil:
+	case shareVariables:
+		variable.module, variable.shared = -1, true
+	default:
+		variable.module = writer.number
+		for _, i := range variable.writers {
+			t.mergeModules(t.instances[i], writer)
 		}
 	}
 }

@@ -92,9 +92,9 @@ type stepCommands struct {
 // those of unlabelled commands.
 func silentRewardsEqual(steps []stepCommands) bool {
 	var classes []string
-	for _, s := range steps {
-		if s.step.name == "" {
-			classes = append(classes, s.rewardClasses...)
+	for _, step := range steps {
+		if step.step.name == "" {
+			classes = append(classes, step.rewardClasses...)
 		}
 	}
 	return len(slices.Compact(classes)) <= 1
@@ -106,15 +106,15 @@ func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class strin
 	var stepRewards []syntax.Expr
 	for _, module := range modules {
 		combined := s.byModule[module]
-		rewarded := hasRewards(combined)
+		haveRewards := hasRewards(combined)
 		for _, command := range combined {
-			if rewarded && command.rewardClass != class {
+			if haveRewards && command.rewardClass != class {
 				continue
 			}
-			named := *command.command
-			named.Action = action
-			commands[module] = append(commands[module], &named)
-			if stepRewards == nil || rewarded {
+			copied := *command.command
+			copied.Action = action
+			commands[module] = append(commands[module], &copied)
+			if stepRewards == nil || haveRewards {
 				stepRewards = command.stepRewards
 			}
 		}

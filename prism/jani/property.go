@@ -12,8 +12,8 @@ import (
 // JSON text, with the error.
 func (t *translator) translateProperties() {
 	names := make(names)
-	for _, d := range t.labelItems {
-		names[d.(*syntax.LabelDecl).Name.Name] = true
+	for _, item := range t.labelItems {
+		names[item.(*syntax.LabelDecl).Name.Name] = true
 	}
 	for _, declared := range t.doc.properties {
 		property := &syntax.Property{Name: &syntax.Ident{Name: names.unused(declared.name), Span: declared.Span}, Span: declared.Span}
@@ -149,8 +149,7 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 	return false
 }
 
-// requireKeysOptionally checks that an operator has the required keys, and others only if they are in
-// the list optional.
+// requireKeysOptionally checks that an operator has the required keys, and no others but those in the list optional.
 func (t *translator) requireKeysOptionally(value *jsonValue, optional string, required ...string) {
 	keys := required
 	for key := range strings.FieldsSeq(optional) {

@@ -40,10 +40,10 @@ type Unsupported struct{ syntax.ErrorList }
 // Unwrap returns the diagnostics.
 func (e *Unsupported) Unwrap() error { return e.ErrorList }
 
-// Read translates a model. known has values of constants as text; they are needed only for the lengths of
-// arrays and the bounds of selections, and constants without a definition stay undefined. The
+// Read translates a model. constants has values of constants as text, which are needed only for the lengths of
+// arrays and the bounds of selections. Constants without a definition stay undefined in the result. The
 // error is a [syntax.ErrorList] with positions in the JSON text, or *[Unsupported].
-func Read(file string, src []byte, known map[string]string) (*Translation, error) {
+func Read(file string, src []byte, constants map[string]string) (*Translation, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 		return nil, err
 	}
 	doc := reader.doc
-	translator := newTranslator(file, doc, known)
+	translator := newTranslator(file, doc, constants)
 	translator.translateModel()
 	if translator.tooLarge && len(translator.errs) > 0 {
 		return nil, &Unsupported{translator.errs}
@@ -77,9 +77,9 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 }
 
 // newTranslator returns a translator of a document with an empty translation.
-func newTranslator(file string, doc *document, known map[string]string) *translator {
+func newTranslator(file string, doc *document, constants map[string]string) *translator {
 	return &translator{
-		file: file, doc: doc, knownConstants: known,
+		file: file, doc: doc, knownConstants: constants,
 		usedNames: make(names), labels: make(map[*slot]string),
 		result: &Translation{
 			Properties: &syntax.Properties{},
@@ -212,8 +212,8 @@ func (t *translator) declareConstant(constant *variable) {
 		t.result.Constants[constant.name] = ident.Name
 	}
 	definition := constant.initial
-	if known, ok := t.knownConstants[constant.name]; ok && definition == nil {
-		definition = &jsonValue{Span: constant.Span, kind: number, text: known}
+	if value, ok := t.knownConstants[constant.name]; ok && definition == nil {
+		definition = &jsonValue{Span: constant.Span, kind: number, text: value}
 	}
 	t.global.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.typ.kind == boolType, definition: definition}
 }
@@ -271,20 +271,25 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 		}
 		return symbol{composite: parts}
 	case dataType:
-		decl := t.doc.datatypes[typ.ref]
-		if decl == nil {
-			t.refuse(typ.Start, "there is no datatype %q", shortened(typ.ref))
-		}
-		if initial.composite == nil || len(initial.composite.members) != len(decl.members) {
-			t.refuse(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
-		}
 		parts := &composite{members: make(map[string]symbol)}
-		for _, member := range decl.members {
+		for _, member := range t.membersOf(variable, typ, initial) {
 			parts.members[member.name] = t.createSlots(variable, member.typ, initial.composite.members[member.name], owner, prefix, name+"_"+member.name)
 		}
 		return symbol{composite: parts}
 	}
 	return symbol{slot: t.createSlot(variable, typ, initial, owner, prefix, name)}
+}
+
+// membersOf returns the members of the datatype of a variable, all of which need an initial value.
+func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol) []*variable {
+	decl := t.doc.datatypes[typ.ref]
+	if decl == nil {
+		t.refuse(typ.Start, "there is no datatype %q", shortened(typ.ref))
+	}
+	if initial.composite == nil || len(initial.composite.members) != len(decl.members) {
+		t.refuse(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
+	}
+	return decl.members
 }
 
 // createSlot creates the slot of a single value; see createSlots.
@@ -307,13 +312,13 @@ func (t *translator) createSlot(variable *variable, typ *janiType, initial symbo
 }
 
 // checkClockStart checks that the initial value of a clock is 0.
-func (t *translator) checkClockStart(variable *variable, x *symbol) {
+func (t *translator) checkClockStart(variable *variable, initial *symbol) {
 	switch {
 	case variable.transient:
 		t.refuse(variable.Start, "the clock %q is transient, want one that is not", shortened(variable.name))
-	case x.expr == nil:
-		x.expr = zeroExpr(variable.Span)
-	case !isNumber(x.expr, "0"):
+	case initial.expr == nil:
+		initial.expr = zeroExpr(variable.Span)
+	case !isNumber(initial.expr, "0"):
 		t.refuse(variable.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(variable.name))
 	}
 }

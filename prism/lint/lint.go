@@ -254,15 +254,15 @@ func codesInDirective(comment string) []string {
 	if !ok || rest != "" && !strings.ContainsRune(" \t:", rune(rest[0])) {
 		return nil
 	}
-	var known []string
+	var codes []string
 	for _, code := range strings.FieldsFunc(rest, func(char rune) bool { return strings.ContainsRune(separators, char) }) {
 		if !slices.Contains(Codes(), Code(code)) {
 			break // the rest of the comment is an explanation
 		}
-		known = append(known, code)
+		codes = append(codes, code)
 	}
-	if len(known) == 0 {
+	if len(codes) == 0 {
 		return []string{""}
 	}
-	return known
+	return codes
 }

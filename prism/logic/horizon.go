@@ -48,7 +48,7 @@ func (h *horizon) of(expr sema.Expr) int {
 	return 0
 }
 
-// label returns the horizon of a label. Whether a state is a deadlock is known after a step.
+// label returns the horizon of a label. The label "deadlock" has the horizon 1, because only a step shows whether a state is a deadlock.
 func (h *horizon) label(index int) int {
 	switch {
 	case index >= 0:

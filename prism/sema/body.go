@@ -270,8 +270,7 @@ func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
 	return symbol.index
 }
 
-// checkOwnership checks that a command may modify a variable: its own module's or a global one, but
-// no global one in a command with an action.
+// checkOwnership checks that a command may modify a variable: a variable of its own module, or a global variable if the command has no action.
 func (c *checker) checkOwnership(resolver *resolver, module, action int, assign *syntax.Assign, slot int) {
 	switch owner := c.model.vars[slot].module; {
 	case owner == module:

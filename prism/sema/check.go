@@ -181,6 +181,11 @@ func (c *checker) collectModules() {
 	if len(c.modules) == 0 {
 		c.add(phaseModuleNames, syntax.Pos{}, "there must be at least one module")
 	}
+	c.checkModuleNames()
+}
+
+// checkModuleNames reports modules with the same name.
+func (c *checker) checkModuleNames() {
 	names := make(map[string]bool)
 	for _, module := range c.modules {
 		if module == nil {

@@ -46,11 +46,11 @@ func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 func ResolveConstant(expr syntax.Expr, consts []NamedValue) (Expr, error) {
 	model := &Model{names: make(table), quoted: make(table)}
 	folder := newFolder()
-	for _, known := range consts {
-		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: known.Name}}
-		declared := &constant{name: known.Name, typ: known.Val.Type, decl: decl}
-		model.names[known.Name] = symbol{kind: "constant", constant: declared}
-		folder.givenValues[declared] = known.Val
+	for _, value := range consts {
+		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: value.Name}}
+		declared := &constant{name: value.Name, typ: value.Val.Type, decl: decl}
+		model.names[value.Name] = symbol{kind: "constant", constant: declared}
+		folder.givenValues[declared] = value.Val
 	}
 	diagnostics := &diags{}
 	resolved := newResolver(diagnostics, model, nil).expr(expr)

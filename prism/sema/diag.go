@@ -85,7 +85,7 @@ func (d *diags) has(phase phase) bool {
 }
 
 // err returns the errors in the order in which PRISM would find them: at most one per position and
-// maxErrors in total. It returns nil if there are none.
+// maxErrors in total; nil if there are none.
 func (d *diags) err() error {
 	slices.SortStableFunc(d.entries, func(first, second diag) int {
 		return cmp.Or(cmp.Compare(first.phase, second.phase), cmp.Compare(first.unit, second.unit))

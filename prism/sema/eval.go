@@ -155,8 +155,8 @@ func (ev evaluator) eval(expr Expr) (operand, error) {
 	case *Param:
 		return evalError(expr, "found the parameter %s, want a number", expr.Name)
 	}
-	if known, ok := ev.memo.Get(expr); ok {
-		return known.operand, known.err
+	if cached, ok := ev.memo.Get(expr); ok {
+		return cached.operand, cached.err
 	}
 	value, err := ev.evalOperation(expr)
 	ev.memo.Put(expr, outcome{value, err})

@@ -192,7 +192,7 @@ func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 	return names
 }
 
-// undeclaredText says that a definition is of no constant, and suggests the constant without a value that has the most similar name.
+// undeclaredText returns the warning that a defined constant is not declared. It suggests the most similar name among the constants without a value.
 func undeclaredText(name string, missing []*constant) string {
 	text := fmt.Sprintf("constant %q is not declared, so its definition is not used", name)
 	names := namesOf(missing, func(c *constant) string { return c.name })
@@ -313,13 +313,13 @@ func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 // Varying returns the names of the constants with more than one value: of the model, and of those
 // that property i needs.
 func (x *Experiment) Varying(i int) (model, property []string) {
-	names := func(ranges []constRange) (out []string) {
+	names := func(ranges []constRange) (varying []string) {
 		for _, values := range ranges {
 			if values.count > 1 {
-				out = append(out, values.constant.name)
+				varying = append(varying, values.constant.name)
 			}
 		}
-		return out
+		return varying
 	}
 	return names(x.model), names(x.props[i])
 }
@@ -353,15 +353,15 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 // ValuesOf returns the number of values that a definition gives to a constant of the model or of
 // its properties, which may be nil, and the first values, at most limit.
 func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []Value, count int, err error) {
-	all := m.consts
+	constants := m.consts
 	if props != nil {
-		all = append(slices.Clip(all), props.consts...)
+		constants = append(slices.Clip(constants), props.consts...)
 	}
-	i := slices.IndexFunc(all, func(constant *constant) bool { return constant.name == def.Name })
+	i := slices.IndexFunc(constants, func(constant *constant) bool { return constant.name == def.Name })
 	if i < 0 {
 		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", def.Name)}
 	}
-	r, err := newRange(all[i], def)
+	r, err := newRange(constants[i], def)
 	if err != nil {
 		return nil, 0, &DefinitionError{err}
 	}

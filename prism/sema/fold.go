@@ -46,8 +46,8 @@ func (f *folder) foldConstant(constant *constant) Expr {
 	var value Expr
 	if f.parameters[constant] {
 		value = &Param{Base{constant.typ, constant.decl.Name.Pos()}, constant.name}
-	} else if known, ok := f.givenValues[constant]; ok {
-		value = &Const{Base{constant.typ, constant.decl.Name.Pos()}, known}
+	} else if given, ok := f.givenValues[constant]; ok {
+		value = &Const{Base{constant.typ, constant.decl.Name.Pos()}, given}
 	} else {
 		value = castTo(constant.typ, f.fold(constant.def))
 	}
@@ -55,11 +55,11 @@ func (f *folder) foldConstant(constant *constant) Expr {
 	if len(f.parameters) > 0 && Parametric(value) {
 		return value
 	}
-	known, err := constantValue(value)
+	given, err := constantValue(value)
 	if evalErr, ok := errors.AsType[*EvalError](err); ok && !f.hasErrorAt(constant.file, evalErr.Pos) {
 		f.errs.Add(constant.file, evalErr.Pos, "in the definition of constant %q: %s", constant.name, evalErr.Msg)
 	}
-	f.values[constant] = known
+	f.values[constant] = given
 	return value
 }
 
@@ -236,8 +236,8 @@ func constantOperands(expr Expr) bool {
 	return false
 }
 
-// evaluateExactly evaluates an operation on constants, if it has a value. The Float of the result is
-// the number that PRISM computes with float64, or the float64 next to the exact value if PRISM's is
+// evaluateExactly evaluates an operation on constants, if it has a value. The field Float of the result is
+// the number that PRISM computes in float64 arithmetic, or the float64 next to the exact value if PRISM's number is
 // not close to it.
 func (f *folder) evaluateExactly(expr Expr) Expr {
 	enclosed, err := Enclose(expr, nil)

@@ -142,11 +142,11 @@ func mustDefine(missing []*constant) string {
 	names := namesOf(missing, func(constant *constant) string { return fmt.Sprintf("%q", constant.name) })
 	values := namesOf(missing, func(constant *constant) string { return constant.name + "=..." })
 	last := len(names) - 1
-	how := ": add --const " + strings.Join(values, ",")
+	advice := ": add --const " + strings.Join(values, ",")
 	if last == 0 {
-		return "undefined constant " + names[0] + " must be defined" + how
+		return "undefined constant " + names[0] + " must be defined" + advice
 	}
-	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined" + how
+	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined" + advice
 }
 
 // instantiateVariable evaluates the range and the initial value of a variable.

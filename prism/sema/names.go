@@ -55,11 +55,11 @@ func (t table) lookup(outer table, name string) (symbol, bool) {
 // declare adds a name and returns true. If the name is in use, it reports an error and keeps the
 // first declaration. shown is the name as the error message writes it.
 func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
-	old, taken := outerTable[name]
-	if !taken {
-		old, taken = t[name]
+	old, isTaken := outerTable[name]
+	if !isTaken {
+		old, isTaken = t[name]
 	}
-	if taken {
+	if isTaken {
 		diags.add(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.kind, shown, article(old.kind), old.kind, old.location)
 		return false
 	}

@@ -263,3 +263,35 @@ func TestGarbage(t *testing.T) {
 		}
 	}
 }
+
+// TestMisspelledOperators tests that an operator in wrong letters is reported where it stands, with the right spelling. A variable
+// with such a name is accepted.
+func TestMisspelledOperators(t *testing.T) {
+	for _, test := range []struct {
+		dialect  syntax.Dialect
+		property string
+		want     string // "" if the property is correct
+	}{
+		{syntax.PRISM, `pmax=? [ F x=1 ]`, `p.props:1:1: found "pmax", want the operator Pmax`},
+		{syntax.PRISM, `PMIN >= 0.5 [ F x=1 ]`, `p.props:1:1: found "PMIN", want the operator Pmin`},
+		{syntax.PRISM, `p=? [ F x=1 ]`, `p.props:1:1: found "p", want the operator P`},
+		{syntax.PRISM, `s = ? [ x=1 ]`, `p.props:1:1: found "s", want the operator S`},
+		{syntax.PRISM, `rmax=? [ F x=1 ]`, `p.props:1:1: found "rmax", want the operator Rmax`},
+		{syntax.PRISM, `r{"steps"}max=? [ F x=1 ]`, `p.props:1:1: found "r", want the operator R`},
+		{syntax.PRISM, `e [ F x=1 ]`, `p.props:1:1: found "e", want the operator E`},
+		{syntax.PRISM, `filter(max, pmax=? [ F x=1 ], x=0)`, `p.props:1:13: found "pmax", want the operator Pmax`},
+		{syntax.PRISM, `lra=? [ x=1 ]`, `p.props:1:5: found "?", want an expression`},
+		{syntax.Storm, `lra=? [ x=1 ]`, `p.props:1:1: found "lra", want the operator LRA`},
+		{syntax.PRISM, `P=? [ F s=1 ] [ x=1 ]`, `p.props:1:15: found "[", want an expression`},
+		{syntax.PRISM, `P=? [ F s=1 & p=2 ]; r=3`, ""},
+	} {
+		_, err := syntax.ParseFile(test.dialect, "p.props", []byte(test.property))
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s:\n got %q\nwant %q", test.property, got, test.want)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // hint returns advice on how to correct a common mistake, for the error that the current token is
@@ -63,6 +65,47 @@ func (p *parser) spellingHint() string {
 	return ""
 }
 
+// noteMisspelledOperator records the current token, a name, if it is an operator of properties in wrong letters, such as pmax.
+func (p *parser) noteMisspelledOperator(context exprContext) {
+	if p.inProperties && context&allowProperty != 0 && p.operatorInOtherCase(p.tok) != "" {
+		p.operatorWord = p.tok
+	}
+}
+
+// operatorInOtherCase returns the operator whose letters a name has in another case; "" if there is none.
+func (p *parser) operatorInOtherCase(tok token) string {
+	operators := []string{"P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "E", "A"}
+	if p.dialect == Storm {
+		operators = append(operators, "Smin", "Smax", "LRA", "LRAmin", "LRAmax", "T", "Tmin", "Tmax")
+	}
+	name := string(p.scanner.src[tok.pos.Offset:tok.end])
+	i := slices.IndexFunc(operators, func(operator string) bool { return operator != name && strings.EqualFold(operator, name) })
+	if i < 0 {
+		return ""
+	}
+	return operators[i]
+}
+
+// misspelledOperator returns the operator that operatorWord should be, if the unexpected token shows that it is one: the query "=?", a reward structure
+// or the path of an operator stands behind it. Otherwise the word may be a variable, and the result is "". The error is reported at the word; PRISM
+// reports it behind the word.
+func (p *parser) misspelledOperator() string {
+	word := p.operatorWord
+	if word.kind != tokIdent || word.end > p.tok.pos.Offset {
+		return ""
+	}
+	between := p.scanner.src[word.end:p.tok.pos.Offset]
+	threshold := string(bytes.TrimSpace(between))
+	isComparison := strings.HasPrefix(threshold, "<") || strings.HasPrefix(threshold, ">")
+	isAtQuery := p.textAt(p.tok, "?") && threshold == "="
+	isAtReward := p.textAt(p.tok, "{") && threshold == ""
+	isAtPath := p.textAt(p.tok, "[") && (threshold == "" || isComparison) && !strings.ContainsAny(threshold, ";\n]")
+	if isAtQuery || isAtReward || isAtPath {
+		return p.operatorInOtherCase(word)
+	}
+	return ""
+}
+
 // illegalHint returns advice on a character that starts no token of the language; "" if there is none.
 func (p *parser) illegalHint() string {
 	switch {
@@ -83,7 +126,7 @@ func (p *parser) illegalHint() string {
 // wordHint returns advice on an unexpected keyword or identifier; "" if there is none.
 func (p *parser) wordHint() string {
 	for _, tok := range []token{p.prevTok, p.tok} {
-		if hint := p.operatorWord(tok); hint != "" {
+		if hint := p.connectiveHint(tok); hint != "" {
 			return hint
 		}
 	}
@@ -116,9 +159,9 @@ func propertyWordHint(k kind) string {
 	return ""
 }
 
-// operatorWord returns advice if a token is a word such as "and", which other languages use as an
+// connectiveHint returns advice if a token is a word such as "and", which other languages use as an
 // operator; "" otherwise.
-func (p *parser) operatorWord(tok token) string {
+func (p *parser) connectiveHint(tok token) string {
 	switch string(p.scanner.src[tok.pos.Offset:tok.end]) {
 	case "and":
 		return `"and" is written "&"`

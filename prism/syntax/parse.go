@@ -171,6 +171,7 @@ type parser struct {
 	depth        int               // of recursion, at most maxNesting
 	height       int               // of the last parsed expression
 	lookingAhead bool              // see lookahead.go
+	operatorWord token             // a name that may be a misspelled operator; see misspelledOperator
 	prescanned   bool              // PRISM has already looked ahead over this text
 	steadyAt     map[int32]bool    // by offset, whether an S operator starts there
 	interned     map[string]string // one string per spelling of a word
@@ -377,6 +378,10 @@ func (p *parser) commentBehind() Doc {
 func (p *parser) unexpected(want string) {
 	if p.failed || p.lookingAhead {
 		p.fail(Pos{}, "")
+		return
+	}
+	if operator := p.misspelledOperator(); operator != "" {
+		p.fail(p.operatorWord.pos, fmt.Sprintf("found %s, want the operator %s", describe(p.scanner.src, p.operatorWord), operator))
 		return
 	}
 	p.unexpectedHint(want, p.hint())

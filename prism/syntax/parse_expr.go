@@ -350,6 +350,7 @@ func (p *parser) primary(context exprContext) Expr {
 		p.advance()
 		return &BoolLit{Value: value, Span: p.span(start)}
 	case tokIdent:
+		p.noteMisspelledOperator(context)
 		ident := p.ident("")
 		if p.tok.kind == tokLeftParen {
 			if relation, ok := predicate(ident.Name); ok && p.dialect == Storm {

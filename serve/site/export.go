@@ -105,11 +105,12 @@ func Make(ctx context.Context, temporary string) (Program, error) {
 	return p, nil
 }
 
-// withoutInlining are packages that are compiled without inlining, which makes the playground 0.2 MB smaller. They read texts and
+// withoutInlining are packages that are compiled without inlining, which makes the playground 0.3 MB smaller. They read and write texts and
 // answer requests, so that it costs no time that a visitor notices; packages that compute have inlining.
 var withoutInlining = []string{
-	"serve", "editor", "modelgen", "result", "runner", "verify/expect",
-	"prism/syntax", "prism/sema", "prism/jani", "prism/format", "prism/lint", "prism/digital",
+	"serve", "editor", "modelgen", "result", "result/agree", "runner", "verify/expect", "native", "native/load",
+	"native/explain/scheduler", "native/space/files", "certify/certificate",
+	"prism/syntax", "prism/sema", "prism/jani", "prism/format", "prism/lint", "prism/digital", "prism/logic",
 }
 
 // compile builds the playground.

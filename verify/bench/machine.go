@@ -9,8 +9,8 @@ import (
 	record "tilecheck/report/bench"
 )
 
-// thisMachine describes this machine. It has no names of hosts or users.
-func thisMachine() record.Machine {
+// ThisMachine describes this machine. It has no names of hosts or users.
+func ThisMachine() record.Machine {
 	out := record.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		out.Kernel = strings.TrimSpace(string(text))

@@ -36,7 +36,7 @@ type Options struct {
 // Run measures every tool on every case, repetition by repetition. In each repetition the tools of a case run one after the
 // other, in an order drawn from the seed, so that a slow change of the machine affects all of them equally.
 func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Options) error {
-	b := &benchmark{Options: options, tools: tools, machine: thisMachine()}
+	b := &benchmark{Options: options, tools: tools, machine: ThisMachine()}
 	if err := b.addCases(tests); err != nil {
 		return err
 	}
@@ -201,11 +201,11 @@ func outcomeOf(judged *report.TestResult) record.Outcome {
 			return record.BoundViolated
 		}
 		return record.Wrong
-	case report.TestLimit:
-		if verdict != nil && verdict.Err != nil && verdict.Err.Class == result.Timeout {
-			return record.Timeout
+	case report.TestLimit, report.TestError:
+		if verdict != nil && verdict.Err != nil && verdict.Err.Class.Limited() {
+			return limitOutcome(verdict.Err.Class)
 		}
-		return record.OutOfMemory
+		return record.Failed
 	case report.TestUnsupported:
 		return record.Refused
 	case report.TestUnchecked, report.TestNotTested:
@@ -215,6 +215,14 @@ func outcomeOf(judged *report.TestResult) record.Outcome {
 		return record.Unchecked
 	}
 	return record.Failed
+}
+
+// limitOutcome returns the outcome of a run that hit a limit.
+func limitOutcome(class result.Class) record.Outcome {
+	if class == result.Timeout {
+		return record.Timeout
+	}
+	return record.OutOfMemory
 }
 
 // claimsBounds reports whether a value with this accuracy comes with an interval that is said to contain the true value.

@@ -52,26 +52,31 @@ const certifiedWidth = 1e-10
 // proveRows proves the true value of every property and judges the answers by it. Package certify checks the proofs, so they do not depend on the
 // code that found them.
 func (c *comparison) proveRows(ctx context.Context) {
-	reference := c.models[0]
-	for i, instance := range reference.instances {
-		var prover *prove.Prover
-		space, spaceErr := instance.Exact(ctx)
-		if spaceErr == nil {
-			prover, spaceErr = prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
-		}
+	for i, instance := range c.models[0].instances {
+		space, prover, proverErr := newProver(ctx, instance)
 		for _, row := range c.rowsToCheck {
 			if row.instance != i {
 				continue
 			}
-			err := spaceErr
+			err := proverErr
 			if err == nil {
 				err = row.prove(ctx, c, prover, space)
 			}
 			if err != nil {
-				row.Notes = append(row.Notes, "no certificate: "+check.Failure(err, reference.plan.Job.File, syntax.Pos{}).Message)
+				row.Notes = append(row.Notes, "no certificate: "+check.Failure(err, c.models[0].plan.Job.File, syntax.Pos{}).Message)
 			}
 		}
 	}
+}
+
+// newProver returns the exact state space of a model, and a prover for it.
+func newProver(ctx context.Context, instance *instance) (*explicit.Space, *prove.Prover, error) {
+	space, err := instance.Exact(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	prover, err := prove.New(space, prove.Options{Epsilon: certifiedWidth, Ordered: true})
+	return space, prover, err
 }
 
 // prove proves the true value of one property with prover, and judges the answers of all engines by it.
@@ -142,8 +147,9 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	return upperBound
 }
 
-// judgeAllStates compares the values that an engine gives for all states with the proven bounds in the certificate, and tries whether these values,
-// widened, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give the values.
+// judgeAllStates compares the values that an engine gives for all states with the proven bounds of the certificate. It also checks whether these
+// values, widened by a constant, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give values of
+// all states.
 func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
 	run := comparison.engineRuns[engine]
 	valuer, ok := runner.As[StateValuer](run.Engine)
@@ -215,7 +221,7 @@ func (e *engineRun) computesFractions() bool {
 	return e.model.plan.Job.Numeric.Accuracy == result.Exact
 }
 
-// text describes what is proven about an answer. truth is the proven interval; nil if the answer is true or false.
+// text says in words what the proof shows about an answer. truth is the proven interval; nil if the answer is true or false.
 func (p *Proof) text(truth *result.Interval) string {
 	switch {
 	case p.Refuted && truth == nil:

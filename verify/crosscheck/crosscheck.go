@@ -135,7 +135,8 @@ type engineRun struct {
 	model *plannedModel
 }
 
-// sampling returns the method by which the engine samples; empty if it does not sample.
+// sampling returns the method by which the engine samples; empty if it does not sample. For runner.Sim it returns runner.CI, because Sim chooses a
+// sequential test for some properties only.
 func (e *engineRun) sampling() runner.Method {
 	method := e.model.plan.Job.Method
 	if e.Method != "" {
@@ -161,8 +162,8 @@ type comparison struct {
 	start       time.Time
 }
 
-// newComparison plans the jobs and pairs each engine with each model. If results of shards are replayed, it reads them and uses the engines
-// that the shards asked.
+// newComparison plans the jobs and pairs each engine with each model. During a merge it reads the recorded results of the shards, and uses the
+// engines that the shards asked.
 func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
 	comparison := &comparison{opt: opt, start: time.Now()}
 	if err := opt.setDefaults(&jobs[0]); err != nil {

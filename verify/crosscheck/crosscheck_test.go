@@ -380,11 +380,11 @@ func TestDiagnosis(t *testing.T) {
 		t.Fatalf("diagnoses %+v, want one", r.Diagnoses)
 	}
 	d := r.Diagnoses[0].Difference
-	want := crosscheck.Origin{Model: "strict check", File: "m.prism", Pos: syntax.Pos{Offset: d.Made[0].Pos.Offset, Line: 4, Col: 3}, Action: "a", Enabled: true}
-	if d.String() != "probability in state (x=0), choice [a], to (x=1): 0.5 against 0.4" || len(d.Made) != 1 || d.Made[0] != want {
-		t.Errorf("%s, made by %v", d, d.Made)
+	want := crosscheck.Origin{Model: "strict check", File: "m.prism", Pos: syntax.Pos{Offset: d.Origins[0].Pos.Offset, Line: 4, Col: 3}, Action: "a", Enabled: true}
+	if d.String() != "probability in state (x=0), choice [a], to (x=1): 0.5 against 0.4" || len(d.Origins) != 1 || d.Origins[0] != want {
+		t.Errorf("%s, made by %v", d, d.Origins)
 	}
-	if got := d.Made[0].String(); got != "m.prism:4:3: command [a]" {
+	if got := d.Origins[0].String(); got != "m.prism:4:3: command [a]" {
 		t.Errorf("origin %q", got)
 	}
 }

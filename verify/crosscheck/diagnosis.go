@@ -15,7 +15,7 @@ type StateBuilder interface {
 	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error)
 }
 
-// diagnoseTools compares the tools' state spaces with the native one, under the valuations where engines disagree.
+// diagnoseTools compares the state spaces of the tools with the native one, for each valuation of the constants where engines disagree.
 func (c *comparison) diagnoseTools(ctx context.Context) {
 	model := c.models[0]
 	for i, instance := range model.instances {

@@ -42,8 +42,8 @@ type Difference struct {
 	What  string // what differs: "choice [left], to (x=2,y=0)"
 	// First and Second are the values in the first and in the second space.
 	First, Second string
-	// Made are the commands, labels or rewards of the models that cause the difference.
-	Made []Origin
+	// Origins are the commands, labels or rewards of the models that cause the difference.
+	Origins []Origin
 }
 
 // Origin is a place in a model: a command, unless What names something else.
@@ -302,7 +302,7 @@ func (d *spaceComparison) stateList(states []int32) string {
 // compareStates compares the choices, labels and rewards of the states one after another, and returns the first difference. The states of the
 // first space are in breadth-first order, so while no difference was found, the second space has every state seen so far.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
-	extras, difference, err := d.newLabelsAndRewards()
+	pairs, difference, err := d.pairLabelsAndRewards()
 	if difference != nil || err != nil {
 		return difference, err
 	}
@@ -311,14 +311,7 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if j < 0 {
-			return &Difference{Kind: States, State: d.stateText(int32(i)), First: present, Second: absent}, nil
-		}
-		difference, pairs := d.compareChoices(i, int(j))
-		if difference == nil {
-			difference = extras.compare(i, int(j), pairs)
-		}
-		if difference != nil {
+		if difference := d.compareState(i, int(j), pairs); difference != nil {
 			difference.State = d.stateText(int32(i))
 			return difference, nil
 		}
@@ -327,6 +320,18 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: absent, Second: present}, nil
 	}
 	return nil, nil
+}
+
+// compareState compares state i of the first space with state j of the second; j is negative if the second space lacks the state.
+func (d *spaceComparison) compareState(i, j int, pairs *labelsAndRewards) *Difference {
+	if j < 0 {
+		return &Difference{Kind: States, First: present, Second: absent}
+	}
+	difference, equalChoices := d.compareChoices(i, j)
+	if difference == nil {
+		difference = pairs.compare(i, j, equalChoices)
+	}
+	return difference
 }
 
 // choice is a choice of a state. A state of a Markov chain has exactly one.

@@ -164,8 +164,8 @@ func testMisread(t *testing.T, tool crosscheck.StateBuilder) {
 				t.Fatalf("%s: %v, want a difference", c.Verdict(), c.Err)
 			}
 			place := ""
-			for i := range c.Difference.Made {
-				place += c.Difference.Made[i].String() + "; "
+			for i := range c.Difference.Origins {
+				place += c.Difference.Origins[i].String() + "; "
 			}
 			if got := c.Difference.String(); got != tc.want || !strings.HasPrefix(place, tc.place) {
 				t.Errorf("got  %s, %s\nwant %s, %s", got, place, tc.want, tc.place)

@@ -68,7 +68,7 @@ func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []ru
 	}
 	exportsStates := func(x runner.EngineConfig) bool { _, ok := runner.As[StateBuilder](x.Engine); return ok }
 	if other == nil && !slices.ContainsFunc(engines, exportsStates) {
-		return nil, errors.New(strings.Join(append([]string{"nobody to compare the model with: want PRISM, Storm or another model"}, opt.Unavailable...), "; "))
+		return nil, errors.New(strings.Join(append([]string{"there is no engine to compare the model with: want PRISM, Storm or another model"}, opt.Unavailable...), "; "))
 	}
 	model, err := newPlannedModel(runner.PlanModel(ctx, job))
 	if err != nil {
@@ -77,11 +77,11 @@ func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []ru
 	equality := &Equality{Notes: opt.Unavailable}
 	comparison := &modelComparison{opt: &opt, model: model, result: equality}
 	if other != nil {
-		theirs, err := newPlannedModel(runner.PlanModel(ctx, *other))
+		otherModel, err := newPlannedModel(runner.PlanModel(ctx, *other))
 		if err != nil {
 			return nil, err
 		}
-		if err := comparison.compareModels(ctx, theirs); err != nil {
+		if err := comparison.compareModels(ctx, otherModel); err != nil {
 			return nil, err
 		}
 	} else {
@@ -158,23 +158,23 @@ func (e *modelComparison) checkInstance(ctx context.Context, s *plannedModel, in
 
 // compareInstance compares an instance with the space that theirs returns, as fractions if possible, otherwise as float64 numbers. ours names
 // the first space in the report.
-func (e *modelComparison) compareInstance(ctx context.Context, tested *instance, ours string, engine *runner.EngineConfig, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
+func (e *modelComparison) compareInstance(ctx context.Context, tested *instance, firstName string, engine *runner.EngineConfig, buildSecond func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
 	comparison := Comparison{
-		Diagnosis: Diagnosis{First: ours, Second: engine.DisplayName(), Constants: tested.check.Constants},
+		Diagnosis: Diagnosis{First: firstName, Second: engine.DisplayName(), Constants: tested.check.Constants},
 		States:    tested.check.States, Choices: tested.check.Choices, Transitions: tested.check.Transitions,
 	}
 	isBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
 	var err error
 	if isBuilt {
 		comparison.Exact = engine.Accuracy == result.Unknown || engine.Accuracy == result.Exact
-		err = comparison.compareSpaces(ctx, tested, theirs)
+		err = comparison.compareSpaces(ctx, tested, buildSecond)
 	} else {
 		_, err = tested.Space(ctx) // the error says why there is no state space
 	}
 	if isBuilt && err != nil && engine.Accuracy == result.Unknown && retryWithFloats(err) {
 		comparison.Remarks = append(comparison.Remarks, "compared as doubles, not as fractions: "+err.Error())
 		comparison.Exact = false
-		err = comparison.compareSpaces(ctx, tested, theirs)
+		err = comparison.compareSpaces(ctx, tested, buildSecond)
 	}
 	if err != nil {
 		comparison.Err = check.Failure(err, "", syntax.Pos{})
@@ -196,8 +196,8 @@ func refusesText(failure *result.Failure) bool {
 
 // compareSpaces compares our state space of a model with the other tool's, which theirs reads. It sets Difference if they differ or
 // if only one tool accepts the model, and adds the warnings of both to Remarks. It returns an error if there is nothing to compare.
-func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, theirs func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
-	second, secondErr := theirs(ctx, c.Exact)
+func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildSecond func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
+	second, secondErr := buildSecond(ctx, c.Exact)
 	if tested.check.Validity != Valid {
 		if secondErr != nil {
 			return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
@@ -215,11 +215,11 @@ func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, theirs
 	if secondErr != nil {
 		return secondErr
 	}
-	ours, err := tested.space(ctx, c.Exact)
+	first, err := tested.space(ctx, c.Exact)
 	if err != nil {
 		return err
 	}
-	c.Difference, err = Diff(ctx, builtSide(c.First, ours), Side{c.Second, *second})
+	c.Difference, err = Diff(ctx, builtSide(c.First, first), Side{c.Second, *second})
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,11 @@ func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choi
 	difference := &Difference{Kind: Choices, First: absent, Second: absent}
 	if len(onlyFirst) > 0 {
 		difference.What, difference.First = d.choiceText(onlyFirst[0]), present
-		difference.Made = slices.Concat(d.origins(d.first, i, onlyFirst[0], nil), d.commandsWithAction(d.second, onlyFirst[0].action))
+		difference.Origins = slices.Concat(d.origins(d.first, i, onlyFirst[0], nil), d.commandsWithAction(d.second, onlyFirst[0].action))
 		return difference
 	}
 	difference.What, difference.Second = d.choiceText(onlySecond[0]), present
-	difference.Made = slices.Concat(d.candidateCommands(i, onlySecond[0]), d.origins(d.second, j, onlySecond[0], nil))
+	difference.Origins = slices.Concat(d.candidateCommands(i, onlySecond[0]), d.origins(d.second, j, onlySecond[0], nil))
 	return difference
 }
 
@@ -65,7 +65,7 @@ func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice 
 	if inSecond != nil {
 		difference.Second = inSecond.text()
 	}
-	difference.Made = slices.Concat(d.origins(d.first, i, firstChoice, inFirst), d.origins(d.second, j, secondChoice, inSecond))
+	difference.Origins = slices.Concat(d.origins(d.first, i, firstChoice, inFirst), d.origins(d.second, j, secondChoice, inSecond))
 	return difference
 }
 
@@ -116,19 +116,19 @@ func (d *spaceComparison) origins(view *view, i int, sought *choice, transition 
 	if err != nil { // cannot happen in a reachable state
 		return nil
 	}
-	var exact, sameAction []Origin
+	var matching, sameAction []Origin
 	for i := range expanded.List {
-		made := &expanded.List[i]
+		compiled := &expanded.List[i]
 		switch {
-		case view.model.Kind == sparse.MDP && d.namedActions && actionName(view, made.Action) != sought.action:
+		case view.model.Kind == sparse.MDP && d.namedActions && actionName(view, compiled.Action) != sought.action:
 			continue
-		case d.couldMake(view, made, sought, transition):
-			exact = view.appendCommands(exact, made)
+		case d.couldMake(view, compiled, sought, transition):
+			matching = view.appendCommands(matching, compiled)
 		}
-		sameAction = view.appendCommands(sameAction, made)
+		sameAction = view.appendCommands(sameAction, compiled)
 	}
-	if len(exact) > 0 {
-		return exact
+	if len(matching) > 0 {
+		return matching
 	}
 	return sameAction
 }
@@ -223,21 +223,21 @@ func (d *spaceComparison) leadsTo(state []int32, command *sema.Command, sought *
 
 // applyUpdate returns the valuation after an update; nil if the update changes nothing or a value cannot be computed.
 func applyUpdate(state []int32, update *sema.Update) []int32 {
-	out := slices.Clone(state)
+	target := slices.Clone(state)
 	for _, assignment := range update.Assigns {
 		value, err := sema.Eval(assignment.Value, state)
 		if err != nil {
 			return nil
 		}
-		out[assignment.Slot] = value.Int
+		target[assignment.Slot] = value.Int
 		if value.Bool {
-			out[assignment.Slot] = 1
+			target[assignment.Slot] = 1
 		}
 	}
-	if slices.Equal(out, state) {
+	if slices.Equal(target, state) {
 		return nil
 	}
-	return out
+	return target
 }
 
 // commandsWithAction returns all commands of a model that have an action; none if the space was imported.

@@ -39,19 +39,19 @@ type rewardStructure struct {
 	transitionRats []*big.Rat
 }
 
-// newLabelsAndRewards pairs the labels and the reward structures of the two spaces by name. If both spaces have all of the model's, it returns a
+// pairLabelsAndRewards pairs the labels and the reward structures of the two spaces by name. If both spaces have all of the model's, it returns a
 // difference for one that only one space has.
-func (d *spaceComparison) newLabelsAndRewards() (*labelsAndRewards, *Difference, error) {
-	out := &labelsAndRewards{spaceComparison: d}
-	complete := d.first.AllLabelsAndRewards && d.second.AllLabelsAndRewards
-	if complete {
+func (d *spaceComparison) pairLabelsAndRewards() (*labelsAndRewards, *Difference, error) {
+	pairs := &labelsAndRewards{spaceComparison: d}
+	bothComplete := d.first.AllLabelsAndRewards && d.second.AllLabelsAndRewards
+	if bothComplete {
 		firstStates, secondStates := d.first.deadlocks(), d.second.deadlocks()
-		out.labels = append(out.labels, labelPair{name: "deadlock", first: firstStates, second: secondStates})
+		pairs.labels = append(pairs.labels, labelPair{name: "deadlock", first: firstStates, second: secondStates})
 	}
 	for _, label := range d.first.labels() {
 		index := slices.IndexFunc(d.second.labels(), func(other sema.LabelDef) bool { return other.Name == label.Name })
 		switch {
-		case index < 0 && complete:
+		case index < 0 && bothComplete:
 			return nil, missing(Labels, strconv.Quote(label.Name), true), nil
 		case index < 0:
 			continue
@@ -61,13 +61,13 @@ func (d *spaceComparison) newLabelsAndRewards() (*labelsAndRewards, *Difference,
 		if err := cmp.Or(err1, err2); err != nil {
 			return nil, nil, err
 		}
-		out.labels = append(out.labels, labelPair{label.Name, label.X, firstStates, secondStates})
+		pairs.labels = append(pairs.labels, labelPair{label.Name, label.X, firstStates, secondStates})
 	}
-	if complete && len(d.second.labels()) > len(d.first.labels()) {
+	if bothComplete && len(d.second.labels()) > len(d.first.labels()) {
 		return nil, missing(Labels, strconv.Itoa(len(d.second.labels())-len(d.first.labels()))+" more", false), nil
 	}
-	difference, err := out.pairRewards(complete)
-	return out, difference, err
+	difference, err := pairs.pairRewards(bothComplete)
+	return pairs, difference, err
 }
 
 // labels returns the labels of the model.
@@ -81,8 +81,9 @@ func (v *view) deadlocks() *sparse.Set {
 	return v.model.Deadlocks
 }
 
-// pairRewards pairs reward structures with the same name; structures without a name are paired in their order.
-func (e *labelsAndRewards) pairRewards(complete bool) (*Difference, error) {
+// pairRewards pairs reward structures with the same name; structures without a name are paired in their order. bothComplete says that both spaces
+// have all reward structures of their models; then one that only one space has is a difference.
+func (e *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 	firstRewards, secondRewards := e.first.Space.Program().Rewards, e.second.Space.Program().Rewards
 	paired := make([]bool, len(secondRewards))
 	for i := range firstRewards {
@@ -90,24 +91,28 @@ func (e *labelsAndRewards) pairRewards(complete bool) (*Difference, error) {
 		for match < len(secondRewards) && (paired[match] || secondRewards[match].Name != firstRewards[i].Name) {
 			match++
 		}
-		if match == len(secondRewards) {
-			if complete {
-				return missing(Rewards, rewardName(firstRewards, i), true), nil
+		switch {
+		case match < len(secondRewards):
+			paired[match] = true
+			if err := e.addRewardPair(i, match); err != nil {
+				return nil, err
 			}
-			continue
+		case bothComplete:
+			return missing(Rewards, rewardName(firstRewards, i), true), nil
 		}
-		paired[match] = true
-		firstValues, firstErr := e.first.rewardValues(i)
-		secondValues, secondErr := e.second.rewardValues(match)
-		if err := cmp.Or(firstErr, secondErr); err != nil {
-			return nil, err
-		}
-		e.rewards = append(e.rewards, rewardPair{index: i, first: firstValues, second: secondValues})
 	}
-	if surplus := len(secondRewards) - len(firstRewards); complete && surplus > 0 {
+	if surplus := len(secondRewards) - len(firstRewards); bothComplete && surplus > 0 {
 		return missing(Rewards, strconv.Itoa(surplus)+" more", false), nil
 	}
 	return nil, nil
+}
+
+// addRewardPair adds a pair of reward structures, given by their indices in the two spaces.
+func (e *labelsAndRewards) addRewardPair(first, second int) error {
+	firstValues, firstErr := e.first.rewardValues(first)
+	secondValues, secondErr := e.second.rewardValues(second)
+	e.rewards = append(e.rewards, rewardPair{index: first, first: firstValues, second: secondValues})
+	return cmp.Or(firstErr, secondErr)
 }
 
 // rewardName names a reward structure by its name or its number.
@@ -136,7 +141,7 @@ func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
 		quoted := strconv.Quote(label.name)
 		difference := &Difference{Kind: Labels, What: quoted, First: strconv.FormatBool(first), Second: strconv.FormatBool(second)}
 		if label.expression != nil && !e.first.Space.Imported() {
-			difference.Made = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: label.expression.Pos(), What: "label " + quoted}}
+			difference.Origins = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: label.expression.Pos(), What: "label " + quoted}}
 		}
 		return difference
 	}
@@ -156,7 +161,7 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Diff
 	lacksReward := d.second.MeanRewards && d.first.deadlocks().Has(i)
 	first, second := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j)
 	if !lacksReward && !first.equal(second) {
-		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Made: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
+		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Origins: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
 	}
 	for _, pair := range pairs {
 		if difference := r.compareTransitions(d, i, pair); difference != nil {
@@ -164,7 +169,7 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Diff
 		}
 		first, second := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, pair[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, pair[1])
 		if !first.equal(second) {
-			return &Difference{What: "of a choice", First: first.String(), Second: second.String(), Made: d.rewardOrigins(r.index, i, d.first.actionOf(pair[0]), true)}
+			return &Difference{What: "of a choice", First: first.String(), Second: second.String(), Origins: d.rewardOrigins(r.index, i, d.first.actionOf(pair[0]), true)}
 		}
 	}
 	return nil
@@ -182,7 +187,7 @@ func (r *rewardPair) compareTransitions(comparison *spaceComparison, i int, pair
 		return nil
 	}
 	difference := &Difference{What: "of a transition to " + comparison.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String()}
-	difference.Made = comparison.rewardOrigins(r.index, i, slices.Index(comparison.first.Space.Program().Actions, inFirst.action), true)
+	difference.Origins = comparison.rewardOrigins(r.index, i, slices.Index(comparison.first.Space.Program().Actions, inFirst.action), true)
 	return difference
 }
 
@@ -213,7 +218,7 @@ func (d *spaceComparison) rewardOrigins(structure, i, action int, transition boo
 	}
 	program := d.first.Space.Program()
 	rewards := &program.Rewards[structure]
-	whole := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
+	structureOrigin := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
 	state := d.first.Space.State(nil, i)
 	var origins []Origin
 	for _, item := range rewards.Items {
@@ -222,13 +227,13 @@ func (d *spaceComparison) rewardOrigins(structure, i, action int, transition boo
 			continue
 		}
 		if holds, err := sema.Eval(item.Guard, state); err == nil && holds.Bool {
-			origin := whole
+			origin := structureOrigin
 			origin.Pos = item.Pos
 			origins = append(origins, origin)
 		}
 	}
 	if origins == nil {
-		return []Origin{whole}
+		return []Origin{structureOrigin}
 	}
 	return origins
 }

@@ -166,7 +166,7 @@ func TestMutants(t *testing.T) {
 				if d.Kind == crosscheck.Choices || d.Kind == crosscheck.Probability {
 					wantOrigins(t, d)
 				}
-				t.Log(d, d.Made)
+				t.Log(d, d.Origins)
 			})
 		}
 	}
@@ -187,10 +187,10 @@ func wantInvalid(t *testing.T, r *crosscheck.Report) {
 // wantOrigins wants the place of a command for a difference of choices.
 func wantOrigins(t *testing.T, d *crosscheck.Difference) {
 	t.Helper()
-	if d.State == "" || d.What == "" || len(d.Made) == 0 {
+	if d.State == "" || d.What == "" || len(d.Origins) == 0 {
 		t.Fatalf("difference %+v: want a state, a choice and commands", d)
 	}
-	for _, o := range d.Made {
+	for _, o := range d.Origins {
 		if !o.Pos.IsValid() || o.File == "" {
 			t.Errorf("command %v without a place", o)
 		}

@@ -84,7 +84,7 @@ func (c *comparison) tasks() int64 { return int64(len(c.models[0].plan.Tasks)) }
 // partRecords are the parts that were recorded, in the order of the properties.
 type partRecords []*partRecord
 
-// readParts selects the rows of this shard. If recorded results are replayed, it returns the records of all shards, otherwise nil.
+// readParts selects the rows of this shard. During a merge it returns the records of all shards, otherwise nil.
 func (c *comparison) readParts() (parts partRecords, err error) {
 	c.rowsToCheck = c.allRows
 	ledger := c.opt.Split
@@ -117,13 +117,13 @@ func (c *comparison) rowsOfTasks(first, end int64) (out []*row) {
 }
 
 // selectEngines returns the engines that the shards asked. It returns an error if the shards asked different engines.
-func (rs partRecords) selectEngines(all []runner.EngineConfig) (out []runner.EngineConfig, err error) {
-	for _, part := range rs {
-		if !slices.Equal(part.Engines, rs[0].Engines) || !slices.Equal(part.NotAsked, rs[0].NotAsked) {
-			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", rs[0].Engines, part.Engines)
+func (parts partRecords) selectEngines(all []runner.EngineConfig) (out []runner.EngineConfig, err error) {
+	for _, part := range parts {
+		if !slices.Equal(part.Engines, parts[0].Engines) || !slices.Equal(part.NotAsked, parts[0].NotAsked) {
+			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", parts[0].Engines, part.Engines)
 		}
 	}
-	for _, label := range rs[0].Engines {
+	for _, label := range parts[0].Engines {
 		i := slices.IndexFunc(all, func(part runner.EngineConfig) bool { return part.DisplayName() == label })
 		if i < 0 {
 			return nil, fmt.Errorf("the shards asked %q, which the command does not", label)
@@ -171,7 +171,7 @@ func (c *comparison) markUnchecked(reason string) {
 	}
 }
 
-// restore fills the rows and strict checks of a part.
+// restore fills the rows of a part, and the strict checks if the part has them.
 func (x *partRecord) restore(comparison *comparison) error {
 	rows := comparison.rowsOfTasks(x.piece.First, x.piece.End)
 	if len(x.Rows) != len(rows) {
@@ -183,29 +183,37 @@ func (x *partRecord) restore(comparison *comparison) error {
 		}
 	}
 	if x.piece.First > 0 || x.piece.End == 0 {
-		return nil
+		return nil // the part with the first row has the checks
 	}
-	for _, model := range comparison.models {
+	return x.restoreChecks(comparison.models)
+}
+
+// restoreChecks fills the strict checks of the models under all valuations.
+func (x *partRecord) restoreChecks(models []*plannedModel) error {
+	var checks []*ModelCheck
+	for _, model := range models {
 		for _, instance := range model.instances {
-			if len(x.Models) == 0 {
-				return errors.New("found fewer checks than models")
-			}
-			if err := x.Models[0].restore(&instance.check); err != nil {
-				return err
-			}
-			x.Models = x.Models[1:]
+			checks = append(checks, &instance.check)
+		}
+	}
+	if len(x.Models) < len(checks) {
+		return errors.New("found fewer checks than models")
+	}
+	for i, check := range checks {
+		if err := x.Models[i].restore(check); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // restore fills a row from its record.
-func (x *rowRecord) restore(row *row) error {
-	if len(x.Verdicts) != len(row.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, x.Status) {
-		return fmt.Errorf("found %d verdicts that %q, want %d", len(x.Verdicts), x.Status, len(row.Verdicts))
+func (record *rowRecord) restore(row *row) error {
+	if len(record.Verdicts) != len(row.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, record.Status) {
+		return fmt.Errorf("found %d verdicts with the status %q, want %d verdicts", len(record.Verdicts), record.Status, len(row.Verdicts))
 	}
-	for engine := range x.Verdicts {
-		verdict, err := x.Verdicts[engine].Verdict()
+	for engine := range record.Verdicts {
+		verdict, err := record.Verdicts[engine].Verdict()
 		if err != nil {
 			return err
 		}
@@ -215,24 +223,24 @@ func (x *rowRecord) restore(row *row) error {
 		verdict.Constants = row.Constants // the same values as the job spells them
 		row.Verdicts[engine] = *verdict
 	}
-	row.Status, row.Basis, row.Reason, row.Notes = x.Status, x.Basis, x.Reason, x.Notes
+	row.Status, row.Basis, row.Reason, row.Notes = record.Status, record.Basis, record.Reason, record.Notes
 	return nil
 }
 
 // restore fills the strict check of a model from its record.
-func (x *checkRecord) restore(m *ModelCheck) error {
-	failure := x.Error.Failure()
-	if x.Model != m.Model || !slices.Contains([]Validity{Valid, Sampled, Broken, NotChecked}, x.Validity) || failure == nil && x.Validity != Valid && x.Validity != Sampled {
-		return fmt.Errorf("found %q of the model %s, want what is known of %s", x.Validity, x.Model, m.Model)
+func (record *checkRecord) restore(check *ModelCheck) error {
+	failure := record.Error.Failure()
+	if record.Model != check.Model || !slices.Contains([]Validity{Valid, Sampled, Broken, NotChecked}, record.Validity) || failure == nil && record.Validity != Valid && record.Validity != Sampled {
+		return fmt.Errorf("found the check %q of the model %s, want one of %s", record.Validity, record.Model, check.Model)
 	}
-	m.Validity, m.Failure, m.Note, m.Deterministic = x.Validity, failure, x.Note, x.Deterministic
-	m.States, m.Choices, m.Transitions = x.States, x.Choices, x.Transitions
+	check.Validity, check.Failure, check.Note, check.Deterministic = record.Validity, failure, record.Note, record.Deterministic
+	check.States, check.Choices, check.Transitions = record.States, record.Choices, record.Transitions
 	return nil
 }
 
 // diagnosesOf returns the diagnoses of the shard that are about one valuation.
-func (x *partRecord) diagnosesOf(comparison *comparison, instance int) (out []Diagnosis) {
-	for _, record := range x.Diagnoses {
+func (part *partRecord) diagnosesOf(comparison *comparison, instance int) (out []Diagnosis) {
+	for _, record := range part.Diagnoses {
 		if record.Instance == instance {
 			failure := record.Error.Failure()
 			out = append(out, Diagnosis{First: record.First, Second: record.Second, Constants: comparison.models[0].instances[instance].check.Constants, Difference: record.Difference, Err: failure, instance: instance})

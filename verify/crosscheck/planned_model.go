@@ -30,7 +30,7 @@ type instance struct {
 	check              ModelCheck
 }
 
-// newPlannedModel returns the model of a plan; or err, if it is not nil.
+// newPlannedModel returns the model of a plan. Its parameters are the two results of making a plan: if err is not nil, it returns err.
 func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 	if err != nil {
 		return nil, err
@@ -70,26 +70,26 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 	return in.Space(ctx)
 }
 
-// question returns the question that a property asks under a valuation. Its bound may depend on constants of the model.
+// question returns what a property asks under a valuation of the constants: its operator, its bound, and whether schedulers matter.
 func (in *instance) question(task *runner.Task, valuation sema.Valuation, constants []result.Constant) agree.Question {
-	out := agree.About(task.Property.X, constants)
+	question := agree.About(task.Property.X, constants)
 	if in.Program == nil || task.Rejected != nil {
-		return out
+		return question
 	}
 	switch in.Program.Type {
 	case syntax.DTMC, syntax.CTMC:
 	default:
-		out.Choices, out.NoChoices = !in.check.Deterministic, in.check.Deterministic
+		question.Choices, question.NoChoices = !in.check.Deterministic, in.check.Deterministic
 	}
 	property, err := task.Instance(in.Program, valuation)
 	if err != nil {
-		return out
+		return question
 	}
 	objective, err := simulate.NewObjective(&property, simulate.DefaultMaxPath)
 	if err != nil { // its samples may not be independent paths, so there is no statistical test
-		out.Operator, out.Bound = 0, math.NaN()
-		return out
+		question.Operator, question.Bound = 0, math.NaN()
+		return question
 	}
-	out.Rel, out.Bound = objective.Rel, objective.Bound
-	return out
+	question.Rel, question.Bound = objective.Rel, objective.Bound
+	return question
 }

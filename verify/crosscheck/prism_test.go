@@ -73,8 +73,8 @@ func TestPRISMDiagnosis(t *testing.T) {
 		if got := kindOf(d); got != tc.want {
 			t.Errorf("difference %v, want kind %q", d, tc.want)
 		}
-		if d != nil && (len(d.Made) == 0 || d.First != "0.225" || d.Second != "0.2") {
-			t.Errorf("difference %v made by %v, want the first command", d, d.Made)
+		if d != nil && (len(d.Origins) == 0 || d.First != "0.225" || d.Second != "0.2") {
+			t.Errorf("difference %v made by %v, want the first command", d, d.Origins)
 		}
 	}
 }

@@ -87,24 +87,28 @@ func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) erro
 	}
 	records := []answerRecord{}
 	for i := range r.Rows {
-		row := &r.Rows[i]
-		for engine := range row.Verdicts {
-			answer := answerRecord{
-				Entrant: r.Engines[engine], Record: result.NewRecord(&row.Verdicts[engine]),
-				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,
-			}
-			if row.Proofs != nil && row.Proofs[engine] != nil {
-				proof := row.Proofs[engine]
-				answer.Proof = &proofRecord{Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States, StatesOff: result.JSONNumber(proof.MaxStateError), Worst: proof.WorstState}
-				if row.Truth != nil {
-					answer.Proof.Lower, answer.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)
-				}
-			}
-			answer.Property, answer.Name, answer.Constants = row.Property, row.Name, row.Constants
-			records = append(records, answer)
+		for engine := range r.Rows[i].Verdicts {
+			records = append(records, r.answerRecord(&r.Rows[i], engine))
 		}
 	}
 	return table.WriteRecords(w, format, opt, r.summary(), records, r.Notes)
+}
+
+// answerRecord returns the record of an engine's answer to the property of a row.
+func (r *Report) answerRecord(row *Row, engine int) answerRecord {
+	answer := answerRecord{
+		Entrant: r.Engines[engine], Record: result.NewRecord(&row.Verdicts[engine]),
+		Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,
+	}
+	if row.Proofs != nil && row.Proofs[engine] != nil {
+		proof := row.Proofs[engine]
+		answer.Proof = &proofRecord{Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States, StatesOff: result.JSONNumber(proof.MaxStateError), Worst: proof.WorstState}
+		if row.Truth != nil {
+			answer.Proof.Lower, answer.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)
+		}
+	}
+	answer.Property, answer.Name, answer.Constants = row.Property, row.Name, row.Constants
+	return answer
 }
 
 // summary returns the record of the whole report.
@@ -138,7 +142,7 @@ func newDifferenceRecord(diagnosis *Diagnosis) differenceRecord {
 	record := differenceRecord{First: diagnosis.First, Second: diagnosis.Second, Constants: diagnosis.Constants, Error: result.NewFailureRecord(diagnosis.Err)}
 	if difference := diagnosis.Difference; difference != nil {
 		record.Kind, record.State, record.What, record.InFirst, record.InSecond = difference.Kind, difference.State, difference.What, difference.First, difference.Second
-		for _, origin := range difference.Made {
+		for _, origin := range difference.Origins {
 			record.Made = append(record.Made, originRecord{origin.Model, origin.File, origin.Pos.Line, origin.Pos.Col, origin.What, origin.Action, origin.Enabled})
 		}
 	}

@@ -101,25 +101,26 @@ func (r *Report) ExitCode() int {
 		return ExitDisagree
 	}
 	code := ExitAgree
-	if len(r.Rows) == 0 {
+	diagnosisFailed := func(diagnosis Diagnosis) bool { return diagnosis.Err != nil }
+	if len(r.Rows) == 0 || slices.ContainsFunc(r.Diagnoses, diagnosisFailed) {
 		code = ExitOpen
 	}
-	reachedLimit := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class.Limited() }
 	for i := range r.Rows {
-		if status := r.Rows[i].Status; status != Undecided && status != Unchecked {
-			continue
-		}
-		code = max(code, ExitOpen)
-		if slices.ContainsFunc(r.Rows[i].Verdicts, reachedLimit) {
-			code = ExitLimit
-		}
-	}
-	for i := range r.Diagnoses {
-		if r.Diagnoses[i].Err != nil {
-			code = max(code, ExitOpen)
-		}
+		code = max(code, r.Rows[i].exitCode())
 	}
 	return code
+}
+
+// exitCode returns ExitAgree for a row that agreed, and otherwise ExitLimit or ExitOpen; the caller handles disagreement.
+func (r *Row) exitCode() int {
+	reachedLimit := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class.Limited() }
+	switch {
+	case r.Status != Undecided && r.Status != Unchecked:
+		return ExitAgree
+	case slices.ContainsFunc(r.Verdicts, reachedLimit):
+		return ExitLimit
+	}
+	return ExitOpen
 }
 
 // disagrees reports whether answers or state spaces differ, or a model is invalid.

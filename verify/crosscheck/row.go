@@ -104,8 +104,8 @@ func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, 
 	r.answers[engine] = earlier.Meet(answer)
 }
 
-// compare compares the answers of a row and sets its status. It returns true if further samples of some engine might decide the row, and sets
-// needsSamples for these engines; all others are false.
+// compare compares the answers of a row and sets its status. It returns true if further samples of some engines might decide the row, and sets
+// needsSamples for these engines.
 func (r *row) compare(comparison *comparison) bool {
 	var answers []*agree.Answer
 	var engines []int

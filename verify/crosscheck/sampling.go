@@ -78,21 +78,21 @@ func (c *comparison) noteExhausted(undecided bool) {
 // askAgain lets one engine draw more samples for the rows that they may decide, and records its answers. Rows with the same values of
 // the constants are one job. draw is the number of the draw, counted from 1, and samples its size.
 func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int64) {
-	rowsOf := make(map[string][]*row) // by the values of the constants
+	rowsByValuation := make(map[string][]*row) // by the values of the constants
 	var valuations []string
 	for _, row := range c.rowsToCheck {
 		if !row.needsSamples[engine] {
 			continue
 		}
-		constants := result.Valuation(row.Constants).String()
-		if rowsOf[constants] == nil {
-			valuations = append(valuations, constants)
+		valuation := result.Valuation(row.Constants).String()
+		if rowsByValuation[valuation] == nil {
+			valuations = append(valuations, valuation)
 		}
-		rowsOf[constants] = append(rowsOf[constants], row)
+		rowsByValuation[valuation] = append(rowsByValuation[valuation], row)
 	}
-	for _, constants := range valuations {
-		verdicts := c.ask(ctx, c.engineRuns[engine], rowsOf[constants], draw, samples)
-		c.recordVerdicts(engine, verdicts, rowsOf[constants], draw)
+	for _, valuation := range valuations {
+		verdicts := c.ask(ctx, c.engineRuns[engine], rowsByValuation[valuation], draw, samples)
+		c.recordVerdicts(engine, verdicts, rowsByValuation[valuation], draw)
 	}
 }
 

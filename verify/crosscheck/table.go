@@ -95,8 +95,8 @@ func verdictText(verdict *result.Verdict) string {
 // String returns the result of the diagnosis, with one command per line below it.
 func (d *Diagnosis) String() string {
 	text := d.First + " against " + d.Second
-	if c := result.Valuation(d.Constants).String(); c != "" {
-		text += ", " + c
+	if constants := result.Valuation(d.Constants).String(); constants != "" {
+		text += ", " + constants
 	}
 	switch {
 	case d.Err != nil:
@@ -105,11 +105,11 @@ func (d *Diagnosis) String() string {
 		return text + ": the same states, choices and probabilities"
 	}
 	text += ": " + d.Difference.String()
-	for i := range d.Difference.Made {
-		o := &d.Difference.Made[i]
-		text += "\n  " + o.String()
-		if o.Model != o.File {
-			text += " of " + o.Model
+	for i := range d.Difference.Origins {
+		origin := &d.Difference.Origins[i]
+		text += "\n  " + origin.String()
+		if origin.Model != origin.File {
+			text += " of " + origin.Model
 		}
 	}
 	return text

@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Check returns the mistakes in the annotations of a properties file that the file alone shows, in the order of the file: malformed annotations,
-// annotations that an earlier one always precedes, and annotations that are not directly above a property.
+// Check returns the mistakes in the annotations of a properties file, in the order of the file: malformed annotations, annotations that an earlier
+// one always precedes, and annotations that are not directly above a property. Check needs neither the model nor the values of constants.
 func Check(src []byte, file *syntax.Properties) []Mistake {
 	var mistakes []Mistake
 	var blocks [][2]int32 // begin and end of the comments that belong to properties
@@ -110,7 +110,7 @@ func parseInterval(text string) (interval.Interval, bool) {
 	return interval.Interval{Lo: low, Hi: high}, lowOK && highOK
 }
 
-// shadowedAnnotations reports annotations that are never selected, because the conditions of an earlier one hold whenever theirs do.
+// shadowedAnnotations reports annotations that are never selected, because an earlier annotation has no condition that the later one lacks.
 func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	var resultAnnotations, termsAnnotations []conditionalAnnotation
 	for i := range results {
@@ -155,29 +155,29 @@ func impliedBy(first, second []Condition) bool {
 
 // lookalikes reports lines of the comment block that look like annotations but are not.
 func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
-	var known []int32
+	var annotationOffsets []int32
 	for i := range results {
-		known = append(known, results[i].Pos.Offset)
+		annotationOffsets = append(annotationOffsets, results[i].Pos.Offset)
 	}
 	for i := range terms {
-		known = append(known, terms[i].Pos.Offset)
+		annotationOffsets = append(annotationOffsets, terms[i].Pos.Offset)
 	}
-	var out []Mistake
+	var mistakes []Mistake
 	for begin := 0; begin < len(b.text); {
 		end := begin + lineEnd(b.text[begin:])
 		line := b.text[begin:end]
 		begins := findLookalike(line)
 		fileBegin, fileEnd := b.start.Offset+int32(begin), b.start.Offset+int32(end)
-		isKnown := slices.ContainsFunc(known, func(offset int32) bool { return fileBegin <= offset && offset < fileEnd })
-		if begins >= 0 && !isKnown {
-			out = append(out, Mistake{b.pos(begin + begins), "this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"})
+		isAnnotation := slices.ContainsFunc(annotationOffsets, func(offset int32) bool { return fileBegin <= offset && offset < fileEnd })
+		if begins >= 0 && !isAnnotation {
+			mistakes = append(mistakes, Mistake{b.pos(begin + begins), "this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"})
 		}
 		begin = end
 	}
-	return out
+	return mistakes
 }
 
-// commentedOut reports whether the comment lines at the beginning of src contain a property.
+// commentedOut reports whether the comment lines at the beginning of src contain a property that the author has commented out.
 func commentedOut(src []byte) bool {
 	var text []byte
 	for len(src) > 0 {

@@ -112,7 +112,8 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// expectedRange parses the expected value, whose every number meets the expectation: an interval, a number, a fraction, or an expression over constants.
+// expectedRange parses the expected value: an interval, a number, a fraction, or an expression over constants. It returns the interval of the values
+// that meet the expectation.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
 	if isInterval(text) {
@@ -142,17 +143,12 @@ func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 // compareWithTolerance compares a number within the tolerance of the terms. The engine's error bounds have no effect, except that the bounds of
 // sound engines must contain a precise reference value.
 func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, terms *Terms) error {
-	if verdict.Value.Kind == result.Boolean && terms.Reference != NoReference {
-		if number, ok := parseDouble(e.Value); ok && (number == 0 || number == 1) {
-			asBoolean := *e
-			asBoolean.Value = strconv.FormatBool(number == 1)
-			return asBoolean.compare(verdict, rules)
-		}
-	}
-	if verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
+	switch kind := verdict.Value.Kind; {
+	case kind == result.Boolean && terms.Reference != NoReference:
+		return e.withTruthValue().compare(verdict, rules)
+	case kind != result.Number && kind != result.Integer:
 		return e.compare(verdict, rules)
-	}
-	if strings.HasPrefix(e.Value, "Error") {
+	case strings.HasPrefix(e.Value, "Error"):
 		return problem("Was expecting an error")
 	}
 	want, err := e.expectedRange(rules)
@@ -172,6 +168,18 @@ func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, 
 		return compareNumbers(got, want.Lo, 0, e.Value)
 	}
 	return e.compareDistance(got, want, terms.relativeTolerance(verdict.Accuracy), orZero(terms.Absolute))
+}
+
+// withTruthValue returns the expectation with true for the value 1 and false for 0, because references of benchmarks write truth values so.
+// Other expectations are returned unchanged.
+func (e *Expectation) withTruthValue() *Expectation {
+	number, ok := parseDouble(e.Value)
+	if !ok || number != 0 && number != 1 {
+		return e
+	}
+	converted := *e
+	converted.Value = strconv.FormatBool(number == 1)
+	return &converted
 }
 
 // hasFiniteNumbers reports whether an interval contains a finite number; an interval with a bound NaN does not.
@@ -204,8 +212,8 @@ func (e *Expectation) compareDistance(got float64, want interval.Interval, relat
 	return nil
 }
 
-// scale returns the number to which a relative error is relative: the larger absolute value of the two ends of the expected interval. If that is infinite, it is the
-// absolute value of the end that is nearer to got.
+// scale returns the number to which a relative error refers: the larger absolute value of the two ends of the expected interval. If an end is
+// infinite, it is the absolute value of the end that is nearer to got.
 func scale(want interval.Interval, got float64) float64 {
 	larger := max(math.Abs(want.Lo), math.Abs(want.Hi))
 	switch {

@@ -148,7 +148,7 @@ func lineEnd(src []byte) int {
 	return i + 1
 }
 
-// pos returns the place in the file for an offset in the block.
+// pos returns the position in the file of an offset in the block.
 func (b *block) pos(offset int) syntax.Pos {
 	pos := syntax.Pos{Offset: b.start.Offset + int32(offset), Line: b.start.Line, Col: b.start.Col}
 	begin := 0 // of the current line

@@ -259,7 +259,7 @@ func numberText(number float64) string { return sema.DoubleValue(number).String(
 // compareExact compares a number that was computed in rational arithmetic with the expected one. A computed number without a fraction is infinite
 // or NaN.
 func (e *Expectation) compareExact(value result.Value, rules Rules) error {
-	text, approximate := strings.CutPrefix(e.Value, "~")
+	text, isApproximate := strings.CutPrefix(e.Value, "~")
 	number, isNumber := parseDouble(text)
 	if isNumber && (value.Rat == nil || notFinite(number)) {
 		return compareNumbers(value.Num, number, 0, text)
@@ -267,24 +267,20 @@ func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	want := parseRational(text)
 	if value.Rat == nil || want == nil {
 		evaluated, err := evaluateExpression(text, rules)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if value.Rat == nil {
+		case value.Rat == nil:
 			return compareNumbers(value.Num, evaluated.Float, 0, text)
-		}
-		if evaluated.Rat == nil {
+		case evaluated.Rat == nil:
 			return problem("Invalid RESULT specification %q: found a value without a fraction", text)
 		}
 		want = evaluated.Rat
 	}
-	if value.Rat.Cmp(want) == 0 {
-		return nil
-	}
 	allowed := DefaultRelative*math.Abs(value.Num) + rounding
 	isNear := value.Kind == result.Number && isNumber && math.Abs(value.Num-number) <= allowed
 	switch {
-	case isNear && approximate:
+	case value.Rat.Cmp(want) == 0, isNear && isApproximate:
 		return nil
 	case isNear:
 		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))

@@ -53,8 +53,8 @@ type Statistical struct {
 	MaxReward float64
 }
 
-// Level returns the confidence that the interval must have: the strictest of the annotation's terms and share. share is this test's share of the
-// suite's probability of false alarms; 0 means that the suite does not limit it.
+// Level returns the confidence that the interval must have: the strictest of the annotation's terms and of share. share is the part of the
+// suite's probability of false alarms that this test may use; 0 means that the suite does not limit it.
 func (s *Statistical) Level(share float64) float64 {
 	alpha := defaultAlpha
 	if s.Confidence > 0 {
@@ -315,7 +315,7 @@ func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
 	return n
 }
 
-// classesNamed returns the failure classes with a name, which may be the name of a group; nil if the name is unknown.
+// classesNamed returns the failure classes that a name stands for: one class, or a group of classes; nil if the name is unknown.
 func classesNamed(name string) []result.Class {
 	limits := []result.Class{result.Timeout, result.Memory, result.Heap, result.CUDD}
 	switch name {

@@ -78,7 +78,7 @@ func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	return value, nil
 }
 
-// invalidSpecification returns the Problem of an invalid value. It leaves out the positions in err, which refer to the value and not to a file.
+// invalidSpecification returns the Problem of an invalid value. It omits the positions in err, which refer to the value and not to a file.
 func invalidSpecification(text string, err error) error {
 	reason := err.Error()
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {

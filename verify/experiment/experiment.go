@@ -160,8 +160,8 @@ type engineRun struct {
 	cells  []int // consecutive indices in Experiment.cells
 }
 
-// engineRuns returns the runs of external tools, which check one cell each, and the runs of the embedded engine. If the property is the thesis's
-// and the embedded engine samples, one of its runs checks all tiles of a strategy in one model: see plan.
+// engineRuns returns the runs of external tools, each for one cell, and the runs of the embedded engine. If the embedded engine samples the
+// property of the thesis, one run checks all tiles of a strategy in one model (see plan).
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
 	if e.Job.Method != runner.States && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
@@ -237,7 +237,7 @@ func inParallel(limit int, runs []engineRun, execute func(engineRun)) {
 const publishedPath = 1_000_000
 
 // plan returns the plan that checks cells of one strategy in one model, the model of the largest MAX. Until a game reaches a smaller tile, it is
-// the same game as in the model of that tile, so losing before has the same probability in both models.
+// the same game in both models, so the probability of losing before that tile is the same.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -271,8 +271,8 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	return runner.NewPlan(ctx, job)
 }
 
-// checkCells checks cells of one strategy with one engine, and returns a verdict for each cell. If ctx ends before the model is read, the
-// verdicts say so.
+// checkCells checks cells of one strategy with one engine, and returns a verdict for each cell. If ctx ends before the model is built, the
+// verdicts have the reason as their error.
 func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner.Engine, progress func(runner.Progress)) ([]result.Verdict, error) {
 	plan, err := e.plan(ctx, cells)
 	if failure := result.Ended(err); failure != nil {
@@ -281,16 +281,8 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 	if err != nil {
 		return nil, err
 	}
-	if progress != nil { // all cells have the same property, so progress names the cell
-		plan = plan.WithOutputs(func(outputs *runner.Outputs) {
-			outputs.Progress = func(cellProgress runner.Progress) {
-				cellProgress.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
-				if len(cells) > 1 {
-					cellProgress.Property = cells[0].strategy
-				}
-				progress(cellProgress)
-			}
-		})
+	if progress != nil {
+		plan = plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = namedProgress(cells, progress) })
 	}
 	verdicts, err := engine.Check(ctx, plan)
 	if err != nil {
@@ -305,6 +297,19 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 		}
 	}
 	return verdicts, nil
+}
+
+// namedProgress returns a function that reports progress under the names of the cells. All cells have the same property, so the property would not
+// tell them apart.
+func namedProgress(cells []cell, report func(runner.Progress)) func(runner.Progress) {
+	name := cells[0].strategy
+	if len(cells) == 1 {
+		name = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
+	}
+	return func(progress runner.Progress) {
+		progress.Property = name
+		report(progress)
+	}
 }
 
 // Agreement says how the verdicts of several engines compare.

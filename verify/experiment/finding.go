@@ -90,7 +90,7 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 	}
 }
 
-// describe says which columns of the thesis's table the model gives and which it contradicts; empty if no cell was compared.
+// describe names the columns of the thesis's table that the model reproduces, and the columns that it contradicts; empty if no cell was compared.
 func (f *thesisFit) describe() string {
 	columnText := func(strategies []string) string {
 		if len(strategies) == 1 {

@@ -53,8 +53,8 @@ func ClassOf(test *report.TestResult) Class {
 	return NotRun
 }
 
-// Notes returns the notes of a report: for each engine the number of cases in each class and the total time, and then the cases that were left
-// out.
+// Notes returns the notes of a report: for each engine the number of cases in each class and the total time, and then the cases that were
+// omitted, with the reasons.
 func (s *Set) Notes(rep *report.TestReport) []string {
 	var notes []string
 	for _, engine := range rep.Engines {

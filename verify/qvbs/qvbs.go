@@ -92,14 +92,16 @@ type (
 		Type  string
 		Files []struct {
 			File     string
-			Original stringOrList `json:"original-file"`
-			Fixed    []parameter  `json:"file-parameter-values"`
-			Open     []struct {
-				Values  []parameter
-				States  []struct{ Number json.RawMessage }
-				Results []json.RawMessage
-			} `json:"open-parameter-values"`
+			Original stringOrList     `json:"original-file"`
+			Fixed    []parameter      `json:"file-parameter-values"`
+			Open     []indexValuation `json:"open-parameter-values"`
 		}
+	}
+	// indexValuation has the values of the open constants of a model, its number of states, and its reference results.
+	indexValuation struct {
+		Values  []parameter
+		States  []struct{ Number json.RawMessage }
+		Results []json.RawMessage
 	}
 	parameter struct {
 		Name  string
@@ -122,34 +124,30 @@ func (n *stringOrList) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// addModel adds the cases in the index file of a model. The index of a whole benchmark set, which is a JSON list, is skipped.
+// addModel adds the cases in the index file of a model. It skips the index of a whole benchmark set, which is a JSON list.
 func (d *discovery) addModel(name string) error {
 	src, err := limited.ReadFile(d.fsys, name, maxIndex)
 	if err != nil {
 		return err
 	}
-	var m modelIndex
-	if err := json.Unmarshal(src, &m); err != nil {
+	var index modelIndex
+	if err := json.Unmarshal(src, &index); err != nil {
 		if bytes.HasPrefix(bytes.TrimSpace(src), []byte("[")) {
 			return nil
 		}
 		return jsonError(name, src, 0, err)
 	}
 	searchFrom := 0 // the results appear in the text in this order
-	for _, file := range m.Files {
+	for _, file := range index.Files {
 		model, props := d.chooseFiles(path.Dir(name), file.File, file.Original)
-		open := d.openConstants(model, props)
+		run := suite.Run{Dir: path.Dir(name), Model: model, Props: props}
+		undefined := d.undefinedConstants(model, props)
 		for _, valuation := range file.Open {
-			states := int64(unknownStates)
-			if len(valuation.States) > 0 && (json.Unmarshal(valuation.States[0].Number, &states) != nil || states <= 0) {
-				states = unknownStates
-			}
-			run := suite.Run{Dir: path.Dir(name), Model: model, Props: props}
-			consts := definitions(slices.Concat(file.Fixed, valuation.Values), open)
+			consts := definitions(slices.Concat(file.Fixed, valuation.Values), undefined)
 			for _, raw := range valuation.Results {
 				offset := searchFrom + max(bytes.Index(src[searchFrom:], raw), 0)
 				searchFrom = offset + len(raw)
-				if err := d.addCase(name, src, offset, raw, states, run, consts); err != nil {
+				if err := d.addCase(name, src, offset, raw, valuation.numStates(), run, consts); err != nil {
 					return err
 				}
 			}
@@ -158,7 +156,16 @@ func (d *discovery) addModel(name string) error {
 	return nil
 }
 
-// addCase adds the case of one reference result, which begins at an offset of the index file, or counts it as left out.
+// numStates returns the number of states of the model under a valuation of its constants, or unknownStates.
+func (v *indexValuation) numStates() int64 {
+	states := int64(unknownStates)
+	if len(v.States) == 0 || json.Unmarshal(v.States[0].Number, &states) != nil || states <= 0 {
+		return unknownStates
+	}
+	return states
+}
+
+// addCase adds the case of one reference result, which begins at an offset of the index file. If the case cannot be run, it only counts it.
 func (d *discovery) addCase(name string, src []byte, offset int, raw json.RawMessage, states int64, run suite.Run, consts []string) error {
 	var published propertyResult
 	if err := json.Unmarshal(raw, &published); err != nil {
@@ -189,12 +196,12 @@ func (d *discovery) addCase(name string, src []byte, offset int, raw json.RawMes
 // jsonError adds the position in the file to a JSON error. src[start:] is the JSON text.
 func jsonError(name string, src []byte, start int, err error) error {
 	positioned := &syntax.Error{File: name, Msg: err.Error()}
-	switch x := err.(type) {
+	switch jsonErr := err.(type) {
 	case *json.SyntaxError:
-		start += int(x.Offset)
+		start += int(jsonErr.Offset)
 	case *json.UnmarshalTypeError:
-		start += int(x.Offset)
-		positioned.Msg = fmt.Sprintf("found a JSON %s, want %s", x.Value, jsonKind(x.Type))
+		start += int(jsonErr.Offset)
+		positioned.Msg = fmt.Sprintf("found a JSON %s, want %s", jsonErr.Value, jsonKind(jsonErr.Type))
 	}
 	positioned.Pos = position(src, start)
 	return positioned
@@ -252,13 +259,13 @@ func (d *discovery) isIn(dir, name string) bool {
 	return err == nil
 }
 
-// openConstant matches the declaration of a constant without a value in PRISM's language.
-var openConstant = regexp.MustCompile(`\bconst\s+(?:\w+\s+)?(\w+)\s*;`)
+// undefinedConstant matches the declaration of a constant without a value in PRISM's language.
+var undefinedConstant = regexp.MustCompile(`\bconst\s+(?:\w+\s+)?(\w+)\s*;`)
 
-// openConstants returns the constants that the files of a case leave undefined. It ignores files that cannot be read: running
-// the case reports that.
-func (d *discovery) openConstants(model, props string) map[string]bool {
-	out := make(map[string]bool)
+// undefinedConstants returns the constants that the files of a case leave undefined. It ignores files that cannot be read, because running
+// the case reports them.
+func (d *discovery) undefinedConstants(model, props string) map[string]bool {
+	undefined := make(map[string]bool)
 	for _, name := range []string{model, props} {
 		if name == "" {
 			continue
@@ -266,28 +273,28 @@ func (d *discovery) openConstants(model, props string) map[string]bool {
 		text, _ := limited.ReadFile(d.fsys, name, maxIndex)
 		var jani struct{ Constants []parameter }
 		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &jani) != nil {
-			for _, match := range openConstant.FindAllSubmatch(text, -1) {
-				out[string(match[1])] = true
+			for _, match := range undefinedConstant.FindAllSubmatch(text, -1) {
+				undefined[string(match[1])] = true
 			}
 		}
 		for _, constant := range jani.Constants {
 			if constant.Value == nil {
-				out[constant.Name] = true
+				undefined[constant.Name] = true
 			}
 		}
 	}
-	return out
+	return undefined
 }
 
-// definitions returns definitions, as for -const, of the open constants. A file's own parameters may already have values.
-func definitions(values []parameter, open map[string]bool) []string {
-	var out []string
+// definitions returns the definitions of the undefined constants, as for -const. It omits parameters that have a value in the files.
+func definitions(values []parameter, undefined map[string]bool) []string {
+	var definitions []string
 	for _, value := range values {
-		if open[value.Name] {
-			out = append(out, value.Name+"="+strings.Trim(string(value.Value), `"`))
+		if undefined[value.Name] {
+			definitions = append(definitions, value.Name+"="+strings.Trim(string(value.Value), `"`))
 		}
 	}
-	return out
+	return definitions
 }
 
 // The relative errors that QComp allows.
@@ -297,7 +304,7 @@ const (
 )
 
 // reference converts a reference result: a fraction, integer, interval, Boolean, infinity or rounded number. Unless the
-// number is rounded, the terms require exactly that the engine's promised bounds contain it.
+// number is rounded, the bounds of the engine must contain it.
 func reference(raw json.RawMessage) (regress.Extra, bool) {
 	expected := &expect.Expectation{Text: "reference"}
 	tolerance := boundedTolerance

@@ -10,8 +10,8 @@ import (
 )
 
 // keepBalancedPart keeps the tests of this shard and drops the others. It divides the tests among the shards so that each takes about
-// the same time, according to an earlier run: the longest test comes first, and each test goes to the shard with the smallest total so
-// far.
+// the same time, according to an earlier run: it takes the tests from the longest to the shortest, and gives each to the shard with the
+// smallest total so far.
 //
 // Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no part takes more than 4/3 of the optimum.
 func (r *suiteRun) keepBalancedPart() error {
@@ -26,24 +26,24 @@ func (r *suiteRun) keepBalancedPart() error {
 	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
 	slices.SortStableFunc(order, longestFirst)
 	load := make([]float64, min(r.opt.Shard.Of, len(order))) // the total seconds of each part
-	var own []int                                            // the tests of this part
+	var ownTests []int                                       // the tests of this part
 	for _, test := range order {
 		part := slices.Index(load, slices.Min(load))
 		load[part] += seconds[test]
 		if part == r.opt.Shard.Index-1 {
-			own = append(own, test)
+			ownTests = append(ownTests, test)
 		}
 	}
-	slices.Sort(own)
-	kept := make([]*loadedTest, len(own))
-	for i, test := range own {
-		kept[i] = r.tests[test]
+	slices.Sort(ownTests)
+	keptTests := make([]*loadedTest, len(ownTests))
+	for i, test := range ownTests {
+		keptTests[i] = r.tests[test]
 	}
-	r.tests = kept
+	r.tests = keptTests
 	return nil
 }
 
-// expectedSeconds returns how long each test took in the earlier run of Options.Times, or the average if that run does not have the test.
+// expectedSeconds returns how long each test took in the earlier run of Options.Times. A test that is not in that run gets the average.
 func (r *suiteRun) expectedSeconds() ([]float64, error) {
 	earlier := make(map[string]float64)
 	for i := range r.opt.Times.Results {
@@ -51,21 +51,21 @@ func (r *suiteRun) expectedSeconds() ([]float64, error) {
 		earlier[testKey(result)] += result.Seconds
 	}
 	seconds := make([]float64, len(r.tests))
-	total, known := 0.0, 0
+	total, measured := 0.0, 0
 	for i, test := range r.tests {
 		result := test.newResult(&r.engines[0], nil)
 		seconds[i] = earlier[testKey(&result)]
 		if seconds[i] > 0 {
 			total += seconds[i]
-			known++
+			measured++
 		}
 	}
-	if known == 0 {
+	if measured == 0 {
 		return nil, errors.New("the times to balance the parts by are of other tests: none of this suite is among them")
 	}
 	for i := range seconds {
 		if seconds[i] == 0 {
-			seconds[i] = total / float64(known)
+			seconds[i] = total / float64(measured)
 		}
 	}
 	return seconds, nil

@@ -193,17 +193,22 @@ func (b *blesser) keptInstances(ctx context.Context, test *loadedTest) map[*prop
 	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
 	run.execute(ctx)
 	b.addFailing(run.runResults)
-	for i := range run.instanceResults {
-		instance := test.instances[i]
-		fails := run.instanceResults[i].Outcome == report.TestFailed
-		isWritable := instance.choiceErr == nil && instance.extraPlace == ""
-		if b.opt.Update && fails && isWritable {
+	for i, instance := range test.instances[:len(run.instanceResults)] {
+		result := run.instanceResults[i : i+1]
+		switch {
+		case b.isReplaced(instance, &result[0]):
 			kept[instance] = false
-		} else if instance.selected && kept[instance] {
-			b.addFailing(run.instanceResults[i : i+1])
+		case instance.selected && kept[instance]:
+			b.addFailing(result)
 		}
 	}
 	return kept
+}
+
+// isReplaced reports whether Update replaces the annotation of an instance: it fails, and is in a file that can be changed.
+func (b *blesser) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
+	isWritable := instance.choiceErr == nil && instance.extraPlace == ""
+	return b.opt.Update && result.Outcome == report.TestFailed && isWritable
 }
 
 // addFailing records the results that fail.
@@ -224,7 +229,7 @@ const (
 	bySampling
 )
 
-// settings returns the change of the settings that selects the method.
+// settings returns a function that sets the method and the limits of a step.
 func (b *blesser) settings(step blessStep) func(*runner.Settings) {
 	return func(settings *runner.Settings) {
 		switch step {
@@ -240,29 +245,21 @@ func (b *blesser) settings(step blessStep) func(*runner.Settings) {
 	}
 }
 
-// computeValues computes the expected values of property instances: with fractions; where that gives no value, with bounds; and where the model
-// has too many states, by sampling.
+// computeValues computes the expected values of property instances by one method after another, each for the instances without a value: with
+// fractions, with bounds and, where the model has too many states, by sampling.
 func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
-	limited := make(map[*propertyInstance]bool) // instances that exceeded a limit of the last step
+	exceededLimit := make(map[*propertyInstance]bool) // a limit of the last step
 	for step := byFractions; step <= bySampling; step++ {
 		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
-			return proposals[instance].value != "" || step == bySampling && !limited[instance]
+			return proposals[instance].value != "" || step == bySampling && !exceededLimit[instance]
 		})
 		if len(unsolved) == 0 {
 			break
 		}
 		for instance, verdict := range b.checkWith(ctx, test, unsolved, b.settings(step)) {
-			proposed := b.proposalFor(&verdict, step)
-			if test.switches.Exact && strings.HasPrefix(proposed.value, "[") {
-				proposed = proposal{origin: "fractions are asked for (-exact), and the value has none"}
-			}
-			if proposed.value == "" && step > byFractions {
-				proposed.origin = cmp.Or(proposed.origin, proposals[instance].origin)
-			}
-			proposed.exact = step == byFractions
-			proposals[instance] = proposed
-			limited[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
+			proposals[instance] = b.proposalAfter(proposals[instance], test, &verdict, step)
+			exceededLimit[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
 		}
 	}
 	if len(instances) > 0 && !test.switches.Exact {
@@ -271,18 +268,33 @@ func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances
 	return proposals
 }
 
-// dropContradictedFractions removes values that were computed with fractions if the default method contradicts them: one of the two is wrong.
+// proposalAfter returns the proposal for a verdict of a step. Without a value it keeps the reason that the earlier step gave, unless the new step
+// gives one.
+func (b *blesser) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, step blessStep) proposal {
+	proposed := b.proposalFor(verdict, step)
+	if test.switches.Exact && strings.HasPrefix(proposed.value, "[") {
+		proposed = proposal{origin: "fractions are asked for (-exact), and the value has none"}
+	}
+	if proposed.value == "" && step > byFractions {
+		proposed.origin = cmp.Or(proposed.origin, earlier.origin)
+	}
+	proposed.exact = step == byFractions
+	return proposed
+}
+
+// dropContradictedFractions removes values that were computed with fractions if the default method contradicts them, because one of the two
+// methods is wrong then.
 func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
-	var exact []*propertyInstance
+	var solvedExactly []*propertyInstance
 	for _, instance := range test.instances {
 		if proposals[instance].value != "" && proposals[instance].exact {
-			exact = append(exact, instance)
+			solvedExactly = append(solvedExactly, instance)
 		}
 	}
-	if len(exact) == 0 {
+	if len(solvedExactly) == 0 {
 		return
 	}
-	for instance, verdict := range b.checkWith(ctx, test, exact, b.settings(byBounds)) {
+	for instance, verdict := range b.checkWith(ctx, test, solvedExactly, b.settings(byBounds)) {
 		fraction := proposals[instance].value
 		if verdict.Err != nil && verdict.Err.Class == result.Interrupted {
 			proposals[instance] = proposal{origin: verdict.Err.Message}

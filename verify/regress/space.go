@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -55,8 +56,8 @@ func (s *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
 	return files.ReadCombined(ctx, sources.Transitions, options)
 }
 
-// readImportFiles reads the files of all imports, and sets importsHash to a hash of them. combined says that the transitions are in a .pexp file,
-// which has the states too.
+// readImportFiles reads the files of all imports, and sets importsHash to a hash of them. combined reports whether the transitions are in a .pexp
+// file, which has the states, too.
 func (s *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
 	hash := sha256.New()
 	for _, words := range s.switches.Imports {
@@ -65,28 +66,34 @@ func (s *loadedTest) readImportFiles() (sources files.Sources, combined bool, er
 			return sources, false, err
 		}
 		for _, found := range imported {
-			text, err := s.read(found.name)
+			source, err := s.readImportFile(found.name, found.ext, hash)
 			if err != nil {
 				return sources, false, err
 			}
-			fmt.Fprintf(hash, "%s %d\n", found.ext, len(text))
-			hash.Write(text)
-			if gzipExtension(found.name) != "" {
-				if text, err = files.Gunzip(text, s.maxTextSize()); err != nil {
-					return sources, false, fmt.Errorf("%s: %w", s.opt.name(found.name), err)
-				}
-			}
-			addSource(&sources, found.ext, files.Source{Name: s.opt.name(found.name), Text: text})
-			switch found.ext {
-			case "tra":
-				combined = false
-			case "pexp":
-				combined = true
+			addSource(&sources, found.ext, source)
+			if found.ext == "tra" || found.ext == "pexp" {
+				combined = found.ext == "pexp"
 			}
 		}
 	}
 	s.importsHash = fmt.Sprintf("%x", hash.Sum(nil))
 	return sources, combined, nil
+}
+
+// readImportFile reads one file of a state space, which may be compressed, and adds its extension and bytes to a hash.
+func (s *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.Source, error) {
+	text, err := s.read(name)
+	if err != nil {
+		return files.Source{}, err
+	}
+	fmt.Fprintf(hash, "%s %d\n", ext, len(text))
+	_, _ = hash.Write(text) // a hash never fails
+	if gzipExtension(name) != "" {
+		if text, err = files.Gunzip(text, s.maxTextSize()); err != nil {
+			return files.Source{}, fmt.Errorf("%s: %w", s.opt.name(name), err)
+		}
+	}
+	return files.Source{Name: s.opt.name(name), Text: text}, nil
 }
 
 // addSource adds a file of a state space to the sources, as its extension says.

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Complete prints the possible next words of a command line, if a shell asks for them. COMP_LINE is the command line so far and COMP_POINT the
-// position of the cursor in it, as bash sets them for complete -C. It returns false if no shell asks. Without an answer the shell offers files.
+// Complete prints the possible next words of a command line, if a shell asks for them. bash sets COMP_LINE to the command line so far and
+// COMP_POINT to the position of the cursor (complete -C). Complete returns false if no shell asks. If it prints nothing, the shell offers files.
 func Complete(w io.Writer, model *kong.Application, getenv func(string) string) bool {
 	line := getenv("COMP_LINE")
 	if line == "" {
@@ -40,8 +40,8 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 	return true
 }
 
-// continuations returns the words that may follow the words before in a command line: flags, subcommands or values. last is the beginning of the
-// next word.
+// continuations returns the words that may follow in a command line: flags, subcommands or values. before has the complete words, and last is
+// the beginning of the next word.
 func continuations(root *kong.Node, before []string, last string) []string {
 	position := &linePosition{node: root, flags: slices.Clone(root.Flags)}
 	for _, word := range before {
@@ -112,7 +112,7 @@ func (p *linePosition) flagNames() []string {
 	return names
 }
 
-// subcommandsAndValues returns the subcommands, and the values of the next positional argument if it has a list of them.
+// subcommandsAndValues returns the subcommands, and the allowed values of the next positional argument.
 func (p *linePosition) subcommandsAndValues() []string {
 	var words []string
 	for _, child := range p.node.Children {

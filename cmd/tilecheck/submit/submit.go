@@ -54,11 +54,11 @@ func (f ClusterCommands) kubectl() (runner.Commander, []string, error) {
 	if len(words) == 0 {
 		return nil, nil, usage.Errorf("--kubectl is blank, want words such as: k3s kubectl")
 	}
-	t, err := tool.New(words[0])
+	tool, err := tool.New(words[0])
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; submit kubernetes needs kubectl, or --kubectl", err)
 	}
-	return t.In("."), words[1:], nil
+	return tool.In("."), words[1:], nil
 }
 
 // WithSuiteSettings returns the settings of the flags, completed by those of the suite file in the current directory.
@@ -75,7 +75,7 @@ func WithSuiteSettings(asked settings.Settings) (settings.Settings, error) {
 }
 
 // Open creates the directory of a job, or opens an existing directory of the same job. shards
-// is the number of shards that the directory must have; 0 accepts any. created says that the directory is new.
+// is the number of shards that an existing directory must have; 0 accepts any. created reports whether the directory is new.
 func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, shards int, login ClusterCommands) (w *cluster.Work, created bool, err error) {
 	if err := CompleteAndCheck(dir, &job, &q); err != nil {
 		return nil, false, err
@@ -95,7 +95,7 @@ func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, s
 	return w, created, err
 }
 
-// openExisting opens the directory of a job that exists. It returns an error if the directory has another job.
+// openExisting opens the directory of an existing job. It returns an error if the directory belongs to another job.
 func openExisting(dir string, job *cluster.Job, q *cluster.Request, shards int) (*cluster.Work, error) {
 	work, err := cluster.Open(dir)
 	if err != nil {
@@ -113,7 +113,7 @@ func openExisting(dir string, job *cluster.Job, q *cluster.Request, shards int) 
 }
 
 // RemoveFailed removes the directory of a job that ended with an error, if it has no results
-// with which the job could continue. usageCode is the exit code of a wrong command line.
+// with which the job could continue. usageCode is the exit code of a wrong command line. It returns err.
 func RemoveFailed(w *cluster.Work, err error, usageCode int) error {
 	_, refused := errors.AsType[*cluster.Refused](err)
 	failed, _ := errors.AsType[*cluster.Failure](err)
@@ -142,7 +142,7 @@ func Preview(dir string, job cluster.Job, q cluster.Request) (string, error) {
 	return "", nil
 }
 
-// CompleteAndCheck completes the settings that a back end needs, and returns an error if it cannot run the job in this directory.
+// CompleteAndCheck completes the settings that the batch system needs, and returns an error if the system cannot run the job in this directory.
 func CompleteAndCheck(dir string, job *cluster.Job, q *cluster.Request) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -176,9 +176,9 @@ func Driver(ctx context.Context, w *cluster.Work, login ClusterCommands, note fu
 	d = &cluster.Driver{Work: w, Note: note}
 	switch w.Backend {
 	case "local":
-		l := local.New(ctx, Program, max(1, w.Settings.Tasks))
-		d.Backend = l
-		return d, l.Close, nil
+		processes := local.New(ctx, Program, max(1, w.Settings.Tasks))
+		d.Backend = processes
+		return d, processes.Close, nil
 	case "slurm":
 		d.Backend, err = slurm.New(login.slurm, string(w.Dir))
 		return d, func() {}, err

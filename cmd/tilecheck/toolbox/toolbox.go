@@ -80,8 +80,8 @@ func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	return b.Checker.Beside(connect(cmd, opt)), nil
 }
 
-// commander returns the program of a tool: the one at the path of its place; otherwise the one in an image of
-// this machine; otherwise the one on PATH.
+// commander returns the program of a tool: the program at the path of its place; otherwise the program in an image of
+// this machine; otherwise the program on PATH.
 func (b *Box) commander(ctx context.Context, name string, place Place) (runner.Commander, error) {
 	if place.Path != "" {
 		return local.New(place.Path)
@@ -141,15 +141,15 @@ func FindImage(ctx context.Context, d *containers.Docker, name, image string, me
 		}
 		return found, err
 	}
-	all, err := d.Discover(ctx, kind, memory)
+	images, err := d.Discover(ctx, kind, memory)
 	if err != nil {
 		return containers.Found{}, err
 	}
-	if len(all) > 0 && all[0].Problem == "" {
-		return all[0], nil
+	if len(images) > 0 && images[0].Problem == "" {
+		return images[0], nil
 	}
 	message := MissingImage(name)
-	for _, failure := range all {
+	for _, failure := range images {
 		message += fmt.Sprintf("; image %s is of no use: %s", failure.Image, failure.Problem)
 	}
 	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}

@@ -3,11 +3,13 @@ package splitting
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/result"
 )
 
 // status says whether a state decides a path.
@@ -43,14 +45,18 @@ type chain struct {
 	initial     []int32
 }
 
-// maxKept is the number of states above which a chain forgets them between two replications.
-const maxKept = 1 << 20
+// maxKept is the number of states above which a chain forgets them between two paths.
+const maxKept = 1 << 18
 
 // newChain returns the chain of a model with its initial state.
 func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, f *importance) (*chain, error) {
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if program := model.Program(); len(initial) > 1 {
+		message := fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial))
+		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Pos: program.Init.Pos(), Message: message}
 	}
 	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: f, initial: initial[0]}
 	if c.right, err = model.Evaluator(monitor.Right); err != nil {

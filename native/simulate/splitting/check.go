@@ -22,12 +22,14 @@ const Method = "splitting"
 
 const (
 	// planned is the number of replications from which the number of the others is computed; they do not count.
-	planned = 20
+	planned = 50
 	// leastReplications and mostReplications limit the number of replications that is computed.
 	leastReplications = 50
 	mostReplications  = 100_000
 	// relativeHalfWidth is the half-width that is aimed at, relative to the estimate.
 	relativeHalfWidth = 0.05
+	// mostProbable is the greatest estimate. Estimates near one are skewed to the left, and many are equal.
+	mostProbable = 0.1
 	// greatestShare is the share of the sum of all estimates that one replication may have.
 	greatestShare = 0.1
 )
@@ -120,7 +122,7 @@ func (c *check) objective() (*simulate.Objective, error) {
 		return nil, refuse("the operator X")
 	case !objective.Query():
 		return nil, refuse("a bounded property")
-	case monitor.Low > 0:
+	case monitor.Low > 0 || monitor.LowStrict:
 		return nil, refuse("a lower bound")
 	}
 	return objective, nil
@@ -147,7 +149,7 @@ func (c *check) replications(ctx context.Context) (int64, error) {
 		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", plan.positive, planned)}
 	}
 	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*mean)
-	const reserve = 1.2 // the variance is that of few replications
+	const reserve = 1.3 // the variance is that of few replications
 	quantile := stats.StudentQuantile(c.confidence(), planned-1)
 	wanted := math.Ceil(reserve * plan.moments.Variance() * math.Pow(quantile/halfWidth, 2))
 	if wanted > mostReplications {
@@ -170,6 +172,10 @@ func (e *estimates) trusted() error {
 	n, sum := e.moments.Count(), e.moments.Mean()*float64(e.moments.Count())
 	message := ""
 	switch {
+	case e.moments.Mean() > mostProbable:
+		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", e.moments.Mean(), mostProbable)}
+	case e.moments.Mean() > 0 && e.moments.Variance() == 0:
+		message = fmt.Sprintf("the estimates of %d replications are equal", n)
 	case n < leastReplications/2:
 		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", n, leastReplications/2)
 	case e.positive < n/2:
@@ -228,11 +234,6 @@ type worker struct {
 func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) {
 	var out []replication
 	for i := range n {
-		if len(w.chain.nodes) > maxKept {
-			if err := w.chain.reset(); err != nil {
-				return out, err
-			}
-		}
 		w.random = compile.NewStream(w.check.options.Seed, uint64(w.first+first+i))
 		estimate, err := w.replicate(ctx, w.check.levels)
 		if err != nil {

@@ -35,6 +35,8 @@ const (
 
 var errNoPath = errors.New("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
 
+var errUnreachable = errors.New("the target cannot be reached, so its probability is 0: it is not rare, want --method states")
+
 // of returns the importance of a state. possible is false if the target cannot be reached from it.
 func (f *importance) of(state []int32) (value float64, possible bool) {
 	value, known := f.values[f.keyOf(state)]
@@ -142,7 +144,7 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (ended bool, 
 		if g.chain.nodes[n].status != undecided || g.expanded[v] >= perVertex {
 			continue
 		}
-		if next >= limit || len(g.chain.nodes) > 10*limit {
+		if next >= limit || len(g.chain.nodes) > 5*limit {
 			return false, nil
 		}
 		if next%1024 == 0 && ctx.Err() != nil {
@@ -262,6 +264,9 @@ func (g *graph) measure(ctx context.Context, bound float64) error {
 			change = max(change, (value-values[r.vertex])/value)
 			values[r.vertex] = value
 		}
+	}
+	if values[0] == 0 && g.f.complete {
+		return errUnreachable
 	}
 	if values[0] == 0 {
 		return errNoPath

@@ -40,7 +40,7 @@ type record struct {
 // same share of paths attains each of them.
 func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	var levels []level
-	importance, starts := math.Inf(-1), []position{{}}
+	importance, starts := math.Inf(-1), []position{{state: w.chain.initial}}
 	for range maxLevels {
 		drawn, paths, err := w.recordPaths(ctx, starts, importance)
 		if err != nil {
@@ -89,15 +89,15 @@ func (w *walker) recordPaths(ctx context.Context, starts []position, level float
 		for i := range n {
 			greatest := max(level, w.chain.nodes[0].importance) + leastProgress
 			var path []record
-			_, _, err := w.walk(ctx, start(i), math.Inf(1), func(at position) {
-				met := &w.chain.nodes[at.node]
+			_, _, err := w.walk(ctx, start(i), math.Inf(1), func(n int32, time float64) {
+				met := &w.chain.nodes[n]
 				importance := met.importance
 				if met.status == reached {
 					importance = math.Inf(1)
 				}
 				if met.status != failed && importance >= greatest && (len(path) == 0 || importance > greatest) {
 					greatest = importance
-					path = append(path, record{importance, at})
+					path = append(path, record{importance, position{met.state, time}})
 				}
 			})
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 type rareEvent struct {
 	name, model, property string
 	small                 string // the model with the same value; empty for model
+	slow                  bool   // takes seconds
 }
 
 // clocks returns the modules of independent components that go through 100 states each.
@@ -71,16 +72,16 @@ endmodule
 )
 
 var rareEvents = []rareEvent{
-	{name: "gambler's ruin", model: gambler, property: "P=? [ F x=70 ]"},
+	{name: "gambler's ruin", model: gambler, property: "P=? [ F x=70 ]", slow: true},
 	{name: "queue in a busy period", model: queue, property: "P=? [ x>0 U x=20 ]"},
 	{name: "queue within a time", model: queue, property: "P=? [ F<=20 x=20 ]"},
 	{name: "tandem queue", model: tandem, property: "P=? [ b>0 U b=12 ]"},
 	{name: "tandem queue within a time", model: tandem, property: "P=? [ F<=5 a+b=16 ]"},
 	{name: "database within a time", model: database, property: `P=? [ F<=10 "lost" ]`},
 	{name: "bits", model: bits, property: "P=? [ F n=40 ]"},
-	{name: "walk within a number of steps", model: voters, property: "P=? [ F<=200 x=60 ]"},
-	{name: "random choices", model: random, property: "P=? [ F x=40 ]", small: randomChain},
-	{name: "queue among 10^12 states", model: queue + clocks(6), property: "P=? [ x>0 U x=14 ]", small: queue},
+	{name: "walk within a number of steps", model: voters, property: "P=? [ F<=200 x=60 ]", slow: true},
+	{name: "random choices", model: random, property: "P=? [ F x=40 ]", small: randomChain, slow: true},
+	{name: "queue among 10^12 states", model: queue + clocks(6), property: "P=? [ x>0 U x=14 ]", small: queue, slow: true},
 }
 
 // split estimates a rare event with a seed.
@@ -114,6 +115,9 @@ func TestRareEvents(t *testing.T) {
 	for i := range rareEvents {
 		rare := &rareEvents[i]
 		t.Run(rare.name, func(t *testing.T) {
+			if rare.slow {
+				needs.Full(t)
+			}
 			t.Parallel()
 			settings := runner.Simulation{Seed: 11, Samples: 25, Confidence: 1 - 1e-6}
 			if needs.IsFull() {

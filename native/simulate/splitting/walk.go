@@ -10,10 +10,10 @@ import (
 	"tilecheck/result"
 )
 
-// position is a place on a path: a node, and the time or the number of steps at which it was entered.
+// position is a place on a path: a state, and the time or the number of steps at which it was entered.
 type position struct {
-	node int32
-	time float64
+	state []int32
+	time  float64
 }
 
 // walker draws paths.
@@ -31,40 +31,54 @@ func (w *walker) attains(n int32, importance float64) bool {
 	return met.status == reached || met.status == undecided && met.importance >= importance
 }
 
-// walk draws a path until it attains an importance or fails, and returns where it ends. visit, unless nil, gets each position.
-func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(position)) (at position, attained bool, err error) {
-	at = from
-	for steps := int64(0); ; steps++ {
+// walk draws a path until it attains an importance or fails, and returns where it ends. visit, unless nil, gets each node and the time
+// at which it is entered.
+func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(n int32, time float64)) (at position, attained bool, err error) {
+	if len(w.chain.nodes) > maxKept {
+		if err := w.chain.reset(); err != nil {
+			return from, false, err
+		}
+	}
+	n, err := w.chain.number(from.state)
+	if err != nil {
+		return from, false, err
+	}
+	for steps, time := int64(0), from.time; ; steps++ {
 		if visit != nil {
-			visit(at)
+			visit(n, time)
 		}
-		if w.attains(at.node, importance) {
-			return at, true, nil
+		if w.attains(n, importance) {
+			return position{w.chain.nodes[n].state, time}, true, nil
 		}
-		if err := w.checkStep(ctx, at, steps); err != nil {
-			return at, false, err
+		if err := w.checkStep(ctx, n, steps); err != nil {
+			return from, false, err
 		}
-		current := &w.chain.nodes[at.node]
+		current := &w.chain.nodes[n]
 		if current.status != undecided {
-			return at, false, nil
+			return from, false, nil
 		}
-		at.time += w.duration(current)
-		if at.time > w.monitor.High || w.monitor.HighStrict && at.time >= w.monitor.High {
-			return at, false, nil
+		time += w.duration(current)
+		if time > w.monitor.High || w.monitor.HighStrict && time >= w.monitor.High {
+			return from, false, nil
 		}
-		x := w.random.Unit()
-		k, _ := slices.BinarySearchFunc(current.cumulative, x, func(sum, x float64) int {
-			if sum > x {
-				return 1
-			}
-			return -1
-		})
-		at.node = current.successors[min(k, len(current.successors)-1)]
+		n = current.successors[w.draw(current)]
 	}
 }
 
+// draw draws the index of a successor.
+func (w *walker) draw(current *node) int {
+	x := w.random.Unit()
+	k, _ := slices.BinarySearchFunc(current.cumulative, x, func(sum, x float64) int {
+		if sum > x {
+			return 1
+		}
+		return -1
+	})
+	return min(k, len(current.successors)-1)
+}
+
 // checkStep expands the current node, and returns an error if the path is too long or the context ends.
-func (w *walker) checkStep(ctx context.Context, at position, steps int64) error {
+func (w *walker) checkStep(ctx context.Context, n int32, steps int64) error {
 	w.steps++
 	if w.steps%1024 == 0 && ctx.Err() != nil {
 		return ctx.Err()
@@ -72,11 +86,11 @@ func (w *walker) checkStep(ctx context.Context, at position, steps int64) error 
 	if steps >= w.monitor.MaxPath && math.IsInf(w.monitor.High, 1) {
 		return &result.Failure{Class: result.PathLength, Message: fmt.Sprintf("a path was not decided after %d steps: want more with --max-path", steps)}
 	}
-	if !w.chain.nodes[at.node].expanded && w.chain.nodes[at.node].status == undecided {
-		if err := w.chain.expand(at.node); err != nil {
+	if !w.chain.nodes[n].expanded && w.chain.nodes[n].status == undecided {
+		if err := w.chain.expand(n); err != nil {
 			return err
 		}
-		w.nondet = w.nondet || w.chain.nodes[at.node].choices > 1 && !w.chain.continuous
+		w.nondet = w.nondet || w.chain.nodes[n].choices > 1 && !w.chain.continuous
 	}
 	return nil
 }
@@ -100,7 +114,7 @@ func (w *walker) spread(positions []position, n int) func(i int) position {
 
 // replicate returns the estimate of one replication: the product of the fractions of paths that attain each level.
 func (w *walker) replicate(ctx context.Context, levels []level) (float64, error) {
-	starts, estimate := []position{{}}, 1.0
+	starts, estimate := []position{{state: w.chain.initial}}, 1.0
 	for _, level := range levels {
 		var attained []position
 		start := w.spread(starts, level.paths)

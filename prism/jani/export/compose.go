@@ -89,38 +89,45 @@ func (x *exporter) parallelSynchronisations(term *sema.SysParallel) ([]synchroni
 	var operands []operand
 	var syncs []synchronisation
 	var alphabet []int
-	for _, each := range term.Operands {
-		own, ownAlphabet, err := x.synchronisationsOf(each)
+	for _, operandTerm := range term.Operands {
+		operandSyncs, operandAlphabet, err := x.synchronisationsOf(operandTerm)
 		if err != nil {
 			return nil, nil, err
 		}
-		operands = append(operands, operand{own, ownAlphabet})
-		alphabet = append(alphabet, ownAlphabet...)
-		syncs = append(syncs, withResult(own, sema.Unlabelled)...)
+		operands = append(operands, operand{operandSyncs, operandAlphabet})
+		alphabet = append(alphabet, operandAlphabet...)
+		syncs = append(syncs, withResult(operandSyncs, sema.Unlabelled)...)
 	}
 	slices.Sort(alphabet)
 	alphabet = slices.Compact(alphabet)
 	for _, action := range alphabet {
-		var participants [][]synchronisation
-		for _, operand := range operands {
-			if slices.Contains(operand.alphabet, action) {
-				participants = append(participants, withResult(operand.syncs, action))
-			}
+		actionSyncs, err := synchronisationsOn(action, term, operands)
+		if err != nil {
+			return nil, nil, err
 		}
-		synchronises := term.Full || slices.Contains(term.Actions, action)
-		isBlocked := !term.Full && len(participants) < len(operands)
-		switch {
-		case !synchronises:
-			syncs = append(syncs, slices.Concat(participants...)...)
-		case !isBlocked:
-			together, err := combinations(participants, action)
-			if err != nil {
-				return nil, nil, err
-			}
-			syncs = append(syncs, together...)
-		}
+		syncs = append(syncs, actionSyncs...)
 	}
 	return syncs, alphabet, nil
+}
+
+// synchronisationsOn returns the synchronisations of a parallel composition that result in an action. If the operands do not synchronise on the
+// action, each performs it alone. An action in the list that an operand lacks is blocked.
+func synchronisationsOn(action int, term *sema.SysParallel, operands []operand) ([]synchronisation, error) {
+	var participants [][]synchronisation
+	for _, operand := range operands {
+		if slices.Contains(operand.alphabet, action) {
+			participants = append(participants, withResult(operand.syncs, action))
+		}
+	}
+	synchronises := term.Full || slices.Contains(term.Actions, action)
+	isBlocked := !term.Full && len(participants) < len(operands)
+	switch {
+	case !synchronises:
+		return slices.Concat(participants...), nil
+	case isBlocked:
+		return nil, nil
+	}
+	return combinations(participants, action)
 }
 
 // withResult returns the synchronisations that result in an action.
@@ -137,7 +144,7 @@ func withResult(syncs []synchronisation, action int) []synchronisation {
 // noRewards marks, in the place of an action, edges that assign no rewards.
 const noRewards = math.MinInt
 
-// combinations returns all combinations of one synchronisation from each list.
+// combinations returns all combinations of one synchronisation from each list, each with the given resulting action.
 func combinations(lists [][]synchronisation, result int) ([]synchronisation, error) {
 	combined := []synchronisation{{nil, result}}
 	for _, list := range lists {

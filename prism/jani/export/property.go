@@ -45,18 +45,18 @@ var filterNames = map[string]string{
 }
 
 // writeFilter sets the function and the states of a JANI filter.
-func (x *exporter) writeFilter(formula *logic.Formula, out object) error {
-	fun, ok := filterNames[formula.Op]
+func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
+	function, ok := filterNames[formula.Op]
 	if !ok {
 		return fmt.Errorf("JANI has no filter %s", formula.Op)
 	}
-	out["fun"] = fun
+	filter["fun"] = function
 	states := formula.States
 	if states == nil {
 		states = &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
 	}
 	var err error
-	out["states"], err = x.expr(states)
+	filter["states"], err = x.expr(states)
 	return err
 }
 

@@ -230,18 +230,22 @@ func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 	}
 	x.unheldGuards = unheld
 	for _, label := range x.labels {
-		if label.holdsIn != "" && label.failsIn != "" {
-			continue
+		if label.holdsIn == "" || label.failsIn == "" {
+			x.evaluateLabel(label, state)
 		}
-		holds, err := label.evaluator.Bool(state)
-		switch {
-		case err != nil:
-			x.evalError = err.Error()
-		case holds && label.holdsIn == "":
-			label.holdsIn = x.model.StateText(state)
-		case !holds && label.failsIn == "":
-			label.failsIn = x.model.StateText(state)
-		}
+	}
+}
+
+// evaluateLabel evaluates a label in a state, and records the first state in which it holds and the first in which it does not.
+func (x *explorer) evaluateLabel(label *label, state []int32) {
+	holds, err := label.evaluator.Bool(state)
+	switch {
+	case err != nil:
+		x.evalError = err.Error()
+	case holds && label.holdsIn == "":
+		label.holdsIn = x.model.StateText(state)
+	case !holds && label.failsIn == "":
+		label.failsIn = x.model.StateText(state)
 	}
 }
 
@@ -260,20 +264,25 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 	if x.program.Type == syntax.DTMC && len(choices.List) > 1 {
 		x.addOverlap(choices, state)
 	}
-	for _, choice := range choices.List {
-		if choice.Action >= 0 {
-			x.takenActions[choice.Action] = true
-		}
-		for _, ref := range choice.Commands {
-			guard := x.guardOf[ref]
-			guard.taken = true
-			x.checkSum(guard, state)
-		}
-		for _, transition := range choice.Transitions {
-			x.enqueue(transition.Target)
-		}
+	for i := range choices.List {
+		x.checkChoice(&choices.List[i], state)
 	}
 	return nil
+}
+
+// checkChoice records the action and the commands of a choice, checks its probabilities, and adds its target states to the queue.
+func (x *explorer) checkChoice(choice *compile.Choice, state []int32) {
+	if choice.Action >= 0 {
+		x.takenActions[choice.Action] = true
+	}
+	for _, ref := range choice.Commands {
+		guard := x.guardOf[ref]
+		guard.taken = true
+		x.checkSum(guard, state)
+	}
+	for _, transition := range choice.Transitions {
+		x.enqueue(transition.Target)
+	}
 }
 
 // handleExpandError records an error in a state as a finding and returns any other error, unless the context

@@ -135,26 +135,27 @@ func (x *explorer) otherModulesWithAction(guard *guard) []string {
 // isBlocked reports whether another module has the command's action only in commands whose guards
 // are constantly false. These are reported elsewhere.
 func (x *explorer) isBlocked(guard *guard) bool {
-	action := guard.command.Action
 	for i, module := range x.program.Modules {
-		if i == guard.module || !slices.Contains(module.Alphabet, action) {
-			continue
-		}
-		commands, alwaysFalse := 0, 0
-		for _, command := range module.Commands {
-			if command.Action != action {
-				continue
-			}
-			commands++
-			if lint.IsConst(command.Guard, false) {
-				alwaysFalse++
-			}
-		}
-		if commands > 0 && alwaysFalse == commands {
+		if i != guard.module && isAlwaysDisabled(&module, guard.command.Action) {
 			return true
 		}
 	}
 	return false
+}
+
+// isAlwaysDisabled reports whether a module has commands with an action, and the guards of all of them are constantly false.
+func isAlwaysDisabled(module *sema.Module, action int) bool {
+	hasAction := false
+	for _, command := range module.Commands {
+		if command.Action != action {
+			continue
+		}
+		if !lint.IsConst(command.Guard, false) {
+			return false
+		}
+		hasAction = true
+	}
+	return hasAction
 }
 
 // subjectAndVerb returns "module a is" or "modules a and b are together", for a message.
@@ -168,7 +169,7 @@ func subjectAndVerb(names []string) string {
 // checkLabels reports labels that hold in all reachable states or in none.
 func (x *explorer) checkLabels() {
 	for _, label := range x.labels {
-		if _, constant := label.def.X.(*sema.Const); constant {
+		if _, isConstant := label.def.X.(*sema.Const); isConstant {
 			continue // a constant label is intended
 		}
 		switch {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/docker/go-units"
+
+	"tilecheck/internal/cgroup"
+	"tilecheck/report/table"
+	"tilecheck/verify/bench"
+)
+
+// addMachine adds rows about what errors may depend on.
+func addMachine(out *table.Table, env *environment) {
+	machine := bench.ThisMachine()
+	out.Append("system", "ready", strings.TrimSpace(machine.System+" "+machine.Kernel))
+	out.Append("processor", "ready", fmt.Sprintf("%s, %d cores, %s of memory", machine.Processor, machine.Cores, units.BytesSize(float64(machine.Memory))))
+	out.Append("Go", "ready", runtime.Version()+cgoText())
+	group, err := cgroup.New(cgroup.Limits{})
+	if err != nil {
+		out.Append("control groups", "missing", strings.ReplaceAll(err.Error(), "\n", "; "))
+	} else {
+		out.Append("control groups", "ready", group.Version())
+		_ = group.Close() // it is empty
+	}
+	var set []string
+	for _, name := range []string{"TILECHECK_CACHE", "TILECHECK_PRISM", "TILECHECK_PRISM_GAMES", "TILECHECK_STORM", "DOCKER_HOST", "KUBECONFIG", "NO_COLOR", "COLUMNS", "GOMEMLIMIT", "GOMAXPROCS", "LANG"} {
+		if env.getenv(name) != "" {
+			set = append(set, name)
+		}
+	}
+	out.Append("variables that are set", "ready", strings.Join(set, " "))
+}
+
+// cgoText says whether the program was built with cgo; empty if that is unknown.
+func cgoText() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "CGO_ENABLED" {
+			return ", CGO_ENABLED=" + setting.Value
+		}
+	}
+	return ""
+}
+
+// folders matches the folders of an absolute path of Unix or Windows, or a URL's place.
+var folders = regexp.MustCompile(`([A-Za-z]:)?([\\/][^\\/\s:;,"']*)*[\\/]`)
+
+// hidePrivate replaces the folders of paths, and the names of the user and the host, in all cells and notes.
+func hidePrivate(out *table.Table) {
+	var names []string
+	if host, err := os.Hostname(); err == nil {
+		names = append(names, host)
+	}
+	if current, err := user.Current(); err == nil {
+		names = append(names, current.Username)
+	}
+	hide := func(text string) string {
+		text = folders.ReplaceAllStringFunc(text, func(path string) string {
+			if len(path) == 1 { // a division such as linux/amd64
+				return path
+			}
+			return ".../"
+		})
+		for _, name := range names {
+			if len(name) > 2 && name != "root" {
+				text = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(text, "(name)")
+			}
+		}
+		return text
+	}
+	for _, row := range out.Rows {
+		for i := range row {
+			row[i].Text = hide(row[i].Text)
+			if text, ok := row[i].Value.(string); ok {
+				row[i].Value = hide(text)
+			}
+		}
+	}
+	for i := range out.Notes {
+		out.Notes[i] = hide(out.Notes[i])
+	}
+}
