@@ -97,7 +97,7 @@ type parityImprovement struct {
 	opts     Options
 	priority []int
 	strategy []uint32
-	// values are those of the last strategy that was evaluated.
+	// values are the values of the last strategy that was evaluated.
 	values    *Values
 	evaluated []uint32
 }
