@@ -237,8 +237,8 @@ func (f *finder) collect(property sema.Expr) bool {
 func (f *finder) collectCosts(costs []sema.Cost) {
 	for _, cost := range costs {
 		f.rewards[cost.Struct] = true
-		if cost.Rate != nil {
-			f.observed = append(f.observed, cost.Rate)
+		if cost.Time && f.program.Rate != nil {
+			f.observed = append(f.observed, f.program.Rate)
 		}
 	}
 }
