@@ -75,7 +75,7 @@ func TestElimination(t *testing.T) {
 	}
 	doubleWords := func(local *localSystem, meter *meter) bool {
 		solver := newEliminationSolver(local, math.Inf(1))
-		values, err := solver.policyIteration(meter, local.minimize, solver.constant)
+		values, err := solver.solve(meter, solver.constant) // for any scheduler, which need not be optimal
 		if values == nil || err != nil || !solver.noUnderflow(values) {
 			return certify(local, meter)
 		}
@@ -104,9 +104,10 @@ func TestElimination(t *testing.T) {
 				}
 			}
 			// Equal choices far apart can defeat both proofs; sweeps go on then. What
-			// is rough is meant for large systems and stops early in odd small ones.
+			// is rough is meant for large systems and stops early in odd small ones. Double words
+			// do not tell equal choices apart either.
 			limit := tried / 50
-			if name == "roughly" {
+			if name == "roughly" || name == "double words" {
 				limit = tried / 5
 			}
 			if failed > limit || tried < 500 {
