@@ -7,6 +7,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -54,6 +55,9 @@ func TestRefused(t *testing.T) {
 		verdict := rare.split(t, runner.Simulation{Seed: 1, Samples: 25})
 		if verdict.Err == nil || !strings.Contains(verdict.Err.Message, test.want) {
 			t.Errorf("%s: found %v %v, want %q", test.property, verdict.Value, verdict.Err, test.want)
+		}
+		if verdict.Err != nil && verdict.Err.Class == result.Other {
+			t.Errorf("%s: %v has no class", test.property, verdict.Err)
 		}
 	}
 	several, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte("dtmc module m x : [0..1]; endmodule init true endinit"), Props: []string{"P=? [ F x=1 ]"}, Settings: runner.Settings{Method: runner.Splitting}})

@@ -3,13 +3,13 @@ package splitting
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"maps"
 	"math"
 	"slices"
 
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/result"
 )
 
 // importance is a function of the values of some variables: the logarithm of an estimate of the probability to reach the target
@@ -33,11 +33,10 @@ const (
 	representatives = 16
 )
 
-var errNoPath = errors.New("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
-
-var errUnreachable = errors.New("the target cannot be reached, so its probability is 0: it is not rare, want --method states")
-
-var errTooSmall = errors.New("the estimate of the probability for the importance function is less than any double, want another method")
+// refusal returns the error of a property for which there is no importance function.
+func refusal(message string) error {
+	return &result.Failure{Class: result.Unsupported, Message: message}
+}
 
 // of returns the importance of a state. possible is false if the target cannot be reached from it.
 func (f *importance) of(state []int32) (value float64, possible bool) {
@@ -287,11 +286,11 @@ func (g *graph) measure(ctx context.Context, bound float64) error {
 	isReachable := g.isTarget[0] || slices.ContainsFunc(rows, func(r row) bool { return r.vertex == 0 })
 	switch {
 	case g.f.complete && (!isReachable || bound == 0):
-		return errUnreachable
+		return refusal("the target cannot be reached, so its probability is 0: it is not rare, want --method states")
 	case !isReachable:
-		return errNoPath
+		return refusal("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
 	case values[0] == 0:
-		return errTooSmall
+		return refusal("the estimate of the probability for the importance function is less than any double, want another method")
 	}
 	g.f.values = map[string]float64{}
 	for v, isTarget := range g.isTarget {
