@@ -26,7 +26,7 @@ import (
 	"tilecheck/verify/selection"
 )
 
-// benchCmd measures tools, and shows and compares what was measured.
+// benchCmd measures tools, and shows and compares measurements.
 type benchCmd struct {
 	Run     benchRunCmd     `cmd:"" default:"withargs" help:"Measure tools on a set of models: time, memory, and whether the values are right."`
 	Compare benchCompareCmd `cmd:"" help:"Compare two measurements: is the new one slower than the old one, beyond chance?"`
@@ -81,13 +81,13 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	if err := record.Table(runs).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	if c.Shard != "" && len(runs) == 0 { // all cases are in other parts
+	if c.Shard != "" && len(runs) == 0 { // all cases are in other shards
 		return nil
 	}
 	return exitStatus(record.ExitCode(runs))
 }
 
-// options returns how to measure.
+// options returns the options of the measurement, without the file system of the suite.
 func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 	if err := env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"); err != nil {
 		return nil, err
@@ -110,10 +110,10 @@ func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 	return options, nil
 }
 
-// maxCore is above the number of every processor.
+// maxCore is the greatest number of a processor that is accepted.
 const maxCore = 1 << 16
 
-// parseCores reads a list of processors that this process may use, such as 0,2-3.
+// parseCores parses a list of processors that this process may use, such as 0,2-3. The result is sorted and has no repetitions.
 func parseCores(text string) (cores []int, err error) {
 	if text == "" {
 		return nil, nil
@@ -137,7 +137,7 @@ func parseCores(text string) (cores []int, err error) {
 	return cores, cgroup.CheckCores(cores)
 }
 
-// selection returns the cases.
+// selection returns the selected cases. Paths may be patterns.
 func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) {
 	request := selection.Request{
 		Suites: c.Suite, NoConfig: c.NoConfig, QVBS: c.QVBS, MaxStates: int64(c.MaxStates), Consts: c.Const,
@@ -145,7 +145,8 @@ func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) 
 	}
 	for _, path := range c.Paths {
 		matches, err := filepath.Glob(path)
-		if _, missing := os.Stat(path); err != nil || missing == nil || len(matches) == 0 {
+		// A path that exists, or matches nothing, is used unchanged.
+		if _, statErr := os.Stat(path); err != nil || statErr == nil || len(matches) == 0 {
 			matches = []string{path}
 		}
 		request.Paths = append(request.Paths, matches...)
@@ -156,7 +157,7 @@ func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) 
 	})
 }
 
-// tools returns the tools of the command line, which are programs of this machine.
+// tools returns the tools that the command line names, with their programs on this machine.
 func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *bench.Options) ([]*bench.Tool, error) {
 	var tools []*bench.Tool
 	var labels []string
@@ -178,7 +179,7 @@ func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *benc
 	return tools, nil
 }
 
-// tool finds the program of a tool, and asks for its version.
+// tool returns the tool of a spec. It finds the program of the tool and asks it for its version.
 func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
 	path := spec.Program
 	if place := c.of(spec.Engine); path == "" {
@@ -187,9 +188,9 @@ func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Sp
 			return nil, errors.New("programs in containers are not measured, want the path of one on this machine")
 		}
 	}
-	own := spec.Engine == native.Name && path == ""
+	isThisProgram := spec.Engine == native.Name && path == ""
 	switch {
-	case own:
+	case isThisProgram:
 		var err error
 		if path, err = os.Executable(); err != nil {
 			return nil, err
@@ -202,7 +203,7 @@ func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Sp
 		return nil, err
 	}
 	version := options.Tilecheck
-	if !own {
+	if !isThisProgram {
 		if version, err = toolVersion(ctx, spec.Engine, program); err != nil {
 			return nil, err
 		}
@@ -226,7 +227,8 @@ func toolVersion(ctx context.Context, engine string, program *local.Tool) (strin
 	return strings.TrimSpace(strings.TrimPrefix(out.String(), "tilecheck ")), err
 }
 
-// measure runs the tools, writes each run to the file of results as soon as it is there, and returns all runs of the file.
+// measure measures the tools and returns the runs. If there is a file of results, it appends each run to the file when it ends, and also returns the
+// earlier runs of the file.
 func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
 	options.Record = func(run *record.Run) error {
 		runs = append(runs, *run)
@@ -258,7 +260,7 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 	return runs, err
 }
 
-// benchWorkerCmd is the process of the embedded engine that bench measures.
+// benchWorkerCmd is the hidden command that runs the embedded engine in the process that bench measures.
 type benchWorkerCmd struct {
 	File string `arg:"" help:"The question." file:"in"`
 }

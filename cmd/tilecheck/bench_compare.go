@@ -24,7 +24,7 @@ type benchCompareCmd struct {
 	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run compares and prints a row for each case.
+// Run compares the measurements and prints a row for each case.
 func (c *benchCompareCmd) Run(env *environment) error {
 	limit, err := parsePercent(c.FailSlower)
 	if err != nil {
@@ -36,15 +36,15 @@ func (c *benchCompareCmd) Run(env *environment) error {
 	if c.OldTool == "" && c.Old == c.New {
 		return usageError("the files are the same, want --old-tool and --new-tool")
 	}
-	old, err := readRuns(c.Old)
+	oldRuns, err := readRuns(c.Old)
 	if err != nil {
 		return err
 	}
-	measured, err := readRuns(c.New)
+	newRuns, err := readRuns(c.New)
 	if err != nil {
 		return err
 	}
-	compared, err := bench.Compare(old, measured, bench.Pairing{OldTool: c.OldTool, NewTool: c.NewTool, Measure: record.Measure(c.Measure)})
+	compared, err := bench.Compare(oldRuns, newRuns, bench.Pairing{OldTool: c.OldTool, NewTool: c.NewTool, Measure: record.Measure(c.Measure)})
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c *benchCompareCmd) Run(env *environment) error {
 	return nil
 }
 
-// parsePercent reads "10%" as the ratio 1.1; empty is 0.
+// parsePercent parses a percentage such as "10%" and returns it as a ratio such as 1.1. It returns 0 for an empty text.
 func parsePercent(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
@@ -83,7 +83,7 @@ func readRuns(name string) ([]record.Run, error) {
 	return record.Read(file, name)
 }
 
-// table returns a row for each case, and notes about all.
+// table returns a table with a row for each case, and with notes about all cases together.
 func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "case", Min: 20},
@@ -95,12 +95,12 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 		{Name: "change"},
 	}}
 	for i := range compared.Cases {
-		x := &compared.Cases[i]
-		tool := x.NewTool
-		if x.OldTool != x.NewTool {
-			tool = x.OldTool + " -> " + x.NewTool
+		single := &compared.Cases[i]
+		tool := single.NewTool
+		if single.OldTool != single.NewTool {
+			tool = single.OldTool + " -> " + single.NewTool
 		}
-		out.Append(x.Case, tool, c.cell(x.Old, x.OldOutcome), c.cell(x.New, x.NewOutcome), ratioCell(x.Ratio), numberCell("%.3g", x.P), change(x, limit))
+		out.Append(single.Case, tool, c.cell(single.Old, single.OldOutcome), c.cell(single.New, single.NewOutcome), ratioCell(single.Ratio), numberCell("%.3g", single.P), change(single, limit))
 	}
 	out.Notes = append(out.Notes, fmt.Sprintf(
 		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
@@ -114,38 +114,38 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 	return out
 }
 
-// cell returns a measured number; without one, the outcome.
-func (c *benchCompareCmd) cell(x float64, outcome record.Outcome) table.Cell {
+// cell returns a cell with a measured number and its unit. If the number is NaN, the cell has the outcome.
+func (c *benchCompareCmd) cell(number float64, outcome record.Outcome) table.Cell {
 	switch {
-	case math.IsNaN(x):
+	case math.IsNaN(number):
 		return table.Cell{Text: string(outcome)}
 	case c.Measure == "memory":
-		return table.Cell{Text: fmt.Sprintf("%.1f MB", x/1e6), Value: x}
+		return table.Cell{Text: fmt.Sprintf("%.1f MB", number/1e6), Value: number}
 	}
-	return table.Cell{Text: fmt.Sprintf("%.3f s", x), Value: x}
+	return table.Cell{Text: fmt.Sprintf("%.3f s", number), Value: number}
 }
 
-// ratioCell returns a ratio; nothing if there is none.
-func ratioCell(x float64) table.Cell { return numberCell("%.3f", x) }
+// ratioCell returns a cell with a ratio. It is empty if the ratio is NaN.
+func ratioCell(ratio float64) table.Cell { return numberCell("%.3f", ratio) }
 
-// numberCell returns a number; nothing if there is none.
-func numberCell(format string, x float64) table.Cell {
-	if math.IsNaN(x) {
+// numberCell returns a cell with a formatted number. It is empty if the number is NaN.
+func numberCell(format string, number float64) table.Cell {
+	if math.IsNaN(number) {
 		return table.Cell{}
 	}
-	return table.Cell{Text: fmt.Sprintf(format, x), Value: x}
+	return table.Cell{Text: fmt.Sprintf(format, number), Value: number}
 }
 
-// change says how a case has changed.
-func change(x *bench.CaseComparison, limit float64) table.Cell {
+// change returns a cell that says whether a case became faster or slower beyond chance.
+func change(compared *bench.CaseComparison, limit float64) table.Cell {
 	switch {
-	case x.Lost:
+	case compared.Lost:
 		return table.Cell{Text: "no answer", Tone: table.Bad}
-	case !x.Significant():
+	case !compared.Significant():
 		return table.Cell{Text: "~"}
-	case x.Ratio < 1:
+	case compared.Ratio < 1:
 		return table.Cell{Text: "faster", Tone: table.Good}
-	case limit > 0 && x.Ratio < limit:
+	case limit > 0 && compared.Ratio < limit:
 		return table.Cell{Text: "slower, allowed"}
 	}
 	return table.Cell{Text: "slower", Tone: table.Bad}

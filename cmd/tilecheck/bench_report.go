@@ -7,7 +7,7 @@ import (
 	"tilecheck/report/table"
 )
 
-// benchReportCmd shows what was measured.
+// benchReportCmd shows measurements.
 type benchReportCmd struct {
 	Files []string `arg:"" name:"file" help:"Files of results, of all shards." file:"in"`
 

@@ -19,10 +19,10 @@ import (
 	"tilecheck/verify/bench"
 )
 
-// recordFormat is the version of records. Those of earlier versions are read.
+// recordFormat is the version of records. Records of earlier versions can be read.
 const recordFormat = 1
 
-// runRecord is what a record keeps of a run, besides the files beside it.
+// runRecord is the contents of the file record.json of a record. The record also has copies of the files, and the output of the run.
 type runRecord struct {
 	Format    int                 `json:"format"`
 	Args      []string            `json:"args"` // the command line without --record-run
@@ -30,10 +30,10 @@ type runRecord struct {
 	Started   time.Time           `json:"started"`
 	Machine   measurement.Machine `json:"machine"`
 	ExitCode  int                 `json:"exit_code"`
-	// Inputs and Outputs are files with their digests, below the folders inputs and outputs.
+	// Inputs and Outputs are files with their digests. Their copies are in the folders inputs and outputs.
 	Inputs  []recordedFile `json:"inputs"`
 	Outputs []recordedFile `json:"outputs"`
-	// Programs are the tools that flags or the environment name.
+	// Programs are the tools that flags or the environment name. They are not copied.
 	Programs []recordedFile `json:"programs,omitempty"`
 	// Environment has the variables of tilecheck, such as TILECHECK_PRISM_IMAGE.
 	Environment []string `json:"environment,omitempty"`
@@ -54,14 +54,15 @@ const (
 	recordOutputs = "outputs"
 )
 
-// recorder keeps a record of the run of this process.
+// recorder records the run of this process.
 type recorder struct {
 	dir            string
 	record         runRecord
 	stdout, stderr bytes.Buffer
 }
 
-// cutRecord returns the folder of the flag --record-run, and the arguments without it. found is false if there is no such flag with a value.
+// cutRecord returns the folder of the flag --record-run, and the arguments without it. found is false if the flag is missing or has no
+// value.
 func cutRecord(args []string) (dir string, rest []string, found bool) {
 	for i, word := range args {
 		switch value, hasValue := strings.CutPrefix(word, "--record-run="); {
@@ -76,7 +77,8 @@ func cutRecord(args []string) (dir string, rest []string, found bool) {
 	return "", args, false
 }
 
-// beginRecord begins the record in a folder, which it makes. Standard output and standard error are no terminals then.
+// beginRecord begins a record in a new folder. From then on, standard output and standard error are copied to the record, so they are no longer
+// terminals.
 func (e *environment) beginRecord(dir string, args []string) (*recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("--record-run: %w", err)
@@ -135,18 +137,18 @@ func (r *recorder) finish(env *environment, code int) error {
 	)
 }
 
-// recordableNames returns the names of files, each once, in order. Standard input is none.
-func recordableNames(files []namedFile) (out []string) {
+// recordableNames returns the names of files, sorted and without repetitions. It leaves names standard input, "-".
+func recordableNames(files []namedFile) (names []string) {
 	for _, file := range files {
-		if file.name != "-" && file.name != "" && !slices.Contains(out, file.name) {
-			out = append(out, file.name)
+		if file.name != "-" && file.name != "" && !slices.Contains(names, file.name) {
+			names = append(names, file.name)
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(names)
+	return names
 }
 
-// programs returns the digests of the executable files among the inputs, which are not kept, and the other inputs.
+// programs divides the inputs into executable files, of which it returns the digests, and other files.
 func (r *recorder) programs(inputs []string) (programs []recordedFile, others []string, err error) {
 	for _, name := range inputs {
 		info, err := os.Stat(name)
@@ -163,9 +165,9 @@ func (r *recorder) programs(inputs []string) (programs []recordedFile, others []
 	return programs, others, nil
 }
 
-// keep copies files into a folder of the record. Files that do not exist and folders are left out.
+// keep copies files into a folder of the record and returns their digests. It leaves kept folders and files that do not exist.
 func (r *recorder) keep(folder string, names []string) ([]recordedFile, error) {
-	out := []recordedFile{}
+	kept := []recordedFile{}
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
@@ -178,13 +180,13 @@ func (r *recorder) keep(folder string, names []string) ([]recordedFile, error) {
 		if !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("--record-run: %s is outside of the current directory: run tilecheck in a directory above its files", name)
 		}
-		place := filepath.Join(r.dir, folder, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(place), 0o755), os.WriteFile(place, text, 0o644)); err != nil {
+		target := filepath.Join(r.dir, folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.WriteFile(target, text, 0o644)); err != nil {
 			return nil, fmt.Errorf("--record-run: %w", err)
 		}
-		out = append(out, recordedFile{filepath.ToSlash(name), digestOf(text)})
+		kept = append(kept, recordedFile{filepath.ToSlash(name), digestOf(text)})
 	}
-	return out, nil
+	return kept, nil
 }
 
 // digestOf returns the SHA-256 digest of a text.

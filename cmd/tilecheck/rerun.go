@@ -23,7 +23,7 @@ type rerunCmd struct {
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run repeats the run in a temporary directory, and says what differs.
+// Run repeats the run in a temporary directory, and prints the parts of the record with the differences.
 func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	before, err := readRecord(c.Dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	return nil
 }
 
-// readRecord reads a record. The error says that an input is not the one that was recorded.
+// readRecord reads the file record.json of a record.
 func readRecord(dir string) (*runRecord, error) {
 	name := filepath.Join(dir, recordFile)
 	text, err := os.ReadFile(name)
@@ -77,7 +77,7 @@ func readRecord(dir string) (*runRecord, error) {
 	return &record, nil
 }
 
-// restoreInputs puts the inputs into a directory.
+// restoreInputs copies the inputs from the record into a directory. It returns an error if a copy in the record has changed.
 func (r *runRecord) restoreInputs(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -87,13 +87,13 @@ func (r *runRecord) restoreInputs(from, to string) error {
 		if !filepath.IsLocal(name) {
 			return fmt.Errorf("the record has the input %s, want a file below the current directory", file.Name)
 		}
-		place := filepath.Join(from, recordInputs, name)
-		text, err := os.ReadFile(place)
+		copied := filepath.Join(from, recordInputs, name)
+		text, err := os.ReadFile(copied)
 		if err != nil {
 			return err
 		}
 		if digestOf(text) != file.SHA256 {
-			return fmt.Errorf("%s is not the file that was recorded: its SHA-256 is %s, want %s", place, digestOf(text), file.SHA256)
+			return fmt.Errorf("%s is not the file that was recorded: its SHA-256 is %s, want %s", copied, digestOf(text), file.SHA256)
 		}
 		target := filepath.Join(to, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.WriteFile(target, text, 0o644)); err != nil {
@@ -109,7 +109,7 @@ type repetition struct {
 	stdout []byte
 }
 
-// repeat runs the command of the record with this program. Answers that are kept elsewhere are not used.
+// repeat runs the command of the record with this program. It uses a new cache, so that all answers are computed again.
 func (r *runRecord) repeat(ctx context.Context, dir, cache string) (*repetition, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *runRecord) repeat(ctx context.Context, dir, cache string) (*repetition,
 	return &repetition{exit.Code, stdout.Bytes()}, nil
 }
 
-// compare adds a row for each part of the record, and reports whether all are the same.
+// compare adds a row to the table for each part of the record, and reports whether all parts are the same.
 func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition) bool {
 	same := true
 	add := func(part string, equal bool, recorded, found string) {
@@ -160,10 +160,10 @@ func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition)
 	return same
 }
 
-// times matches what differs from run to run although the answers are the same: durations of tables, and times in JSON.
+// times matches the texts that differ between runs with the same answers: durations in tables, and times in JSON.
 var times = regexp.MustCompile(`<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
 
-// withoutTimes returns the lines of an output without times, and with single blanks: the widths of columns depend on times.
+// withoutTimes returns the lines of an output without times. It also replaces several blanks by one, because the widths of columns depend on times.
 func withoutTimes(text []byte) []string {
 	var out []string
 	for line := range strings.Lines(string(text)) {
@@ -176,18 +176,18 @@ func withoutTimes(text []byte) []string {
 	return out
 }
 
-// firstDifferentLines returns the first lines in which two texts differ, which are equal if there are none.
+// firstDifferentLines returns the first lines in which two texts differ. It returns two empty lines if the texts are equal.
 func firstDifferentLines(first, second []string) (string, string) {
 	for i := range max(len(first), len(second)) {
-		var x, y string
+		var firstLine, secondLine string
 		if i < len(first) {
-			x = first[i]
+			firstLine = first[i]
 		}
 		if i < len(second) {
-			y = second[i]
+			secondLine = second[i]
 		}
-		if x != y {
-			return x, y
+		if firstLine != secondLine {
+			return firstLine, secondLine
 		}
 	}
 	return "", ""

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group is a control group. It has no processes at first.
+// Group is a control group. It begins without processes.
 type Group struct {
 	cores []int
 	impl  version
@@ -25,7 +25,7 @@ type Group struct {
 type version interface {
 	// name returns "cgroup v1" or "cgroup v2".
 	name() string
-	// enter makes the processes that the calling thread starts with these attributes begin in the group, until leave is called.
+	// enter makes processes that the calling thread starts with these attributes begin in the group, until leave is called.
 	enter(attributes *syscall.SysProcAttr) (leave func() error, err error)
 	usage() (Usage, error)
 	// processes returns the file that lists the processes.
@@ -39,7 +39,7 @@ var serial atomic.Int64
 // newName returns a name for a group that no other process uses.
 func newName() string { return fmt.Sprintf("tilecheck-%d-%d", os.Getpid(), serial.Add(1)) }
 
-// New makes a group. The error says why none can be made: no rights, or no controllers.
+// New makes a group. The error says why no group can be made, such as missing rights or controllers.
 func New(limits Limits) (*Group, error) {
 	mounts, err := readMounts("/proc/self/mountinfo")
 	if err != nil {
@@ -49,13 +49,13 @@ func New(limits Limits) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, reason := newSecond(mounts, own, limits)
-	if reason == nil {
+	second, secondErr := newSecond(mounts, own, limits)
+	if secondErr == nil {
 		return &Group{limits.Cores, second}, nil
 	}
-	first, err := newFirst(mounts, own, limits)
-	if err != nil {
-		return nil, errors.Join(reason, err)
+	first, firstErr := newFirst(mounts, own, limits)
+	if firstErr != nil {
+		return nil, errors.Join(secondErr, firstErr)
 	}
 	return &Group{limits.Cores, first}, nil
 }
@@ -63,24 +63,24 @@ func New(limits Limits) (*Group, error) {
 // Version returns "cgroup v1" or "cgroup v2".
 func (g *Group) Version() string { return g.impl.name() }
 
-// Usage returns what all processes of the group have used, also after they have ended.
+// Usage returns the usage of all processes of the group, including processes that have ended.
 func (g *Group) Usage() (Usage, error) { return g.impl.usage() }
 
-// Enter makes the processes that the calling thread starts with these attributes begin in the group, on its cores, until
-// leave is called. The goroutine must be locked to its thread.
+// Enter makes processes that the calling thread starts with these attributes begin in the group, on its cores, until leave
+// is called. The goroutine must be locked to its thread.
 func (g *Group) Enter(attributes *syscall.SysProcAttr) (leave func() error, err error) {
 	restore, err := Pin(g.cores)
 	if err != nil {
 		return nil, err
 	}
-	out, err := g.impl.enter(attributes)
+	leaveGroup, err := g.impl.enter(attributes)
 	if err != nil {
 		return nil, errors.Join(err, restore())
 	}
-	return func() error { return errors.Join(out(), restore()) }, nil
+	return func() error { return errors.Join(leaveGroup(), restore()) }, nil
 }
 
-// CheckCores returns an error if a core is not among those that this process may use.
+// CheckCores returns an error if this process may not use one of the cores.
 func CheckCores(cores []int) error {
 	var usable unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &usable); err != nil {
@@ -88,14 +88,14 @@ func CheckCores(cores []int) error {
 	}
 	for _, core := range cores {
 		if !usable.IsSet(core) {
-			return fmt.Errorf("core %d is not among those that this process may use", core)
+			return fmt.Errorf("core %d is not a core that this process may use", core)
 		}
 	}
 	return nil
 }
 
-// Pin lets the calling thread, and what it starts, run on these cores only; none changes nothing. It needs no group. The goroutine must be locked to
-// its thread.
+// Pin restricts the calling thread, and the processes that it starts, to these cores, until restore is called. It does nothing if there are
+// no cores. It needs no group. The goroutine must be locked to its thread.
 func Pin(cores []int) (restore func() error, err error) {
 	if len(cores) == 0 {
 		return func() error { return nil }, nil
@@ -103,30 +103,30 @@ func Pin(cores []int) (restore func() error, err error) {
 	if err := CheckCores(cores); err != nil {
 		return nil, err
 	}
-	var before, wanted unix.CPUSet
+	var before, restricted unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
 		return nil, fmt.Errorf("read the cores of this thread: %w", err)
 	}
 	for _, core := range cores {
-		wanted.Set(core)
+		restricted.Set(core)
 	}
-	if err := unix.SchedSetaffinity(0, &wanted); err != nil {
+	if err := unix.SchedSetaffinity(0, &restricted); err != nil {
 		return nil, fmt.Errorf("use the cores %v: %w", cores, err)
 	}
 	return func() error { return unix.SchedSetaffinity(0, &before) }, nil
 }
 
-// endTime is how long killed processes may take to end.
+// endTime is the time that killed processes may take to end.
 const endTime = 5 * time.Second
 
-// Close kills the processes that are left, waits until they have ended, and removes the group.
+// Close kills the remaining processes, waits until they have ended, and removes the group.
 func (g *Group) Close() error {
 	for deadline := time.Now().Add(endTime); ; time.Sleep(time.Millisecond) {
-		left, err := killAll(g.impl.processes())
+		remaining, err := killAll(g.impl.processes())
 		if err != nil {
 			return err
 		}
-		if left == 0 {
+		if remaining == 0 {
 			if err = g.impl.remove(); err == nil || !errors.Is(err, syscall.EBUSY) {
 				return err
 			}
@@ -143,7 +143,8 @@ func (g *Group) Kill() error {
 	return err
 }
 
-// killAll kills the processes of a group, which a file lists, and returns their number. A process may have started another one meanwhile.
+// killAll kills the processes of a group, which a file lists, and returns their number. It must be repeated until the number is 0, because
+// a process can start another process before it is killed.
 func killAll(processes string) (int, error) {
 	text, err := os.ReadFile(processes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,13 +182,13 @@ func readTable(dir, file string) (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]int64)
+	numbers := make(map[string]int64)
 	for line := range strings.Lines(string(text)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			if number, err := strconv.ParseInt(value, 10, 64); err == nil {
-				out[name] = number
+				numbers[name] = number
 			}
 		}
 	}
-	return out, nil
+	return numbers, nil
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// first is a group of version 1: a folder in the hierarchy of each controller.
+// first is a group of version 1, which has a folder in the hierarchy of each controller.
 type first struct {
 	cpu, memory       string // the folders of the group
-	ownCPU, ownMemory string // the folders of this process's groups
+	ownCPU, ownMemory string // the folders of the groups that this process is in
 }
 
 // newFirst makes a group of version 1.
@@ -35,7 +35,7 @@ func newFirst(m mounts, own ownGroups, limits Limits) (*first, error) {
 		if err := write(group.memory, "memory.limit_in_bytes", text); err != nil {
 			return nil, errors.Join(fmt.Errorf("cgroup v1: %w", err), group.remove())
 		}
-		_ = write(group.memory, "memory.memsw.limit_in_bytes", text) // a kernel without it does not count swap
+		_ = write(group.memory, "memory.memsw.limit_in_bytes", text) // some kernels do not count swap and have no such file
 	}
 	return group, nil
 }
@@ -44,7 +44,7 @@ func (g *first) name() string { return "cgroup v1" }
 
 func (g *first) processes() string { return filepath.Join(g.memory, "cgroup.procs") }
 
-// enter moves the calling thread, because a process begins in the groups of the thread that starts it.
+// enter moves the calling thread into the group, because a process begins in the groups of the thread that starts it.
 func (g *first) enter(*syscall.SysProcAttr) (leave func() error, err error) {
 	thread := strconv.Itoa(syscall.Gettid())
 	leave = func() error {
@@ -56,6 +56,7 @@ func (g *first) enter(*syscall.SysProcAttr) (leave func() error, err error) {
 	return leave, nil
 }
 
+// usage implements version.
 func (g *first) usage() (Usage, error) {
 	total, err := readNumber(g.cpu, "cpuacct.usage")
 	if err != nil {
@@ -81,7 +82,7 @@ func (g *first) usage() (Usage, error) {
 
 func (g *first) remove() error { return errors.Join(removeFolder(g.cpu), removeFolder(g.memory)) }
 
-// removeFolder removes the folder of a group, if it is there.
+// removeFolder removes the folder of a group, if it exists.
 func removeFolder(dir string) error {
 	if err := syscall.Rmdir(dir); err != nil && !errors.Is(err, syscall.ENOENT) {
 		return &os.PathError{Op: "rmdir", Path: dir, Err: err}

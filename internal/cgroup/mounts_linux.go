@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mounts are the folders of the hierarchies of control groups: of version 1 by controller, that of version 2 under "".
+// mounts has the folders at which the hierarchies of control groups are mounted. The key is the controller for version 1, and "" for version 2.
 type mounts map[string]string
 
 // readMounts reads the hierarchies from /proc/self/mountinfo.
@@ -15,26 +15,27 @@ func readMounts(file string) (mounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make(mounts)
+	folders := make(mounts)
 	for line := range strings.Lines(string(text)) {
 		place, system, ok := strings.Cut(line, " - ")
-		left, right := strings.Fields(place), strings.Fields(system)
-		if !ok || len(left) < 5 || len(right) < 3 {
+		placeFields, systemFields := strings.Fields(place), strings.Fields(system)
+		if !ok || len(placeFields) < 5 || len(systemFields) < 3 {
 			continue
 		}
-		switch right[0] {
+		folder, fileSystem, options := placeFields[4], systemFields[0], systemFields[2]
+		switch fileSystem {
 		case "cgroup2":
-			out[""] = left[4]
+			folders[""] = folder
 		case "cgroup":
-			for controller := range strings.SplitSeq(right[2], ",") {
-				out[controller] = left[4]
+			for controller := range strings.SplitSeq(options, ",") {
+				folders[controller] = folder
 			}
 		}
 	}
-	return out, nil
+	return folders, nil
 }
 
-// ownGroups are the groups of this process: of version 1 by controller, that of version 2 under "".
+// ownGroups has the paths of the groups that this process is in. The key is the controller for version 1, and "" for version 2.
 type ownGroups map[string]string
 
 // readOwnGroups reads the groups of this process from /proc/self/cgroup.
@@ -43,25 +44,25 @@ func readOwnGroups(file string) (ownGroups, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make(ownGroups)
+	paths := make(ownGroups)
 	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // hierarchy:controllers:path
+		if len(fields) != 3 {
 			continue
 		}
-		for controller := range strings.SplitSeq(parts[1], ",") {
-			out[controller] = parts[2]
+		for controller := range strings.SplitSeq(fields[1], ",") {
+			paths[controller] = fields[2]
 		}
 	}
-	return out, nil
+	return paths, nil
 }
 
-// folder returns the folder of this process's group of a controller; false if there is no such hierarchy. In a container,
-// the path of the group may be that outside of it: then the group is the root that the container sees.
+// folder returns the folder of the group of a controller that this process is in. It returns false if the controller has no hierarchy. In a
+// container, the path of the group can be a path outside of the container. Then the result is the root of the hierarchy that the container sees.
 func (m mounts) folder(own ownGroups, controller string) (string, bool) {
-	root, mounted := m[controller]
-	path, listed := own[controller]
-	if !mounted || !listed {
+	root, isMounted := m[controller]
+	path, hasGroup := own[controller]
+	if !isMounted || !hasGroup {
 		return "", false
 	}
 	dir := filepath.Join(root, path)

@@ -16,7 +16,7 @@ import (
 // second is a group of version 2.
 type second struct{ dir string }
 
-// newSecond makes a group of version 2. It needs the controller memory; the processor is counted without a controller.
+// newSecond makes a group of version 2. It needs the memory controller. The kernel counts processor time without a controller.
 func newSecond(m mounts, own ownGroups, limits Limits) (*second, error) {
 	parent, ok := m.folder(own, "")
 	if !ok {
@@ -33,13 +33,13 @@ func newSecond(m mounts, own ownGroups, limits Limits) (*second, error) {
 		if err := write(group.dir, "memory.max", strconv.FormatInt(limits.Memory, 10)); err != nil {
 			return nil, errors.Join(fmt.Errorf("cgroup v2: %w", err), group.remove())
 		}
-		_ = write(group.dir, "memory.swap.max", "0") // a kernel without it has no swap
+		_ = write(group.dir, "memory.swap.max", "0") // some kernels do not support swap and have no such file
 	}
 	return group, nil
 }
 
-// enableMemory turns the controller memory on for the groups below a group. A group with processes cannot have it, except
-// the root: then this process moves into a group of its own below.
+// enableMemory enables the memory controller for the children of a group. The kernel refuses this for a group with processes, except for the
+// root. Then enableMemory moves this process into a new child group and tries again.
 func enableMemory(parent string) error {
 	available, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
 	if err != nil {
@@ -73,7 +73,7 @@ func (g *second) name() string { return "cgroup v2" }
 
 func (g *second) processes() string { return filepath.Join(g.dir, "cgroup.procs") }
 
-// enter has the kernel create the process in the group.
+// enter sets the attributes with which the kernel starts a process in the group.
 func (g *second) enter(attributes *syscall.SysProcAttr) (leave func() error, err error) {
 	dir, err := os.Open(g.dir)
 	if err != nil {
@@ -83,25 +83,26 @@ func (g *second) enter(attributes *syscall.SysProcAttr) (leave func() error, err
 	return dir.Close, nil
 }
 
+// usage implements version.
 func (g *second) usage() (Usage, error) {
 	cpu, err := readTable(g.dir, "cpu.stat")
 	if err != nil {
 		return Usage{}, err
 	}
 	microseconds := func(name string) time.Duration { return time.Duration(cpu[name]) * time.Microsecond }
-	out := Usage{
+	usage := Usage{
 		CPU: microseconds("usage_usec"), User: microseconds("user_usec"), System: microseconds("system_usec"),
 		Throttled: microseconds("throttled_usec"),
 	}
-	if out.PeakMemory, err = readNumber(g.dir, "memory.peak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if usage.PeakMemory, err = readNumber(g.dir, "memory.peak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Usage{}, err // kernels before 5.19 have no such file
 	}
 	events, err := readTable(g.dir, "memory.events")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Usage{}, err
 	}
-	out.OutOfMemory = events["oom_kill"] > 0
-	return out, nil
+	usage.OutOfMemory = events["oom_kill"] > 0
+	return usage, nil
 }
 
 func (g *second) remove() error { return removeFolder(g.dir) }

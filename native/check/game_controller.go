@@ -5,23 +5,23 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// gameController turns the strategies of both sides of a game on a product, which have no memory there, into a controller of the
-// model. Its memory is the state of the automaton before the automaton reads the current state of the model. So it is the same in
-// all initial states, as the formats of files need it.
+// gameController builds a controller of the model from the strategies of both sides of a game on a product. The strategies are memoryless on the
+// product. The memory of the controller is the state that the automaton has before it reads the current state of the model. With this choice all
+// initial states have the same memory, which the file formats require.
 type gameController struct {
 	*evaluation
 	product    *productModel
 	automaton  sparse.Memory[productState]
-	strategy   []uint32                // the choice of the product in each of its states; None for any
-	pairNumber map[productState]uint32 // the state of the product for each pair
-	nodeNumber map[productState]uint32 // the node for each state of the model and state of the automaton before it
+	strategy   []uint32                // the choice of the product in each of its states; None if every choice is right
+	pairNumber map[productState]uint32 // the number of each state of the product
+	nodeNumber map[productState]uint32 // the number of each node, which is a state of the model with the automaton state before it is read
 	nodes      []productState
 	memory     map[int]uint32 // the number of each state of the automaton
 	result     sparse.Controller
 }
 
-// noteController records the strategies of a solution on a product if a scheduler is wanted. initial is the initial state of the
-// automaton.
+// noteController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is the initial state
+// of the automaton.
 func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values) error {
 	if !e.opts.Scheduler {
 		return nil
@@ -30,69 +30,69 @@ func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[pro
 	if values.Scheduler == nil {
 		return nil
 	}
-	b := &gameController{
+	builder := &gameController{
 		evaluation: e, product: p, automaton: automaton, strategy: values.Scheduler,
 		pairNumber: map[productState]uint32{}, nodeNumber: map[productState]uint32{}, memory: map[int]uint32{},
 	}
 	for i, pair := range p.pairs {
-		b.pairNumber[pair] = uint32(i)
+		builder.pairNumber[pair] = uint32(i)
 	}
 	for _, s := range e.graph.Initial {
-		b.result.Start = append(b.result.Start, b.node(productState{s, initial}))
+		builder.result.Start = append(builder.result.Start, builder.node(productState{s, initial}))
 	}
-	for i := 0; i < len(b.nodes); i++ { // addMove appends to b.nodes
+	for i := 0; i < len(builder.nodes); i++ { // addMove appends to builder.nodes
 		if i&0xfff == 0 && e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}
-		if len(b.nodes) > maxNodes {
+		if len(builder.nodes) > maxNodes {
 			return e.unsupported(e.property.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
 		}
-		if err := b.addMove(i); err != nil {
+		if err := builder.addMove(i); err != nil {
 			return err
 		}
 	}
-	e.schedulerRequest.controller = &b.result
+	e.schedulerRequest.controller = &builder.result
 	return nil
 }
 
-// node returns the number of the node for a state of the model and a state of the automaton, and adds it if it is new.
-func (b *gameController) node(before productState) uint32 {
-	if known, ok := b.nodeNumber[before]; ok {
-		return known
+// node returns the number of the node for a state of the model and a state of the automaton. It adds the node if there is none.
+func (builder *gameController) node(before productState) uint32 {
+	if number, ok := builder.nodeNumber[before]; ok {
+		return number
 	}
-	i := uint32(len(b.nodes))
-	b.nodeNumber[before] = i
-	b.nodes = append(b.nodes, before)
-	memory, known := b.memory[before.auto]
-	if !known {
-		memory = uint32(len(b.memory))
-		b.memory[before.auto] = memory
+	number := uint32(len(builder.nodes))
+	builder.nodeNumber[before] = number
+	builder.nodes = append(builder.nodes, before)
+	memory, ok := builder.memory[before.auto]
+	if !ok {
+		memory = uint32(len(builder.memory))
+		builder.memory[before.auto] = memory
 	}
-	b.result.Nodes = append(b.result.Nodes, sparse.Node{State: before.state, Memory: memory})
-	return i
+	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: before.state, Memory: memory})
+	return number
 }
 
-// addMove adds the move of a node. When the automaton has accepted or rejected, any choice is right.
-func (b *gameController) addMove(node int) error {
-	before := b.nodes[node]
+// addMove adds the move of a node. After the automaton has accepted or rejected, every choice is right, and the move is the first one.
+func (builder *gameController) addMove(node int) error {
+	before := builder.nodes[node]
 	after := before
-	if !b.automaton.Absorbing(before) {
+	if !builder.automaton.Absorbing(before) {
 		var err error
-		if after, err = b.automaton.Step(before, before.state); err != nil {
+		if after, err = builder.automaton.Step(before, before.state); err != nil {
 			return err
 		}
 	}
-	first, _ := b.graph.Choices(int(before.state))
+	first, _ := builder.graph.Choices(int(before.state))
 	move := sparse.Move{Choice: uint32(first)}
-	if !b.automaton.Absorbing(after) {
-		if c := b.strategy[b.pairNumber[after]]; c != sparse.None {
-			move.Choice = b.product.choice[c]
+	if !builder.automaton.Absorbing(after) {
+		if choice := builder.strategy[builder.pairNumber[after]]; choice != sparse.None {
+			move.Choice = builder.product.choice[choice]
 		}
 	}
-	start, end := b.graph.Row(int(move.Choice))
-	for _, target := range b.graph.Target[start:end] {
-		move.Next = append(move.Next, b.node(productState{target, after.auto}))
+	start, end := builder.graph.Row(int(move.Choice))
+	for _, target := range builder.graph.Target[start:end] {
+		move.Next = append(move.Next, builder.node(productState{target, after.auto}))
 	}
-	b.result.Nodes[node].Moves = []sparse.Move{move}
+	builder.result.Nodes[node].Moves = []sparse.Move{move}
 	return nil
 }

@@ -10,15 +10,15 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// ErrTimeStands says that a scheduler can stop the time: it stays forever where the average time of a step is 0.
+// ErrTimeStands says that a scheduler can stop the time: it can stay forever in states in which no time passes.
 var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forever in states in which no time passes")
 
 // LongRunPerTime returns bounds on the optimal long-run average reward per unit of time of an MDP whose steps take time, such as the
-// embedded MDP of a Markov automaton; time has the mean time of each step.
+// embedded MDP of a Markov automaton. time has the mean time of each step.
 //
-// In a maximal end component, a scheduler with reward R and time T per step earns R/T per unit of time. For any guess g, let D be
-// the optimum of R-g*T, a long-run average per step. Then the optimum of R/T lies between g+D/T for the extreme values of T. The
-// average of the scheduler that attains D is the next guess.
+// In a maximal end component, a scheduler that earns R and takes the time T in an average step earns R/T per unit of time. For a guess
+// g, let D be the optimal long-run average of R-g*T. Then the optimum of R/T lies between the values of g+D/T for the least and the
+// greatest T. The next guess is the average R/T of the scheduler that attains D.
 //
 // Source: Dinkelbach, On nonlinear fractional programming (1967); Butkova, Wimmer and Hermanns, Long-run rewards for Markov automata
 // (TACAS 2017) for the components.
@@ -31,7 +31,7 @@ func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *spar
 	if err != nil {
 		return nil, err
 	}
-	opts.Epsilon = opts.epsilon() / 2 // the other half is for the quotient
+	opts.Epsilon = opts.epsilon() / 2 // one half for the components, the other half for the quotient
 	mec := newMECGain(ctx, sys, mecs, opts)
 	for i := range mecs.Num() {
 		component := newTimedComponent(ctx, graph, mecs, i, reward, time, dir, opts)
@@ -49,7 +49,8 @@ func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *spar
 	return sys.values, nil
 }
 
-// SteadyStatePerTime is LongRunPerTime for the part of the time that is spent in a set of states.
+// SteadyStatePerTime returns bounds on the optimal long-run fraction of the time that is spent in a set of states. It calls LongRunPerTime with
+// the time in these states as reward.
 func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	values, err := LongRunPerTime(ctx, graph, time.Within(rewarded), time, dir, opts)
 	if err != nil {
@@ -61,7 +62,7 @@ func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *spar
 	return values, nil
 }
 
-// timedComponent is a maximal end component as a model of its own, in which all states have the same optimal average.
+// timedComponent is a maximal end component as a separate model. All of its states have the same optimal average.
 type timedComponent struct {
 	ctx          context.Context
 	members      []uint32 // the original states
@@ -70,13 +71,13 @@ type timedComponent struct {
 	reward, time *sparse.Reward
 	dir          Direction
 	opts         Options
-	// lower and upper are bounds on the optimal average per unit of time; exact is its fraction if asked for.
+	// lower and upper are bounds on the optimal average per unit of time; exact is the average as a fraction, if the options ask for it.
 	lower, upper float64
 	exact        *big.Rat
-	scheduler    []uint32 // the choices that attain the better bound
+	scheduler    []uint32 // the choice of each state that was optimal for the last guess
 }
 
-// newTimedComponent returns MEC number i.
+// newTimedComponent returns maximal end component i as a separate model with its rewards and times.
 func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, i int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
 	members := mecs.Members(i)
 	indexOf := make(map[uint32]uint32, len(members))
@@ -99,7 +100,7 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 	return component
 }
 
-// restrict returns the rewards of the choices of the component.
+// restrict returns the rewards of the choices of the component. State rewards are added to the rewards of the choices.
 func (tc *timedComponent) restrict(graph *sparse.Graph, reward *sparse.Reward) *sparse.Reward {
 	restricted := &sparse.Reward{Choice: make([]float64, len(tc.origin)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
 	if reward.StateRat != nil || reward.ChoiceRat != nil {
@@ -115,10 +116,10 @@ func (tc *timedComponent) restrict(graph *sparse.Graph, reward *sparse.Reward) *
 	return restricted
 }
 
-// maxGuesses limits the guesses of timedComponent.solve.
+// maxGuesses is the greatest number of guesses of timedComponent.solve.
 const maxGuesses = 100
 
-// solve computes the optimal average per unit of time.
+// solve computes the optimal average per unit of time, with guesses that begin at 0.
 func (tc *timedComponent) solve() error {
 	opts := tc.opts
 	opts.Exact, opts.Scheduler = false, false
@@ -148,14 +149,14 @@ func (tc *timedComponent) solve() error {
 	return nil
 }
 
-// improve tightens the bounds with a guess, and returns the next one; nil if the bounds are tight or exact is known.
+// improve tightens the bounds with a guess and returns the next guess. It returns nil if the bounds are close enough or the exact optimum is found.
 func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
 	scale := tc.scale(guess)
 	rewards := Signed{Earned: scaled(tc.reward, scale), Lost: scaled(tc.time, new(big.Rat).Mul(scale, guess))}
 	if rewards.Large() {
 		return nil, ErrRates
 	}
-	shifted, by := rewards.Shifted(tc.graph.Model, false)
+	shifted, shift := rewards.Shifted(tc.graph.Model, false)
 	opts := tc.opts
 	opts.Scheduler, opts.Epsilon = true, min(opts.epsilon()/100, 1e-11)
 	difference, err := LongRun(tc.ctx, tc.graph, shifted, tc.dir, opts)
@@ -164,14 +165,14 @@ func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*bi
 	}
 	tc.setScheduler(difference.Scheduler)
 	if difference.Exact != nil {
-		if difference.Exact[0].Cmp(by) == 0 {
+		if difference.Exact[0].Cmp(shift) == 0 {
 			tc.exact = guess
 			return nil, nil
 		}
 		return tc.averageOfScheduler()
 	}
-	factor, _ := scale.Float64() // exact: a power of two
-	tc.tighten(guess, by, difference, minTime*factor, maxTime*factor)
+	factor, _ := scale.Float64() // no rounding: it is a power of two
+	tc.tighten(guess, shift, difference, minTime*factor, maxTime*factor)
 	if tc.upper-tc.lower <= tc.opts.epsilon()*tc.upper {
 		return nil, nil
 	}
@@ -182,7 +183,7 @@ func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*bi
 	return next, err
 }
 
-// scale returns a power of two by which the rewards of R-g*T are of the order of 1, so that shifting them loses no digits.
+// scale returns a power of two. Multiplied by it, the greatest rewards and times of R-g*T are about 1, so that shifting the rewards loses no digits.
 func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
 	g, _ := guess.Float64()
 	greatest := 0.0
@@ -193,13 +194,13 @@ func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
 	return new(big.Rat).SetFloat64(math.Ldexp(1, -min(max(exponent, -1000), 1000)))
 }
 
-// scaled returns rewards of choices multiplied by a factor.
+// scaled returns the rewards of choices multiplied by a factor.
 func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	product := *reward
-	near, _ := factor.Float64()
+	nearest, _ := factor.Float64()
 	product.Choice, product.Err = slices.Clone(reward.Choice), reward.Err+4*unit
 	for c := range product.Choice {
-		product.Choice[c] *= near
+		product.Choice[c] *= nearest
 	}
 	product.ChoiceRat = slices.Clone(reward.ChoiceRat)
 	for c, exact := range product.ChoiceRat {
@@ -208,7 +209,7 @@ func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	return &product
 }
 
-// setScheduler sets the current scheduler; states where every choice is optimal take the first one.
+// setScheduler sets the current scheduler. A state in which every choice is optimal gets its first choice.
 func (tc *timedComponent) setScheduler(scheduler []uint32) {
 	tc.scheduler = slices.Clone(scheduler)
 	for s, choice := range tc.scheduler {
@@ -219,26 +220,27 @@ func (tc *timedComponent) setScheduler(scheduler []uint32) {
 	}
 }
 
-// tighten tightens the bounds by those on the optimum of R-g*T for a guess g, and the least and the greatest T. The sums round
-// outwards by far more than their rounding errors.
-func (tc *timedComponent) tighten(guess, by *big.Rat, difference *Values, minTime, maxTime float64) {
+// tighten tightens the bounds on the optimal average, from bounds on the optimum D of R-g*T for a guess g and bounds on T: the average is
+// between the least and the greatest value of g+D/T. difference has bounds on D plus the shift. The sums are rounded outwards by more
+// than their rounding errors.
+func (tc *timedComponent) tighten(guess, shift *big.Rat, difference *Values, minTime, maxTime float64) {
 	g, _ := guess.Float64()
-	shift, _ := by.Float64() // exact: an integer
-	bound := func(value, whenPositive, whenNegative float64) float64 {
-		value -= shift
+	shiftFloat, _ := shift.Float64() // no rounding: it is an integer
+	quotient := func(value, timeIfPositive, timeIfNegative float64) float64 {
+		value -= shiftFloat
 		if value >= 0 {
-			return value / whenPositive
+			return value / timeIfPositive
 		}
-		return value / whenNegative
+		return value / timeIfNegative
 	}
-	low := bound(difference.Lower[0]*(1-4*unit), maxTime, minTime)
-	high := bound(difference.Upper[0]*(1+4*unit), minTime, maxTime)
+	low := quotient(difference.Lower[0]*(1-4*unit), maxTime, minTime)
+	high := quotient(difference.Upper[0]*(1+4*unit), minTime, maxTime)
 	tc.lower = max(tc.lower, g+low-8*unit*(g+math.Abs(low)))
 	tc.upper = min(tc.upper, g+high+8*unit*(g+math.Abs(high)))
 }
 
-// averageOfScheduler returns the average reward per unit of time of the current scheduler, rounded to a float64 unless fractions are
-// asked for.
+// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded to a float64, unless the options ask
+// for fractions.
 func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	builder := sparse.NewDerivedBuilder(tc.graph.Model, sparse.DTMC)
 	for s := range tc.graph.NumStates() {
@@ -247,8 +249,8 @@ func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	}
 	chain := sparse.NewGraph(builder.Finish())
 	average := func(reward *sparse.Reward) (*big.Rat, error) {
-		ofChain := &timedComponent{origin: builder.Origin}
-		values, err := LongRun(tc.ctx, chain, ofChain.restrict(tc.graph, reward), tc.dir, tc.opts)
+		induced := &timedComponent{origin: builder.Origin}
+		values, err := LongRun(tc.ctx, chain, induced.restrict(tc.graph, reward), tc.dir, tc.opts)
 		switch {
 		case err != nil:
 			return nil, err
@@ -261,11 +263,11 @@ func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	passed, err := average(tc.time)
-	if err != nil || passed.Sign() == 0 {
+	duration, err := average(tc.time)
+	if err != nil || duration.Sign() == 0 {
 		return nil, errors.Join(err, ErrTimeStands)
 	}
-	quotient := new(big.Rat).Quo(earned, passed)
+	quotient := new(big.Rat).Quo(earned, duration)
 	if tc.opts.Exact {
 		return quotient, nil
 	}
@@ -273,7 +275,7 @@ func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	return new(big.Rat).SetFloat64(rounded), nil
 }
 
-// writeTo writes the optimum and the scheduler of MEC number i.
+// writeTo writes the optimum and the scheduler of maximal end component i.
 func (tc *timedComponent) writeTo(mec *mecGain, i int) {
 	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.lower, 0), tc.upper
 	if mec.gain.Exact != nil {

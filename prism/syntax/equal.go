@@ -9,7 +9,7 @@ func Equal(first, second Node) bool {
 	return equalValues(reflect.ValueOf(&first).Elem(), reflect.ValueOf(&second).Elem())
 }
 
-// equalValues is Equal for the reflected value of a node or of a part of one.
+// equalValues reports whether two reflected nodes, or parts of nodes, are equal as Equal compares them.
 func equalValues(first, second reflect.Value) bool {
 	switch first.Kind() {
 	case reflect.Interface:
@@ -32,8 +32,7 @@ func equalValues(first, second reflect.Value) bool {
 	return first.Equal(second)
 }
 
-// unparen strips the parentheses from an expression or system term that is held in an interface
-// value.
+// unparen removes the parentheses around an expression or system term in an interface value.
 func unparen(value reflect.Value) reflect.Value {
 	for !value.IsNil() {
 		switch wrapped := value.Interface().(type) {
@@ -71,8 +70,8 @@ func equalStructs(first, second reflect.Value) bool {
 	return true
 }
 
-// isIgnoredField reports whether Equal ignores a field, because it says where or with which synonym
-// something is written.
+// isIgnoredField reports whether Equal ignores a field: a position, a file name, or the choice of a
+// synonym.
 func isIgnoredField(typ reflect.Type, field reflect.StructField) bool {
 	switch field.Type {
 	case reflect.TypeFor[Span](), reflect.TypeFor[Pos]():

@@ -72,7 +72,7 @@ func (p *parser) noteMisspelledOperator(context exprContext) {
 	}
 }
 
-// operatorInOtherCase returns the operator whose letters a name has in another case; "" if there is none.
+// operatorInOtherCase returns the operator that a name equals except for upper and lower case, such as Pmax for pmax. It returns "" if there is none.
 func (p *parser) operatorInOtherCase(tok token) string {
 	operators := []string{"P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "E", "A"}
 	if p.dialect == Storm {
@@ -86,9 +86,9 @@ func (p *parser) operatorInOtherCase(tok token) string {
 	return operators[i]
 }
 
-// misspelledOperator returns the operator that operatorWord should be, if the unexpected token shows that it is one: the query "=?", a reward structure
-// or the path of an operator stands behind it. Otherwise the word may be a variable, and the result is "". The error is reported at the word; PRISM
-// reports it behind the word.
+// misspelledOperator returns the operator that operatorWord should be. The unexpected token must show that the word is an operator: "=?", a reward
+// structure or a path must follow the word. Otherwise the word may be a variable, and the result is "". The error is reported at the word; PRISM
+// reports it after the word.
 func (p *parser) misspelledOperator() string {
 	word := p.operatorWord
 	if word.kind != tokIdent || word.end > p.tok.pos.Offset {
@@ -144,7 +144,7 @@ func (p *parser) wordHint() string {
 	return ""
 }
 
-// propertyWordHint is wordHint in a properties file.
+// propertyWordHint returns advice on an unexpected keyword or identifier in a properties file; "" if there is none.
 func propertyWordHint(k kind) string {
 	switch k {
 	case kwU, kwW, kwR:

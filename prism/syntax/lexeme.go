@@ -46,18 +46,18 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 	}
 }
 
-// comments skips white space and yields each comment before the offset to. It returns false if
-// yield did.
-func (s *scanner) comments(text string, to int, yield func(Lexeme) bool) bool {
-	for s.off < to {
+// comments skips white space and yields each comment before the offset end. It returns false if
+// yield returned false.
+func (s *scanner) comments(text string, end int, yield func(Lexeme) bool) bool {
+	for s.off < end {
 		switch char := s.src[s.off]; char {
 		case '\n', '\r':
 			s.newline()
 		case '/':
 			start := s.pos()
-			comment := text[s.off:to]
-			if end := strings.IndexAny(comment, "\r\n"); end >= 0 {
-				comment = comment[:end]
+			comment := text[s.off:end]
+			if length := strings.IndexAny(comment, "\r\n"); length >= 0 {
+				comment = comment[:length]
 			}
 			s.off += len(comment)
 			if !yield(Lexeme{Class: Comment, Text: comment, Span: Span{start, s.pos()}}) {
@@ -75,7 +75,7 @@ func (s *scanner) pos() Pos {
 	return Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
 }
 
-// class returns the class of a token kind, by which editors colour it.
+// class returns the class of the lexemes of a token kind.
 func (k kind) class() Class {
 	switch {
 	case k.isKeyword():

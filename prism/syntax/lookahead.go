@@ -9,8 +9,8 @@ package syntax
 // same cases. While lookingAhead is set, it reports nothing and accepts
 // operators in every context.
 
-// canParse reports whether a parse function succeeds from the current token on. It then returns to
-// that token, whatever the result.
+// canParse reports whether a parse function succeeds from the current token on. Afterwards the parser
+// is at that token again.
 func (p *parser) canParse(parse func()) bool {
 	before := p.saveState()
 	p.lookingAhead = true
@@ -23,8 +23,8 @@ func (p *parser) canParse(parse func()) bool {
 // steadyAhead reports whether the S at the current token starts an S operator.
 func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.steady() }) }
 
-// canParseSteady is canParse for an S operator. It caches the answer per source position, so that
-// nested operators are not tried again and again.
+// canParseSteady reports whether a parse function for an S operator succeeds. It caches the answer for
+// each source position, so that nested operators are not parsed repeatedly.
 func (p *parser) canParseSteady(parse func()) bool {
 	offset := p.tok.pos.Offset
 	if ok, isCached := p.steadyAt[offset]; isCached {
@@ -35,8 +35,8 @@ func (p *parser) canParseSteady(parse func()) bool {
 	return ok
 }
 
-// steadyOrLongRun parses what S starts between the brackets of an R operator: the S operator, if
-// one can be parsed here, otherwise the long-run reward objective R [ S ].
+// steadyOrLongRun parses the S between the brackets of an R operator: as an S operator if that can
+// be parsed, otherwise as the long-run reward objective of R [ S ].
 func (p *parser) steadyOrLongRun() Expr {
 	start := p.tok.pos
 	if p.lookingAhead {

@@ -2,8 +2,8 @@ package syntax
 
 import "iter"
 
-// Nearest returns the declared name with the smallest edit distance to a misspelled one, the first
-// of several; "" if every distance is more than two.
+// Nearest returns the declared name with the smallest edit distance to a misspelled name. If several
+// names have it, it returns the first one. It returns "" if every distance is more than two.
 func Nearest(name string, declared iter.Seq[string]) string {
 	best, bestDistance := "", 3
 	for candidate := range declared {

@@ -14,8 +14,8 @@ func (p *parser) system() Item {
 	return system
 }
 
-// systemNameAhead reports whether a quoted name here is the name of the block. Otherwise it is a
-// term that refers to another block. Only a name is followed by a term.
+// systemNameAhead reports whether the current token begins the name of the block. A quoted name is
+// the name of the block if a term follows it. Otherwise it is a term that refers to another block.
 func (p *parser) systemNameAhead() bool {
 	return p.tok.kind == tokQuote && p.canParse(func() {
 		p.quotedName("")
@@ -23,8 +23,8 @@ func (p *parser) systemNameAhead() bool {
 	})
 }
 
-// sysFull parses X1 || X2 || ..., the loosest process-algebra term. Only the first operand may be
-// interleaved.
+// sysFull parses X1 || X2 || .... This operator binds least of all operators of process algebra. Only
+// the first operand may be a term with |||.
 func (p *parser) sysFull() SysExpr {
 	start := p.tok.pos
 	if !p.enterNesting() {
@@ -44,8 +44,8 @@ func (p *parser) sysFull() SysExpr {
 	return full
 }
 
-// sysInterleaved parses X1 ||| X2 ||| .... All operands but the first are terms of the loosest
-// level, as in PRISM, so that the operator associates to the right.
+// sysInterleaved parses X1 ||| X2 ||| .... As in PRISM, all operands except the first are parsed by
+// sysFull, so that the operator associates to the right.
 func (p *parser) sysInterleaved() SysExpr {
 	start := p.tok.pos
 	first := p.sysParallel()
@@ -66,13 +66,13 @@ func (p *parser) sysInterleaved() SysExpr {
 	return interleaved
 }
 
-// barsAhead reports whether n tokens | follow, possibly with blanks between them.
-func (p *parser) barsAhead(n int) bool {
+// barsAhead reports whether count tokens | follow, possibly with blanks between them.
+func (p *parser) barsAhead(count int) bool {
 	if p.tok.kind != tokOr {
 		return false
 	}
 	ahead := p.scanner
-	for range n - 1 {
+	for range count - 1 {
 		if ahead.next().kind != tokOr {
 			return false
 		}
@@ -80,8 +80,9 @@ func (p *parser) barsAhead(n int) bool {
 	return true
 }
 
-func (p *parser) skipBars(n int) {
-	for range n {
+// skipBars advances past count tokens |.
+func (p *parser) skipBars(count int) {
+	for range count {
 		p.advance()
 	}
 }
@@ -104,7 +105,7 @@ func (p *parser) sysParallel() SysExpr {
 	return parallel
 }
 
-// sysPostfix parses a term with any number of hidings / {a} and renamings {a<-b} behind it.
+// sysPostfix parses a term that is followed by any number of hidings / {a} and renamings {a<-b}.
 func (p *parser) sysPostfix() SysExpr {
 	start := p.tok.pos
 	term := p.sysAtom()
@@ -128,7 +129,7 @@ func (p *parser) sysPostfix() SysExpr {
 	}
 }
 
-// sysRename parses a renaming {a<-b, ...} behind a term.
+// sysRename parses a renaming {a<-b, ...}, which follows a term.
 func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
 	rename := &SysRename{X: term}
 	p.advance()
@@ -148,6 +149,7 @@ func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
 	return rename
 }
 
+// actions parses a list of actions.
 func (p *parser) actions() []*Ident {
 	names := []*Ident{p.name("an action")}
 	for p.accept(tokComma) {
@@ -156,7 +158,7 @@ func (p *parser) actions() []*Ident {
 	return names
 }
 
-// sysAtom parses a module's name, a quoted reference to a system block, or a term in parentheses.
+// sysAtom parses the name of a module, the quoted name of another system block, or a term in parentheses.
 func (p *parser) sysAtom() SysExpr {
 	start := p.tok.pos
 	switch p.tok.kind {

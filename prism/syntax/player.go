@@ -24,8 +24,8 @@ type PlayerItem struct {
 
 func (*Player) itemNode() {}
 
-// The words of stochastic games are no keywords: PRISM 4.10 accepts them as names. They are read
-// where no name can stand: where an item begins, and before a formula.
+// The words of stochastic games are not keywords, because PRISM 4.10 accepts them as names. The parser
+// recognizes them where a name is impossible: at the beginning of an item, and before a formula.
 const (
 	wordSMG       = "smg"
 	wordMA        = "ma"
@@ -36,8 +36,8 @@ const (
 	wordZeroUnlessReached = "F0"
 )
 
-// gameReward reports whether tok is Fc or F0 before a formula. PRISM 4.10 accepts no formula behind a
-// name.
+// gameReward reports whether the current token is Fc or F0 and a formula follows. Then it is not a
+// name, because no formula can follow a name.
 func (p *parser) gameReward() bool {
 	if !p.atWord(wordUntilReached) && !p.atWord(wordZeroUnlessReached) {
 		return false
@@ -50,12 +50,12 @@ func (p *parser) gameReward() bool {
 	}
 }
 
-// atWord reports whether tok is a name with the given text.
+// atWord reports whether the current token is a name with the given text.
 func (p *parser) atWord(word string) bool {
 	return p.tok.kind == tokIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
 }
 
-// gameItem parses the model type smg or a player; nil if tok begins neither.
+// gameItem parses the model type smg or a player. It returns nil if the current token begins neither.
 func (p *parser) gameItem() Item {
 	switch {
 	case p.atWord(wordSMG):
@@ -102,15 +102,15 @@ func (p *parser) playerItem() Item {
 // ownedItem parses a module or [action].
 func (p *parser) ownedItem() *PlayerItem {
 	start := p.tok.pos
-	x := &PlayerItem{Action: p.accept(tokLeftBracket)}
-	if x.Action {
-		x.Name = p.name("an action")
+	item := &PlayerItem{Action: p.accept(tokLeftBracket)}
+	if item.Action {
+		item.Name = p.name("an action")
 		p.expect(tokRightBracket)
 	} else {
-		x.Name = p.name("a module or an action in brackets")
+		item.Name = p.name("a module or an action in brackets")
 	}
-	x.Span = p.span(start)
-	return x
+	item.Span = p.span(start)
+	return item
 }
 
 // player writes a player on one line if it fits.
@@ -137,20 +137,20 @@ func (p *printer) player(decl *Player) {
 	p.commentBehind(decl.Notes)
 }
 
-// unsupportedGame describes a model type of a game other than smg.
+// unsupportedGame describes, for an error message, a model type of PRISM-games other than smg. It returns false for another word.
 //
 // Source: PRISM-games 3.2, prism/ModelType.java.
-func unsupportedGame(word string) (what string, ok bool) {
-	const elsewhere = "not supported, PRISM-games has it"
+func unsupportedGame(word string) (description string, ok bool) {
+	const unsupported = "not supported, PRISM-games has it"
 	switch word {
 	case "csg":
-		return "a concurrent stochastic game: " + elsewhere, true
+		return "a concurrent stochastic game: " + unsupported, true
 	case "tsg":
 		return "the former name of turn-based stochastic games, want " + wordSMG, true
 	case "stpg":
-		return "a two-player game in the form of STPGs: " + elsewhere + fmt.Sprintf("; want %s, whose properties name a coalition", wordSMG), true
+		return "a two-player game in the form of STPGs: " + unsupported + fmt.Sprintf("; want %s, whose properties name a coalition", wordSMG), true
 	case "tptg", "tptsg":
-		return "a turn-based probabilistic timed game: " + elsewhere, true
+		return "a turn-based probabilistic timed game: " + unsupported, true
 	}
 	return "", false
 }

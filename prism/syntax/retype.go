@@ -12,7 +12,7 @@ func (m *Model) TextAs(modelType ModelType) ([]byte, error) {
 	copied.Items = slices.Clone(m.Items)
 	declared := false
 	for i, item := range copied.Items {
-		if oldDecl, is := item.(*TypeDecl); is {
+		if oldDecl, ok := item.(*TypeDecl); ok {
 			decl := *oldDecl
 			decl.Type, decl.Word = modelType, strings.ToLower(modelType.String())
 			copied.Items[i], declared = &decl, true

@@ -26,10 +26,11 @@ type rewriter struct {
 	changed bool
 }
 
-func (r *rewriter) expr(left Expr) Expr {
-	right := Rewrite(left, r.f)
-	r.changed = r.changed || left != right
-	return right
+// expr rewrites a child.
+func (r *rewriter) expr(original Expr) Expr {
+	rewritten := Rewrite(original, r.f)
+	r.changed = r.changed || original != rewritten
+	return rewritten
 }
 
 // keep returns the copy if any child changed and the original otherwise.
@@ -40,7 +41,7 @@ func keep[N any](r *rewriter, original, changed N) N {
 	return original
 }
 
-// children returns an expression with its children rewritten: the same pointer if none of them changed.
+// children returns an expression with its children rewritten. It returns the same pointer if no child changed.
 func (r *rewriter) children(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Paren:
@@ -82,7 +83,7 @@ func (r *rewriter) children(expr Expr) Expr {
 	return r.propChildren(expr)
 }
 
-// propChildren is children for the operators that occur in properties only.
+// propChildren returns an expression with its children rewritten, for the operators that occur only in properties.
 func (r *rewriter) propChildren(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Temporal:
@@ -127,6 +128,7 @@ func (r *rewriter) costs(costs []*CostBound) []*CostBound {
 	return rewritten
 }
 
+// index rewrites the number of a reward structure. A name is unchanged.
 func (r *rewriter) index(expr Expr) Expr {
 	if rewardIndexExpr(expr) == nil {
 		return expr
@@ -134,19 +136,21 @@ func (r *rewriter) index(expr Expr) Expr {
 	return r.expr(expr)
 }
 
-// bound returns a copy of a bound with its numbers rewritten. The two sides of =k stay the same node.
+// bound returns a copy of a bound with its numbers rewritten. For a bound =k, both sides remain the same node.
 func (r *rewriter) bound(bound *TimeBound) *TimeBound {
 	if bound == nil {
 		return nil
 	}
 	result := *bound
 	result.Low = r.expr(bound.Low)
-	if result.High = result.Low; !bound.Equal {
+	result.High = result.Low
+	if !bound.Equal {
 		result.High = r.expr(bound.High)
 	}
 	return &result
 }
 
+// filter returns a copy of a filter in braces with its states rewritten.
 func (r *rewriter) filter(filter *OldFilter) *OldFilter {
 	if filter == nil {
 		return nil

@@ -18,7 +18,7 @@ func Walk(n Node, enter func(Node) bool, leave func(Node)) {
 	}
 }
 
-// Inspect is Walk without leave.
+// Inspect calls Walk without a leave function.
 func Inspect(n Node, f func(Node) bool) { Walk(n, f, nil) }
 
 // children calls visit for each child of a node in source order.
@@ -157,9 +157,9 @@ func exprChildren(n Expr, visit func(Node)) {
 	}
 }
 
-// rewardIndexExpr returns the expression that selects a reward structure by number, nil if a name does.
+// rewardIndexExpr returns the expression that selects a reward structure by number. It returns nil if a name selects it.
 func rewardIndexExpr(expr Expr) Expr {
-	if _, named := expr.(*Quoted); named {
+	if _, isName := expr.(*Quoted); isName {
 		return nil
 	}
 	return expr

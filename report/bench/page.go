@@ -21,18 +21,18 @@ var (
 	pageScript string
 )
 
-// pageData is what the script of the page reads.
+// pageData has the data that the script of the page reads.
 type pageData struct {
 	Tools    []string  `json:"tools"`
 	Outcomes []Outcome `json:"outcomes"`
 	Cases    []string  `json:"cases"`
-	// Cells has, for each case and tool, the outcome's index, CPU and wall seconds, megabytes, the reason, and the number of disturbed runs; null
-	// if the tool was not run on the case.
+	// Cells has, for each case and tool, the index of the outcome, CPU and wall seconds, megabytes, the reason, and the number of disturbed runs. A cell
+	// is null if the tool was not run on the case.
 	Cells [][]any `json:"cells"`
 }
 
-// WritePage writes runs as one HTML page that needs nothing else: a scoreboard, quantile and scatter plots, differences of two tools, and a table of
-// all cases. Browsers refuse everything that is not in the page, by its content security policy.
+// WritePage writes runs as one HTML page without other files: a scoreboard, quantile and scatter plots, differences of two tools, and a table of
+// all cases. Because of its content security policy, browsers load nothing else.
 func WritePage(w io.Writer, runs []Run, title string) error {
 	page, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
@@ -53,40 +53,47 @@ func digest(text string) string {
 
 // newPageData returns the summaries of runs, by case and tool.
 func newPageData(runs []Run) *pageData {
-	out := &pageData{Outcomes: Outcomes()}
+	data := &pageData{Outcomes: Outcomes()}
 	rowOf := make(map[string]int)
-	for _, s := range Summarize(runs) {
-		if !slices.Contains(out.Tools, s.Tool) {
-			out.Tools = append(out.Tools, s.Tool)
+	for _, summary := range Summarize(runs) {
+		if !slices.Contains(data.Tools, summary.Tool) {
+			data.Tools = append(data.Tools, summary.Tool)
 		}
-		if _, ok := rowOf[s.Case]; !ok {
-			rowOf[s.Case] = len(out.Cases)
-			out.Cases = append(out.Cases, s.Case)
-		}
-	}
-	slices.Sort(out.Tools)
-	for range out.Cases {
-		out.Cells = append(out.Cells, make([]any, len(out.Tools)))
-	}
-	for _, s := range Summarize(runs) {
-		out.Cells[rowOf[s.Case]][slices.Index(out.Tools, s.Tool)] = []any{
-			slices.Index(out.Outcomes, s.Outcome), s.CPU, s.Wall, s.Memory / 1e6, reasonOf(&s), s.Disturbed,
+		if _, ok := rowOf[summary.Case]; !ok {
+			rowOf[summary.Case] = len(data.Cases)
+			data.Cases = append(data.Cases, summary.Case)
 		}
 	}
-	return out
+	slices.Sort(data.Tools)
+	for range data.Cases {
+		data.Cells = append(data.Cells, make([]any, len(data.Tools)))
+	}
+	for _, summary := range Summarize(runs) {
+		data.Cells[rowOf[summary.Case]][slices.Index(data.Tools, summary.Tool)] = []any{
+			slices.Index(data.Outcomes, summary.Outcome), summary.CPU, summary.Wall, summary.Memory / 1e6, reasonOf(&summary), summary.Disturbed,
+		}
+	}
+	return data
 }
 
-// machines describes the machines and versions of the runs.
-func machines(runs []Run) (out []string) {
+// machines returns a description of each machine and of each version of a tool, without repetitions.
+func machines(runs []Run) (lines []string) {
 	add := func(text string) {
-		if !slices.Contains(out, text) {
-			out = append(out, text)
+		if !slices.Contains(lines, text) {
+			lines = append(lines, text)
 		}
 	}
 	for i := range runs {
-		m := &runs[i].Machine
-		add(strings.Join(slices.DeleteFunc([]string{m.System, m.Kernel, m.Processor, fmt.Sprintf("%d cores", m.Cores), fmt.Sprintf("%.1f GB", float64(m.Memory)/1e9)}, func(s string) bool { return s == "" }), ", "))
+		machine := &runs[i].Machine
+		var parts []string
+		for _, part := range []string{machine.System, machine.Kernel, machine.Processor} {
+			if part != "" {
+				parts = append(parts, part)
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%d cores", machine.Cores), fmt.Sprintf("%.1f GB", float64(machine.Memory)/1e9))
+		add(strings.Join(parts, ", "))
 		add(fmt.Sprintf("%s: version %s; measured by tilecheck %s", runs[i].Tool, runs[i].Version, runs[i].Tilecheck))
 	}
-	return out
+	return lines
 }

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Format is the version of the records. Files of earlier versions are read, those of later ones are refused.
+// Format is the version of the records. Read accepts files of earlier versions and refuses files of later versions.
 const Format = 1
 
 // Run is one measured run: one tool on one case, once. It is a line of a file of results.
 type Run struct {
 	Format int `json:"format"`
-	// Case names the files, switches and constants of the case, and Tool is the label of the tool.
+	// Case contains the files, switches and constants of the case. Tool is the label of the tool.
 	Case string `json:"case"`
 	Tool string `json:"tool"`
-	// Repetition is the number of the run among those of the same case and tool, from 1.
+	// Repetition is the number of the run, from 1, among the runs of the same case and tool.
 	Repetition int `json:"repetition"`
 
 	Outcome    Outcome    `json:"outcome"`
@@ -31,8 +31,8 @@ type Run struct {
 	SystemSeconds float64 `json:"system_seconds"`
 	WallSeconds   float64 `json:"wall_seconds"`
 	PeakMemory    int64   `json:"peak_memory_bytes"`
-	// Measured says who counted: cgroup v2, cgroup v1, rusage; empty if the tool was not started. MeasuredWhy says why it was
-	// not a control group.
+	// Measured is the source of the times and the memory: cgroup v2, cgroup v1, rusage; empty if the tool was not started. MeasuredWhy
+	// says why the source is not a control group.
 	Measured    string `json:"measured,omitempty"`
 	MeasuredWhy string `json:"measured_why,omitempty"`
 	// Interference says what disturbed the measurement.
@@ -50,7 +50,7 @@ type Run struct {
 	Machine        Machine   `json:"machine"`
 }
 
-// Machine is what the times of a run depend on.
+// Machine describes a machine, on which the times of a run depend.
 type Machine struct {
 	System    string `json:"system"` // such as linux/amd64
 	Kernel    string `json:"kernel,omitempty"`
@@ -67,10 +67,10 @@ type Property struct {
 	Outcome  Outcome `json:"outcome"`
 }
 
-// Outcome says how a run, or the answer to a property, is judged.
+// Outcome is the judgment of a run, or of the answer to a property.
 type Outcome string
 
-// The outcomes, the gravest first. The outcome of a run is the gravest of those of its properties.
+// The outcomes, the gravest first. The outcome of a run is the gravest outcome of its properties.
 const (
 	BoundViolated Outcome = "bound violated" // the value is outside of an interval that the tool claims to contain it
 	Wrong         Outcome = "wrong"          // the value is not the expected one
@@ -117,16 +117,16 @@ func (r *Run) Write(w io.Writer) error {
 // maxLine is the greatest length of a line, in bytes.
 const maxLine = 16 << 20
 
-// Read reads runs. A run that is there twice counts once: files of shards may have been put together before. An incomplete last
-// line, which an interrupted write leaves, is skipped. name is used in messages.
+// Read reads runs. It drops repetitions of a run, because files of shards may have been concatenated. It skips an incomplete last
+// line, which an interrupted write leaves. name is the name of the file for messages.
 func Read(r io.Reader, name string) ([]Run, error) {
-	var out []Run
+	var runs []Run
 	seen := make(map[Key]bool)
 	lines := bufio.NewReader(r)
 	for number := 1; ; number++ {
 		line, err := readLine(lines)
 		if err == io.EOF {
-			return out, nil // without the end of the last line
+			return runs, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
@@ -143,12 +143,12 @@ func Read(r io.Reader, name string) ([]Run, error) {
 		}
 		if !seen[run.Key()] {
 			seen[run.Key()] = true
-			out = append(out, run)
+			runs = append(runs, run)
 		}
 	}
 }
 
-// readLine returns a line with its end; io.EOF if the text ends before.
+// readLine returns a line with its line ending. It returns io.EOF if the text ends before the end of a line.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -163,7 +163,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// check returns an error if the record is of a later version, or is none.
+// check returns an error if the record is of a later version, lacks a field that every record has, or has an invalid number.
 func (r *Run) check() error {
 	switch {
 	case r.Format > Format:
@@ -176,7 +176,7 @@ func (r *Run) check() error {
 	return nil
 }
 
-// Measure returns the number of runs with a name: cpu or wall (seconds), or memory (bytes).
+// Measure returns the function that returns a measured number of a run. name is cpu or wall, in seconds, or memory, in bytes.
 func Measure(name string) func(*Run) float64 {
 	switch name {
 	case "wall":

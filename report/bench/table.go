@@ -8,11 +8,11 @@ import (
 	"tilecheck/report/table"
 )
 
-// Summary is what the repetitions of one tool on one case have in common.
+// Summary summarizes the runs of one tool on one case.
 type Summary struct {
 	Case, Tool string
-	Outcome    Outcome // the gravest
-	Reason     string  // of it
+	Outcome    Outcome // the gravest outcome of the runs
+	Reason     string  // the reason of this outcome
 	Runs       int
 	// CPU and Wall (seconds) and Memory (bytes) are medians.
 	CPU, Wall float64
@@ -33,35 +33,35 @@ func Summarize(runs []Run) []Summary {
 		}
 		groups[k] = append(groups[k], &runs[i])
 	}
-	var out []Summary
+	var summaries []Summary
 	for _, k := range order {
-		out = append(out, summarize(groups[k]))
+		summaries = append(summaries, summarize(groups[k]))
 	}
-	return out
+	return summaries
 }
 
 // summarize returns the summary of the runs of one tool on one case.
 func summarize(runs []*Run) Summary {
-	out := Summary{Case: runs[0].Case, Tool: runs[0].Tool, Runs: len(runs)}
+	summary := Summary{Case: runs[0].Case, Tool: runs[0].Tool, Runs: len(runs)}
 	for _, run := range runs {
-		if out.Outcome == "" || run.Outcome.Graver(out.Outcome) {
-			out.Outcome, out.Reason = run.Outcome, run.Reason
+		if summary.Outcome == "" || run.Outcome.Graver(summary.Outcome) {
+			summary.Outcome, summary.Reason = run.Outcome, run.Reason
 		}
 		if len(run.Interference) > 0 {
-			out.Disturbed++
+			summary.Disturbed++
 		}
 	}
-	out.CPU = median(runs, func(r *Run) float64 { return r.CPUSeconds })
-	out.Wall = median(runs, func(r *Run) float64 { return r.WallSeconds })
-	out.Memory = median(runs, func(r *Run) float64 { return float64(r.PeakMemory) })
-	return out
+	summary.CPU = median(runs, func(r *Run) float64 { return r.CPUSeconds })
+	summary.Wall = median(runs, func(r *Run) float64 { return r.WallSeconds })
+	summary.Memory = median(runs, func(r *Run) float64 { return float64(r.PeakMemory) })
+	return summary
 }
 
-// median returns the median of a number of some runs.
-func median(runs []*Run, of func(*Run) float64) float64 {
+// median returns the median of a measured number of the runs.
+func median(runs []*Run, measure func(*Run) float64) float64 {
 	var numbers []float64
 	for _, run := range runs {
-		numbers = append(numbers, of(run))
+		numbers = append(numbers, measure(run))
 	}
 	slices.Sort(numbers)
 	middle := len(numbers) / 2
@@ -71,9 +71,9 @@ func median(runs []*Run, of func(*Run) float64) float64 {
 	return (numbers[middle-1] + numbers[middle]) / 2
 }
 
-// Table returns a row for each case and tool, with notes about how it was measured.
+// Table returns a table with a row for each case and tool, and with notes about the measurement.
 func Table(runs []Run) *table.Table {
-	out := &table.Table{Columns: []table.Column{
+	result := &table.Table{Columns: []table.Column{
 		{Name: "case", Min: 20},
 		{Name: "tool"},
 		{Name: "outcome"},
@@ -84,20 +84,20 @@ func Table(runs []Run) *table.Table {
 		{Name: "disturbed", Align: table.Right},
 		{Name: "reason", Min: 20},
 	}}
-	for _, s := range Summarize(runs) {
-		out.Append(s.Case, s.Tool, outcomeCell(s.Outcome), secondsCell(s.CPU), secondsCell(s.Wall), memoryCell(s.Memory), s.Runs, s.Disturbed, reasonOf(&s))
+	for _, summary := range Summarize(runs) {
+		result.Append(summary.Case, summary.Tool, outcomeCell(summary.Outcome), secondsCell(summary.CPU), secondsCell(summary.Wall), memoryCell(summary.Memory), summary.Runs, summary.Disturbed, reasonOf(&summary))
 	}
-	out.Notes = append(out.Notes, notes(runs)...)
-	return out
+	result.Notes = append(result.Notes, notes(runs)...)
+	return result
 }
 
-// reasonOf returns the reason of an outcome other than right, in one line.
+// reasonOf returns the first line of the reason of an outcome. It is empty if the outcome is Right.
 func reasonOf(s *Summary) string {
 	if s.Outcome == Right {
 		return ""
 	}
-	first, _, _ := strings.Cut(s.Reason, "\n")
-	return first
+	firstLine, _, _ := strings.Cut(s.Reason, "\n")
+	return firstLine
 }
 
 // outcomeCell returns a cell with an outcome.
@@ -122,12 +122,13 @@ func memoryCell(bytes float64) table.Cell {
 	return table.Cell{Text: fmt.Sprintf("%.1f MB", bytes/1e6), Value: bytes}
 }
 
-// notes says how the runs were measured, and which were disturbed.
-func notes(runs []Run) (out []string) {
-	counts := make(map[string]int)
+// notes returns notes that say how the runs were measured, and how many of them were disturbed.
+func notes(runs []Run) (lines []string) {
+	const disturbedPrefix = "disturbed: "
+	counts := make(map[string]int) // of each note
 	add := func(text string) {
 		if counts[text]++; counts[text] == 1 {
-			out = append(out, text)
+			lines = append(lines, text)
 		}
 	}
 	for i := range runs {
@@ -139,19 +140,22 @@ func notes(runs []Run) (out []string) {
 			add("measured by " + run.Measured + ": all processes of a run together")
 		}
 		for _, text := range run.Interference {
-			text, _, _ = strings.Cut(text, " used ") // without the numbers
-			add("disturbed: " + text)
+			kind, _, _ := strings.Cut(text, " used ") // "others used 7 % of the cores" has a different number in each run
+			add(disturbedPrefix + kind)
 		}
 	}
-	for i, text := range out {
-		if kind, ok := strings.CutPrefix(text, "disturbed: "); ok {
-			out[i] = fmt.Sprintf("%d of %d runs were disturbed: %s", counts[text], len(runs), map[bool]string{true: "others used the cores", false: kind}[kind == "others"])
+	for i, text := range lines {
+		if kind, ok := strings.CutPrefix(text, disturbedPrefix); ok {
+			if kind == "others" {
+				kind = "others used the cores"
+			}
+			lines[i] = fmt.Sprintf("%d of %d runs were disturbed: %s", counts[text], len(runs), kind)
 		}
 	}
-	return out
+	return lines
 }
 
-// ExitCode returns the exit code of a command that measured the runs: that of the gravest outcome.
+// ExitCode returns the exit code of a command that measured the runs, which is the exit code for the gravest outcome. It is 1 without runs.
 func ExitCode(runs []Run) int {
 	found := make(map[Outcome]bool)
 	for i := range runs {

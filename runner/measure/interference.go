@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Interference is what disturbed a measurement. It is only noticed on Linux.
+// Interference has the disturbances of a measurement. They can be detected only on Linux.
 type Interference struct {
-	// Others is the time that other processes, and other virtual machines, used the same cores.
+	// Others is the time for which other processes and other virtual machines used the same cores.
 	Others time.Duration
 	// Swapped is the number of pages that the machine swapped in or out.
 	Swapped int64
-	// Throttled says that the kernel held the processes back because of a quota, or a processor was too hot.
+	// Throttled says that the kernel limited the processes by a quota, or slowed down a hot processor.
 	Throttled bool
 }
 
@@ -27,13 +27,13 @@ func (i *Interference) add(later *Interference) {
 	i.Throttled = i.Throttled || later.Throttled
 }
 
-// noticed is the part of the measured time from which on other processes are worth a note.
-const noticed = 0.05
+// noticedPart is the part of the measured time from which on the time of other processes is reported.
+const noticedPart = 0.05
 
-// Texts returns a sentence for each disturbance of a measurement that took this wall time on so many cores.
+// Texts returns a text for each disturbance. wall is the wall time of the measurement, cores the number of cores that it could use.
 func (i *Interference) Texts(wall time.Duration, cores int) (out []string) {
 	if i.Others > 2*tick && wall > 0 {
-		if part := float64(i.Others) / float64(wall) / float64(max(cores, 1)); part > noticed {
+		if part := float64(i.Others) / float64(wall) / float64(max(cores, 1)); part > noticedPart {
 			out = append(out, fmt.Sprintf("others used %.0f %% of the cores", 100*part))
 		}
 	}
@@ -51,43 +51,57 @@ const tick = 10 * time.Millisecond
 
 // observation is the state of the machine's counters at one moment.
 type observation struct {
-	busy    time.Duration // of the cores
-	swapped int64
-	hot     int64 // how often processors were too hot
+	busy      time.Duration // the time for which the cores were not idle
+	swapped   int64         // the number of pages that were swapped in or out
+	throttles int64         // the number of times that a hot processor was slowed down
 }
 
-// observe reads the counters of the machine. Counters that it does not have are 0.
+// observe reads the counters of the machine. A counter that the machine does not have is 0.
 func observe(cores []int) observation {
 	if runtime.GOOS != "linux" {
 		return observation{}
 	}
-	var out observation
+	return observation{busy: busyTime(cores), swapped: swappedPages(), throttles: thermalThrottles()}
+}
+
+// busyTime returns the time for which the cores were not idle, from /proc/stat.
+func busyTime(cores []int) (busy time.Duration) {
 	stat, _ := os.ReadFile("/proc/stat")
 	for line := range strings.Lines(string(stat)) {
 		if fields := strings.Fields(line); len(fields) > 8 && isCore(fields[0], cores) {
-			for _, at := range []int{1, 2, 3, 6, 7, 8} { // user nice system irq softirq steal
-				ticks, _ := strconv.ParseInt(fields[at], 10, 64)
-				out.busy += time.Duration(ticks) * tick
+			for _, column := range []int{1, 2, 3, 6, 7, 8} { // user nice system irq softirq steal
+				ticks, _ := strconv.ParseInt(fields[column], 10, 64)
+				busy += time.Duration(ticks) * tick
 			}
 		}
 	}
-	pages, _ := os.ReadFile("/proc/vmstat")
-	for line := range strings.Lines(string(pages)) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && (name == "pswpin" || name == "pswpout") {
-			count, _ := strconv.ParseInt(value, 10, 64)
-			out.swapped += count
-		}
-	}
-	hot, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count")
-	for _, file := range hot {
-		text, _ := os.ReadFile(file)
-		count, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		out.hot += count
-	}
-	return out
+	return busy
 }
 
-// isCore reports whether a line of /proc/stat with this name counts: that of all cores if none are given.
+// swappedPages returns the number of pages that were swapped in or out, from /proc/vmstat.
+func swappedPages() (pages int64) {
+	counters, _ := os.ReadFile("/proc/vmstat")
+	for line := range strings.Lines(string(counters)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && (name == "pswpin" || name == "pswpout") {
+			count, _ := strconv.ParseInt(value, 10, 64)
+			pages += count
+		}
+	}
+	return pages
+}
+
+// thermalThrottles returns the number of times that a hot processor was slowed down.
+func thermalThrottles() (throttles int64) {
+	files, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		count, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		throttles += count
+	}
+	return throttles
+}
+
+// isCore reports whether a line of /proc/stat with this name is about the given cores. Without cores, it is the line "cpu", the sum of all cores.
 func isCore(name string, cores []int) bool {
 	if len(cores) == 0 {
 		return name == "cpu"
@@ -100,11 +114,11 @@ func isCore(name string, cores []int) bool {
 	return false
 }
 
-// interference returns what happened from one observation to a later one, in which the measured processes used some time.
+// interference returns the interference between two observations. used is the time that the measured processes used between them.
 func (before observation) interference(after observation, used time.Duration) Interference {
 	return Interference{
 		Others:    max(0, after.busy-before.busy-used),
 		Swapped:   after.swapped - before.swapped,
-		Throttled: after.hot > before.hot,
+		Throttled: after.throttles > before.throttles,
 	}
 }

@@ -15,20 +15,20 @@ import (
 
 // Options say how runs are measured.
 type Options struct {
-	Cores  []int // the processors that the tool may use; none for all
+	Cores  []int // the processors that the tool may use; all if empty
 	Memory int64 // the limit in bytes; 0 for none
 }
 
-// Usage is what one or more runs used.
+// Usage has the times and the memory that one or more runs used.
 type Usage struct {
-	// Method says who counted: "cgroup v2", "cgroup v1", or "rusage" where no control group can be made; it is empty if nothing ran.
+	// Method is the source of the numbers: "cgroup v2", "cgroup v1", or "rusage" if no control group could be made. It is empty if nothing ran.
 	Method string
 	// Reason says why no control group could be made.
 	Reason            string
 	CPU, User, System time.Duration
 	Wall              time.Duration
 	PeakMemory        int64 // bytes
-	// OutOfMemory says that the limit of memory was hit.
+	// OutOfMemory says that a process was killed because of the memory limit.
 	OutOfMemory  bool
 	Interference Interference
 }
@@ -63,7 +63,7 @@ func New(program *local.Tool, options Options) *Tool {
 // Where returns the path of the program.
 func (t *Tool) Where() string { return t.program.Where() }
 
-// Take returns what the runs since the last call used together.
+// Take returns the total usage of the runs since the last call.
 func (t *Tool) Take() Usage {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -72,17 +72,17 @@ func (t *Tool) Take() Usage {
 	return total
 }
 
-// Run implements runner.Commander.
+// Run implements runner.Commander. It adds the usage of the run to the total that Take returns.
 func (t *Tool) Run(ctx context.Context, command runner.Command) (exit runner.Exit, err error) {
 	meter := &meter{cores: t.options.Cores}
-	group, reason := cgroup.New(cgroup.Limits{Memory: t.options.Memory, Cores: t.options.Cores})
-	if reason == nil {
+	group, groupErr := cgroup.New(cgroup.Limits{Memory: t.options.Memory, Cores: t.options.Cores})
+	if groupErr == nil {
 		meter.group = group
 		defer func() { err = errors.Join(err, group.Close()) }()
 	}
 	before := observe(t.options.Cores)
 	exit, err = t.program.Measured(meter).Run(ctx, command)
-	usage, counted := meter.usage(reason)
+	usage, usageErr := meter.usage(groupErr)
 	usage.Wall = exit.Elapsed
 	usage.Interference = before.interference(observe(t.options.Cores), usage.CPU)
 	usage.Interference.Throttled = usage.Interference.Throttled || meter.throttled
@@ -92,13 +92,13 @@ func (t *Tool) Run(ctx context.Context, command runner.Command) (exit runner.Exi
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.total.add(&usage)
-	return exit, errors.Join(err, counted)
+	return exit, errors.Join(err, usageErr)
 }
 
-// meter counts what one run uses.
+// meter measures the usage of one run.
 type meter struct {
-	group     *cgroup.Group // nil: none could be made
-	poll      *poll         // without a group
+	group     *cgroup.Group // nil if none could be made
+	poll      *poll         // reads the memory of all processes without a group
 	cores     []int
 	state     *os.ProcessState
 	throttled bool
@@ -130,7 +130,7 @@ func (m *meter) Kill() error {
 // Ended implements local.Meter.
 func (m *meter) Ended(state *os.ProcessState) { m.state = state }
 
-// usage returns the counts after the run. reason says why there is no group.
+// usage returns the usage after the run. reason says why there is no group, if there is none.
 func (m *meter) usage(reason error) (Usage, error) {
 	if m.group == nil {
 		return m.waitedUsage(reason), nil
@@ -146,16 +146,17 @@ func (m *meter) usage(reason error) (Usage, error) {
 	}, nil
 }
 
-// waitedUsage returns the counts of the processes that were waited for, and the memory that was seen of all.
+// waitedUsage returns the usage that the system reports for the process and the descendants for which it waited. The memory is that
+// of all processes together, if it was polled.
 func (m *meter) waitedUsage(reason error) Usage {
-	out := Usage{Method: "rusage", Reason: reason.Error()}
+	usage := Usage{Method: "rusage", Reason: reason.Error()}
 	if m.state != nil {
-		out.User, out.System = m.state.UserTime(), m.state.SystemTime()
-		out.CPU = out.User + out.System
-		out.PeakMemory = largestProcess(m.state)
+		usage.User, usage.System = m.state.UserTime(), m.state.SystemTime()
+		usage.CPU = usage.User + usage.System
+		usage.PeakMemory = largestProcess(m.state)
 	}
 	if m.poll != nil {
-		out.PeakMemory = max(out.PeakMemory, m.poll.end())
+		usage.PeakMemory = max(usage.PeakMemory, m.poll.end())
 	}
-	return out
+	return usage
 }

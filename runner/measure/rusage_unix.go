@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// largestProcess returns the peak memory in bytes of the largest process among a process and those that it waited for.
+// largestProcess returns the peak memory, in bytes, of the largest process among a process and the descendants for which it waited.
 func largestProcess(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss) // bytes there
+		return int64(usage.Maxrss) // in bytes on this system
 	}
-	return int64(usage.Maxrss) << 10
+	return int64(usage.Maxrss) << 10 // from kilobytes
 }

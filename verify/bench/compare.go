@@ -11,28 +11,27 @@ import (
 	record "tilecheck/report/bench"
 )
 
-// FalseAlarms is the probability with which a comparison of two measurements of the same tool says that one is slower. Half of it
-// is for the ratio of all cases together, half for all single cases.
+// FalseAlarms is the probability of a false alarm: that a comparison of two measurements of the same tool says that one is slower. One
+// half of it is for the ratio over all cases, the other half for the single cases.
 const FalseAlarms = 0.01
 
-// Pairing says which runs of a comparison belong together.
+// Pairing says which old runs are compared with which new runs.
 type Pairing struct {
-	OldTool, NewTool string // empty: tools with the same label
-	// Measure is the number that is compared; larger is worse.
+	OldTool, NewTool string // labels; if they are empty, runs of tools with the same label are compared
+	// Measure returns the number of a run that is compared, such as its time. Greater numbers are worse.
 	Measure func(*record.Run) float64
 }
 
 // Comparison is the result of comparing two measurements.
 type Comparison struct {
 	Cases []CaseComparison
-	// Ratio is new divided by old: the middle of the ratios of all pairs of runs (Hodges and Lehmann), with one-sided bounds, each
-	// of which fails with half the probability FalseAlarms. It is NaN if there are no pairs.
+	// Ratio is the Hodges-Lehmann estimate of new divided by old, from the ratios of all pairs of runs. Lower and Upper are one-sided
+	// bounds, each of which is wrong with at most half the probability FalseAlarms. Ratio is NaN if there are no pairs.
 	Ratio, Lower, Upper float64
 	// Mean is the geometric mean over the cases of the ratios of the medians.
 	Mean  float64
 	Pairs int
-	// Apart says that the old runs had ended before the new ones began, or the other way round. Then a change of the machine looks like a change of
-	// the tool.
+	// Apart says that all old runs started before the new runs, or all after them. Then a change of the machine looks like a change of the tool.
 	Apart bool
 }
 
@@ -43,54 +42,58 @@ type CaseComparison struct {
 	OldRuns, NewRuns       int     // with an answer
 	OldOutcome, NewOutcome record.Outcome
 	Ratio                  float64 // of the medians
-	// P is the probability of a difference like this between runs of the same tool (Mann and Whitney), times the number of cases that are at least as
-	// different (Holm), so that all cases together give a false alarm with half the probability FalseAlarms.
+	// P is the probability that runs of the same tool differ at least as much (the p-value of the Mann-Whitney test), adjusted by Holm's method: the
+	// probability that any case is a false alarm is then at most half of FalseAlarms.
 	P float64
-	// Lost says that every old run has an answer, and no new one.
+	// Lost says that every old run has an answer, and no new run has one.
 	Lost bool
 }
 
-// Significant reports whether the case differs beyond chance. P is two-sided, and only one side is an alarm.
+// Significant reports whether the case differs beyond chance. P is two-sided, but only a slower case is an alarm, so the limit is not
+// halved.
 func (c *CaseComparison) Significant() bool { return c.P <= FalseAlarms }
 
-// Slower returns whether the new measurement is slower than allowed: the bounds of the ratio exclude 1 and do not exclude the limit, such as 1.1; or a
-// case is slower beyond chance by as much, or has no answer any more.
+// Slower reports whether the new measurement is slower than a limit, such as 1.1, allows. That is so if the bounds of the ratio exclude 1
+// but not the limit, or if a single case is slower than the limit allows.
 func (c *Comparison) Slower(limit float64) bool {
-	return c.Lower > 1 && c.Upper >= limit || slices.ContainsFunc(c.Cases, func(x CaseComparison) bool { return x.SlowerThan(limit) })
+	isSlower := func(single CaseComparison) bool { return single.SlowerThan(limit) }
+	return c.Lower > 1 && c.Upper >= limit || slices.ContainsFunc(c.Cases, isSlower)
 }
 
-// SlowerThan reports whether the case is slower than allowed.
+// SlowerThan reports whether the case is slower than a limit allows: its ratio differs beyond chance and is at least the limit, or the new runs
+// have no answer.
 func (c *CaseComparison) SlowerThan(limit float64) bool {
 	return c.Lost || c.Significant() && c.Ratio >= limit
 }
 
-// group is the runs of one tool on one case, on either side.
+// group has the old and the new runs of one tool on one case.
 type group struct {
 	name, oldTool, newTool string
 	old, new               []*record.Run
 }
 
-// Compare compares two measurements. The error says that they have no case in common.
+// Compare compares two measurements. It returns an error if they have no case in common.
 func Compare(old, new []record.Run, pairing Pairing) (*Comparison, error) {
 	groups := pair(old, new, &pairing)
 	if len(groups) == 0 {
 		return nil, errors.New("nothing to compare: no case was measured on both sides")
 	}
-	out := &Comparison{Apart: apart(groups)}
+	comparison := &Comparison{Apart: apart(groups)}
 	var differences []float64
-	for _, g := range groups {
-		out.Cases = append(out.Cases, compareCase(g, pairing.Measure))
-		differences = append(differences, logRatios(g, pairing.Measure)...)
+	for _, group := range groups {
+		comparison.Cases = append(comparison.Cases, compareCase(group, pairing.Measure))
+		differences = append(differences, logRatios(group, pairing.Measure)...)
 	}
-	adjust(out.Cases)
-	out.Pairs = len(differences)
-	middle, lower, upper := signedRank(differences, FalseAlarms/2)
-	out.Ratio, out.Lower, out.Upper = math.Exp(middle), math.Exp(lower), math.Exp(upper)
-	out.Mean = geometricMean(out.Cases)
-	return out, nil
+	adjust(comparison.Cases)
+	comparison.Pairs = len(differences)
+	centre, lower, upper := signedRank(differences, FalseAlarms/2)
+	comparison.Ratio, comparison.Lower, comparison.Upper = math.Exp(centre), math.Exp(lower), math.Exp(upper)
+	comparison.Mean = geometricMean(comparison.Cases)
+	return comparison, nil
 }
 
-// pair returns the groups of runs that both sides have, in the order of the new side.
+// pair groups the runs by case and tool, in the order of the new runs. It leaves out groups without old runs. If the pairing names a tool, runs of
+// other tools are left out.
 func pair(old, new []record.Run, pairing *Pairing) []*group {
 	type key struct{ name, tool string }
 	groups := make(map[key]*group)
@@ -119,90 +122,92 @@ func pair(old, new []record.Run, pairing *Pairing) []*group {
 		if pairing.OldTool != "" {
 			k.tool = ""
 		}
-		if g := groups[k]; g != nil {
-			g.oldTool = run.Tool
-			g.old = append(g.old, run)
+		if group := groups[k]; group != nil {
+			group.oldTool = run.Tool
+			group.old = append(group.old, run)
 		}
 	}
-	return slices.DeleteFunc(order, func(g *group) bool { return len(g.old) == 0 })
+	return slices.DeleteFunc(order, func(group *group) bool { return len(group.old) == 0 })
 }
 
-// apart reports whether all old runs were before all new ones, or after them.
+// apart reports whether all old runs started before all new runs, or all of them after.
 func apart(groups []*group) bool {
-	started := func(side func(*group) []*record.Run) (first, last int64) {
+	startTimes := func(runsOf func(*group) []*record.Run) (first, last int64) {
 		first, last = math.MaxInt64, math.MinInt64
-		for _, g := range groups {
-			for _, run := range side(g) {
+		for _, group := range groups {
+			for _, run := range runsOf(group) {
 				first, last = min(first, run.Started.UnixNano()), max(last, run.Started.UnixNano())
 			}
 		}
 		return first, last
 	}
-	oldFirst, oldLast := started(func(g *group) []*record.Run { return g.old })
-	newFirst, newLast := started(func(g *group) []*record.Run { return g.new })
+	oldFirst, oldLast := startTimes(func(g *group) []*record.Run { return g.old })
+	newFirst, newLast := startTimes(func(g *group) []*record.Run { return g.new })
 	return oldLast < newFirst || newLast < oldFirst
 }
 
-// compareCase compares the runs on one case. P is not adjusted yet.
-func compareCase(g *group, measure func(*record.Run) float64) CaseComparison {
-	out := CaseComparison{Case: g.name, OldTool: g.oldTool, NewTool: g.newTool, OldOutcome: gravest(g.old), NewOutcome: gravest(g.new), P: 1}
+// compareCase compares the runs of one group. Its P is not adjusted for the number of cases; see adjust.
+func compareCase(group *group, measure func(*record.Run) float64) CaseComparison {
+	comparison := CaseComparison{Case: group.name, OldTool: group.oldTool, NewTool: group.newTool, OldOutcome: gravest(group.old), NewOutcome: gravest(group.new), P: 1}
 	thresholds := benchmath.DefaultThresholds
-	old := benchmath.NewSample(solved(g.old, measure), &thresholds)
-	new := benchmath.NewSample(solved(g.new, measure), &thresholds)
-	out.OldRuns, out.NewRuns = len(old.Values), len(new.Values)
-	out.Old, out.New, out.Ratio = math.NaN(), math.NaN(), math.NaN()
-	out.Lost = out.OldRuns == len(g.old) && out.NewRuns == 0
-	if out.OldRuns > 0 {
-		out.Old = benchmath.AssumeNothing.Summary(old, 1-FalseAlarms).Center
+	old := benchmath.NewSample(solved(group.old, measure), &thresholds)
+	new := benchmath.NewSample(solved(group.new, measure), &thresholds)
+	comparison.OldRuns, comparison.NewRuns = len(old.Values), len(new.Values)
+	comparison.Old, comparison.New, comparison.Ratio = math.NaN(), math.NaN(), math.NaN()
+	comparison.Lost = comparison.OldRuns == len(group.old) && comparison.NewRuns == 0
+	if comparison.OldRuns > 0 {
+		comparison.Old = benchmath.AssumeNothing.Summary(old, 1-FalseAlarms).Center
 	}
-	if out.NewRuns > 0 {
-		out.New = benchmath.AssumeNothing.Summary(new, 1-FalseAlarms).Center
+	if comparison.NewRuns > 0 {
+		comparison.New = benchmath.AssumeNothing.Summary(new, 1-FalseAlarms).Center
 	}
-	if out.OldRuns > 0 && out.NewRuns > 0 {
-		out.Ratio = out.New / out.Old
-		out.P = benchmath.AssumeNothing.Compare(old, new).P
+	if comparison.OldRuns > 0 && comparison.NewRuns > 0 {
+		comparison.Ratio = comparison.New / comparison.Old
+		comparison.P = benchmath.AssumeNothing.Compare(old, new).P
 	}
-	return out
+	return comparison
 }
 
-// solved returns the numbers of the runs that have an answer.
-func solved(runs []*record.Run, measure func(*record.Run) float64) (out []float64) {
+// solved returns the measured numbers of the runs that have an answer.
+func solved(runs []*record.Run, measure func(*record.Run) float64) (numbers []float64) {
 	for _, run := range runs {
-		if x := measure(run); run.Outcome.Solved() && x > 0 {
-			out = append(out, x)
+		if number := measure(run); run.Outcome.Solved() && number > 0 {
+			numbers = append(numbers, number)
 		}
 	}
-	return out
+	return numbers
 }
 
-// gravest returns the gravest outcome of some runs.
+// gravest returns the gravest outcome of the runs.
 func gravest(runs []*record.Run) record.Outcome {
-	out := runs[0].Outcome
+	gravestOutcome := runs[0].Outcome
 	for _, run := range runs {
-		if run.Outcome.Graver(out) {
-			out = run.Outcome
+		if run.Outcome.Graver(gravestOutcome) {
+			gravestOutcome = run.Outcome
 		}
 	}
-	return out
+	return gravestOutcome
 }
 
-// logRatios returns the logarithms of new divided by old of the runs with the same repetition that both have an answer.
-func logRatios(g *group, measure func(*record.Run) float64) (out []float64) {
-	before := make(map[int]float64)
+// logRatios returns the logarithm of new divided by old for each pair of runs that have the same repetition and both have an answer.
+func logRatios(g *group, measure func(*record.Run) float64) (ratios []float64) {
+	oldNumbers := make(map[int]float64) // by repetition
 	for _, run := range g.old {
 		if run.Outcome.Solved() {
-			before[run.Repetition] = measure(run)
+			oldNumbers[run.Repetition] = measure(run)
 		}
 	}
 	for _, run := range g.new {
-		if x, y := before[run.Repetition], measure(run); run.Outcome.Solved() && x > 0 && y > 0 {
-			out = append(out, math.Log(y/x))
+		oldNumber, newNumber := oldNumbers[run.Repetition], measure(run)
+		if run.Outcome.Solved() && oldNumber > 0 && newNumber > 0 {
+			ratios = append(ratios, math.Log(newNumber/oldNumber))
 		}
 	}
-	return out
+	return ratios
 }
 
-// adjust multiplies the probabilities so that they hold for all cases together.
+// adjust replaces the p-values of single cases by p-values that are adjusted for the number of cases: the smallest is multiplied by the
+// number of cases, the next one by one less, and so on.
 //
 // Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
 func adjust(cases []CaseComparison) {
@@ -211,21 +216,21 @@ func adjust(cases []CaseComparison) {
 		order[i] = &cases[i]
 	}
 	slices.SortStableFunc(order, func(a, b *CaseComparison) int { return cmp.Compare(a.P, b.P) })
-	least := 0.0
-	for i, c := range order {
-		least = max(least, min(1, c.P*float64(len(order)-i)))
-		c.P = least
+	adjusted := 0.0
+	for i, next := range order {
+		adjusted = max(adjusted, min(1, next.P*float64(len(order)-i)))
+		next.P = adjusted
 	}
 }
 
-// geometricMean returns the geometric mean of the ratios of the cases; NaN if there is none.
+// geometricMean returns the geometric mean of the ratios of the cases. It is NaN if no case has a ratio.
 func geometricMean(cases []CaseComparison) float64 {
-	sum, n := 0.0, 0
+	sum, count := 0.0, 0
 	for i := range cases {
 		if ratio := cases[i].Ratio; !math.IsNaN(ratio) {
 			sum += math.Log(ratio)
-			n++
+			count++
 		}
 	}
-	return math.Exp(sum / float64(n))
+	return math.Exp(sum / float64(count))
 }

@@ -9,22 +9,22 @@ import (
 	record "tilecheck/report/bench"
 )
 
-// ThisMachine describes this machine. It has no names of hosts or users.
+// ThisMachine describes this machine. The description contains no names of hosts or users.
 func ThisMachine() record.Machine {
-	out := record.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}
+	machine := record.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		out.Kernel = strings.TrimSpace(string(text))
+		machine.Kernel = strings.TrimSpace(string(text))
 	}
-	out.Processor = valueIn("/proc/cpuinfo", "model name")
+	machine.Processor = valueIn("/proc/cpuinfo", "model name")
 	if kilobytes, _, ok := strings.Cut(valueIn("/proc/meminfo", "MemTotal"), " "); ok {
-		if n, err := strconv.ParseInt(kilobytes, 10, 64); err == nil {
-			out.Memory = n << 10
+		if count, err := strconv.ParseInt(kilobytes, 10, 64); err == nil {
+			machine.Memory = count << 10
 		}
 	}
-	return out
+	return machine
 }
 
-// valueIn returns the value behind a name and a colon in a file; empty if there is none.
+// valueIn returns the value of a name in a file with lines of the form "name: value". It is empty if the file does not have the name.
 func valueIn(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 
 // Results is a file of results that grows while tools are measured.
 type Results struct {
-	Runs []record.Run // of the file when it was opened
+	Runs []record.Run // the runs that the file had when it was opened
 	file *os.File
 }
 
-// OpenResults opens a file of results, or creates it. The rest of a line that an interrupted run has left is removed.
+// OpenResults opens a file of results, or creates it. If an interrupted run has left an incomplete last line, that line is removed.
 func OpenResults(name string) (*Results, error) {
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -30,11 +30,11 @@ func OpenResults(name string) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := int64(bytes.LastIndexByte(text, '\n') + 1)
-	if err := file.Truncate(whole); err != nil {
+	completeSize := int64(bytes.LastIndexByte(text, '\n') + 1)
+	if err := file.Truncate(completeSize); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	if _, err := file.Seek(whole, 0); err != nil {
+	if _, err := file.Seek(completeSize, 0); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return &Results{runs, file}, nil

@@ -25,11 +25,11 @@ type Options struct {
 	Cores       []int
 	Shard       shard.Part // of the cases
 	Tilecheck   string     // the version of this program
-	// Done has the runs that are there already.
+	// Done has the keys of the runs that were measured before, which are not repeated.
 	Done map[record.Key]bool
-	// Record is called with each run.
+	// Record is called with each measured run.
 	Record func(*record.Run) error
-	// Progress is called before each run with the numbers of finished runs and of all; it may be nil.
+	// Progress is called before each run, with the number of finished runs and the number of all runs. It may be nil.
 	Progress func(done, total int, next string)
 }
 
@@ -74,15 +74,15 @@ type benchmarkCase struct {
 	test regress.Test
 }
 
-// addCases adds the tests of the shard. The error says that two tests cannot be told apart.
+// addCases adds the tests of the shard. It returns an error if two tests have the same name.
 func (b *benchmark) addCases(tests []regress.Test) error {
-	known := make(map[string]bool)
+	seen := make(map[string]bool)
 	for _, test := range tests {
 		name := CaseName(&test, b.Suite.Name)
-		if known[name] {
+		if seen[name] {
 			return fmt.Errorf("two cases are called %q, want names that differ", name)
 		}
-		known[name] = true
+		seen[name] = true
 		if b.Shard.Holds(name) {
 			b.cases = append(b.cases, benchmarkCase{name, test})
 		}
@@ -91,7 +91,7 @@ func (b *benchmark) addCases(tests []regress.Test) error {
 }
 
 // CaseName returns the name of a test in results: its files, switches and constants. userName returns the name of a file for
-// people; it may be nil.
+// messages; it may be nil.
 func CaseName(test *regress.Test, userName func(string) string) string {
 	var words []string
 	for _, file := range []string{test.Model, test.Props} {
@@ -116,7 +116,7 @@ func (b *benchmark) order(c *benchmarkCase, repetition int) []*Tool {
 	return out
 }
 
-// runOnce measures a tool on a case, unless the run is there already.
+// runOnce measures a tool on a case and records the run, unless Options.Done has it.
 func (b *benchmark) runOnce(ctx context.Context, c *benchmarkCase, tool *Tool, repetition, done, total int) error {
 	if b.Done[record.Key{Case: c.name, Tool: tool.Label, Repetition: repetition}] {
 		return nil
@@ -126,7 +126,7 @@ func (b *benchmark) runOnce(ctx context.Context, c *benchmarkCase, tool *Tool, r
 	}
 	run, err := b.measure(ctx, c, tool, repetition)
 	if ctx.Err() != nil {
-		return ctx.Err() // what was measured is incomplete
+		return ctx.Err() // the measurement is incomplete
 	}
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", tool.Label, c.name, err)
@@ -155,7 +155,7 @@ func (b *benchmark) measure(ctx context.Context, c *benchmarkCase, tool *Tool, r
 	return run, nil
 }
 
-// setUsage sets what the run used.
+// setUsage sets the times, the memory and the interference of a run.
 func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
 	run.CPUSeconds, run.UserSeconds, run.SystemSeconds = usage.CPU.Seconds(), usage.User.Seconds(), usage.System.Seconds()
 	run.WallSeconds, run.PeakMemory = usage.Wall.Seconds(), usage.PeakMemory
@@ -167,7 +167,7 @@ func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
 	run.Interference = usage.Interference.Texts(usage.Wall, cores)
 }
 
-// judge sets the outcomes from the results of a test.
+// judge sets the outcome of a run and of each property from the results of a test. The outcome of the run is the gravest one.
 func judge(run *record.Run, rep *report.TestReport, usage *measure.Usage) {
 	for i := range rep.Results {
 		judged := &rep.Results[i]
@@ -217,7 +217,7 @@ func outcomeOf(judged *report.TestResult) record.Outcome {
 	return record.Failed
 }
 
-// limitOutcome returns the outcome of a run that hit a limit.
+// limitOutcome returns the outcome of a run that exceeded a limit of this class.
 func limitOutcome(class result.Class) record.Outcome {
 	if class == result.Timeout {
 		return record.Timeout
@@ -225,7 +225,7 @@ func limitOutcome(class result.Class) record.Outcome {
 	return record.OutOfMemory
 }
 
-// claimsBounds reports whether a value with this accuracy comes with an interval that is said to contain the true value.
+// claimsBounds reports whether a tool claims, for a value of this accuracy, an interval that contains the true value.
 func claimsBounds(accuracy result.Accuracy) bool {
 	switch accuracy {
 	case result.Exact, result.Bounded, result.Proven, result.Claimed:
@@ -234,12 +234,13 @@ func claimsBounds(accuracy result.Accuracy) bool {
 	return false
 }
 
-// CheckDone returns the keys of earlier runs. The error says that one was measured with another program or under other limits.
+// CheckDone returns the keys of earlier runs. It returns an error if one was measured with another version of a tool, or with other limits or
+// cores.
 func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) (map[record.Key]bool, error) {
-	out := make(map[record.Key]bool)
+	done := make(map[record.Key]bool)
 	for i := range runs {
 		run := &runs[i]
-		out[run.Key()] = true
+		done[run.Key()] = true
 		for _, tool := range tools {
 			if tool.Label != run.Tool {
 				continue
@@ -249,10 +250,10 @@ func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) 
 			}
 		}
 	}
-	return out, nil
+	return done, nil
 }
 
-// differs says how an earlier run of a tool differs from what would be measured now; empty if it does not.
+// differs says, for a message, how the settings of an earlier run differ from the present ones. It is empty if they do not differ.
 func differs(run *record.Run, tool *Tool, options *Options) string {
 	switch {
 	case run.Version != tool.Version:

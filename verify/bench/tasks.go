@@ -16,15 +16,16 @@ type TaskFile struct {
 	Text []byte
 }
 
-// PropertyFile is the name of the property of every task: the values are the expected ones.
+// PropertyFile is the name of the file with the property of every task, which is that the values are the expected ones.
 const PropertyFile = "expected-values.prp"
 
-// Tasks returns a task definition for each pair of a model and a properties file, and the file of their common property. relative returns the name of
-// a file from the folder of the definitions. The switches and constants of a pair are in files beside it, which tilecheck test finds.
+// Tasks returns a task definition for each pair of a model and a properties file, after the file of their common property. relative returns the name of
+// a file relative to the folder of the definitions. The definitions do not contain switches and constants, which tilecheck test reads from files
+// in the folder of the model.
 //
 // Source: BenchExec, doc/benchexec.md, version 2.0 of the format.
 func Tasks(tests []regress.Test, relative func(file string) (string, error)) ([]TaskFile, error) {
-	out := []TaskFile{{PropertyFile, []byte("The values of all properties are the expected ones.\n")}}
+	tasks := []TaskFile{{PropertyFile, []byte("The values of all properties are the expected ones.\n")}}
 	seen := make(map[[2]string]bool)
 	for i := range tests {
 		pair := [2]string{tests[i].Model, tests[i].Props}
@@ -46,7 +47,7 @@ func Tasks(tests []regress.Test, relative func(file string) (string, error)) ([]
 		}
 		fmt.Fprintf(&text, "properties:\n  - property_file: %s\n    expected_verdict: true\n", PropertyFile)
 		name := strings.TrimSuffix(path.Base(pair[0]), path.Ext(pair[0]))
-		out = append(out, TaskFile{fmt.Sprintf("%04d-%s.yml", len(out), name), []byte(text.String())})
+		tasks = append(tasks, TaskFile{fmt.Sprintf("%04d-%s.yml", len(tasks), name), []byte(text.String())})
 	}
-	return out, nil
+	return tasks, nil
 }

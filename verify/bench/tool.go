@@ -12,8 +12,8 @@ import (
 	"tilecheck/verify/suitefile"
 )
 
-// Spec is a tool as the user names it: ENGINE, with @PROGRAM for another program than the usual one, and with a colon and
-// an accuracy, as in native:exact, or switches, as in prism:-explicit.
+// Spec is a tool in the form ENGINE[@PROGRAM][:ACCURACY] or ENGINE[@PROGRAM][:SWITCHES], such as native:exact or
+// prism:-explicit. PROGRAM is the path of another program than the usual one.
 type Spec struct {
 	Label    string
 	Engine   string // native, prism, prism-games or storm
@@ -22,11 +22,11 @@ type Spec struct {
 	Config   runner.EngineConfig
 }
 
-// ParseSpec reads the name of a tool.
+// ParseSpec parses a tool in the form that Spec describes.
 func ParseSpec(text string) (*Spec, error) {
 	head, mode, _ := strings.Cut(text, ":")
-	engine, program, at := strings.Cut(head, "@")
-	if at && program == "" {
+	engine, program, hasProgram := strings.Cut(head, "@")
+	if hasProgram && program == "" {
 		return nil, fmt.Errorf("found %q, want a program behind @", text)
 	}
 	label := engine
@@ -59,7 +59,7 @@ type Tool struct {
 	meter   *measure.Tool
 }
 
-// NewTool returns the tool of a spec that runs a program.
+// NewTool returns the tool of a spec. It runs the program and measures it.
 func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Limits) *Tool {
 	tool := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
 	tool.engine.EngineConfig = spec.Config
@@ -77,7 +77,7 @@ func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Li
 	return tool
 }
 
-// useSwitches makes PRISM read the files as they are, with the switches of the cases. Files in other dialects are translated.
+// useSwitches makes PRISM read the original files, with the switches of the cases. Without it, the files are translated for PRISM.
 func (t *Tool) useSwitches() {
 	if t.Engine == "prism" || t.Engine == "prism-games" {
 		t.engine.PRISM = &regress.PRISM{Commander: t.meter, Args: t.Switches}

@@ -14,13 +14,13 @@ import (
 	"tilecheck/runner"
 )
 
-// WorkerCommand is the hidden command of tilecheck that answers one question, which it reads from a file.
+// WorkerCommand is the hidden command of tilecheck that reads a question from a file and answers it.
 const WorkerCommand = "bench-worker"
 
 // questionFile is the name of the file with the question.
 const questionFile = "question.json"
 
-// question is a job for a process of the embedded engine.
+// question is the job that a process of the embedded engine checks.
 type question struct {
 	File       string
 	Model      []byte
@@ -32,7 +32,7 @@ type question struct {
 	Settings   runner.Settings
 }
 
-// worker is the embedded engine in a process of its own.
+// worker runs the embedded engine in a separate process, which can be measured.
 type worker struct{ program runner.Commander }
 
 // Name implements runner.Engine.
@@ -68,25 +68,25 @@ func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 	return nil, workerFailure(exit, stderr.String())
 }
 
-// taskNumbers returns the numbers of the plan's properties among all of the file, from 1.
+// taskNumbers returns the number of each property of the plan in its file, from 1.
 func taskNumbers(plan *runner.Plan) []string {
-	var out []string
+	var numbers []string
 	for _, task := range plan.Tasks {
 		number := 0
 		for _, item := range task.Source.Parsed.Items {
 			if property, ok := item.(*syntax.Property); ok {
 				number++
 				if property == task.Property {
-					out = append(out, fmt.Sprint(number))
+					numbers = append(numbers, fmt.Sprint(number))
 					break
 				}
 			}
 		}
 	}
-	return out
+	return numbers
 }
 
-// workerFailure returns why a process of the engine has no answer.
+// workerFailure returns the failure of a process that gave no answer.
 func workerFailure(exit runner.Exit, stderr string) error {
 	message := strings.TrimSpace(stderr)
 	switch {
@@ -98,7 +98,7 @@ func workerFailure(exit runner.Exit, stderr string) error {
 	return &result.Failure{Class: result.Other, Message: fmt.Sprintf("exit code %d: %s", exit.Code, message)}
 }
 
-// Answer answers the question of a file with the embedded engine, and writes the verdicts.
+// Answer decodes a question, checks it with the embedded engine, and writes the verdicts.
 func Answer(ctx context.Context, text []byte, w io.Writer) error {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {

@@ -52,7 +52,7 @@ const header = "tilecheck cache 4\n"
 // maxEntry is the greatest size of an entry that is read, in bytes.
 const maxEntry = 1 << 28
 
-// path returns the file of an entry: a directory for the first two digits of its key, a file name from the others.
+// path returns the file of an entry. The first two digits of the key are the directory, the other digits the file name.
 func (c *Cache) path(key Hash) string {
 	digits := key.String()
 	return filepath.Join(c.dir, digits[:2], digits[2:])
@@ -62,14 +62,14 @@ func (c *Cache) path(key Hash) string {
 func (c *Cache) Get(key Hash) ([]byte, bool) {
 	file := c.path(key)
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-		return nil, false // opening a pipe would block
+		return nil, false // an error, or a pipe, whose opening would block
 	}
-	opened, err := os.Open(file)
+	reader, err := os.Open(file)
 	if err != nil {
 		return nil, false
 	}
-	defer opened.Close()
-	entry, err := limited.Read(opened, maxEntry)
+	defer reader.Close()
+	entry, err := limited.Read(reader, maxEntry)
 	if err != nil {
 		return nil, false
 	}
@@ -84,7 +84,7 @@ func (c *Cache) Get(key Hash) ([]byte, bool) {
 	return data, true
 }
 
-// Put writes an entry, replacing an existing one.
+// Put writes an entry. It replaces an entry with the same key.
 func (c *Cache) Put(key Hash, data []byte) error {
 	file := c.path(key)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -96,8 +96,8 @@ func (c *Cache) Put(key Hash, data []byte) error {
 	return nil
 }
 
-// writeAtomically writes an entry to a temporary file, then renames that to file. It does not sync to disk: if a crash truncates the
-// entry, its checksum is wrong.
+// writeAtomically writes an entry to a temporary file and renames it to file. It does not sync the file to disk. If a crash truncates the entry,
+// Get finds a wrong checksum.
 func writeAtomically(file string, key Hash, data []byte) (err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(file), "new-*")
 	if err != nil {
@@ -116,7 +116,7 @@ func writeAtomically(file string, key Hash, data []byte) (err error) {
 	return os.Rename(temporary.Name(), file)
 }
 
-// checksum returns the checksum of an entry. It covers the key too, so that an entry under a wrong name counts as damaged.
+// checksum returns the checksum of an entry. The checksum depends on the key too, so that an entry with a wrong file name counts as damaged.
 func checksum(key Hash, data []byte) Hash {
 	hash := sha256.New()
 	hash.Write([]byte(header))

@@ -8,7 +8,7 @@ import (
 
 // compareEngines compares the verdicts of every two engines about one property instance, and counts the outcomes in tally. If two verdicts
 // contradict each other, both results get the outcome TestDisagreed.
-func (s *loadedTest) compareEngines(instance *propertyInstance, results []report.TestResult, tally *agree.Tally) {
+func (test *loadedTest) compareEngines(instance *propertyInstance, results []report.TestResult, tally *agree.Tally) {
 	question := agree.About(instance.task.Property.X, instance.constants())
 	for i := range results {
 		for j := range i {
@@ -18,7 +18,7 @@ func (s *loadedTest) compareEngines(instance *propertyInstance, results []report
 			bothUnchecked := left.Outcome == report.TestUnchecked && right.Outcome == report.TestUnchecked
 			switch {
 			case outcome.Relation == agree.Different:
-				s.markContradiction(instance, left, right, outcome.Reason)
+				test.markContradiction(instance, left, right, outcome.Reason)
 			case outcome.Relation == agree.Unknown && bothUnchecked:
 				left.Reason = "not compared: " + outcome.Reason
 				right.Reason = left.Reason
@@ -28,18 +28,18 @@ func (s *loadedTest) compareEngines(instance *propertyInstance, results []report
 }
 
 // markContradiction gives two results that contradict each other the outcome TestDisagreed, with the reason.
-func (s *loadedTest) markContradiction(instance *propertyInstance, left, right *report.TestResult, reason string) {
+func (test *loadedTest) markContradiction(instance *propertyInstance, left, right *report.TestResult, reason string) {
 	left.Outcome, right.Outcome = report.TestDisagreed, report.TestDisagreed
 	left.Reason = left.Engine + " and " + right.Engine + " contradict each other: " + reason
 	right.Reason = left.Reason
-	if s.opt.Rerun != nil { // only both engines together repeat the contradiction
-		left.Rerun = s.opt.Rerun(left.Engine+","+right.Engine, instance.id)
+	if test.opt.Rerun != nil { // a rerun must run both engines to repeat the contradiction
+		left.Rerun = test.opt.Rerun(left.Engine+","+right.Engine, instance.id)
 		right.Rerun = left.Rerun
 	}
 }
 
-// comparedVerdict returns the verdict that is compared with those of other engines. For a result that already failed it is empty, because such
-// a verdict is not compared.
+// comparedVerdict returns the verdict of a result, for the comparison with the verdicts of other engines. The verdict is empty, and so not
+// compared, if the result has failed.
 func comparedVerdict(tested *report.TestResult) *result.Verdict {
 	switch tested.Outcome {
 	case report.TestPassed, report.TestUnchecked, report.TestDisagreed, report.TestNotTested:

@@ -26,7 +26,7 @@ func (r *suiteRun) keepBalancedPart() error {
 	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
 	slices.SortStableFunc(order, longestFirst)
 	load := make([]float64, min(r.opt.Shard.Of, len(order))) // the total seconds of each part
-	var ownTests []int                                       // the tests of this part
+	var ownTests []int                                       // the indices of the tests of this part
 	for _, test := range order {
 		part := slices.Index(load, slices.Min(load))
 		load[part] += seconds[test]
@@ -43,7 +43,7 @@ func (r *suiteRun) keepBalancedPart() error {
 	return nil
 }
 
-// expectedSeconds returns how long each test took in the earlier run of Options.Times. A test that is not in that run gets the average.
+// expectedSeconds returns the time in seconds of each test in the earlier run, Options.Times. A test that is not in that run gets the average.
 func (r *suiteRun) expectedSeconds() ([]float64, error) {
 	earlier := make(map[string]float64)
 	for i := range r.opt.Times.Results {

@@ -34,9 +34,9 @@ type BlessOptions struct {
 
 // Blessing has the annotations to write.
 type Blessing struct {
-	Files   []BlessedFile // with changes only, in the order of the suite
+	Files   []BlessedFile // only files with changes, in the order of the suite
 	Skipped []Skip
-	// Failing are the results that contradict an annotation that stays, or that could not be computed.
+	// Failing are the results that could not be computed, or contradict an annotation that Bless does not replace.
 	Failing []report.TestResult
 	Added   int // annotations that are new
 	Updated int // annotations with another value
@@ -45,7 +45,7 @@ type Blessing struct {
 // BlessedFile is a properties file with its new annotations.
 type BlessedFile struct {
 	File          string // in Options.FS
-	Name          string // for people
+	Name          string // as messages show it
 	Before, After []byte
 }
 
@@ -114,7 +114,7 @@ type proposal struct {
 	origin         string // where the value comes from
 	terms          string // of TILECHECK, empty for none
 	replaces       *expect.Expectation
-	hasExpectation bool // the instance has an expectation already, which may stay
+	hasExpectation bool // the instance has an expectation, which is kept
 	exact          bool // computed with fractions
 }
 
@@ -138,8 +138,8 @@ func (b *blesser) addSkip(file *propertiesFile, pos syntax.Pos, property, reason
 	}
 }
 
-// addProposals adds a proposal for every property instance of a test: to keep its annotation, or to write a computed value. An instance without
-// a value is recorded as skipped.
+// addProposals adds a proposal for every property instance of a test. The proposal is to keep the annotation of the instance, or to write a
+// computed value. An instance whose value cannot be computed is recorded as skipped.
 func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
 	if test.err != nil {
 		failure := fileFailure(test.err)
@@ -153,7 +153,7 @@ func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
 		return
 	}
 	file := b.propertiesFile(test)
-	keepsAnnotation := b.keptInstances(ctx, test)
+	keepsAnnotation := b.instancesToKeep(ctx, test)
 	var unannotated []*propertyInstance
 	for _, instance := range test.instances {
 		if instance.selected && !keepsAnnotation[instance] {
@@ -176,18 +176,18 @@ func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
 	}
 }
 
-// keptInstances returns the instances whose annotations stay: all that have a chosen annotation or, with Update, all whose annotation does not
-// fail. An annotation that cannot be read always stays. Results that fail although their annotation stays are recorded in Failing.
-func (b *blesser) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
+// instancesToKeep returns the instances whose annotations Bless keeps: all instances with a chosen annotation, except, with Update, those whose
+// annotation fails. An annotation that cannot be read is always kept. If a kept annotation fails, its result is recorded in Failing.
+func (b *blesser) instancesToKeep(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	kept := make(map[*propertyInstance]bool)
-	mustRun := false
+	hasSelected := false
 	for _, instance := range test.instances {
 		_, unmatched := errors.AsType[expect.Unmatched](instance.choiceErr)
 		isUnreadable := instance.choiceErr != nil && !unmatched
 		kept[instance] = instance.chosen.Expects() || isUnreadable
-		mustRun = mustRun || instance.selected && kept[instance]
+		hasSelected = hasSelected || instance.selected && kept[instance]
 	}
-	if !mustRun {
+	if !hasSelected {
 		return kept
 	}
 	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
@@ -205,7 +205,7 @@ func (b *blesser) keptInstances(ctx context.Context, test *loadedTest) map[*prop
 	return kept
 }
 
-// isReplaced reports whether Update replaces the annotation of an instance: it fails, and is in a file that can be changed.
+// isReplaced reports whether Bless replaces the annotation of an instance: with Update, if it fails and is in the properties file.
 func (b *blesser) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
 	isWritable := instance.choiceErr == nil && instance.extraPlace == ""
 	return b.opt.Update && result.Outcome == report.TestFailed && isWritable
@@ -220,7 +220,7 @@ func (b *blesser) addFailing(results []report.TestResult) {
 	}
 }
 
-// blessStep is one of the methods by which computeValues tries to compute a value, in this order.
+// blessStep is a method by which computeValues tries to compute a value. It tries the methods in the order of the constants.
 type blessStep int
 
 const (
@@ -245,11 +245,11 @@ func (b *blesser) settings(step blessStep) func(*runner.Settings) {
 	}
 }
 
-// computeValues computes the expected values of property instances by one method after another, each for the instances without a value: with
-// fractions, with bounds and, where the model has too many states, by sampling.
+// computeValues computes the expected values of property instances. It tries to compute each value first with fractions, then with bounds and
+// last, if the model has too many states, by sampling.
 func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
-	exceededLimit := make(map[*propertyInstance]bool) // a limit of the last step
+	exceededLimit := make(map[*propertyInstance]bool) // whether the last step exceeded a limit, such as the number of states
 	for step := byFractions; step <= bySampling; step++ {
 		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
 			return proposals[instance].value != "" || step == bySampling && !exceededLimit[instance]
@@ -268,8 +268,8 @@ func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances
 	return proposals
 }
 
-// proposalAfter returns the proposal for a verdict of a step. Without a value it keeps the reason that the earlier step gave, unless the new step
-// gives one.
+// proposalAfter returns the proposal for the verdict of a step. If the step gives neither a value nor a reason why there is none, the proposal has
+// the reason of the earlier step.
 func (b *blesser) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, step blessStep) proposal {
 	proposed := b.proposalFor(verdict, step)
 	if test.switches.Exact && strings.HasPrefix(proposed.value, "[") {
@@ -282,8 +282,8 @@ func (b *blesser) proposalAfter(earlier proposal, test *loadedTest, verdict *res
 	return proposed
 }
 
-// dropContradictedFractions removes values that were computed with fractions if the default method contradicts them, because one of the two
-// methods is wrong then.
+// dropContradictedFractions removes each value that was computed with fractions and that the default method contradicts, because then one of the
+// two methods is wrong.
 func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
 	var solvedExactly []*propertyInstance
 	for _, instance := range test.instances {
@@ -308,8 +308,8 @@ func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTes
 	}
 }
 
-// blessConfidence is the confidence of the intervals and terms that are written. Two intervals of one value are disjoint
-// with at most twice the probability of error.
+// blessConfidence is the confidence of the intervals and terms that Bless writes. A test compares its own interval with the written one. The two
+// are disjoint with at most twice the probability 1-blessConfidence.
 const blessConfidence = 0.9999
 
 // checkWith checks property instances with changed settings. Without a time limit of the test or the options, it takes at most 30 seconds.
@@ -320,36 +320,36 @@ func (b *blesser) checkWith(ctx context.Context, test *loadedTest, instances []*
 	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
 	answers := make([]answer, len(test.instances))
 	err := run.checkInstances(ctx, instances, change, answers)
-	out := make(map[*propertyInstance]result.Verdict)
+	verdicts := make(map[*propertyInstance]result.Verdict)
 	for i, instance := range test.instances {
 		if !slices.Contains(instances, instance) {
 			continue
 		}
-		out[instance] = answers[i].Verdict
+		verdicts[instance] = answers[i].Verdict
 		if err != nil {
-			out[instance] = result.Verdict{Err: fileFailure(run.contextError(ctx, err))}
+			verdicts[instance] = result.Verdict{Err: fileFailure(run.contextError(ctx, err))}
 		}
 	}
-	return out
+	return verdicts
 }
 
 // checkInstances checks some property instances with changed settings, and fills in their answers.
-func (u *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
-	if failure := u.unsupportedSwitch(); failure != nil {
+func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
+	if failure := run.unsupportedSwitch(); failure != nil {
 		return failure
 	}
-	batch := &batch{plan: u.plan.WithSettings(change)}
-	for i, instance := range u.instances {
+	batch := &batch{plan: run.plan.WithSettings(change)}
+	for i, instance := range run.instances {
 		if slices.Contains(instances, instance) {
 			batch.instances = append(batch.instances, i)
 		}
 	}
-	batch.properties = u.propertyNumbers(batch)
-	return u.check(ctx, batch, answers)
+	batch.properties = run.propertyNumbers(batch)
+	return run.check(ctx, batch, answers)
 }
 
-// proposalFor returns the expectation that a verdict justifies, or a proposal without a value that says why there is none. step is the method
-// that computed the verdict.
+// proposalFor returns a proposal with the expectation that a verdict justifies. If there is none, the proposal has no value, and its origin is the
+// reason. step is the method that computed the verdict.
 func (b *blesser) proposalFor(verdict *result.Verdict, step blessStep) proposal {
 	switch {
 	case verdict.Err != nil:
@@ -365,7 +365,7 @@ func (b *blesser) proposalFor(verdict *result.Verdict, step blessStep) proposal 
 	switch value.Kind {
 	case result.Boolean:
 		if verdict.Accuracy == result.Probable {
-			// A test could not repeat it, because only numbers can be sampled on request.
+			// A test cannot repeat the sampling, because the terms of an annotation apply to numbers only.
 			return proposal{origin: "too many states, and a truth value that is sampled is only probable"}
 		}
 		return proposal{value: strconv.FormatBool(value.Bool), origin: verdict.Accuracy.String()}
@@ -377,7 +377,7 @@ func (b *blesser) proposalFor(verdict *result.Verdict, step blessStep) proposal 
 	return proposal{origin: "a range of values over several initial states cannot be expected"}
 }
 
-// numberProposal is proposalFor for a number.
+// numberProposal returns the proposal for a verdict whose value is a number.
 func (b *blesser) numberProposal(verdict *result.Verdict, step blessStep) proposal {
 	value := verdict.Value
 	switch {
@@ -419,7 +419,7 @@ func sampledProposal(verdict *result.Verdict) proposal {
 	}
 }
 
-// boundsText returns an interval as an expected value: a number if its bounds are equal.
+// boundsText returns an interval in the form of an expected value. If its bounds are equal, the form is one number.
 func boundsText(bounds *interval.Interval) string {
 	if bounds.Lo == bounds.Hi {
 		return shortestFloat(bounds.Lo)
@@ -433,15 +433,15 @@ func shortestFloat(number float64) string { return strconv.FormatFloat(number, '
 // maxFraction is the length of the longest fraction that is written.
 const maxFraction = 60
 
-// editFiles adds the edited properties files to the result, and sorts the skipped properties by their place.
+// editFiles edits the properties files and adds the changed ones to the result. It also sorts the skipped properties by their place.
 func (b *blesser) editFiles() error {
 	for _, file := range b.order {
-		editing := &editor{blesser: b, propertiesFile: file}
-		after, err := editing.edit()
+		editor := &editor{blesser: b, propertiesFile: file}
+		after, err := editor.edit()
 		if err != nil {
 			return fmt.Errorf("%s: %w", file.name, err)
 		}
-		if len(editing.changes) > 0 {
+		if len(editor.changes) > 0 {
 			b.blessing.Files = append(b.blessing.Files, BlessedFile{file.file, file.name, file.text, after})
 		}
 	}

@@ -22,9 +22,9 @@ func (r *suiteRun) splitBudget() {
 }
 
 // statisticalExpectations returns the number of property instances whose terms ask for sampling.
-func (s *loadedTest) statisticalExpectations() int {
+func (test *loadedTest) statisticalExpectations() int {
 	count := 0
-	for _, instance := range s.instances {
+	for _, instance := range test.instances {
 		if terms := instance.chosen.Terms; terms != nil && terms.Statistical != nil {
 			count++
 		}
@@ -44,11 +44,11 @@ func (r *suiteRun) enginesOf(test *loadedTest) int {
 }
 
 // runsOn reports whether a test is for an engine.
-func (s *loadedTest) runsOn(engine *EngineConfig) bool {
-	return len(s.Engines) == 0 || slices.Contains(s.Engines, engine.DisplayName())
+func (test *loadedTest) runsOn(engine *EngineConfig) bool {
+	return len(test.Engines) == 0 || slices.Contains(test.Engines, engine.DisplayName())
 }
 
-// confidenceLevel returns the confidence of an interval that is estimated with these terms.
-func (s *loadedTest) confidenceLevel(statistical *expect.Statistical) float64 {
-	return statistical.Level(s.falseAlarm)
+// confidenceLevel returns the confidence of the interval that a test with these terms estimates.
+func (test *loadedTest) confidenceLevel(statistical *expect.Statistical) float64 {
+	return statistical.Level(test.falseAlarm)
 }

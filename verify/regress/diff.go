@@ -27,8 +27,8 @@ func (f *BlessedFile) Diff() string {
 	return diff.String()
 }
 
-// lastOfHunk returns the index of the last change in the hunk that starts with a change. Changes belong to one hunk if at most
-// twice as many equal lines as a hunk has for context separate them.
+// lastOfHunk returns the index of the last change in the hunk whose first change has the index first. Two consecutive changes are in one hunk
+// if their context lines touch or overlap, that is, if fewer than 2*contextLines+1 equal lines are between them.
 func lastOfHunk(changes []lineChange, first int) int {
 	last := first
 	for i := first; i < len(changes) && i-last <= 2*contextLines; i++ {
@@ -44,21 +44,22 @@ const contextLines = 3
 
 // lineChange is a line of a comparison. Lines are counted from 1.
 type lineChange struct {
-	kind        byte // ' ' for a line of both texts, '-' for a deleted line, '+' for an inserted one
-	old, edited int  // its number in the old and in the edited text
+	kind        byte // ' ' for a line of both texts, '-' for a deleted line, '+' for an inserted line
+	old, edited int  // the number of the line in the old and in the edited text; of the previous line if a text does not have it
 	text        []byte
 }
 
 // splitLines returns the lines of a text with their line endings.
 func splitLines(text []byte) [][]byte {
-	var out [][]byte
+	var lines [][]byte
 	for line := range bytes.Lines(text) {
-		out = append(out, line)
+		lines = append(lines, line)
 	}
-	return out
+	return lines
 }
 
-// compareLines compares two texts line by line, by their longest common subsequence. Equal lines at both ends are not part of the quadratic search.
+// compareLines compares two texts line by line, by their longest common subsequence. The search takes quadratic time, so equal lines at the start
+// and at the end of the texts are left out of it.
 func compareLines(old, edited [][]byte) []lineChange {
 	var changes []lineChange
 	start := 0
@@ -78,7 +79,7 @@ func compareLines(old, edited [][]byte) []lineChange {
 	return changes
 }
 
-// compareMiddle compares the lines between the equal ends. before is the number of equal lines before them.
+// compareMiddle compares the lines between the equal lines at the start and at the end. before is the number of equal lines at the start.
 func compareMiddle(old, edited [][]byte, before int) []lineChange {
 	common := commonLengths(old, edited)
 	var changes []lineChange
@@ -117,7 +118,7 @@ func commonLengths(old, edited [][]byte) [][]int {
 	return common
 }
 
-// writeHunk writes one group of changed lines with its context, in the unified format.
+// writeHunk writes a hunk, which is a group of changed lines with its context, in the unified format.
 func writeHunk(out *strings.Builder, changes []lineChange) {
 	oldCount, editedCount := 0, 0
 	for _, change := range changes {
@@ -128,7 +129,7 @@ func writeHunk(out *strings.Builder, changes []lineChange) {
 			editedCount++
 		}
 	}
-	// A change that only one side has carries the number of the line before it on the other side.
+	// A deleted or inserted line has, for the text without it, the number of the previous line.
 	first := changes[0]
 	oldStart, editedStart := first.old, first.edited
 	if first.kind == '+' && oldCount > 0 {
@@ -147,7 +148,7 @@ func writeHunk(out *strings.Builder, changes []lineChange) {
 	}
 }
 
-// hunkRange returns a range of lines as the header of a hunk has it.
+// hunkRange returns a range of lines in the form of a hunk header: start,count, without a count of 1.
 func hunkRange(start, count int) string {
 	if count == 1 {
 		return fmt.Sprint(start)

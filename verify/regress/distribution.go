@@ -61,21 +61,21 @@ func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 	return times, nil
 }
 
-// compareNumbers changes a failed comparison of two files to a passed one if their numbers differ by at most the relative error that results
-// may have, because PRISM computes them by iteration.
-func (u *testRun) compareNumbers(compared *report.TestResult, file string, got []byte) {
-	want, err := u.read(file)
+// compareNumbers compares the numbers of two files that differ as texts. It changes the outcome to TestPassed if each number differs by at most the
+// relative error expect.DefaultRelative, because PRISM computes the numbers by iteration. Otherwise it records the first line that differs more.
+func (run *testRun) compareNumbers(compared *report.TestResult, file string, got []byte) {
+	want, err := run.read(file)
 	if err != nil {
 		return
 	}
-	theirs, ours := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
-	if len(theirs) != len(ours) {
+	wantLines, gotLines := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
+	if len(wantLines) != len(gotLines) {
 		return
 	}
-	for i := range theirs {
-		if !closeNumbers(string(theirs[i]), string(ours[i])) {
+	for i := range wantLines {
+		if !closeNumbers(string(wantLines[i]), string(gotLines[i])) {
 			compared.Line = i + 1
-			compared.Got = fmt.Sprintf("%q instead of %q", ours[i], theirs[i])
+			compared.Got = fmt.Sprintf("%q instead of %q", gotLines[i], wantLines[i])
 			compared.Reason = fmt.Sprintf("line %d differs by more than %g, relatively", i+1, expect.DefaultRelative)
 			return
 		}
@@ -84,13 +84,16 @@ func (u *testRun) compareNumbers(compared *report.TestResult, file string, got [
 	compared.Got = fmt.Sprintf("the same but for %g, relatively", expect.DefaultRelative)
 }
 
-// closeNumbers reports whether two lines have nearly equal numbers, with the same text before the numbers.
-func closeNumbers(theirs, ours string) bool {
-	if theirs == ours {
+// closeNumbers reports whether two lines of the form "text=number", or "number", are equal except for a small relative difference of the numbers.
+func closeNumbers(want, got string) bool {
+	if want == got {
 		return true
 	}
-	theirStart, ourStart := strings.IndexByte(theirs, '=')+1, strings.IndexByte(ours, '=')+1
-	theirNumber, theirErr := strconv.ParseFloat(theirs[theirStart:], 64)
-	ourNumber, ourErr := strconv.ParseFloat(ours[ourStart:], 64)
-	return theirs[:theirStart] == ours[:ourStart] && theirErr == nil && ourErr == nil && math.Abs(theirNumber-ourNumber) <= expect.DefaultRelative*math.Abs(ourNumber)
+	wantStart, gotStart := strings.IndexByte(want, '=')+1, strings.IndexByte(got, '=')+1
+	wantNumber, wantErr := strconv.ParseFloat(want[wantStart:], 64)
+	gotNumber, gotErr := strconv.ParseFloat(got[gotStart:], 64)
+	if want[:wantStart] != got[:gotStart] || wantErr != nil || gotErr != nil {
+		return false
+	}
+	return math.Abs(wantNumber-gotNumber) <= expect.DefaultRelative*math.Abs(gotNumber)
 }

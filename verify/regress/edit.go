@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -26,10 +27,11 @@ type editor struct {
 	*blesser
 	*propertiesFile
 	changes        []change
-	expectedValues map[*propertyInstance]string // the value that each instance is to choose
+	expectedValues map[*propertyInstance]string // the value that each instance must choose in the new text
 }
 
-// edit returns the new text of the file. An error is a mistake of this program: the new text does not have the annotations that it should have.
+// edit returns the new text of the file. It returns an error if the new text does not have the annotations that it should have, which is a bug of
+// this program.
 func (e *editor) edit() ([]byte, error) {
 	e.expectedValues = make(map[*propertyInstance]string)
 	for _, node := range e.tree.Items {
@@ -38,29 +40,29 @@ func (e *editor) edit() ([]byte, error) {
 		}
 	}
 	slices.SortStableFunc(e.changes, func(first, second change) int { return cmp.Compare(first.from, second.from) })
-	var out []byte
-	copied := 0
+	var edited []byte
+	copied := 0 // the number of bytes of the old text that are copied or replaced
 	for _, change := range e.changes {
-		out = append(append(out, e.text[copied:change.from]...), change.text...)
+		edited = append(append(edited, e.text[copied:change.from]...), change.text...)
 		copied = change.to
 	}
-	out = append(out, e.text[copied:]...)
+	edited = append(edited, e.text[copied:]...)
 	if len(e.changes) == 0 {
-		return out, nil
+		return edited, nil
 	}
-	return out, e.checkEdited(out)
+	return edited, e.checkEdited(edited)
 }
 
 // editProperty makes the changes for one property: it replaces values of annotations, and adds lines above the property.
 func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 	replaced := make(map[int32][]proposal) // by the offset of the value
 	var added []proposal
-	everyHasValue := true // whether every instance has a value
+	allHaveValues := true
 	for _, proposed := range proposals {
 		switch {
 		case proposed.hasExpectation:
 		case proposed.value == "":
-			everyHasValue = false
+			allHaveValues = false
 		case proposed.replaces != nil:
 			offset := proposed.replaces.ValuePos.Offset
 			replaced[offset] = append(replaced[offset], proposed)
@@ -68,16 +70,12 @@ func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 			added = append(added, proposed)
 		}
 	}
-	var offsets []int32
-	for offset := range replaced {
-		offsets = append(offsets, offset)
-	}
-	slices.Sort(offsets)
-	for _, offset := range offsets {
+	for _, offset := range slices.Sorted(maps.Keys(replaced)) {
 		e.replaceValue(property, replaced[offset], proposals)
 	}
 	if len(added) > 0 {
-		e.addLines(property, added, everyHasValue && len(added)+countExpected(proposals) == len(proposals))
+		complete := allHaveValues && len(added)+countExpected(proposals) == len(proposals)
+		e.addLines(property, added, complete)
 	}
 }
 
@@ -97,8 +95,8 @@ func countExpected(proposals []proposal) int {
 func (e *editor) replaceValue(property *syntax.Property, replacements, proposals []proposal) {
 	old := replacements[0].replaces
 	for _, proposed := range proposals {
-		choosesIt := proposed.instance.chosen.Result != nil && proposed.instance.chosen.Result.ValuePos == old.ValuePos
-		if choosesIt && (proposed.hasExpectation || proposed.value != replacements[0].value || proposed.terms != "") {
+		choosesOld := proposed.instance.chosen.Result != nil && proposed.instance.chosen.Result.ValuePos == old.ValuePos
+		if choosesOld && (proposed.hasExpectation || proposed.value != replacements[0].value || proposed.terms != "") {
 			e.addSkip(e.propertiesFile, property.Pos(), replacements[0].instance.task.Text,
 				fmt.Sprintf("the annotation in line %d fails for some valuations of the constants only, or would need terms", old.Pos.Line))
 			return
@@ -112,7 +110,7 @@ func (e *editor) replaceValue(property *syntax.Property, replacements, proposals
 	}
 }
 
-// addLines adds annotations in lines above a property. complete says that every instance of the property has a value, a new one or one before.
+// addLines adds annotations in lines above a property. complete says that every instance of the property has a new value or keeps its annotation.
 func (e *editor) addLines(property *syntax.Property, added []proposal, complete bool) {
 	lines, reason := annotations(added, complete)
 	indent, offset, ok := e.lineStart(property)
@@ -138,8 +136,9 @@ func (e *editor) addLines(property *syntax.Property, added []proposal, complete 
 // maxLines is the largest number of annotations of one property.
 const maxLines = 200
 
-// annotations returns the comments for the proposals: one without conditions if all have the same value and complete is true, otherwise one for
-// each valuation of the constants that distinguish the values. If no constants do, it returns the reason.
+// annotations returns the annotations for the proposals. If all proposals have the same value and complete is true, it returns one annotation without
+// conditions. Otherwise it returns one for each valuation of the constants that distinguish the values. If no constants distinguish them, it returns
+// the reason why there are no annotations.
 func annotations(proposals []proposal, complete bool) (lines []string, reason string) {
 	differs := func(proposed proposal) bool {
 		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
@@ -162,7 +161,7 @@ func annotations(proposals []proposal, complete bool) (lines []string, reason st
 	return conditionalLines(proposals, names, all)
 }
 
-// allConstants returns all constants with a value, those of the model and the file too.
+// allConstants returns all constants of the model and of the properties file that have a value.
 func (instance *propertyInstance) allConstants() []result.Constant {
 	var out []result.Constant
 	for _, constant := range instance.rules.Constants {
@@ -171,25 +170,25 @@ func (instance *propertyInstance) allConstants() []result.Constant {
 	return out
 }
 
-// distinguishingConstants returns the constants that all instances have, and that have several values or, with a single proposal, any value.
-// constantsOf selects which constants of an instance count.
+// distinguishingConstants returns the names of the constants that all instances have and whose values differ. If there is only one proposal, it returns
+// all constants of its instance. constantsOf returns the constants of an instance that are considered.
 func distinguishingConstants(proposals []proposal, constantsOf func(*propertyInstance) []result.Constant) []string {
 	var out []string
 	for _, constant := range constantsOf(proposals[0].instance) {
-		varies, everywhere := false, true
+		differs, inAll := false, true
 		for _, proposed := range proposals {
 			value, ok := constantValue(constantsOf(proposed.instance), constant.Name)
-			everywhere = everywhere && ok
-			varies = varies || value != constant.Value
+			inAll = inAll && ok
+			differs = differs || value != constant.Value
 		}
-		if everywhere && (varies || len(proposals) == 1) {
+		if inAll && (differs || len(proposals) == 1) {
 			out = append(out, constant.Name)
 		}
 	}
 	return out
 }
 
-// constantValue returns the value of a constant; false if the list does not have it.
+// constantValue returns the value of a constant in a list. It returns false if the list does not have the constant.
 func constantValue(constants []result.Constant, name string) (string, bool) {
 	for _, constant := range constants {
 		if constant.Name == name {
@@ -199,7 +198,7 @@ func constantValue(constants []result.Constant, name string) (string, bool) {
 	return "", false
 }
 
-// conditionsOf returns the values of the named constants of an instance as the conditions of an annotation: N=3,p=0.5.
+// conditionsOf returns the conditions of an annotation, such as N=3,p=0.5, from the values of the named constants in an instance.
 func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*propertyInstance) []result.Constant) string {
 	var parts []string
 	for _, name := range names {
@@ -209,8 +208,8 @@ func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*
 	return strings.Join(parts, ",")
 }
 
-// conditionText returns the value of a constant as a condition has it: a fraction if no decimal number is exact, which happens in tests with
-// -exact.
+// conditionText returns the text of a constant's value in a condition. It is a fraction if the given decimal text is not exactly the value, which
+// happens in tests with -exact.
 func (instance *propertyInstance) conditionText(name, text string) string {
 	for _, constant := range instance.rules.Constants {
 		if constant.Name != name || constant.Val.Type != sema.Double || constant.Val.Rat == nil {
@@ -236,7 +235,7 @@ func sameConditionsSameValue(proposals []proposal, names []string, constantsOf f
 	return true
 }
 
-// conditionalLines returns one annotation for each valuation of the named constants, or the reason why that is not possible.
+// conditionalLines returns one annotation for each valuation of the named constants, or the reason why there are too many.
 func conditionalLines(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) (lines []string, reason string) {
 	seen := make(map[string]bool)
 	for _, proposed := range proposals {
@@ -270,7 +269,8 @@ func (e *editor) lineStart(property *syntax.Property) (indent string, offset int
 	return indent, offset, strings.Trim(indent, " \t") == ""
 }
 
-// lineEnd returns the line ending that the text uses near an offset: the last one before it or, without one, the last one of the text.
+// lineEnd returns the line ending that the text uses near an offset. It is the last line ending before the offset or, if there is none, the last
+// line ending of the text.
 func (e *editor) lineEnd(offset int) string {
 	for _, text := range [][]byte{e.text[:offset], e.text[offset:]} {
 		i := bytes.LastIndexAny(text, "\r\n")

@@ -14,42 +14,42 @@ import (
 
 // checkWithEngine checks the property instances with a runner.Engine, one job for each different choice of sampling terms. It returns one answer
 // for each instance.
-func (u *testRun) checkWithEngine(ctx context.Context) ([]answer, error) {
-	answers := make([]answer, len(u.instances))
-	if failure := u.unsupportedSwitch(); failure != nil {
+func (run *testRun) checkWithEngine(ctx context.Context) ([]answer, error) {
+	answers := make([]answer, len(run.instances))
+	if failure := run.unsupportedSwitch(); failure != nil {
 		for i := range answers {
 			answers[i].Err = failure
 		}
 		if len(answers) == 0 {
-			u.addRunResult(u.failedRun(failure), false, "")
+			run.addRunResult(run.failedRun(failure), false, "")
 		}
 		return answers, nil
 	}
-	if u.importErr != nil {
-		return nil, u.importErr
+	if run.importErr != nil {
+		return nil, run.importErr
 	}
-	for _, batch := range u.batches() {
-		if err := u.checkBatch(ctx, batch, answers); err != nil {
+	for _, batch := range run.batches() {
+		if err := run.checkBatch(ctx, batch, answers); err != nil {
 			return nil, err
 		}
 	}
-	u.compareExports(ctx, answers)
+	run.compareExports(ctx, answers)
 	return answers, nil
 }
 
 // unsupportedSwitch returns a failure if the engine does not support a switch of the test, otherwise nil.
-func (u *testRun) unsupportedSwitch() *result.Failure {
-	switches := &u.switches
-	_, buildsStates := u.builder()
-	failure, isFailure := errors.AsType[*result.Failure](u.importErr)
+func (run *testRun) unsupportedSwitch() *result.Failure {
+	switches := &run.switches
+	_, buildsStates := run.builder()
+	failure, isFailure := errors.AsType[*result.Failure](run.importErr)
 	switch {
 	case switches.Params != "" && !buildsStates:
 		return unsupported("functions of parameters (-param)")
 	case switches.NoProbChecks:
 		return unsupported("probabilities that do not sum to one (-noprobchecks)")
-	case isFailure && failure.Class == result.Unsupported: // the files of an import
+	case isFailure && failure.Class == result.Unsupported: // the files of an import are not supported
 		return failure
-	case u.space != nil && !buildsStates:
+	case run.space != nil && !buildsStates:
 		return unsupported("imports (%s)", switches.Imports[0][0])
 	case len(switches.Exports) > 0 && !buildsStates:
 		return unsupported("exports (%s)", switches.Exports[0][0])
@@ -57,32 +57,32 @@ func (u *testRun) unsupportedSwitch() *result.Failure {
 	return nil
 }
 
-// batch is a plan with its instances, by index. If terms is not nil, the instances are sampled on these terms.
+// batch is a plan with the indices of its instances. If terms is not nil, the instances are sampled with these terms.
 type batch struct {
 	plan      *runner.Plan
 	terms     *expect.Statistical
 	instances []int
-	// properties are the numbers of their properties, in the order of the instances.
+	// properties are the numbers of the properties of the instances, in the order of the instances.
 	properties []string
 }
 
 // batches groups the selected instances by their terms of sampling.
-func (u *testRun) batches() []*batch {
+func (run *testRun) batches() []*batch {
 	var batches []*batch
-	for i, instance := range u.instances {
+	for i, instance := range run.instances {
 		if !instance.selected {
 			continue
 		}
-		sampling := instance.samplingTerms()
-		k := slices.IndexFunc(batches, func(batch *batch) bool { return sameTerms(batch.terms, sampling) })
-		if k < 0 {
-			k = len(batches)
-			batches = append(batches, &batch{plan: u.planFor(sampling), terms: sampling})
+		terms := instance.samplingTerms()
+		index := slices.IndexFunc(batches, func(batch *batch) bool { return sameTerms(batch.terms, terms) })
+		if index < 0 {
+			index = len(batches)
+			batches = append(batches, &batch{plan: run.planFor(terms), terms: terms})
 		}
-		batches[k].instances = append(batches[k].instances, i)
+		batches[index].instances = append(batches[index].instances, i)
 	}
 	for _, batch := range batches {
-		batch.properties = u.propertyNumbers(batch)
+		batch.properties = run.propertyNumbers(batch)
 	}
 	return batches
 }
@@ -96,19 +96,19 @@ func (instance *propertyInstance) samplingTerms() *expect.Statistical {
 }
 
 // propertyNumbers returns the numbers of the properties of a batch, each once, in the order of the instances.
-func (u *testRun) propertyNumbers(batch *batch) []string {
-	wanted := make(map[int]bool)
+func (run *testRun) propertyNumbers(batch *batch) []string {
+	remaining := make(map[int]bool)
 	for _, i := range batch.instances {
-		wanted[u.instances[i].number] = true
+		remaining[run.instances[i].number] = true
 	}
-	var out []string
-	for _, instance := range u.instances {
-		if wanted[instance.number] {
-			delete(wanted, instance.number)
-			out = append(out, strconv.Itoa(instance.number))
+	var numbers []string
+	for _, instance := range run.instances {
+		if remaining[instance.number] {
+			delete(remaining, instance.number)
+			numbers = append(numbers, strconv.Itoa(instance.number))
 		}
 	}
-	return out
+	return numbers
 }
 
 // sameTerms reports whether two terms of sampling are equal; nil means no sampling.
@@ -120,19 +120,19 @@ func sameTerms(first, second *expect.Statistical) bool {
 }
 
 // planFor returns the plan for instances with these terms of sampling; nil terms mean that nothing is sampled.
-func (u *testRun) planFor(terms *expect.Statistical) *runner.Plan {
-	return u.plan.WithSettings(func(settings *runner.Settings) {
-		settings.Numeric.Workers, settings.Simulation.Workers = u.workers, u.workers
+func (run *testRun) planFor(terms *expect.Statistical) *runner.Plan {
+	return run.plan.WithSettings(func(settings *runner.Settings) {
+		settings.Numeric.Workers, settings.Simulation.Workers = run.workers, run.workers
 		if settings.Numeric.Accuracy == result.Unknown {
-			settings.Numeric.Accuracy = u.engine.Accuracy
+			settings.Numeric.Accuracy = run.engine.Accuracy
 		}
 		if terms == nil {
 			return
 		}
 		settings.Method = runner.CI
 		settings.Simulation = runner.Simulation{
-			Samples: terms.Samples, Confidence: u.confidenceLevel(terms), MaxPath: terms.MaxPath, MaxReward: terms.MaxReward,
-			Seed: u.opt.Seed, Workers: u.workers,
+			Samples: terms.Samples, Confidence: run.confidenceLevel(terms), MaxPath: terms.MaxPath, MaxReward: terms.MaxReward,
+			Seed: run.opt.Seed, Workers: run.workers,
 		}
 		if terms.Seed != nil {
 			settings.Simulation.Seed = *terms.Seed
@@ -142,25 +142,25 @@ func (u *testRun) planFor(terms *expect.Statistical) *runner.Plan {
 }
 
 // batchPlan returns the plan that checks the properties of a batch.
-func (u *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
+func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	var tasks []int
 	for _, number := range batch.properties {
-		i := slices.IndexFunc(u.instances, func(instance *propertyInstance) bool { return strconv.Itoa(instance.number) == number })
-		tasks = append(tasks, slices.Index(u.plan.Tasks, u.instances[i].task))
+		i := slices.IndexFunc(run.instances, func(instance *propertyInstance) bool { return strconv.Itoa(instance.number) == number })
+		tasks = append(tasks, slices.Index(run.plan.Tasks, run.instances[i].task))
 	}
 	return batch.plan.Part(tasks, nil)
 }
 
-// attribute assigns the verdicts of a job to the instances of its batch. The job has a verdict for every instance of each property of the
-// batch, in the order of the instances.
-func (u *testRun) attribute(batch *batch, verdicts []result.Verdict, answers []answer) error {
+// attribute assigns the verdicts of a job to the instances of its batch. The verdicts are about all instances of the properties of the batch, in
+// the order of the instances, also about instances that are not in the batch.
+func (run *testRun) attribute(batch *batch, verdicts []result.Verdict, answers []answer) error {
 	next := 0
-	for i, instance := range u.instances {
+	for i, instance := range run.instances {
 		if !slices.Contains(batch.properties, strconv.Itoa(instance.number)) {
 			continue
 		}
 		if next == len(verdicts) || verdicts[next].Property != instance.task.Text {
-			return fmt.Errorf("engine %s returned no verdict about %s %s", u.engine.DisplayName(), instance.task.Text, runner.Constants(instance.modelValuation, instance.propertyValuation))
+			return fmt.Errorf("engine %s returned no verdict about %s %s", run.engine.DisplayName(), instance.task.Text, runner.Constants(instance.modelValuation, instance.propertyValuation))
 		}
 		if _, inBatch := slices.BinarySearch(batch.instances, i); inBatch {
 			answers[i].Verdict = verdicts[next]

@@ -21,7 +21,8 @@ func exportFiles(fsys fs.FS, target string) []string { return existingFiles(fsys
 // files, or empty.
 func existingFiles(fsys fs.FS, target, suffix string) []string {
 	first, otherExts, _ := strings.Cut(target, ",")
-	base, exts := strings.TrimSuffix(first, path.Ext(first)), []string{strings.TrimPrefix(path.Ext(first), ".")}
+	base := strings.TrimSuffix(first, path.Ext(first))
+	exts := []string{strings.TrimPrefix(path.Ext(first), ".")}
 	if exts[0] == "all" {
 		exts = []string{"lab", "tra", "sta", "srew", "trew", "obs"}
 	}
@@ -51,13 +52,14 @@ func numberedFiles(fsys fs.FS, base, ext string) []string {
 	}
 }
 
-// exists reports whether a file exists that is not a directory.
+// exists reports whether a file exists and is not a directory.
 func exists(fsys fs.FS, name string) bool {
 	info, err := fs.Stat(fsys, name)
 	return err == nil && !info.IsDir()
 }
 
-// importFiles returns the files of an import: "in.all", "in.tra,sta" or one file. With .gz at its end, the target names compressed files.
+// importFiles returns the existing files for the target of an import: "in.all", "in.tra,sta" or one file. If the target ends in .gz, the files are
+// compressed.
 func importFiles(fsys fs.FS, target string) ([]string, error) {
 	suffix := gzipExtension(target)
 	found := existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)
@@ -69,12 +71,12 @@ func importFiles(fsys fs.FS, target string) ([]string, error) {
 
 // compareExport compares an expected file with the output of a run, byte by byte, and returns the result. written is false if the run wrote no
 // output.
-func (u *testRun) compareExport(file string, got []byte, written bool) report.TestResult {
-	compared := u.newResult(u.engine, nil)
-	compared.File = u.opt.name(file)
+func (run *testRun) compareExport(file string, got []byte, written bool) report.TestResult {
+	compared := run.newResult(run.engine, nil)
+	compared.File = run.opt.name(file)
 	compared.Line, compared.Col = 0, 0 // the result is about the whole file
 	compared.Expected = "the contents of " + compared.File
-	want, err := u.read(file)
+	want, err := run.read(file)
 	switch {
 	case err != nil:
 		compared.Outcome, compared.Reason = report.TestError, err.Error()
@@ -94,7 +96,8 @@ func (u *testRun) compareExport(file string, got []byte, written bool) report.Te
 // firstDifference returns the number of the first different line, from 1, and a text that shows both lines.
 func firstDifference(want, got []byte) (line int, text string) {
 	wantLines, gotLines := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
-	for line = 0; line < len(wantLines) && line < len(gotLines) && bytes.Equal(wantLines[line], gotLines[line]); line++ {
+	for line < len(wantLines) && line < len(gotLines) && bytes.Equal(wantLines[line], gotLines[line]) {
+		line++
 	}
 	quoteLine := func(lines [][]byte) string {
 		const maxLength = 120

@@ -10,8 +10,8 @@ import (
 	"tilecheck/runner"
 )
 
-// fileFailure converts an error about the files of a test to the failure of a verdict, with the position in the file. Of several errors it has
-// the first.
+// fileFailure converts an error about the files of a test to the failure of a verdict, with the position in the file. If the error is a list of
+// errors, the failure is the first one.
 func fileFailure(err error) *result.Failure {
 	failure := &result.Failure{Class: result.Other, Message: err.Error()}
 	if planErr, ok := errors.AsType[*runner.PlanError](err); ok {
@@ -34,7 +34,7 @@ func fileFailure(err error) *result.Failure {
 	return failure
 }
 
-// explainMisplaced adds a hint to a syntax error if the model and the properties file are swapped, or if both are of the same kind.
+// explainMisplaced adds a hint to a syntax error if the model and the properties file are swapped, or if both are models or both properties files.
 func explainMisplaced(err error, job *runner.Job) error {
 	plan, ok := errors.AsType[*runner.PlanError](err)
 	if !ok || plan.Step != result.Parse {
@@ -51,9 +51,9 @@ func explainMisplaced(err error, job *runner.Job) error {
 }
 
 // errorResult returns the result of a test that cannot be run, with the outcome TestError or TestUnsupported.
-func (s *loadedTest) errorResult(engine *EngineConfig, err error) report.TestResult {
+func (test *loadedTest) errorResult(engine *EngineConfig, err error) report.TestResult {
 	failure := fileFailure(err)
-	out := s.newResult(engine, nil)
+	out := test.newResult(engine, nil)
 	out.Outcome, out.Reason = report.TestError, failure.Message
 	if failure.Class == result.Unsupported {
 		out.Outcome = report.TestUnsupported
@@ -65,7 +65,7 @@ func (s *loadedTest) errorResult(engine *EngineConfig, err error) report.TestRes
 	return out
 }
 
-// repeatable reports whether another run would end in the same failure. A failure that depends on time, memory or an interrupt is not repeatable.
+// repeatable reports whether another run would end with the same failure. A failure that depends on time, memory or an interrupt is not repeatable.
 func repeatable(failure *result.Failure) bool {
 	if failure == nil {
 		return true

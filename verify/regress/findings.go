@@ -11,10 +11,10 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// findings returns the mistakes in the annotations of all properties files, and the annotations that no test chooses, each once, sorted by
-// place.
+// findings returns the mistakes in the annotations of all properties files and the annotations that no test chooses. The findings are sorted by
+// place, without repetitions.
 func (r *suiteRun) findings() []report.TestFinding {
-	var out []report.TestFinding
+	var findings []report.TestFinding
 	testsOfFile := make(map[string][]*loadedTest) // by properties file
 	var order []string
 	for _, test := range r.tests {
@@ -28,13 +28,13 @@ func (r *suiteRun) findings() []report.TestFinding {
 		testsOfFile[name] = append(testsOfFile[name], test)
 	}
 	for _, name := range order {
-		out = append(out, r.fileFindings(r.opt.name(name), testsOfFile[name])...)
+		findings = append(findings, r.fileFindings(r.opt.name(name), testsOfFile[name])...)
 	}
-	out = append(out, r.unusedExtras()...)
-	slices.SortStableFunc(out, func(first, second report.TestFinding) int {
+	findings = append(findings, r.unusedExtras()...)
+	slices.SortStableFunc(findings, func(first, second report.TestFinding) int {
 		return cmp.Or(cmp.Compare(first.File, second.File), cmp.Compare(first.Line, second.Line), cmp.Compare(first.Col, second.Col))
 	})
-	return out
+	return findings
 }
 
 // unusedExtras returns a finding for every expectation outside of properties files that no test chooses. An expectation of a test that cannot
@@ -45,12 +45,12 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 		pos  syntax.Pos
 	}
 	used := make(map[place]bool)
-	var extras []*Extra // each once, although several tests may share it
+	var extras []*Extra // without repetitions, although several tests may share one
 	for _, test := range r.tests {
 		for i := range test.Extra {
 			extra := &test.Extra[i]
 			key := place{extra.File, extra.Pos}
-			if _, known := used[key]; !known {
+			if _, isListed := used[key]; !isListed {
 				extras = append(extras, extra)
 			}
 			used[key] = used[key] || test.err != nil || test.importsResults() || test.usesExtra(extra)
@@ -69,8 +69,8 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 }
 
 // usesExtra reports whether a property instance of the test has chosen this expectation.
-func (s *loadedTest) usesExtra(extra *Extra) bool {
-	return slices.ContainsFunc(s.instances, func(instance *propertyInstance) bool {
+func (test *loadedTest) usesExtra(extra *Extra) bool {
+	return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool {
 		return extra.Result != nil && slices.Contains(instance.chosenExtras, extra.Result.Pos) || extra.Terms != nil && slices.Contains(instance.chosenExtras, extra.Terms.Pos)
 	})
 }
@@ -114,8 +114,8 @@ func containsMistake(mistakes []expect.Mistake, start, end syntax.Pos) bool {
 	})
 }
 
-// checkedByTests reports whether all tests of a file can be run and at least one of them checks the property. Otherwise, an annotation that no
-// test chooses may be for a test that cannot be run.
+// checkedByTests reports whether all tests of a file can be run and at least one of them checks the property. If one cannot be run, an annotation
+// that no other test chooses may be for it.
 func checkedByTests(tests []*loadedTest, property *syntax.Property) bool {
 	for _, test := range tests {
 		if test.err != nil || test.importsResults() {
@@ -146,14 +146,14 @@ func chosenPositions(tests []*loadedTest, property *syntax.Property) map[syntax.
 	return chosen
 }
 
-// unknownNames returns a text that names the constants in conditions that no test has; empty if there are none.
+// unknownNames returns the end of a message, which names the constants in conditions that no test has. It is empty if there are none.
 func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {
-		known := slices.ContainsFunc(tests, func(test *loadedTest) bool {
+		isDeclared := slices.ContainsFunc(tests, func(test *loadedTest) bool {
 			return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(condition.Name) })
 		})
-		if condition.OK && !known {
+		if condition.OK && !isDeclared {
 			unknown = append(unknown, condition.Name)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 )
 
 // identity returns a text that identifies a test: the names of its files, its switches and its constants. It does not depend on other tests.
-func (s *loadedTest) identity() string {
-	model, props := s.switches.Model, s.switches.Props
-	if model == "" && props == "" { // switches with mistakes
-		model, props = s.Model, s.Props
+func (test *loadedTest) identity() string {
+	model, props := test.switches.Model, test.switches.Props
+	if model == "" && props == "" { // the switches could not be parsed
+		model, props = test.Model, test.Props
 	}
-	parts := []string{s.opt.name(s.Dir), s.opt.name(model), s.opt.name(props), strconv.Itoa(len(s.Args))}
-	return strings.Join(slices.Concat(parts, s.Args, s.Consts), "\x00")
+	parts := []string{test.opt.name(test.Dir), test.opt.name(model), test.opt.name(props), strconv.Itoa(len(test.Args))}
+	return strings.Join(slices.Concat(parts, test.Args, test.Consts), "\x00")
 }
 
 // idLength is the number of hexadecimal digits of an identity.
@@ -27,22 +27,22 @@ func shortID(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:idLength]
 }
 
-// identify sets the identities of the property instances, and selects the instances whose identity is in only; all if only is empty. It adds
-// every identity to known.
-func (s *loadedTest) identify(only []string, known map[string]bool) {
-	testIdentity := s.identity()
-	known[shortID(testIdentity)] = true
-	s.wantsRunResults = len(only) == 0 || slices.Contains(only, shortID(testIdentity))
-	seen := make(map[string]int)
-	for _, instance := range s.instances {
+// identify sets the identities of the property instances and adds them to all. It selects the instances whose identity is in selected, or every
+// instance if selected is empty.
+func (test *loadedTest) identify(selected []string, all map[string]bool) {
+	testIdentity := test.identity()
+	all[shortID(testIdentity)] = true
+	test.wantsRunResults = len(selected) == 0 || slices.Contains(selected, shortID(testIdentity))
+	occurrences := make(map[string]int)
+	for _, instance := range test.instances {
 		key := []string{testIdentity, instance.task.Name, instance.task.Text}
 		for _, constant := range instance.constants() {
 			key = append(key, constant.Name+"="+constant.Value)
 		}
 		text := strings.Join(key, "\x00")
-		seen[text]++ // a file may have the same property twice
-		instance.id = shortID(text, strconv.Itoa(seen[text]))
-		known[instance.id] = true
-		instance.selected = s.wantsRunResults || slices.Contains(only, instance.id)
+		occurrences[text]++ // a file may have the same property twice
+		instance.id = shortID(text, strconv.Itoa(occurrences[text]))
+		all[instance.id] = true
+		instance.selected = test.wantsRunResults || slices.Contains(selected, instance.id)
 	}
 }

@@ -13,16 +13,16 @@ import (
 )
 
 // judge compares the answer about a property instance with its annotation, and returns the result of the test.
-func (s *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, given answer) report.TestResult {
-	judged := s.newResult(engine, instance)
-	verdict := given.Verdict
+func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, answer answer) report.TestResult {
+	judged := test.newResult(engine, instance)
+	verdict := answer.Verdict
 	judged.Verdict, judged.Got, judged.Seconds = &verdict, verdictText(verdict), verdict.Seconds
-	judged.Cached, judged.Log = given.cached, given.log
-	if given.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == "" {
-		judged.Outcome, judged.Reason = parseTesting(given.testing)
+	judged.Cached, judged.Log = answer.cached, answer.log
+	if answer.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == "" {
+		judged.Outcome, judged.Reason = parseTesting(answer.testing)
 		return judged
 	}
-	if judged.Outcome, judged.Reason = s.outcome(engine, instance, verdict); judged.Outcome == report.TestPassed {
+	if judged.Outcome, judged.Reason = test.outcome(engine, instance, verdict); judged.Outcome == report.TestPassed {
 		judged.Log = ""
 	}
 	return judged
@@ -42,9 +42,9 @@ func parseTesting(text string) (report.TestOutcome, string) {
 	return report.TestFailed, reason
 }
 
-// outcome compares a verdict with the annotation that the instance has chosen, and returns the outcome with its reason. It considers, in this
-// order: engines that the annotation excludes, runs that did not finish, unusable or missing annotations, and last the value.
-func (s *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+// outcome compares a verdict with the annotation that the instance has chosen, and returns the outcome with its reason. It considers
+// engines that the annotation excludes first, then runs that did not finish, then unusable or missing annotations, and last the value.
+func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
 	terms := instance.chosen.Terms
 	if !terms.Wants(engine.DisplayName()) {
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
@@ -67,7 +67,7 @@ func (s *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, v
 		}
 		return report.TestUnchecked, ""
 	}
-	return s.judgeValue(engine, instance, verdict)
+	return test.judgeValue(engine, instance, verdict)
 }
 
 // unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. It returns false for any other
@@ -103,13 +103,13 @@ func failureText(failure *result.Failure) string {
 }
 
 // judgeValue compares a verdict with the expected value and terms of an instance.
-func (s *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+func (test *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
 	rules := instance.rules
 	if sampling := instance.samplingTerms(); sampling != nil {
-		rules.Level = s.confidenceLevel(sampling)
+		rules.Level = test.confidenceLevel(sampling)
 	}
 	if engine.PRISM != nil {
-		rules.Relative = 0 // PRISM's own rule
+		rules.Relative = 0 // the tolerance is the one of PRISM
 	}
 	judgement := instance.chosen.Judge(verdict, rules)
 	switch judgement.Outcome {
@@ -123,7 +123,7 @@ func (s *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInstance
 	return report.TestUnsupported, judgement.Reason
 }
 
-// verdictText returns the value of a verdict, or its error, as a user reads it.
+// verdictText returns the value of a verdict, or its error, for a message.
 func verdictText(verdict result.Verdict) string {
 	if verdict.Err != nil {
 		return "error: " + verdict.Err.Error()

@@ -29,12 +29,12 @@ type loadedTest struct {
 	opt          *Options
 	switches     suite.Options
 	model, props []byte
-	// job has everything but the method of an engine. Its model has the type that the switches ask for.
+	// job has all settings except the method of an engine. Its model has the type that the switches ask for.
 	job       runner.Job
 	plan      *runner.Plan // nil without properties, or with err
 	tree      *syntax.Properties
 	instances []*propertyInstance
-	// err says why nothing can be run. The instances are then only those whose annotations expect an error of the files.
+	// err says why the test cannot be run. Then only properties whose annotations expect an error of the files have instances.
 	err error
 	// falseAlarm is the probability with which one statistical expectation may fail by chance.
 	falseAlarm float64
@@ -42,7 +42,7 @@ type loadedTest struct {
 	number int
 	// wantsRunResults says that the report has results about the whole run.
 	wantsRunResults bool
-	// space is the imported state space, nil without imports. imports is a hash of its files, and noSpace the error of reading them.
+	// space is the imported state space, nil without imports. importsHash is a hash of its files, and importErr the error of reading them.
 	space       *explicit.Space
 	importsHash string
 	importErr   error
@@ -57,7 +57,7 @@ type propertyInstance struct {
 	chosen                            expect.Chosen
 	// annotated says that the property has annotations.
 	annotated bool
-	// choiceErr says why no annotation could be chosen; nil if one was.
+	// choiceErr says why no annotation could be chosen. It is nil if one was chosen.
 	choiceErr error
 	// extraPlace is the place of a chosen expectation outside of the properties file.
 	extraPlace string
@@ -80,74 +80,74 @@ func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 }
 
 // load reads the files of a test and chooses the annotations. An error in files that the test imports is in the field importErr.
-func (s *loadedTest) load(ctx context.Context) error {
+func (test *loadedTest) load(ctx context.Context) error {
 	var err error
-	if s.switches, err = s.Options(); err != nil {
+	if test.switches, err = test.Options(); err != nil {
 		if syntaxErr, ok := err.(*syntax.Error); ok {
-			return &syntax.Error{File: s.opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
+			return &syntax.Error{File: test.opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
 		}
 		return err
 	}
-	if s.model, err = s.read(s.switches.Model); err != nil {
+	if test.model, err = test.read(test.switches.Model); err != nil {
 		return err
 	}
-	if s.props, err = s.read(s.switches.Props); err != nil {
+	if test.props, err = test.read(test.switches.Props); err != nil {
 		return err
 	}
-	if s.job, err = s.newJob(); err != nil {
+	if test.job, err = test.newJob(); err != nil {
 		return err
 	}
-	if len(s.switches.Imports) > 0 {
-		s.space, s.importErr = s.readImports(ctx)
+	if len(test.switches.Imports) > 0 {
+		test.space, test.importErr = test.readImports(ctx)
 	}
-	if s.space != nil && s.importErr == nil {
-		s.job.States = s.space
+	if test.space != nil && test.importErr == nil {
+		test.job.States = test.space
 	}
-	hasModel := s.switches.Model != "" || s.space != nil
-	hasProperties := s.switches.Props != "" || jani.Is(s.model)
-	if !hasModel || !hasProperties || s.importsResults() {
+	hasModel := test.switches.Model != "" || test.space != nil
+	hasProperties := test.switches.Props != "" || jani.Is(test.model)
+	if !hasModel || !hasProperties || test.importsResults() {
 		return nil
 	}
-	return s.makeInstances(ctx)
+	return test.makeInstances(ctx)
 }
 
 // importsResults reports whether the test imports its results from a file, so that there is nothing to check.
-func (s *loadedTest) importsResults() bool {
-	return slices.ContainsFunc(s.switches.Imports, func(words []string) bool { return strings.HasSuffix(words[0], "-importresults") })
+func (test *loadedTest) importsResults() bool {
+	return slices.ContainsFunc(test.switches.Imports, func(words []string) bool { return strings.HasSuffix(words[0], "-importresults") })
 }
 
-// maxText is the size in bytes of a model or properties file.
+// maxText is the greatest size in bytes of a model or properties file.
 const maxText = 1 << 30
 
-// read returns the contents of a file of the test; nothing for an empty name, which means that the states are imported.
-func (s *loadedTest) read(file string) ([]byte, error) {
-	if file == "" { // states that are imported
+// read returns the contents of a file of the test. It returns nil for an empty name, which means that the states are imported.
+func (test *loadedTest) read(file string) ([]byte, error) {
+	if file == "" {
 		return nil, nil
 	}
-	text, err := limited.ReadFile(s.opt.FS, file, s.maxTextSize())
+	text, err := limited.ReadFile(test.opt.FS, file, test.maxTextSize())
 	if pathErr, ok := err.(*fs.PathError); ok {
-		return nil, fmt.Errorf("%s: %w", s.opt.name(file), pathErr.Err)
+		return nil, fmt.Errorf("%s: %w", test.opt.name(file), pathErr.Err)
 	}
 	return text, err
 }
 
 // maxTextSize returns the largest size in bytes of a file that is read, compressed or not.
-func (s *loadedTest) maxTextSize() int64 {
-	if s.memory() > 0 {
-		return min(maxText, s.memory())
+func (test *loadedTest) maxTextSize() int64 {
+	if test.memory() > 0 {
+		return min(maxText, test.memory())
 	}
 	return maxText
 }
 
 // newJob returns the job that the switches of the test ask for.
-func (s *loadedTest) newJob() (runner.Job, error) {
-	switches := &s.switches
+func (test *loadedTest) newJob() (runner.Job, error) {
+	switches := &test.switches
 	job := runner.Job{
-		File:       s.opt.name(switches.Model),
-		Model:      withType(s.model, switches.Type),
-		PropsFile:  s.opt.name(switches.Props),
-		Properties: s.props,
-		Dialect:    s.Dialect,
+		File:       test.opt.name(switches.Model),
+		Model:      withType(test.model, switches.Type),
+		PropsFile:  test.opt.name(switches.Props),
+		Properties: test.props,
+		Dialect:    test.Dialect,
 		Select:     switches.Select,
 		Generated:  modelgen.Recognizer{},
 		Settings:   runner.Settings{NoFixDeadlocks: switches.NoFixDeadlocks},
@@ -161,13 +161,13 @@ func (s *loadedTest) newJob() (runner.Job, error) {
 			Approximation: sampling.Approximation,
 			MaxReward:     sampling.MaxRewardSum,
 			MinSamples:    sampling.MinSamples,
-			Seed:          s.opt.Seed,
+			Seed:          test.opt.Seed,
 		}
 		if sampling.Error > 0 {
 			job.Simulation.Confidence = stats.Confidence(sampling.Error)
 		}
 	}
-	job.Numeric.MaxMemory = s.memory()
+	job.Numeric.MaxMemory = test.memory()
 	job.Numeric.Fair = switches.Fair
 	if switches.Exact {
 		job.Numeric.Accuracy = result.Exact
@@ -176,12 +176,12 @@ func (s *loadedTest) newJob() (runner.Job, error) {
 		job.Params = []string{switches.Params}
 	}
 	var err error
-	job.Consts, err = Override(switches.Consts, s.Consts)
+	job.Consts, err = Override(switches.Consts, test.Consts)
 	return job, err
 }
 
 // memory returns the memory limit of a run in bytes; 0 means none.
-func (s *loadedTest) memory() int64 { return cmp.Or(s.Memory, s.opt.Memory) }
+func (test *loadedTest) memory() int64 { return cmp.Or(test.Memory, test.opt.Memory) }
 
 // Override returns definitions of constants in the syntax of -const: all replacements, and the definitions in consts of other constants. The error
 // is a mistake in replacements.
@@ -207,7 +207,8 @@ func Override(consts, replacements []string) ([]string, error) {
 	return definitions, nil
 }
 
-// withType returns the model with another model type. All other text keeps its position. A model that cannot be parsed is not changed.
+// withType returns the model with another model type. It replaces the declared type by spaces and appends the new type, so that all other text keeps
+// its position. A model that cannot be parsed is not changed.
 func withType(model []byte, modelType syntax.ModelType) []byte {
 	if modelType == syntax.TypeNone {
 		return model
@@ -216,31 +217,31 @@ func withType(model []byte, modelType syntax.ModelType) []byte {
 	if err != nil {
 		return model
 	}
-	out := bytes.Clone(model) // the declared type is replaced by spaces, the new type appended
+	changed := bytes.Clone(model)
 	for _, node := range tree.Items {
 		if declaration, ok := node.(*syntax.TypeDecl); ok {
-			copy(out[declaration.Pos().Offset:], strings.Repeat(" ", len(declaration.Word)))
+			copy(changed[declaration.Pos().Offset:], strings.Repeat(" ", len(declaration.Word)))
 		}
 	}
-	return append(out, "\n"+strings.ToLower(modelType.String())+"\n"...)
+	return append(changed, "\n"+strings.ToLower(modelType.String())+"\n"...)
 }
 
-// maxInstances is the largest number of results of one run, so that a mistake in the range of a constant does not use all
+// maxInstances is the largest number of results of one run. Without it, a mistake in the range of a constant could use all
 // memory.
 const maxInstances = 100_000
 
 // makeInstances plans the job, and makes a property instance for each property under each valuation of the constants.
-func (s *loadedTest) makeInstances(ctx context.Context) error {
-	plan, err := runner.NewPlan(ctx, s.job)
+func (test *loadedTest) makeInstances(ctx context.Context) error {
+	plan, err := runner.NewPlan(ctx, test.job)
 	if err != nil {
-		err = explainMisplaced(err, &s.job)
-		if tree, mistakes := syntax.ParseProperties(s.job.PropsFile, s.props); mistakes == nil {
-			s.tree = tree
-			s.expectFailure(err)
+		err = explainMisplaced(err, &test.job)
+		if tree, mistakes := syntax.ParseProperties(test.job.PropsFile, test.props); mistakes == nil {
+			test.tree = tree
+			test.expectFailure(err)
 		}
 		return err
 	}
-	s.plan, s.tree = plan, plan.Tasks[0].Source.Parsed
+	test.plan, test.tree = plan, plan.Tasks[0].Source.Parsed
 	tasks := distinctTasks(plan.Tasks)
 	for model := range plan.Models() {
 		program, err := plan.Model.InstantiateOpen(model.Map(), plan.Open())
@@ -251,9 +252,9 @@ func (s *loadedTest) makeInstances(ctx context.Context) error {
 			return err
 		}
 		for _, task := range tasks {
-			s.addInstancesOf(task, program, model)
-			if len(s.instances) > maxInstances {
-				s.instances = nil
+			test.addInstancesOf(task, program, model)
+			if len(test.instances) > maxInstances {
+				test.instances = nil
 				return &runner.PlanError{Step: result.Constants, Err: fmt.Errorf("found more than %d results, want fewer values of constants", maxInstances)}
 			}
 		}
@@ -261,36 +262,36 @@ func (s *loadedTest) makeInstances(ctx context.Context) error {
 	return nil
 }
 
-// distinctTasks returns the tasks without repetitions, for properties that are selected twice.
+// distinctTasks returns the tasks without repetitions, because a property can be selected twice.
 func distinctTasks(tasks []*runner.Task) []*runner.Task {
-	var out []*runner.Task
+	var distinct []*runner.Task
 	for _, task := range tasks {
-		if !slices.Contains(out, task) {
-			out = append(out, task)
+		if !slices.Contains(distinct, task) {
+			distinct = append(distinct, task)
 		}
 	}
-	return out
+	return distinct
 }
 
 // addInstance adds the instance of a property under a valuation of the constants of model and property. program is nil if the model has no
 // instance under this valuation.
-func (s *loadedTest) addInstance(task *runner.Task, program *sema.Program, model, property sema.Valuation) {
-	instance := &propertyInstance{task: task, modelValuation: model, propertyValuation: property, number: s.numberOf(task.Property)}
+func (test *loadedTest) addInstance(task *runner.Task, program *sema.Program, model, property sema.Valuation) {
+	instance := &propertyInstance{task: task, modelValuation: model, propertyValuation: property, number: test.numberOf(task.Property)}
 	instance.rules = expect.Rules{
-		Params: s.plan.Open(), Exact: s.switches.Exact || s.switches.Params != "", Relative: expect.DefaultRelative,
+		Params: test.plan.Open(), Exact: test.switches.Exact || test.switches.Params != "", Relative: expect.DefaultRelative,
 		Constants: slices.Concat(model, property),
 	}
 	if program != nil && task.Source != nil {
 		instance.rules.Constants = task.Source.Props.Values(program, property.Map())
 	}
-	s.chooseAnnotations(instance)
-	s.instances = append(s.instances, instance)
+	test.chooseAnnotations(instance)
+	test.instances = append(test.instances, instance)
 }
 
 // numberOf returns the number of a property in its file, from 1.
-func (s *loadedTest) numberOf(property *syntax.Property) int {
+func (test *loadedTest) numberOf(property *syntax.Property) int {
 	number := 0
-	for _, node := range s.tree.Items {
+	for _, node := range test.tree.Items {
 		if other, ok := node.(*syntax.Property); ok {
 			number++
 			if other.Pos() == property.Pos() {
@@ -303,25 +304,25 @@ func (s *loadedTest) numberOf(property *syntax.Property) int {
 
 // addInstancesOf adds the instances of a task under a valuation of the model's constants, until there are more than maxInstances. program is
 // nil if the model cannot be instantiated.
-func (s *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program, model sema.Valuation) {
+func (test *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program, model sema.Valuation) {
 	if task.Rejected != nil {
-		s.addInstance(task, program, model, nil)
+		test.addInstance(task, program, model, nil)
 		return
 	}
 	for property := range task.Valuations() {
-		s.addInstance(task, program, model, property)
-		if len(s.instances) > maxInstances {
+		test.addInstance(task, program, model, property)
+		if len(test.instances) > maxInstances {
 			return
 		}
 	}
 }
 
-// chooseAnnotations selects the expected result and the terms of an instance: from the expectations outside of the properties file, which come
-// first, and from the annotations of the property.
-func (s *loadedTest) chooseAnnotations(instance *propertyInstance) {
+// chooseAnnotations selects the expected result and the terms of an instance, from the expectations outside of the properties file and from the
+// annotations of the property. The expectations outside of the file come first.
+func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 	var results []expect.Expectation
 	var terms []expect.Terms
-	for _, extra := range s.Extra {
+	for _, extra := range test.Extra {
 		if extra.Property != instance.task.Name && extra.Property != instance.task.Text {
 			continue
 		}
@@ -333,28 +334,29 @@ func (s *loadedTest) chooseAnnotations(instance *propertyInstance) {
 		}
 	}
 	extraResults, extraTerms := len(results), len(terms)
-	results = append(results, expect.Parse(s.props, instance.task.Property)...)
-	terms = append(terms, expect.ParseTerms(s.props, instance.task.Property)...)
+	results = append(results, expect.Parse(test.props, instance.task.Property)...)
+	terms = append(terms, expect.ParseTerms(test.props, instance.task.Property)...)
 	instance.annotated = len(results)+len(terms) > 0
-	s.chooseTerms(instance, terms, extraTerms)
+	test.chooseTerms(instance, terms, extraTerms)
 	if instance.choiceErr == nil && len(results) > 0 {
-		s.chooseResult(instance, results, extraResults)
+		test.chooseResult(instance, results, extraResults)
 	}
 }
 
-// chooseTerms selects the terms of an instance. The first extraTerms of them are outside of the properties file.
-func (s *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.Terms, extraTerms int) {
+// chooseTerms selects the terms of an instance from a list. The first extraTerms items of the list are from outside of the properties file.
+func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.Terms, extraTerms int) {
 	instance.chosen.Terms, instance.choiceErr = expect.SelectTerms(terms, instance.rules)
 	for i := range extraTerms {
 		if instance.chosen.Terms == &terms[i] {
 			instance.chosenExtras = append(instance.chosenExtras, terms[i].Pos)
-			instance.extraPlace = s.placeOfExtraTerms(&terms[i])
+			instance.extraPlace = test.placeOfExtraTerms(&terms[i])
 		}
 	}
 }
 
-// chooseResult selects the expected result of an instance. The first extraResults of them are outside of the properties file.
-func (s *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
+// chooseResult selects the expected result of an instance from a list. The first extraResults items of the list are from outside of the properties
+// file.
+func (test *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
 	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
 	if instance.chosen.Result != nil {
 		instance.extraPlace = ""
@@ -362,7 +364,7 @@ func (s *loadedTest) chooseResult(instance *propertyInstance, results []expect.E
 	for i := range extraResults {
 		if instance.chosen.Result == &results[i] {
 			instance.chosenExtras = append(instance.chosenExtras, results[i].Pos)
-			instance.extraPlace = s.placeOfExtraResult(&results[i])
+			instance.extraPlace = test.placeOfExtraResult(&results[i])
 		}
 	}
 	if instance.chosen.Expects() {
@@ -371,8 +373,8 @@ func (s *loadedTest) chooseResult(instance *propertyInstance, results []expect.E
 }
 
 // placeOfExtraResult returns the place, file:line:col, of an expected result outside of the properties file.
-func (s *loadedTest) placeOfExtraResult(expectation *expect.Expectation) string {
-	for _, extra := range s.Extra {
+func (test *loadedTest) placeOfExtraResult(expectation *expect.Expectation) string {
+	for _, extra := range test.Extra {
 		if extra.Result != nil && extra.Result.Pos == expectation.Pos && extra.Result.Text == expectation.Text {
 			return extra.File + ":" + expectation.Pos.String()
 		}
@@ -381,8 +383,8 @@ func (s *loadedTest) placeOfExtraResult(expectation *expect.Expectation) string 
 }
 
 // placeOfExtraTerms returns the place, file:line:col, of terms outside of the properties file.
-func (s *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
-	for _, extra := range s.Extra {
+func (test *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
+	for _, extra := range test.Extra {
 		if extra.Terms != nil && extra.Terms.Pos == terms.Pos && extra.Terms.Text == terms.Text {
 			return extra.File + ":" + terms.Pos.String()
 		}
@@ -390,11 +392,11 @@ func (s *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
 	return ""
 }
 
-// expectFailure adds an instance for every property whose annotation expects an error of the class of err. The files of the test have that
-// error, so nothing can be run.
-func (s *loadedTest) expectFailure(err error) {
+// expectFailure adds an instance for every property whose annotation expects an error of the same class as err, the error that the files of the test
+// have.
+func (test *loadedTest) expectFailure(err error) {
 	failure := fileFailure(err)
-	for _, node := range s.tree.Items {
+	for _, node := range test.tree.Items {
 		property, ok := node.(*syntax.Property)
 		if !ok {
 			continue
@@ -403,29 +405,29 @@ func (s *loadedTest) expectFailure(err error) {
 		if property.Name != nil {
 			task.Name = property.Name.Name
 		}
-		instance := &propertyInstance{task: task, number: s.numberOf(property)}
-		s.chooseAnnotations(instance)
+		instance := &propertyInstance{task: task, number: test.numberOf(property)}
+		test.chooseAnnotations(instance)
 		if instance.choiceErr == nil && instance.chosen.Terms != nil && slices.Contains(instance.chosen.Terms.Errors, failure.Class) {
-			s.instances = append(s.instances, instance)
+			test.instances = append(test.instances, instance)
 		}
 	}
 }
 
-// newResult returns a result that has every field except those of the verdict. Without an instance, the result is about the whole run.
-func (s *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance) report.TestResult {
+// newResult returns a result without the fields of the verdict. If instance is nil, the result is about the whole run.
+func (test *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance) report.TestResult {
 	out := report.TestResult{
-		Model: s.opt.name(s.switches.Model), Props: s.opt.name(s.switches.Props), Args: s.Args, Engine: engine.DisplayName(),
+		Model: test.opt.name(test.switches.Model), Props: test.opt.name(test.switches.Props), Args: test.Args, Engine: engine.DisplayName(),
 	}
-	if len(s.Consts) > 0 {
-		out.Args = append(slices.Clone(s.Args), "-const", strings.Join(s.Consts, ","))
+	if len(test.Consts) > 0 {
+		out.Args = append(slices.Clone(test.Args), "-const", strings.Join(test.Consts, ","))
 	}
 	if instance == nil {
 		out.File = cmp.Or(out.Props, out.Model)
-		if out.File == "" && len(s.Places) > 0 {
-			out.File, out.Line, out.Col = s.opt.name(s.Places[0].File), int(s.Places[0].Pos.Line), int(s.Places[0].Pos.Col)
+		if out.File == "" && len(test.Places) > 0 {
+			out.File, out.Line, out.Col = test.opt.name(test.Places[0].File), int(test.Places[0].Pos.Line), int(test.Places[0].Pos.Col)
 		}
-		if s.opt.Rerun != nil {
-			out.Rerun = s.opt.Rerun(engine.DisplayName(), shortID(s.identity()))
+		if test.opt.Rerun != nil {
+			out.Rerun = test.opt.Rerun(engine.DisplayName(), shortID(test.identity()))
 		}
 		return out
 	}
@@ -440,8 +442,8 @@ func (s *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance)
 	case instance.chosen.Expects():
 		out.ExpectedLine = int(instance.chosen.Terms.Pos.Line)
 	}
-	if s.opt.Rerun != nil {
-		out.Rerun = s.opt.Rerun(engine.DisplayName(), instance.id)
+	if test.opt.Rerun != nil {
+		out.Rerun = test.opt.Rerun(engine.DisplayName(), instance.id)
 	}
 	return out
 }

@@ -60,7 +60,7 @@ type PRISM struct {
 // Options are the options of a run. FS is mandatory.
 type Options struct {
 	FS fs.FS
-	// Name returns the name of a file of FS for people; nil means the same name.
+	// Name returns the name of a file of FS that messages show; nil means the same name.
 	Name func(file string) string
 	// Title heads the report.
 	Title string
@@ -77,7 +77,7 @@ type Options struct {
 	// Shard is the part of the suite to run. A hash of a test determines its part; with
 	// Times, the time of the test does.
 	Shard shard.Part
-	// Times is a report of an earlier run, so that all parts take about equally long.
+	// Times is a report of an earlier run. The tests are divided by their times in it, so that all parts take about equally long.
 	Times *report.TestReport
 	// Split, when not nil, shares the tests with other processes: it records the results
 	// of Shard, or has the recorded results, and then nothing is run.
@@ -94,7 +94,7 @@ type Options struct {
 	Progress func(done, total int, slowest string)
 }
 
-// name returns the name of a file for the user.
+// name returns the name of a file as messages and reports show it.
 func (o *Options) name(file string) string {
 	if o.Name == nil || file == "" {
 		return file
@@ -117,9 +117,9 @@ func Discover(fsys fs.FS, names []string, pairing suite.Pairing) ([]Test, error)
 	return Distinct(tests), nil
 }
 
-// Distinct returns the tests without those that equal an earlier one: same files, switches, constants, engines and expectations.
+// Distinct returns the tests without repetitions. Tests are equal if they have the same files, switches, constants, engines and expectations.
 func Distinct(tests []Test) []Test {
-	var out []Test
+	var distinct []Test
 	seen := make(map[string]bool)
 	for _, test := range tests {
 		key := fmt.Sprintf("%q %q %q %q %q %q", test.Dir, test.Model, test.Props, test.Args, test.Consts, test.Engines)
@@ -128,15 +128,15 @@ func Distinct(tests []Test) []Test {
 		}
 		if !seen[key] {
 			seen[key] = true
-			out = append(out, test)
+			distinct = append(distinct, test)
 		}
 	}
-	return out
+	return distinct
 }
 
-// ExitCode returns the exit code of a command for a report; see docs/test.md. It is 1 if no test passed, or if several engines ran and none of
-// their values could be compared. It is 0 for a part of a suite whose tests are all in other parts. In strict mode, a result that was not judged
-// and a mistake in an annotation are failures too.
+// ExitCode returns the exit code of a command for a report; see docs/test.md. It is FailureCode if there is a bad result. Otherwise it is 1 if no test
+// passed, or if several engines ran and none of their values could be compared. It is 0 for a part of a suite whose tests are all in other parts. In
+// strict mode, a result that was not judged and a mistake in an annotation are failures too.
 func ExitCode(rep *report.TestReport, strict bool) int {
 	if code := FailureCode(rep); code != 0 {
 		return code
@@ -157,8 +157,8 @@ func ExitCode(rep *report.TestReport, strict bool) int {
 	return 0
 }
 
-// FailureCode returns the exit code for the most serious bad result of a report: an error, then a limit, a failed test, a disagreement; 0 if
-// there is none.
+// FailureCode returns the exit code for the most serious bad result of a report. From the most to the least serious, these are an error, an exceeded
+// limit, a failed test and a disagreement. It returns 0 if there is none.
 func FailureCode(rep *report.TestReport) int {
 	counts := countOutcomes(rep)
 	switch {

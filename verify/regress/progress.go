@@ -20,49 +20,49 @@ type progress struct {
 }
 
 // begin records that a run has started.
-func (w *progress) begin(run *testRun) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.started[run] = time.Now()
+func (p *progress) begin(run *testRun) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started[run] = time.Now()
 }
 
 // end records that a run has finished, and reports it.
-func (w *progress) end(run *testRun) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.started, run)
-	w.done++
-	w.report(time.Now())
+func (p *progress) end(run *testRun) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.started, run)
+	p.done++
+	p.report(time.Now())
 }
 
-// report tells the caller how many runs have finished, and which run takes longest. The caller holds the lock.
-func (w *progress) report(now time.Time) {
-	if w.notify == nil {
+// report calls notify with the number of finished runs and a text about the longest unfinished run, if it is slow. The caller holds the lock.
+func (p *progress) report(now time.Time) {
+	if p.notify == nil {
 		return
 	}
 	var longest *testRun
-	for run, started := range w.started {
-		if longest == nil || started.Before(w.started[longest]) {
+	for run, started := range p.started {
+		if longest == nil || started.Before(p.started[longest]) {
 			longest = run
 		}
 	}
 	slowest := ""
 	if longest != nil {
-		if duration := now.Sub(w.started[longest]); duration >= slowAfter {
+		if duration := now.Sub(p.started[longest]); duration >= slowAfter {
 			slowest = fmt.Sprintf("%s on %s has run for %v", longest.engine.DisplayName(), longest.loadedTest.fileNames(), duration.Round(time.Second))
 		}
 	}
-	w.notify(w.done, w.total, slowest)
+	p.notify(p.done, p.total, slowest)
 }
 
-// fileNames returns the names of a test's model and properties file for the user.
-func (s *loadedTest) fileNames() string {
-	return strings.TrimSpace(s.opt.name(cmp.Or(s.switches.Model, s.Model)) + " " + s.opt.name(cmp.Or(s.switches.Props, s.Props)))
+// fileNames returns the names of a test's model and properties file, for messages.
+func (test *loadedTest) fileNames() string {
+	return strings.TrimSpace(test.opt.name(cmp.Or(test.switches.Model, test.Model)) + " " + test.opt.name(cmp.Or(test.switches.Props, test.Props)))
 }
 
 // watch reports the progress every few seconds until stop is called.
-func (w *progress) watch() (stop func()) {
-	if w.notify == nil {
+func (p *progress) watch() (stop func()) {
+	if p.notify == nil {
 		return func() {}
 	}
 	ticker := time.NewTicker(slowAfter / 2)
@@ -71,9 +71,9 @@ func (w *progress) watch() (stop func()) {
 		for {
 			select {
 			case now := <-ticker.C:
-				w.mu.Lock()
-				w.report(now)
-				w.mu.Unlock()
+				p.mu.Lock()
+				p.report(now)
+				p.mu.Unlock()
 			case <-stopped:
 				return
 			}

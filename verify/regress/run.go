@@ -70,7 +70,7 @@ type suiteRun struct {
 	engines []EngineConfig
 	tests   []*loadedTest
 	runs    []*testRun // by test, then by engine
-	// testCount and statistical are the numbers of tests and statistical expectations in the
+	// testCount and statisticalCount are the numbers of tests and statistical expectations in the
 	// whole suite.
 	testCount, statisticalCount int
 	// unusedConstants are constants that tests define and no file declares.
@@ -94,19 +94,19 @@ func (r *suiteRun) checkOptions() error {
 
 // identify sets the identities of all results. The error names identities in Options.Only that no result has.
 func (r *suiteRun) identify() error {
-	known := make(map[string]bool)
+	identities := make(map[string]bool)
 	for i, test := range r.tests {
 		test.number = i + 1
-		test.identify(r.opt.Only, known)
+		test.identify(r.opt.Only, identities)
 	}
-	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return known[id] })
+	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return identities[id] })
 	if len(unknown) > 0 {
 		return fmt.Errorf("no result has the identity %s", strings.Join(unknown, ", "))
 	}
 	return nil
 }
 
-// selectPart keeps the tests of the shard, and of these the tests that Options.Only selects.
+// selectPart keeps the tests of the shard that Options.Only selects, and drops all others.
 func (r *suiteRun) selectPart() error {
 	r.testCount = len(r.tests)
 	if r.opt.Times != nil && r.opt.Shard.Of > 1 {
@@ -159,42 +159,43 @@ func (r *suiteRun) runAll(ctx context.Context) {
 		}
 	}
 	jobs := max(r.opt.Jobs, 1)
-	var units errgroup.Group
-	units.SetLimit(jobs)
+	var group errgroup.Group
+	group.SetLimit(jobs)
 	tracker := &progress{started: make(map[*testRun]time.Time), total: len(r.runs), notify: r.opt.Progress}
 	defer tracker.watch()()
 	for i, run := range r.runs {
 		run.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(r.runs)-i))
-		units.Go(func() error {
+		group.Go(func() error {
 			tracker.begin(run)
 			run.execute(ctx)
 			tracker.end(run)
 			return nil
 		})
 	}
-	_ = units.Wait()
+	_ = group.Wait() // no run returns an error
 }
 
-// results returns the results ordered by test, then by property instance, then by engine. It compares the engines for each instance.
+// results returns the results ordered by test, then by property instance, then by engine. It compares the verdicts of the engines about each
+// instance, and counts the outcomes in compared.
 func (r *suiteRun) results() (out []report.TestResult, compared agree.Tally) {
 	remaining := r.runs // ordered by test
 	for len(remaining) > 0 {
 		test := remaining[0].loadedTest
-		n := 0
-		for n < len(remaining) && remaining[n].loadedTest == test {
-			n++
+		count := 0
+		for count < len(remaining) && remaining[count].loadedTest == test {
+			count++
 		}
-		out = append(out, interleave(test, remaining[:n], &compared)...)
-		remaining = remaining[n:]
+		out = append(out, interleave(test, remaining[:count], &compared)...)
+		remaining = remaining[count:]
 	}
 	return out, compared
 }
 
-// interleave returns the results of all runs of one test: results about whole runs first, then the results of each property instance on all
-// engines, which it compares.
-func interleave(test *loadedTest, units []*testRun, compared *agree.Tally) []report.TestResult {
+// interleave returns the results of all runs of one test: first the results about whole runs, then, for each property instance, the results of all
+// engines. It compares the verdicts of the engines about each instance.
+func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []report.TestResult {
 	var out []report.TestResult
-	for _, run := range units {
+	for _, run := range runs {
 		out = append(out, run.runResults...)
 	}
 	for i, instance := range test.instances {
@@ -202,7 +203,7 @@ func interleave(test *loadedTest, units []*testRun, compared *agree.Tally) []rep
 			continue
 		}
 		var row []report.TestResult
-		for _, run := range units {
+		for _, run := range runs {
 			if run.instanceResults != nil {
 				row = append(row, run.instanceResults[i])
 			}
@@ -234,7 +235,7 @@ func doubtNotes(results []report.TestResult) (out []string) {
 }
 
 // notes returns the notes of the report: about the part, the statistical expectations, constants that are not declared, and the runs.
-func (r *suiteRun) notes(units []*testRun) []string {
+func (r *suiteRun) notes(runs []*testRun) []string {
 	var out []string
 	if part := r.opt.Shard; part.Of > 1 {
 		out = append(out, fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount))
@@ -250,7 +251,7 @@ func (r *suiteRun) notes(units []*testRun) []string {
 	for _, name := range r.unusedConstants {
 		out = append(out, fmt.Sprintf("constant %q is not declared in any test, so its definition is not used", name))
 	}
-	for _, run := range units {
+	for _, run := range runs {
 		for _, note := range run.notes {
 			if !slices.Contains(out, note) {
 				out = append(out, note)

@@ -18,14 +18,14 @@ import (
 	"tilecheck/runner"
 )
 
-// SpaceBuilder is an engine that builds states as this program has them, so that imports and exports can be compared
-// with files.
+// SpaceBuilder is an engine that builds the state space of a plan, so that imports and exports can be compared with
+// files.
 type SpaceBuilder interface {
 	Build(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
 }
 
-// builder returns the engine as a SpaceBuilder; false if it is not one.
-func (u *testRun) builder() (SpaceBuilder, bool) { return runner.As[SpaceBuilder](u.engine.Engine) }
+// builder returns the engine as a SpaceBuilder. It returns false if the engine is not one.
+func (run *testRun) builder() (SpaceBuilder, bool) { return runner.As[SpaceBuilder](run.engine.Engine) }
 
 // unsupported returns a failure of class Unsupported. The message names the switch or property that is not supported.
 func unsupported(format string, args ...any) *result.Failure {
@@ -34,19 +34,19 @@ func unsupported(format string, args ...any) *result.Failure {
 
 // readImports reads the state space that the switches of the test import, and sets importsHash. The error is a failure of class Unsupported or
 // an error of the files.
-func (s *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
-	sources, combined, err := s.readImportFiles()
+func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
+	sources, combined, err := test.readImportFiles()
 	if err != nil {
 		return nil, err
 	}
-	imports := s.switches.Imports
+	imports := test.switches.Imports
 	if modelType := unsupportedType(sources.Transitions.Text); modelType != "" {
 		return nil, unsupported("imports of %ss (%s)", modelType, imports[0][0])
 	}
 	if sources.Transitions.Name == "" {
 		return nil, unsupported("imports without transitions (%s)", imports[0][0])
 	}
-	options := files.ReadOptions{Type: s.switches.Type, Exact: s.switches.Exact, NoFixDeadlocks: s.switches.NoFixDeadlocks}
+	options := files.ReadOptions{Type: test.switches.Type, Exact: test.switches.Exact, NoFixDeadlocks: test.switches.NoFixDeadlocks}
 	if !combined {
 		return files.Read(ctx, sources, options)
 	}
@@ -57,46 +57,46 @@ func (s *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
 }
 
 // readImportFiles reads the files of all imports, and sets importsHash to a hash of them. combined reports whether the transitions are in a .pexp
-// file, which has the states, too.
-func (s *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
+// file, which also has the states.
+func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
 	hash := sha256.New()
-	for _, words := range s.switches.Imports {
-		imported, err := s.importSources(words)
+	for _, words := range test.switches.Imports {
+		imported, err := test.importSources(words)
 		if err != nil {
 			return sources, false, err
 		}
-		for _, found := range imported {
-			source, err := s.readImportFile(found.name, found.ext, hash)
+		for _, file := range imported {
+			source, err := test.readImportFile(file.name, file.ext, hash)
 			if err != nil {
 				return sources, false, err
 			}
-			addSource(&sources, found.ext, source)
-			if found.ext == "tra" || found.ext == "pexp" {
-				combined = found.ext == "pexp"
+			addSource(&sources, file.ext, source)
+			if file.ext == "tra" || file.ext == "pexp" {
+				combined = file.ext == "pexp"
 			}
 		}
 	}
-	s.importsHash = fmt.Sprintf("%x", hash.Sum(nil))
+	test.importsHash = fmt.Sprintf("%x", hash.Sum(nil))
 	return sources, combined, nil
 }
 
 // readImportFile reads one file of a state space, which may be compressed, and adds its extension and bytes to a hash.
-func (s *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.Source, error) {
-	text, err := s.read(name)
+func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.Source, error) {
+	text, err := test.read(name)
 	if err != nil {
 		return files.Source{}, err
 	}
 	fmt.Fprintf(hash, "%s %d\n", ext, len(text))
 	_, _ = hash.Write(text) // a hash never fails
 	if gzipExtension(name) != "" {
-		if text, err = files.Gunzip(text, s.maxTextSize()); err != nil {
-			return files.Source{}, fmt.Errorf("%s: %w", s.opt.name(name), err)
+		if text, err = files.Gunzip(text, test.maxTextSize()); err != nil {
+			return files.Source{}, fmt.Errorf("%s: %w", test.opt.name(name), err)
 		}
 	}
-	return files.Source{Name: s.opt.name(name), Text: text}, nil
+	return files.Source{Name: test.opt.name(name), Text: text}, nil
 }
 
-// addSource adds a file of a state space to the sources, as its extension says.
+// addSource adds a file of a state space to the sources. Its extension determines the part of the state space that it has.
 func addSource(sources *files.Sources, ext string, source files.Source) {
 	switch ext {
 	case "tra", "pexp":
@@ -138,50 +138,51 @@ var headerType = regexp.MustCompile(`^#.*\(([A-Z]+)\)`)
 type importSource struct{ name, ext string }
 
 // importSources returns the files of one import switch.
-func (s *loadedTest) importSources(words []string) ([]importSource, error) {
+func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	target, _, _ := strings.Cut(words[1], ":")
-	single := map[string]string{
+	extensions := map[string]string{ // of the switches that import a single file
 		"importtrans": "tra", "importstates": "sta", "importlabels": "lab", "importstaterewards": "srew", "importtransrewards": "trew",
 	}
-	name := strings.TrimLeft(words[0], "-")
+	switchName := strings.TrimLeft(words[0], "-")
 	if ext := path.Ext(target); slices.Contains([]string{".xz", ".umb", ".drn"}, ext) {
 		return nil, unsupported("imports of %s files (%s)", ext, words[0])
 	}
-	file := path.Join(s.Dir, target)
-	if ext, ok := single[name]; ok {
+	file := path.Join(test.Dir, target)
+	if ext, ok := extensions[switchName]; ok {
 		return []importSource{{file, ext}}, nil
 	}
-	if name != "importmodel" {
+	if switchName != "importmodel" {
 		return nil, unsupported("imports (%s)", words[0])
 	}
-	found, err := importFiles(s.opt.FS, file)
+	found, err := importFiles(test.opt.FS, file)
 	if err != nil {
 		return nil, err
 	}
-	var out []importSource
-	for _, f := range found {
-		out = append(out, importSource{f, strings.TrimPrefix(path.Ext(strings.TrimSuffix(f, gzipExtension(f))), ".")})
+	var sources []importSource
+	for _, name := range found {
+		uncompressed := strings.TrimSuffix(name, gzipExtension(name))
+		sources = append(sources, importSource{name, strings.TrimPrefix(path.Ext(uncompressed), ".")})
 	}
-	return out, nil
+	return sources, nil
 }
 
-// buildSpace returns the imported state space, or builds the states of the model. Of several valuations of the constants it uses the first, as
+// buildSpace returns the imported state space, or builds the states of the model. If the constants have several valuations, it uses the first one, as
 // PRISM does for exports.
-func (u *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
-	if u.space != nil {
-		return u.space, nil
+func (run *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
+	if run.space != nil {
+		return run.space, nil
 	}
-	plan := u.plan
+	plan := run.plan
 	if plan == nil {
 		var err error
-		if plan, err = runner.PlanModel(ctx, u.job); err != nil {
+		if plan, err = runner.PlanModel(ctx, run.job); err != nil {
 			return nil, err
 		}
 	}
-	plan = plan.WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = u.workers })
+	plan = plan.WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = run.workers })
 	for valuation := range plan.Models() {
-		builder, _ := u.builder() // unsupportedSwitch excludes other engines
+		builder, _ := run.builder() // unsupportedSwitch excludes other engines
 		return builder.Build(ctx, plan, valuation)
 	}
-	return nil, fmt.Errorf("%s: no valuation of the constants", u.job.File)
+	return nil, fmt.Errorf("%s: no valuation of the constants", run.job.File)
 }

@@ -12,7 +12,7 @@ import (
 	"tilecheck/result"
 )
 
-// suiteStream is the stream with the hash of the suite, recorded by each part.
+// suiteStream is the name of the stream in which each part records the hash of the suite.
 const suiteStream = "suite"
 
 // suiteHash returns a hash of the suite and its engines: of the tests, their results, and the imported states.
@@ -30,8 +30,8 @@ func (r *suiteRun) suiteHash() []byte {
 	return fmt.Appendf(nil, "%x", hash.Sum(nil))
 }
 
-// recordResults records the results of the part, if the results are shared with other processes. If recorded results were replayed, it returns
-// the error of the ledger.
+// recordResults records the results of the part if Options.Split shares the results with other processes. If recorded results were replayed, it
+// returns the error of the ledger.
 func (r *suiteRun) recordResults(hash []byte) error {
 	ledger := r.opt.Split
 	switch {
@@ -62,13 +62,13 @@ func (r *suiteRun) checkSameSuite(hash []byte) error {
 	})
 }
 
-// streamName returns the name under which the ledger has the results of the run. It has the number of the test, because two tests may have the
+// streamName returns the name of the stream with the results of the run. The name contains the number of the test, because two tests may have the
 // same identity and different expectations.
-func (u *testRun) streamName() string {
-	return fmt.Sprintf("test %d, %s, on %s", u.number, shortID(u.identity()), u.engine.DisplayName())
+func (run *testRun) streamName() string {
+	return fmt.Sprintf("test %d, %s, on %s", run.number, shortID(run.identity()), run.engine.DisplayName())
 }
 
-// recordedRun has the results of a unit.
+// recordedRun has the recorded results of a run.
 type recordedRun struct {
 	RunResults      json.RawMessage `json:"whole"`
 	InstanceResults json.RawMessage `json:"results,omitempty"` // absent if no instance was judged
@@ -76,61 +76,63 @@ type recordedRun struct {
 }
 
 // record writes the results of the run to the ledger.
-func (u *testRun) record() error {
+func (run *testRun) record() error {
 	var recorded recordedRun
 	var err error
-	if recorded.RunResults, err = report.EncodeResults(u.runResults); err != nil {
+	if recorded.RunResults, err = report.EncodeResults(run.runResults); err != nil {
 		return err
 	}
-	if u.instanceResults != nil {
-		if recorded.InstanceResults, err = report.EncodeResults(u.instanceResults); err != nil {
+	if run.instanceResults != nil {
+		if recorded.InstanceResults, err = report.EncodeResults(run.instanceResults); err != nil {
 			return err
 		}
 	}
-	recorded.Notes = u.notes
-	return u.opt.Split.PutJSON(&shard.Piece{Stream: u.streamName(), End: 1, Timed: true}, recorded)
+	recorded.Notes = run.notes
+	return run.opt.Split.PutJSON(&shard.Piece{Stream: run.streamName(), End: 1, Timed: true}, recorded)
 }
 
-// replay reads the results that a part recorded. The ledger keeps an error. If the part is absent, the result is that the test was not run.
-func (u *testRun) replay() {
-	ledger := u.opt.Split
+// replay reads the results that a part recorded. If the part is absent, it adds the result that the test was not run. The ledger remembers errors,
+// which recordResults returns.
+func (run *testRun) replay() {
+	ledger := run.opt.Split
 	found := false
-	err := ledger.Replay(shard.Stream{Name: u.streamName(), End: 1}, func(piece *shard.Piece) (more bool, err error) {
+	err := ledger.Replay(shard.Stream{Name: run.streamName(), End: 1}, func(piece *shard.Piece) (more bool, err error) {
 		found = true
-		return true, u.decode(piece)
+		return true, run.decode(piece)
 	})
-	if err == nil && !found { // finishSplit returns the error
-		u.runResults = append(u.runResults, u.errorResult(u.engine, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(ledger.Absent())}))
+	if err == nil && !found {
+		run.runResults = append(run.runResults, run.errorResult(run.engine, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(ledger.Absent())}))
 	}
 }
 
 // decode sets the results of the run from a record, and checks that they are about the property instances of this test.
-func (u *testRun) decode(piece *shard.Piece) error {
+func (run *testRun) decode(piece *shard.Piece) error {
 	var recorded recordedRun
 	err := piece.Decode(&recorded)
 	if err != nil {
 		return err
 	}
-	if u.runResults, err = report.DecodeResults(recorded.RunResults); err != nil {
+	if run.runResults, err = report.DecodeResults(recorded.RunResults); err != nil {
 		return err
 	}
-	u.notes = recorded.Notes
+	run.notes = recorded.Notes
 	if recorded.InstanceResults == nil {
 		return nil
 	}
-	if u.instanceResults, err = report.DecodeResults(recorded.InstanceResults); err != nil {
+	if run.instanceResults, err = report.DecodeResults(recorded.InstanceResults); err != nil {
 		return err
 	}
-	if len(u.instanceResults) != len(u.instances) {
-		return fmt.Errorf("found %d results, want %d", len(u.instanceResults), len(u.instances))
+	if len(run.instanceResults) != len(run.instances) {
+		return fmt.Errorf("found %d results, want %d", len(run.instanceResults), len(run.instances))
 	}
-	for i, instance := range u.instances {
-		read := &u.instanceResults[i]
-		engine, valuation := u.engine.DisplayName(), result.Valuation(instance.constants()).String()
+	for i, instance := range run.instances {
+		read := &run.instanceResults[i]
+		engine, valuation := run.engine.DisplayName(), result.Valuation(instance.constants()).String()
 		if read.Property != instance.task.Text || read.Engine != engine || result.Valuation(read.Constants).String() != valuation {
 			return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s", read.Engine, read.Property, read.Constants, engine, instance.task.Text, valuation)
 		}
-		combined := u.newResult(u.engine, instance) // has the texts of the files, which may not be UTF-8
+		// The texts of the files come from the test, because JSON cannot keep text that is not UTF-8.
+		combined := run.newResult(run.engine, instance)
 		combined.Outcome, combined.Got, combined.Reason, combined.Verdict = read.Outcome, read.Got, read.Reason, read.Verdict
 		combined.Log, combined.Cached, combined.Seconds, combined.Run = read.Log, read.Cached, read.Seconds, read.Run
 		*read = combined

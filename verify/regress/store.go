@@ -13,11 +13,11 @@ import (
 	"tilecheck/verify/cache"
 )
 
-// caching reports whether the cache keeps the answers of the engine.
-func (u *testRun) caching() bool { return u.opt.Cache != nil && u.engine.Identity != "" }
+// caching reports whether the answers of the engine are cached.
+func (run *testRun) caching() bool { return run.opt.Cache != nil && run.engine.Identity != "" }
 
-// propertyKey returns the cache key of the verdicts of a property in a job. It covers everything that the verdicts depend on, and the names of
-// the files, which appear in messages.
+// propertyKey returns the cache key of the verdicts of a property in a job. The key depends on all inputs of the verdicts, and on the names of the
+// files, which appear in messages.
 func (u *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	simulation, numeric := job.Simulation, job.Numeric
 	simulation.Workers, numeric.Workers, numeric.MaxMemory = 0, 0, 0
@@ -28,55 +28,55 @@ func (u *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	return cache.Key(append(parts, job.Consts...)...)
 }
 
-// checkBatch fills in the answers of a batch. Answers that are not in the cache come from the engine and are kept.
-func (u *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer) error {
-	if !u.caching() {
-		return u.check(ctx, batch, answers)
+// checkBatch fills in the answers of a batch. It asks the engine for answers that are not in the cache, and caches them.
+func (run *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer) error {
+	if !run.caching() {
+		return run.check(ctx, batch, answers)
 	}
-	missing := *batch
-	missing.properties = nil
+	uncached := *batch
+	uncached.properties = nil
 	for _, number := range batch.properties {
-		if !u.readCache(batch, number, answers) {
-			missing.properties = append(missing.properties, number)
+		if !run.readCache(batch, number, answers) {
+			uncached.properties = append(uncached.properties, number)
 		}
 	}
-	if len(missing.properties) == 0 {
+	if len(uncached.properties) == 0 {
 		return nil
 	}
-	if err := u.check(ctx, &missing, answers); err != nil {
+	if err := run.check(ctx, &uncached, answers); err != nil {
 		return err
 	}
-	for _, number := range missing.properties {
-		u.writeCache(batch, number, answers)
+	for _, number := range uncached.properties {
+		run.writeCache(batch, number, answers)
 	}
 	return nil
 }
 
 // check asks the engine about the properties of a batch, and fills in the answers.
-func (u *testRun) check(ctx context.Context, batch *batch, answers []answer) error {
-	plan, err := u.batchPlan(batch)
+func (run *testRun) check(ctx context.Context, batch *batch, answers []answer) error {
+	plan, err := run.batchPlan(batch)
 	if err != nil {
 		return err
 	}
-	verdicts, err := u.engine.Engine.Check(ctx, plan)
+	verdicts, err := run.engine.Engine.Check(ctx, plan)
 	if err != nil {
 		return err
 	}
-	return u.attribute(batch, verdicts, answers)
+	return run.attribute(batch, verdicts, answers)
 }
 
 // instancesOf returns the instances of a batch that belong to the property with a number.
-func (u *testRun) instancesOf(batch *batch, number string) []int {
-	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(u.instances[i].number) != number })
+func (run *testRun) instancesOf(batch *batch, number string) []int {
+	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(run.instances[i].number) != number })
 }
 
-// readCache fills in the answers about a property from the cache. It returns false if the cache does not have them all.
-func (u *testRun) readCache(batch *batch, number string, answers []answer) bool {
-	data, ok := u.opt.Cache.Get(u.propertyKey(&batch.plan.Job, number))
+// readCache fills in the answers about a property from the cache. It returns false if an answer is not in the cache.
+func (run *testRun) readCache(batch *batch, number string, answers []answer) bool {
+	data, ok := run.opt.Cache.Get(run.propertyKey(&batch.plan.Job, number))
 	if !ok {
 		return false
 	}
-	verdictOf := make(map[string]result.Verdict)
+	verdictOf := make(map[string]result.Verdict) // by the constants
 	verdicts, err := result.DecodeVerdicts(data)
 	if err != nil {
 		return false
@@ -84,23 +84,23 @@ func (u *testRun) readCache(batch *batch, number string, answers []answer) bool 
 	for _, verdict := range verdicts {
 		verdictOf[fmt.Sprint(verdict.Constants)] = verdict
 	}
-	items := u.instancesOf(batch, number)
-	for _, i := range items {
-		verdict, ok := verdictOf[fmt.Sprint(u.instances[i].constants())]
-		if !ok || verdict.Property != u.instances[i].task.Text {
+	instances := run.instancesOf(batch, number)
+	for _, i := range instances {
+		verdict, ok := verdictOf[fmt.Sprint(run.instances[i].constants())]
+		if !ok || verdict.Property != run.instances[i].task.Text {
 			return false
 		}
 	}
-	for _, i := range items {
-		answers[i] = answer{Verdict: verdictOf[fmt.Sprint(u.instances[i].constants())], cached: true}
+	for _, i := range instances {
+		answers[i] = answer{Verdict: verdictOf[fmt.Sprint(run.instances[i].constants())], cached: true}
 	}
 	return true
 }
 
-// writeCache keeps the verdicts of a property, unless another run might give other ones.
-func (u *testRun) writeCache(batch *batch, number string, answers []answer) {
+// writeCache writes the verdicts of a property to the cache, unless another run could give other verdicts.
+func (run *testRun) writeCache(batch *batch, number string, answers []answer) {
 	var verdicts []result.Verdict
-	for _, i := range u.instancesOf(batch, number) {
+	for _, i := range run.instancesOf(batch, number) {
 		if !repeatable(answers[i].Err) {
 			return
 		}
@@ -108,54 +108,54 @@ func (u *testRun) writeCache(batch *batch, number string, answers []answer) {
 	}
 	data, err := result.EncodeVerdicts(verdicts)
 	if err == nil {
-		err = u.opt.Cache.Put(u.propertyKey(&batch.plan.Job, number), data)
+		err = run.opt.Cache.Put(run.propertyKey(&batch.plan.Job, number), data)
 	}
-	u.noteError(err)
+	run.noteError(err)
 }
 
 // noteError adds a note to the report if an answer could not be written to the cache.
-func (u *testRun) noteError(err error) {
+func (run *testRun) noteError(err error) {
 	if err != nil {
-		u.notes = append(u.notes, err.Error())
+		run.notes = append(run.notes, err.Error())
 	}
 }
 
-// transcript runs a command of PRISM, or returns its output from the cache. Runs that sample are not cached, because PRISM has no seed for random
-// numbers.
-func (u *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
+// transcript runs a command of PRISM, or returns its output from the cache. It does not cache runs that sample, because the random numbers of PRISM
+// have no seed.
+func (run *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
 	samples := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
-	if !u.caching() || samples {
-		output, err = u.runTool(ctx, command)
+	if !run.caching() || samples {
+		output, err = run.runTool(ctx, command)
 		return output, false, err
 	}
-	key := u.transcriptKey(command)
-	if output := u.cachedTranscript(key); output != nil {
+	key := run.transcriptKey(command)
+	if output := run.cachedTranscript(key); output != nil {
 		return output, true, nil
 	}
-	output, err = u.runTool(ctx, command)
+	output, err = run.runTool(ctx, command)
 	if err != nil || !output.repeatable() {
 		return output, false, err
 	}
 	data, err := json.Marshal(output)
 	if err == nil {
-		err = u.opt.Cache.Put(key, data)
+		err = run.opt.Cache.Put(key, data)
 	}
-	u.noteError(err)
+	run.noteError(err)
 	return output, false, nil
 }
 
 // transcriptKey returns the key of a command's output in the cache: a hash of its tool, arguments and files.
-func (u *testRun) transcriptKey(command runner.Command) cache.Hash {
-	parts := append([]string{"transcript", u.engine.Identity, strconv.Itoa(len(command.Args))}, command.Args...)
+func (run *testRun) transcriptKey(command runner.Command) cache.Hash {
+	parts := append([]string{"transcript", run.engine.Identity, strconv.Itoa(len(command.Args))}, command.Args...)
 	for _, file := range command.Files {
 		parts = append(parts, file.Name, string(file.Data))
 	}
 	return cache.Key(append(parts, command.Collect...)...)
 }
 
-// cachedTranscript returns an output from the cache; nil if the cache does not have it, or has something unreadable.
-func (u *testRun) cachedTranscript(key cache.Hash) *transcript {
-	data, ok := u.opt.Cache.Get(key)
+// cachedTranscript returns an output from the cache. It returns nil if the output is not in the cache or cannot be decoded.
+func (run *testRun) cachedTranscript(key cache.Hash) *transcript {
+	data, ok := run.opt.Cache.Get(key)
 	if !ok {
 		return nil
 	}

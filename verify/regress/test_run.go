@@ -18,23 +18,23 @@ type testRun struct {
 	*loadedTest
 	engine  *EngineConfig
 	workers int
-	// runResults are the results about the whole run, instanceResults the results of the instances;
-	// results is nil if no instance was judged.
+	// runResults are the results about the whole run, instanceResults the results of the instances.
+	// instanceResults is nil if no instance was judged.
 	runResults      []report.TestResult
 	instanceResults []report.TestResult
 	notes           []string
 }
 
-// execute checks the test and sets its results, with the seconds that it took; or reads the results if another process recorded them.
-func (u *testRun) execute(ctx context.Context) {
-	if u.opt.Split.Replaying() {
-		u.replay()
+// execute checks the test and sets its results, with the time that it took. If another process recorded the results, it reads them instead.
+func (run *testRun) execute(ctx context.Context) {
+	if run.opt.Split.Replaying() {
+		run.replay()
 		return
 	}
 	start := time.Now()
-	u.checkAndJudge(ctx)
+	run.checkAndJudge(ctx)
 	seconds := time.Since(start).Seconds()
-	for _, results := range [][]report.TestResult{u.runResults, u.instanceResults} {
+	for _, results := range [][]report.TestResult{run.runResults, run.instanceResults} {
 		for i := range results {
 			if out := &results[i]; !out.Cached {
 				out.Run = seconds
@@ -43,45 +43,45 @@ func (u *testRun) execute(ctx context.Context) {
 	}
 }
 
-// checkAndJudge checks the property instances and judges the answers. If the files have errors, it judges these.
-func (u *testRun) checkAndJudge(ctx context.Context) {
-	if u.loadedTest.err != nil {
-		u.judgeFileErrors()
+// checkAndJudge checks the property instances and judges the answers. If the files have errors, it judges the errors instead.
+func (run *testRun) checkAndJudge(ctx context.Context) {
+	if run.loadedTest.err != nil {
+		run.judgeFileErrors()
 		return
 	}
-	if limit := u.timeLimit(); limit > 0 && u.engine.PRISM == nil {
+	if limit := run.timeLimit(); limit > 0 && run.engine.PRISM == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = ending.After(ctx, limit)
 		defer cancel()
 	}
-	verdicts, err := u.answers(ctx)
+	answers, err := run.answers(ctx)
 	if err != nil {
-		u.runResults = append(u.runResults, u.errorResult(u.engine, u.contextError(ctx, err)))
+		run.runResults = append(run.runResults, run.errorResult(run.engine, run.contextError(ctx, err)))
 		return
 	}
-	u.judgeAll(verdicts)
-	u.addWitnesses(ctx)
+	run.judgeAll(answers)
+	run.addWitnesses(ctx)
 }
 
 // ToolTime is the default time limit for a run of another program.
 const ToolTime = 5 * time.Minute
 
 // timeLimit returns the time limit of the run; 0 means none.
-func (u *testRun) timeLimit() time.Duration {
-	limit := cmp.Or(u.Time, u.opt.Time)
-	_, external := runner.As[*bridge.Engine](u.engine.Engine)
-	if limit == 0 && (external || u.engine.PRISM != nil) {
+func (run *testRun) timeLimit() time.Duration {
+	limit := cmp.Or(run.Time, run.opt.Time)
+	_, external := runner.As[*bridge.Engine](run.engine.Engine)
+	if limit == 0 && (external || run.engine.PRISM != nil) {
 		return ToolTime
 	}
 	return limit
 }
 
-// contextError returns the failure that the end of the context stands for: a time limit or an interrupt. If the context has not ended, it
-// returns err.
-func (u *testRun) contextError(ctx context.Context, err error) error {
+// contextError returns the reason why the context has ended, a time limit or an interrupt, as a failure. If the context has not ended, it returns
+// err.
+func (run *testRun) contextError(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		ended := result.Ended(err)
-		if ended.Class == result.Timeout && cmp.Or(u.Time, u.opt.Time) == 0 {
+		if ended.Class == result.Timeout && cmp.Or(run.Time, run.opt.Time) == 0 {
 			ended.Message += ", the default for other programs (--timeout sets another)"
 		}
 		return ended
@@ -92,22 +92,22 @@ func (u *testRun) contextError(ctx context.Context, err error) error {
 	return err
 }
 
-// judgeFileErrors sets the results of a test whose files have errors. Properties that expect such an error pass. If there are none, the result
-// of the whole run is an error.
-func (u *testRun) judgeFileErrors() {
-	if len(u.instances) == 0 {
-		u.runResults = append(u.runResults, u.errorResult(u.engine, u.loadedTest.err))
+// judgeFileErrors sets the results of a test whose files have errors. Properties that expect such an error pass. If there are no such
+// properties, the result of the whole run is an error.
+func (run *testRun) judgeFileErrors() {
+	if len(run.instances) == 0 {
+		run.runResults = append(run.runResults, run.errorResult(run.engine, run.loadedTest.err))
 		return
 	}
-	verdicts := make([]answer, len(u.instances))
-	for i := range verdicts {
-		verdicts[i].Err = fileFailure(u.loadedTest.err)
-		verdicts[i].Engine = u.engine.DisplayName()
+	answers := make([]answer, len(run.instances))
+	for i := range answers {
+		answers[i].Err = fileFailure(run.loadedTest.err)
+		answers[i].Engine = run.engine.DisplayName()
 	}
-	u.judgeAll(verdicts)
+	run.judgeAll(answers)
 }
 
-// answer is the verdict about a property instance, and what the report says of its origin.
+// answer is the verdict about a property instance, with facts for the report: whether it was cached, and the log of the run.
 type answer struct {
 	result.Verdict
 	cached bool
@@ -117,17 +117,17 @@ type answer struct {
 }
 
 // judgeAll sets the result of every property instance from its answer.
-func (u *testRun) judgeAll(answers []answer) {
-	u.instanceResults = make([]report.TestResult, len(u.instances))
-	for i, instance := range u.instances {
-		u.instanceResults[i] = u.judge(u.engine, instance, answers[i])
+func (run *testRun) judgeAll(answers []answer) {
+	run.instanceResults = make([]report.TestResult, len(run.instances))
+	for i, instance := range run.instances {
+		run.instanceResults[i] = run.judge(run.engine, instance, answers[i])
 	}
 }
 
 // answers returns one answer for each property instance.
-func (u *testRun) answers(ctx context.Context) ([]answer, error) {
-	if u.engine.PRISM != nil {
-		return u.checkWithPRISM(ctx)
+func (run *testRun) answers(ctx context.Context) ([]answer, error) {
+	if run.engine.PRISM != nil {
+		return run.checkWithPRISM(ctx)
 	}
-	return u.checkWithEngine(ctx)
+	return run.checkWithEngine(ctx)
 }

@@ -21,14 +21,14 @@ import (
 )
 
 // checkWithPRISM runs PRISM with the switches of the test, one run for each batch, and returns one answer for each instance.
-func (u *testRun) checkWithPRISM(ctx context.Context) ([]answer, error) {
-	answers := make([]answer, len(u.instances))
-	batches := u.batches()
-	if len(batches) == 0 && u.wantsRunResults { // only exports
+func (run *testRun) checkWithPRISM(ctx context.Context) ([]answer, error) {
+	answers := make([]answer, len(run.instances))
+	batches := run.batches()
+	if len(batches) == 0 && run.wantsRunResults { // only exports
 		batches = []*batch{{}}
 	}
 	for _, batch := range batches {
-		if err := u.runPRISMBatch(ctx, batch, answers); err != nil {
+		if err := run.runPRISMBatch(ctx, batch, answers); err != nil {
 			return nil, err
 		}
 	}
@@ -36,37 +36,37 @@ func (u *testRun) checkWithPRISM(ctx context.Context) ([]answer, error) {
 }
 
 // runPRISMBatch runs PRISM on a batch, fills in the answers, and compares the exported files.
-func (u *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []answer) error {
-	command, err := u.newToolCommand(batch)
+func (run *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []answer) error {
+	command, err := run.newToolCommand(batch)
 	if err != nil {
 		return err
 	}
-	output, cached, err := u.transcript(ctx, command.Command)
+	output, cached, err := run.transcript(ctx, command.Command)
 	if err != nil {
 		return err
 	}
 	log := output.log()
-	u.attributeLog(batch, log, output, answers)
+	run.attributeLog(batch, log, output, answers)
 	for _, i := range batch.instances {
 		answers[i].cached = cached
 	}
-	if batch.terms == nil && u.wantsRunResults {
-		u.compareToolExports(command, output, cached, log)
+	if batch.terms == nil && run.wantsRunResults {
+		run.compareToolExports(command, output, cached, log)
 	}
 	return nil
 }
 
 // newToolCommand returns the command that runs PRISM on a batch.
-func (u *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
-	command := &toolCommand{test: u.loadedTest, shortNames: make(map[string]string)}
-	switches := &u.switches
+func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
+	command := &toolCommand{test: run.loadedTest, shortNames: make(map[string]string)}
+	switches := &run.switches
 	if switches.Model != "" {
-		command.Args = append(command.Args, command.addFile(switches.Model, u.model))
+		command.Args = append(command.Args, command.addFile(switches.Model, run.model))
 	}
 	if switches.Props != "" {
-		command.Args = append(command.Args, command.addFile(switches.Props, u.props))
+		command.Args = append(command.Args, command.addFile(switches.Props, run.props))
 	}
-	allInstances := batch.terms == nil && len(batch.instances) == len(u.instances)
+	allInstances := batch.terms == nil && len(batch.instances) == len(run.instances)
 	for i := range switches.Switches {
 		if err := command.addSwitch(&switches.Switches[i], allInstances, batch.terms != nil); err != nil {
 			return nil, err
@@ -75,23 +75,23 @@ func (u *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 	if !allInstances && len(batch.properties) > 0 {
 		command.Args = append(command.Args, "-prop", strings.Join(batch.properties, ","))
 	}
-	for _, def := range u.job.Consts {
+	for _, def := range run.job.Consts {
 		command.Args = append(command.Args, "-const", def)
 	}
 	if batch.terms != nil {
-		command.Args = append(command.Args, u.samplingSwitches(batch.terms)...)
+		command.Args = append(command.Args, run.samplingSwitches(batch.terms)...)
 	}
-	command.Args = append(command.Args, bridge.PRISMMemory(u.memory())...)
-	command.Limits = runner.Limits{Time: u.timeLimit(), Memory: u.memory()}
-	command.Args = append(append(command.Args, u.engine.PRISM.Args...), "-testall")
+	command.Args = append(command.Args, bridge.PRISMMemory(run.memory())...)
+	command.Limits = runner.Limits{Time: run.timeLimit(), Memory: run.memory()}
+	command.Args = append(append(command.Args, run.engine.PRISM.Args...), "-testall")
 	return command, nil
 }
 
 // samplingSwitches returns PRISM's switches for these terms of sampling.
-func (u *testRun) samplingSwitches(terms *expect.Statistical) []string {
+func (run *testRun) samplingSwitches(terms *expect.Statistical) []string {
 	args := []string{
 		"-sim", "-simmethod", "ci", "-simsamples", strconv.FormatInt(terms.Samples, 10),
-		"-simconf", shortestFloat(stats.Alpha(u.confidenceLevel(terms))),
+		"-simconf", shortestFloat(stats.Alpha(run.confidenceLevel(terms))),
 	}
 	if terms.MaxPath > 0 {
 		args = append(args, "-simpathlen", strconv.FormatInt(terms.MaxPath, 10))
@@ -102,24 +102,24 @@ func (u *testRun) samplingSwitches(terms *expect.Statistical) []string {
 	return args
 }
 
-// toolCommand is a command of PRISM that is being put together. Its files have names without a directory.
+// toolCommand is a command of PRISM that is being built. The names of its files have no directory.
 type toolCommand struct {
 	runner.Command
 	test       *loadedTest
-	shortNames map[string]string // the name in the run of each file
+	shortNames map[string]string // the name of each file in the directory of the run
 	exports    []export
 }
 
-// export is a file to compare with a file that the run writes.
+// export is an expected file, and the name of the file that the run writes.
 type export struct{ file, written string }
 
-// exportPrefix begins the names of the files that a run writes.
+// exportPrefix is the prefix of the names of the files that a run writes.
 const exportPrefix = "tmp."
 
 // addFile adds a file to the command, and returns its name in the run: its base name, with a number if another file has that name.
 func (c *toolCommand) addFile(name string, text []byte) string {
-	if known, ok := c.shortNames[name]; ok {
-		return known
+	if short, ok := c.shortNames[name]; ok {
+		return short
 	}
 	short := path.Base(name)
 	for i := 1; slices.ContainsFunc(c.Files, func(file runner.File) bool { return file.Name == short }); i++ {
@@ -130,8 +130,8 @@ func (c *toolCommand) addFile(name string, text []byte) string {
 	return short
 }
 
-// addSwitch adds a switch of the test to the arguments. allInstances says that the run checks all properties of the test. sampled says that it
-// samples on terms of an annotation; the test's own switches for exports and simulation are then left out.
+// addSwitch adds a switch of the test to the arguments. It leaves out switches that select properties, unless the run checks all instances of the test.
+// If the run samples with the terms of an annotation, it leaves out switches for exports and simulation.
 func (c *toolCommand) addSwitch(option *suite.Switch, allInstances, sampled bool) error {
 	name, words := option.Name(), option.Words
 	switch name {
@@ -144,6 +144,7 @@ func (c *toolCommand) addSwitch(option *suite.Switch, allInstances, sampled bool
 	}
 	switch {
 	case sampled && (option.Export() || strings.HasPrefix(name, "sim")):
+		return nil
 	case option.Import():
 		target, err := c.addImport(words[1])
 		if err != nil {
@@ -210,10 +211,10 @@ type transcript struct {
 }
 
 // runTool runs a command of PRISM and returns its output.
-func (u *testRun) runTool(ctx context.Context, command runner.Command) (*transcript, error) {
+func (run *testRun) runTool(ctx context.Context, command runner.Command) (*transcript, error) {
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	exit, err := runner.Run(ctx, u.engine.PRISM.Commander, command)
+	exit, err := runner.Run(ctx, run.engine.PRISM.Commander, command)
 	if err != nil {
 		return nil, err
 	}
@@ -229,33 +230,33 @@ func (t *transcript) log() *parse.Log {
 }
 
 // attributeLog assigns the verdicts in PRISM's log to the instances of a batch. An instance without a verdict gets the failure of the run.
-func (u *testRun) attributeLog(batch *batch, log *parse.Log, output *transcript, answers []answer) {
+func (run *testRun) attributeLog(batch *batch, log *parse.Log, output *transcript, answers []answer) {
 	verdicts := log.Verdicts()
 	indices := log.Attribute(len(batch.instances), func(i int, property *parse.Property) bool {
-		instance := u.instances[batch.instances[i]]
+		instance := run.instances[batch.instances[i]]
 		return property.Echoes(instance.task.Name, instance.task.Text, instance.constants())
 	})
 	for position, i := range batch.instances {
-		instance, given := u.instances[i], &answers[i]
+		instance, answer := run.instances[i], &answers[i]
 		if index := indices[position]; index < 0 {
-			given.Err = runFailure(log)
+			answer.Err = runFailure(log)
 		} else {
 			property := &log.Properties[index]
-			given.Verdict = verdicts[index]
-			given.Err = propertyFailure(property)
+			answer.Verdict = verdicts[index]
+			answer.Err = propertyFailure(property)
 			if property.Err != nil && property.ValueText != "" {
-				given.testing = property.Testing // PRISM has judged a value that we cannot read
+				answer.testing = property.Testing // PRISM has judged a value that this program cannot read
 			}
 		}
-		given.Property, given.Name = instance.task.Text, instance.task.Name
-		given.Engine, given.Constants = u.engine.DisplayName(), instance.constants()
-		given.Tool = log.Made(u.engine.PRISM.Commander.Where())
-		given.log = logText(output)
+		answer.Property, answer.Name = instance.task.Text, instance.task.Name
+		answer.Engine, answer.Constants = run.engine.DisplayName(), instance.constants()
+		answer.Tool = log.Made(run.engine.PRISM.Commander.Where())
+		answer.log = logText(output)
 	}
 }
 
-// propertyFailure returns the failure of a property, nil if there is none. It is of class Unsupported if PRISM says so, whatever the message
-// looks like.
+// propertyFailure returns the failure of a property, or nil. If PRISM's own judgment of the test is "UNSUPPORTED", the class of the failure is
+// Unsupported.
 func propertyFailure(property *parse.Property) *result.Failure {
 	if property.Err == nil || !strings.HasPrefix(property.Testing, "UNSUPPORTED") {
 		return property.Err
@@ -285,18 +286,18 @@ func logText(output *transcript) string {
 	return text
 }
 
-// compareToolExports compares the files that PRISM wrote with the expected ones, and adds a result for each. A test without properties and
+// compareToolExports compares the files that PRISM wrote with the expected files, and adds a result for each. A test without properties and without
 // exported files gets one result for the whole run.
-func (u *testRun) compareToolExports(command *toolCommand, output *transcript, cached bool, log *parse.Log) {
+func (run *testRun) compareToolExports(command *toolCommand, output *transcript, cached bool, log *parse.Log) {
 	failed := log.Failure() != nil
-	if len(u.instances) == 0 && len(command.exports) == 0 {
+	if len(run.instances) == 0 && len(command.exports) == 0 {
 		if failed {
-			u.addRunResult(u.failedRun(runFailure(log)), cached, logText(output))
+			run.addRunResult(run.failedRun(runFailure(log)), cached, logText(output))
 			return
 		}
-		unchecked := u.newResult(u.engine, nil)
+		unchecked := run.newResult(run.engine, nil)
 		unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		u.addRunResult(unchecked, cached, "")
+		run.addRunResult(unchecked, cached, "")
 		return
 	}
 	for _, exported := range command.exports {
@@ -306,27 +307,27 @@ func (u *testRun) compareToolExports(command *toolCommand, output *transcript, c
 		if isWritten {
 			text = output.Files[index].Data
 		}
-		compared := u.compareExport(exported.file, text, isWritten)
+		compared := run.compareExport(exported.file, text, isWritten)
 		if !isWritten && failed {
 			compared.Reason += ": " + runFailure(log).Message
 		}
-		u.addRunResult(compared, cached, logText(output))
+		run.addRunResult(compared, cached, logText(output))
 	}
 }
 
 // addRunResult adds a result about the whole run.
-func (u *testRun) addRunResult(result report.TestResult, cached bool, log string) {
+func (run *testRun) addRunResult(result report.TestResult, cached bool, log string) {
 	result.Cached = cached
 	if result.Outcome != report.TestPassed {
 		result.Log = log
 	}
-	u.runResults = append(u.runResults, result)
+	run.runResults = append(run.runResults, result)
 }
 
 // failedRun returns the result of a run that failed before it checked a property.
-func (u *testRun) failedRun(failure *result.Failure) report.TestResult {
-	out := u.newResult(u.engine, nil)
-	out.Verdict = &result.Verdict{Engine: u.engine.DisplayName(), Err: failure}
+func (run *testRun) failedRun(failure *result.Failure) report.TestResult {
+	out := run.newResult(run.engine, nil)
+	out.Verdict = &result.Verdict{Engine: run.engine.DisplayName(), Err: failure}
 	out.Reason = failure.Message
 	switch {
 	case failure.Class == result.Unsupported:

@@ -14,7 +14,7 @@ import (
 	"tilecheck/runner"
 )
 
-// vectorFile returns the text of -exportvector: the values of the last property in all states, one a line.
+// vectorFile returns the text of -exportvector: the values of the last property in all states, one in each line.
 func (e *exporter) vectorFile() ([]byte, error) {
 	if len(e.instances) == 0 {
 		return nil, errors.New("a vector is exported of a property, found none")
@@ -65,8 +65,8 @@ func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]re
 	return listings[len(listings)-1].Values, nil
 }
 
-// targetFile returns the text of -exporttarget: a labels file that marks the initial states and the target states of the only property. For LTL
-// PRISM writes states of a product that only it has, so this is not supported.
+// targetFile returns the text of -exporttarget: a labels file that marks the initial states and the target states of the only property. LTL
+// properties are not supported, because for them PRISM writes states of its product of the model and an automaton.
 //
 // Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
 func (e *exporter) targetFile() ([]byte, error) {
@@ -82,22 +82,22 @@ func (e *exporter) targetFile() ([]byte, error) {
 		return nil, err
 	}
 	out := []byte("# Labels\n0=\"init\" 1=\"target\"\n")
-	for k, s := range e.space.Order() {
+	for number, state := range e.space.Order() {
 		labels := ""
-		if slices.Contains(e.space.Model().Initial, s) {
+		if slices.Contains(e.space.Model().Initial, state) {
 			labels += " 0"
 		}
-		if values[k].Value.Bool {
+		if values[number].Value.Bool {
 			labels += " 1"
 		}
 		if labels != "" {
-			out = fmt.Appendf(out, "%d:%s\n", k, labels)
+			out = fmt.Appendf(out, "%d:%s\n", number, labels)
 		}
 	}
 	return out, nil
 }
 
-// exportedTarget returns the target of the only property, which must reach a state formula.
+// exportedTarget returns the target of the only property, which must be a P operator with F or U of state formulas.
 func (e *exporter) exportedTarget() (syntax.Expr, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.instances))

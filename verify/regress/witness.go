@@ -16,27 +16,27 @@ type Witnesser interface {
 	Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error)
 }
 
-// maxWitnesses is the number of failures of one run that get a witness.
+// maxWitnesses is the greatest number of failed results of one run for which a witness is searched.
 const maxWitnesses = 10
 
-// addWitnesses adds the most probable path to results of bounded properties that are false although they should be true, for at most maxWitnesses
-// results. A result stays as it is if there is no such path or no time is left.
-func (u *testRun) addWitnesses(ctx context.Context) {
-	engine, ok := runner.As[Witnesser](u.engine.Engine)
-	if !ok || u.plan == nil {
+// addWitnesses adds the most probable path to failed results of bounded properties that are false, for at most maxWitnesses results. A result is not
+// changed if there is no such path or no time is left.
+func (run *testRun) addWitnesses(ctx context.Context) {
+	engine, ok := runner.As[Witnesser](run.engine.Engine)
+	if !ok || run.plan == nil {
 		return
 	}
 	searches := 0
-	for i := range u.instanceResults {
+	for i := range run.instanceResults {
 		if searches == maxWitnesses || ctx.Err() != nil {
 			return
 		}
-		tested := &u.instanceResults[i]
+		tested := &run.instanceResults[i]
 		if !boundFails(tested) {
 			continue
 		}
 		searches++
-		plan, err := u.planOf(u.instances[i])
+		plan, err := run.planOf(run.instances[i])
 		if err != nil {
 			continue
 		}
@@ -48,8 +48,8 @@ func (u *testRun) addWitnesses(ctx context.Context) {
 }
 
 // planOf returns a plan for one property instance.
-func (u *testRun) planOf(instance *propertyInstance) (*runner.Plan, error) {
-	task := slices.Index(u.plan.Tasks, instance.task)
+func (run *testRun) planOf(instance *propertyInstance) (*runner.Plan, error) {
+	task := slices.Index(run.plan.Tasks, instance.task)
 	if task < 0 {
 		return nil, errors.New("the plan does not have the task")
 	}
@@ -57,7 +57,7 @@ func (u *testRun) planOf(instance *propertyInstance) (*runner.Plan, error) {
 	for _, constant := range instance.constants() {
 		consts = append(consts, constant.Name+"="+constant.Value)
 	}
-	return u.planFor(nil).Part([]int{task}, consts)
+	return run.planFor(nil).Part([]int{task}, consts)
 }
 
 // boundFails reports whether a test failed because its property is false. A sampled verdict does not count.

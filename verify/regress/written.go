@@ -34,37 +34,37 @@ type exporter struct {
 
 // compareExports writes the exports that the switches ask for and compares them with the existing files. If there is neither an export nor a
 // property, it adds a result that says so.
-func (u *testRun) compareExports(ctx context.Context, answers []answer) {
-	if !u.wantsRunResults {
+func (run *testRun) compareExports(ctx context.Context, answers []answer) {
+	if !run.wantsRunResults {
 		return
 	}
-	writer := &exporter{testRun: u, ctx: ctx, answers: answers}
-	resultsBefore := len(u.runResults)
-	for i := range u.switches.Switches {
-		option := &u.switches.Switches[i]
+	exporter := &exporter{testRun: run, ctx: ctx, answers: answers}
+	resultsBefore := len(run.runResults)
+	for i := range run.switches.Switches {
+		option := &run.switches.Switches[i]
 		switch option.Name() {
 		case "exportmodelprecision":
-			writer.options.Precision, _ = strconv.Atoi(option.Words[1]) // refused below if it is not a number
+			exporter.options.Precision, _ = strconv.Atoi(option.Words[1]) // the writer refuses the precision 0 of a word that is no number
 		case "noexportheaders":
-			writer.options.NoHeaders = true
+			exporter.options.NoHeaders = true
 		}
 	}
-	writer.options.Symbolic = !u.explicitEngine()
-	for _, words := range u.switches.Exports {
+	exporter.options.Symbolic = !run.explicitEngine()
+	for _, words := range run.switches.Exports {
 		for _, target := range words[1:] {
-			writer.compareTarget(words[0], target)
+			exporter.compareTarget(words[0], target)
 		}
 	}
-	if len(u.instances) == 0 && len(u.runResults) == resultsBefore {
-		unchecked := u.newResult(u.engine, nil)
+	if len(run.instances) == 0 && len(run.runResults) == resultsBefore {
+		unchecked := run.newResult(run.engine, nil)
 		unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		u.addRunResult(unchecked, false, "")
+		run.addRunResult(unchecked, false, "")
 	}
 }
 
 // explicitEngine reports whether PRISM uses its explicit engine with these switches.
-func (u *testRun) explicitEngine() bool {
-	return u.switches.Exact || slices.ContainsFunc(u.switches.Switches, func(option suite.Switch) bool { return option.Name() == "ex" || option.Name() == "explicit" })
+func (run *testRun) explicitEngine() bool {
+	return run.switches.Exact || slices.ContainsFunc(run.switches.Switches, func(option suite.Switch) bool { return option.Name() == "ex" || option.Name() == "explicit" })
 }
 
 // compareTarget writes the files of one export and compares each with the existing file. option is the switch, target its argument.
@@ -116,8 +116,8 @@ func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byt
 	return nil, unsupported("exports of that kind (-%s)", option)
 }
 
-// writeModel writes one file of the state space: transitions, states, labels, rewards or a graph. The extension or the switch selects it.
-// rewardIndex is the index of the reward structure.
+// writeModel writes one file of the state space. The extension of the file or the switch says whether the file has transitions, states, labels, rewards
+// or a graph. rewardIndex is the index of the reward structure.
 func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, rewardIndex int) error {
 	settings, withLabels, err := e.fileSettings(exportSwitch, options)
 	if err != nil {
@@ -158,8 +158,8 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 	return unsupported("exports of .%s files (-%s)", ext, exportSwitch)
 }
 
-// fileSettings returns the settings for a file of the state space from the options of its switch, which commas separate. withLabels says that
-// the file has the labels of the properties too.
+// fileSettings parses the options of a switch, which are separated by commas, to the settings for a file of the state space. withLabels says that the
+// file also has the labels of the properties.
 func (e *exporter) fileSettings(exportSwitch, options string) (settings files.Options, withLabels bool, err error) {
 	settings = e.options
 	settings.NoValuations = exportSwitch == "exporttransdot"
@@ -225,7 +225,7 @@ func (e *exporter) writeResults(w io.Writer, options string) error {
 		}
 		verdict := e.answers[i].Verdict
 		if !e.switches.Exact && verdict.Value.Kind == result.Number {
-			verdict.Value.Rat = nil // PRISM writes fractions with -exact only
+			verdict.Value.Rat = nil // PRISM writes fractions only with -exact
 		}
 		verdicts = append(verdicts, verdict)
 	}

@@ -39,7 +39,7 @@ func (s *Selection) Certify() error {
 	return runner.Distinct(s.Labels)
 }
 
-// ProvenNotes returns notes with the number of proven answers, and the reasons why others are not proven.
+// ProvenNotes returns notes with the number of proven answers, and with the reasons why the other answers are not proven.
 func ProvenNotes(rep *report.TestReport) []string {
 	answers, proven := 0, 0
 	reasons := make(map[string]int)
@@ -68,20 +68,21 @@ func ProvenNotes(rep *report.TestReport) []string {
 	return notes
 }
 
-// Identity returns a text for cache keys that identifies what produces an engine's answers: the image or path of the tool, its version and
-// switches, and own, the identity of this program, which parses the tool's output. It is empty if the version of the tool is unknown.
-func Identity(ctx context.Context, own, label string, cmd runner.Commander, args []string) string {
-	if cmd == nil {
-		return label + " " + own
+// Identity returns a text for cache keys that identifies an engine: the image or path of the tool, its version and switches, and thisProgram, the
+// identity of this program, which parses the output of the tool. It is empty if the version of the tool is unknown. tool is nil for an engine of this
+// program.
+func Identity(ctx context.Context, thisProgram, label string, tool runner.Commander, args []string) string {
+	if tool == nil {
+		return label + " " + thisProgram
 	}
 	flag := "-version"
 	if strings.HasPrefix(label, "storm") {
 		flag = "--version"
 	}
 	var output strings.Builder
-	_, err := cmd.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &output, Limits: runner.Limits{Time: time.Minute}})
+	_, err := tool.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &output, Limits: runner.Limits{Time: time.Minute}})
 	if err != nil || output.Len() == 0 {
 		return ""
 	}
-	return strings.Join(append([]string{label, cmd.Where(), output.String(), own}, args...), " ")
+	return strings.Join(append([]string{label, tool.Where(), output.String(), thisProgram}, args...), " ")
 }

@@ -12,30 +12,30 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// fileNames converts between the user's file names and the names of package regress, which are relative to the root of the working
-// directory's volume and have no leading slash.
+// fileNames converts between the file names that the user gives and the file names in fsys, which package regress reads. The names in fsys are relative
+// to root, the root directory of the volume of the working directory.
 type fileNames struct {
 	fsys         fs.FS
 	root         string
-	workingDir   string // the working directory
-	arguments    []string
-	onlyRelative bool // the user gave only relative names
+	workingDir   string
+	arguments    []string // the names of the user, converted, without repetitions
+	onlyRelative bool     // the user gave only relative names
 }
 
-// newPaths converts the file names that the user gave. It returns an error if a file does not exist.
-func newPaths(args []string) (*fileNames, error) {
-	dir, err := os.Getwd()
+// newFileNames converts the file names that the user gave. It returns an error if a file does not exist.
+func newFileNames(args []string) (*fileNames, error) {
+	workingDir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	root := filepath.VolumeName(dir) + string(filepath.Separator)
-	paths := &fileNames{fsys: os.DirFS(root), root: root, workingDir: dir, onlyRelative: true}
+	root := filepath.VolumeName(workingDir) + string(filepath.Separator)
+	names := &fileNames{fsys: os.DirFS(root), root: root, workingDir: workingDir, onlyRelative: true}
 	for _, arg := range args {
 		absolute := filepath.Clean(arg)
 		if filepath.IsAbs(arg) {
-			paths.onlyRelative = false
+			names.onlyRelative = false
 		} else {
-			absolute = filepath.Join(dir, arg)
+			absolute = filepath.Join(workingDir, arg)
 		}
 		name, err := filepath.Rel(root, absolute)
 		if err != nil {
@@ -45,11 +45,11 @@ func newPaths(args []string) (*fileNames, error) {
 		if _, err := os.Stat(absolute); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: no such file or directory", arg)
 		}
-		if !slices.Contains(paths.arguments, name) {
-			paths.arguments = append(paths.arguments, name)
+		if !slices.Contains(names.arguments, name) {
+			names.arguments = append(names.arguments, name)
 		}
 	}
-	return paths, nil
+	return names, nil
 }
 
 // absolute returns the absolute name of a file.
@@ -57,8 +57,8 @@ func (p *fileNames) absolute(file string) string {
 	return filepath.Join(p.root, filepath.FromSlash(file))
 }
 
-// userName returns the name of a file for messages: relative to the working directory if the file is below it or if the user gave only relative
-// names, otherwise absolute.
+// userName returns the name of a file for messages. It is relative to the working directory if the file is below that directory or if the user gave
+// only relative names. Otherwise it is absolute.
 func (p *fileNames) userName(file string) string {
 	absolute := p.absolute(file)
 	relative, err := filepath.Rel(p.workingDir, absolute)
@@ -68,7 +68,7 @@ func (p *fileNames) userName(file string) string {
 	return relative
 }
 
-// userError replaces the file name in an error by the user's name for it.
+// userError replaces the file name in an error by the result of userName.
 func (p *fileNames) userError(err error) error {
 	if syntaxErr, ok := err.(*syntax.Error); ok {
 		return &syntax.Error{File: p.userName(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}

@@ -23,7 +23,7 @@ import (
 
 // Request has the options of the command line. Where a field is zero, the suite files decide.
 type Request struct {
-	Paths    []string // directories, models, properties files, …
+	Paths    []string // directories, models, properties files and suite files
 	Match    bool     // pair files by name prefix
 	All      bool     // pair all files of a directory
 	Suites   []string // of suite files; nil for all
@@ -33,7 +33,7 @@ type Request struct {
 	QVBS      bool
 	MaxStates int64
 
-	Consts  []string // definitions, which override those of files
+	Consts  []string // definitions, which override the definitions in suite files
 	Time    time.Duration
 	Memory  int64
 	Seed    *uint64
@@ -49,7 +49,7 @@ type Selection struct {
 	Labels  []string // of the engines
 	Strict  bool
 	Flakes  *float64
-	// Benchmarks is the benchmark set; nil without Asked.QVBS.
+	// Benchmarks is the benchmark set; nil without Request.QVBS.
 	Benchmarks *qvbs.Set
 	// PrismImage, GamesImage (of PRISM-games) and StormImage come from suite files.
 	PrismImage, GamesImage, StormImage string
@@ -60,28 +60,28 @@ type Selection struct {
 // Abs returns the absolute name of a file of the tests.
 func (s *Selection) Abs(file string) string { return s.paths.absolute(file) }
 
-// Find returns the selected tests. When it knows their files, it calls used with their names, and returns its error if there is one.
-func (a *Request) Find(used func(files []string) error) (*Selection, error) {
-	names, err := newPaths(a.Paths)
+// Find returns the selected tests. It calls checkFiles with the names of the files that the tests read, and stops if that returns an error.
+func (request *Request) Find(checkFiles func(files []string) error) (*Selection, error) {
+	names, err := newFileNames(request.Paths)
 	if err != nil {
 		return nil, err
 	}
-	opened := &recordingFS{FS: names.fsys}
-	names.fsys = opened
-	selected := &Selection{paths: names, Labels: a.Engines}
-	selected.Options = regress.Options{FS: names.fsys, Name: names.userName, Seed: 1, Only: a.Only, Jobs: a.Jobs}
-	err = a.discover(selected)
-	names.fsys, selected.Options.FS = opened.FS, opened.FS
+	recorder := &recordingFS{FS: names.fsys}
+	names.fsys = recorder
+	selected := &Selection{paths: names, Labels: request.Engines}
+	selected.Options = regress.Options{FS: names.fsys, Name: names.userName, Seed: 1, Only: request.Only, Jobs: request.Jobs}
+	err = request.discover(selected)
+	names.fsys, selected.Options.FS = recorder.FS, recorder.FS
 	if err != nil {
 		return nil, names.userError(err)
 	}
-	if err := used(selected.inputFiles(opened.opened)); err != nil {
+	if err := checkFiles(selected.inputFiles(recorder.opened)); err != nil {
 		return nil, err
 	}
 	if len(selected.Tests) == 0 {
-		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(a.Paths, ", "))
+		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(request.Paths, ", "))
 	}
-	if err := a.applyFlags(selected); err != nil {
+	if err := request.applyFlags(selected); err != nil {
 		return nil, err
 	}
 	for _, label := range selected.Labels {
@@ -92,26 +92,26 @@ func (a *Request) Find(used func(files []string) error) (*Selection, error) {
 	return selected, nil
 }
 
-// inputFiles returns the files that were opened and the files of the tests, as far as they exist, with the user's names.
+// inputFiles returns the files that were opened and the files of the tests, with their names for messages. It leaves out files that do not exist.
 func (s *Selection) inputFiles(opened []string) []string {
 	names := slices.Clone(opened)
 	for i := range s.Tests {
 		test := &s.Tests[i]
 		names = append(names, test.Model, test.Props)
-		for _, arg := range test.Args { // models may be among the switches
+		for _, arg := range test.Args { // an argument may be a file
 			names = append(names, path.Join(test.Dir, arg))
 		}
 	}
 	slices.Sort(names)
-	var out []string
+	var files []string
 	for _, name := range slices.Compact(names) {
 		file := s.paths.userName(name)
 		_, err := os.Stat(file)
 		if name != "" && !errors.Is(err, fs.ErrNotExist) {
-			out = append(out, file)
+			files = append(files, file)
 		}
 	}
-	return out
+	return files
 }
 
 // recordingFS records the files that are opened.
@@ -130,26 +130,26 @@ func (f *recordingFS) Open(name string) (fs.File, error) {
 func (f *recordingFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
 func (f *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
-// discover adds the tests of every path. A directory with a suite file has the tests that the file lists.
-func (a *Request) discover(selected *Selection) error {
-	if a.QVBS {
-		return a.discoverBenchmarks(selected)
+// discover adds the tests of every path. The tests of a directory with a suite file are the tests that the file lists.
+func (request *Request) discover(selected *Selection) error {
+	if request.QVBS {
+		return request.discoverBenchmarks(selected)
 	}
 	var suites []string // the names of all suites
 	for _, name := range selected.paths.arguments {
-		config, dir, err := a.suiteFile(selected, name)
+		config, dir, err := request.suiteFile(selected, name)
 		if err != nil {
 			return err
 		}
 		var tests []regress.Test
 		if config == nil {
-			tests, err = regress.Discover(selected.paths.fsys, []string{name}, a.pairing(suite.Closest))
+			tests, err = regress.Discover(selected.paths.fsys, []string{name}, request.pairing(suite.Closest))
 		} else {
-			if a.Match || a.All {
-				config.Pair(a.pairing(suite.Closest))
+			if request.Match || request.All {
+				config.Pair(request.pairing(suite.Closest))
 			}
-			tests, err = config.Tests(selected.paths.fsys, dir, a.Suites)
-			a.applySuiteFile(selected, config)
+			tests, err = config.Tests(selected.paths.fsys, dir, request.Suites)
+			request.applySuiteFile(selected, config)
 			suites = append(suites, config.Suites()...)
 		}
 		if err != nil {
@@ -157,7 +157,7 @@ func (a *Request) discover(selected *Selection) error {
 		}
 		selected.Tests = append(selected.Tests, tests...)
 	}
-	for _, name := range a.Suites {
+	for _, name := range request.Suites {
 		if !slices.Contains(suites, name) {
 			return usage.Errorf("--suite: found %q, want the name of a suite in %s (%s)", name, suitefile.Name, cmp.Or(strings.Join(suites, ", "), "there is none"))
 		}
@@ -167,8 +167,8 @@ func (a *Request) discover(selected *Selection) error {
 }
 
 // discoverBenchmarks adds the cases of the benchmark set.
-func (a *Request) discoverBenchmarks(s *Selection) (err error) {
-	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.arguments, qvbs.Options{MaxStates: a.MaxStates, Name: s.paths.userName})
+func (request *Request) discoverBenchmarks(s *Selection) (err error) {
+	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.arguments, qvbs.Options{MaxStates: request.MaxStates, Name: s.paths.userName})
 	if err != nil {
 		return err
 	}
@@ -176,20 +176,21 @@ func (a *Request) discoverBenchmarks(s *Selection) (err error) {
 	return nil
 }
 
-// suiteFile reads the suite file that a path is, or that the directory contains; nil if there is none.
-func (a *Request) suiteFile(selected *Selection, name string) (config *suitefile.File, dir string, err error) {
+// suiteFile reads a suite file. name is the file or a directory that contains it. The result is nil if there is no suite file.
+func (request *Request) suiteFile(selected *Selection, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		config, err := suitefile.Open(selected.paths.fsys, name, selected.paths.userName)
 		return config, path.Dir(name), err
 	}
-	if info, err := fs.Stat(selected.paths.fsys, name); err != nil || !info.IsDir() || a.NoConfig {
+	if info, err := fs.Stat(selected.paths.fsys, name); err != nil || !info.IsDir() || request.NoConfig {
 		return nil, name, err
 	}
 	config, err = suitefile.In(selected.paths.fsys, name, selected.paths.userName)
 	return config, name, err
 }
 
-// applySuiteFile sets the options of the whole run that a suite file has, except those that are already set.
+// applySuiteFile sets the options of the whole run that a suite file gives. Options that are set already are kept, except for the seed and the
+// probability of false alarms.
 func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Options.Title = cmp.Or(selected.Options.Title, config.Title)
 	selected.PrismImage = cmp.Or(selected.PrismImage, config.PrismImage)
@@ -207,30 +208,31 @@ func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Strict = selected.Strict || config.Strict
 }
 
-// applyFlags replaces settings of suite files by those of the command line, and collects the labels of all engines.
-func (a *Request) applyFlags(selected *Selection) error {
-	enginesGiven := len(selected.Labels) > 0
+// applyFlags replaces settings of suite files by settings of the command line. If the command line names no engines, it collects the labels of the engines
+// of all tests.
+func (request *Request) applyFlags(selected *Selection) error {
+	hasEngineFlag := len(selected.Labels) > 0
 	for i := range selected.Tests {
 		test := &selected.Tests[i]
-		consts, err := regress.Override(test.Consts, a.Consts)
+		consts, err := regress.Override(test.Consts, request.Consts)
 		if err != nil {
 			return err
 		}
 		test.Consts = consts
-		if a.Time > 0 {
-			test.Time = a.Time
+		if request.Time > 0 {
+			test.Time = request.Time
 		}
-		if a.Memory > 0 {
-			test.Memory = a.Memory
+		if request.Memory > 0 {
+			test.Memory = request.Memory
 		}
-		if enginesGiven {
+		if hasEngineFlag {
 			test.Engines = nil
 		} else {
 			selected.useEnginesOf(test)
 		}
 	}
-	if a.Seed != nil {
-		selected.Options.Seed = *a.Seed
+	if request.Seed != nil {
+		selected.Options.Seed = *request.Seed
 	}
 	if selected.Options.Jobs <= 1 {
 		selected.Options.Jobs = runtime.GOMAXPROCS(0)
@@ -250,13 +252,13 @@ func (s *Selection) useEnginesOf(test *regress.Test) {
 	}
 }
 
-// pairing returns the pairing that the command line asks for; without one, it returns otherwise.
-func (a *Request) pairing(otherwise suite.Pairing) suite.Pairing {
+// pairing returns the pairing that the command line asks for. If it asks for none, the result is byDefault.
+func (request *Request) pairing(byDefault suite.Pairing) suite.Pairing {
 	switch {
-	case a.Match:
+	case request.Match:
 		return suite.Matching
-	case a.All:
+	case request.All:
 		return suite.Every
 	}
-	return otherwise
+	return byDefault
 }

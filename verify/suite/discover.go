@@ -28,8 +28,8 @@ const (
 	Every
 )
 
-// Discover returns the runs of a file: a directory and all below it, a model, a properties file, an .auto file or a list
-// file (.txt). The order is prism-auto's: subdirectories first. Errors in the files are of type *syntax.Error, with
+// Discover returns the runs of a directory and its subdirectories, or of a single file: a model, a properties file, an .auto file or a
+// list file (.txt). The order is prism-auto's: subdirectories first. Errors in the files are of type *syntax.Error, with
 // names of fsys.
 //
 // Source: benchmarkDir and benchmarkFile in prism/etc/scripts/prism-auto of PRISM 4.10.
@@ -44,17 +44,17 @@ func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	if isList(name) {
 		return discoverList(fsys, name, pairing)
 	}
-	opened, err := openDirectory(fsys, path.Dir(name), pairing)
+	directory, err := openDirectory(fsys, path.Dir(name), pairing)
 	if err != nil {
 		return nil, err
 	}
 	switch file := path.Base(name); {
 	case isModel(file):
-		return opened.runsOfModelFile(file)
+		return directory.runsOfModelFile(file)
 	case isProps(file):
-		return opened.runsOfProps(file)
+		return directory.runsOfProps(file)
 	case isAuto(file):
-		return opened.runsOfAutoFile(file)
+		return directory.runsOfAutoFile(file)
 	}
 	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
 }
@@ -70,22 +70,22 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		below, err := discoverTree(fsys, path.Join(dir, entry.Name()), pairing)
+		subdirectoryRuns, err := discoverTree(fsys, path.Join(dir, entry.Name()), pairing)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, below...)
+		runs = append(runs, subdirectoryRuns...)
 	}
-	opened, err := openDirectory(fsys, dir, pairing)
+	directory, err := openDirectory(fsys, dir, pairing)
 	if err != nil {
 		return nil, err
 	}
-	own, err := opened.discover()
-	return append(runs, own...), err
+	directoryRuns, err := directory.discover()
+	return append(runs, directoryRuns...), err
 }
 
-// discoverList returns the runs of a list file. Each line has a directory, relative to the list, a comma, and a properties
-// file in that directory.
+// discoverList returns the runs of a list file. Each line has the form "directory,file": a directory relative to the list, and a properties
+// file in it.
 func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	lines, err := readLines(fsys, name)
 	if err != nil {
@@ -132,7 +132,7 @@ type directory struct {
 	dir      string
 	files    []string
 	pairing  Pairing
-	runCount int // runs so far; see maxRuns
+	runCount int // the number of runs that were made, at most maxRuns
 }
 
 // openDirectory reads the names of the files of a directory.
@@ -141,28 +141,28 @@ func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) 
 	if err != nil {
 		return nil, err
 	}
-	opened := &directory{fsys: fsys, dir: dir, pairing: pairing}
+	result := &directory{fsys: fsys, dir: dir, pairing: pairing}
 	for _, entry := range entries {
 		if !entry.IsDir() {
-			opened.files = append(opened.files, entry.Name())
+			result.files = append(result.files, entry.Name())
 		}
 	}
-	return opened, nil
+	return result, nil
 }
 
-// isModel reports whether the extension of a file is that of a model. The extensions are those of prism-auto, and .jani.
+// isModel reports whether a file has the extension of a model. The extensions are the ones of prism-auto, and .jani.
 func isModel(name string) bool { return hasExt(name, ".jani", ".prism", ".nm", ".pm", ".sm") }
 func isProps(name string) bool { return hasExt(name, ".props", ".pctl", ".csl") }
 func isAuto(name string) bool  { return hasExt(name, ".auto") }
 func isList(name string) bool  { return hasExt(name, ".txt") }
 
-// hasExt reports whether a file name has one of the extensions and is more than the extension.
+// hasExt reports whether a file name has one of the extensions. A name such as ".props", which is only an extension, does not count.
 func hasExt(name string, exts ...string) bool {
 	ext := path.Ext(name)
 	return slices.Contains(exts, ext) && path.Base(name) != ext
 }
 
-// discover returns the runs of the directory itself: of its models, and of .auto files that belong to no model.
+// discover returns the runs of the directory without its subdirectories: the runs of its models, and of .auto files that belong to no model.
 func (d *directory) discover() ([]Run, error) {
 	models, err := d.modelLines()
 	if err != nil {
@@ -194,21 +194,28 @@ func (d *directory) modelLines() ([][]word, error) {
 	if slices.Contains(d.files, "models") {
 		return d.readLines("models")
 	}
-	var out [][]word
+	var lines [][]word
 	for _, file := range d.files {
 		if isModel(file) {
-			out = append(out, []word{{text: file}})
+			lines = append(lines, []word{{text: file}})
 		}
 	}
-	return out, nil
+	return lines, nil
 }
 
 // modelsNamedBy returns the models whose name is a prefix of the file's name.
 func (d *directory) modelsNamedBy(file string) []string {
-	return slices.DeleteFunc(slices.Clone(d.files), func(m string) bool { return !isModel(m) || !strings.HasPrefix(file, m) })
+	var models []string
+	for _, name := range d.files {
+		if isModel(name) && strings.HasPrefix(file, name) {
+			models = append(models, name)
+		}
+	}
+	return models
 }
 
-// isPaired reports whether a properties file belongs to a model.
+// isPaired reports whether a properties file belongs to a model. models are the models of the directory, each followed by its switches. With the pairing
+// Closest, a rule decides only if a model of the directory satisfies it.
 func (d *directory) isPaired(model, props string, models [][]word) bool {
 	if d.pairing == Every {
 		return true
@@ -220,11 +227,11 @@ func (d *directory) isPaired(model, props string, models [][]word) bool {
 	stemMatches := func(name string) bool {
 		return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(name), path.Ext(name))
 	}
-	for _, fits := range []func(string) bool{nameMatches, stemMatches} {
-		if fits(model) {
+	for _, matches := range []func(string) bool{nameMatches, stemMatches} {
+		if matches(model) {
 			return true
 		}
-		if slices.ContainsFunc(models, func(name []word) bool { return fits(name[0].text) }) {
+		if slices.ContainsFunc(models, func(line []word) bool { return matches(line[0].text) }) {
 			return false
 		}
 	}
@@ -253,7 +260,7 @@ func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// runsOfModel returns the runs of a model with each of its properties and .auto files. line is the model's name followed by its switches.
+// runsOfModel returns the runs of a model with each of its properties files and .auto files. line is the name of the model followed by its switches.
 func (d *directory) runsOfModel(line []word) ([]Run, error) {
 	model, switches := line[0].text, line[1:]
 	models, err := d.modelLines()
@@ -378,8 +385,8 @@ func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// combineArgs returns one run for every line of the .args file that belongs to a file. run makes a run from the switches of a line.
-func (d *directory) combineArgs(file string, run func(args []word) Run) ([]Run, error) {
+// combineArgs returns one run for every line of the .args file that belongs to a file. newRun makes a run from the switches of a line.
+func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Run, error) {
 	argLines, err := d.argLinesOf(file)
 	if err != nil {
 		return nil, err
@@ -390,7 +397,7 @@ func (d *directory) combineArgs(file string, run func(args []word) Run) ([]Run, 
 	}
 	var runs []Run
 	for _, args := range argLines {
-		runs = append(runs, run(args))
+		runs = append(runs, newRun(args))
 	}
 	return runs, nil
 }
@@ -412,7 +419,7 @@ func (d *directory) runsOfAuto(model, file string, args []word) ([]Run, error) {
 	return runs, nil
 }
 
-// newRun returns the run of a model and a properties file; each is empty if there is none.
+// newRun returns the run of a model and a properties file with lists of switches. The name of a file is empty if the run has none.
 func (d *directory) newRun(model, props string, args ...[]word) Run {
 	run := Run{Dir: d.dir}
 	if model != "" {
@@ -428,13 +435,13 @@ func (d *directory) newRun(model, props string, args ...[]word) Run {
 	return run
 }
 
-// argLinesOf reads the .args file that belongs to a file. If it does not exist there is one line without switches.
+// argLinesOf reads the lines of the .args file that belongs to a file. If there is no such file, it returns one line without switches.
 func (d *directory) argLinesOf(file string) ([][]word, error) {
-	found, err := d.readLines(file + ".args")
+	lines, err := d.readLines(file + ".args")
 	if errors.Is(err, fs.ErrNotExist) {
 		return [][]word{nil}, nil
 	}
-	return found, err
+	return lines, err
 }
 
 // readLines reads the lines of a file.

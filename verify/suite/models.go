@@ -13,7 +13,7 @@ type ModelFiles struct {
 	Props []string
 }
 
-// Models lists the models of a directory and of all below it, each with the properties files that Closest pairs with it.
+// Models lists the models of a directory and its subdirectories, each with the properties files that Closest pairs with it.
 // It skips directories whose name begins with a dot. The order is that of Discover: subdirectories first.
 func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 	if err := ctx.Err(); err != nil {
@@ -33,11 +33,11 @@ func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 		if strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		below, err := Models(ctx, fsys, path.Join(dir, entry.Name()))
+		subdirectoryModels, err := Models(ctx, fsys, path.Join(dir, entry.Name()))
 		if err != nil {
 			return nil, err
 		}
-		models = append(models, below...)
+		models = append(models, subdirectoryModels...)
 	}
 	return append(models, own.modelFiles()...), nil
 }

@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Options is the meaning of a run's switches: what to compute. It leaves out how to compute, such as PRISM's engines
-// and solution methods.
+// Options has the values of the switches of a run that say what to compute. It leaves out switches that say how to
+// compute it, such as PRISM's engines and solution methods.
 type Options struct {
 	// Model and Props are the files of the run; each is empty if there is none.
 	Model, Props string
@@ -46,12 +46,12 @@ type Simulation struct {
 //
 // Source: PrismCL.java and PrismSettings.java of PRISM 4.10.
 func (r Run) Options() (Options, error) {
-	p := &optionReader{Options: &Options{Model: r.Model, Props: r.Props}, run: r}
-	p.splitArgs()
-	for i := range p.Switches {
-		p.readSwitch(&p.Switches[i])
+	reader := &optionReader{Options: &Options{Model: r.Model, Props: r.Props}, run: r}
+	reader.splitArgs()
+	for i := range reader.Switches {
+		reader.readSwitch(&reader.Switches[i])
 	}
-	return *p.Options, p.err
+	return *reader.Options, reader.err
 }
 
 // optionReader interprets the switches of a run. It keeps the first error.
@@ -91,10 +91,11 @@ func (r *optionReader) splitArgs() {
 	}
 }
 
-// addFile sets the model, unless one is imported, and then the properties file.
-func (r *optionReader) addFile(word string, imported bool) {
+// addFile sets the model to the first file of the arguments, and the properties file to the next one. If the model is imported, it sets only the
+// properties file.
+func (r *optionReader) addFile(word string, importsModel bool) {
 	switch name := path.Join(r.run.Dir, word); {
-	case r.Model == "" && !imported:
+	case r.Model == "" && !importsModel:
 		r.Model = name
 	case r.Props == "":
 		r.Props = name
@@ -103,12 +104,12 @@ func (r *optionReader) addFile(word string, imported bool) {
 	}
 }
 
-// nextSwitch returns the switch at an index of the arguments, with its own arguments. An unknown switch has none.
+// nextSwitch returns the switch at an index of the arguments, followed by the arguments of the switch. An unknown switch has none.
 func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	r.current = index
 	option := Switch{Words: args[index : index+1 : index+1], index: index}
-	count, known := arity(option.Name())
-	if !known {
+	count, ok := arity(option.Name())
+	if !ok {
 		r.fail("unknown switch %q", args[index])
 	}
 	end := index + 1 + count
@@ -120,9 +121,9 @@ func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	return option
 }
 
-// readSwitch interprets a switch; it ignores one with a wrong number of arguments.
+// readSwitch interprets a switch. It ignores a switch with a wrong number of arguments.
 func (r *optionReader) readSwitch(option *Switch) {
-	if n, _ := arity(option.Name()); len(option.Words) != 1+n {
+	if count, _ := arity(option.Name()); len(option.Words) != 1+count {
 		return
 	}
 	r.current = option.index
@@ -191,16 +192,16 @@ func (r *optionReader) readSimulation(option *Switch) {
 	}
 }
 
-// parseInteger parses an integer argument; it records an error if the word is none.
+// parseInteger parses an integer. It records an error if the word is not one.
 func (r *optionReader) parseInteger(word string) int64 {
-	n, err := strconv.ParseInt(word, 10, 64)
+	integer, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
 		r.fail("found %q, want an integer", word)
 	}
-	return n
+	return integer
 }
 
-// parseNumber parses a number argument; it records an error if the word is none.
+// parseNumber parses a number. It records an error if the word is not one.
 func (r *optionReader) parseNumber(word string) float64 {
 	number, err := strconv.ParseFloat(word, 64)
 	if err != nil {

@@ -37,7 +37,7 @@ func (r Run) String() string {
 	return strings.Join(words, " ")
 }
 
-// errorAt returns an error at the place of argument i. An argument without a place gets the properties file or the model.
+// errorAt returns an error at the place of argument i. If the argument has no place, the error is about the properties file, the model or the directory.
 func (r Run) errorAt(i int, msg string) error {
 	if i < len(r.Places) && r.Places[i].File != "" {
 		return &syntax.Error{File: r.Places[i].File, Pos: r.Places[i].Pos, Msg: msg}

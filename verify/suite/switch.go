@@ -32,7 +32,7 @@ func (s *Switch) Export() bool { return strings.HasPrefix(s.Name(), "export") &&
 // Files returns the arguments of an import or export, with the parts after a colon.
 func (s *Switch) Files() []string { return s.Words[1:] }
 
-// ignored lists the switches that only change how PRISM computes or what it prints, with the number of their arguments.
+// ignored reports whether a switch only changes how PRISM computes or what it prints, and returns the number of its arguments.
 func ignored(name string) (args int, ok bool) {
 	switch name {
 	case "explicit", "ex", "hybrid", "h", "sparse", "s", "mtbdd", "m", "power", "pow", "pwr", "jacobi", "jac",
@@ -50,11 +50,10 @@ func ignored(name string) (args int, ok bool) {
 	return 0, false
 }
 
-// arity returns the number of arguments of a switch; ok is false if the switch
-// is not known.
+// arity returns the number of arguments of a switch. ok is false for an unknown switch.
 func arity(name string) (args int, ok bool) {
-	if n, ok := ignored(name); ok {
-		return n, true
+	if args, ok := ignored(name); ok {
+		return args, true
 	}
 	switch name {
 	case "dtmc", "mdp", "ctmc", "exact", "fair", "nofixdl", "noprobchecks", "steadystate", "ss", "sim":

@@ -35,29 +35,29 @@ func readLines(fsys fs.FS, name string) ([][]word, error) {
 // splitLines splits a file of switches into words, line by line. It skips empty lines and lines that start with #. There
 // is no quoting.
 func splitLines(name string, text []byte) [][]word {
-	var out [][]word
-	number, offset := int32(0), 0
+	var lines [][]word
+	lineNumber, offset := int32(0), 0
 	for line := range bytes.Lines(text) {
-		number++
-		if words := splitWords(name, number, offset, line); len(words) > 0 && words[0].text[0] != '#' {
-			out = append(out, words)
+		lineNumber++
+		if words := splitWords(name, lineNumber, offset, line); len(words) > 0 && words[0].text[0] != '#' {
+			lines = append(lines, words)
 		}
 		offset += len(line)
 	}
-	return out
+	return lines
 }
 
-// splitWords splits a line at blanks.
-func splitWords(name string, number int32, offset int, line []byte) []word {
+// splitWords splits a line of a file into words at blanks. offset is the offset of the line in the file.
+func splitWords(name string, lineNumber int32, offset int, line []byte) []word {
 	var words []word
-	start := -1
+	start := -1 // of the current word; negative between words
 	for i := 0; i <= len(line); i++ {
-		blank := i == len(line) || bytes.IndexByte([]byte(" \t\r\n\v\f"), line[i]) >= 0
+		isBlank := i == len(line) || bytes.IndexByte([]byte(" \t\r\n\v\f"), line[i]) >= 0
 		switch {
-		case !blank && start < 0:
+		case !isBlank && start < 0:
 			start = i
-		case blank && start >= 0:
-			pos := syntax.Pos{Offset: int32(offset + start), Line: number, Col: int32(start + 1)}
+		case isBlank && start >= 0:
+			pos := syntax.Pos{Offset: int32(offset + start), Line: lineNumber, Col: int32(start + 1)}
 			words = append(words, word{string(line[start:i]), Place{name, pos}})
 			start = -1
 		}

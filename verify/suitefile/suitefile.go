@@ -36,7 +36,7 @@ type File struct {
 	Jobs                               int
 	Cluster                            settings.Settings
 
-	name     string // as the user calls it
+	name     string // for messages
 	defaults section
 	sections []section
 }
@@ -68,19 +68,19 @@ type expectation struct {
 
 // Read reads a suite file. name is used in messages. The error is a syntax.ErrorList with every error of the file.
 func Read(name string, src []byte) (*File, error) {
-	r := &suiteReader{yamlReader: yamlReader{file: name}}
+	reader := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
-	r.mapping(r.document(src), "the file", append(r.sectionEntries(&file.defaults), r.fileEntries(file)...))
+	reader.mapping(reader.document(src), "the file", append(reader.sectionEntries(&file.defaults), reader.fileEntries(file)...))
 	if len(file.sections) == 0 {
 		file.sections = []section{{}}
 	}
-	if err := r.errs.Err(); err != nil {
+	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-// fileEntries returns the keys that only the whole file has.
+// fileEntries returns the entries for the keys that a suite cannot have, only the whole file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.text(n) }},
@@ -96,7 +96,7 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 			file.Flakes = &flakes
 		}},
 		{"seed", func(n ast.Node) {
-			seed := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			seed := value(&r.yamlReader, n, "a number that is not negative", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) })
 			file.Seed = &seed
 		}},
 		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
@@ -124,8 +124,8 @@ func (r *suiteReader) readSection(n ast.Node, file *File) {
 }
 
 // probability parses a number between 0 and 1, both excluded.
-func probability(s string) (float64, error) {
-	number, err := strconv.ParseFloat(s, 64)
+func probability(text string) (float64, error) {
+	number, err := strconv.ParseFloat(text, 64)
 	if err == nil && !(number > 0 && number < 1) {
 		err = errors.New("out of range")
 	}
@@ -200,7 +200,7 @@ func (r *suiteReader) report(n ast.Node, err error) {
 	}
 }
 
-// sectionEntries returns the keys that a suite and the whole file have in common.
+// sectionEntries returns the entries for the keys that both a suite and the whole file can have.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
@@ -223,16 +223,19 @@ func (r *suiteReader) sectionEntries(section *section) []entry {
 }
 
 // parsePairing parses the value of match.
-func parsePairing(s string) (suite.Pairing, error) {
-	names := []string{"closest", "name", "all"}
-	i := slices.Index(names, s)
-	if i < 0 {
-		return 0, errors.New("unknown")
+func parsePairing(text string) (suite.Pairing, error) {
+	switch text {
+	case "closest":
+		return suite.Closest, nil
+	case "name":
+		return suite.Matching, nil
+	case "all":
+		return suite.Every, nil
 	}
-	return []suite.Pairing{suite.Closest, suite.Matching, suite.Every}[i], nil
+	return 0, errors.New("unknown")
 }
 
-// readConsts reads constant definitions: strings as for --const, or a mapping.
+// readConsts reads constant definitions: a list of texts in the syntax of --const, or a mapping of names to values.
 func (r *suiteReader) readConsts(n ast.Node) []string {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -309,25 +312,25 @@ func (r *suiteReader) addMistakes(mistakes []expect.Mistake) {
 	}
 }
 
-// Suites returns the names of the suites that have one.
+// Suites returns the names of the suites. A suite without a name is left out.
 func (f *File) Suites() []string {
-	var out []string
+	var names []string
 	for i := range f.sections {
 		if name := f.sections[i].name; name != "" {
-			out = append(out, name)
+			names = append(names, name)
 		}
 	}
-	return out
+	return names
 }
 
-// Tests returns the tests of a suite file that is in the directory dir of fsys. only has the names of the selected suites;
-// empty means all. The error is a syntax.ErrorList if the suite file names files that do not exist.
-func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, error) {
-	var out []regress.Test
+// Tests returns the tests of a suite file that is in the directory dir of fsys. selected has the names of the selected suites.
+// If it is empty, all suites are selected. The error is a syntax.ErrorList if the suite file names files that do not exist.
+func (f *File) Tests(fsys fs.FS, dir string, selected []string) ([]regress.Test, error) {
+	var allTests []regress.Test
 	var errs syntax.ErrorList
 	for i := range f.sections {
 		section := &f.sections[i]
-		if len(only) > 0 && !slices.Contains(only, section.name) {
+		if len(selected) > 0 && !slices.Contains(selected, section.name) {
 			continue
 		}
 		tests, err := regress.Discover(fsys, f.testPaths(fsys, dir, section, &errs), f.pairingOf(section))
@@ -336,14 +339,14 @@ func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, err
 		}
 		for _, test := range tests {
 			f.applyDefaults(&test, section)
-			out = append(out, test)
+			allTests = append(allTests, test)
 		}
 		f.reportUnmatched(section.extra, tests, &errs)
 	}
-	if len(only) == 0 {
-		f.reportUnmatched(f.defaults.extra, out, &errs)
+	if len(selected) == 0 {
+		f.reportUnmatched(f.defaults.extra, allTests, &errs)
 	}
-	return out, errs.Err()
+	return allTests, errs.Err()
 }
 
 // testPaths returns the files and directories of a suite.
@@ -363,7 +366,7 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	return names
 }
 
-// pairingOf returns the pairing of a suite: its own, or that of the file.
+// pairingOf returns the pairing of a suite. If the suite has none, it is the pairing of the file.
 func (f *File) pairingOf(section *section) suite.Pairing {
 	if section.paired {
 		return section.pairing
@@ -381,17 +384,17 @@ func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test,
 }
 
 // appliesTo reports whether an expectation is for the properties of a test.
-func (e *expectation) appliesTo(t *regress.Test) bool {
-	return e.file.text == "" || path.Base(t.Props) == e.file.text || strings.HasSuffix(t.Props, "/"+e.file.text)
+func (e *expectation) appliesTo(test *regress.Test) bool {
+	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the fields of a test to the values of its suite. Values that the suite does not have come from the file.
+// applyDefaults sets the fields of a test to the values of its suite. If the suite does not have a value, it takes the value of the whole file.
 func (f *File) applyDefaults(test *regress.Test, section *section) {
 	test.Engines = section.engines
 	if len(test.Engines) == 0 {
 		test.Engines = f.defaults.engines
 	}
-	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // the definitions were validated before
+	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // Read has checked the definitions
 	test.Time, test.Memory = section.timeout, section.memory
 	if test.Time == 0 {
 		test.Time = f.defaults.timeout
@@ -406,7 +409,7 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	}
 }
 
-// Pair sets the pairing of all suites of the file, instead of those in the file.
+// Pair sets the pairing of all suites, and replaces the pairings that the file gives.
 func (f *File) Pair(pairing suite.Pairing) {
 	f.defaults.pairing = pairing
 	for i := range f.sections {
@@ -414,8 +417,8 @@ func (f *File) Pair(pairing suite.Pairing) {
 	}
 }
 
-// Engine parses a label such as "native:exact": the name of an engine and its accuracy. Suites run these engines only: native and storm with an
-// accuracy, and prism and prism-games.
+// Engine parses a label such as "native:exact": the name of an engine and its accuracy. The error says that suites
+// cannot use the engine or accuracy. They can use native and storm with an accuracy, prism, and prism-games.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
 	switch {
@@ -429,7 +432,7 @@ func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	return name, config, err
 }
 
-// In reads the suite file of a directory; it returns nil if there is none. userName returns the name of a file for messages.
+// In reads the suite file of a directory. It returns nil if the directory has none. userName returns the name of a file for messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
 	suiteFile, err := Open(fsys, file, userName)

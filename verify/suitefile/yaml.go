@@ -40,7 +40,7 @@ func posOf(n ast.Node) syntax.Pos {
 	return syntax.Pos{Line: int32(position.Line), Col: int32(position.Column)}
 }
 
-// document parses the file and returns its only document; nil if it is empty.
+// document parses the file and returns its only document. It returns nil if the file is empty.
 func (r *yamlReader) document(src []byte) ast.Node {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // YAML allows a byte order mark
 	if !r.withinLimits(src) {
@@ -85,15 +85,15 @@ const (
 	maxNesting = 64
 )
 
-// withinLimits reports whether a file is small enough and not nested too deeply for the parser. It overestimates the depth: it counts
-// all brackets, also in strings and comments, and the dashes at the beginning of a line.
+// withinLimits reports whether a file is small enough and not nested too deeply for the parser. It overestimates the depth, because it
+// also counts brackets in strings and comments. The characters '-', '?' and ':' at the beginning of a line each open a level, too.
 func (r *yamlReader) withinLimits(src []byte) bool {
 	if len(src) > maxYAML {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
 		return false
 	}
 	pos := syntax.Pos{Line: 1, Col: 1}
-	brackets, dashes := 0, 0
+	brackets, indicators := 0, 0
 	atLineStart := true // only dashes, colons and blanks so far in this line
 	for _, char := range string(src) {
 		switch char {
@@ -103,18 +103,18 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 			brackets = max(brackets-1, 0)
 		case '-', '?', ':':
 			if atLineStart {
-				dashes++
+				indicators++
 			}
 		}
 		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", char)
-		if brackets > maxNesting || atLineStart && dashes > maxNesting {
+		if brackets > maxNesting || atLineStart && indicators > maxNesting {
 			r.errs.Add(r.file, pos, "found something nested more than %d deep, want less", maxNesting)
 			return false
 		}
 		pos.Col++
 		if char == '\n' {
 			pos = syntax.Pos{Line: pos.Line + 1, Col: 1}
-			dashes, atLineStart = 0, true
+			indicators, atLineStart = 0, true
 		}
 	}
 	return true
@@ -126,7 +126,8 @@ type entry struct {
 	read func(ast.Node)
 }
 
-// mapping reads a mapping by calling the function of each key's entry. Unknown and duplicate keys are errors. what names the mapping in errors.
+// mapping reads a mapping: for each key it calls the read function of the entry with that key. Unknown and duplicate keys are errors. what is the name of
+// the mapping in error messages.
 func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -170,8 +171,8 @@ func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
 	case *ast.SequenceNode:
-		for _, v := range n.Values {
-			read(v)
+		for _, element := range n.Values {
+			read(element)
 		}
 	default:
 		read(n)
@@ -180,54 +181,54 @@ func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 
 // text returns the text of a node that must be one value, without quotes.
 func (r *yamlReader) text(n ast.Node) string {
-	s, ok := scalar(n)
+	text, ok := scalar(n)
 	if !ok {
 		r.fail(n, "found %s, want one value", describeNode(n))
 	}
-	return s
+	return text
 }
 
 // value parses a node that must be one value; want describes the value in the error message.
 func value[T any](reader *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
-	s, ok := scalar(n)
-	x, err := parse(s)
+	text, ok := scalar(n)
+	parsed, err := parse(text)
 	if !ok || err != nil {
 		reader.fail(n, "found %s, want %s", describeNode(n), want)
 		var zero T
 		return zero
 	}
-	return x
+	return parsed
 }
 
 // duration reads a positive duration.
 func (r *yamlReader) duration(n ast.Node) time.Duration {
-	return value(r, n, "a duration such as 10s or 2m", func(s string) (time.Duration, error) {
-		result, err := time.ParseDuration(s)
-		if err == nil && result <= 0 {
+	return value(r, n, "a duration such as 10s or 2m", func(text string) (time.Duration, error) {
+		duration, err := time.ParseDuration(text)
+		if err == nil && duration <= 0 {
 			err = errors.New("not positive")
 		}
-		return result, err
+		return duration, err
 	})
 }
 
 // size reads a positive number of bytes.
 func (r *yamlReader) size(n ast.Node) int64 {
-	return value(r, n, "an amount of memory such as 512MB or 4GB", func(s string) (int64, error) {
-		b, err := units.RAMInBytes(s)
-		if err == nil && b <= 0 {
+	return value(r, n, "an amount of memory such as 512MB or 4GB", func(text string) (int64, error) {
+		size, err := units.RAMInBytes(text)
+		if err == nil && size <= 0 {
 			err = errors.New("not positive")
 		}
-		return b, err
+		return size, err
 	})
 }
 
 // boolean reads true or false.
 func (r *yamlReader) boolean(n ast.Node) bool {
-	return value(r, n, "true or false", func(s string) (bool, error) {
-		if s != "true" && s != "false" {
+	return value(r, n, "true or false", func(text string) (bool, error) {
+		if text != "true" && text != "false" {
 			return false, errors.New("no truth value")
 		}
-		return s == "true", nil
+		return text == "true", nil
 	})
 }
 
@@ -242,7 +243,7 @@ func (r *yamlReader) count(n ast.Node) int {
 	})
 }
 
-// scalar returns the text of a node that is one value, without quotes; false if it is a list, a mapping or nothing.
+// scalar returns the text of a node that is one value, without quotes. It returns false for a list, a mapping and nil.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -257,8 +258,8 @@ func scalar(n ast.Node) (string, bool) {
 
 // describeNode describes a node in a message.
 func describeNode(n ast.Node) string {
-	if s, ok := scalar(n); ok {
-		return strconv.Quote(s)
+	if text, ok := scalar(n); ok {
+		return strconv.Quote(text)
 	}
 	switch n.(type) {
 	case nil, *ast.NullNode:

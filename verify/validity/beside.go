@@ -21,7 +21,7 @@ const BesideStates = 1_000_000
 // kind is not supported here, the verdict gets a warning.
 func (c *Checker) Beside(engine runner.Engine) runner.Engine { return &beside{engine, c} }
 
-// beside is an engine that is accompanied by the check of the model.
+// beside is an engine that checks the model while the tool runs.
 type beside struct {
 	runner.Engine
 	checker *Checker
@@ -38,16 +38,16 @@ type toolAnswer struct {
 
 // Check implements runner.Engine. The model is checked while the tool runs, because a
 // tool may never finish on an invalid model. If the check finds invalid properties, and the
-// tool has not answered after Checker.Patience, it is stopped and started again with the valid
-// properties.
+// tool has not answered after Checker.Patience, Check stops the tool and starts it again with
+// the valid properties.
 func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
 	if p.Job.Method != "" && p.Job.Method != runner.States {
 		return b.Engine.Check(ctx, p)
 	}
 	checkCtx, stopCheck := context.WithCancel(ctx)
 	defer stopCheck()
-	found := make(chan []finding, 1)
-	go func() { found <- b.findings(checkCtx, p) }()
+	checked := make(chan []finding, 1)
+	go func() { checked <- b.findings(checkCtx, p) }()
 	toolCtx, stopTool := context.WithCancel(ctx)
 	defer stopTool()
 	answered := make(chan toolAnswer, 1)
@@ -62,8 +62,8 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 		if answer.err != nil {
 			stopCheck()
 		}
-		findings = <-found
-	case findings = <-found:
+		findings = <-checked
+	case findings = <-checked:
 		valid := validTasks(p, findings)
 		if len(valid) == len(p.Tasks) {
 			answer = <-answered
@@ -85,9 +85,9 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 	return answer.verdicts, answer.err
 }
 
-// validTasks returns the indices of the tasks that may be valid under at least one valuation of the model's constants.
+// validTasks returns the indices of the tasks for which, under at least one valuation of the constants, the check found nothing invalid.
 func validTasks(plan *runner.Plan, findings []finding) []int {
-	mayBeValid := func(found finding) bool { return found.Validity != Broken && found.rewards == nil }
+	mayBeValid := func(result finding) bool { return result.Validity != Broken && result.rewards == nil }
 	valid := make(map[int]bool)
 	for range plan.Models() {
 		for i, task := range plan.Tasks {
@@ -105,15 +105,15 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 	return tasks
 }
 
-// checkValid runs the tool on the valid tasks only. The verdicts about the other tasks are failures: the run was stopped.
+// checkValid runs the tool on the valid tasks only. The verdicts about the other tasks say that the run was stopped.
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
-	var fromTool []result.Verdict
+	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
 		part, err := plan.Part(tasks, nil)
 		if err != nil {
 			return toolAnswer{err: err}
 		}
-		if fromTool, err = b.Engine.Check(ctx, part); err != nil {
+		if toolVerdicts, err = b.Engine.Check(ctx, part); err != nil {
 			return toolAnswer{err: err}
 		}
 	}
@@ -124,15 +124,15 @@ func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int)
 				verdicts = append(verdicts, b.stoppedVerdicts(task, model)...)
 				continue
 			}
-			count := min(max(1, verdictCount(task)), len(fromTool))
-			verdicts = append(verdicts, fromTool[:count]...)
-			fromTool = fromTool[count:]
+			count := min(max(1, verdictCount(task)), len(toolVerdicts))
+			verdicts = append(verdicts, toolVerdicts[:count]...)
+			toolVerdicts = toolVerdicts[count:]
 		}
 	}
 	return toolAnswer{verdicts: verdicts}
 }
 
-// stoppedVerdicts returns the verdicts about a task that the tool was not asked again: one for each valuation of the property's constants.
+// stoppedVerdicts returns failures for a task whose run was stopped, one for each valuation of the constants of the property.
 func (b *beside) stoppedVerdicts(task *runner.Task, model sema.Valuation) []result.Verdict {
 	stopped := result.Verdict{
 		Property: task.Text, Name: task.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
@@ -164,23 +164,23 @@ func (b *beside) findings(ctx context.Context, plan *runner.Plan) []finding {
 	if limits.MaxStates == 0 {
 		limits.MaxStates = BesideStates
 	}
-	var out []finding
+	var findings []finding
 	for model := range plan.Models() {
 		instance := b.checker.Instance(ctx, quiet, model, limits)
 		for _, task := range plan.Tasks {
-			found := finding{Check: instance.Check}
-			if found.Validity == Valid {
-				found.rewards = instance.checkRewards(ctx, task, plan.Job.File)
+			result := finding{Check: instance.Check}
+			if result.Validity == Valid {
+				result.rewards = instance.checkRewards(ctx, task, plan.Job.File)
 			}
-			found.late = ctx.Err() != nil
-			out = append(out, slices.Repeat([]finding{found}, max(1, verdictCount(task)))...)
+			result.late = ctx.Err() != nil
+			findings = append(findings, slices.Repeat([]finding{result}, max(1, verdictCount(task)))...)
 		}
 		instance.Forget()
 	}
-	return out
+	return findings
 }
 
-// verdictCount returns the number of verdicts about a task under one valuation of the model's constants; 0 if the task was rejected.
+// verdictCount returns the number of verdicts about a task under one valuation of the constants of the model. It is 0 if the task was rejected.
 func verdictCount(task *runner.Task) int {
 	count := 0
 	if task.Rejected == nil {
@@ -195,6 +195,7 @@ func verdictCount(task *runner.Task) int {
 func (b *beside) addFinding(verdict *result.Verdict, found finding) {
 	switch {
 	case verdict.Err != nil && !mayBeInvalid(verdict.Err):
+		return // the model is not the cause
 	case found.late:
 		verdict.Warnings = append(verdict.Warnings, "the model was not checked beside the tool: there was no time left")
 	case found.Validity == Broken:

@@ -74,9 +74,9 @@ const (
 // maxInstances is the number of models that a Checker remembers.
 const maxInstances = 64
 
-// Checker checks models, each once. It is safe for concurrent use.
+// Checker checks models and remembers the results. It is safe for concurrent use.
 type Checker struct {
-	// Patience is how long a tool may still run when properties are known to be invalid. New sets two seconds.
+	// Patience is the time that a tool may still run after properties were found to be invalid. New sets two seconds.
 	Patience time.Duration
 
 	mu        sync.Mutex
@@ -84,7 +84,7 @@ type Checker struct {
 	keys      []string
 }
 
-// New returns a checker that knows no model.
+// New returns a checker that has checked no model.
 func New() *Checker {
 	return &Checker{Patience: 2 * time.Second, instances: make(map[string]*Instance)}
 }
@@ -99,18 +99,18 @@ type Instance struct {
 	done           bool
 	model          *compile.Model // nil if it could not be compiled
 	options        explicit.Options
-	space          *explicit.Space // nil if not all states are known, or after Forget
-	imported       *explicit.Space // nil unless the job has the states
+	space          *explicit.Space // nil if not all states were explored, or after Forget
+	imported       *explicit.Space // the states that the job has, or nil
 	importedStates runner.StateSpace
 }
 
-// Instance returns a model under a valuation of its constants. It checks the model unless that was done before.
+// Instance returns a model under a valuation of its constants. It checks the model, unless an earlier check is good enough.
 func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, limits Limits) *Instance {
 	instance := c.lookUp(&plan.Job, valuation, limits)
 	instance.mu.Lock()
 	defer instance.mu.Unlock()
 	if instance.done && (instance.Check.Validity != Sampled || limits.MaxStates <= instance.options.MaxStates) {
-		return instance // all its states are known, or at least limits.MaxStates
+		return instance // the check explored all states, or as many as limits.MaxStates
 	}
 	if err := instance.exploreAndCheck(ctx, plan, limits); err != nil {
 		instance.setFailure(err, plan.Job.File)
@@ -119,7 +119,7 @@ func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sem
 	return instance
 }
 
-// lookUp returns the instance of a model under a valuation: a known one or a new one. If there are too many, the checker forgets the oldest.
+// lookUp returns the instance of a model under a valuation, and adds it if the checker does not have it. If there are too many, it removes the oldest one.
 func (c *Checker) lookUp(job *runner.Job, valuation sema.Valuation, limits Limits) *Instance {
 	source := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States)
 	key := source + fmt.Sprint(runner.Constants(valuation), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
@@ -145,7 +145,7 @@ func (in *Instance) Forget() {
 	in.space = nil
 }
 
-// Space returns the state space of a valid instance; it builds the space again after Forget. For another instance it returns why there is none.
+// Space returns the state space of a valid instance. After Forget, it builds the space again. For an invalid instance it returns the failure of the check.
 func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -183,7 +183,8 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	return explicit.Build(ctx, in.model, options)
 }
 
-// exploreAndCheck explores all states of the model, which checks them. If there are more than limits.MaxStates, it checks random paths.
+// exploreAndCheck explores all states of the model. The exploration returns an error if a state is invalid. If there are more than limits.MaxStates states,
+// exploreAndCheck checks random paths instead.
 func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limits Limits) error {
 	job := &plan.Job
 	if job.States != nil {
@@ -194,15 +195,16 @@ func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limi
 		return err
 	}
 	in.Program = program
-	strict := plan.WithSettings(func(j *runner.Settings) {
-		j.NoFixDeadlocks = j.NoFixDeadlocks || limits.NoDeadlocks
-		j.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: j.Numeric.MaxMemory, Workers: j.Numeric.Workers}
+	limited := plan.WithSettings(func(settings *runner.Settings) {
+		numeric := settings.Numeric
+		settings.NoFixDeadlocks = settings.NoFixDeadlocks || limits.NoDeadlocks
+		settings.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: numeric.MaxMemory, Workers: numeric.Workers}
 	})
-	compiled, err := load.Compile(program, &strict.Job)
+	compiled, err := load.Compile(program, &limited.Job)
 	if err != nil {
 		return err
 	}
-	in.model, in.options = compiled, load.Options(&strict.Job)
+	in.model, in.options = compiled, load.Options(&limited.Job)
 	in.space, err = explicit.Build(ctx, compiled, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return in.sample(ctx, job, limit)
@@ -214,16 +216,16 @@ func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limi
 	return nil
 }
 
-// readStates is exploreAndCheck for a job that has the states. These were checked when they were
-// read, except for deadlocks.
+// readStates checks the states that a job has, for exploreAndCheck. They were checked when they were read, so it
+// checks only whether there are deadlocks.
 func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
 	if in.imported, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
 		return err
 	}
 	in.Program, in.importedStates = in.imported.Program(), job.States
 	in.options.MaxStates = in.imported.Model().NumStates()
-	if dead := in.imported.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
-		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%s without transitions", noun.Count(dead.Count(), "state")), File: job.File}
+	if deadlocks := in.imported.Model().Deadlocks; limits.NoDeadlocks && deadlocks != nil && !deadlocks.Empty() {
+		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%s without transitions", noun.Count(deadlocks.Count(), "state")), File: job.File}
 	}
 	in.setValid(in.imported)
 	return nil
@@ -243,7 +245,8 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 	for i := range uint64(randomPaths) {
 		path := simulate.Walk(ctx, simulate.FromModel(in.model), simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
 		var last *simulate.Visit
-		for last = range path.Visits() {
+		for visit := range path.Visits() {
+			last = visit
 		}
 		if path.Err != nil {
 			return path.Err
@@ -258,8 +261,8 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 	return nil
 }
 
-// setFailure records an error of the check. An error of the model makes it Broken, another
-// error NotChecked.
+// setFailure records an error of the check. After an error of the model, the validity is Broken. After any other error, it is
+// NotChecked.
 func (in *Instance) setFailure(err error, file string) {
 	in.Check.Failure = check.Failure(err, file, syntax.Pos{})
 	in.Check.Validity = NotChecked

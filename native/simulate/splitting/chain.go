@@ -12,7 +12,7 @@ import (
 	"tilecheck/result"
 )
 
-// status says whether a state decides a path.
+// status says whether a path that enters a state has reached the target or failed.
 type status uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	failed           // the target cannot be reached any more
 )
 
-// node is a state that was met.
+// node is a state that a path has entered, or that is a successor of such a state.
 type node struct {
 	state      []int32
 	status     status
@@ -33,19 +33,19 @@ type node struct {
 	rate       float64   // the exit rate in a CTMC
 }
 
-// chain is the Markov chain of a model under the uniform scheduler. It finds states when paths reach them, and keeps them.
+// chain is the Markov chain of a model under the uniform scheduler. It adds a state when a path first reaches it.
 type chain struct {
 	expander    compile.Expander
 	left, right compile.Evaluator // left is nil for F
 	continuous  bool
-	importance  *importance // nil while it is derived
+	importance  *importance // nil while the importance function is computed
 	nodes       []node
 	numbers     map[string]int32
 	key         []byte
 	initial     []int32
 }
 
-// maxKept is the number of states above which a chain forgets them between two paths.
+// maxKept is the number of states above which a chain forgets its states before the next path.
 const maxKept = 1 << 18
 
 // newChain returns the chain of a model with its initial state.
@@ -70,19 +70,19 @@ func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monito
 	return c, c.reset()
 }
 
-func isTrue(x sema.Expr) bool {
-	constant, ok := x.(*sema.Const)
+func isTrue(expr sema.Expr) bool {
+	constant, ok := expr.(*sema.Const)
 	return ok && constant.Val.Bool
 }
 
-// reset forgets all states but the initial one, which is number 0.
+// reset forgets all states except the initial state, which has the number 0.
 func (c *chain) reset() error {
 	c.nodes, c.numbers = nil, map[string]int32{}
 	_, err := c.number(c.initial)
 	return err
 }
 
-// number returns the number of a state.
+// number returns the number of a state. It adds a node for a new state.
 func (c *chain) number(state []int32) (int32, error) {
 	c.key = c.key[:0]
 	for _, value := range state {
@@ -91,23 +91,23 @@ func (c *chain) number(state []int32) (int32, error) {
 	if n, ok := c.numbers[string(c.key)]; ok {
 		return n, nil
 	}
-	met := node{state: slices.Clone(state)}
+	added := node{state: slices.Clone(state)}
 	var err error
-	if met.status, err = c.statusOf(state); err != nil {
+	if added.status, err = c.statusOf(state); err != nil {
 		return 0, err
 	}
 	if c.importance != nil {
 		var possible bool
-		if met.importance, possible = c.importance.of(state); !possible && met.status == undecided {
-			met.status = failed
+		if added.importance, possible = c.importance.of(state); !possible && added.status == undecided {
+			added.status = failed
 		}
 	}
 	n := int32(len(c.nodes))
-	c.nodes, c.numbers[string(c.key)] = append(c.nodes, met), n
+	c.nodes, c.numbers[string(c.key)] = append(c.nodes, added), n
 	return n, nil
 }
 
-// statusOf decides the until formula in a state: it is reached where the right operand holds, failed where neither operand
+// statusOf evaluates the until formula in a state. The status is reached if the right operand holds, failed if neither operand
 // holds, and otherwise undecided.
 func (c *chain) statusOf(state []int32) (status, error) {
 	isTarget, err := c.right.Bool(state)
@@ -117,14 +117,14 @@ func (c *chain) statusOf(state []int32) (status, error) {
 	if c.left == nil {
 		return undecided, nil
 	}
-	mayGoOn, err := c.left.Bool(state)
-	if err != nil || mayGoOn {
+	leftHolds, err := c.left.Bool(state)
+	if err != nil || leftHolds {
 		return undecided, err
 	}
 	return failed, nil
 }
 
-// expand finds the successors of a node. A state that is never left has failed.
+// expand computes the successors of a node and their probabilities. A state that is never left gets the status failed.
 func (c *chain) expand(n int32) error {
 	choices, err := c.expander.Expand(c.nodes[n].state)
 	if err != nil {

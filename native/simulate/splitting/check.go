@@ -21,22 +21,22 @@ import (
 const Method = "splitting"
 
 const (
-	// planned is the number of replications from which the number of the others is computed; they do not count.
+	// planned is the number of pilot replications, from which the number of replications is computed. They are not part of the estimate.
 	planned = 50
-	// leastReplications and mostReplications limit the number of replications that is computed.
+	// leastReplications and mostReplications limit the computed number of replications.
 	leastReplications = 50
 	mostReplications  = 100_000
-	// relativeHalfWidth is the half-width that is aimed at, relative to the estimate.
+	// relativeHalfWidth is the default half-width, relative to the estimate.
 	relativeHalfWidth = 0.05
-	// mostProbable is the greatest estimate. Estimates near one are skewed to the left, and many are equal.
+	// mostProbable is the greatest estimate that is trusted. The estimates of probabilities near one are skewed to the left, and many are equal.
 	mostProbable = 0.1
-	// greatestShare is the share of the sum of all estimates that one replication may have.
+	// greatestShare is the greatest share of the sum of all estimates that one replication may have.
 	greatestShare = 0.1
 )
 
 // Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications, and
-// Options.Width the half-width; without both, the half-width is 5 % of the estimate. Sample i is replication i and a function of the
-// seed and i, so that the result is the same for every number of workers.
+// Options.Width the half-width; without both, the half-width is 5 % of the estimate. Replication i depends only on
+// the seed and i, so that the result is the same for every number of workers.
 func Check(ctx context.Context, model *compile.Model, property *simulate.Property, options simulate.Options) result.Verdict {
 	begun := time.Now()
 	c := &check{model: model, property: property, options: options}
@@ -103,7 +103,7 @@ func (c *check) run(ctx context.Context) error {
 	return nil
 }
 
-// objective returns what is sampled: until formulas without a lower bound, as a query.
+// objective returns the objective of the property. It refuses properties other than P=? of an until formula without a lower bound.
 func (c *check) objective() (*simulate.Objective, error) {
 	objective, err := simulate.NewObjective(c.property, c.options.MaxPath)
 	if err != nil {
@@ -130,46 +130,46 @@ func (c *check) objective() (*simulate.Objective, error) {
 	return objective, nil
 }
 
-// walker returns a walker with the random numbers of a stream.
+// walker returns a walker that draws from the stream of random numbers with the given number.
 func (c *check) walker(ctx context.Context, stream uint64) (*walker, error) {
 	chain, err := newChain(ctx, c.model, c.monitor, c.importance)
 	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
 }
 
-// replications returns the number of replications: the one that is asked for, or the one that the half-width needs according to some
-// replications that do not count, so that the number does not depend on those that do.
+// replications returns the number of replications that the options ask for. If they ask for none, it estimates the number that the half-width
+// needs from pilot replications. The pilot replications are not part of the estimate, so the number is independent of the estimate.
 func (c *check) replications(ctx context.Context) (int64, error) {
 	if c.options.Samples > 0 {
 		return c.options.Samples, nil
 	}
-	plan, err := c.replicate(ctx, 1, planned)
+	pilot, err := c.replicate(ctx, 1, planned)
 	if err != nil {
 		return 0, err
 	}
-	mean := plan.moments.Mean()
-	if plan.positive < planned/2 {
-		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", plan.positive, planned)}
+	mean := pilot.moments.Mean()
+	if pilot.positive < planned/2 {
+		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", pilot.positive, planned)}
 	}
 	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*mean)
-	const reserve = 1.3 // the variance is that of few replications
+	const reserve = 1.3 // because the variance is estimated from few replications
 	quantile := stats.StudentQuantile(c.confidence(), planned-1)
-	wanted := math.Ceil(reserve * plan.moments.Variance() * math.Pow(quantile/halfWidth, 2))
-	if wanted > mostReplications {
-		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a half-width of %.3g takes about %.0f replications, at most %d are drawn: the variance of splitting is too large here; want a greater --width, or the number of replications (--samples)", halfWidth, wanted, mostReplications)}
+	needed := math.Ceil(reserve * pilot.moments.Variance() * math.Pow(quantile/halfWidth, 2))
+	if needed > mostReplications {
+		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a half-width of %.3g takes about %.0f replications, at most %d are drawn: the variance of splitting is too large here; want a greater --width, or the number of replications (--samples)", halfWidth, needed, mostReplications)}
 	}
-	return max(int64(wanted), leastReplications), nil
+	return max(int64(needed), leastReplications), nil
 }
 
 func (c *check) confidence() float64 { return cmp.Or(c.options.Confidence, stats.DefaultConfidence) }
 
-// estimates are the estimates of independent replications.
+// estimates summarizes the estimates of independent replications.
 type estimates struct {
 	moments  stats.Moments
-	positive int64
-	greatest float64
+	positive int64   // the number of estimates that are not 0
+	greatest float64 // the greatest estimate
 }
 
-// trusted returns an error if the sample variance says little about the variance of the replications.
+// trusted returns an error if the sample variance is not a reliable estimate of the variance of the replications, or the probability is not small.
 func (e *estimates) trusted() error {
 	n, sum := e.moments.Count(), e.moments.Mean()*float64(e.moments.Count())
 	message := ""
@@ -190,7 +190,7 @@ func (e *estimates) trusted() error {
 	return &result.Failure{Class: result.NonConverge, Message: message + ": the variance of splitting is not trustworthy here; want more replications (--samples)"}
 }
 
-// replicate draws replications first to first+n-1.
+// replicate draws the replications with the numbers first to first+n-1.
 func (c *check) replicate(ctx context.Context, first, n int64) (*estimates, error) {
 	found := &estimates{}
 	last := time.Now()
@@ -267,7 +267,7 @@ func (c *check) paths() int {
 	return total
 }
 
-// warn says what the estimate is about.
+// warn adds warnings about the half-width and about random choices, and sets the resolution of choices.
 func (c *check) warn(objective *simulate.Objective) {
 	kind := "the variables of the property"
 	if c.importance.complete {

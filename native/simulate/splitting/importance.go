@@ -12,16 +12,15 @@ import (
 	"tilecheck/result"
 )
 
-// importance is a function of the values of some variables: the logarithm of an estimate of the probability to reach the target
-// in a Markov chain. If the model has few states, that chain has the states of the model. Otherwise they are the
-// valuations of the variables of the property, with the mean probabilities of a few states for each valuation: the chain is then
-// smaller than the state space. If the property has a time bound T, a path of the chain ends with rate 1/T, or with
-// probability 1/(T+1) in each step, because the time that has passed is no part of a state.
+// importance is the importance function: the logarithm of an approximate probability to reach the target in a Markov chain. If the
+// model has few states, the chain has the states of the model. Otherwise its vertices are the valuations of the variables in the
+// property, and its probabilities are means over a few states with the same valuation. If the property has a time bound T, a path of
+// the chain ends with rate 1/T, or with probability 1/(T+1) in each step, because a state does not contain the time that has passed.
 type importance struct {
 	slots    []int // of the variables
 	values   map[string]float64
 	complete bool    // the vertices are all states
-	unknown  float64 // of valuations that are no vertex
+	unknown  float64 // the value for valuations that are not a vertex
 }
 
 const (
@@ -58,23 +57,23 @@ func (f *importance) keyOf(state []int32) string {
 	return string(key)
 }
 
-// derive returns the importance function for a monitor.
+// derive computes the importance function for a monitor. It explores all states if they are few, otherwise only the variables of the property.
 func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor) (*importance, error) {
 	c, err := newChain(ctx, model, monitor, nil)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]int, len(model.Program().Vars))
-	for i := range all {
-		all[i] = i
+	allSlots := make([]int, len(model.Program().Vars))
+	for i := range allSlots {
+		allSlots[i] = i
 	}
-	f := &importance{slots: all, complete: true}
+	f := &importance{slots: allSlots, complete: true}
 	g := newGraph(c, f)
-	ended, err := g.explore(ctx, maxStates, 1)
+	complete, err := g.explore(ctx, maxStates, 1)
 	if err != nil {
 		return nil, err
 	}
-	if !ended {
+	if !complete {
 		if err := c.reset(); err != nil {
 			return nil, err
 		}
@@ -91,8 +90,8 @@ func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor)
 func variables(monitor *compile.Monitor) []int {
 	var slots []int
 	for _, formula := range []sema.Expr{monitor.Left, monitor.Right} {
-		sema.Inspect(formula, func(x sema.Expr) bool {
-			if variable, ok := x.(*sema.Var); ok && !slices.Contains(slots, variable.Slot) {
+		sema.Inspect(formula, func(expr sema.Expr) bool {
+			if variable, ok := expr.(*sema.Var); ok && !slices.Contains(slots, variable.Slot) {
 				slots = append(slots, variable.Slot)
 			}
 			return true
@@ -109,19 +108,19 @@ type graph struct {
 	vertices map[string]int32
 	keys     []string
 	isTarget []bool
-	expanded []int               // states that were expanded, by vertex
-	rates    []float64           // the sums of their exit rates
-	edges    []map[int32]float64 // the sums of the probabilities of their successors
+	expanded []int               // the number of expanded states of each vertex
+	rates    []float64           // the sum of the exit rates of these states
+	edges    []map[int32]float64 // for each successor vertex, the sum of the probabilities of these states to move there
 }
 
 func newGraph(c *chain, f *importance) *graph {
 	return &graph{chain: c, f: f, vertices: map[string]int32{}}
 }
 
-// vertex returns the vertex of a node.
+// vertex returns the vertex of a node. It adds the vertex if there is none.
 func (g *graph) vertex(n int32) int32 {
-	met := &g.chain.nodes[n]
-	key := g.f.keyOf(met.state)
+	node := &g.chain.nodes[n]
+	key := g.f.keyOf(node.state)
 	v, ok := g.vertices[key]
 	if !ok {
 		v = int32(len(g.keys))
@@ -129,14 +128,15 @@ func (g *graph) vertex(n int32) int32 {
 		g.keys, g.isTarget, g.expanded = append(g.keys, key), append(g.isTarget, false), append(g.expanded, 0)
 		g.rates, g.edges = append(g.rates, 0), append(g.edges, map[int32]float64{})
 	}
-	if met.status == reached {
+	if node.status == reached {
 		g.isTarget[v] = true
 	}
 	return v
 }
 
-// explore expands states breadth-first, a limited number of each vertex. ended is false if the limit of all states was reached.
-func (g *graph) explore(ctx context.Context, limit, perVertex int) (ended bool, err error) {
+// explore expands states breadth-first, at most perVertex states of each vertex. complete is false if it stopped because there are more states
+// than the limit.
+func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete bool, err error) {
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
 	for next := 0; next < len(queue); next++ {
@@ -166,7 +166,7 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (ended bool, 
 	return true, nil
 }
 
-// addEdges adds the transitions of a node.
+// addEdges adds the transitions of an expanded node to the edges of its vertex.
 func (g *graph) addEdges(n, from int32) {
 	expanded := &g.chain.nodes[n]
 	g.rates[from] += expanded.rate
@@ -179,24 +179,25 @@ func (g *graph) addEdges(n, from int32) {
 	}
 }
 
-// order returns the vertices from which the target can be reached, breadth-first from the target, without the target.
+// order returns the vertices from which the target can be reached, in the order of a backward breadth-first search from the target. It leaves out
+// the vertices of the target.
 func (g *graph) order() []int32 {
 	predecessors := make([][]int32, len(g.keys))
 	var order []int32
-	met := make([]bool, len(g.keys))
+	visited := make([]bool, len(g.keys))
 	for v := range g.keys {
 		for successor := range g.edges[v] {
 			predecessors[successor] = append(predecessors[successor], int32(v))
 		}
-		if met[v] = g.isTarget[v]; met[v] {
+		if visited[v] = g.isTarget[v]; visited[v] {
 			order = append(order, int32(v))
 		}
 	}
 	targets := len(order)
 	for next := 0; next < len(order); next++ {
 		for _, v := range predecessors[order[next]] {
-			if !met[v] {
-				met[v] = true
+			if !visited[v] {
+				visited[v] = true
 				order = append(order, v)
 			}
 		}
@@ -204,7 +205,7 @@ func (g *graph) order() []int32 {
 	return order[targets:]
 }
 
-// survival returns the probability that a path does not end before a vertex is left.
+// survival returns the probability that a path leaves a vertex before it ends because of the time bound.
 func (g *graph) survival(v int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
 		return 1
@@ -216,7 +217,7 @@ func (g *graph) survival(v int32, bound float64) float64 {
 	return rate / (rate + 1/bound)
 }
 
-// row is the equation of a vertex: its value is the sum of the values of its successors, each with a factor.
+// row is the equation of a vertex: its value is the sum of the values of its successors, each multiplied by a factor.
 type row struct {
 	vertex     int32
 	successors []int32
@@ -229,12 +230,12 @@ func (g *graph) rows(bound float64) []row {
 	for _, v := range g.order() {
 		survival := g.survival(v, bound) / float64(g.expanded[v])
 		leaving := g.leaving(v, bound)
-		r := row{vertex: v, successors: slices.Sorted(maps.Keys(g.edges[v]))}
-		r.successors = slices.DeleteFunc(r.successors, func(successor int32) bool { return successor == v })
-		for _, successor := range r.successors {
-			r.factors = append(r.factors, survival*g.edges[v][successor]/leaving)
+		equation := row{vertex: v, successors: slices.Sorted(maps.Keys(g.edges[v]))}
+		equation.successors = slices.DeleteFunc(equation.successors, func(successor int32) bool { return successor == v })
+		for _, successor := range equation.successors {
+			equation.factors = append(equation.factors, survival*g.edges[v][successor]/leaving)
 		}
-		rows = append(rows, r)
+		rows = append(rows, equation)
 	}
 	return rows
 }
@@ -253,11 +254,12 @@ func (g *graph) leaving(v int32, bound float64) float64 {
 	return max(1-survival+survival*(others+failing), math.SmallestNonzeroFloat64)
 }
 
-// resolution is the number of values of importance in a unit. Values that differ by rounding errors are equal.
+// resolution is the number of values of importance in one unit. Values are rounded to it, so that rounding errors do not distinguish values.
 const resolution = 1 << 20
 
-// measure solves the equations by sweeps from the target outwards. The values need not be precise: any importance function
-// gives unbiased estimates, if each state from which the target can be reached has an importance.
+// measure approximates the solution of the equations by sweeps that begin near the target, and sets the values of the importance
+// function. They need not be precise: every importance function gives unbiased estimates, if each state from which the target can be
+// reached has an importance.
 func (g *graph) measure(ctx context.Context, bound float64) error {
 	const maxSweeps, precision = 300, 0.01
 	rows := g.rows(bound)

@@ -12,13 +12,13 @@ import (
 const (
 	// pilotPaths is the number of paths that the pilot run starts at each level.
 	pilotPaths = 1000
-	// maxPilotPaths is the number of paths after which the pilot run gives a level up.
+	// maxPilotPaths is the number of paths after which the pilot run stops searching for a next level.
 	maxPilotPaths = 64 * pilotPaths
-	// leastPaths is the number of paths that attain a level without which more are drawn.
+	// leastPaths is the least number of paths that must get ahead; if fewer do, more paths are drawn.
 	leastPaths = 20
 	// leastProgress is the least difference between two levels.
 	leastProgress = 0.5
-	// share is the fraction of the paths that shall attain the next level; e^-2 is the best one in theory.
+	// share is the fraction of the paths that should attain the next level. The optimum in theory is e^-2.
 	share = 0.2
 	// maxLevels limits the number of levels.
 	maxLevels = 1000
@@ -27,17 +27,17 @@ const (
 // level is a threshold of importance.
 type level struct {
 	importance float64
-	paths      int // that a replication starts to attain it
+	paths      int // the number of paths that a replication starts to attain the level
 }
 
-// record is where a path attained its importance.
+// record is the position at which a path first attained an importance.
 type record struct {
 	importance float64
 	at         position
 }
 
-// chooseLevels returns increasing levels of importance, of which the last one is the target. They are chosen so that about the
-// same share of paths attains each of them.
+// chooseLevels returns increasing levels of importance. The last level is the target. It chooses each level so that about the same share
+// of the paths from the level before attains it.
 func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	var levels []level
 	importance, starts := math.Inf(-1), []position{{state: w.chain.initial}}
@@ -63,14 +63,16 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	return nil, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("the target was not reached in %d levels", maxLevels)}
 }
 
-// effort returns the number of paths of which about wantedHits attain a level, if some of the paths that were drawn do. The
-// share is small where no state lies between, such as the failures of components that are repaired fast.
+// effort returns the number of paths that a replication starts, so that about expectedHits of them attain a level. In the pilot run, attained
+// of drawn paths attained it. This share can be small although levels are chosen for a fixed share, because there may be no state between two
+// levels.
 func effort(drawn, attained int) int {
-	const least, most, wantedHits = 500, 100_000, 100
-	return min(max(least, wantedHits*drawn/attained), most)
+	const least, most, expectedHits = 500, 100_000, 100
+	return min(max(least, expectedHits*drawn/attained), most)
 }
 
-// nextLevel returns the importance that a share of the paths of the pilot run attains, or the least one if fewer get ahead.
+// nextLevel returns the importance that the given share of the drawn paths attains. If fewer paths got ahead, it returns the least importance that
+// all of them attained. paths has the records of the paths that got ahead.
 func nextLevel(drawn int, paths [][]record) float64 {
 	var greatest []float64
 	for _, path := range paths {
@@ -80,8 +82,8 @@ func nextLevel(drawn int, paths [][]record) float64 {
 	return greatest[max(len(greatest)-int(share*float64(drawn)), 0)]
 }
 
-// recordPaths draws paths and returns, for each one that attains more than a level, the records of its importance. It draws
-// more paths as long as few do.
+// recordPaths draws paths from the starts and returns the records of the paths that got ahead: that attained an importance greater than the level.
+// If too few paths got ahead, it draws more.
 func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]record, err error) {
 	for n := pilotPaths; n <= maxPilotPaths && len(paths) < leastPaths; n *= 4 {
 		drawn, paths = n, nil

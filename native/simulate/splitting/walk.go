@@ -10,7 +10,7 @@ import (
 	"tilecheck/result"
 )
 
-// position is a place on a path: a state, and the time or the number of steps at which it was entered.
+// position is a position on a path: a state, and the time at which the path entered it. In discrete time, it is the number of steps.
 type position struct {
 	state []int32
 	time  float64
@@ -21,18 +21,18 @@ type walker struct {
 	chain   *chain
 	monitor *compile.Monitor
 	random  compile.Stream
-	steps   int64 // of all paths
-	nondet  bool  // a state with several choices was met
+	steps   int64 // the number of steps of all paths
+	nondet  bool  // a path has entered a state with several choices
 }
 
-// attains reports whether a node has an importance, which the target always has.
+// attains reports whether the importance of a node is at least the given one. A node of the target always attains it.
 func (w *walker) attains(n int32, importance float64) bool {
-	met := &w.chain.nodes[n]
-	return met.status == reached || met.status == undecided && met.importance >= importance
+	entered := &w.chain.nodes[n]
+	return entered.status == reached || entered.status == undecided && entered.importance >= importance
 }
 
-// walk draws a path until it attains an importance or fails, and returns where it ends. visit, unless nil, gets each node and the time
-// at which it is entered.
+// walk draws a path until it attains an importance or fails. It returns the position at which the path attained the importance. Unless visit is
+// nil, walk calls it with each node and the time at which the path entered it.
 func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(n int32, time float64)) (at position, attained bool, err error) {
 	if len(w.chain.nodes) > maxKept {
 		if err := w.chain.reset(); err != nil {
@@ -65,16 +65,16 @@ func (w *walker) walk(ctx context.Context, from position, importance float64, vi
 	}
 }
 
-// draw draws the index of a successor.
+// draw draws a successor by the probabilities and returns its index.
 func (w *walker) draw(current *node) int {
-	x := w.random.Unit()
-	k, _ := slices.BinarySearchFunc(current.cumulative, x, func(sum, x float64) int {
-		if sum > x {
+	random := w.random.Unit()
+	index, _ := slices.BinarySearchFunc(current.cumulative, random, func(sum, random float64) int {
+		if sum > random {
 			return 1
 		}
 		return -1
 	})
-	return min(k, len(current.successors)-1)
+	return min(index, len(current.successors)-1)
 }
 
 // checkStep expands the current node, and returns an error if the path is too long or the context ends.
@@ -95,7 +95,7 @@ func (w *walker) checkStep(ctx context.Context, n int32, steps int64) error {
 	return nil
 }
 
-// duration draws the sojourn time in a node of a CTMC; in other models it is a step.
+// duration draws the sojourn time in a node of a CTMC. In other models it is one step.
 func (w *walker) duration(current *node) float64 {
 	if w.chain.continuous {
 		return w.random.Exponential(current.rate)
@@ -103,8 +103,8 @@ func (w *walker) duration(current *node) float64 {
 	return 1
 }
 
-// spread returns the start of each of n paths: the positions are taken equally often in expectation, by systematic sampling,
-// which keeps the estimate unbiased.
+// spread returns a function that selects the start of each of n paths, by systematic sampling: the starts are at equal distances in the list of
+// positions, after a random offset. Each position is selected equally often in expectation, so the estimate is unbiased.
 func (w *walker) spread(positions []position, n int) func(i int) position {
 	offset := w.random.Unit()
 	return func(i int) position {
