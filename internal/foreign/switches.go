@@ -151,7 +151,7 @@ func Switches() []Switch {
 	absent("noprobchecks", 0, "probabilities that do not sum to 1 are an error")
 	absent("sumroundoff", 1, "probabilities that do not sum to 1 are an error, but for rounding")
 	absent("nobuild", 0, "want lint, which reads a model without building it")
-	absent("symm", 1, "there is no reduction by symmetry; --reduce finds bisimilar states")
+	words("symm", 1, "", "--symmetry")
 	absent("aroptions", 1, pta)
 	absent("nomaxprog", 0, "Markov automata make maximal progress")
 	absent("location-elimination", 0, "JANI models are translated as they are")
