@@ -100,6 +100,26 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 	return r, nil
 }
 
+// checkFiles returns a usage error if the run of a command with these files cannot be repeated. It is called before the run; r is nil if no record is kept.
+func (r *recorder) checkFiles(files *commandFiles) error {
+	if r == nil {
+		return nil
+	}
+	if len(files.fromStdin) > 0 {
+		return usageError("--record-run: %s is standard input, which the record does not have, want a file", files.fromStdin[0])
+	}
+	for _, file := range slices.Concat(files.inputs, files.outputs) {
+		_, err := os.Stat(file.name)
+		switch {
+		case file.kept && err == nil:
+			return usageError("--record-run: %v is there already and will be changed, want a new file", file)
+		case file.name != "-" && !filepath.IsLocal(file.name) && !isProgram(file.name):
+			return usageError("--record-run: %v is outside of the current directory: run tilecheck in a directory above its files", file)
+		}
+	}
+	return nil
+}
+
 // finish writes the record of a run that ended with an exit code.
 func (r *recorder) finish(env *environment, code int) error {
 	r.record.ExitCode = code
@@ -135,10 +155,10 @@ func (r *recorder) finish(env *environment, code int) error {
 	)
 }
 
-// recordableNames returns the names of files, each once, in order. Standard input is none.
+// recordableNames returns the names of files, each once, in order. Standard input is none, and neither are files that the run made for itself.
 func recordableNames(files []namedFile) (out []string) {
 	for _, file := range files {
-		if file.name != "-" && file.name != "" && !slices.Contains(out, file.name) {
+		if file.name != "-" && file.name != "" && !file.kept && !slices.Contains(out, file.name) {
 			out = append(out, file.name)
 		}
 	}
@@ -149,8 +169,7 @@ func recordableNames(files []namedFile) (out []string) {
 // programs returns the digests of the executable files among the inputs, which are not kept, and the other inputs.
 func (r *recorder) programs(inputs []string) (programs []recordedFile, others []string, err error) {
 	for _, name := range inputs {
-		info, err := os.Stat(name)
-		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		if !isProgram(name) {
 			others = append(others, name)
 			continue
 		}
@@ -161,6 +180,12 @@ func (r *recorder) programs(inputs []string) (programs []recordedFile, others []
 		programs = append(programs, recordedFile{name, digestOf(text)})
 	}
 	return programs, others, nil
+}
+
+// isProgram reports whether a file can be executed.
+func isProgram(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 // keep copies files into a folder of the record. Files that do not exist and folders are left out.

@@ -160,8 +160,8 @@ func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition)
 	return same
 }
 
-// times matches what differs from run to run although the answers are the same: durations of tables, and times in JSON.
-var times = regexp.MustCompile(`<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
+// times matches what differs from run to run although the answers are the same: durations and speeds of tables, and times in JSON.
+var times = regexp.MustCompile(`moves per second"?[ ,]+[-+0-9.e]+|<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
 
 // withoutTimes returns the lines of an output without times, and with single blanks: the widths of columns depend on times.
 func withoutTimes(text []byte) []string {

@@ -26,7 +26,7 @@ func newFirst(m mounts, own ownGroups, limits Limits) (*first, error) {
 	name := newName()
 	group := &first{filepath.Join(ownCPU, name), filepath.Join(ownMemory, name), ownCPU, ownMemory}
 	for _, dir := range []string{group.cpu, group.memory} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
+		if err := makeFolder(dir); err != nil {
 			return nil, errors.Join(fmt.Errorf("cgroup v1: %w", err), group.remove())
 		}
 	}
@@ -80,6 +80,14 @@ func (g *first) usage() (Usage, error) {
 }
 
 func (g *first) remove() error { return errors.Join(removeFolder(g.cpu), removeFolder(g.memory)) }
+
+// makeFolder makes the folder of a group. The error is the same for all groups beside it.
+func makeFolder(dir string) error {
+	if err := syscall.Mkdir(dir, 0o755); err != nil {
+		return &os.PathError{Op: "make a group in", Path: filepath.Dir(dir), Err: err}
+	}
+	return nil
+}
 
 // removeFolder removes the folder of a group, if it is there.
 func removeFolder(dir string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -148,7 +149,7 @@ func (m *meter) usage(reason error) (Usage, error) {
 
 // waitedUsage returns the counts of the processes that were waited for, and the memory that was seen of all.
 func (m *meter) waitedUsage(reason error) Usage {
-	out := Usage{Method: "rusage", Reason: reason.Error()}
+	out := Usage{Method: "rusage", Reason: strings.ReplaceAll(reason.Error(), "\n", "; ")}
 	if m.state != nil {
 		out.User, out.System = m.state.UserTime(), m.state.SystemTime()
 		out.CPU = out.User + out.System
