@@ -34,6 +34,7 @@ type commandFiles struct {
 	stdin, stdout, stderr any
 	inputs, outputs       []namedFile
 	toStdout              []string // the flags whose output is written to standard output
+	fromStdin             []string // the flags and arguments that are read from standard input
 }
 
 // namedFile is a file, with the flag or argument that names it.
@@ -111,6 +112,7 @@ func (p *commandFiles) addInputs(source string, names ...string) {
 		switch name {
 		case "":
 		case "-":
+			p.fromStdin = append(p.fromStdin, source)
 			if place, ok := placeOfStream(p.stdin); ok {
 				p.inputs = append(p.inputs, namedFile{source: source, name: name, place: place})
 			}

@@ -115,7 +115,8 @@ type invocation struct {
 	noColor     bool
 	given       givenFlags // the flags
 	files       *commandFiles
-	mergedFlags []string // for merge: the words for the merged command
+	mergedFlags []string  // for merge: the words for the merged command
+	recorder    *recorder // nil without --record-run
 }
 
 // color reports whether w should get colours.
@@ -240,11 +241,16 @@ func run(ctx context.Context, args []string, env *environment) int {
 		return env.codeAfterOutput(env.runCommand(ctx, args))
 	}
 	recorder, err := env.beginRecord(dir, args)
+	env.recorder = recorder
 	env.wrapStreams()
 	if err != nil {
 		return env.reportError(err)
 	}
 	code := env.codeAfterOutput(env.runCommand(ctx, args))
+	if code == exitUsage { // nothing was run
+		_ = os.Remove(dir) // it is empty
+		return code
+	}
 	if err := recorder.finish(env, code); err != nil {
 		return cmp.Or(code, env.reportError(err))
 	}
@@ -336,7 +342,7 @@ func (e *environment) checkCommandLine(kctx *kong.Context, args []string) (err e
 		return err
 	}
 	e.files = commandFilesOf(kctx, e)
-	if err := e.files.check(); err != nil {
+	if err := cmp.Or(e.files.check(), e.recorder.checkFiles(e.files)); err != nil {
 		return err
 	}
 	if e.name != "" && len(e.files.toStdout) > 0 {

@@ -102,6 +102,26 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 	return r, nil
 }
 
+// checkFiles returns a usage error if the run of a command with these files cannot be repeated. It is called before the run; r is nil if no record is kept.
+func (r *recorder) checkFiles(files *commandFiles) error {
+	if r == nil {
+		return nil
+	}
+	if len(files.fromStdin) > 0 {
+		return usageError("--record-run: %s is standard input, which the record does not have, want a file", files.fromStdin[0])
+	}
+	for _, file := range slices.Concat(files.inputs, files.outputs) {
+		_, err := os.Stat(file.name)
+		switch {
+		case file.kept && err == nil:
+			return usageError("--record-run: %v is there already and will be changed, want a new file", file)
+		case file.name != "-" && !filepath.IsLocal(file.name) && !isProgram(file.name):
+			return usageError("--record-run: %v is outside of the current directory: run tilecheck in a directory above its files", file)
+		}
+	}
+	return nil
+}
+
 // finish writes the record of a run that ended with an exit code.
 func (r *recorder) finish(env *environment, code int) error {
 	r.record.ExitCode = code
@@ -137,10 +157,10 @@ func (r *recorder) finish(env *environment, code int) error {
 	)
 }
 
-// recordableNames returns the names of files, sorted and without repetitions. It leaves names standard input, "-".
+// recordableNames returns the names of files, each once, in order. It leaves out standard input, "-", and files that the run made for itself.
 func recordableNames(files []namedFile) (names []string) {
 	for _, file := range files {
-		if file.name != "-" && file.name != "" && !slices.Contains(names, file.name) {
+		if file.name != "-" && file.name != "" && !file.kept && !slices.Contains(names, file.name) {
 			names = append(names, file.name)
 		}
 	}
@@ -151,8 +171,7 @@ func recordableNames(files []namedFile) (names []string) {
 // programs divides the inputs into executable files, of which it returns the digests, and other files.
 func (r *recorder) programs(inputs []string) (programs []recordedFile, others []string, err error) {
 	for _, name := range inputs {
-		info, err := os.Stat(name)
-		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		if !isProgram(name) {
 			others = append(others, name)
 			continue
 		}
@@ -165,7 +184,13 @@ func (r *recorder) programs(inputs []string) (programs []recordedFile, others []
 	return programs, others, nil
 }
 
-// keep copies files into a folder of the record and returns their digests. It leaves kept folders and files that do not exist.
+// isProgram reports whether a file can be executed.
+func isProgram(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// keep copies files into a folder of the record and returns their digests. It leaves out folders and files that do not exist.
 func (r *recorder) keep(folder string, names []string) ([]recordedFile, error) {
 	kept := []recordedFile{}
 	for _, name := range names {

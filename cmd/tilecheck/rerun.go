@@ -160,8 +160,8 @@ func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition)
 	return same
 }
 
-// times matches the texts that differ between runs with the same answers: durations in tables, and times in JSON.
-var times = regexp.MustCompile(`<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
+// times matches the texts that differ between runs with the same answers: durations and speeds in tables, and times in JSON.
+var times = regexp.MustCompile(`moves per second"?[ ,]+[-+0-9.e]+|<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
 
 // withoutTimes returns the lines of an output without times. It also replaces several blanks by one, because the widths of columns depend on times.
 func withoutTimes(text []byte) []string {

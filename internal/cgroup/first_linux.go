@@ -26,7 +26,7 @@ func newFirst(m mounts, own ownGroups, limits Limits) (*first, error) {
 	name := newName()
 	group := &first{filepath.Join(ownCPU, name), filepath.Join(ownMemory, name), ownCPU, ownMemory}
 	for _, dir := range []string{group.cpu, group.memory} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
+		if err := makeFolder(dir); err != nil {
 			return nil, errors.Join(fmt.Errorf("cgroup v1: %w", err), group.remove())
 		}
 	}
@@ -81,6 +81,14 @@ func (g *first) usage() (Usage, error) {
 }
 
 func (g *first) remove() error { return errors.Join(removeFolder(g.cpu), removeFolder(g.memory)) }
+
+// makeFolder makes the folder of a group. The error does not name the group, so it is the same for all groups of a folder.
+func makeFolder(dir string) error {
+	if err := syscall.Mkdir(dir, 0o755); err != nil {
+		return &os.PathError{Op: "make a group in", Path: filepath.Dir(dir), Err: err}
+	}
+	return nil
+}
 
 // removeFolder removes the folder of a group, if it exists.
 func removeFolder(dir string) error {

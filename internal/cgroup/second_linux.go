@@ -26,7 +26,7 @@ func newSecond(m mounts, own ownGroups, limits Limits) (*second, error) {
 		return nil, fmt.Errorf("cgroup v2: %w", err)
 	}
 	group := &second{filepath.Join(parent, newName())}
-	if err := os.Mkdir(group.dir, 0o755); err != nil {
+	if err := makeFolder(group.dir); err != nil {
 		return nil, fmt.Errorf("cgroup v2: %w", err)
 	}
 	if limits.Memory > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -149,7 +150,7 @@ func (m *meter) usage(reason error) (Usage, error) {
 // waitedUsage returns the usage that the system reports for the process and the descendants for which it waited. The memory is that
 // of all processes together, if it was polled.
 func (m *meter) waitedUsage(reason error) Usage {
-	usage := Usage{Method: "rusage", Reason: reason.Error()}
+	usage := Usage{Method: "rusage", Reason: strings.ReplaceAll(reason.Error(), "\n", "; ")}
 	if m.state != nil {
 		usage.User, usage.System = m.state.UserTime(), m.state.SystemTime()
 		usage.CPU = usage.User + usage.System

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 
+	"tilecheck/internal/filelock"
 	record "tilecheck/report/bench"
 )
 
@@ -16,28 +17,40 @@ type Results struct {
 	file *os.File
 }
 
-// OpenResults opens a file of results, or creates it. If an interrupted run has left an incomplete last line, that line is removed.
+// OpenResults opens a file of results, or creates it, for this process alone. If an interrupted run has left an incomplete last line, that line is removed.
 func OpenResults(name string) (*Results, error) {
-	text, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := continueResults(file, name)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &Results{runs, file}, nil
+}
+
+// continueResults locks a file, returns the runs in it, and goes to the end of its last line.
+func continueResults(file *os.File, name string) ([]record.Run, error) {
+	if err := filelock.Take(file); errors.Is(err, filelock.ErrLocked) {
+		return nil, fmt.Errorf("%s: another bench writes to it", name)
+	} else if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
 		return nil, err
 	}
 	runs, err := record.Read(bytes.NewReader(text), name)
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, err
-	}
 	completeSize := int64(bytes.LastIndexByte(text, '\n') + 1)
 	if err := file.Truncate(completeSize); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
-	if _, err := file.Seek(completeSize, 0); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return &Results{runs, file}, nil
+	_, err = file.Seek(completeSize, io.SeekStart)
+	return runs, err
 }
 
 // Append writes a run at the end of the file.
