@@ -33,8 +33,8 @@ type modelSource struct {
 	expander compile.Expander
 	rewards  []*compile.Rewards
 	rate     compile.Evaluator // of the exit rate of a Markov automaton
-	state    []int32          // the state that was expanded last
-	choices  *compile.Choices // its choices
+	state    []int32           // the state that was expanded last
+	choices  *compile.Choices  // its choices
 }
 
 // Start prepares the model for a path, with the reward structures if they are asked for, and returns the
