@@ -51,6 +51,8 @@ func (p prism) refuse(plan *runner.Plan) error {
 		return fmt.Errorf("found a Markov automaton (ma), which %s does not read; the engines native and storm check it", p.title())
 	case job.States == nil:
 		return nil
+	case plan.Model.IsMarkovAutomaton():
+		return fmt.Errorf("found states of a Markov automaton, which %s does not read; the engines native and storm check them", p.title())
 	case len(job.States.Files()) == 0:
 		return fmt.Errorf("%s reads files of states, and there are none", p.title())
 	case job.Method != "" && job.Method != runner.States:

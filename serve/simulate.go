@@ -204,7 +204,7 @@ type pathStep struct {
 	// Rewards are those of the state, one per structure; StepRewards those of the step that leaves it, absent in the last state.
 	Rewards     []result.JSONNumber `json:"rewards"`
 	StepRewards []result.JSONNumber `json:"step_rewards,omitempty"`
-	// Sojourn is the time that a CTMC stays in the state; absent in the last state.
+	// Sojourn is the time that a CTMC or a Markov automaton stays in the state; absent in the last state.
 	Sojourn result.JSONNumber `json:"sojourn,omitempty"`
 }
 

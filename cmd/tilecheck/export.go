@@ -52,7 +52,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if err := env.files.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
 		return err
 	}
-	for _, warning := range space.Warnings() {
+	for _, warning := range slices.Concat(space.Warnings(), embeddedFiles(space, outputs)) {
 		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
 	}
 	if n := space.Merged(); n > 0 && !env.quiet {
@@ -68,6 +68,25 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	}
 	env.noteWritten(out.written...)
 	return nil
+}
+
+// embeddedFiles returns a warning if outputs cannot express the exit rates of a Markov automaton.
+func embeddedFiles(space *explicit.Space, outputs []output) []string {
+	if !space.Program().Model().IsMarkovAutomaton() {
+		return nil
+	}
+	var embedded []string
+	for _, target := range outputs {
+		for _, format := range target.formats {
+			if format != "drn" && format != "umb" && !slices.Contains(embedded, format) {
+				embedded = append(embedded, format)
+			}
+		}
+	}
+	if embedded == nil {
+		return nil
+	}
+	return []string{strings.Join(embedded, ", ") + ": these formats have no exit rates, so the embedded MDP of the Markov automaton is written; drn and umb have them"}
 }
 
 // checkFlags returns a usage error if flags do not fit together.

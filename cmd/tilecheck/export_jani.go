@@ -34,6 +34,9 @@ func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	if plan.Model.IsMarkovAutomaton() {
+		return fmt.Errorf("%s: a Markov automaton cannot be written as JANI, because only its embedded MDP is known; want .drn or .umb", c.ModelFile)
+	}
 	for _, name := range c.Output {
 		if err := c.writeJANI(env, name, plan); err != nil {
 			return err
@@ -45,7 +48,7 @@ func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 
 // janiPlan returns the plan of the model and its properties. Constants without a value keep none.
 func (c *exportCmd) janiPlan(ctx context.Context, env *environment) (*runner.Plan, error) {
-	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const, LeaveOpen: true}
+	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const, LeaveOpen: true, Dialect: dialect(c.Dialect)}
 	var err error
 	if job.Model, err = env.readSource(c.ModelFile); err != nil {
 		return nil, err

@@ -116,6 +116,8 @@ func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold se
 func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logic.Path) {
 	objective.Negate = path.Negated
 	switch {
+	case len(path.Costs) > 0 && path.Costs[0].Time:
+		builder.unsupported(path.X, "found a time bound of a Markov automaton, which is not sampled, want method states")
 	case !path.Operator:
 		builder.unsupported(path.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.X))
 	case path.Op == syntax.Next:

@@ -37,7 +37,7 @@ type Path struct {
 // Visit is a state of a path and the steps around it, valid until the next visit.
 type Visit struct {
 	Number int64   // the number of steps before the state
-	Time   float64 // when the state is entered in a CTMC, 0 in other models
+	Time   float64 // when the state is entered, if Program.Timed; 0 in other models
 	State  []int32 // the value of each variable in Program.Vars
 	// Rewards has one number per Program.Rewards: per step, or per unit of time in
 	// a CTMC. Nil unless PathOptions.Rewards is set.
@@ -57,7 +57,7 @@ type Step struct {
 	// Probability is the probability of the target within the choice. In a DTMC it
 	// is divided by the number of choices; in a CTMC it is a rate.
 	Probability float64
-	// Time is the time spent in the state before the step; CTMC only.
+	// Time is the time spent in the state before the step, if Program.Timed.
 	Time float64
 	// Rewards has one number per Program.Rewards; nil unless PathOptions.Rewards is set.
 	Rewards []float64
@@ -86,13 +86,12 @@ func (e PathEnd) String() string {
 // PathOptions says which path to draw. Steps, Time or Deadlock says when the path is complete; without them it has no steps.
 type PathOptions struct {
 	Steps int64
-	// Time is a duration in a CTMC and a number of steps in other models.
+	// Time is a duration if Program.Timed, and a number of steps in other models.
 	Time     float64
 	Deadlock bool // until a deadlock
 	// MaxSteps is the limit with Time and Deadlock; 0 means DefaultMaxPath.
 	MaxSteps int64
-	// NoLoopCheck continues the path at a deterministic self-loop. In a CTMC a
-	// self-loop does not end a path, because time passes in it.
+	// NoLoopCheck continues the path at a deterministic self-loop. A self-loop in which time passes does not end a path.
 	NoLoopCheck bool
 	Rewards     bool // evaluate every reward structure
 	// Seed and Index determine the path. It differs from sample Index of Check, which
@@ -212,11 +211,12 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			yield(current)
 			return end, err
 		}
-		endsInLoop := drawer.endsInLoop(current, choices)
+		mayEnd := drawer.onlyLoops(current, choices)
 		if err := drawer.takeStep(current, next, choices, rng); err != nil {
 			yield(current)
 			return AtError, err
 		}
+		endsInLoop := mayEnd && current.Out.Time == 0
 		if !yield(current) {
 			return AtRequest, nil
 		}
@@ -260,7 +260,7 @@ func (drawer *pathDrawer) random() *rand.Rand {
 
 // duration returns the time of a step that counts towards PathOptions.Time.
 func (drawer *pathDrawer) duration(step *Step) float64 {
-	if drawer.continuous() {
+	if drawer.source.Program().Timed() {
 		return step.Time
 	}
 	return 1
@@ -284,9 +284,9 @@ func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *comp
 	return AtLength, steps >= drawer.opts.Steps
 }
 
-// endsInLoop reports whether the path ends because the only transition of the current state leads back to it.
-// In a CTMC time passes in such a state, so the path goes on.
-func (drawer *pathDrawer) endsInLoop(current *Visit, choices *compile.Choices) bool {
+// onlyLoops reports whether the only transition of the current state leads back to it, and self-loops can end the path. They do if no
+// time passes.
+func (drawer *pathDrawer) onlyLoops(current *Visit, choices *compile.Choices) bool {
 	if drawer.opts.NoLoopCheck || drawer.continuous() || drawer.hasRecordedStep(current) {
 		return false
 	}
@@ -326,8 +326,7 @@ func (drawer *pathDrawer) selectStep(current *Visit, choices *compile.Choices, r
 	if drawer.hasRecordedStep(current) {
 		return drawer.recordedStep(current, choices)
 	}
-	step, transition := drawer.randomStep(choices, rng)
-	return step, transition, nil
+	return drawer.randomStep(current.State, choices, rng)
 }
 
 // multiplyProbability multiplies the probability of the path by the probability of a step.
@@ -339,9 +338,9 @@ func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choic
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
 }
 
-// randomStep draws a choice and one of its transitions. In a CTMC all transitions race. In other models the Chooser selects
-// the choice; without a Chooser all choices are equally likely.
-func (drawer *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (*Step, int) {
+// randomStep draws a choice of a state and one of its transitions. In a CTMC all transitions race. In other models the Chooser selects
+// the choice; without a Chooser all choices are equally likely. In a Markov automaton it also draws the time in the state.
+func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
 	step := &Step{Choices: len(choices.List)}
 	var transition int
 	switch {
@@ -357,7 +356,26 @@ func (drawer *pathDrawer) randomStep(choices *compile.Choices, rng *rand.Rand) (
 	}
 	step.Action, step.Module = drawer.source.Action(step.Choice, transition)
 	step.Probability = drawer.probability(choices, choices.List[step.Choice].Transitions[transition].Weight)
-	return step, transition
+	if drawer.continuous() || !drawer.source.Program().Timed() {
+		return step, transition, nil
+	}
+	mean, err := drawer.meanSojourn(state, choices)
+	if mean > 0 {
+		step.Time = rng.ExpFloat64() * mean
+	}
+	return step, transition, err
+}
+
+// meanSojourn returns the mean time that is spent in a state of a CTMC or a Markov automaton.
+func (drawer *pathDrawer) meanSojourn(state []int32, choices *compile.Choices) (float64, error) {
+	if drawer.continuous() {
+		return 1 / exitRate(choices), nil
+	}
+	rate, err := drawer.source.ExitRate(state)
+	if err != nil || rate == 0 {
+		return 0, err
+	}
+	return 1 / rate, nil
 }
 
 // probability returns the probability of a transition of the given weight in a Markov chain, or within its

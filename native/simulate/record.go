@@ -177,7 +177,7 @@ func (reader *recordReader) readRow(line string, number int) (row, error) {
 			return result, err
 		}
 	}
-	if i, ok := reader.columns["time"]; ok && reader.program.Type == syntax.CTMC && (texts[i] != "-" || number > 0) {
+	if i, ok := reader.columns["time"]; ok && reader.program.Timed() && (texts[i] != "-" || number > 0) {
 		if result.time, err = reader.parseNumber("time", texts[i], positions[i], reader.lastTime); err != nil {
 			return result, err
 		}
@@ -263,10 +263,11 @@ func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices)
 	if recorded.probability > step.Probability && !drawer.equalsRecord(step.Probability, recorded, choices) {
 		return nil, 0, wrong("found %s with %s, want %s", drawer.describe(recorded), number(recorded.probability), number(step.Probability))
 	}
-	if drawer.continuous() {
-		step.Time = drawer.recordedSojourn(current, recorded, choices)
+	var err error
+	if drawer.source.Program().Timed() {
+		step.Time, err = drawer.recordedSojourn(current, recorded, choices)
 	}
-	return step, transition, nil
+	return step, transition, err
 }
 
 // candidateStep is a step that fits a row of a record, with the index of its transition.
@@ -331,12 +332,12 @@ func (drawer *pathDrawer) equalsRecord(probability float64, recorded *row, choic
 }
 
 // recordedSojourn returns the time that the record spends in the current state, or the mean if it has no time.
-func (drawer *pathDrawer) recordedSojourn(current *Visit, recorded *row, choices *compile.Choices) float64 {
+func (drawer *pathDrawer) recordedSojourn(current *Visit, recorded *row, choices *compile.Choices) (float64, error) {
 	if math.IsNaN(recorded.time) {
 		drawer.usesMeanTimes = true
-		return 1 / exitRate(choices)
+		return drawer.meanSojourn(current.State, choices)
 	}
-	return max(0, recorded.time-current.Time)
+	return max(0, recorded.time-current.Time), nil
 }
 
 // describe returns the action and the target of a row.

@@ -21,6 +21,8 @@ type Source interface {
 	Action(choice, transition int) (action, module int) // as in Step
 	StepRewards(choice, transition int) ([]float64, error)
 	StateRewards(state []int32) ([]float64, error)
+	// ExitRate returns the exit rate of a state of a Markov automaton, 0 for an immediate state.
+	ExitRate(state []int32) (float64, error)
 }
 
 // FromModel returns a model as a Source.
@@ -30,8 +32,9 @@ type modelSource struct {
 	*compile.Model
 	expander compile.Expander
 	rewards  []*compile.Rewards
-	state    []int32          // the state that was expanded last
-	choices  *compile.Choices // its choices
+	rate     compile.Evaluator // of the exit rate of a Markov automaton
+	state    []int32           // the state that was expanded last
+	choices  *compile.Choices  // its choices
 }
 
 // Start prepares the model for a path, with the reward structures if they are asked for, and returns the
@@ -85,4 +88,15 @@ func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float6
 		}
 	}
 	return earned, nil
+}
+
+func (source *modelSource) ExitRate(state []int32) (float64, error) {
+	if source.rate == nil {
+		rate, err := source.Evaluator(source.Program().Rate)
+		if err != nil {
+			return 0, err
+		}
+		source.rate = rate
+	}
+	return source.rate.Num(state)
 }

@@ -80,15 +80,19 @@ func (s *Stepper) option(choices *compile.Choices, choice, transition int) Optio
 	}
 }
 
-// Take adds the step of an option of the current state. In a CTMC the time of the step is drawn.
+// Take adds the step of an option of the current state. The time of the step, if it takes time, is drawn.
 func (s *Stepper) Take(option *Option) error {
 	step := option.step
-	if s.drawer.continuous() {
+	if s.drawer.source.Program().Timed() {
 		choices, err := s.expand()
 		if err != nil {
 			return err
 		}
-		step.Time = s.rng.ExpFloat64() / exitRate(choices)
+		mean, err := s.drawer.meanSojourn(s.Current().State, choices)
+		if err != nil {
+			return err
+		}
+		step.Time = s.rng.ExpFloat64() * mean
 	}
 	s.add(&step, option.Target)
 	return nil
@@ -100,7 +104,10 @@ func (s *Stepper) Random() (bool, error) {
 	if err != nil || choices.Deadlock() {
 		return false, err
 	}
-	step, transition := s.drawer.randomStep(choices, s.rng)
+	step, transition, err := s.drawer.randomStep(s.Current().State, choices, s.rng)
+	if err != nil {
+		return false, err
+	}
 	s.add(step, choices.List[step.Choice].Transitions[transition].Target)
 	return true, nil
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 )
 
 // TableOptions says which columns and rows a table of a path has.
@@ -101,7 +100,7 @@ func (t *table) endLine() error {
 	return t.writer.WriteByte('\n')
 }
 
-func (t *table) isTimed() bool { return t.program.Type == syntax.CTMC }
+func (t *table) isTimed() bool { return t.program.Timed() }
 
 // writeHeading writes the names of the columns.
 func (t *table) writeHeading() error {

@@ -17,8 +17,8 @@ type Rates struct{ Low, High []float64 }
 // ErrRates says that an exit rate is unknown, too imprecise, or out of the range of float64.
 var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out of the range of float64")
 
-// ErrImmediate says that several immediate states form a cycle.
-var ErrImmediate = errors.New("several immediate states (in which no time passes) form a cycle")
+// ErrImmediate says that several immediate states form a cycle that no scheduler can stay in forever.
+var ErrImmediate = errors.New("several immediate states (in which no time passes) form a cycle that is left by chance")
 
 // MarkovUntil returns bounds on the minimal or maximal probability of `left U right` within a time, for a Markov automaton
 // whose embedded MDP is graph. Schedulers may depend on the time.
@@ -31,6 +31,15 @@ var ErrImmediate = errors.New("several immediate states (in which no time passes
 // Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one piece; they raise
 // the uniformisation rate instead of cutting the time.
 func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
+	values, err := markovUntil(ctx, graph, left, right, rates, time, dir, opts)
+	if errors.Is(err, ErrImmediate) {
+		return markovUntilOfQuotient(ctx, graph, left, right, rates, time, dir, opts)
+	}
+	return values, err
+}
+
+// markovUntil is MarkovUntil for an automaton in which several immediate states form no cycle.
+func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
 	if err != nil {
 		return nil, err

@@ -224,3 +224,76 @@ func TestMarkovRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestImmediateComponents compares an automaton whose immediate states can wait forever with one in which each of them is two
+// states that lead to each other without time and share its choices.
+func TestImmediateComponents(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		graph, rates := automaton(t, rng, 3, 0.5)
+		n := graph.NumStates()
+		waiting, doubled := sparse.NewDerivedBuilder(graph.Model, sparse.MDP), sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
+		same := func(i int) uint32 { return graph.Target[i] }
+		either := func(i int) uint32 { // an immediate state is entered as itself or as its twin, which is n states later
+			if target := graph.Target[i]; rates.Low[target] > 0 || i%2 == 0 {
+				return target
+			}
+			return graph.Target[i] + uint32(n)
+		}
+		for s := range 2 * n {
+			original := s % n
+			first, end := graph.Choices(original)
+			isImmediate := rates.Low[original] == 0
+			if s < n {
+				waiting.State()
+			}
+			doubled.State()
+			for c := first; c < end; c++ {
+				if s < n {
+					waiting.Copy(c, same)
+				}
+				if !isImmediate || (c-first)%2 == s/n {
+					doubled.Copy(c, either)
+				}
+			}
+			if isImmediate && s < n {
+				waiting.Loop(uint32(s))
+			}
+			if isImmediate {
+				doubled.Loop(uint32((s + n) % (2 * n)))
+			}
+		}
+		single, double := sparse.NewGraph(waiting.Finish()), sparse.NewGraph(doubled.Finish())
+		single.Initial, double.Initial = []uint32{0}, []uint32{0}
+		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
+		doubleLeft, doubleRight := sparse.NewSet(2*n), sparse.NewSet(2*n)
+		doubleRates := solve.Rates{Low: append(rates.Low, rates.Low...), High: append(rates.High, rates.High...)}
+		for s := range 2 * n {
+			if left.Has(s % n) {
+				doubleLeft.Add(s)
+			}
+			if right.Has(s % n) {
+				doubleRight.Add(s)
+			}
+		}
+		for _, dir := range []solve.Direction{solve.Max, solve.Min} {
+			time := at(float64(seed%5) / 2)
+			want, err := solve.MarkovUntil(t.Context(), single, left, right, rates, time, dir, solve.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := solve.MarkovUntil(t.Context(), double, doubleLeft, doubleRight, doubleRates, time, dir, solve.Options{})
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			for s := range 2 * n {
+				if found.Lower[s] > want.Upper[s%n] || want.Lower[s%n] > found.Upper[s] {
+					t.Errorf("seed %d, direction %d, state %d: found [%v, %v], want [%v, %v]", seed, dir, s, found.Lower[s], found.Upper[s], want.Lower[s%n], want.Upper[s%n])
+				}
+			}
+			if hi := found.Upper[0]; !found.Converged || hi-found.Lower[0] > 1e-8*hi {
+				t.Errorf("seed %d, direction %d: found [%v, %v], want a relative width of 1e-8", seed, dir, found.Lower[0], hi)
+			}
+		}
+	}
+}

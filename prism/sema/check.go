@@ -63,7 +63,7 @@ type checker struct {
 	// Of a Markov automaton:
 	isMarkovAutomaton bool
 	rate              syntax.Expr // syntax.Model.Rate
-	markovian         []Command // commands with rates
+	markovian         []Command   // commands with rates
 	race              *race
 }
 

@@ -55,6 +55,9 @@ func (m *Model) ModelType() syntax.ModelType { return m.typ }
 // IsMarkovAutomaton reports whether the model is the embedded MDP of a Markov automaton.
 func (m *Model) IsMarkovAutomaton() bool { return m.embedded }
 
+// Timed reports whether time passes in the states of a path: in a CTMC and, but for its immediate states, in a Markov automaton.
+func (p *Program) Timed() bool { return p.Type == syntax.CTMC || p.model.IsMarkovAutomaton() }
+
 // Unbounded reports whether an integer variable has no bounds, so that the model may have infinitely many states.
 func (m *Model) Unbounded() bool {
 	return slices.ContainsFunc(m.vars, func(v *variable) bool { return v.decl.Type == syntax.IntVar })

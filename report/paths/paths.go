@@ -73,7 +73,7 @@ func (p *Printer) table() *table.Table {
 		}
 	}
 	add(p.Probs, "probability", "", "")
-	add(p.Program.Type == syntax.CTMC, "time", "", "")
+	add(p.Program.Timed(), "time", "", "")
 	for _, slot := range p.Vars {
 		add(true, p.Program.Vars[slot].Name, "variables", "")
 	}
@@ -104,7 +104,7 @@ func (p *Printer) row(v *simulate.Visit) []any {
 	} else if p.Probs {
 		row = append(row, nil)
 	}
-	if p.Program.Type == syntax.CTMC {
+	if p.Program.Timed() {
 		row = append(row, v.Time)
 	}
 	for _, slot := range p.Vars {

@@ -15,6 +15,7 @@ type Steps struct {
 	ctx               context.Context
 	rewards           []*sparse.Reward
 	transitionRewards [][]float64 // of a Markov chain, nil for none
+	exitRates         *ExitRates  // of a Markov automaton, after the first call of ExitRate
 
 	lastState, firstChoice int // the state that was expanded last, and its first choice
 	targetMemory           []int32
@@ -151,4 +152,17 @@ func (steps *Steps) StepRewards(choice, transition int) ([]float64, error) {
 		}
 	}
 	return rewards, nil
+}
+
+// ExitRate returns the exit rate of a state of a Markov automaton, 0 for an immediate state.
+func (steps *Steps) ExitRate(state []int32) (float64, error) {
+	if steps.exitRates == nil {
+		rates, err := steps.space.ExitRates()
+		if err != nil {
+			return 0, err
+		}
+		steps.exitRates = rates
+	}
+	stateIndex, _ := steps.space.Find(state)
+	return steps.exitRates.Mean(stateIndex), nil
 }

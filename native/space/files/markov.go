@@ -52,7 +52,7 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 	reward.Err += 2 * sema.UnitRoundoff
 	imported.Model.Rewards = append(imported.Model.Rewards, reward)
 	imported.TransitionRewards = append(imported.TransitionRewards, transitions)
-	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time", name))
+	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time; long-run averages, and bounds on the time of F and U, are computed on the automaton itself", name))
 	return nil
 }
 
