@@ -407,7 +407,7 @@ func Operands(expr Expr, visit func(Expr)) {
 	case *Steady:
 		visitAll(expr.Bound, expr.X)
 	case *Reward:
-		visitAll(expr.index, expr.indexDiv, expr.Bound, expr.Path)
+		visitAll(expr.index, expr.divisorIndex, expr.Bound, expr.Path)
 	case *RewardPath:
 		visitAll(expr.Bound, expr.Target, expr.Discount)
 		visitCostBounds(expr.Costs, visitAll)

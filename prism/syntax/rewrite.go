@@ -104,7 +104,7 @@ func (r *rewriter) propChildren(expr Expr) Expr {
 		return keep(r, expr, &result)
 	case *Reward:
 		result := *expr
-		result.Struct, result.StructDiv = r.index(expr.Struct), r.index(expr.StructDiv)
+		result.Struct, result.StructDivisor = r.index(expr.Struct), r.index(expr.StructDivisor)
 		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
 		return keep(r, expr, &result)
 	case *RewardPath:
@@ -134,14 +134,17 @@ func (r *rewriter) index(expr Expr) Expr {
 	return r.expr(expr)
 }
 
-// bound returns a copy of a bound with its numbers rewritten. The two sides of =k stay the same node.
+// bound returns a copy of a time bound with its expressions rewritten. In a bound =k, Low and High are one node, and they are one node in the copy
+// too.
 func (r *rewriter) bound(bound *TimeBound) *TimeBound {
 	if bound == nil {
 		return nil
 	}
 	result := *bound
 	result.Low = r.expr(bound.Low)
-	if result.High = result.Low; !bound.Equal {
+	if bound.Equal {
+		result.High = result.Low
+	} else {
 		result.High = r.expr(bound.High)
 	}
 	return &result
