@@ -43,15 +43,15 @@ type File struct {
 
 // section is one suite of a suite file, or the settings that all its suites share.
 type section struct {
-	name    string
-	paths   []located
-	pairing suite.Pairing
-	paired  bool // the file gives the pairing
-	engines []string
-	consts  []string
-	timeout time.Duration
-	memory  int64
-	extra   []expectation
+	name         string
+	paths        []located
+	pairing      suite.Pairing
+	hasPairing   bool // whether the section has the key match
+	engines      []string
+	consts       []string
+	timeout      time.Duration
+	memory       int64
+	expectations []expectation
 }
 
 // located is a word of a suite file with its place.
@@ -80,7 +80,7 @@ func Read(name string, src []byte) (*File, error) {
 	return file, nil
 }
 
-// fileEntries returns the keys that only the whole file has.
+// fileEntries returns the keys that only the top level of a file has, with functions that store their values in file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.text(n) }},
@@ -92,11 +92,11 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 			})
 		}},
 		{"flakes", func(n ast.Node) {
-			flakes := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
+			flakes := scalarValue(&r.yamlReader, n, "a probability between 0 and 1", probability)
 			file.Flakes = &flakes
 		}},
 		{"seed", func(n ast.Node) {
-			seed := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
 			file.Seed = &seed
 		}},
 		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
@@ -106,13 +106,13 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 	}
 }
 
-// readSection reads a suite of the list "suites".
+// readSection reads a suite of the list "suites", and adds it to the file.
 func (r *suiteReader) readSection(n ast.Node, file *File) {
 	var suite section
 	r.mapping(n, "a suite", append(r.sectionEntries(&suite),
 		entry{"name", func(n ast.Node) {
 			suite.name = r.text(n)
-			if slices.ContainsFunc(file.sections, func(other section) bool { return other.name == suite.name }) {
+			if slices.ContainsFunc(file.sections, func(earlier section) bool { return earlier.name == suite.name }) {
 				r.fail(n, "found a second suite %q, want names that differ", suite.name)
 			}
 		}},
@@ -193,18 +193,18 @@ func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
 	}
 }
 
-// report records an error at a node, unless it is nil.
+// report records an error at the place of a node. It does nothing if err is nil.
 func (r *suiteReader) report(n ast.Node, err error) {
 	if err != nil {
 		r.fail(n, "%v", err)
 	}
 }
 
-// sectionEntries returns the keys that a suite and the whole file have in common.
+// sectionEntries returns the keys that both a suite and the top level of a file can have, with functions that store their values in section.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
-			section.pairing, section.paired = value(&r.yamlReader, n, "closest, name or all", parsePairing), true
+			section.pairing, section.hasPairing = scalarValue(&r.yamlReader, n, "closest, name or all", parsePairing), true
 		}},
 		{"engines", func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
@@ -222,44 +222,52 @@ func (r *suiteReader) sectionEntries(section *section) []entry {
 	}
 }
 
-// parsePairing parses the value of match.
-func parsePairing(s string) (suite.Pairing, error) {
-	names := []string{"closest", "name", "all"}
-	i := slices.Index(names, s)
-	if i < 0 {
-		return 0, errors.New("unknown")
+// parsePairing parses the value of the key match.
+func parsePairing(name string) (suite.Pairing, error) {
+	switch name {
+	case "closest":
+		return suite.Closest, nil
+	case "name":
+		return suite.Matching, nil
+	case "all":
+		return suite.Every, nil
 	}
-	return []suite.Pairing{suite.Closest, suite.Matching, suite.Every}[i], nil
+	return 0, errors.New("unknown")
 }
 
-// readConsts reads constant definitions: strings as for --const, or a mapping.
-func (r *suiteReader) readConsts(n ast.Node) []string {
-	switch n := n.(type) {
+// readConsts reads constant definitions, either a list of texts such as "N=3,p=0.5" or a mapping such as {N: 3, p: 0.5}, and returns them as texts of
+// the form name=value or, from a list, name=value,name=value.
+func (r *suiteReader) readConsts(definitions ast.Node) []string {
+	switch node := definitions.(type) {
 	case *ast.MappingNode:
-		return r.readConstMapping(n.Values)
-	case *ast.MappingValueNode:
-		return r.readConstMapping([]*ast.MappingValueNode{n})
+		return r.readConstMapping(node.Values)
+	case *ast.MappingValueNode: // a mapping with a single key
+		return r.readConstMapping([]*ast.MappingValueNode{node})
 	}
+	return r.readConstList(definitions)
+}
+
+// readConstList reads a list of texts with constant definitions.
+func (r *suiteReader) readConstList(list ast.Node) []string {
 	var definitions []string
-	r.list(n, func(n ast.Node) {
-		text := r.text(n)
-		if _, err := sema.ParseConsts([]string{text}); err != nil {
-			r.fail(n, "%v", err)
-		}
+	r.list(list, func(element ast.Node) {
+		text := r.text(element)
+		_, err := sema.ParseConsts([]string{text})
+		r.report(element, err)
 		definitions = append(definitions, text)
 	})
 	return definitions
 }
 
-// readConstMapping reads constant definitions from a mapping of names to values.
+// readConstMapping reads constant definitions from a mapping of names to values, and returns them in the form name=value.
 func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string {
 	var definitions []string
 	for _, entry := range entries {
-		name, ok := scalar(entry.Key)
+		name, isScalar := scalar(entry.Key)
 		definition := name + "=" + r.text(entry.Value)
 		_, err := sema.ParseConsts([]string{definition})
-		definesOne := err == nil && !strings.Contains(definition, ",")
-		if !ok || !definesOne {
+		definesOne := err == nil && !strings.Contains(definition, ",") // a value "3,M=4" would define a second constant
+		if !isScalar || !definesOne {
 			r.fail(entry.Value, "found %s, want a value or a range low:high or low:step:high", describeNode(entry.Value))
 		}
 		definitions = append(definitions, definition)
@@ -267,11 +275,12 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 	return definitions
 }
 
-// readExpectation reads an element of the list "expect".
+// readExpectation reads an element of the list "expect", and adds its expectation to a section. conditions are the values of constants for which the
+// expectation holds.
 func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
 	var conditions string
-	var result, terms ast.Node
+	var resultNode, termsNode ast.Node
 	r.mapping(n, "an expectation", []entry{
 		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
 		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
@@ -282,24 +291,24 @@ func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 				conditions = "" // readConsts has reported the error
 			}
 		}},
-		{"result", func(n ast.Node) { result = n }},
-		{"terms", func(n ast.Node) { terms = n }},
+		{"result", func(n ast.Node) { resultNode = n }},
+		{"terms", func(n ast.Node) { termsNode = n }},
 	})
-	if expected.Property == "" || result == nil && terms == nil {
+	if expected.Property == "" || resultNode == nil && termsNode == nil {
 		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
 		return
 	}
-	if result != nil {
-		parsedResult, mistakes := expect.NewExpectation(r.text(result), conditions, posOf(result))
+	if resultNode != nil {
+		result, mistakes := expect.NewExpectation(r.text(resultNode), conditions, posOf(resultNode))
 		r.addMistakes(mistakes)
-		expected.Result = &parsedResult
+		expected.Result = &result
 	}
-	if terms != nil {
-		parsedTerms, mistakes := expect.NewTerms(r.text(terms), conditions, posOf(terms))
+	if termsNode != nil {
+		terms, mistakes := expect.NewTerms(r.text(termsNode), conditions, posOf(termsNode))
 		r.addMistakes(mistakes)
-		expected.Terms = &parsedTerms
+		expected.Terms = &terms
 	}
-	target.extra = append(target.extra, expected)
+	target.expectations = append(target.expectations, expected)
 }
 
 // addMistakes records the mistakes in an expectation.
@@ -309,25 +318,25 @@ func (r *suiteReader) addMistakes(mistakes []expect.Mistake) {
 	}
 }
 
-// Suites returns the names of the suites that have one.
+// Suites returns the names of the suites in the file. A suite without a name is left out.
 func (f *File) Suites() []string {
-	var out []string
+	var names []string
 	for i := range f.sections {
 		if name := f.sections[i].name; name != "" {
-			out = append(out, name)
+			names = append(names, name)
 		}
 	}
-	return out
+	return names
 }
 
-// Tests returns the tests of a suite file that is in the directory dir of fsys. only has the names of the selected suites;
-// empty means all. The error is a syntax.ErrorList if the suite file names files that do not exist.
-func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, error) {
-	var out []regress.Test
+// Tests returns the tests of the suites in a suite file, which is in the directory dir of fsys. If suiteNames is not empty, it returns only the tests of
+// the suites with these names. The error is a syntax.ErrorList if the suite file names files that do not exist.
+func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
+	var selected []regress.Test
 	var errs syntax.ErrorList
 	for i := range f.sections {
 		section := &f.sections[i]
-		if len(only) > 0 && !slices.Contains(only, section.name) {
+		if len(suiteNames) > 0 && !slices.Contains(suiteNames, section.name) {
 			continue
 		}
 		tests, err := regress.Discover(fsys, f.testPaths(fsys, dir, section, &errs), f.pairingOf(section))
@@ -336,17 +345,17 @@ func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, err
 		}
 		for _, test := range tests {
 			f.applyDefaults(&test, section)
-			out = append(out, test)
+			selected = append(selected, test)
 		}
-		f.reportUnmatched(section.extra, tests, &errs)
+		f.reportUnmatched(section.expectations, tests, &errs)
 	}
-	if len(only) == 0 {
-		f.reportUnmatched(f.defaults.extra, out, &errs)
+	if len(suiteNames) == 0 {
+		f.reportUnmatched(f.defaults.expectations, selected, &errs)
 	}
-	return out, errs.Err()
+	return selected, errs.Err()
 }
 
-// testPaths returns the files and directories of a suite.
+// testPaths returns the files and directories of a suite; dir for a suite without the key paths. It adds an error for each path that does not exist.
 func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
 	if len(section.paths) == 0 {
 		return []string{dir}
@@ -355,7 +364,7 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	for _, file := range section.paths {
 		name := path.Join(dir, file.text)
 		if _, err := fs.Stat(fsys, name); err != nil {
-			errs.Add(f.name, file.pos, "found %q, want a file or directory that is there", file.text)
+			errs.Add(f.name, file.pos, "found %q, want a file or directory that exists", file.text)
 			continue
 		}
 		names = append(names, name)
@@ -363,15 +372,15 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	return names
 }
 
-// pairingOf returns the pairing of a suite: its own, or that of the file.
+// pairingOf returns how a suite pairs models with properties files: by its own key match or, if it has none, by that of the file.
 func (f *File) pairingOf(section *section) suite.Pairing {
-	if section.paired {
+	if section.hasPairing {
 		return section.pairing
 	}
 	return f.defaults.pairing
 }
 
-// reportUnmatched adds an error for every expectation that names a properties file which no test has.
+// reportUnmatched adds an error for each expectation whose properties file is not in any test.
 func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test, errs *syntax.ErrorList) {
 	for _, expectation := range expectations {
 		if expectation.file.text != "" && !slices.ContainsFunc(tests, func(test regress.Test) bool { return expectation.appliesTo(&test) }) {
@@ -380,12 +389,12 @@ func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test,
 	}
 }
 
-// appliesTo reports whether an expectation is for the properties of a test.
-func (e *expectation) appliesTo(t *regress.Test) bool {
-	return e.file.text == "" || path.Base(t.Props) == e.file.text || strings.HasSuffix(t.Props, "/"+e.file.text)
+// appliesTo reports whether an expectation is for the properties file of a test: it names no file, or the file's name, which may be without directories.
+func (e *expectation) appliesTo(test *regress.Test) bool {
+	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the fields of a test to the values of its suite. Values that the suite does not have come from the file.
+// applyDefaults sets the options and expectations of a test from its suite. An option that the suite does not give comes from the file.
 func (f *File) applyDefaults(test *regress.Test, section *section) {
 	test.Engines = section.engines
 	if len(test.Engines) == 0 {
@@ -399,37 +408,37 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	if test.Memory == 0 {
 		test.Memory = f.defaults.memory
 	}
-	for _, expectation := range slices.Concat(section.extra, f.defaults.extra) {
+	for _, expectation := range slices.Concat(section.expectations, f.defaults.expectations) {
 		if expectation.appliesTo(test) {
 			test.Extra = append(test.Extra, expectation.Extra)
 		}
 	}
 }
 
-// Pair sets the pairing of all suites of the file, instead of those in the file.
+// Pair sets how all suites pair models with properties files; it replaces what the file says.
 func (f *File) Pair(pairing suite.Pairing) {
 	f.defaults.pairing = pairing
 	for i := range f.sections {
-		f.sections[i].paired = false
+		f.sections[i].hasPairing = false
 	}
 }
 
-// Engine parses a label such as "native:exact": the name of an engine and its accuracy. Suites run these engines only: native and storm with an
-// accuracy, and prism and prism-games.
+// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error unless suites can run the engine:
+// native or storm, with or without an accuracy, prism or prism-games.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
 	switch {
 	case !slices.Contains([]string{"native", "prism", "prism-games", "storm"}, name):
 		err = fmt.Errorf("unknown engine %q, want native, prism, prism-games or storm", name)
 	case config.Accuracy == result.Proven && name != "native":
-		err = fmt.Errorf("%q: certificates are made by native, want native:proven", label)
+		err = fmt.Errorf("found %q, want native:proven; only the engine native makes certificates", label)
 	case err != nil, config.Method != "" && (config.Method != runner.States || strings.HasPrefix(name, "prism")):
 		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm, or proven behind native", label)
 	}
 	return name, config, err
 }
 
-// In reads the suite file of a directory; it returns nil if there is none. userName returns the name of a file for messages.
+// In reads the suite file of a directory; it returns nil and no error if the directory has none. userName returns the name of a file for messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
 	suiteFile, err := Open(fsys, file, userName)
