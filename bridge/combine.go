@@ -54,7 +54,7 @@ func (a *decomposer) evaluator(n *node) (*evaluator, error) {
 		e.consts[v.Name] = v.Val
 	}
 	for _, p := range n.parts {
-		c := &syntax.ConstDecl{Type: syntax.ConstDouble, Typed: true, Name: &syntax.Ident{Name: p.name}}
+		c := &syntax.ConstDecl{Type: syntax.ConstDouble, HasType: true, Name: &syntax.Ident{Name: p.name}}
 		e.consts[p.name] = sema.IntValue(0)
 		switch {
 		case p.isBool:

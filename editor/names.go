@@ -325,7 +325,7 @@ func (c *collector) expr(x syntax.Expr) {
 			c.add(n.Name, n.Span, occurrence{space: quoted})
 		case *syntax.Reward:
 			c.structure(n.Struct)
-			c.structure(n.StructDiv)
+			c.structure(n.StructDivisor)
 		case *syntax.CostBound:
 			c.structure(n.Struct)
 		}

@@ -90,7 +90,7 @@ func (b *builder) constants() []syntax.Item {
 	items := []syntax.Item{
 		&syntax.ConstDecl{
 			Doc:  syntax.Doc{"The tile that wins the game."},
-			Type: syntax.ConstInt, Typed: true, Name: ident(constMax), Value: intLit(b.cfg.Max),
+			Type: syntax.ConstInt, HasType: true, Name: ident(constMax), Value: intLit(b.cfg.Max),
 		},
 	}
 	if b.cfg.choosesTile() {
@@ -99,13 +99,13 @@ func (b *builder) constants() []syntax.Item {
 	items = append(items,
 		&syntax.ConstDecl{
 			Doc:  syntax.Doc{"The probability that a new tile is a 2."},
-			Type: syntax.ConstDouble, Typed: true, Name: ident(constTwo), Value: value,
+			Type: syntax.ConstDouble, HasType: true, Name: ident(constTwo), Value: value,
 		},
 	)
 	if !b.onlyTwos() {
 		items = append(items, &syntax.ConstDecl{
 			Doc:  syntax.Doc{"The probability that a new tile is a 4."},
-			Type: syntax.ConstDouble, Typed: true, Name: ident(constFour),
+			Type: syntax.ConstDouble, HasType: true, Name: ident(constFour),
 			Value: binary(syntax.OpSub, intLit(1), ident(constTwo)),
 		})
 	}

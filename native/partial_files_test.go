@@ -35,7 +35,7 @@ func TestPartialFiles(t *testing.T) {
 			}
 		}
 		job.Props = []string{`Pmax=? [ F "end" ]`}
-		if _, err := runner.Check(t.Context(), native.New(), job); err == nil || !strings.Contains(err.Error(), `the observable "end", whose expression is unknown`) {
+		if _, err := runner.Check(t.Context(), native.New(), job); err == nil || !strings.Contains(err.Error(), `the expression of the observable is not known`) {
 			t.Errorf("found %v, want an observable refused", err)
 		}
 	}

@@ -241,18 +241,19 @@ func (x *exporter) staleFiles(outputs []output) []string {
 // isRewardFormat reports whether a format has one file for each reward structure.
 func isRewardFormat(format string) bool { return format == "srew" || format == "trew" }
 
-// writeOutput writes the files of one output.
+// writeOutput writes the files of one output: a file for each format, or one for each reward structure if the format has rewards. The name "-" stands
+// for standard output.
 func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	for _, format := range target.formats {
-		n := 1
+		count := 1
 		if isRewardFormat(format) {
-			n = len(x.space.Program().Rewards)
+			count = len(x.space.Program().Rewards)
 		}
-		names := slices.Repeat([]string{"-"}, n)
+		names := slices.Repeat([]string{"-"}, count)
 		if target.base != "-" {
-			names = named.Part(target.base, format, target.zip, n)
+			names = named.Part(target.base, format, target.zip, count)
 		}
-		for i := range n {
+		for i := range count {
 			if err := x.writeFormat(ctx, names[i], format, i); err != nil {
 				return err
 			}
@@ -261,10 +262,12 @@ func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	return nil
 }
 
-// writeFormat writes one file. On standard output, an empty line separates files.
+// writeFormat writes the state space in one format to the file with a name, or to standard output for the name "-", where an empty line separates files.
+// reward is the number of the reward structure that a format with rewards writes.
 func (x *exporter) writeFormat(ctx context.Context, name, format string, reward int) error {
-	f := named.Format{Name: format, Reward: reward, Zipped: named.Zip(name) != "", OnlyLabels: x.onlyProps, Draw: draw.SVG}
-	write, err := f.Writer(ctx, x.space, x.options)
+	isCompressed := named.Zip(name) != ""
+	outputFormat := named.Format{Name: format, Reward: reward, Zipped: isCompressed, OnlyLabels: x.onlyProps, Draw: draw.SVG}
+	write, err := outputFormat.Writer(ctx, x.space, x.options)
 	if err != nil {
 		return err
 	}

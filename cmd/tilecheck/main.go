@@ -188,8 +188,8 @@ func terminalSize(w io.Writer) (int, bool) {
 	return cols, err == nil
 }
 
-// newApp describes the command line to kong. If line begins with a command, it describes only that
-// command, which takes a tenth of the time. kong calls exit after --help and --version.
+// newApp returns a kong parser for the commands of tilecheck and their flags. If the arguments in line begin with a command, the parser knows only that
+// command, because to build it for all commands takes ten times as long. kong calls exit after --help and --version.
 func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,

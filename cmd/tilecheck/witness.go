@@ -58,7 +58,8 @@ func (c *checkCmd) refuseSeparatePathCount() error {
 	return nil
 }
 
-// witness sets the witnesses that the job must compute.
+// witness sets which witnesses the job must compute: paths, or also a subsystem of the model that alone refutes a bound. Without --witness it returns a usage
+// error for flags that need it.
 func (c *checkCmd) witness(env *environment, job *runner.Job) error {
 	if !c.Witness.isSet() {
 		return env.refuseFlags(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
@@ -80,7 +81,7 @@ func (c *checkCmd) witness(env *environment, job *runner.Job) error {
 	}
 	job.Witness.Model = func(text []byte) error {
 		if c.subsystem != nil {
-			return fmt.Errorf("--export-subsystem writes one model, and there is another bound that is not kept")
+			return fmt.Errorf("--export-subsystem writes one subsystem, but several properties are refuted, want --select")
 		}
 		c.subsystem = text
 		return nil

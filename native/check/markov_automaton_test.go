@@ -61,7 +61,7 @@ func TestMarkovAutomaton(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		strings.Replace(server, "ma", "mdp", 1):                        "found a Markovian command (<>) in a model of type MDP, want it in a Markov automaton (ma)",
-		strings.Replace(server, "<> s=0", "<a> s=0", 1):                `found the action "a" of a Markovian command, want <>`,
+		strings.Replace(server, "<> s=0", "<a> s=0", 1):                `found the action "a" in a Markovian command, want <>`,
 		server + "\nsystem server || machine endsystem":                "a system block of a Markov automaton is not supported",
 		strings.Replace(server, "<> s=0", "[] s=0 -> true; <> s=0", 1): "some scheduler can stop the time",
 	} {

@@ -35,7 +35,7 @@ type behaviour struct {
 func (m *Model) composeModules() ([]synchronisation, error) {
 	term := m.program.System
 	if term == nil {
-		all := &sema.SysParallel{Full: true}
+		all := &sema.SysParallel{Alphabetised: true}
 		for i := range m.program.Modules {
 			all.Operands = append(all.Operands, sema.SysModule{Index: i})
 		}
@@ -133,8 +133,8 @@ func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
 		out.unlabelled = append(out.unlabelled, operandBehaviour.unlabelled...)
 	}
 	for action := range m.program.Actions {
-		synchronised := parallel.Full || slices.Contains(parallel.Actions, action)
-		if combinations, known := synchronise(operands, action, synchronised, parallel.Full); known {
+		synchronised := parallel.Alphabetised || slices.Contains(parallel.Actions, action)
+		if combinations, known := synchronise(operands, action, synchronised, parallel.Alphabetised); known {
 			out.labelled[action] = combinations
 		}
 	}

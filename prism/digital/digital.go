@@ -266,7 +266,7 @@ func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
 		for _, operand := range term.Operands {
 			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(operand))
 		}
-		if !term.Full && !slices.Contains(term.Actions, t.timeStep) {
+		if !term.Alphabetised && !slices.Contains(term.Actions, t.timeStep) {
 			result.Actions = append(slices.Clip(term.Actions), t.timeStep)
 		}
 		return &result

@@ -27,7 +27,7 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no JSON", `{"jani-version": 1,}`, `t:1:20: found '}', want a key in quotes`},
 		{"the end", `{"a": [1, 2`, `t:1:12: found the end of the file, want ',' or ']'`},
-		{"a number", `{"a": 01}`, `t:1:8: a number starts with 0, want no digit behind it`},
+		{"a number", `{"a": 01}`, `t:1:8: found a digit behind a 0 at the start of a number, want none`},
 		{"a key twice", "{\"a\": 1,\n \"a\": 2}", `t:2:2: the key "a" occurs twice, want it once`},
 		{"half a character", `{"a": "\ud800"}`, `t:1:14: found half of a surrogate pair in a string, want both halves`},
 		{"no UTF-8", "{\"a\": \"\xff\"}", `t:1:8: a string is not UTF-8`},

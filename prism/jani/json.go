@@ -47,7 +47,7 @@ type member struct {
 	value *jsonValue
 }
 
-// get returns the value of a key of an object, nil if there is none.
+// get returns the value of a key of an object; nil if the object does not have the key.
 func (v *jsonValue) get(key string) *jsonValue {
 	for i := range v.members {
 		if v.members[i].key == key {
@@ -57,8 +57,8 @@ func (v *jsonValue) get(key string) *jsonValue {
 	return nil
 }
 
-// isText reports whether a value is the string s.
-func (v *jsonValue) isText(s string) bool { return v != nil && v.kind == text && v.text == s }
+// isText reports whether a value is the given string. It is false for nil.
+func (v *jsonValue) isText(want string) bool { return v != nil && v.kind == text && v.text == want }
 
 // describe returns a description of a value for an error message.
 func (v *jsonValue) describe() string {
@@ -96,12 +96,16 @@ type parser struct {
 	depth     int
 }
 
-// parseJSON parses a text that consists of one JSON value.
+// parseJSON parses a text that consists of one JSON value. The error is a syntax.ErrorList with one entry.
 func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 	p := &parser{file: file, src: src, line: 1}
 	defer func() {
-		if syntaxErr, ok := recover().(*syntax.Error); ok {
-			value, err = nil, syntax.ErrorList{syntaxErr}
+		switch problem := recover().(type) {
+		case nil:
+		case *syntax.Error:
+			value, err = nil, syntax.ErrorList{problem}
+		default: // a mistake of this program
+			panic(problem)
 		}
 	}()
 	if bytes.HasPrefix(src, []byte(byteOrderMark)) {
@@ -110,7 +114,7 @@ func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 	p.skipSpace()
 	value = p.value()
 	if p.skipSpace(); p.offset < len(p.src) {
-		p.fail("found %s behind the end of the value, want nothing", p.describeNext())
+		p.fail("found %s after the JSON value, want the end of the file", p.describeNext())
 	}
 	return value, nil
 }
@@ -186,7 +190,7 @@ func (p *parser) value() *jsonValue {
 	return parsed
 }
 
-// nested parses an object or array into value, one level deeper.
+// nested calls parse, which parses an object or array into value. It fails if values are nested deeper than maxDepth.
 func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
 	p.depth++
 	if p.depth > maxDepth {
@@ -196,7 +200,7 @@ func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
 	p.depth--
 }
 
-// object parses an object, whose keys must be different, into value.
+// object parses an object into value. It fails if a key occurs twice.
 func (p *parser) object(value *jsonValue) {
 	value.kind = object
 	p.offset++
@@ -205,14 +209,14 @@ func (p *parser) object(value *jsonValue) {
 		p.offset++
 		return
 	}
-	var seen map[string]bool // of objects with many members
+	var knownKeys map[string]bool // see addKey
 	for {
 		member := member{pos: p.pos()}
 		if p.peek() != '"' {
 			p.fail("found %s, want a key in quotes", p.describeNext())
 		}
 		member.key = p.stringLiteral()
-		if addKey(value, &seen, member.key) {
+		if addKey(value, &knownKeys, member.key) {
 			p.failAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
 		p.skipSpace()
@@ -226,26 +230,26 @@ func (p *parser) object(value *jsonValue) {
 	}
 }
 
-// addKey reports whether an object already has a key that is about to be added. A small object is searched. The keys of a large one
-// are also recorded in a set, which addKey creates, because searching each time would take quadratic time.
-func addKey(value *jsonValue, keys *map[string]bool, key string) bool {
-	const maxLinear = 16
-	if len(value.members) < maxLinear {
+// addKey reports whether an object already has the key of its next member. If the object has many members, addKey looks the key up in the set
+// *knownKeys and adds it there, because comparing each key with all others would take quadratic time. It creates the set when it is needed.
+func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown bool) {
+	const maxSearched = 16 // members; up to this number a search is as fast as a set
+	if len(value.members) < maxSearched {
 		return value.get(key) != nil
 	}
-	if *keys == nil {
-		*keys = make(map[string]bool)
+	if *knownKeys == nil {
+		*knownKeys = make(map[string]bool)
 		for _, member := range value.members {
-			(*keys)[member.key] = true
+			(*knownKeys)[member.key] = true
 		}
 	}
-	isPresent := (*keys)[key]
-	(*keys)[key] = true
-	return isPresent
+	isKnown = (*knownKeys)[key]
+	(*knownKeys)[key] = true
+	return isKnown
 }
 
-// endOrComma reads a comma, or the end of an object or array; then done is true.
-func (p *parser) endOrComma(end byte) (done bool) {
+// endOrComma reads a comma, or the bracket or brace at the end of an array or object. It reports whether it was the end.
+func (p *parser) endOrComma(end byte) (isEnd bool) {
 	p.skipSpace()
 	switch p.peek() {
 	case ',':
@@ -279,16 +283,25 @@ func (p *parser) array(value *jsonValue) {
 
 // literal parses true, false or null into value.
 func (p *parser) literal(value *jsonValue) {
-	for _, word := range []string{"true", "false", "null"} {
-		if bytes.HasPrefix(p.src[p.offset:], []byte(word)) {
-			p.offset += len(word)
-			if word != "null" {
-				value.kind, value.isTrue = boolean, word == "true"
-			}
-			return
-		}
+	switch {
+	case p.skipWord("true"):
+		value.kind, value.isTrue = boolean, true
+	case p.skipWord("false"):
+		value.kind = boolean
+	case p.skipWord("null"):
+		value.kind = null
+	default:
+		p.fail("found %s, want a value", p.describeNext())
 	}
-	p.fail("found %s, want a value", p.describeNext())
+}
+
+// skipWord skips a word if it comes next, and reports whether it did.
+func (p *parser) skipWord(word string) bool {
+	if !bytes.HasPrefix(p.src[p.offset:], []byte(word)) {
+		return false
+	}
+	p.offset += len(word)
+	return true
 }
 
 // number parses a number and returns its text.
@@ -306,7 +319,7 @@ func (p *parser) number() string {
 		p.digits()
 	}
 	if isDigit(p.peek()) {
-		p.fail("a number starts with 0, want no digit behind it")
+		p.fail("found a digit behind a 0 at the start of a number, want none")
 	}
 	return string(p.src[start:p.offset])
 }
@@ -335,27 +348,27 @@ func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 // stringLiteral parses a string and returns its decoded text.
 func (p *parser) stringLiteral() string {
 	p.offset++
-	start := p.offset
-	var decoded []byte // nil until the first escape sequence
+	start := p.offset  // of the text that is not in decoded yet
+	var decoded []byte // the text up to the last escape sequence
 	for {
 		switch char := p.peek(); {
 		case p.offset >= len(p.src) || char < ' ':
 			p.fail("found %s in a string, want '\"'", p.describeNext())
 		case char == '"':
-			s := p.src[start:p.offset]
+			rest := p.src[start:p.offset]
 			p.offset++
-			return string(append(decoded, s...))
+			return string(append(decoded, rest...))
 		case char == '\\':
 			decoded = p.escape(append(decoded, p.src[start:p.offset]...))
 			start = p.offset
 		case char < utf8.RuneSelf:
 			p.offset++
 		default:
-			r, n := utf8.DecodeRune(p.src[p.offset:])
-			if r == utf8.RuneError && n == 1 {
+			char, size := utf8.DecodeRune(p.src[p.offset:])
+			if isInvalid := char == utf8.RuneError && size == 1; isInvalid {
 				p.fail("a string is not UTF-8")
 			}
-			p.offset += n
+			p.offset += size
 		}
 	}
 }
@@ -379,19 +392,23 @@ func (p *parser) escape(decoded []byte) []byte {
 	case 't':
 		return append(decoded, '\t')
 	case 'u':
-		r := p.hex()
-		if utf16.IsSurrogate(r) && bytes.HasPrefix(p.src[p.offset:], []byte(`\u`)) {
-			p.offset += 2
-			r = utf16.DecodeRune(r, p.hex())
-		}
-		if utf16.IsSurrogate(r) || r == utf8.RuneError {
-			p.fail("found half of a surrogate pair in a string, want both halves")
-		}
-		return utf8.AppendRune(decoded, r)
+		return utf8.AppendRune(decoded, p.unicodeEscape())
 	}
 	p.offset--
 	p.fail("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.describeNext())
 	return nil
+}
+
+// unicodeEscape parses a Unicode escape behind \u and returns its character. Characters beyond 16 bits are two escapes, a surrogate pair.
+func (p *parser) unicodeEscape() rune {
+	char := p.hex()
+	if utf16.IsSurrogate(char) && p.skipWord(`\u`) {
+		char = utf16.DecodeRune(char, p.hex())
+	}
+	if utf16.IsSurrogate(char) || char == utf8.RuneError {
+		p.fail("found half of a surrogate pair in a string, want both halves")
+	}
+	return char
 }
 
 // hex parses the four hexadecimal digits of a Unicode escape.

@@ -223,7 +223,7 @@ func (t *translator) writeConstants() {
 		if !ok || constant.typ.isComposite() {
 			continue
 		}
-		decl := &syntax.ConstDecl{Typed: true, Name: ident, Span: constant.Span}
+		decl := &syntax.ConstDecl{HasType: true, Name: ident, Span: constant.Span}
 		switch constant.typ.kind {
 		case boolType:
 			decl.Type = syntax.ConstBool

@@ -51,7 +51,7 @@ type Objective struct {
 
 // objectiveOf classifies the objective of an R operator and returns its parts.
 func objectiveOf(expr *sema.Reward) *Objective {
-	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDiv >= 0}
+	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDivisor >= 0}
 	if conditional, ok := expr.Path.(*sema.Conditional); ok {
 		unconditional := *expr
 		unconditional.Path = conditional.X

@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// arith computes left+right, left-right or left*right.
+// arith returns left+right, left-right or left*right: op is OpAdd, OpSub or OpMul.
 func arith[T int64 | float64](op syntax.Op, left, right T) T {
 	switch op {
 	case syntax.OpAdd:
@@ -25,10 +25,10 @@ func arith[T int64 | float64](op syntax.Op, left, right T) T {
 // SameFloat compares two float64 numbers as PRISM's explicit engine does, which compares objects:
 // NaN equals NaN, and 0.0 differs from -0.0.
 func SameFloat(left, right float64) bool {
-	return math.Float64bits(left) == math.Float64bits(right) || left != left && right != right
+	return math.Float64bits(left) == math.Float64bits(right) || math.IsNaN(left) && math.IsNaN(right)
 }
 
-// Holds reports whether x op y holds, where sign is the sign of x-y.
+// Holds reports whether left op right holds for a comparison such as OpLe. sign is the sign of left-right.
 func Holds(op syntax.Op, sign int) bool {
 	switch op {
 	case syntax.OpEq:
@@ -45,7 +45,7 @@ func Holds(op syntax.Op, sign int) bool {
 	return sign >= 0
 }
 
-// Narrow converts a result of 64-bit arithmetic to an Int. It is an error if it does not fit 32 bits.
+// Narrow converts a result of 64-bit arithmetic to 32 bits. A result that does not fit is an error.
 func Narrow(value int64) (int32, error) {
 	if value != int64(int32(value)) {
 		return 0, overflow(value)
@@ -62,10 +62,11 @@ func Mod(dividend, divisor int32) (int32, error) {
 	if divisor <= 0 {
 		return 0, fmt.Errorf("modulo with non-positive divisor %d", divisor)
 	}
-	if dividend %= divisor; dividend < 0 {
-		dividend += divisor
+	remainder := dividend % divisor // negative for a negative dividend
+	if remainder < 0 {
+		remainder += divisor
 	}
-	return dividend, nil
+	return remainder, nil
 }
 
 // IntPow returns base to the power of exponent, as PRISM computes it for two ints: a negative exponent or a
@@ -81,15 +82,16 @@ func IntPow(base, exponent int32) (int32, error) {
 	}
 	power := int64(base)
 	for range exponent - 1 {
-		if power *= int64(base); power != int64(int32(power)) {
+		power *= int64(base)
+		if power != int64(int32(power)) {
 			return 0, fmt.Errorf("integer overflow: %d^%d does not fit 32 bits", base, exponent)
 		}
 	}
 	return int32(power), nil
 }
 
-// Round computes the function f, which is floor, ceil or round, as Java does: round rounds halves up
-// and returns 0 for NaN.
+// Round returns the number rounded to an integer by the function f, which is floor, ceil or round. As in Java, round returns the nearest integer,
+// the greater one of two equally near ones, and 0 for NaN.
 func (f Func) Round(number float64) float64 {
 	floor := math.Floor(number)
 	switch {
@@ -97,7 +99,7 @@ func (f Func) Round(number float64) float64 {
 		return math.Ceil(number)
 	case f == FuncFloor:
 		return floor
-	case number != number:
+	case math.IsNaN(number):
 		return 0
 	case number-floor >= 0.5:
 		return floor + 1
@@ -105,14 +107,14 @@ func (f Func) Round(number float64) float64 {
 	return floor
 }
 
-// ToInt computes the function f, which is floor, ceil or round. It is an error if the result does not
-// fit 32 bits.
-func (f Func) ToInt(left float64) (int32, error) {
-	right := f.Round(left)
-	if !(right >= math.MinInt32 && right <= math.MaxInt32) {
-		return 0, f.notRepresentable(DoubleValue(left))
+// ToInt returns the number rounded to an integer by the function f, which is floor, ceil or round. A result that does not fit 32 bits is an error.
+func (f Func) ToInt(number float64) (int32, error) {
+	rounded := f.Round(number)
+	fits := rounded >= math.MinInt32 && rounded <= math.MaxInt32 // false for NaN
+	if !fits {
+		return 0, f.notRepresentable(DoubleValue(number))
 	}
-	return int32(right), nil
+	return int32(rounded), nil
 }
 
 func (f Func) notRepresentable(value Value) error {
@@ -126,7 +128,8 @@ type rat struct{ *big.Rat }
 // rat returns the exact value of a number, unknown if it has none.
 func (v Value) rat() rat { return rat{v.Rat} }
 
-// ratArith computes left+right, left-right or left*right exactly; unknown if the fraction becomes too large.
+// ratArith returns left+right, left-right or left*right exactly: op is OpAdd, OpSub or OpMul. The result is unknown if its fraction becomes too
+// large.
 func ratArith(op syntax.Op, left, right rat) rat {
 	result := new(big.Rat)
 	switch op {
@@ -150,24 +153,35 @@ func (dividend rat) quo(divisor rat) rat {
 	return rat{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
 }
 
-// pow returns base to the power of exponent. It returns the unknown number if the result is irrational or too large.
+// pow returns base to the power of exponent; unknown if the result is irrational or its fraction too large.
 func (base rat) pow(exponent rat) rat {
 	if base.Sign() == 0 && exponent.Sign() > 0 {
 		return base
 	}
-	if degree := exponent.Denom(); !exponent.IsInt() && degree.IsInt64() && degree.Int64() <= maxRoot {
-		if baseRoot := root(base.Rat, degree.Int64()); baseRoot != nil {
-			return rat{baseRoot}.pow(rat{new(big.Rat).SetInt(exponent.Num())})
-		}
+	if !exponent.IsInt() {
+		return base.fractionalPow(exponent)
 	}
-	if !exponent.IsInt() || !exponent.Num().IsInt64() {
+	if !exponent.Num().IsInt64() {
 		return rat{}
 	}
 	return base.intPow(exponent.Num().Int64())
 }
 
-// intPow returns base to the power of an integer. It returns the unknown number if the result is too large, or base is 0 and the exponent
-// negative.
+// fractionalPow returns base to the power of a fraction n/d, as the d-th root of base to the power of n; unknown if the root is irrational or d too
+// large.
+func (base rat) fractionalPow(exponent rat) rat {
+	degree := exponent.Denom()
+	if !degree.IsInt64() || degree.Int64() > maxRoot {
+		return rat{}
+	}
+	baseRoot := root(base.Rat, degree.Int64())
+	if baseRoot == nil {
+		return rat{}
+	}
+	return rat{baseRoot}.pow(rat{new(big.Rat).SetInt(exponent.Num())})
+}
+
+// intPow returns base to the power of an integer; unknown if the fraction of the result is too large, or if base is 0 and the exponent negative.
 func (base rat) intPow(exponent int64) rat {
 	isTrivial := base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 // -1, 0 or 1
 	if isTrivial && exponent > 0 {
@@ -182,11 +196,11 @@ func (base rat) intPow(exponent int64) rat {
 		return rat{}
 	}
 	factors := big.NewInt(magnitude)
-	num, den := new(big.Int).Exp(base.Num(), factors, nil), new(big.Int).Exp(base.Denom(), factors, nil)
+	power := new(big.Rat).SetFrac(new(big.Int).Exp(base.Num(), factors, nil), new(big.Int).Exp(base.Denom(), factors, nil))
 	if exponent < 0 {
-		num, den = den, num
+		power.Inv(power)
 	}
-	return rat{boundedRat(new(big.Rat).SetFrac(num, den))}
+	return rat{boundedRat(power)}
 }
 
 // trivialPow returns base^exponent for base in -1..1 and positive exponent.
@@ -199,17 +213,17 @@ func trivialPow(base, exponent int64) int64 {
 
 func (left rat) cmp(right rat) int { return left.Cmp(right.Rat) }
 
-// toInt computes floor, ceil or round of a fraction, and reports whether the result fits 32 bits.
+// toInt returns a fraction rounded to an integer by floor, ceil or round; false if the result does not fit 32 bits.
 func (number rat) toInt(function Func) (int32, bool) {
 	num, den := new(big.Int).Set(number.Num()), new(big.Int).Set(number.Denom())
 	switch function {
-	case FuncCeil:
+	case FuncCeil: // ceil(num/den) = floor((num+den-1)/den)
 		num.Add(num, den).Sub(num, big.NewInt(1))
-	case FuncRound:
+	case FuncRound: // round(num/den) = floor(num/den + 1/2) = floor((2*num+den)/(2*den))
 		num.Lsh(num, 1).Add(num, den)
 		den.Lsh(den, 1)
 	}
-	integer := num.Div(num, den) // Euclidean, which is floor for a positive divisor
+	integer := num.Div(num, den) // Euclidean division, which is floor for a positive divisor
 	if !integer.IsInt64() || integer.Int64() < math.MinInt32 || integer.Int64() > math.MaxInt32 {
 		return 0, false
 	}

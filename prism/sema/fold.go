@@ -38,29 +38,35 @@ func newFolder() *folder {
 	}
 }
 
-// foldConstant evaluates a constant, after the constants on which it depends, and caches the result.
+// foldConstant returns the value of a constant as an expression: a *Const, a *Param for a parameter, or the folded definition if it depends on a parameter or
+// has an error, which it records. It evaluates each constant once.
 func (f *folder) foldConstant(constant *constant) Expr {
-	if value, ok := f.foldedExprs[constant]; ok {
-		return value
+	if folded, ok := f.foldedExprs[constant]; ok {
+		return folded
 	}
-	var value Expr
-	if f.parameters[constant] {
-		value = &Param{Base{constant.typ, constant.decl.Name.Pos()}, constant.name}
-	} else if given, ok := f.givenValues[constant]; ok {
-		value = &Const{Base{constant.typ, constant.decl.Name.Pos()}, given}
-	} else {
-		value = castTo(constant.typ, f.fold(constant.def))
+	folded := f.foldDefinition(constant)
+	f.foldedExprs[constant] = folded
+	if len(f.parameters) > 0 && Parametric(folded) {
+		return folded
 	}
-	f.foldedExprs[constant] = value
-	if len(f.parameters) > 0 && Parametric(value) {
-		return value
-	}
-	given, err := constantValue(value)
+	value, err := constantValue(folded)
 	if evalErr, ok := errors.AsType[*EvalError](err); ok && !f.hasErrorAt(constant.file, evalErr.Pos) {
 		f.errs.Add(constant.file, evalErr.Pos, "in the definition of constant %q: %s", constant.name, evalErr.Msg)
 	}
-	f.values[constant] = given
-	return value
+	f.values[constant] = value
+	return folded
+}
+
+// foldDefinition returns a parameter, the value that the caller gave for a constant, or the folded definition of the constant.
+func (f *folder) foldDefinition(constant *constant) Expr {
+	base := Base{constant.typ, constant.decl.Name.Pos()}
+	if f.parameters[constant] {
+		return &Param{base, constant.name}
+	}
+	if given, ok := f.givenValues[constant]; ok {
+		return &Const{base, given}
+	}
+	return castTo(constant.typ, f.fold(constant.def))
 }
 
 // hasErrorAt reports whether an error at this position has been added before.
@@ -68,7 +74,7 @@ func (f *folder) hasErrorAt(file string, pos syntax.Pos) bool {
 	return pos.IsValid() && slices.ContainsFunc(f.errs, func(syntaxErr *syntax.Error) bool { return syntaxErr.File == file && syntaxErr.Pos == pos })
 }
 
-// err returns the errors in the order in which they were found, or nil.
+// err returns the recorded errors in the order in which they were found; nil if there are none.
 func (f *folder) err() error {
 	if len(f.errs) == 0 {
 		return nil
@@ -112,7 +118,7 @@ func (f *folder) fold(expr Expr) Expr {
 		return folded
 	}
 	folded := f.foldOperands(expr)
-	if constantOperands(folded) {
+	if hasConstantOperands(folded) {
 		folded = f.evaluateExactly(folded)
 	} else {
 		folded = simplify(folded)
@@ -125,25 +131,19 @@ func (f *folder) fold(expr Expr) Expr {
 func (f *folder) foldOperands(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *constRef:
-		folded := f.foldConstant(expr.constant)
-		f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(folded)
-		switch folded := folded.(type) {
-		case *Const:
-			return &Const{expr.Base, folded.Val}
-		case *Param:
-			return &Param{expr.Base, folded.Name}
-		}
-		return folded
+		return f.foldReference(expr)
 	case *Unary:
-		if folded := f.fold(expr.X); folded != expr.X {
-			return &Unary{expr.Base, expr.Op, folded}
+		operand := f.fold(expr.X)
+		if operand == expr.X {
+			return expr
 		}
-		return expr
+		return &Unary{expr.Base, expr.Op, operand}
 	case *Binary:
-		if folded, right := f.fold(expr.X), f.fold(expr.Y); folded != expr.X || right != expr.Y {
-			return &Binary{expr.Base, expr.Op, folded, right}
+		left, right := f.fold(expr.X), f.fold(expr.Y)
+		if left == expr.X && right == expr.Y {
+			return expr
 		}
-		return expr
+		return &Binary{expr.Base, expr.Op, left, right}
 	case *Cond:
 		return &Cond{expr.Base, f.fold(expr.Condition), f.fold(expr.Then), f.fold(expr.Else)}
 	case *Call:
@@ -152,13 +152,26 @@ func (f *folder) foldOperands(expr Expr) Expr {
 	return f.foldOperator(expr)
 }
 
-// foldAll folds several expressions.
-func (f *folder) foldAll(list []Expr) []Expr {
-	out := make([]Expr, len(list))
-	for i, expr := range list {
-		out[i] = f.fold(expr)
+// foldReference returns the folded value of the constant that an expression refers to, with the type and the position of the reference.
+func (f *folder) foldReference(reference *constRef) Expr {
+	folded := f.foldConstant(reference.constant)
+	f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(folded)
+	switch folded := folded.(type) {
+	case *Const:
+		return &Const{reference.Base, folded.Val}
+	case *Param:
+		return &Param{reference.Base, folded.Name}
 	}
-	return out
+	return folded
+}
+
+// foldAll returns the expressions of a list, folded.
+func (f *folder) foldAll(exprs []Expr) []Expr {
+	folded := make([]Expr, len(exprs))
+	for i, expr := range exprs {
+		folded[i] = f.fold(expr)
+	}
+	return folded
 }
 
 // foldOperator folds the operands of a property operator.
@@ -207,14 +220,14 @@ func (f *folder) foldCosts(costs []Cost) []Cost {
 	return folded
 }
 
-// foldBound folds the numbers of a time or step bound.
+// foldBound returns a time or step bound with its numbers folded; nil for nil.
 func (f *folder) foldBound(bound *Bound) *Bound {
 	if bound == nil {
 		return nil
 	}
-	out := *bound
-	out.Low, out.High = f.fold(bound.Low), f.fold(bound.High)
-	return &out
+	folded := *bound
+	folded.Low, folded.High = f.fold(bound.Low), f.fold(bound.High)
+	return &folded
 }
 
 func (f *folder) foldThreshold(threshold Threshold) Threshold {
@@ -222,18 +235,18 @@ func (f *folder) foldThreshold(threshold Threshold) Threshold {
 	return threshold
 }
 
-// constantOperands reports whether all operands of an expression are constants.
-func constantOperands(expr Expr) bool {
-	value := func(expr Expr) bool { _, ok := expr.(*Const); return ok }
+// hasConstantOperands reports whether an expression is an operation on constants only.
+func hasConstantOperands(expr Expr) bool {
+	isConst := func(expr Expr) bool { _, ok := expr.(*Const); return ok }
 	switch expr := expr.(type) {
 	case *Unary:
-		return value(expr.X)
+		return isConst(expr.X)
 	case *Binary:
-		return value(expr.X) && value(expr.Y)
+		return isConst(expr.X) && isConst(expr.Y)
 	case *Cond:
-		return value(expr.Condition) && value(expr.Then) && value(expr.Else)
+		return isConst(expr.Condition) && isConst(expr.Then) && isConst(expr.Else)
 	case *Call:
-		return !slices.ContainsFunc(expr.Args, func(arg Expr) bool { return !value(arg) })
+		return !slices.ContainsFunc(expr.Args, func(arg Expr) bool { return !isConst(arg) })
 	}
 	return false
 }
@@ -278,14 +291,19 @@ func (f *folder) differences(file string) []error {
 // maxError is the largest relative error of a float64 that Close accepts.
 const maxError = 0x1p-40
 
-// Close reports whether a float64 is within the relative distance 2^-40 of a fraction. The result of float64
-// arithmetic is, unless there is cancellation, underflow or overflow.
+// Close reports whether a float64 is within the relative distance 2^-40 of a fraction, and both are in a range without underflow and overflow.
+// A result of float64 arithmetic that is not close to the exact one has lost digits by cancellation, underflow or overflow.
 func Close(inFloat float64, fraction *big.Rat) bool {
-	if fraction.Sign() == 0 || inFloat == 0 || math.IsInf(inFloat, 0) || inFloat != inFloat {
+	if fraction.Sign() == 0 || inFloat == 0 {
 		return fraction.Sign() == 0 && inFloat == 0
 	}
+	if math.IsInf(inFloat, 0) || math.IsNaN(inFloat) {
+		return false
+	}
 	nearest, _ := fraction.Float64()
-	return math.Abs(inFloat-nearest) <= maxError*math.Abs(nearest) && math.Abs(nearest) >= 0x1p-1000 && math.Abs(nearest) <= 0x1p1000
+	magnitude := math.Abs(nearest)
+	isInRange := magnitude >= 0x1p-1000 && magnitude <= 0x1p1000
+	return isInRange && math.Abs(inFloat-nearest) <= maxError*magnitude
 }
 
 // simplify removes a constant Bool from an operation, if the value and the evaluation errors stay the
@@ -407,7 +425,7 @@ func Operands(expr Expr, visit func(Expr)) {
 	case *Steady:
 		visitAll(expr.Bound, expr.X)
 	case *Reward:
-		visitAll(expr.index, expr.indexDiv, expr.Bound, expr.Path)
+		visitAll(expr.index, expr.divisorIndex, expr.Bound, expr.Path)
 	case *RewardPath:
 		visitAll(expr.Bound, expr.Target, expr.Discount)
 		visitCostBounds(expr.Costs, visitAll)
@@ -426,7 +444,7 @@ func Operands(expr Expr, visit func(Expr)) {
 	}
 }
 
-// visitCostBounds calls visitAll with both sides of each reward bound.
+// visitCostBounds calls visitAll with the lower and the upper number of each reward bound.
 func visitCostBounds(costs []Cost, visitAll func(...Expr)) {
 	for _, cost := range costs {
 		visitAll(cost.Bound.Low, cost.Bound.High)

@@ -27,18 +27,23 @@ func (r *resolver) operator(expr syntax.Expr) Expr {
 	case *syntax.Quant:
 		return &Quant{Base{Bool, expr.Pos()}, expr.All, r.expr(expr.Path)}
 	case *syntax.Strategy:
-		resolved := r.expr(expr.X)
-		typ := resolved.Type()
-		if typ != Bool && typ != Invalid {
-			typ = Double
-		}
-		names, players := r.coalition(expr)
-		return &Strategy{Base{typ, expr.Pos()}, expr.Box, expr.All, names, players, resolved}
+		return r.strategy(expr)
 	case *syntax.Filter:
 		states := r.optional(expr.States)
 		return r.filter(expr, expr.Op, r.expr(expr.X), expr.X, states, expr.States)
 	}
 	return r.semanticError(expr, "found %T, want an expression", expr)
+}
+
+// strategy resolves a coalition operator <<players>> or [[players]] and its operand.
+func (r *resolver) strategy(expr *syntax.Strategy) Expr {
+	operand := r.expr(expr.X)
+	typ := operand.Type()
+	if typ != Bool && typ != Invalid {
+		typ = Double
+	}
+	names, players := r.coalition(expr)
+	return &Strategy{Base{typ, expr.Pos()}, expr.Box, expr.All, names, players, operand}
 }
 
 // quoted resolves a quoted name: an observable, another property or a label.
@@ -49,7 +54,7 @@ func (r *resolver) quoted(expr *syntax.Quoted) Expr {
 	case ok && meaning.kind == "observable":
 		meaningExpr := r.model.observables[meaning.index].X
 		if meaningExpr == nil {
-			return r.semanticError(expr, "found the observable %q, whose expression is unknown, want a label or an expression over the variables", expr.Name)
+			return r.semanticError(expr, "found the observable %q, want a label or an expression over the variables; the expression of the observable is not known", expr.Name)
 		}
 		return meaningExpr
 	case ok && meaning.kind == "property":
@@ -70,8 +75,8 @@ func (r *resolver) quoted(expr *syntax.Quoted) Expr {
 	return &Label{base, expr.Name, len(r.model.labels) + meaning.index}
 }
 
-// property resolves property i, once. PRISM reports type errors in it when another property refers to
-// it, and other errors when it checks the property itself.
+// property returns the resolved formula of property i, which it resolves at the first call. Like PRISM, it attributes type errors in the property to
+// the property that refers to it, and other errors to the property itself.
 func (r *resolver) property(i int) Expr {
 	property := r.props.props[i]
 	if property.expr != nil {
@@ -92,8 +97,8 @@ func (r *resolver) property(i int) Expr {
 	return property.expr
 }
 
-// checkNumberBound checks that the bound of an operator is a constant number. notConstant and
-// notNumber are the error messages.
+// checkNumberBound reports an error unless the bound of an operator is a constant number. resolved is the bound after resolution, nil if the operator
+// has none; notConstant and notNumber are the error messages.
 func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, notConstant, notNumber string) {
 	if resolved == nil {
 		return
@@ -106,7 +111,8 @@ func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, notConstant
 	}
 }
 
-// temporal resolves a temporal operator with its bound.
+// temporal resolves a temporal operator with its bounds and operands. In a Markov automaton a bound on time counts as a bound on a reward, because only
+// some states let time pass.
 func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	result := &Temporal{Base: Base{Path, expr.Pos()}, Op: expr.Op, X: r.optional(expr.X), Y: r.expr(expr.Y)}
 	if len(expr.Costs) > 0 {
@@ -115,8 +121,8 @@ func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	if expr.Bound != nil && r.model.embedded {
 		return r.costBounded(expr, []*syntax.CostBound{{Word: "time", Bound: expr.Bound, Span: expr.Bound.Span}}, result)
 	}
-	if timeBound := expr.Bound; timeBound != nil {
-		result.Bound = r.timeBound(timeBound, expr.Op.String())
+	if expr.Bound != nil {
+		result.Bound = r.timeBound(expr.Bound, expr.Op.String())
 		if expr.Op == syntax.Next {
 			r.semanticError(expr, "cannot attach bounds to X operator")
 		}
@@ -128,20 +134,25 @@ func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	return result
 }
 
-// timeBound resolves the time, step or reward bound of an operator, whose letter error messages contain.
-func (r *resolver) timeBound(source *syntax.TimeBound, letter string) *Bound {
+// timeBound resolves the time, step or reward bound of an operator. operator is its name for error messages.
+func (r *resolver) timeBound(source *syntax.TimeBound, operator string) *Bound {
 	bound := &Bound{Low: r.optional(source.Low), LowStrict: source.LowStrict, HighStrict: source.HighStrict, At: source.Pos()}
-	bound.High = bound.Low
-	if !source.Equal {
+	if source.Equal {
+		bound.High = bound.Low
+	} else {
 		bound.High = r.optional(source.High)
 	}
-	op := letter + " operator"
-	r.checkNumberBound(source.Low, bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
-	r.checkNumberBound(source.High, bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	r.checkNumberBound(source.Low, bound.Low,
+		fmt.Sprintf("lower bound in %s operator is not constant", operator),
+		fmt.Sprintf("lower bound in %s operator must be an int or double", operator))
+	r.checkNumberBound(source.High, bound.High,
+		fmt.Sprintf("upper bound in %s operator is not constant", operator),
+		fmt.Sprintf("upper bound in %s operator must be an int or double", operator))
 	return bound
 }
 
-// costBounded resolves an operator with reward bounds, or bounds on the time of a Markov automaton; temporal has its resolved operands.
+// costBounded returns a temporal operator with bounds on rewards, or on the time of a Markov automaton. temporal is the same operator without its
+// bounds, but with resolved operands.
 func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound, temporal *Temporal) Expr {
 	result := &CostBounded{Base: temporal.Base, X: temporal.X, Y: temporal.Y}
 	if expr.Op != syntax.Future && expr.Op != syntax.Until {
@@ -155,11 +166,11 @@ func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound,
 	return result
 }
 
-// costs resolves the reward bounds of an operator, whose letter error messages contain.
-func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
+// costs resolves the bounds on rewards, steps and time of a temporal or reward operator. operator is its name for error messages.
+func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
 	var costs []Cost
 	for _, costBound := range bounds {
-		cost := Cost{Struct: -1, Time: costBound.Word == "time" && r.model.embedded, Bound: r.timeBound(costBound.Bound, letter)}
+		cost := Cost{Struct: -1, Time: costBound.Word == "time" && r.model.embedded, Bound: r.timeBound(costBound.Bound, operator)}
 		if costBound.Word == "rew" {
 			cost.Struct = r.boundedRewardStruct(costBound)
 		}
@@ -169,30 +180,32 @@ func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
 }
 
 // boundedRewardStruct returns the index of the reward structure that a bound names; the first
-// structure if it names none.
+// structure if it names none. If there is no such structure, it reports an error and returns 0.
 func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
-	quoted, named := costBound.Struct.(*syntax.Quoted)
-	if costBound.Struct != nil && !named {
+	if costBound.Struct == nil {
+		if len(r.model.rewards) == 0 {
+			r.semanticError(costBound, "model has no rewards specified")
+		}
+		return 0
+	}
+	quoted, hasName := costBound.Struct.(*syntax.Quoted)
+	if !hasName {
 		r.semanticError(costBound, "found the number of a reward structure in a bound, want its name in quotes")
 		return 0
 	}
-	for i, rewards := range r.model.rewards {
-		if !named || rewards.Name == quoted.Name {
-			return i
-		}
-	}
-	if named {
+	i := slices.IndexFunc(r.model.rewards, func(rewards RewardStruct) bool { return rewards.Name == quoted.Name })
+	if i < 0 {
 		r.semanticError(costBound, "reward structure %q does not exist", quoted.Name)
-	} else {
-		r.semanticError(costBound, "model has no rewards specified")
+		return 0
 	}
-	return 0
+	return i
 }
 
-// checkTemporalOperand checks that an operand of a temporal operator is Boolean or a path formula.
-func (r *resolver) checkTemporalOperand(expr *syntax.Temporal, arg syntax.Expr, resolved Expr) {
+// checkTemporalOperand reports an error unless an operand of a temporal operator is Boolean or a path formula. resolved is the operand after
+// resolution.
+func (r *resolver) checkTemporalOperand(expr *syntax.Temporal, operand syntax.Expr, resolved Expr) {
 	if typ := resolved.Type(); typ != Invalid && !boolean(typ) {
-		r.typeError(arg, "argument of %s operator is not Boolean: %s", expr.Op, typeMismatch(resolved, "bool"))
+		r.typeError(operand, "argument of %s operator is not Boolean: %s", expr.Op, typeMismatch(resolved, "bool"))
 	}
 }
 
@@ -203,11 +216,12 @@ func (r *resolver) refuseModifier(ident *syntax.Ident, op string) {
 	}
 }
 
-// threshold resolves the bound of an operator.
+// threshold resolves the query or bound of an operator, such as min=? or >=0.5.
 func (r *resolver) threshold(source syntax.Threshold) Threshold {
 	return Threshold{source.Extremum, source.Rel, r.optional(source.Bound)}
 }
 
+// valueType returns the type of an operator with the threshold: Double for a query, Bool for a bound.
 func (t Threshold) valueType() Type {
 	if t.Query() {
 		return Double
@@ -246,13 +260,13 @@ func (r *resolver) steady(expr *syntax.Steady) Expr {
 // reward resolves an R operator and selects its reward structure.
 func (r *resolver) reward(expr *syntax.Reward) Expr {
 	states := r.oldFilterStates(expr.Filter)
-	operator := &Reward{StructDiv: -1}
-	operator.index, operator.indexDiv = r.rewardStructNumber(expr.Struct), r.rewardStructNumber(expr.StructDiv)
+	operator := &Reward{StructDivisor: -1}
+	operator.index, operator.divisorIndex = r.rewardStructNumber(expr.Struct), r.rewardStructNumber(expr.StructDivisor)
 	operator.Threshold, operator.Path = r.threshold(expr.Threshold), r.expr(expr.Path)
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "R")
 	operator.Struct = r.selectRewardStruct(expr, expr.Struct, operator.index, 0)
-	operator.StructDiv = r.selectRewardStruct(expr, expr.StructDiv, operator.indexDiv, -1)
+	operator.StructDivisor = r.selectRewardStruct(expr, expr.StructDivisor, operator.divisorIndex, -1)
 	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound is not constant", "R operator reward bound is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
 	if typ := operator.Path.Type(); typ != Invalid && !boolean(typ) {
@@ -261,7 +275,7 @@ func (r *resolver) reward(expr *syntax.Reward) Expr {
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
 }
 
-// rewardStructNumber resolves the number of a reward structure; nil if there is a name or nothing.
+// rewardStructNumber resolves the number of a reward structure; nil if the structure has a name in quotes or is missing.
 func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	if _, ok := expr.(*syntax.Quoted); ok || expr == nil {
 		return nil
@@ -293,28 +307,55 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	i := slices.IndexFunc(r.model.rewards, func(rewards RewardStruct) bool { return rewards.Name == name })
 	switch {
 	case i >= 0:
+		return i
 	case operator.Time:
-		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files: they have no reward structure for time")
+		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files, because files have no reward structure for time")
 	default:
-		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, namesOf(r.model.rewards, func(s RewardStruct) string { return s.Name })))
+		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, namesOf(r.model.rewards, func(rewards RewardStruct) string { return rewards.Name })))
 	}
-	return i
+	return -1
 }
 
-// rewardPath resolves the objective C, C<=k, I=k or S of an R operator.
+// rewardPath resolves a reward objective: cumulative (C or C<=k), instantaneous (I=k), long-run (S) or, for games, until a target is reached
+// (Fc and F0).
 func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
-	letter := [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[expr.Kind]
-	objective := &RewardPath{Base{Path, expr.Pos()}, expr.Kind, r.optional(expr.Bound), r.optional(expr.Target), r.costs(expr.Costs, letter), r.optional(expr.Discount)}
-	if objective.Target != nil {
-		r.checkGameTarget(expr, objective.Target, letter)
+	operator := rewardOperatorName(expr.Kind)
+	objective := &RewardPath{
+		Base:     Base{Path, expr.Pos()},
+		Kind:     expr.Kind,
+		Bound:    r.optional(expr.Bound),
+		Target:   r.optional(expr.Target),
+		Costs:    r.costs(expr.Costs, operator),
+		Discount: r.optional(expr.Discount),
 	}
-	op := letter + " operator"
-	r.checkNumberBound(expr.Bound, objective.Bound, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
-	r.checkNumberBound(expr.Discount, objective.Discount, "discount factor in "+op+" is not constant", "discount factor in "+op+" must be an int or double")
+	if objective.Target != nil {
+		r.checkGameTarget(expr, objective.Target, operator)
+	}
+	r.checkNumberBound(expr.Bound, objective.Bound,
+		fmt.Sprintf("upper bound in %s operator is not constant", operator),
+		fmt.Sprintf("upper bound in %s operator must be an int or double", operator))
+	r.checkNumberBound(expr.Discount, objective.Discount,
+		fmt.Sprintf("discount factor in %s operator is not constant", operator),
+		fmt.Sprintf("discount factor in %s operator must be an int or double", operator))
 	return objective
 }
 
-// conditional resolves the path formula or reward objective of an operator and its condition.
+// rewardOperatorName returns the operator of a reward objective, as it is written in a property.
+func rewardOperatorName(kind syntax.RewardPathKind) string {
+	switch kind {
+	case syntax.Cumulative:
+		return "C"
+	case syntax.Instantaneous:
+		return "I"
+	case syntax.LongRun:
+		return "S"
+	case syntax.UntilReached:
+		return "Fc"
+	}
+	return "F0"
+}
+
+// conditional resolves a path formula or reward objective with a condition, objective || condition.
 func (r *resolver) conditional(expr *syntax.Conditional) Expr {
 	result := &Conditional{Base{Path, expr.Pos()}, r.expr(expr.X), r.expr(expr.Condition)}
 	if typ := result.X.Type(); typ != Invalid && !boolean(typ) {
@@ -326,18 +367,18 @@ func (r *resolver) conditional(expr *syntax.Conditional) Expr {
 	return result
 }
 
-// checkGameTarget checks the target of Fc or F0, which only games have.
-func (r *resolver) checkGameTarget(expr *syntax.RewardPath, target Expr, letter string) {
+// checkGameTarget reports an error unless the model is a game and the target of Fc or F0 is Boolean.
+func (r *resolver) checkGameTarget(expr *syntax.RewardPath, target Expr, operator string) {
 	if r.model.typ != syntax.SMG {
-		r.semanticError(expr, "the %s reward operator only works for stochastic games (smg)", letter)
+		r.semanticError(expr, "the %s reward operator only works for stochastic games (smg)", operator)
 	}
 	if typ := target.Type(); typ != Bool && typ != Invalid {
-		r.typeError(expr.Target, "target of the %s operator is not Boolean: %s", letter, typeMismatch(target, "bool"))
+		r.typeError(expr.Target, "target of the %s operator is not Boolean: %s", operator, typeMismatch(target, "bool"))
 	}
 }
 
-// oldFilterStates resolves the states of an old filter {states}, which PRISM resolves before the
-// operator.
+// oldFilterStates resolves the states of an old-style filter {states} at the end of an operator; nil if there is no filter. Like PRISM, the resolver
+// does this before it resolves the operator, so that errors come in the same order.
 func (r *resolver) oldFilterStates(filter *syntax.OldFilter) Expr {
 	if filter == nil {
 		return nil
@@ -345,7 +386,8 @@ func (r *resolver) oldFilterStates(filter *syntax.OldFilter) Expr {
 	return r.expr(filter.States)
 }
 
-// checkOldFilter checks the types in an old filter {states}{min}{max} of an operator.
+// checkOldFilter reports errors in an old-style filter {states}{min}{max} of an operator: the states must be Boolean, and min and max need an operator
+// with a number as its value. filter may be nil.
 func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, states Expr, threshold Threshold) {
 	if filter == nil {
 		return
@@ -358,8 +400,7 @@ func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, st
 	}
 }
 
-// wrapInOldFilter returns an operator inside the filter(...) that its old filter stands for, if it
-// has one.
+// wrapInOldFilter returns the filter(...) that an operator with an old-style filter stands for; the operator itself if it has no such filter.
 func (r *resolver) wrapInOldFilter(expr syntax.Expr, filter *syntax.OldFilter, resolved, states Expr, threshold syntax.Threshold) Expr {
 	if filter == nil {
 		return resolved
@@ -367,7 +408,7 @@ func (r *resolver) wrapInOldFilter(expr syntax.Expr, filter *syntax.OldFilter, r
 	return r.filter(expr, filter.Op(threshold), resolved, expr, states, filter.States)
 }
 
-// fullFilterName returns the full name of a filter type; "" if there is no such type.
+// fullFilterName returns the full name of a filter type, which may be abbreviated to +, & or |; "" if there is no such type.
 func fullFilterName(op string) string {
 	switch op {
 	case "+":
@@ -383,24 +424,24 @@ func fullFilterName(op string) string {
 	return ""
 }
 
-// filter makes a filter from its resolved operand resolved and states, and checks their types. operandText
-// and statesText are the expressions in the source.
-func (r *resolver) filter(expr syntax.Expr, op string, resolved Expr, operandText syntax.Expr, states Expr, statesText syntax.Expr) Expr {
+// filter returns a filter of the given type with a resolved operand and resolved states, and checks their types. sourceOperand
+// and sourceStates are the expressions in the source, where errors are reported.
+func (r *resolver) filter(expr syntax.Expr, op string, operand Expr, sourceOperand syntax.Expr, states Expr, sourceStates syntax.Expr) Expr {
 	name := fullFilterName(op)
 	if name == "" {
 		return r.semanticError(expr, "unknown filter type %q", op)
 	}
 	if states != nil && states.Type() != Bool && states.Type() != Invalid {
-		r.typeError(statesText, "second argument of filter is not a Boolean: %s", typeMismatch(states, "bool"))
+		r.typeError(sourceStates, "second argument of filter is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
-	if resolved.Type() == Invalid {
-		return invalidExpr(expr, resolved)
+	if operand.Type() == Invalid {
+		return invalidExpr(expr, operand)
 	}
-	if problem := filterOperandProblem(name, op, resolved); problem != "" {
-		r.typeError(operandText, "%s", problem)
-		return invalidExpr(expr, resolved)
+	if problem := filterOperandProblem(name, op, operand); problem != "" {
+		r.typeError(sourceOperand, "%s", problem)
+		return invalidExpr(expr, operand)
 	}
-	return &Filter{Base{filterType(name, resolved.Type()), expr.Pos()}, name, resolved, states}
+	return &Filter{Base{filterType(name, operand.Type()), expr.Pos()}, name, operand, states}
 }
 
 // filterOperandProblem returns a message if the operand of a filter has the wrong type, otherwise "". name is the full name of
@@ -438,8 +479,8 @@ func filterType(name string, operand Type) Type {
 	return operand
 }
 
-// multiObjective resolves multi(...) and multilex(...). Objectives that are numbers must come before Boolean ones, which multilex(...)
-// does not have.
+// multiObjective returns a multi-objective property, multi(...) or multilex(...), with resolved objectives. In multi(...) objectives with numbers as values
+// come before Boolean ones; multilex(...) has no Boolean objectives.
 func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
 	hasBoolean := false
 	for i, arg := range args {

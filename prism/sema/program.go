@@ -169,12 +169,12 @@ type (
 	Reward struct {
 		Base
 		Threshold
-		Struct    int
-		StructDiv int // -1 unless a ratio R{"a"}/{"b"}
-		StructErr error
-		Path      Expr
-		// index and indexDiv are the expressions for the structures' numbers, before Instantiate.
-		index, indexDiv Expr
+		Struct        int
+		StructDivisor int // -1 unless a ratio R{"a"}/{"b"}
+		StructErr     error
+		Path          Expr
+		// index and divisorIndex are the expressions for the structures' numbers, before Instantiate.
+		index, divisorIndex Expr
 	}
 	// RewardPath is the objective C, C<=t, I=t or S. Costs are upper bounds on rewards, which C can have instead of Bound.
 	RewardPath struct {
@@ -418,12 +418,12 @@ type System interface{ isSystem() }
 type (
 	// SysModule is Program.Modules[Index].
 	SysModule struct{ Index int }
-	// SysParallel synchronises its operands on Actions, or, when Full is set,
+	// SysParallel synchronises its operands on Actions, or, if Alphabetised is set,
 	// on all the actions that at least two of them have in common.
 	SysParallel struct {
-		Operands []System
-		Full     bool
-		Actions  []int
+		Operands     []System
+		Alphabetised bool
+		Actions      []int
 	}
 	// SysHide turns Actions into unlabelled ones.
 	SysHide struct {

@@ -321,7 +321,7 @@ func (f *folder) foldReward(expr *Reward) Expr {
 	result := &Reward{Base: expr.Base, Threshold: f.foldThreshold(expr.Threshold), Path: f.fold(expr.Path)}
 	result.Struct, result.StructErr = f.rewardStructIndex(expr.Struct, expr.index)
 	var err error
-	result.StructDiv, err = f.rewardStructIndex(expr.StructDiv, expr.indexDiv)
+	result.StructDivisor, err = f.rewardStructIndex(expr.StructDivisor, expr.divisorIndex)
 	if result.StructErr == nil {
 		result.StructErr = err
 	}

@@ -40,7 +40,7 @@ func show(e Expr) string {
 	case *Steady:
 		return "S" + showThreshold(e.Threshold) + "[" + show(e.X) + "]"
 	case *Reward:
-		return fmt.Sprintf("R{%d,%d}%s[%s]", e.Struct, e.StructDiv, showThreshold(e.Threshold), show(e.Path))
+		return fmt.Sprintf("R{%d,%d}%s[%s]", e.Struct, e.StructDivisor, showThreshold(e.Threshold), show(e.Path))
 	case *RewardPath:
 		return fmt.Sprintf("%d:%s", e.Kind, show(e.Bound))
 	case *Quant:
@@ -130,7 +130,7 @@ func showSystem(s System) string {
 		for _, x := range s.Operands {
 			out = append(out, showSystem(x))
 		}
-		return fmt.Sprintf("par(%s; %v %v)", strings.Join(out, ","), s.Full, s.Actions)
+		return fmt.Sprintf("par(%s; %v %v)", strings.Join(out, ","), s.Alphabetised, s.Actions)
 	case *SysHide:
 		return fmt.Sprintf("hide(%s; %v)", showSystem(s.X), s.Actions)
 	case *SysRename:

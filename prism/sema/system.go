@@ -190,7 +190,7 @@ func (c *checker) resolveSystem(left syntax.SysExpr, count []int) System {
 	}
 	switch term := left.(type) {
 	case *syntax.SysFull:
-		return &SysParallel{Operands: operands, Full: true}
+		return &SysParallel{Operands: operands, Alphabetised: true}
 	case *syntax.SysInterleaved:
 		return &SysParallel{Operands: operands}
 	case *syntax.SysParallel:

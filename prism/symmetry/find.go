@@ -227,7 +227,7 @@ func (f *finder) collect(property sema.Expr) bool {
 			}
 		case *sema.Reward:
 			f.rewards[expr.Struct] = true
-			f.rewards[expr.StructDiv] = true
+			f.rewards[expr.StructDivisor] = true
 		case *sema.RewardPath:
 			f.collectCosts(expr.Costs)
 		case *sema.CostBounded:

@@ -108,11 +108,11 @@ func (t ConstType) String() string { return [...]string{"int", "double", "bool"}
 // ConstDecl is `const [type] name [= value];` in a model or properties file.
 // The old forms `rate x` and `prob x` parse as a double constant.
 type ConstDecl struct {
-	Doc   Doc
-	Type  ConstType
-	Typed bool // false for `const N = 1;`
-	Name  *Ident
-	Value Expr // nil when left undefined
+	Doc     Doc
+	Type    ConstType
+	HasType bool // false for `const N = 1;`
+	Name    *Ident
+	Value   Expr // nil when left undefined
 	Notes
 	Span
 }

@@ -124,14 +124,14 @@ type Steady struct {
 }
 
 // Reward is the R operator. Struct is nil for the default structure, a *Quoted
-// for a named one, and otherwise an integer expression (1-based index). StructDiv is
+// for a named one, and otherwise an integer expression (1-based index). StructDivisor is
 // the second structure of a ratio `R{"a"}/{"b"}`.
 //
 // Time is set for Storm's T operator, the expected time; then Struct is TimeRewards.
 type Reward struct {
-	Modifier          *Ident
-	Time              bool
-	Struct, StructDiv Expr
+	Modifier              *Ident
+	Time                  bool
+	Struct, StructDivisor Expr
 	Threshold
 	Path   Expr // *RewardPath, or a path formula
 	Filter *OldFilter

@@ -83,7 +83,7 @@ func isIgnoredField(typ reflect.Type, field reflect.StructField) bool {
 	case reflect.TypeFor[TypeDecl]():
 		return field.Name == "Word"
 	case reflect.TypeFor[ConstDecl]():
-		return field.Name == "Typed"
+		return field.Name == "HasType"
 	}
 	return false
 }

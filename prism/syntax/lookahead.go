@@ -55,6 +55,6 @@ func (p *parser) steadyOrLongRun() Expr {
 		return expr
 	}
 	p.advance()
-	p.height = 1
+	p.treeHeight = 1
 	return &RewardPath{Kind: LongRun, Span: p.span(start)}
 }

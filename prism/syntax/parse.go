@@ -153,8 +153,8 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 	return expr, nil
 }
 
-// parser is a recursive-descent parser with one token of look-ahead. After a syntax error, bad is
-// set and tok is tBad, which no construct accepts, until resynchronize finds a place to continue.
+// parser is a recursive-descent parser with one token of look-ahead. After a syntax error, failed is
+// set and tok is tokBad, which no construct accepts, until resynchronize finds a place to continue.
 // Until then parsing functions return incomplete nodes, which their callers drop.
 type parser struct {
 	scanner      scanner
@@ -169,7 +169,7 @@ type parser struct {
 	reported     bool              // the current statement already has an error
 	halted       bool              // the parser gave up; tok is at the end of the file
 	depth        int               // of recursion, at most maxNesting
-	height       int               // of the last parsed expression
+	treeHeight   int               // of the syntax tree of the last parsed expression
 	lookingAhead bool              // see lookahead.go
 	operatorWord token             // a name that may be a misspelled operator; see misspelledOperator
 	prescanned   bool              // PRISM has already looked ahead over this text
@@ -276,15 +276,11 @@ func (p *parser) remainingComments() Doc {
 
 // remainingCommentsTo returns the comments before an offset that belong to no item yet.
 func (p *parser) remainingCommentsTo(end int) Doc {
-	var all Doc
-	for _, block := range p.commentBlocksTo(end) {
-		all = append(all, block...)
-	}
-	return all
+	return slices.Concat(p.commentBlocksTo(end)...)
 }
 
-// commentBlocksTo returns the comments before an offset that belong to no item yet, in blocks. A
-// blank line or a token ends a block.
+// commentBlocksTo returns the comments before an offset that belong to no item yet, in blocks. A blank line or a token between two comments
+// separates their blocks.
 func (p *parser) commentBlocksTo(to int) []Doc {
 	var blocks []Doc
 	src := p.scanner.src
@@ -447,7 +443,8 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 	}
 	if semi && p.tok.kind == tokSemicolon {
 		p.advance()
-		if startsLine := p.tok.pos.Line > p.prevTok.pos.Line; startsLine {
+		startsLine := p.tok.pos.Line > p.prevTok.pos.Line
+		if startsLine {
 			return
 		}
 	}
@@ -465,11 +462,12 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 	}
 }
 
-// atItemStart reports whether the current token is a keyword that can only start an item, in a
-// place where an item can start. Parsing can continue there after an error.
+// atItemStart reports whether the current token is a keyword that can only start an item, at the beginning of a line or behind the end of
+// another item. Parsing can continue there after an error.
 func (p *parser) atItemStart() bool {
-	fresh := p.tok.pos.Line > p.prevTok.pos.Line || p.prevTok.kind == tokSemicolon || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
-	if !fresh {
+	startsLine := p.tok.pos.Line > p.prevTok.pos.Line
+	isBehindItem := p.prevTok.kind == tokSemicolon || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
+	if !startsLine && !isBehindItem {
 		return false
 	}
 	switch p.tok.kind {
@@ -493,12 +491,12 @@ type parserState struct {
 
 // saveState returns the current state of the parser, for restoreState.
 func (p *parser) saveState() parserState {
-	return parserState{p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.height, p.lookingAhead}
+	return parserState{p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.treeHeight, p.lookingAhead}
 }
 
 // restoreState returns the parser to a saved state. A parser that has given up stays at the end.
 func (p *parser) restoreState(state parserState) {
-	p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.height, p.lookingAhead = state.scanner, state.tok, state.prevTok, state.failed, state.failedTok, state.depth, state.height, state.lookingAhead
+	p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.treeHeight, p.lookingAhead = state.scanner, state.tok, state.prevTok, state.failed, state.failedTok, state.depth, state.height, state.lookingAhead
 	if p.halted {
 		p.halt()
 	}
@@ -515,11 +513,11 @@ func (p *parser) enterNesting() bool {
 	return true
 }
 
-// growHeight sets the height of a new node whose children have the current height and a second one.
-// It reports an error if the node is higher than maxHeight.
-func (p *parser) growHeight(other int) {
-	p.height = max(p.height, other) + 1
-	if p.height > maxHeight {
+// addTreeLevel sets the height of the syntax tree to that of a new node whose children have the current height and otherHeight. It reports an
+// error if the height exceeds maxHeight.
+func (p *parser) addTreeLevel(otherHeight int) {
+	p.treeHeight = max(p.treeHeight, otherHeight) + 1
+	if p.treeHeight > maxHeight {
 		p.fail(p.errorPos(p.tok), fmt.Sprintf("the expression has more than %d operators in a row", maxHeight))
 	}
 }
@@ -564,7 +562,7 @@ func (p *parser) quotedName(what string) *Ident {
 	return ident
 }
 
-// lastPos returns the position of the last character of a text, 1:1 if it is empty.
+// lastPos returns the position of the last character of a text; line 1, column 1 if the text is empty.
 func lastPos(src []byte) Pos {
 	s := newScanner(src, false)
 	pos := Pos{Line: 1, Col: 1}

@@ -67,7 +67,7 @@ func (op Op) level() level {
 	return levelBasic
 }
 
-// infixOp returns the infix operator that a token stands for, or OpNone.
+// infixOp returns the infix operator that a token stands for; OpNone if it stands for none.
 func infixOp(k kind) Op {
 	switch k {
 	case tokImplies:
@@ -96,7 +96,7 @@ func infixOp(k kind) Op {
 	return relationOp(k)
 }
 
-// relationOp returns the order relation (<, <=, >, >=) that a token stands for, or OpNone.
+// relationOp returns the order relation (<, <=, > or >=) that a token stands for; OpNone if it stands for none.
 func relationOp(k kind) Op {
 	switch k {
 	case tokLess:
@@ -125,13 +125,13 @@ func (p *parser) expr(context exprContext) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	resolved := p.until(context)
+	expr := p.until(context)
 	p.depth--
-	return resolved
+	return expr
 }
 
-// until parses an expression whose outermost operator may be a binary temporal one, U, W or R,
-// which do not associate.
+// until parses an expression whose outermost operator may be one of the binary temporal operators U, W and R, which do not associate: a U b U c
+// is an error.
 func (p *parser) until(context exprContext) Expr {
 	start := p.tok.pos
 	left := p.temporal(context)
@@ -147,8 +147,9 @@ func (p *parser) until(context exprContext) Expr {
 	default:
 		return left
 	}
+	isBound := context&insideBound != 0
 	switch {
-	case p.lookingAhead && context&insideBound != 0: // R may start the operand instead
+	case p.lookingAhead && isBound: // the R may also start an operator behind the bound
 		before := p.saveState()
 		if right := p.untilOperand(context, start, op, left); !p.failed {
 			return right
@@ -157,7 +158,7 @@ func (p *parser) until(context exprContext) Expr {
 		return left
 	case p.mayUse(context, allowTemporal):
 		return p.untilOperand(context, start, op, left)
-	case context&insideBound != 0:
+	case isBound:
 		p.unexpectedHint("the operand of the temporal operator", "a bound ends here, and an R operator behind it needs parentheses")
 	}
 	return left
@@ -166,12 +167,12 @@ func (p *parser) until(context exprContext) Expr {
 // untilOperand parses the temporal operator at the current token, its bound and its right operand,
 // and returns the formula that joins the left operand with it.
 func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
-	height := p.height
+	treeHeight := p.treeHeight
 	p.advance()
 	bound, costs := p.bounds()
-	height = max(height, p.height)
+	treeHeight = max(treeHeight, p.treeHeight)
 	right := p.temporal(context)
-	p.growHeight(height)
+	p.addTreeLevel(treeHeight)
 	return &Temporal{Op: op, X: left, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
@@ -190,16 +191,16 @@ func (p *parser) temporal(context exprContext) Expr {
 	}
 	start := p.tok.pos
 	p.advance()
-	p.height = 0
+	p.treeHeight = 0
 	bound, costs := p.bounds()
-	height := p.height
+	boundHeight := p.treeHeight
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	right := p.temporal(context)
+	operand := p.temporal(context)
 	p.depth--
-	p.growHeight(height)
-	return &Temporal{Op: op, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
+	p.addTreeLevel(boundHeight)
+	return &Temporal{Op: op, Y: operand, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
 // timeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns
@@ -221,10 +222,10 @@ func (p *parser) timeBound() *TimeBound {
 	case tokLeftBracket:
 		p.advance()
 		bound.Low = p.expr(insideBound)
-		height := p.height
+		treeHeight := p.treeHeight
 		p.expect(tokComma)
 		bound.High = p.expr(insideBound)
-		p.height = max(p.height, height)
+		p.treeHeight = max(p.treeHeight, treeHeight)
 		p.expect(tokRightBracket)
 	default:
 		return nil
@@ -237,7 +238,7 @@ func (p *parser) timeBound() *TimeBound {
 // whole bound, not a function call: in F<=t (b) the bound is t.
 func (p *parser) boundExpr() Expr {
 	if p.tok.kind == tokIdent && (p.lookingAhead || p.peek() == tokLeftParen) {
-		p.height = 1
+		p.treeHeight = 1
 		return p.ident("")
 	}
 	return p.expr(insideBound)
@@ -251,9 +252,9 @@ func (p *parser) cond(context exprContext) Expr {
 	if !p.accept(tokQuestion) {
 		return condition
 	}
-	height := p.height
+	treeHeight := p.treeHeight
 	then := p.binary(context, levelImplies)
-	height = max(height, p.height)
+	treeHeight = max(treeHeight, p.treeHeight)
 	if p.tok.kind == tokQuestion {
 		p.unexpectedHint(`":"`, "a conditional that is not in the last branch needs parentheses: a ? (b ? c : d) : e")
 	}
@@ -263,7 +264,7 @@ func (p *parser) cond(context exprContext) Expr {
 	}
 	otherwise := p.cond(context)
 	p.depth--
-	p.growHeight(height)
+	p.addTreeLevel(treeHeight)
 	return &Cond{C: condition, T: then, E: otherwise, Span: p.span(start)}
 }
 
@@ -281,10 +282,10 @@ func (p *parser) binary(context exprContext, minLevel level) Expr {
 		if op == OpNone || op.level() < minLevel || p.conditionAhead() {
 			return left
 		}
-		opPos, height := p.tok.pos, p.height
+		opPos, leftHeight := p.tok.pos, p.treeHeight
 		p.advance()
 		right := p.rightOperand(context, op)
-		p.growHeight(height)
+		p.addTreeLevel(leftHeight)
 		left = &Binary{Op: op, X: left, Y: right, OpPos: opPos, Span: p.span(start)}
 	}
 }
@@ -311,7 +312,7 @@ func (p *parser) not(context exprContext) Expr {
 	p.advance()
 	expr := p.binary(context, levelNot)
 	p.depth--
-	p.growHeight(0)
+	p.addTreeLevel(0)
 	return &Unary{Op: OpNot, X: expr, Span: p.span(start)}
 }
 
@@ -327,13 +328,13 @@ func (p *parser) neg(context exprContext) Expr {
 	p.advance()
 	expr := p.neg(context)
 	p.depth--
-	p.growHeight(0)
+	p.addTreeLevel(0)
 	return &Unary{Op: OpNeg, X: expr, Span: p.span(start)}
 }
 
 // primary parses a literal, name, function call, expression in parentheses or property operator.
 func (p *parser) primary(context exprContext) Expr {
-	p.height = 1
+	p.treeHeight = 1
 	if name := p.stormOperator(); name != "" && p.mayUse(context, allowProperty) {
 		return p.stormOperation(name)
 	}
@@ -341,24 +342,11 @@ func (p *parser) primary(context exprContext) Expr {
 	case tokInt:
 		return p.intLit()
 	case tokDouble:
-		text := p.text(p.tok)
-		start := p.tok.pos
-		p.advance()
-		return &DoubleLit{Text: text, Span: p.span(start)}
+		return p.doubleLit()
 	case kwTrue, kwFalse:
-		value, start := p.tok.kind == kwTrue, p.tok.pos
-		p.advance()
-		return &BoolLit{Value: value, Span: p.span(start)}
+		return p.boolLit()
 	case tokIdent:
-		p.noteMisspelledOperator(context)
-		ident := p.ident("")
-		if p.tok.kind == tokLeftParen {
-			if relation, ok := predicate(ident.Name); ok && p.dialect == Storm {
-				return p.predicateOperator(context, ident, relation)
-			}
-			return p.call(context, ident)
-		}
-		return ident
+		return p.nameOrCall(context)
 	case kwMin, kwMax:
 		return p.call(context, p.funcName())
 	case kwFunc:
@@ -366,27 +354,53 @@ func (p *parser) primary(context exprContext) Expr {
 	case tokLeftParen:
 		return p.paren(context)
 	}
-	if startsPropertyOperator(p.tok.kind) {
-		if p.mayUse(context, allowProperty) {
-			return p.propOperator(context)
-		}
-		if p.tok.kind == tokQuote {
-			p.unexpectedHint("an expression without labels and property operators", "a label cannot be used in definitions of the model, but a formula with the same expression can")
-		} else {
-			p.unexpected("an expression without labels and property operators")
-		}
+	switch isOperator := startsPropertyOperator(p.tok.kind); {
+	case isOperator && p.mayUse(context, allowProperty):
+		return p.propertyOperator(context)
+	case isOperator && p.tok.kind == tokQuote:
+		p.unexpectedHint("an expression without labels and property operators", "a label cannot be used in definitions of the model, but a formula with the same expression can")
+	case isOperator:
+		p.unexpected("an expression without labels and property operators")
+	default:
+		p.unexpected("an expression")
 	}
-	p.unexpected("an expression")
 	return p.badExpr()
 }
 
-// paren parses an expression in parentheses, which the tree keeps.
+// doubleLit parses the literal of a double. The tree keeps its text, so that 0.1 is exactly 1/10.
+func (p *parser) doubleLit() Expr {
+	literal := p.tok
+	p.advance()
+	return &DoubleLit{Text: p.text(literal), Span: p.span(literal.pos)}
+}
+
+// boolLit parses true or false.
+func (p *parser) boolLit() Expr {
+	literal := p.tok
+	p.advance()
+	return &BoolLit{Value: literal.kind == kwTrue, Span: p.span(literal.pos)}
+}
+
+// nameOrCall parses a name or, if a parenthesis follows, a function call or one of Storm's predicates.
+func (p *parser) nameOrCall(context exprContext) Expr {
+	p.noteMisspelledOperator(context)
+	ident := p.ident("")
+	if p.tok.kind != tokLeftParen {
+		return ident
+	}
+	if relation, ok := predicate(ident.Name); ok && p.dialect == Storm {
+		return p.predicateOperator(context, ident, relation)
+	}
+	return p.call(context, ident)
+}
+
+// paren parses an expression in parentheses, and returns a node for the parentheses, so that printing keeps them.
 func (p *parser) paren(context exprContext) Expr {
 	start := p.tok.pos
 	p.expect(tokLeftParen)
 	expr := p.expr(context)
 	p.expect(tokRightParen)
-	p.growHeight(0)
+	p.addTreeLevel(0)
 	return &Paren{X: expr, Span: p.span(start)}
 }
 
@@ -417,20 +431,21 @@ func (p *parser) funcName() *Ident {
 	return ident
 }
 
-// call parses the arguments of a function whose name has been read.
+// call parses the arguments of a function whose name has been read: one of the model language, multi(...), or multilex(...) and quantile(...) of
+// Storm's dialect.
 func (p *parser) call(context exprContext, name *Ident) Expr {
 	p.expect(tokLeftParen)
-	outer := p.inMulti
-	lexicographic := name.Name == "multilex" && p.dialect == Storm && p.inProperties
-	p.inMulti = name.Name == "multi" || lexicographic
-	call := &Call{Func: name, Lexicographic: lexicographic}
-	if name.Name == "quantile" && p.dialect == Storm && p.inProperties {
+	stormProperty := p.dialect == Storm && p.inProperties
+	isLexicographic := name.Name == "multilex" && stormProperty
+	call := &Call{Func: name, Lexicographic: isLexicographic}
+	wasInMulti, wasInQuantile := p.inMulti, p.inQuantile
+	p.inMulti = name.Name == "multi" || isLexicographic
+	if name.Name == "quantile" && stormProperty {
 		call.Bounds = p.boundVariables()
-		defer func(outer bool) { p.inQuantile = outer }(p.inQuantile)
 		p.inQuantile = true
 	}
 	call.Args = p.arguments(context)
-	p.inMulti = outer
+	p.inMulti, p.inQuantile = wasInMulti, wasInQuantile
 	p.expect(tokRightParen)
 	call.Span = p.span(name.Start)
 	return call
@@ -452,11 +467,11 @@ func (p *parser) funcCall(context exprContext) Expr {
 // arguments parses one or more expressions with commas between them.
 func (p *parser) arguments(context exprContext) []Expr {
 	args := []Expr{p.expr(context)}
-	height := p.height
+	treeHeight := p.treeHeight
 	for p.accept(tokComma) {
 		args = append(args, p.expr(context))
-		height = max(height, p.height)
+		treeHeight = max(treeHeight, p.treeHeight)
 	}
-	p.growHeight(height)
+	p.addTreeLevel(treeHeight)
 	return args
 }

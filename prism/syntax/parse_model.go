@@ -2,10 +2,10 @@ package syntax
 
 import "fmt"
 
-// model parses a model file.
+// model parses a model file. It leaves out the items that have errors.
 func (p *parser) model() *Model {
 	start := p.tok.pos
-	result := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
+	model := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
 	for p.tok.kind != tokEOF {
 		first := p.tok.kind
 		item := p.item()
@@ -14,12 +14,12 @@ func (p *parser) model() *Model {
 			continue
 		}
 		if item != nil {
-			result.Items = append(result.Items, item)
+			model.Items = append(model.Items, item)
 		}
 	}
-	result.Trailing = p.remainingComments()
-	result.Span = p.span(start)
-	return result
+	model.Trailing = p.remainingComments()
+	model.Span = p.span(start)
+	return model
 }
 
 // item parses one top-level declaration of a model file. It returns nil after a syntax error.
@@ -32,24 +32,13 @@ func (p *parser) item() Item {
 	case kwConst, kwRate, kwProb:
 		return p.constDecl()
 	case kwGlobal:
-		statement := p.beginStatement()
-		global := &GlobalDecl{Doc: statement.doc}
-		p.advance()
-		global.Var = p.varDecl()
-		global.Notes, global.Span = p.finishStatement(statement)
-		return global
+		return p.globalDecl()
 	case kwModule:
 		return p.module()
 	case kwRewards:
 		return p.rewards()
 	case kwInit:
-		statement := p.beginStatement()
-		block := &InitBlock{Doc: statement.doc}
-		p.advance()
-		block.X = p.expr(modelContext)
-		p.expect(kwEndinit)
-		block.Notes, block.Span = p.finishStatement(statement)
-		return block
+		return p.initBlock()
 	case kwObservables:
 		return p.observables()
 	case kwObservable:
@@ -58,17 +47,13 @@ func (p *parser) item() Item {
 		return p.system()
 	}
 	if modelType := modelTypeOf(p.tok.kind); modelType != TypeNone {
-		statement := p.beginStatement()
-		decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.text(p.tok)}
-		p.advance()
-		decl.Notes, decl.Span = p.finishStatement(statement)
-		return decl
+		return p.typeWord(modelType)
 	}
 	if p.dialect == Storm && p.atWord(wordMA) {
 		return p.typeWord(MA)
 	}
-	if x := p.gameItem(); x != nil {
-		return x
+	if item := p.gameItem(); item != nil {
+		return item
 	}
 	p.beginStatement()
 	if problem, ok := unsupported(p.text(p.tok)); ok { // the rest of such a model would only cause more errors
@@ -102,7 +87,7 @@ func (p *parser) recoverItem(first kind) {
 	}
 }
 
-// modelTypeOf returns the model type that a keyword declares, TypeNone for another token.
+// modelTypeOf returns the model type that a keyword declares; TypeNone for other tokens.
 func modelTypeOf(k kind) ModelType {
 	switch k {
 	case kwDTMC, kwProbabilistic:
@@ -121,14 +106,14 @@ func modelTypeOf(k kind) ModelType {
 	return TypeNone
 }
 
-// unsupported returns an error message if a word starts an extension of PRISM's language that
-// another tool has and this package has not.
+// unsupported returns an error message if a word starts a part of a model that another tool reads but this package does not; false for other
+// words.
 //
 // Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
-func unsupported(word string) (what string, ok bool) {
+func unsupported(word string) (message string, ok bool) {
 	const types = ", want dtmc, ctmc, mdp, pomdp, pta, popta or smg"
-	if what, ok := unsupportedGame(word); ok {
-		return what, true
+	if message, ok := unsupportedGame(word); ok {
+		return message, true
 	}
 	switch word {
 	case wordMA:
@@ -139,6 +124,27 @@ func unsupported(word string) (what string, ok bool) {
 		return "holes, of PAYNT's sketches, are not supported, want a constant", true
 	}
 	return "", false
+}
+
+// globalDecl parses the declaration of a global variable, `global name : type init expr;`.
+func (p *parser) globalDecl() *GlobalDecl {
+	statement := p.beginStatement()
+	global := &GlobalDecl{Doc: statement.doc}
+	p.advance()
+	global.Var = p.varDecl()
+	global.Notes, global.Span = p.finishStatement(statement)
+	return global
+}
+
+// initBlock parses `init expr endinit`.
+func (p *parser) initBlock() *InitBlock {
+	statement := p.beginStatement()
+	block := &InitBlock{Doc: statement.doc}
+	p.advance()
+	block.X = p.expr(modelContext)
+	p.expect(kwEndinit)
+	block.Notes, block.Span = p.finishStatement(statement)
+	return block
 }
 
 // formulaDecl parses `formula name = expr;`.
@@ -154,7 +160,7 @@ func (p *parser) formulaDecl() *FormulaDecl {
 	return formula
 }
 
-// labelDecl parses `label "name" = expr;`. In Storm's dialect the quotes may be missing.
+// labelDecl parses `label "name" = expr;`. In Storm's dialect the name may be without quotes.
 func (p *parser) labelDecl() *LabelDecl {
 	statement := p.beginStatement()
 	label := &LabelDecl{Doc: statement.doc}
@@ -174,17 +180,17 @@ func (p *parser) labelDecl() *LabelDecl {
 	return label
 }
 
-// constDecl parses `const type name = expr;` where the type and the value may be missing, or the
-// old forms `rate name` and `prob name`.
+// constDecl parses the declaration of a constant, `const type name = expr;`, where the type and the value may be missing. PRISM's old forms
+// `rate name = expr;` and `prob name = expr;` declare a double.
 func (p *parser) constDecl() *ConstDecl {
 	statement := p.beginStatement()
 	constant := &ConstDecl{Doc: statement.doc}
-	if p.tok.kind != kwConst { // rate or prob
-		constant.Type, constant.Typed = ConstDouble, true
-	}
+	isRateOrProb := p.tok.kind != kwConst
 	p.advance()
-	if !constant.Typed {
-		constant.Type, constant.Typed = p.constType()
+	if isRateOrProb {
+		constant.Type, constant.HasType = ConstDouble, true
+	} else {
+		constant.Type, constant.HasType = p.constType()
 	}
 	constant.Name = p.name("a constant name")
 	if p.accept(tokEqual) {
@@ -195,8 +201,8 @@ func (p *parser) constDecl() *ConstDecl {
 	return constant
 }
 
-// constType parses the type of a constant. Without one the type is int and typed is false.
-func (p *parser) constType() (t ConstType, typed bool) {
+// constType parses the type of a constant: int, double or bool. If no type follows, it returns int and false.
+func (p *parser) constType() (constType ConstType, hasType bool) {
 	switch {
 	case p.accept(kwInt):
 		return ConstInt, true
@@ -263,35 +269,12 @@ func (p *parser) module() Item {
 	return module
 }
 
-// moduleBody parses variables, the invariant and commands up to endmodule. After an error it goes
-// on with the next statement.
+// moduleBody parses the variables, the invariant and the commands of a module up to endmodule. After an error it continues with the next
+// statement.
 func (p *parser) moduleBody(module *Module) {
 	inOrder := true
-	for {
-		tooLate := len(module.Commands) > 0 || module.Invariant != nil
-		switch {
-		case p.tok.kind == kwEndmodule:
-			module.Trailing = p.remainingComments()
-			p.commentsEnd = int(p.tok.pos.Offset)
-			p.advance()
-			return
-		case p.declarationAhead(tooLate):
-			statement := p.beginStatement()
-			inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; declarations come before the invariant and the commands`)
-			variable := p.varDecl()
-			variable.Doc = statement.doc
-			variable.Notes, _ = p.finishStatement(statement)
-			module.Vars = appendParsed(p, module.Vars, variable)
-		case p.tok.kind == kwInvariant:
-			p.reported = false
-			inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
-			p.invariant(module)
-		case p.tok.kind == tokLeftBracket || p.atMarkovianCommand():
-			module.Commands = appendParsed(p, module.Commands, p.command())
-		default:
-			p.beginStatement()
-			p.unexpected(`a declaration, a command or "endmodule"`)
-		}
+	for p.tok.kind != kwEndmodule {
+		inOrder = p.moduleStatement(module, inOrder)
 		if !p.failed {
 			continue
 		}
@@ -300,6 +283,34 @@ func (p *parser) moduleBody(module *Module) {
 			return
 		}
 	}
+	module.Trailing = p.remainingComments()
+	p.commentsEnd = int(p.tok.pos.Offset)
+	p.advance()
+}
+
+// moduleStatement parses a declaration, the invariant or a command of a module, and adds it to the module. inOrder says whether all statements
+// before it were in order: declarations, the invariant, commands. The result says the same with this statement.
+func (p *parser) moduleStatement(module *Module, inOrder bool) bool {
+	tooLate := len(module.Commands) > 0 || module.Invariant != nil // for a declaration or an invariant
+	switch {
+	case p.declarationAhead(tooLate):
+		statement := p.beginStatement()
+		inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; declarations come before the invariant and the commands`)
+		variable := p.varDecl()
+		variable.Doc = statement.doc
+		variable.Notes, _ = p.finishStatement(statement)
+		module.Vars = appendParsed(p, module.Vars, variable)
+	case p.tok.kind == kwInvariant:
+		p.reported = false
+		inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
+		p.invariant(module)
+	case p.tok.kind == tokLeftBracket || p.atMarkovianCommand():
+		module.Commands = appendParsed(p, module.Commands, p.command())
+	default:
+		p.beginStatement()
+		p.unexpected(`a declaration, a command or "endmodule"`)
+	}
+	return inOrder
 }
 
 // invariant parses the invariant of a module. After an error the module has none.
@@ -332,8 +343,8 @@ func (p *parser) declarationAhead(tooLate bool) bool {
 	return (k == tokIdent || k.isKeyword() && !isStructural(k)) && p.peek() == tokColon
 }
 
-// checkOrder reports an error if a part of a module comes too late, only for the first such part.
-// It returns whether all parts so far are in order.
+// checkOrder reports an error for the first statement of a module that comes too late. inOrder says whether all statements before were in order;
+// the result includes this statement.
 func (p *parser) checkOrder(inOrder, tooLate bool, want string) bool {
 	if inOrder && tooLate {
 		p.report(p.tok.pos, "found "+describe(p.scanner.src, p.tok)+", want "+want)
@@ -341,7 +352,7 @@ func (p *parser) checkOrder(inOrder, tooLate bool, want string) bool {
 	return !tooLate && inOrder
 }
 
-// renamedModule parses the rest of `module name = base [ old=new, ... ] endmodule` behind the =.
+// renamedModule parses a module that is a renamed copy, `module name = base [ old=new, ... ] endmodule`, from the name of its base on.
 func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
 	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.name("a module name")}
 	p.expect(tokLeftBracket)
@@ -362,7 +373,7 @@ func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
 	return module
 }
 
-// renamable parses a name in a module renaming; min and max are allowed.
+// renamable parses a name in a module renaming: of a variable, an action or a function. The functions min and max are keywords.
 func (p *parser) renamable() *Ident {
 	if k := p.tok.kind; k == kwMin || k == kwMax {
 		return p.funcName()
@@ -373,8 +384,8 @@ func (p *parser) renamable() *Ident {
 // command parses `[action] guard -> updates;`.
 func (p *parser) command() *Command {
 	statement := p.beginStatement()
-	command := &Command{Doc: statement.doc}
-	if command.Markovian = p.atMarkovianCommand(); command.Markovian {
+	command := &Command{Doc: statement.doc, Markovian: p.atMarkovianCommand()}
+	if command.Markovian {
 		p.markovianBrackets()
 	} else {
 		command.Action = p.action()
@@ -393,13 +404,14 @@ func (p *parser) command() *Command {
 // atMarkovianCommand reports whether a command with rates of a Markov automaton begins.
 func (p *parser) atMarkovianCommand() bool { return p.dialect == Storm && p.tok.kind == tokLess }
 
-// markovianBrackets parses the <> of a command. Storm refuses an action in it, whose semantics is unclear.
+// markovianBrackets parses the brackets <> of a Markovian command. An action between them is an error, as in Storm, because such a command cannot
+// synchronise.
 //
 // Source: Storm 1.14, Program::checkValidity.
 func (p *parser) markovianBrackets() {
 	p.expect(tokLess)
 	if p.tok.kind == tokIdent {
-		p.fail(p.tok.pos, fmt.Sprintf("found the action %q of a Markovian command, want <>: such commands do not synchronise", p.text(p.tok)))
+		p.fail(p.tok.pos, fmt.Sprintf("found the action %q in a Markovian command, want <>; Markovian commands do not synchronise", p.text(p.tok)))
 		return
 	}
 	p.expect(tokGreater)
@@ -416,38 +428,49 @@ func (p *parser) action() *Ident {
 	return ident
 }
 
-// updates parses the right-hand side of a command: one update without probability, or several
-// `p : update` with plus signs between them.
+// updates parses the right-hand side of a command: one update without a probability, or updates `probability : assignments` with plus signs
+// between them.
 func (p *parser) updates() []*Update {
-	start := p.tok.pos
-	if p.tok.kind == kwTrue || p.tok.kind == tokLeftParen && p.peek() == tokPrimedIdent {
+	if p.tok.kind == kwTrue || p.assignmentAhead() {
 		return []*Update{p.singleUpdate()}
 	}
-	var updates []*Update
-	for {
-		update := &Update{}
-		update.Prob, update.ProbHigh = p.updateProbability()
-		if p.tok.kind != tokColon && !p.failed && looksLikeAssignments(update.Prob) {
-			p.unexpectedHint(`":"`, "an update assigns to primed variables: (x'=1)")
-		}
-		p.expect(tokColon)
-		update.Assigns = p.assigns()
-		update.Span = p.span(start)
-		updates = append(updates, update)
-		if !p.accept(tokPlus) {
-			return updates
-		}
-		start = p.tok.pos
-		if p.tok.kind == tokLeftParen && p.peek() == tokPrimedIdent {
-			p.advance()
-			p.unexpectedHint("an expression", "an update behind + needs a probability, 0.5:(x'=1); the assignments of one update are joined by &")
-		}
+	updates := []*Update{p.updateWithProbability()}
+	for p.accept(tokPlus) {
+		updates = append(updates, p.updateBehindPlus())
 	}
+	return updates
 }
 
-// singleUpdate parses an update without probability. PRISM looks ahead for one. If the first
-// assignment fails, PRISM parses a probability instead and reports an error at the prime; then the
-// error is moved there.
+// assignmentAhead reports whether an assignment (x'=expr) starts at the current token.
+func (p *parser) assignmentAhead() bool {
+	return p.tok.kind == tokLeftParen && p.peek() == tokPrimedIdent
+}
+
+// updateWithProbability parses `probability : assignments`.
+func (p *parser) updateWithProbability() *Update {
+	start := p.tok.pos
+	update := &Update{}
+	update.Prob, update.ProbHigh = p.updateProbability()
+	if p.tok.kind != tokColon && !p.failed && looksLikeAssignments(update.Prob) {
+		p.unexpectedHint(`":"`, "an update assigns to primed variables: (x'=1)")
+	}
+	p.expect(tokColon)
+	update.Assigns = p.assigns()
+	update.Span = p.span(start)
+	return update
+}
+
+// updateBehindPlus parses an update that is not the first of a command. It reports an error if the update has no probability.
+func (p *parser) updateBehindPlus() *Update {
+	if p.assignmentAhead() {
+		p.advance()
+		p.unexpectedHint("an expression", "an update behind + needs a probability, 0.5:(x'=1); the assignments of one update are joined by &")
+	}
+	return p.updateWithProbability()
+}
+
+// singleUpdate parses an update without a probability. If its first assignment has a syntax error, PRISM takes the text for a probability and
+// reports an error at the primed variable, which cannot be in a probability. singleUpdate moves the error to that place.
 func (p *parser) singleUpdate() *Update {
 	start, errorsBefore := p.saveState(), len(p.errs)
 	update := &Update{}
@@ -455,14 +478,16 @@ func (p *parser) singleUpdate() *Update {
 	update.Assigns = p.assigns()
 	p.prescanned = false
 	update.Span = p.span(start.tok.pos)
-	if len(p.errs) > errorsBefore && !p.halted && start.tok.kind == tokLeftParen {
-		failed := p.saveState()
-		p.restoreState(start)
-		if p.canParse(func() { p.assign() }) {
-			p.restoreState(failed)
-		} else {
-			p.moveErrorToPrime()
-		}
+	hasNewError := len(p.errs) > errorsBefore
+	if !hasNewError || p.halted || start.tok.kind != tokLeftParen {
+		return update
+	}
+	failed := p.saveState()
+	p.restoreState(start)
+	if firstIsCorrect := p.canParse(func() { p.assign() }); firstIsCorrect {
+		p.restoreState(failed)
+	} else {
+		p.moveErrorToPrime()
 	}
 	return update
 }
@@ -474,11 +499,10 @@ func (p *parser) moveErrorToPrime() {
 	p.errs = p.errs[:len(p.errs)-1]
 	p.reported = false
 	p.advance()
-	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment that does not parse: at %s %s", describe(p.scanner.src, p.tok), cause.Pos, cause.Msg))
+	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment with a syntax error: at %s %s", describe(p.scanner.src, p.tok), cause.Pos, cause.Msg))
 }
 
-// looksLikeAssignments reports whether an expression in place of a probability looks like
-// assignments whose primes were forgotten, such as x=1 & y=2.
+// looksLikeAssignments reports whether an expression has the form of assignments without their primes, such as x=1 & y=2.
 func looksLikeAssignments(expr Expr) bool {
 	switch expr := expr.(type) {
 	case *Paren:
@@ -489,8 +513,7 @@ func looksLikeAssignments(expr Expr) bool {
 	return false
 }
 
-// updateProbability parses the probability of an update, or an interval [low,high]; then high is
-// not nil.
+// updateProbability parses the probability of an update: a single expression, for which high is nil, or an interval [low,high].
 func (p *parser) updateProbability() (low, high Expr) {
 	if p.accept(tokLeftBracket) {
 		low = p.expr(modelContext)
@@ -502,7 +525,7 @@ func (p *parser) updateProbability() (low, high Expr) {
 	return p.expr(modelContext), nil
 }
 
-// assigns parses the assignments of an update, with & between them. For true it returns none.
+// assigns parses the assignments of an update, with & between them. An update without assignments is written true; for it the result is nil.
 func (p *parser) assigns() []*Assign {
 	if p.accept(kwTrue) {
 		return nil
@@ -542,8 +565,8 @@ func (p *parser) primed() *Ident {
 	return ident
 }
 
-// rewards parses a reward structure, `rewards "name" ... endrewards`. After an error it goes on
-// behind the next semicolon.
+// rewards parses a reward structure, `rewards "name" ... endrewards`, where the name may be missing. After an error it continues behind the next
+// semicolon.
 func (p *parser) rewards() Item {
 	statement := p.beginStatement()
 	rewards := &Rewards{Doc: statement.doc}
@@ -555,12 +578,14 @@ func (p *parser) rewards() Item {
 	rewards.Head = p.commentBehind()
 	for p.tok.kind != kwEndrewards {
 		if !p.failed {
-			rewards.Items = appendParsed(p, rewards.Items, p.rewardItem(rewards.Name == nil && len(rewards.Items) == 0))
+			mayBeName := rewards.Name == nil && len(rewards.Items) == 0
+			rewards.Items = appendParsed(p, rewards.Items, p.rewardItem(mayBeName))
 		}
 		if !p.failed {
 			continue
 		}
-		if p.resynchronize(true, kwEndrewards); p.tok.kind == tokEOF || p.atItemStart() {
+		p.resynchronize(true, kwEndrewards)
+		if p.tok.kind == tokEOF || p.atItemStart() {
 			break
 		}
 	}
@@ -572,9 +597,9 @@ func (p *parser) rewards() Item {
 }
 
 // rewardItem parses one line of a reward structure: `guard : value;` for states or
-// `[action] guard : value;` for transitions. In the first line of a structure without a name, a name alone is taken for the name of the
-// structure, without its quotes.
-func (p *parser) rewardItem(firstUnnamed bool) *RewardItem {
+// `[action] guard : value;` for transitions. If mayBeName is set and the guard is a single word without a colon behind it, the error
+// message says that the name of a reward structure needs quotes.
+func (p *parser) rewardItem(mayBeName bool) *RewardItem {
 	statement := p.beginStatement()
 	item := &RewardItem{Doc: statement.doc}
 	switch p.tok.kind {
@@ -584,7 +609,7 @@ func (p *parser) rewardItem(firstUnnamed bool) *RewardItem {
 		p.unexpected(`a reward or "endrewards"`)
 	}
 	item.Guard = p.expr(modelContext)
-	if name, alone := item.Guard.(*Ident); alone && firstUnnamed && p.tok.kind != tokColon && !p.failed {
+	if name, isWord := item.Guard.(*Ident); isWord && mayBeName && p.tok.kind != tokColon && !p.failed {
 		p.unexpectedHint(`":"`, "the name of a reward structure needs double quotes: rewards "+quoteText(name.Name))
 	}
 	p.expect(tokColon)

@@ -2,12 +2,12 @@ package syntax
 
 import "fmt"
 
-// properties parses a properties file.
+// properties parses a properties file. It leaves out the items that have errors.
 func (p *parser) properties() *Properties {
 	start := p.tok.pos
 	props := &Properties{File: p.file}
 	for p.tok.kind != tokEOF {
-		item := p.propItem()
+		item := p.propertyItem()
 		if p.failed {
 			p.resynchronize(true)
 			continue
@@ -19,8 +19,8 @@ func (p *parser) properties() *Properties {
 	return props
 }
 
-// propItem parses one constant, label or property of a properties file.
-func (p *parser) propItem() PropItem {
+// propertyItem parses one constant, label or property of a properties file.
+func (p *parser) propertyItem() PropItem {
 	switch p.tok.kind {
 	case kwConst, kwRate, kwProb:
 		return p.constDecl()
@@ -34,7 +34,7 @@ func (p *parser) propItem() PropItem {
 func (p *parser) property() *Property {
 	statement := p.beginStatement()
 	prop := &Property{Doc: statement.doc}
-	if p.namedAhead() {
+	if p.propertyNameAhead() {
 		prop.Name = p.quotedName("a property name")
 		p.expect(tokColon)
 	}
@@ -49,9 +49,9 @@ func (p *parser) property() *Property {
 	return prop
 }
 
-// namedAhead reports whether a named property starts here, `"name": ...`, rather than one that
-// starts with a label.
-func (p *parser) namedAhead() bool {
+// propertyNameAhead reports whether the next tokens are the name of a property and a colon, as in `"name": ...`. A property without a name can
+// start with a label in quotes too.
+func (p *parser) propertyNameAhead() bool {
 	ahead := p.scanner
 	return p.tok.kind == tokQuote && ahead.next().kind == tokIdent && ahead.next().kind == tokQuote && ahead.next().kind == tokColon
 }
@@ -70,8 +70,8 @@ func startsPropertyOperator(k kind) bool {
 	return startsProbOperator(k) || startsRewardOperator(k)
 }
 
-// propOperator parses an operator for which startsPropertyOperator is true.
-func (p *parser) propOperator(context exprContext) Expr {
+// propertyOperator parses the operator, label or filter at the current token, for which startsPropertyOperator is true.
+func (p *parser) propertyOperator(context exprContext) Expr {
 	switch k := p.tok.kind; {
 	case startsProbOperator(k):
 		return p.prob()
@@ -86,34 +86,39 @@ func (p *parser) propOperator(context exprContext) Expr {
 	case k == kwFilter:
 		return p.filter(context)
 	}
-	return p.strategy(context)
+	return p.coalitionOperator(context)
 }
 
 // prob parses a P operator, such as P>=0.5 [ F a ] or Pmax=? [ F a ].
 func (p *parser) prob() Expr {
 	start, keyword := p.tok.pos, p.tok.kind
 	p.advance()
-	p.height = 0
+	p.treeHeight = 0
 	operator := &Prob{}
 	if keyword == kwP {
 		operator.Modifier = p.modifier()
 	}
 	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwP)
-	// The operator is one level higher in the syntax tree than the highest of its threshold, path and filter.
-	height := p.height
-	p.expect(tokLeftBracket)
-	operator.Path = p.operatorOperand(allowProperty | allowTemporal)
-	operator.Path = p.conditional(operator.Path)
-	height = max(height, p.height)
-	operator.Filter = p.oldFilter()
-	p.growHeight(height)
-	p.expect(tokRightBracket)
+	operator.Path, operator.Filter = p.operatorBrackets(p.treeHeight, func() Expr {
+		return p.conditional(p.operatorOperand(allowProperty | allowTemporal))
+	})
 	operator.Span = p.span(start)
-	return p.boundedForSchedulers(operator, &operator.Threshold)
+	return p.withoutExtremum(operator, &operator.Threshold)
 }
 
-// operatorOperand parses the contents of an operator. An operator in there is not an objective of
-// the surrounding multi(...).
+// operatorBrackets parses the brackets of an operator: its operand, which parseOperand parses, and an optional old-style filter.
+// treeHeight is the height of the syntax trees before the brackets. The tree of the operator has one level more than the highest tree in it.
+func (p *parser) operatorBrackets(treeHeight int, parseOperand func() Expr) (Expr, *OldFilter) {
+	p.expect(tokLeftBracket)
+	operand := parseOperand()
+	treeHeight = max(treeHeight, p.treeHeight)
+	filter := p.oldStyleFilter()
+	p.addTreeLevel(treeHeight)
+	p.expect(tokRightBracket)
+	return operand, filter
+}
+
+// operatorOperand parses the operand of an operator. Operators inside the operand are not objectives of a multi(...) around it.
 func (p *parser) operatorOperand(context exprContext) Expr {
 	outer := p.inMulti
 	p.inMulti = false
@@ -134,52 +139,48 @@ func (p *parser) steadyIn(context exprContext) Expr { return p.steadyWithExtremu
 func (p *parser) steadyWithExtremum(extremum Extremum, context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
-	p.height = 0
+	p.treeHeight = 0
 	operator := &Steady{Modifier: p.modifier()}
-	switch {
-	case operator.Modifier != nil && relationOp(p.tok.kind) == OpNone:
+	if operator.Modifier != nil && relationOp(p.tok.kind) == OpNone {
 		p.unexpected("a bound, < <= > or >=")
-	default:
+	} else {
 		operator.Threshold = p.threshold(extremum, false)
 	}
-	height := p.height
-	p.expect(tokLeftBracket)
-	operator.X = p.expr(context)
-	height = max(height, p.height)
-	operator.Filter = p.oldFilter()
-	p.growHeight(height)
-	p.expect(tokRightBracket)
+	operator.X, operator.Filter = p.operatorBrackets(p.treeHeight, func() Expr { return p.expr(context) })
 	operator.Span = p.span(start)
-	return p.boundedForSchedulers(operator, &operator.Threshold)
+	return p.withoutExtremum(operator, &operator.Threshold)
 }
 
 // reward parses an R operator, such as R{"r"}min=? [ F a ].
 func (p *parser) reward() Expr {
 	start, keyword := p.tok.pos, p.tok.kind
 	p.advance()
-	p.height = 0
+	p.treeHeight = 0
 	operator := &Reward{}
 	if keyword == kwR {
 		operator.Modifier = p.modifier()
-		if p.tok.kind == tokLeftBrace {
-			operator.Struct = p.rewardIndex()
-			if p.accept(tokDivide) {
-				operator.StructDiv = p.rewardIndex()
-			}
-		}
+		operator.Struct, operator.StructDivisor = p.rewardStructs()
 	}
-	height := p.height
+	structHeight := p.treeHeight
 	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwR)
-	height = max(height, p.height)
-	p.expect(tokLeftBracket)
-	operator.Path = p.rewardObjective()
-	operator.Path = p.conditional(operator.Path)
-	height = max(height, p.height)
-	operator.Filter = p.oldFilter()
-	p.growHeight(height)
-	p.expect(tokRightBracket)
+	operator.Path, operator.Filter = p.operatorBrackets(max(structHeight, p.treeHeight), func() Expr {
+		return p.conditional(p.rewardObjective())
+	})
 	operator.Span = p.span(start)
-	return p.boundedForSchedulers(operator, &operator.Threshold)
+	return p.withoutExtremum(operator, &operator.Threshold)
+}
+
+// rewardStructs parses the optional reward structures of an R operator: {"r"}, or {"r"}/{"s"} for a ratio of two rewards. A structure that is
+// missing is nil.
+func (p *parser) rewardStructs() (rewards, divisor Expr) {
+	if p.tok.kind != tokLeftBrace {
+		return nil, nil
+	}
+	rewards = p.rewardStruct()
+	if p.accept(tokDivide) {
+		divisor = p.rewardStruct()
+	}
+	return rewards, divisor
 }
 
 // modifier parses the optional (modifier) behind the letter of an operator.
@@ -192,8 +193,8 @@ func (p *parser) modifier() *Ident {
 	return ident
 }
 
-// rewardIndex parses the reward structure of an R operator: {"name"}, or its number {expr}.
-func (p *parser) rewardIndex() Expr {
+// rewardStruct parses a reward structure in braces: its name, as in {"name"}, or an expression for its number, as in {2}.
+func (p *parser) rewardStruct() Expr {
 	var expr Expr
 	p.expect(tokLeftBrace)
 	if start := p.tok.pos; p.tok.kind == tokQuote {
@@ -206,8 +207,7 @@ func (p *parser) rewardIndex() Expr {
 	return expr
 }
 
-// rewardObjective parses the text between the brackets of an R operator: C, C<=k, I=k, S or a path
-// formula.
+// rewardObjective parses the operand of an R operator: C, C<=k, I=k, S, F0 target or Fc target (of games), or a path formula.
 func (p *parser) rewardObjective() Expr {
 	objective := &RewardPath{}
 	start := p.tok.pos
@@ -218,17 +218,12 @@ func (p *parser) rewardObjective() Expr {
 		p.advance()
 		objective.Kind = LongRun
 	case p.gameReward():
-		objective.Kind = ZeroUnlessReached
-		if p.atWord(wordUntilReached) {
-			objective.Kind = UntilReached
-		}
-		p.advance()
-		objective.Target = p.expr(allowProperty)
+		p.gameRewardTarget(objective)
 	case p.dialect == Storm && p.cumulativeAhead():
 		return p.cumulative()
 	case p.tok.kind == kwC:
 		p.advance()
-		p.height = 0
+		p.treeHeight = 0
 		if p.accept(tokLessEqual) {
 			objective.Bound = p.expr(modelContext)
 		}
@@ -240,19 +235,31 @@ func (p *parser) rewardObjective() Expr {
 	default:
 		return p.expr(allowProperty | allowTemporal)
 	}
-	p.growHeight(0)
+	p.addTreeLevel(0)
 	objective.Span = p.span(start)
 	return objective
 }
 
-// threshold parses what stands between the letter of an operator and its brackets, such as min=? or
-// >=0.5. The extremum is part of the keyword or, if wordsAllowed is set, a separate word.
-func (p *parser) threshold(fromKeyword Extremum, wordsAllowed bool) Threshold {
-	result := Threshold{Extremum: fromKeyword}
-	if wordsAllowed {
+// gameRewardTarget parses F0 or Fc and the target behind it into an objective.
+func (p *parser) gameRewardTarget(objective *RewardPath) {
+	objective.Kind = ZeroUnlessReached
+	if p.atWord(wordUntilReached) {
+		objective.Kind = UntilReached
+	}
+	p.advance()
+	objective.Target = p.expr(allowProperty)
+}
+
+// threshold parses the text between the name of an operator and its brackets: a query such as =? or min=?, or a bound such as >=0.5. The
+// minimum or maximum is already known from a keyword such as Pmin or, if extremumMayFollow is set, may follow as a word. In Storm's dialect an
+// operator may have both an extremum and a bound.
+func (p *parser) threshold(ofKeyword Extremum, extremumMayFollow bool) Threshold {
+	result := Threshold{Extremum: ofKeyword}
+	if extremumMayFollow {
 		result.Extremum = p.extremum()
 	}
-	if result.Extremum == NoExtremum || p.dialect == Storm && (result.Extremum == Min || result.Extremum == Max) {
+	boundMayFollow := result.Extremum == NoExtremum || p.dialect == Storm && (result.Extremum == Min || result.Extremum == Max)
+	if boundMayFollow {
 		if rel := relationOp(p.tok.kind); rel != OpNone {
 			p.advance()
 			result.Rel, result.Bound = rel, p.expr(modelContext)
@@ -267,8 +274,8 @@ func (p *parser) threshold(fromKeyword Extremum, wordsAllowed bool) Threshold {
 	return result
 }
 
-// extremum parses the words min, max, minmax and so on behind the letter of an operator; min max is
-// the same as minmax.
+// extremum parses the optional words behind P or R that say how the schedulers resolve the choices: min, max, or one of minmin, minmax, maxmin
+// and maxmax for an uncertain model, also as two words such as min max.
 func (p *parser) extremum() Extremum {
 	first := extremumOfWord(p.tok.kind)
 	if first == NoExtremum {
@@ -276,7 +283,8 @@ func (p *parser) extremum() Extremum {
 	}
 	p.advance()
 	second := p.tok.kind
-	if first != Min && first != Max || !p.accept(kwMin) && !p.accept(kwMax) {
+	isComplete := first != Min && first != Max
+	if isComplete || !p.accept(kwMin) && !p.accept(kwMax) {
 		return first
 	}
 	switch {
@@ -328,8 +336,8 @@ func extremumOfKeyword(k kind) Extremum {
 	return NoExtremum
 }
 
-// oldFilter parses the optional old filter {states}{min}{max} at the end of an operator.
-func (p *parser) oldFilter() *OldFilter {
+// oldStyleFilter parses the optional filter {states}{min}{max} of PRISM's older versions at the end of an operator; nil if there is none.
+func (p *parser) oldStyleFilter() *OldFilter {
 	start := p.tok.pos
 	if !p.accept(tokLeftBrace) {
 		return nil
@@ -359,13 +367,13 @@ func (p *parser) ctlOperator() Expr {
 	p.expect(tokLeftBracket)
 	operator.Path = p.expr(allowProperty | allowTemporal)
 	p.expect(tokRightBracket)
-	p.growHeight(0)
+	p.addTreeLevel(0)
 	operator.Span = p.span(start)
 	return operator
 }
 
-// strategy parses a coalition operator <<players>> or [[players]] and its operand.
-func (p *parser) strategy(context exprContext) Expr {
+// coalitionOperator parses a coalition operator <<players>> or [[players]] and its operand; <<*>> is the coalition of all players.
+func (p *parser) coalitionOperator(context exprContext) Expr {
 	start := p.tok.pos
 	strategy := &Strategy{Box: p.tok.kind == tokDoubleLeftBracket}
 	end := tokDoubleGreater
@@ -382,8 +390,8 @@ func (p *parser) strategy(context exprContext) Expr {
 		}
 	}
 	p.expect(end)
-	strategy.X = p.strategyOperand(context)
-	p.growHeight(0)
+	strategy.X = p.coalitionOperand(context)
+	p.addTreeLevel(0)
 	strategy.Span = p.span(start)
 	return strategy
 }
@@ -397,8 +405,8 @@ func (p *parser) player() *Ident {
 	return ident
 }
 
-// strategyOperand parses the operand of a coalition operator: a P or R operator, or parentheses.
-func (p *parser) strategyOperand(context exprContext) Expr {
+// coalitionOperand parses the operand of a coalition operator: a P or R operator, or an expression in parentheses.
+func (p *parser) coalitionOperand(context exprContext) Expr {
 	switch k := p.tok.kind; {
 	case k == tokLeftParen:
 		return p.paren(context)
@@ -427,7 +435,7 @@ func (p *parser) quoted() Expr {
 	return &Quoted{Name: p.text(tok), Span: p.span(start)}
 }
 
-// filter parses filter(op, property, states), where the states may be missing.
+// filter parses filter(op, property, states) or filter(op, property).
 func (p *parser) filter(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
@@ -441,11 +449,11 @@ func (p *parser) filter(context exprContext) Expr {
 	}
 	p.expect(tokComma)
 	filter.X = p.expr(context)
-	height := p.height
+	operandHeight := p.treeHeight
 	if p.accept(tokComma) {
 		filter.States = p.expr(context)
 	}
-	p.growHeight(height)
+	p.addTreeLevel(operandHeight)
 	p.expect(tokRightParen)
 	filter.Span = p.span(start)
 	return filter

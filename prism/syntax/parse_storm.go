@@ -10,30 +10,25 @@ import (
 // Source: Storm's FormulaParserGrammar, version 1.14.
 
 // bounds parses the bounds of a temporal operator in Storm's dialect: F<=3, Fsteps<=3,
-// F{"r"}<=b,{"q"}<=c or F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. A single bound on
-// steps or time is returned as the *TimeBound.
+// F{"r"}<=b,{"q"}<=c or F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. It returns a single bound on
+// steps or time as a *TimeBound, and other bounds as a list.
 func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	if p.dialect != Storm {
 		return p.timeBound(), nil
 	}
-	braces := p.tok.kind == tokLeftBrace && p.peek() != tokQuote
+	inBraces := p.tok.kind == tokLeftBrace && p.peek() != tokQuote // the brace of {"r"}<=b belongs to the bound
 	if p.tok.kind == tokPower && p.peek() == tokLeftBrace {
 		p.advance()
-		braces = true
+		inBraces = true
 	}
-	if !braces && p.tok.kind != tokLeftBrace && p.boundWord() == "" {
-		start := p.tok.pos
-		bound := p.timeBound()
-		if bound == nil || p.tok.kind != tokComma && !p.inQuantile {
-			return bound, nil
-		}
-		return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
+	if !inBraces && p.tok.kind != tokLeftBrace && p.boundWord() == "" {
+		return p.boundsFromTime()
 	}
-	if braces {
+	if inBraces {
 		p.advance()
 	}
 	bounds := p.costBounds(p.costBound())
-	if braces {
+	if inBraces {
 		p.expect(tokRightBrace)
 	}
 	if len(bounds) == 1 && bounds[0].Word != "rew" && !p.inQuantile {
@@ -42,7 +37,20 @@ func (p *parser) bounds() (*TimeBound, []*CostBound) {
 	return nil, bounds
 }
 
-// predicate returns how a predicate of Storm's compares the number of its operands that hold with 1.
+// boundsFromTime parses bounds of which the first has no word before it, so that it bounds steps or time: <=3 or <=3,{"r"}<=b. Both results are
+// nil if there is no bound. The bounds of a quantile are a list even if there is only one.
+func (p *parser) boundsFromTime() (*TimeBound, []*CostBound) {
+	start := p.tok.pos
+	bound := p.timeBound()
+	isList := p.tok.kind == tokComma || p.inQuantile
+	if bound == nil || !isList {
+		return bound, nil
+	}
+	return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
+}
+
+// predicate returns the relation by which one of Storm's predicates compares the number of its true operands with 1; false if there is no
+// predicate with the name.
 func predicate(name string) (relation Op, ok bool) {
 	switch name {
 	case "AtLeastOneOf":
@@ -55,27 +63,29 @@ func predicate(name string) (relation Op, ok bool) {
 	return OpNone, false
 }
 
-// predicateOperator parses the operands of a predicate. ExactlyOneOf(a,b) becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
+// predicateOperator parses the operands of a predicate, and returns an expression of PRISM's language with the same meaning: ExactlyOneOf(a,b)
+// becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
 func (p *parser) predicateOperator(context exprContext, name *Ident, relation Op) Expr {
 	p.expect(tokLeftParen)
 	arguments := p.arguments(context)
 	p.expect(tokRightParen)
 	span := p.span(name.Start)
-	number := func(value int32) Expr { return &IntLit{Value: value, Span: span} }
+	literal := func(value int32) Expr { return &IntLit{Value: value, Span: span} }
 	var count Expr
 	for _, argument := range arguments {
-		one := Expr(&Paren{X: &Cond{C: &Paren{X: argument, Span: span}, T: number(1), E: number(0), Span: span}, Span: span})
+		zeroOrOne := Expr(&Paren{X: &Cond{C: &Paren{X: argument, Span: span}, T: literal(1), E: literal(0), Span: span}, Span: span})
 		if count == nil {
-			count = one
+			count = zeroOrOne
 		} else {
-			count = &Binary{Op: OpAdd, X: count, Y: one, OpPos: name.Start, Span: span}
+			count = &Binary{Op: OpAdd, X: count, Y: zeroOrOne, OpPos: name.Start, Span: span}
 		}
 	}
-	p.growHeight(p.height + len(arguments) + 4)
-	return &Paren{X: &Binary{Op: relation, X: count, Y: number(1), OpPos: name.Start, Span: span}, Span: span}
+	// The chain of sums has a level for each argument; four levels are two pairs of parentheses, the conditional and the comparison.
+	p.addTreeLevel(p.treeHeight + len(arguments) + 4)
+	return &Paren{X: &Binary{Op: relation, X: count, Y: literal(1), OpPos: name.Start, Span: span}, Span: span}
 }
 
-// costBounds parses the bounds after the first one, with commas between them.
+// costBounds parses the bounds behind the first bound, each after a comma, and returns all of them.
 func (p *parser) costBounds(first *CostBound) []*CostBound {
 	bounds := []*CostBound{first}
 	for p.accept(tokComma) {
@@ -84,7 +94,7 @@ func (p *parser) costBounds(first *CostBound) []*CostBound {
 	return bounds
 }
 
-// boundVariables parses the variables of quantile(min A, B, property), each with the comma behind it.
+// boundVariables parses the variables of quantile(min A, B, property) up to the property. A variable may have min or max before it.
 func (p *parser) boundVariables() []*BoundVariable {
 	variables := []*BoundVariable{}
 	for !p.failed {
@@ -101,8 +111,7 @@ func (p *parser) boundVariables() []*BoundVariable {
 	return variables
 }
 
-// boundWord returns rew, steps or time, the word for the bounded quantity, if it is the current
-// token, otherwise "".
+// boundWord returns the current token if it is a word for a bounded quantity (rew, steps or time), otherwise "".
 func (p *parser) boundWord() string {
 	if p.tok.kind != tokIdent || !isBoundWord(p.text(p.tok)) {
 		return ""
@@ -121,12 +130,12 @@ func (p *parser) costBound() *CostBound {
 	case bound.Word == "rew":
 		p.advance()
 		if p.tok.kind == tokLeftBrace {
-			bound.Struct = p.rewardIndex()
+			bound.Struct = p.rewardStruct()
 		}
 	case bound.Word != "":
 		p.advance()
 	case p.tok.kind == tokLeftBrace:
-		bound.Word, bound.Struct = "rew", p.rewardIndex()
+		bound.Word, bound.Struct = "rew", p.rewardStruct()
 	case startsBound:
 		bound.Word = "time"
 	default:
@@ -145,16 +154,16 @@ func (p *parser) conditionAhead() bool {
 	return p.tok.kind == tokOr && p.dialect == Storm && p.inProperties && p.textAt(p.tok, "||")
 }
 
-// conditional parses the condition behind a path formula or reward objective, || formula, if there is one.
+// conditional parses the condition `|| formula` behind a path formula or reward objective. It returns the objective itself if there is none.
 func (p *parser) conditional(objective Expr) Expr {
 	if !p.conditionAhead() {
 		return objective
 	}
-	height := p.height
+	treeHeight := p.treeHeight
 	p.advance()
 	p.advance()
 	condition := p.operatorOperand(allowProperty | allowTemporal)
-	p.growHeight(height)
+	p.addTreeLevel(treeHeight)
 	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
 }
 
@@ -179,44 +188,48 @@ func (p *parser) splitFuture(context exprContext) bool {
 	if p.dialect != Storm || p.tok.kind != tokIdent || !p.mayUse(context, allowTemporal) {
 		return false
 	}
-	isFuture := p.canParse(func() {
+	isBoundedFuture := p.canParse(func() {
 		if !p.splitOperator(kwF) {
 			p.unexpected("")
 		}
 		p.temporal(context)
 	})
-	return isFuture && p.splitOperator(kwF)
+	return isBoundedFuture && p.splitOperator(kwF)
 }
 
-// boundedForSchedulers removes the extremum from an operator that has a bound as well, as Storm's
-// dialect allows, without changing the meaning. P>=p holds for all schedulers, so it equals
-// Pmin>=p. Pmax>=p holds for some scheduler, so it equals !P<p. Objectives of multi(...) always
-// hold for some scheduler.
-func (p *parser) boundedForSchedulers(expr Expr, threshold *Threshold) Expr {
-	lowerBound, extremum := threshold.Rel == OpGe || threshold.Rel == OpGt, threshold.Extremum
-	if threshold.Rel == OpNone || extremum == NoExtremum {
-		return expr
+// withoutExtremum replaces an operator with both an extremum and a bound, which only Storm's dialect has, by an equivalent one without the
+// extremum. Pmin>=p becomes P>=p, which holds if all schedulers satisfy it. Pmax>=p holds if some scheduler satisfies it, and becomes !P<p.
+// Objectives of multi(...) are about some scheduler anyway, and need no negation.
+func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
+	if threshold.Rel == OpNone || threshold.Extremum == NoExtremum {
+		return operator
 	}
+	isLowerBound := threshold.Rel == OpGe || threshold.Rel == OpGt
+	isMinimum := threshold.Extremum == Min
+	holdsForAll := isLowerBound == isMinimum // Pmin>=p or Pmax<=p
 	threshold.Extremum = NoExtremum
-	if p.inMulti || lowerBound == (extremum == Min) {
-		return expr
+	if p.inMulti || holdsForAll {
+		return operator
 	}
-	switch threshold.Rel {
-	case OpGe:
-		threshold.Rel = OpLt
-	case OpGt:
-		threshold.Rel = OpLe
-	case OpLe:
-		threshold.Rel = OpGt
-	case OpLt:
-		threshold.Rel = OpGe
-	}
-	p.growHeight(0)
-	return &Unary{Op: OpNot, X: expr, Span: Span{expr.Pos(), expr.End()}}
+	threshold.Rel = complementaryRelation(threshold.Rel)
+	p.addTreeLevel(0)
+	return &Unary{Op: OpNot, X: operator, Span: Span{operator.Pos(), operator.End()}}
 }
 
-// longRunExtremum returns the extremum in one of Storm's names for the S operator, such as LRAmax;
-// false if the word is no such name.
+// complementaryRelation returns the order relation that holds exactly if the given one does not.
+func complementaryRelation(relation Op) Op {
+	switch relation {
+	case OpGe:
+		return OpLt
+	case OpGt:
+		return OpLe
+	case OpLe:
+		return OpGt
+	}
+	return OpGe
+}
+
+// longRunExtremum returns the extremum in a name that Storm has for the S operator, such as LRAmax; false if the operator has no such name.
 func longRunExtremum(name string) (Extremum, bool) {
 	switch name {
 	case "LRA":
@@ -244,7 +257,8 @@ func (p *parser) stormOperator() string {
 	ahead := p.scanner
 	next := ahead.next().kind
 	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
-	if isQuery || relationOp(next) != OpNone && p.canParseSteady(func() { p.stormOperation(name) }) {
+	startsBound := relationOp(next) != OpNone
+	if isQuery || startsBound && p.canParseSteady(func() { p.stormOperation(name) }) {
 		return name
 	}
 	return ""
@@ -276,12 +290,12 @@ func (p *parser) cumulativeAhead() bool {
 	return p.splitOperator(kwC) || p.tok.kind == kwC || p.discountAhead("Cdiscount")
 }
 
-// discountAhead reports whether the current token is a word before the discount factor.
+// discountAhead reports whether the current token is the given word, discount or Cdiscount, and an equals sign follows.
 func (p *parser) discountAhead(word string) bool {
 	return p.tok.kind == tokIdent && p.text(p.tok) == word && p.peek() == tokEqual
 }
 
-// discount parses =d behind the word discount.
+// discount parses a word before a discount factor and the factor: discount=0.9.
 func (p *parser) discount() Expr {
 	p.advance()
 	p.expect(tokEqual)
@@ -293,10 +307,10 @@ func (p *parser) discount() Expr {
 func (p *parser) cumulative() Expr {
 	objective := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
-	p.height = 0
+	p.treeHeight = 0
 	if p.discountAhead("Cdiscount") {
 		objective.Discount = p.discount()
-		p.growHeight(0)
+		p.addTreeLevel(0)
 		objective.Span = p.span(start)
 		return objective
 	}
@@ -304,18 +318,20 @@ func (p *parser) cumulative() Expr {
 	boundPos := p.tok.pos
 	bound, costs := p.bounds()
 	isUnsupported := func(cost *CostBound) bool { return !isNonStrictUpper(cost.Bound) }
-	if bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported) {
+	switch {
+	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported):
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
-	} else if len(costs) > 0 {
+	case len(costs) > 0:
 		objective.Costs = costs
-	} else if bound != nil {
+	case bound != nil:
 		objective.Bound = bound.High
 	}
-	if height := p.height; objective.Bound != nil && p.discountAhead("discount") {
+	if objective.Bound != nil && p.discountAhead("discount") {
+		boundHeight := p.treeHeight
 		objective.Discount = p.discount()
-		p.height = max(height, p.height)
+		p.treeHeight = max(boundHeight, p.treeHeight)
 	}
-	p.growHeight(0)
+	p.addTreeLevel(0)
 	objective.Span = p.span(start)
 	return objective
 }
@@ -331,15 +347,14 @@ func (p *parser) timeOperator() Expr {
 	start := p.tok.pos
 	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.text(p.tok)]
 	p.advance()
-	p.height = 0
+	p.treeHeight = 0
 	operator := &Reward{Time: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
 	operator.Threshold = p.threshold(extremum, false)
-	height := p.height
+	thresholdHeight := p.treeHeight
 	p.expect(tokLeftBracket)
 	operator.Path = p.expr(allowProperty | allowTemporal)
-	height = max(height, p.height)
-	p.growHeight(height)
+	p.addTreeLevel(thresholdHeight)
 	p.expect(tokRightBracket)
 	operator.Span = p.span(start)
-	return p.boundedForSchedulers(operator, &operator.Threshold)
+	return p.withoutExtremum(operator, &operator.Threshold)
 }

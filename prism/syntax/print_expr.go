@@ -270,9 +270,9 @@ func (p *printer) reward(expr *Reward) {
 		p.expr(expr.Struct, levelUntil)
 		p.write("}")
 	}
-	if expr.StructDiv != nil {
+	if expr.StructDivisor != nil {
 		p.write("/{")
-		p.expr(expr.StructDiv, levelUntil)
+		p.expr(expr.StructDivisor, levelUntil)
 		p.write("}")
 	}
 	p.threshold(expr.Threshold)

@@ -93,7 +93,7 @@ func (p *printer) typeDecl(decl *TypeDecl) {
 func (p *printer) constDecl(constant *ConstDecl) {
 	p.commentsAbove(constant.Notes, constant.Doc, "")
 	p.write("const ")
-	if constant.Typed || constant.Type != ConstInt || p.dialect == Storm {
+	if constant.HasType || constant.Type != ConstInt || p.dialect == Storm {
 		p.write(constant.Type.String() + " ")
 	}
 	p.name(constant.Name)

@@ -414,7 +414,7 @@ func (g generator) reward(depth int) syntax.Expr {
 	if g.IntN(2) == 0 {
 		r.Struct = g.pick(func() syntax.Expr { return &syntax.Quoted{Name: "r"} }, func() syntax.Expr { return g.expr(1) })
 		if g.IntN(3) == 0 {
-			r.StructDiv = &syntax.Quoted{Name: "q"}
+			r.StructDivisor = &syntax.Quoted{Name: "q"}
 		}
 	}
 	r.Path = g.pick(

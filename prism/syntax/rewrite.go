@@ -105,7 +105,7 @@ func (r *rewriter) propChildren(expr Expr) Expr {
 		return keep(r, expr, &result)
 	case *Reward:
 		result := *expr
-		result.Struct, result.StructDiv = r.index(expr.Struct), r.index(expr.StructDiv)
+		result.Struct, result.StructDivisor = r.index(expr.Struct), r.index(expr.StructDivisor)
 		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
 		return keep(r, expr, &result)
 	case *RewardPath:
@@ -136,15 +136,17 @@ func (r *rewriter) index(expr Expr) Expr {
 	return r.expr(expr)
 }
 
-// bound returns a copy of a bound with its numbers rewritten. For a bound =k, both sides remain the same node.
+// bound returns a copy of a time bound with its expressions rewritten. In a bound =k, Low and High are one node, and they are one node in the copy
+// too.
 func (r *rewriter) bound(bound *TimeBound) *TimeBound {
 	if bound == nil {
 		return nil
 	}
 	result := *bound
 	result.Low = r.expr(bound.Low)
-	result.High = result.Low
-	if !bound.Equal {
+	if bound.Equal {
+		result.High = result.Low
+	} else {
 		result.High = r.expr(bound.High)
 	}
 	return &result

@@ -454,7 +454,7 @@ func (s *stormRewriter) reward(expr *Reward) Expr {
 	if _, named := expr.Struct.(*Quoted); expr.Struct != nil && !named {
 		s.refuse(expr, "reward structures by number")
 	}
-	if expr.StructDiv != nil {
+	if expr.StructDivisor != nil {
 		s.refuse(expr, "ratios of rewards")
 	}
 	result := *expr

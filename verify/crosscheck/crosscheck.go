@@ -59,7 +59,7 @@ type Options struct {
 	Split *shard.Ledger
 }
 
-// setDefaults replaces zero values by the defaults, and returns an error if an option is out of range.
+// setDefaults replaces options that are zero by their defaults, and returns an error if an option is out of range.
 func (o *Options) setDefaults(job *runner.Job) error {
 	setDefault(&o.Confidence, DefaultConfidence)
 	setDefault(&o.Tolerance, DefaultTolerance)
@@ -72,11 +72,11 @@ func (o *Options) setDefaults(job *runner.Job) error {
 	}
 	switch {
 	case !(o.Confidence > 0 && o.Confidence < 1):
-		return fmt.Errorf("confidence %v: want a number between 0 and 1", o.Confidence)
+		return fmt.Errorf("found confidence %v, want a number between 0 and 1", o.Confidence)
 	case !(o.Tolerance > 0 && o.Tolerance < 1), !(o.Precision > 0 && o.Precision < 1):
-		return fmt.Errorf("tolerance %v, precision %v: want numbers between 0 and 1", o.Tolerance, o.Precision)
+		return fmt.Errorf("found tolerance %v and precision %v, want numbers between 0 and 1", o.Tolerance, o.Precision)
 	case o.MaxSamples < 0 || o.MaxStates < 0 || o.Time < 0:
-		return fmt.Errorf("limits of %d samples, %d states, %v: want positive numbers", o.MaxSamples, o.MaxStates, o.Time)
+		return fmt.Errorf("found limits of %d samples, %d states and %v, want positive numbers", o.MaxSamples, o.MaxStates, o.Time)
 	}
 	return nil
 }
@@ -162,8 +162,8 @@ type comparison struct {
 	start       time.Time
 }
 
-// newComparison plans the jobs and pairs each engine with each model. During a merge it reads the recorded results of the shards, and uses the
-// engines that the shards asked.
+// newComparison returns a cross-check of the engines on the models of the jobs. It plans the jobs, and pairs each engine with each model. If the results of
+// shards are merged, it reads their recorded results, and uses the engines that the shards asked.
 func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
 	comparison := &comparison{opt: opt, start: time.Now()}
 	if err := opt.setDefaults(&jobs[0]); err != nil {
@@ -186,7 +186,8 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 		return nil, err
 	}
 	if parts != nil {
-		if engines, err = parts.selectEngines(engines); err != nil {
+		engines, err = parts.selectEngines(engines)
+		if err != nil {
 			return nil, err
 		}
 		opt.Unavailable = parts[0].NotAsked
@@ -272,16 +273,16 @@ func (c *comparison) makeReport() *Report {
 
 // notes returns the notes of the report, which explain how to read the statuses.
 func (c *comparison) notes() []string {
-	out := append(slices.Clone(c.opt.Unavailable), fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance))
+	notes := append(slices.Clone(c.opt.Unavailable), fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance))
 	if c.report.Confidence < 1 {
-		out = append(out, fmt.Sprintf(
-			"with probability at least %g all statistical comparisons are right: those that agree are of values at most %g apart, those that disagree of different values; "+
+		notes = append(notes, fmt.Sprintf(
+			"with probability at least %g all statistical comparisons are right: values that agree are at most %g apart, and values that disagree are different; "+
 				"the error is split evenly (Bonferroni) over %d sampled answers, and over the draws of each", c.opt.Confidence, c.opt.Precision, c.sampledAnswers()))
 	}
-	return append(out, c.seedNotes()...)
+	return append(notes, c.seedNotes()...)
 }
 
-// seedNotes returns a note that names the seed and the engines whose samples it repeats.
+// seedNotes returns a note with the seed and the engines whose samples a run with the same seed repeats; nil if there is no such engine.
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {
@@ -309,8 +310,9 @@ func (c *comparison) sampledAnswers() int {
 	return count
 }
 
-// confidenceLevel returns the confidence of the interval of one answer in a draw; draws are counted from 1. Of the answer's share of the error
-// probability, draw i gets 1/(i(i+1)); these fractions add up to 1.
+// confidenceLevel returns the confidence of the interval of one answer in a draw; draws are counted from 1. The allowed probability of error is split evenly
+// among the sampled answers. Draw i gets the fraction 1/(i(i+1)) of an answer's share; these fractions add up to 1 over all draws.
 func (c *comparison) confidenceLevel(draw int) float64 {
-	return 1 - (1-c.opt.Confidence)/float64(max(1, c.sampledAnswers()))/float64(draw*(draw+1))
+	answerShare := (1 - c.opt.Confidence) / float64(max(1, c.sampledAnswers()))
+	return 1 - answerShare/float64(draw*(draw+1))
 }

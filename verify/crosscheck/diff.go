@@ -56,13 +56,14 @@ type Origin struct {
 	Enabled bool   // the command is enabled in the state of the difference
 }
 
-// String returns "file:line:col: command [left]", and notes if the command is not enabled.
+// String returns the place and the command, as in "file:line:col: command [left]", and adds "not enabled here" if the command is not enabled.
 func (o *Origin) String() string {
-	e := syntax.Error{File: o.File, Pos: o.Pos, Msg: cmp.Or(o.What, "command ["+o.Action+"]")}
-	if o.What == "" && !o.Enabled {
-		e.Msg += ", not enabled here"
+	isCommand := o.What == ""
+	place := syntax.Error{File: o.File, Pos: o.Pos, Msg: cmp.Or(o.What, "command ["+o.Action+"]")}
+	if isCommand && !o.Enabled {
+		place.Msg += ", not enabled here"
 	}
-	return e.Error()
+	return place.Error()
 }
 
 // String returns the difference as a sentence, without the commands.
@@ -162,10 +163,12 @@ type spaceComparison struct {
 	inSecond []int32
 }
 
-// compareTypes returns a difference if the models have different types.
+// compareTypes returns a difference if the models have types of different kinds, such as DTMC and MDP, or if only one of them is an LTS.
 func (d *spaceComparison) compareTypes() *Difference {
 	firstType, secondType := d.first.Space.Program().Type, d.second.Space.Program().Type
-	if d.first.model.Kind == d.second.model.Kind && (firstType == syntax.LTS) == (secondType == syntax.LTS) {
+	sameKind := d.first.model.Kind == d.second.model.Kind
+	onlyOneLTS := (firstType == syntax.LTS) != (secondType == syntax.LTS)
+	if sameKind && !onlyOneLTS {
 		return nil
 	}
 	return &Difference{Kind: ModelType, First: firstType.String(), Second: secondType.String()}
@@ -182,15 +185,15 @@ func (d *spaceComparison) compareVariables() *Difference {
 		if slot >= 0 {
 			continue
 		}
-		value, fixed := d.first.constantValue(i)
-		if !fixed || !d.second.Space.Imported() {
-			return missing(Variables, "variable "+variable.Name, true)
+		value, isConstant := d.first.constantValue(i)
+		if !isConstant || !d.second.Space.Imported() {
+			return onlyInFirst(Variables, "variable "+variable.Name)
 		}
 		d.constants[i] = value
 	}
 	for _, variable := range secondVars {
 		if indexOfVariable(firstVars, variable.Name) < 0 {
-			return missing(Variables, "variable "+variable.Name, false)
+			return onlyInSecond(Variables, "variable "+variable.Name)
 		}
 	}
 	return nil
@@ -201,13 +204,14 @@ func indexOfVariable(variables []sema.Variable, name string) int {
 	return slices.IndexFunc(variables, func(variable sema.Variable) bool { return variable.Name == name })
 }
 
-// missing returns the difference that one of the spaces lacks something: the second if fromSecond is true, otherwise the first.
-func missing(kind Kind, what string, fromSecond bool) *Difference {
-	difference := &Difference{Kind: kind, What: what, First: present, Second: absent}
-	if !fromSecond {
-		difference.First, difference.Second = difference.Second, difference.First
-	}
-	return difference
+// onlyInFirst returns the difference that the first space has something that the second lacks.
+func onlyInFirst(kind Kind, what string) *Difference {
+	return &Difference{Kind: kind, What: what, First: present, Second: absent}
+}
+
+// onlyInSecond returns the difference that the second space has something that the first lacks.
+func onlyInSecond(kind Kind, what string) *Difference {
+	return &Difference{Kind: kind, What: what, First: absent, Second: present}
 }
 
 // constantValue returns the value of a variable if it is the same in all states; otherwise false.
@@ -215,7 +219,8 @@ func (v *view) constantValue(slot int) (int32, bool) {
 	value := v.Space.State(nil, 0)[slot]
 	var state []int32
 	for i := range v.model.NumStates() {
-		if state = v.Space.State(state, i); state[slot] != value {
+		state = v.Space.State(state, i)
+		if state[slot] != value {
 			return 0, false
 		}
 	}
@@ -225,15 +230,15 @@ func (v *view) constantValue(slot int) (int32, bool) {
 // valuation returns state i of a space as a valuation of the first space's variables.
 func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	view.state = view.Space.State(view.state, i)
-	out := make([]int32, len(view.slots))
-	for i, slot := range view.slots {
+	valuation := make([]int32, len(view.slots))
+	for variable, slot := range view.slots {
 		if slot < 0 {
-			out[i] = d.constants[i]
-			continue
+			valuation[variable] = d.constants[variable]
+		} else {
+			valuation[variable] = view.state[slot]
 		}
-		out[i] = view.state[slot]
 	}
-	return out
+	return valuation
 }
 
 // matchStates matches the states of the two spaces by their valuations, and sets inFirst and inSecond.
@@ -243,8 +248,9 @@ func (d *spaceComparison) matchStates(ctx context.Context) error {
 	for i := range d.first.inFirst {
 		d.first.inFirst[i] = int32(i)
 	}
+	const statesPerPoll = 4096
 	for j := range d.second.inFirst {
-		if j&0xfff == 0 && ctx.Err() != nil {
+		if j%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		d.second.inFirst[j] = int32(-1 - j)
@@ -292,15 +298,15 @@ func (d *spaceComparison) stateList(states []int32) string {
 	if len(states) == 0 {
 		return "no such state"
 	}
-	out := d.stateText(states[0])
+	text := d.stateText(states[0])
 	if len(states) > 1 {
-		out += fmt.Sprintf(" and %d more", len(states)-1)
+		text += fmt.Sprintf(" and %d more", len(states)-1)
 	}
-	return out
+	return text
 }
 
-// compareStates compares the choices, labels and rewards of the states one after another, and returns the first difference. The states of the
-// first space are in breadth-first order, so while no difference was found, the second space has every state seen so far.
+// compareStates compares the choices, labels and rewards of the states in the breadth-first order of the first space, and returns the first difference.
+// After these it looks for a state that only the second space has.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
 	pairs, difference, err := d.pairLabelsAndRewards()
 	if difference != nil || err != nil {
@@ -353,16 +359,16 @@ type transition struct {
 
 // choicesOfState returns the choices of state i of a space.
 func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
-	var out []choice
+	var choices []choice
 	first, end := space.model.Choices(i)
 	for index := first; index < end; index++ {
 		converted := choice{index: index, transitions: d.transitionsOf(space, index, nil)}
 		if space.model.Kind == sparse.MDP && d.namedActions {
 			converted.action = space.action(index)
 		}
-		out = append(out, converted)
+		choices = append(choices, converted)
 	}
-	return out
+	return choices
 }
 
 // transitionsOf returns the transitions of a choice, sorted by target and action. Transitions with the same target and action are
@@ -385,7 +391,8 @@ func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func
 	return sorted
 }
 
-// convertTransition returns a transition with its weight, as a fraction if fractions are compared. Its target is a state of the first space.
+// convertTransition returns a transition for the comparison: its weight is a fraction if fractions are compared, otherwise a float64 number, and its target is
+// numbered as in view.inFirst.
 func (d *spaceComparison) convertTransition(view *view, index int) transition {
 	model := view.model
 	converted := transition{target: view.inFirst[model.Target[index]]}
@@ -415,19 +422,22 @@ func (t *transition) add(other transition, intervals bool) {
 }
 
 // compare orders transitions by target, then by action.
-func (e transition) compare(transition transition) int {
-	return cmp.Or(cmp.Compare(e.target, transition.target), strings.Compare(e.action, transition.action))
+func (t transition) compare(other transition) int {
+	return cmp.Or(cmp.Compare(t.target, other.target), strings.Compare(t.action, other.action))
 }
 
-// equal reports whether two choices have the same action and the same transitions.
-func (m *choice) equal(o *choice) bool {
-	return m.action == o.action && slices.EqualFunc(m.transitions, o.transitions, func(e, transition transition) bool {
-		return e.compare(transition) == 0 && e.weight.equal(transition.weight) && e.high.equal(transition.high)
-	})
+// equal reports whether two choices have the same action and the same transitions, with equal weights.
+func (c *choice) equal(other *choice) bool {
+	return c.action == other.action && slices.EqualFunc(c.transitions, other.transitions, transition.equal)
 }
 
-// compareChoices compares the choices of state i of the first space with those of state j of the second. If they are the same, pairs has the
-// indices of each two equal choices.
+// equal reports whether two transitions have the same target, action and weight. It does not compare rewards.
+func (t transition) equal(other transition) bool {
+	return t.compare(other) == 0 && t.weight.equal(other.weight) && t.high.equal(other.high)
+}
+
+// compareChoices compares the choices of state i of the first space with the choices of state j of the second. If each choice has an equal one in the other
+// space, difference is nil and pairs has the two indices of each pair of equal choices.
 func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
 	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))
@@ -448,11 +458,11 @@ func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pair
 
 // unmatched returns the choices that are not matched.
 func unmatched(choices []choice, matched []bool) []*choice {
-	var found []*choice
+	var remaining []*choice
 	for i := range choices {
 		if !matched[i] {
-			found = append(found, &choices[i])
+			remaining = append(remaining, &choices[i])
 		}
 	}
-	return found
+	return remaining
 }

@@ -52,7 +52,7 @@ func (d *spaceComparison) pairLabelsAndRewards() (*labelsAndRewards, *Difference
 		index := slices.IndexFunc(d.second.labels(), func(other sema.LabelDef) bool { return other.Name == label.Name })
 		switch {
 		case index < 0 && bothComplete:
-			return nil, missing(Labels, strconv.Quote(label.Name), true), nil
+			return nil, onlyInFirst(Labels, strconv.Quote(label.Name)), nil
 		case index < 0:
 			continue
 		}
@@ -64,7 +64,7 @@ func (d *spaceComparison) pairLabelsAndRewards() (*labelsAndRewards, *Difference
 		pairs.labels = append(pairs.labels, labelPair{label.Name, label.X, firstStates, secondStates})
 	}
 	if bothComplete && len(d.second.labels()) > len(d.first.labels()) {
-		return nil, missing(Labels, strconv.Itoa(len(d.second.labels())-len(d.first.labels()))+" more", false), nil
+		return nil, onlyInSecond(Labels, strconv.Itoa(len(d.second.labels())-len(d.first.labels()))+" more"), nil
 	}
 	difference, err := pairs.pairRewards(bothComplete)
 	return pairs, difference, err
@@ -98,11 +98,11 @@ func (e *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 				return nil, err
 			}
 		case bothComplete:
-			return missing(Rewards, rewardName(firstRewards, i), true), nil
+			return onlyInFirst(Rewards, rewardName(firstRewards, i)), nil
 		}
 	}
 	if surplus := len(secondRewards) - len(firstRewards); bothComplete && surplus > 0 {
-		return missing(Rewards, strconv.Itoa(surplus)+" more", false), nil
+		return onlyInSecond(Rewards, strconv.Itoa(surplus)+" more"), nil
 	}
 	return nil, nil
 }

@@ -14,7 +14,7 @@ import (
 // one always precedes, and annotations that are not directly above a property. Check needs neither the model nor the values of constants.
 func Check(src []byte, file *syntax.Properties) []Mistake {
 	var mistakes []Mistake
-	var blocks [][2]int32 // begin and end of the comments that belong to properties
+	var blocks [][2]int32 // begin and end offsets of the comment blocks above properties
 	for _, item := range file.Items {
 		property, ok := item.(*syntax.Property)
 		if !ok || len(property.Doc) == 0 {
@@ -110,7 +110,7 @@ func parseInterval(text string) (interval.Interval, bool) {
 	return interval.Interval{Lo: low, Hi: high}, lowOK && highOK
 }
 
-// shadowedAnnotations reports annotations that are never selected, because an earlier annotation has no condition that the later one lacks.
+// shadowedAnnotations reports the annotations of a property that are never selected, because an earlier one of the same kind applies whenever they do.
 func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	var resultAnnotations, termsAnnotations []conditionalAnnotation
 	for i := range results {
@@ -128,13 +128,15 @@ type conditionalAnnotation struct {
 	conditions []Condition
 }
 
-// shadowed reports the annotations of one kind that an earlier one shadows.
+// shadowed reports the annotations of one kind, RESULT or TILECHECK, that are never selected because all conditions of an earlier one are among theirs.
 func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 	var mistakes []Mistake
 	for i, later := range annotations {
-		shadows := func(earlier conditionalAnnotation) bool { return impliedBy(earlier.conditions, later.conditions) }
-		if k := slices.IndexFunc(annotations[:i], shadows); k >= 0 {
-			mistakes = append(mistakes, Mistake{later.pos, fmt.Sprintf("this %s never counts, the one at %s fits first", kind, annotations[k].pos)})
+		for _, earlier := range annotations[:i] {
+			if impliedBy(earlier.conditions, later.conditions) {
+				mistakes = append(mistakes, Mistake{later.pos, fmt.Sprintf("this %s never counts, the one at %s fits first", kind, earlier.pos)})
+				break
+			}
 		}
 	}
 	return mistakes
@@ -177,7 +179,7 @@ func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	return mistakes
 }
 
-// commentedOut reports whether the comment lines at the beginning of src contain a property that the author has commented out.
+// commentedOut reports whether src begins with comment lines whose text, without annotations, is a property: the author has commented the property out.
 func commentedOut(src []byte) bool {
 	var text []byte
 	for len(src) > 0 {
@@ -188,7 +190,8 @@ func commentedOut(src []byte) bool {
 		}
 		src = src[len(line):]
 		if findAnnotation(rest) < 0 {
-			text = append(append(text, rest...), '\n')
+			text = append(text, rest...)
+			text = append(text, '\n')
 		}
 	}
 	file, err := syntax.ParseProperties("", text)

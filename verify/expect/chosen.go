@@ -282,7 +282,7 @@ func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms 
 	question.FixedSamples = true // the terms determine the number of samples
 	confidence, err := agree.Interval(&verdict, question, rules.Level)
 	if err != nil {
-		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", rules.Level)
+		return problem("No confidence interval with confidence %v is known for the sampled value (a reward needs the term maxreward)", rules.Level)
 	}
 	low, high := numberText(confidence.Lo), numberText(confidence.Hi)
 	overlaps := want.Lo <= confidence.Hi && confidence.Lo <= want.Hi

@@ -182,15 +182,7 @@ func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
 	got, maxError := verdict.Value.Num, tolerance(verdict, rules)
 	if isInterval(text) {
-		want, ok := parseInterval(text)
-		if !ok {
-			return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
-		}
-		allowed := maxError + rounding
-		if !(got-allowed <= want.Hi && want.Lo <= got+allowed) {
-			return problem("Wrong result (expected %s, got %s)", text, numberText(got))
-		}
-		return nil
+		return compareWithInterval(got, text, maxError)
 	}
 	if want, ok := parseDouble(text); ok {
 		return compareNumbers(got, want, maxError, text)
@@ -209,11 +201,26 @@ func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	return compareNumbers(got, value.Float, maxError, text+" = "+numberText(value.Float))
 }
 
+// compareWithInterval requires that an expected interval, given by its text, contains a number up to an absolute error of the number.
+func compareWithInterval(got float64, text string, maxError float64) error {
+	want, ok := parseInterval(text)
+	if !ok {
+		return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
+	}
+	allowed := maxError + rounding
+	isNear := got-allowed <= want.Hi && want.Lo <= got+allowed // false for NaN
+	if !isNear {
+		return problem("Wrong result (expected %s, got %s)", text, numberText(got))
+	}
+	return nil
+}
+
 // rounding is the error that PRISM allows for floating-point arithmetic.
 const rounding = 1e-12
 
-// compareNumbers compares two numbers; got may have the absolute error err. text is the expected value, for the message.
-func compareNumbers(got, want, err float64, text string) error {
+// compareNumbers requires that two numbers are equal up to the absolute error maxError. Infinities must be equal, and NaN equals NaN. text is the expected
+// value, for the message.
+func compareNumbers(got, want, maxError float64, text string) error {
 	if notFinite(got) || notFinite(want) {
 		bothNaN := math.IsNaN(got) && math.IsNaN(want)
 		if got != want && !bothNaN {
@@ -221,9 +228,10 @@ func compareNumbers(got, want, err float64, text string) error {
 		}
 		return nil
 	}
-	allowed := err + rounding
-	if !(got-allowed <= want && want <= got+allowed) {
-		return problem("Wrong result (expected %s, abs err = %s > %s)", text, numberText(math.Abs(got-want)), numberText(err))
+	allowed := maxError + rounding
+	isNear := got-allowed <= want && want <= got+allowed
+	if !isNear {
+		return problem("Wrong result (expected %s, abs err = %s > %s)", text, numberText(math.Abs(got-want)), numberText(maxError))
 	}
 	return nil
 }
@@ -336,7 +344,7 @@ func (e *Expectation) compareCurve(verdict result.Verdict, rules Rules) error {
 	relative, absolute := max(rules.Relative, DefaultRelative), verdict.Value.Num
 	for _, text := range expected {
 		numbers := strings.Split(text, ",")
-		isNear := func(point []float64) bool { return nearPoint(point, numbers, relative, absolute) }
+		isNear := func(point []float64) bool { return isNearPoint(point, numbers, relative, absolute) }
 		if !slices.ContainsFunc(points, isNear) {
 			return wrong
 		}
@@ -344,8 +352,8 @@ func (e *Expectation) compareCurve(verdict result.Verdict, rules Rules) error {
 	return nil
 }
 
-// nearPoint reports whether each coordinate of a point is within the relative or the absolute tolerance of the expected number.
-func nearPoint(point []float64, expected []string, relative, absolute float64) bool {
+// isNearPoint reports whether each coordinate of a point is within the relative or the absolute tolerance of the expected number.
+func isNearPoint(point []float64, expected []string, relative, absolute float64) bool {
 	if len(expected) != len(point) {
 		return false
 	}

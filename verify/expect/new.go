@@ -35,7 +35,7 @@ func NewTerms(text, conditions string, pos syntax.Pos) (Terms, []Mistake) {
 		terms.Conditions = newConditions(conditions, pos)
 	}
 	if strings.ContainsAny(text, "\r\n") {
-		terms.mistake(pos, "found several lines, want one")
+		terms.addMistake(pos, "found several lines, want one")
 	}
 	return terms, slices.Concat(terms.mistakes, conditionMistakes(terms.Conditions))
 }

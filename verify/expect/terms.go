@@ -150,14 +150,14 @@ func (b *block) parseTerms(from, to int) Terms {
 	if offset < to && b.text[offset] == '(' {
 		end := strings.IndexByte(string(b.text[offset:to]), ')')
 		if end < 0 {
-			terms.mistake(b.pos(offset), "the conditions have no end, want )")
+			terms.addMistake(b.pos(offset), "the conditions have no end, want )")
 			return terms
 		}
 		terms.Conditions = b.conditions(offset+1, offset+end)
 		offset = skipBlanks(b.text[:to], offset+end+1)
 	}
 	if offset >= to || b.text[offset] != ':' {
-		terms.mistake(b.pos(offset), "want a colon behind %s, as in %s: tolerance=1e-6", keyword, keyword)
+		terms.addMistake(b.pos(offset), "want a colon behind %s, as in %s: tolerance=1e-6", keyword, keyword)
 		return terms
 	}
 	seen := make(map[string]bool)
@@ -165,7 +165,7 @@ func (b *block) parseTerms(from, to int) Terms {
 		offset = b.parseTerm(&terms, offset, to, seen)
 	}
 	if len(seen) == 0 && len(terms.mistakes) == 0 {
-		terms.mistake(b.pos(to), "want terms, as in %s: tolerance=1e-6", keyword)
+		terms.addMistake(b.pos(to), "want terms, as in %s: tolerance=1e-6", keyword)
 	}
 	terms.checkCombination()
 	return terms
@@ -179,7 +179,7 @@ func skipBlanks(text []byte, offset int) int {
 	return offset
 }
 
-// parseTerm parses key=value at offset from and returns the offset of its end. seen are the keys so far.
+// parseTerm parses a term key=value or key="value" at offset from, sets it in terms, and returns the offset of its end. seen has the keys of earlier terms.
 func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int {
 	keyEnd := from
 	for keyEnd < to && isLetter(b.text[keyEnd]) {
@@ -188,7 +188,7 @@ func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int 
 	key := string(b.text[from:keyEnd])
 	if key == "" || keyEnd == to || b.text[keyEnd] != '=' {
 		end := b.wordEnd(keyEnd, to)
-		terms.mistake(b.pos(from), "found %q, want a term such as tolerance=1e-6", b.text[from:end])
+		terms.addMistake(b.pos(from), "found %q, want a term such as tolerance=1e-6", b.text[from:end])
 		return end
 	}
 	start := keyEnd + 1
@@ -200,7 +200,7 @@ func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int 
 	start++
 	length := bytes.IndexByte(b.text[start:to], '"')
 	if length < 0 {
-		terms.mistake(b.pos(start-1), "the value has no end, want \"")
+		terms.addMistake(b.pos(start-1), "the value has no end, want \"")
 		return to
 	}
 	terms.setTerm(key, string(b.text[start:start+length]), b.pos(from), b.pos(start), seen)
@@ -216,8 +216,8 @@ func (b *block) wordEnd(from, to int) int {
 	return end
 }
 
-// mistake records a mistake in the annotation.
-func (t *Terms) mistake(pos syntax.Pos, format string, args ...any) {
+// addMistake records a mistake in the annotation.
+func (t *Terms) addMistake(pos syntax.Pos, format string, args ...any) {
 	t.mistakes = append(t.mistakes, Mistake{pos, fmt.Sprintf(format, args...)})
 }
 
@@ -235,10 +235,10 @@ func keysForSampling() []string {
 func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
 	switch {
 	case !slices.Contains(termKeys(), key):
-		t.mistake(keyPos, "unknown term %q, want one of %s", key, strings.Join(termKeys(), ", "))
+		t.addMistake(keyPos, "unknown term %q, want one of %s", key, strings.Join(termKeys(), ", "))
 		return
 	case seen[key]:
-		t.mistake(keyPos, "%s is given twice", key)
+		t.addMistake(keyPos, "%s is given twice", key)
 		return
 	}
 	seen[key] = true
@@ -264,55 +264,56 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 	case "maxpath":
 		sampling.MaxPath = t.count(key, value, pos)
 	case "seed":
-		n, err := strconv.ParseUint(value, 10, 64)
+		seed, err := strconv.ParseUint(value, 10, 64)
 		if err != nil {
-			t.mistake(pos, "seed is %q, want a number that is not negative", value)
+			t.addMistake(pos, "seed is %q, want a number that is not negative", value)
 			return
 		}
-		sampling.Seed = &n
+		sampling.Seed = &seed
 	case "error":
-		t.Errors = t.classes(value, pos)
+		t.Errors = t.parseClasses(value, pos)
 	case "engines":
-		t.Engines = t.names(value, pos)
+		t.Engines = t.parseEngines(value, pos)
 	}
 }
 
 // maxNumber is an upper limit that excludes infinities.
 const maxNumber = 1e300
 
-// orZero returns the number that x points to; 0 if x is nil.
-func orZero(x *float64) float64 {
-	if x == nil {
+// orZero returns the number that a pointer points to; 0 for nil.
+func orZero(number *float64) float64 {
+	if number == nil {
 		return 0
 	}
-	return *x
+	return *number
 }
 
-// number parses a number that is greater than low and less than high. It returns nil for any other text.
+// number parses a number that is greater than low and less than high. For any other text it records a mistake and returns nil.
 func (t *Terms) number(key, value string, pos syntax.Pos, low, high float64) *float64 {
-	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(x > low && x < high) {
+	number, err := strconv.ParseFloat(value, 64)
+	isInRange := number > low && number < high // false for NaN
+	if err != nil || !isInRange {
 		limit := fmt.Sprintf(" and less than %g", high)
 		if high == maxNumber {
 			limit = ""
 		}
-		t.mistake(pos, "%s is %q, want a number greater than %g%s", key, value, low, limit)
+		t.addMistake(pos, "%s is %q, want a number greater than %g%s", key, value, low, limit)
 		return nil
 	}
-	return &x
+	return &number
 }
 
 // maxCount is the greatest number of samples: all JSON readers represent integers up to it exactly.
 const maxCount = 1 << 53
 
-// count parses a number of samples or steps.
+// count parses a number of samples or steps, from 1 to maxCount. For any other text it records a mistake and returns 0.
 func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < 1 || n > maxCount {
-		t.mistake(pos, "%s is %q, want a number from 1", key, value)
+	count, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || count < 1 || count > maxCount {
+		t.addMistake(pos, "%s is %q, want a number from 1", key, value)
 		return 0
 	}
-	return n
+	return count
 }
 
 // classesNamed returns the failure classes that a name stands for: one class, or a group of classes; nil if the name is unknown.
@@ -337,37 +338,40 @@ func classesNamed(name string) []result.Class {
 	return nil
 }
 
-// classes parses a list of failure classes or groups of them, separated by | or commas.
-func (t *Terms) classes(value string, pos syntax.Pos) []result.Class {
-	var out []result.Class
-	for name := range strings.FieldsFuncSeq(value, func(char rune) bool { return char == '|' || char == ',' }) {
-		classes := classesNamed(strings.TrimSpace(name))
-		if classes == nil {
-			t.mistake(pos, "unknown class of errors %q, want any, limit, unsupported, model, deadlock, timeout, memory, …", name)
+// parseClasses parses a list of failure classes and groups of classes, separated by | or commas. It records a mistake for each unknown name, and for an
+// empty list.
+func (t *Terms) parseClasses(value string, pos syntax.Pos) []result.Class {
+	var classes []result.Class
+	isSeparator := func(char rune) bool { return char == '|' || char == ',' }
+	for name := range strings.FieldsFuncSeq(value, isSeparator) {
+		named := classesNamed(strings.TrimSpace(name))
+		if named == nil {
+			t.addMistake(pos, "unknown class of errors %q, want any, limit, unsupported, model, deadlock, timeout, memory, …", name)
 		}
-		out = append(out, classes...)
+		classes = append(classes, named...)
 	}
-	if out == nil && len(t.mistakes) == 0 {
-		t.mistake(pos, "found no class of errors")
+	if classes == nil && len(t.mistakes) == 0 {
+		t.addMistake(pos, "found no class of errors")
 	}
-	return out
+	return classes
 }
 
-// names parses a list of engines, separated by commas.
-func (t *Terms) names(value string, pos syntax.Pos) []string {
-	var out []string
-	for name := range strings.SplitSeq(value, ",") {
-		base, _, _ := strings.Cut(name, ":")
-		if !slices.Contains([]string{"native", "prism", "prism-games", "storm"}, base) {
-			t.mistake(pos, "unknown engine %q, want native, prism, prism-games or storm", name)
+// parseEngines parses a list of engine labels such as native:exact, separated by commas. It records a mistake for each unknown engine, and leaves it out.
+func (t *Terms) parseEngines(value string, pos syntax.Pos) []string {
+	var engines []string
+	for label := range strings.SplitSeq(value, ",") {
+		engine, _, _ := strings.Cut(label, ":")
+		if !slices.Contains([]string{"native", "prism", "prism-games", "storm"}, engine) {
+			t.addMistake(pos, "unknown engine %q, want native, prism, prism-games or storm", label)
 			continue
 		}
-		out = append(out, name)
+		engines = append(engines, label)
 	}
-	return out
+	return engines
 }
 
-// checkCombination reports terms that contradict each other.
+// checkCombination records a mistake if terms contradict each other. Terms for sampling need samples=N, and allow neither a tolerance nor an expected
+// error. With a mistake the property is not sampled.
 func (t *Terms) checkCombination() {
 	sampling := t.Statistical
 	if sampling == nil || len(t.mistakes) > 0 {
@@ -375,38 +379,41 @@ func (t *Terms) checkCombination() {
 	}
 	switch {
 	case sampling.Samples == 0:
-		t.mistake(t.Pos, "found terms of sampling without samples, want samples=N, too")
+		t.addMistake(t.Pos, "found terms for sampling without the number of samples, want samples=N")
 	case t.Tolerance != nil || t.Absolute != nil:
-		t.mistake(t.Pos, "a sampled value has an interval, want no tolerance beside samples")
+		t.addMistake(t.Pos, "found a tolerance for a sampled value, want none; its confidence interval is compared")
 	case len(t.Errors) > 0:
-		t.mistake(t.Pos, "found both samples and error, want one of them")
+		t.addMistake(t.Pos, "found both samples and error, want one of them")
 	}
 	if len(t.mistakes) > 0 {
 		t.Statistical = nil
 	}
 }
 
-// Wants reports whether the property is for an engine. The name "native" includes "native:exact".
-func (t *Terms) Wants(engine string) bool {
+// Wants reports whether the property is to be checked by the engine with a label such as native:exact: the terms list the label, or its engine without an
+// accuracy, or have no list of engines. t may be nil.
+func (t *Terms) Wants(label string) bool {
 	if t == nil || t.Engines == nil {
 		return true
 	}
-	base, _, _ := strings.Cut(engine, ":")
-	return slices.Contains(t.Engines, engine) || slices.Contains(t.Engines, base)
+	engine, _, _ := strings.Cut(label, ":")
+	return slices.Contains(t.Engines, label) || slices.Contains(t.Engines, engine)
 }
 
-// SelectTerms returns the first annotation whose conditions all hold; nil if there is none. The error is a Problem.
+// SelectTerms returns the first annotation whose conditions all hold; nil if there is none. If a condition cannot be evaluated or the annotation has
+// mistakes, it returns an error, which is a Problem.
 func SelectTerms(annotations []Terms, rules Rules) (*Terms, error) {
 	for i := range annotations {
-		fits, err := conditionsHold(annotations[i].Conditions, annotations[i].Text, rules)
-		if err != nil {
+		terms := &annotations[i]
+		applies, err := conditionsHold(terms.Conditions, terms.Text, rules)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if fits && len(annotations[i].mistakes) > 0 {
-			return nil, problem("Badly formed annotation %q: %s", annotations[i].Text, annotations[i].mistakes[0].Msg)
-		}
-		if fits {
-			return &annotations[i], nil
+		case !applies:
+		case len(terms.mistakes) > 0:
+			return nil, problem("Badly formed annotation %q: %s", terms.Text, terms.mistakes[0].Msg)
+		default:
+			return terms, nil
 		}
 	}
 	return nil, nil

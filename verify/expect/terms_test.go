@@ -105,8 +105,8 @@ func TestMistakes(t *testing.T) {
 		{"// TILECHECK: tolerance=NaN", `1:25: tolerance is "NaN", want a number greater than 0 and less than 1`},
 		{"// TILECHECK: samples=0", `1:23: samples is "0", want a number from 1`},
 		{"// TILECHECK: samples=9 seed=-1", `1:30: seed is "-1", want a number that is not negative`},
-		{"// TILECHECK: confidence=0.9", "1:4: found terms of sampling without samples, want samples=N, too"},
-		{"// TILECHECK: samples=9 tolerance=0.1", "1:4: a sampled value has an interval, want no tolerance beside samples"},
+		{"// TILECHECK: confidence=0.9", "1:4: found terms for sampling without the number of samples, want samples=N"},
+		{"// TILECHECK: samples=9 tolerance=0.1", "1:4: found a tolerance for a sampled value, want none; its confidence interval is compared"},
 		{"// TILECHECK: samples=9 error=any", "1:4: found both samples and error, want one of them"},
 		{"// TILECHECK: error=unsupported|oops", `1:21: unknown class of errors "oops", want any, limit, unsupported, model, deadlock, timeout, memory, …`},
 		{`// TILECHECK: error="state limit`, `1:21: the value has no end, want "`},
@@ -188,7 +188,7 @@ func TestJudgeTerms(t *testing.T) {
 		// 99 % Clopper-Pearson of 50 in 100 is [0.3689, 0.6311].
 		{"0.37", "samples=100", sampledVerdict(50, 100), "PASS"},
 		{"0.36", "samples=100", sampledVerdict(50, 100), "FAIL"},
-		{"5", "samples=100", reward, "FAIL: No interval holds the sampled value with confidence 0.99 (a reward needs maxreward)"},
+		{"5", "samples=100", reward, "FAIL: No confidence interval with confidence 0.99 is known for the sampled value (a reward needs the term maxreward)"},
 		{"0.5", "samples=100", parseDouble(0.5, result.Exact), "FAIL: Was expecting a sampled number, got one that is exact"},
 
 		{"", "error=unsupported", failed(result.Unsupported, "LTL"), "PASS"},

@@ -34,9 +34,9 @@ type BlessOptions struct {
 
 // Blessing has the annotations to write.
 type Blessing struct {
-	Files   []BlessedFile // only files with changes, in the order of the suite
+	Files   []BlessedFile // with changes only, in the order of the suite
 	Skipped []Skip
-	// Failing are the results that could not be computed, or contradict an annotation that Bless does not replace.
+	// Failing are the results that contradict an annotation that stays, or that could not be computed.
 	Failing []report.TestResult
 	Added   int // annotations that are new
 	Updated int // annotations with another value
@@ -45,7 +45,7 @@ type Blessing struct {
 // BlessedFile is a properties file with its new annotations.
 type BlessedFile struct {
 	File          string // in Options.FS
-	Name          string // as messages show it
+	Name          string // for people
 	Before, After []byte
 }
 
@@ -68,8 +68,8 @@ type Skip struct {
 func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
 	opt.Samples = cmp.Or(opt.Samples, 10000)
 	opt.MaxStates = cmp.Or(opt.MaxStates, 20000)
-	bless := &blesser{opt: &opt, engine: &EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
-	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{*bless.engine}}
+	writer := &annotationWriter{opt: &opt, engine: &EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
+	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{*writer.engine}}
 	if err := suite.checkOptions(); err != nil {
 		return nil, err
 	}
@@ -84,13 +84,13 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		bless.addProposals(ctx, test)
+		writer.addProposals(ctx, test)
 	}
-	return bless.blessing, bless.editFiles()
+	return writer.blessing, writer.editFiles()
 }
 
-// blesser is the state of Bless.
-type blesser struct {
+// annotationWriter computes the expectations of properties files and writes them into the files' texts, for Bless.
+type annotationWriter struct {
 	opt      *BlessOptions
 	engine   *EngineConfig
 	blessing *Blessing
@@ -111,49 +111,46 @@ type propertiesFile struct {
 type proposal struct {
 	instance       *propertyInstance
 	value          string // of RESULT; empty if there is nothing to write
-	origin         string // where the value comes from
+	origin         string // where the value comes from, for the RESULT line
+	reason         string // why there is no value; empty if there is one
 	terms          string // of TILECHECK, empty for none
 	replaces       *expect.Expectation
-	hasExpectation bool // the instance has an expectation, which is kept
+	hasExpectation bool // the instance has an expectation already, which may stay
 	exact          bool // computed with fractions
 }
 
 // propertiesFile returns the properties file of a test. Several tests may share it.
-func (b *blesser) propertiesFile(test *loadedTest) *propertiesFile {
+func (w *annotationWriter) propertiesFile(test *loadedTest) *propertiesFile {
 	name := test.switches.Props
-	if b.files[name] == nil {
-		file := &propertiesFile{file: name, name: b.opt.name(name), text: test.props, tree: test.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
-		b.files[name] = file
-		b.order = append(b.order, file)
+	if w.files[name] == nil {
+		file := &propertiesFile{file: name, name: w.opt.name(name), text: test.props, tree: test.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
+		w.files[name] = file
+		w.order = append(w.order, file)
 	}
-	return b.files[name]
+	return w.files[name]
 }
 
 // addSkip records that a property gets no annotation, once for each reason.
-func (b *blesser) addSkip(file *propertiesFile, pos syntax.Pos, property, reason string) {
+func (w *annotationWriter) addSkip(file *propertiesFile, pos syntax.Pos, property, reason string) {
 	key := fmt.Sprint(pos, reason)
 	if !file.skipped[key] {
 		file.skipped[key] = true
-		b.blessing.Skipped = append(b.blessing.Skipped, Skip{file.name, int(pos.Line), int(pos.Col), property, reason})
+		w.blessing.Skipped = append(w.blessing.Skipped, Skip{file.name, int(pos.Line), int(pos.Col), property, reason})
 	}
 }
 
-// addProposals adds a proposal for every property instance of a test. The proposal is to keep the annotation of the instance, or to write a
-// computed value. An instance whose value cannot be computed is recorded as skipped.
-func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
+// addProposals adds a proposal for each property instance of a test, either to keep its annotation or to write a computed value. It records the
+// instances for which it finds no value as skipped.
+func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 	if test.err != nil {
-		failure := fileFailure(test.err)
-		b.blessing.Skipped = append(b.blessing.Skipped, Skip{
-			File: cmp.Or(failure.File, test.opt.name(test.switches.Props), test.opt.name(test.switches.Model)),
-			Line: int(failure.Pos.Line), Col: int(failure.Pos.Col), Reason: failure.Message,
-		})
+		w.skipTest(test)
 		return
 	}
 	if len(test.instances) == 0 {
 		return
 	}
-	file := b.propertiesFile(test)
-	keepsAnnotation := b.instancesToKeep(ctx, test)
+	file := w.propertiesFile(test)
+	keepsAnnotation := w.keptInstances(ctx, test)
 	var unannotated []*propertyInstance
 	for _, instance := range test.instances {
 		if instance.selected && !keepsAnnotation[instance] {
@@ -162,7 +159,7 @@ func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
 		}
 		file.proposals[instance.task.Pos] = append(file.proposals[instance.task.Pos], proposal{instance: instance, hasExpectation: true})
 	}
-	values := b.computeValues(ctx, test, unannotated)
+	values := w.computeValues(ctx, test, unannotated)
 	for _, instance := range unannotated {
 		proposed := values[instance]
 		proposed.instance = instance
@@ -171,120 +168,132 @@ func (b *blesser) addProposals(ctx context.Context, test *loadedTest) {
 		}
 		file.proposals[instance.task.Pos] = append(file.proposals[instance.task.Pos], proposed)
 		if proposed.value == "" {
-			b.addSkip(file, instance.task.Pos, instance.task.Text, proposed.origin)
+			w.addSkip(file, instance.task.Pos, instance.task.Text, proposed.reason)
 		}
 	}
 }
 
-// instancesToKeep returns the instances whose annotations Bless keeps: all instances with a chosen annotation, except, with Update, those whose
-// annotation fails. An annotation that cannot be read is always kept. If a kept annotation fails, its result is recorded in Failing.
-func (b *blesser) instancesToKeep(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
+// skipTest records a test that cannot be loaded, with its error.
+func (w *annotationWriter) skipTest(test *loadedTest) {
+	failure := fileFailure(test.err)
+	w.blessing.Skipped = append(w.blessing.Skipped, Skip{
+		File: cmp.Or(failure.File, test.opt.name(test.switches.Props), test.opt.name(test.switches.Model)),
+		Line: int(failure.Pos.Line), Col: int(failure.Pos.Col), Reason: failure.Message,
+	})
+}
+
+// keptInstances returns the instances that keep their annotations: each that has an annotation for its constants or, with Update, only if the
+// annotation does not fail. Annotations with errors are always kept. It runs the test, and records the failing results of kept annotations in Failing.
+func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	kept := make(map[*propertyInstance]bool)
-	hasSelected := false
+	needsRun := false
 	for _, instance := range test.instances {
 		_, unmatched := errors.AsType[expect.Unmatched](instance.choiceErr)
 		isUnreadable := instance.choiceErr != nil && !unmatched
 		kept[instance] = instance.chosen.Expects() || isUnreadable
-		hasSelected = hasSelected || instance.selected && kept[instance]
+		needsRun = needsRun || instance.selected && kept[instance]
 	}
-	if !hasSelected {
+	if !needsRun {
 		return kept
 	}
-	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
+	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}
 	run.execute(ctx)
-	b.addFailing(run.runResults)
+	w.addFailing(run.runResults)
 	for i, instance := range test.instances[:len(run.instanceResults)] {
 		result := run.instanceResults[i : i+1]
 		switch {
-		case b.isReplaced(instance, &result[0]):
+		case w.isReplaced(instance, &result[0]):
 			kept[instance] = false
 		case instance.selected && kept[instance]:
-			b.addFailing(result)
+			w.addFailing(result)
 		}
 	}
 	return kept
 }
 
-// isReplaced reports whether Bless replaces the annotation of an instance: with Update, if it fails and is in the properties file.
-func (b *blesser) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
-	isWritable := instance.choiceErr == nil && instance.extraPlace == ""
-	return b.opt.Update && result.Outcome == report.TestFailed && isWritable
+// isReplaced reports whether the annotation of an instance is to be replaced: Update is set, and the annotation fails, has no errors, and is in the
+// properties file rather than in the suite file.
+func (w *annotationWriter) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
+	hasErrors := instance.choiceErr != nil
+	isInSuiteFile := instance.extraPlace != ""
+	return w.opt.Update && result.Outcome == report.TestFailed && !hasErrors && !isInSuiteFile
 }
 
 // addFailing records the results that fail.
-func (b *blesser) addFailing(results []report.TestResult) {
+func (w *annotationWriter) addFailing(results []report.TestResult) {
 	for i := range results {
 		if FailureCode(&report.TestReport{Results: results[i : i+1]}) != 0 {
-			b.blessing.Failing = append(b.blessing.Failing, results[i])
+			w.blessing.Failing = append(w.blessing.Failing, results[i])
 		}
 	}
 }
 
-// blessStep is a method by which computeValues tries to compute a value. It tries the methods in the order of the constants.
-type blessStep int
+// valueMethod is a method by which computeValues tries to compute a value. The methods are tried in the order of the constants.
+type valueMethod int
 
 const (
-	byFractions blessStep = iota
-	byBounds
-	bySampling
+	byFractions valueMethod = iota // exactly, in rational arithmetic
+	byBounds                       // an interval of sound bounds
+	bySampling                     // a confidence interval from sampled paths
 )
 
-// settings returns a function that sets the method and the limits of a step.
-func (b *blesser) settings(step blessStep) func(*runner.Settings) {
+// settings returns a function that changes the settings of a run to a method, with its limits.
+func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	return func(settings *runner.Settings) {
-		switch step {
+		switch method {
 		case byFractions:
 			settings.Method = runner.States
-			settings.Numeric.Accuracy, settings.Numeric.MaxStates = result.Exact, b.opt.MaxStates
+			settings.Numeric.Accuracy, settings.Numeric.MaxStates = result.Exact, w.opt.MaxStates
 		case byBounds:
 			settings.Method, settings.Numeric.Accuracy = runner.States, result.Bounded
 		case bySampling:
 			settings.Method, settings.Numeric = runner.CI, runner.Numeric{}
-			settings.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}
+			settings.Simulation = runner.Simulation{Samples: w.opt.Samples, Confidence: annotationConfidence, Seed: w.opt.Seed}
 		}
 	}
 }
 
-// computeValues computes the expected values of property instances. It tries to compute each value first with fractions, then with bounds and
-// last, if the model has too many states, by sampling.
-func (b *blesser) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
+// computeValues returns a proposal for each property instance. It tries the methods of valueMethod one after another, each for the instances that
+// have no value yet; sampling only for instances whose computation exceeded a limit, such as that of states.
+func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
-	exceededLimit := make(map[*propertyInstance]bool) // whether the last step exceeded a limit, such as the number of states
-	for step := byFractions; step <= bySampling; step++ {
+	exceededLimit := make(map[*propertyInstance]bool) // with the last method
+	for method := byFractions; method <= bySampling; method++ {
 		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
-			return proposals[instance].value != "" || step == bySampling && !exceededLimit[instance]
+			return proposals[instance].value != "" || method == bySampling && !exceededLimit[instance]
 		})
 		if len(unsolved) == 0 {
 			break
 		}
-		for instance, verdict := range b.checkWith(ctx, test, unsolved, b.settings(step)) {
-			proposals[instance] = b.proposalAfter(proposals[instance], test, &verdict, step)
+		for instance, verdict := range w.checkWith(ctx, test, unsolved, w.settings(method)) {
+			proposals[instance] = w.proposalAfter(proposals[instance], test, &verdict, method)
 			exceededLimit[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
 		}
 	}
 	if len(instances) > 0 && !test.switches.Exact {
-		b.dropContradictedFractions(ctx, test, proposals)
+		w.dropContradictedFractions(ctx, test, proposals)
 	}
 	return proposals
 }
 
-// proposalAfter returns the proposal for the verdict of a step. If the step gives neither a value nor a reason why there is none, the proposal has
-// the reason of the earlier step.
-func (b *blesser) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, step blessStep) proposal {
-	proposed := b.proposalFor(verdict, step)
-	if test.switches.Exact && strings.HasPrefix(proposed.value, "[") {
-		proposed = proposal{origin: "fractions are asked for (-exact), and the value has none"}
+// proposalAfter returns the proposal for an instance after one more method has computed a verdict. earlier is the proposal after the methods
+// before; it has no value. If the verdict justifies no value either, the proposal gives the reason of the last method that has one.
+func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
+	proposed := w.proposalFor(verdict, method)
+	isInterval := strings.HasPrefix(proposed.value, "[")
+	if test.switches.Exact && isInterval {
+		proposed = proposal{reason: "the test has the switch -exact, but no fraction is known for the value"}
 	}
-	if proposed.value == "" && step > byFractions {
-		proposed.origin = cmp.Or(proposed.origin, earlier.origin)
+	if proposed.value == "" {
+		proposed.reason = cmp.Or(proposed.reason, earlier.reason)
 	}
-	proposed.exact = step == byFractions
+	proposed.exact = method == byFractions
 	return proposed
 }
 
-// dropContradictedFractions removes each value that was computed with fractions and that the default method contradicts, because then one of the
-// two methods is wrong.
-func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
+// dropContradictedFractions checks each value that was computed in rational arithmetic by the default method too, and removes it if the two
+// contradict each other, because then one of the methods is wrong.
+func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
 	var solvedExactly []*propertyInstance
 	for _, instance := range test.instances {
 		if proposals[instance].value != "" && proposals[instance].exact {
@@ -294,91 +303,93 @@ func (b *blesser) dropContradictedFractions(ctx context.Context, test *loadedTes
 	if len(solvedExactly) == 0 {
 		return
 	}
-	for instance, verdict := range b.checkWith(ctx, test, solvedExactly, b.settings(byBounds)) {
+	for instance, verdict := range w.checkWith(ctx, test, solvedExactly, w.settings(byBounds)) {
 		fraction := proposals[instance].value
 		if verdict.Err != nil && verdict.Err.Class == result.Interrupted {
-			proposals[instance] = proposal{origin: verdict.Err.Message}
+			proposals[instance] = proposal{reason: verdict.Err.Message}
 			continue
 		}
 		expectation := expect.Expectation{Value: fraction, Pos: instance.task.Pos}
 		if expectation.Judge(verdict, instance.rules).Outcome == expect.Fail {
-			origin := fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", fraction, verdictText(verdict))
-			proposals[instance] = proposal{origin: origin}
+			reason := fmt.Sprintf("rational arithmetic computes %s, but the default method computes %s", fraction, verdictText(verdict))
+			proposals[instance] = proposal{reason: reason}
 		}
 	}
 }
 
-// blessConfidence is the confidence of the intervals and terms that Bless writes. A test compares its own interval with the written one. The two
-// are disjoint with at most twice the probability 1-blessConfidence.
-const blessConfidence = 0.9999
+// annotationConfidence is the confidence of sampled intervals, and of the terms that repeat the sampling. A repetition fails if its interval and the
+// written one are disjoint; then one of them does not contain the value, so this has at most the probability 2*(1-0.9999).
+const annotationConfidence = 0.9999
 
-// checkWith checks property instances with changed settings. Without a time limit of the test or the options, it takes at most 30 seconds.
-func (b *blesser) checkWith(ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
-	limit := cmp.Or(test.Time, b.opt.Time, 30*time.Second)
+// checkWith returns the verdicts on property instances with changed settings. The time limit is that of the test, else that of the options, else 30
+// seconds. If the whole check fails, all verdicts have this error.
+func (w *annotationWriter) checkWith(ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
+	limit := cmp.Or(test.Time, w.opt.Time, 30*time.Second)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
-	run := &testRun{loadedTest: test, engine: b.engine, workers: 1}
+	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}
 	answers := make([]answer, len(test.instances))
 	err := run.checkInstances(ctx, instances, change, answers)
 	verdicts := make(map[*propertyInstance]result.Verdict)
 	for i, instance := range test.instances {
-		if !slices.Contains(instances, instance) {
-			continue
-		}
-		verdicts[instance] = answers[i].Verdict
-		if err != nil {
+		switch {
+		case !slices.Contains(instances, instance):
+		case err != nil:
 			verdicts[instance] = result.Verdict{Err: fileFailure(run.contextError(ctx, err))}
+		default:
+			verdicts[instance] = answers[i].Verdict
 		}
 	}
 	return verdicts
 }
 
 // checkInstances checks some property instances with changed settings, and fills in their answers.
-func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
-	if failure := run.unsupportedSwitch(); failure != nil {
+func (u *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
+	if failure := u.unsupportedSwitch(); failure != nil {
 		return failure
 	}
-	batch := &batch{plan: run.plan.WithSettings(change)}
-	for i, instance := range run.instances {
+	batch := &batch{plan: u.plan.WithSettings(change)}
+	for i, instance := range u.instances {
 		if slices.Contains(instances, instance) {
 			batch.instances = append(batch.instances, i)
 		}
 	}
-	batch.properties = run.propertyNumbers(batch)
-	return run.check(ctx, batch, answers)
+	batch.properties = u.propertyNumbers(batch)
+	return u.check(ctx, batch, answers)
 }
 
-// proposalFor returns a proposal with the expectation that a verdict justifies. If there is none, the proposal has no value, and its origin is the
-// reason. step is the method that computed the verdict.
-func (b *blesser) proposalFor(verdict *result.Verdict, step blessStep) proposal {
+// proposalFor returns the expectation that a verdict justifies, or a proposal with the reason why it justifies none. method is the one that computed
+// the verdict.
+func (w *annotationWriter) proposalFor(verdict *result.Verdict, method valueMethod) proposal {
 	switch {
 	case verdict.Err != nil:
-		return proposal{origin: failureText(verdict.Err)}
+		return proposal{reason: failureText(verdict.Err)}
 	case verdict.Doubt != "":
-		return proposal{origin: "the value is doubtful: " + verdict.Doubt}
+		return proposal{reason: "the value is doubtful: " + verdict.Doubt}
 	}
 	switch verdict.Accuracy {
 	case result.Claimed, result.Estimated, result.Unknown:
-		return proposal{origin: "nothing proves the value, which is " + verdict.Accuracy.String()}
+		return proposal{reason: "the value is only " + verdict.Accuracy.String() + ", without sound bounds"}
 	}
 	value := verdict.Value
 	switch value.Kind {
 	case result.Boolean:
 		if verdict.Accuracy == result.Probable {
-			// A test cannot repeat the sampling, because the terms of an annotation apply to numbers only.
-			return proposal{origin: "too many states, and a truth value that is sampled is only probable"}
+			// A test could not repeat it, because only numbers can be sampled on request.
+			return proposal{reason: "the model has too many states, and a sampled truth value is only probable"}
 		}
 		return proposal{value: strconv.FormatBool(value.Bool), origin: verdict.Accuracy.String()}
 	case result.Integer:
 		return proposal{value: strconv.FormatFloat(value.Num, 'f', -1, 64), origin: "exact"}
 	case result.Number:
-		return b.numberProposal(verdict, step)
+		return w.numberProposal(verdict, method)
 	}
-	return proposal{origin: "a range of values over several initial states cannot be expected"}
+	return proposal{reason: "the value is a range over several initial states, which an annotation cannot express"}
 }
 
-// numberProposal returns the proposal for a verdict whose value is a number.
-func (b *blesser) numberProposal(verdict *result.Verdict, step blessStep) proposal {
+// numberProposal returns the expectation for a verdict whose value is a number: the number if it is known exactly, otherwise an interval; or a proposal
+// with the reason why there is none.
+func (w *annotationWriter) numberProposal(verdict *result.Verdict, method valueMethod) proposal {
 	value := verdict.Value
 	switch {
 	case math.IsNaN(value.Num):
@@ -392,21 +403,22 @@ func (b *blesser) numberProposal(verdict *result.Verdict, step blessStep) propos
 			return proposal{value: text, origin: "exact"}
 		}
 		return proposal{value: "~" + shortestFloat(value.Num), origin: "rounded from a fraction"}
-	case step == bySampling:
+	case method == bySampling:
 		return sampledProposal(verdict)
 	case verdict.Bound != nil && verdict.Accuracy == result.Bounded:
 		return proposal{value: boundsText(verdict.Bound), origin: "bounds"}
 	}
-	return proposal{origin: "the value has no bounds"}
+	return proposal{reason: "the value has no bounds"}
 }
 
-// sampledProposal returns a proposal with the confidence interval of a verdict, and the terms that repeat its sampling.
+// sampledProposal returns the expectation for a sampled value: its confidence interval, and the terms that repeat the sampling. A proposal without a
+// value says why there is none.
 func sampledProposal(verdict *result.Verdict) proposal {
 	switch {
 	case verdict.Resolution == result.Uniform:
-		return proposal{origin: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
+		return proposal{reason: "the model has too many states, and sampling resolves its choices uniformly, which gives no minimum or maximum"}
 	case verdict.Bound == nil:
-		return proposal{origin: "the value has no bounds"}
+		return proposal{reason: "the value has no bounds"}
 	}
 	seed := uint64(0)
 	if verdict.Seed != nil {
@@ -415,11 +427,11 @@ func sampledProposal(verdict *result.Verdict) proposal {
 	return proposal{
 		value:  "[" + shortestFloat(verdict.Bound.Lo) + "," + shortestFloat(verdict.Bound.Hi) + "]",
 		origin: fmt.Sprintf("%s, seed %d, confidence %v", noun.Count(verdict.Samples, "sample"), seed, verdict.Confidence),
-		terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", verdict.Samples, blessConfidence, seed),
+		terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", verdict.Samples, annotationConfidence, seed),
 	}
 }
 
-// boundsText returns an interval in the form of an expected value. If its bounds are equal, the form is one number.
+// boundsText returns an interval as the text of an expected value: [low,high], or one number if the bounds are equal.
 func boundsText(bounds *interval.Interval) string {
 	if bounds.Lo == bounds.Hi {
 		return shortestFloat(bounds.Lo)
@@ -430,22 +442,22 @@ func boundsText(bounds *interval.Interval) string {
 // shortestFloat returns the shortest text that reads back as the same number.
 func shortestFloat(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 
-// maxFraction is the length of the longest fraction that is written.
+// maxFraction is the length, in bytes, of the longest fraction that is written. A longer one is rounded.
 const maxFraction = 60
 
-// editFiles edits the properties files and adds the changed ones to the result. It also sorts the skipped properties by their place.
-func (b *blesser) editFiles() error {
-	for _, file := range b.order {
-		editor := &editor{blesser: b, propertiesFile: file}
-		after, err := editor.edit()
+// editFiles adds the properties files with changes to the result, and sorts the skipped properties by file, line and column.
+func (w *annotationWriter) editFiles() error {
+	for _, file := range w.order {
+		editing := &editor{annotationWriter: w, propertiesFile: file}
+		after, err := editing.edit()
 		if err != nil {
 			return fmt.Errorf("%s: %w", file.name, err)
 		}
-		if len(editor.changes) > 0 {
-			b.blessing.Files = append(b.blessing.Files, BlessedFile{file.file, file.name, file.text, after})
+		if len(editing.changes) > 0 {
+			w.blessing.Files = append(w.blessing.Files, BlessedFile{file.file, file.name, file.text, after})
 		}
 	}
-	slices.SortStableFunc(b.blessing.Skipped, func(left, right Skip) int {
+	slices.SortStableFunc(w.blessing.Skipped, func(left, right Skip) int {
 		return cmp.Or(strings.Compare(left.File, right.File), cmp.Compare(left.Line, right.Line), cmp.Compare(left.Col, right.Col))
 	})
 	return nil

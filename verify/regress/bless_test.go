@@ -79,7 +79,7 @@ func TestBless(t *testing.T) {
 			"update for some", model, "// RESULT: 1/4\nP=? [ F s=1 ];\n", "-const p=1/4:1/4:1/2", true, "// RESULT: 1/4\nP=? [ F s=1 ];\n",
 			"m.props:2:1: the annotation in line 1 fails for some valuations of the constants only, or would need terms",
 		},
-		{"behind something", coin, "true; P=? [ F s=1 ];", "", false, "// RESULT: true (exact)\ntrue; P=? [ F s=1 ];", "m.props:1:7: something stands before the property in its line"},
+		{"behind something", coin, "true; P=? [ F s=1 ];", "", false, "// RESULT: true (exact)\ntrue; P=? [ F s=1 ];", "m.props:1:7: the property does not start its line"},
 		{
 			"true of numbers, not of doubles", coin, "0.1+0.2=0.3;\nP>=1/3 [ F<=1 s=1 ];", "", false,
 			"// RESULT: true (exact)\n0.1+0.2=0.3;\n// RESULT: true (exact)\nP>=1/3 [ F<=1 s=1 ];", "",
@@ -249,9 +249,9 @@ func TestBlessProves(t *testing.T) {
 		t.Fatal(err)
 	}
 	for reason, change := range map[string]func(v *result.Verdict){
-		"nothing proves the value, which is claimed":   func(v *result.Verdict) { v.Accuracy = result.Claimed },
-		"nothing proves the value, which is estimated": func(v *result.Verdict) { v.Accuracy = result.Estimated },
-		"the value is doubtful: unreliable":            func(v *result.Verdict) { v.Doubt = "unreliable" },
+		"the value is only claimed, without sound bounds":   func(v *result.Verdict) { v.Accuracy = result.Claimed },
+		"the value is only estimated, without sound bounds": func(v *result.Verdict) { v.Accuracy = result.Estimated },
+		"the value is doubtful: unreliable":                 func(v *result.Verdict) { v.Doubt = "unreliable" },
 	} {
 		e := &engine{name: "double", answer: func(_ *runner.Job, v *result.Verdict) { change(v) }}
 		b, err := regress.Bless(t.Context(), tests, e, regress.BlessOptions{Options: regress.Options{FS: fsys, Seed: 1}})

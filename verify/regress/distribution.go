@@ -23,7 +23,8 @@ func exportsProbabilities(name string) bool {
 	return slices.Contains([]string{"exportsteadystate", "exportss", "exporttransient", "exporttr"}, strings.TrimLeft(name, "-"))
 }
 
-// writeProbabilities writes the probability of each state: in the long run, or at the time of the switch -transient.
+// writeProbabilities writes the probability of each state, as a switch such as -exportsteadystate does: in the long run, or at the time that the switch
+// -transient gives.
 func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	times, err := e.exportedTimes(exportSwitch)
 	if err != nil {
@@ -43,13 +44,13 @@ func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	})
 }
 
-// exportedTimes returns the time at which a switch exports probabilities; nil for the long run.
+// exportedTimes returns the times at which a switch exports probabilities: the one time of -transient, or nil for the long run.
 func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 	if !strings.HasPrefix(exportSwitch, "exporttr") {
 		return nil, nil
 	}
 	if e.switches.Transient == "" {
-		return nil, errors.New("PRISM writes probabilities at a time only with -transient, which is not there")
+		return nil, errors.New("found no switch -transient, want one with the time of the exported probabilities")
 	}
 	times, err := check.ParseTimes(e.switches.Transient)
 	if err != nil {
@@ -61,21 +62,21 @@ func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 	return times, nil
 }
 
-// compareNumbers compares the numbers of two files that differ as texts. It changes the outcome to TestPassed if each number differs by at most the
-// relative error expect.DefaultRelative, because PRISM computes the numbers by iteration. Otherwise it records the first line that differs more.
-func (run *testRun) compareNumbers(compared *report.TestResult, file string, got []byte) {
-	want, err := run.read(file)
+// compareNumbers changes a failed comparison of an exported file with its expected content to a passed one if each number differs from the expected
+// one by at most the relative error that results may have. PRISM computed the expected numbers by iteration, so they are not exact.
+func (u *testRun) compareNumbers(compared *report.TestResult, expectedFile string, exported []byte) {
+	expected, err := u.read(expectedFile)
 	if err != nil {
 		return
 	}
-	wantLines, gotLines := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
-	if len(wantLines) != len(gotLines) {
+	expectedLines, exportedLines := bytes.Split(expected, []byte("\n")), bytes.Split(exported, []byte("\n"))
+	if len(expectedLines) != len(exportedLines) {
 		return
 	}
-	for i := range wantLines {
-		if !closeNumbers(string(wantLines[i]), string(gotLines[i])) {
+	for i := range expectedLines {
+		if !haveCloseNumbers(string(expectedLines[i]), string(exportedLines[i])) {
 			compared.Line = i + 1
-			compared.Got = fmt.Sprintf("%q instead of %q", gotLines[i], wantLines[i])
+			compared.Got = fmt.Sprintf("%q instead of %q", exportedLines[i], expectedLines[i])
 			compared.Reason = fmt.Sprintf("line %d differs by more than %g, relatively", i+1, expect.DefaultRelative)
 			return
 		}
@@ -84,16 +85,30 @@ func (run *testRun) compareNumbers(compared *report.TestResult, file string, got
 	compared.Got = fmt.Sprintf("the same but for %g, relatively", expect.DefaultRelative)
 }
 
-// closeNumbers reports whether two lines of the form "text=number", or "number", are equal except for a small relative difference of the numbers.
-func closeNumbers(want, got string) bool {
-	if want == got {
+// haveCloseNumbers reports whether two lines are equal, or are equal up to a number at their ends that differs by at most the default relative
+// tolerance.
+func haveCloseNumbers(expectedLine, exportedLine string) bool {
+	if expectedLine == exportedLine {
 		return true
 	}
-	wantStart, gotStart := strings.IndexByte(want, '=')+1, strings.IndexByte(got, '=')+1
-	wantNumber, wantErr := strconv.ParseFloat(want[wantStart:], 64)
-	gotNumber, gotErr := strconv.ParseFloat(got[gotStart:], 64)
-	if want[:wantStart] != got[:gotStart] || wantErr != nil || gotErr != nil {
+	expectedState, expectedText := splitNumber(expectedLine)
+	exportedState, exportedText := splitNumber(exportedLine)
+	if expectedState != exportedState {
 		return false
 	}
-	return math.Abs(wantNumber-gotNumber) <= expect.DefaultRelative*math.Abs(gotNumber)
+	expected, err := strconv.ParseFloat(expectedText, 64)
+	if err != nil {
+		return false
+	}
+	exported, err := strconv.ParseFloat(exportedText, 64)
+	if err != nil {
+		return false
+	}
+	return math.Abs(expected-exported) <= expect.DefaultRelative*math.Abs(exported)
+}
+
+// splitNumber splits a line such as 3:(1,0)=0.25 behind its first =, into the text of the state and the number. A line without = has only a number.
+func splitNumber(line string) (state, number string) {
+	start := strings.IndexByte(line, '=') + 1 // 0 without =
+	return line[:start], line[start:]
 }

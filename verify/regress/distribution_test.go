@@ -29,7 +29,7 @@ fail odd.txt:1: line 1 differs by more than 1e-05, relatively
 fail near.txt:1: line 1 differs by more than 1e-05, relatively
 unsupported near.txt:0: files at several times (-transient 1:3)
 error near.txt:0: -transient: "x" is not a time, want a number of at least 0, from:to or from:step:to (other)
-error near.txt:0: PRISM writes probabilities at a time only with -transient, which is not there (other)
+error near.txt:0: found no switch -transient, want one with the time of the exported probabilities (other)
 pass long.txt:0
 pass code.txt:0
 fail short.txt:2: the export short.txt differs from line 2 on

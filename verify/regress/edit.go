@@ -16,7 +16,7 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// change replaces the bytes in [from, to) by text.
+// change is one change of a file: text replaces its bytes from offset from up to, but not including, offset to.
 type change struct {
 	from, to int
 	text     string
@@ -24,62 +24,67 @@ type change struct {
 
 // editor writes the proposals for one properties file into its text.
 type editor struct {
-	*blesser
+	*annotationWriter
 	*propertiesFile
 	changes        []change
-	expectedValues map[*propertyInstance]string // the value that each instance must choose in the new text
+	expectedValues map[*propertyInstance]string // the value that each instance is to choose
 }
 
-// edit returns the new text of the file. It returns an error if the new text does not have the annotations that it should have, which is a bug of
-// this program.
+// edit returns the text of the file with the proposals written into it. It returns an error, which is a mistake of this program, if the new text does
+// not have the properties of the old one, or a property does not choose its new annotation.
 func (e *editor) edit() ([]byte, error) {
 	e.expectedValues = make(map[*propertyInstance]string)
-	for _, node := range e.tree.Items {
-		if property, ok := node.(*syntax.Property); ok && len(e.proposals[property.Pos()]) > 0 {
+	for _, item := range e.tree.Items {
+		property, ok := item.(*syntax.Property)
+		if ok && len(e.proposals[property.Pos()]) > 0 {
 			e.editProperty(property, e.proposals[property.Pos()])
 		}
 	}
-	slices.SortStableFunc(e.changes, func(first, second change) int { return cmp.Compare(first.from, second.from) })
-	var edited []byte
-	copied := 0 // the number of bytes of the old text that are copied or replaced
-	for _, change := range e.changes {
-		edited = append(append(edited, e.text[copied:change.from]...), change.text...)
-		copied = change.to
-	}
-	edited = append(edited, e.text[copied:]...)
+	edited := e.applyChanges()
 	if len(e.changes) == 0 {
 		return edited, nil
 	}
 	return edited, e.checkEdited(edited)
 }
 
+// applyChanges sorts the changes, and returns the text of the file with all of them.
+func (e *editor) applyChanges() []byte {
+	slices.SortStableFunc(e.changes, func(left, right change) int { return cmp.Compare(left.from, right.from) })
+	var edited []byte
+	copied := 0 // bytes of the old text that are copied or replaced
+	for _, change := range e.changes {
+		edited = append(edited, e.text[copied:change.from]...)
+		edited = append(edited, change.text...)
+		copied = change.to
+	}
+	return append(edited, e.text[copied:]...)
+}
+
 // editProperty makes the changes for one property: it replaces values of annotations, and adds lines above the property.
 func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
-	replaced := make(map[int32][]proposal) // by the offset of the value
+	replacements := make(map[int32][]proposal) // by the offset of the replaced value
 	var added []proposal
-	allHaveValues := true
 	for _, proposed := range proposals {
 		switch {
-		case proposed.hasExpectation:
-		case proposed.value == "":
-			allHaveValues = false
+		case proposed.hasExpectation || proposed.value == "":
 		case proposed.replaces != nil:
 			offset := proposed.replaces.ValuePos.Offset
-			replaced[offset] = append(replaced[offset], proposed)
+			replacements[offset] = append(replacements[offset], proposed)
 		default:
 			added = append(added, proposed)
 		}
 	}
-	for _, offset := range slices.Sorted(maps.Keys(replaced)) {
-		e.replaceValue(property, replaced[offset], proposals)
+	for _, offset := range slices.Sorted(maps.Keys(replacements)) {
+		e.replaceValue(property, replacements[offset], proposals)
 	}
 	if len(added) > 0 {
-		complete := allHaveValues && len(added)+countExpected(proposals) == len(proposals)
-		e.addLines(property, added, complete)
+		// Otherwise an instance without a value, or with an annotation that is replaced, could choose a new line without conditions.
+		coversAll := len(added)+countExpected(proposals) == len(proposals)
+		e.addLines(property, added, coversAll)
 	}
 }
 
-// countExpected returns the number of proposals whose instance keeps its annotation.
+// countExpected returns the number of proposals for instances that keep their annotations.
 func countExpected(proposals []proposal) int {
 	count := 0
 	for _, proposed := range proposals {
@@ -90,32 +95,35 @@ func countExpected(proposals []proposal) int {
 	return count
 }
 
-// replaceValue writes another value into an annotation. It skips the property unless all instances that choose the annotation have the new
-// value and need no terms.
+// replaceValue writes another value into an annotation. It skips the property unless all instances that choose the annotation get the same new
+// value, and none of them needs terms. proposals are all proposals for the property; replacements are the ones for this annotation.
 func (e *editor) replaceValue(property *syntax.Property, replacements, proposals []proposal) {
-	old := replacements[0].replaces
+	old, newValue := replacements[0].replaces, replacements[0].value
 	for _, proposed := range proposals {
-		choosesOld := proposed.instance.chosen.Result != nil && proposed.instance.chosen.Result.ValuePos == old.ValuePos
-		if choosesOld && (proposed.hasExpectation || proposed.value != replacements[0].value || proposed.terms != "") {
+		chosen := proposed.instance.chosen.Result
+		choosesAnnotation := chosen != nil && chosen.ValuePos == old.ValuePos
+		fitsNewValue := !proposed.hasExpectation && proposed.value == newValue && proposed.terms == ""
+		if choosesAnnotation && !fitsNewValue {
 			e.addSkip(e.propertiesFile, property.Pos(), replacements[0].instance.task.Text,
 				fmt.Sprintf("the annotation in line %d fails for some valuations of the constants only, or would need terms", old.Pos.Line))
 			return
 		}
 	}
 	from := int(old.ValuePos.Offset)
-	e.changes = append(e.changes, change{from, from + len(old.Value), replacements[0].value})
+	e.changes = append(e.changes, change{from, from + len(old.Value), newValue})
 	e.blessing.Updated++
 	for _, proposed := range replacements {
 		e.expectedValues[proposed.instance] = proposed.value
 	}
 }
 
-// addLines adds annotations in lines above a property. complete says that every instance of the property has a new value or keeps its annotation.
-func (e *editor) addLines(property *syntax.Property, added []proposal, complete bool) {
-	lines, reason := annotations(added, complete)
+// addLines adds annotations in lines above a property, or records why it cannot. coversAll says that each instance of the property has a new value or
+// keeps its annotation.
+func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll bool) {
+	lines, reason := annotations(added, coversAll)
 	indent, offset, ok := e.lineStart(property)
 	if !ok {
-		reason = "something stands before the property in its line"
+		reason = "the property does not start its line"
 	}
 	if reason != "" {
 		e.addSkip(e.propertiesFile, property.Pos(), added[0].instance.task.Text, reason)
@@ -133,18 +141,18 @@ func (e *editor) addLines(property *syntax.Property, added []proposal, complete 
 	}
 }
 
-// maxLines is the largest number of annotations of one property.
+// maxLines is the largest number of lines that are added above one property.
 const maxLines = 200
 
-// annotations returns the annotations for the proposals. If all proposals have the same value and complete is true, it returns one annotation without
-// conditions. Otherwise it returns one for each valuation of the constants that distinguish the values. If no constants distinguish them, it returns
-// the reason why there are no annotations.
-func annotations(proposals []proposal, complete bool) (lines []string, reason string) {
+// annotations returns the annotations of a property for the proposals, as lines without the comment signs. If all proposals have the same value and coversAll
+// is true, it is one annotation without conditions; otherwise one for each valuation of the constants by which the values differ. If the values
+// do not depend on constants, it returns the reason why there are no annotations.
+func annotations(proposals []proposal, coversAll bool) (lines []string, reason string) {
 	differs := func(proposed proposal) bool {
 		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
 	}
-	if complete && !slices.ContainsFunc(proposals, differs) {
-		return annotationLines(proposals[0], ""), ""
+	if coversAll && !slices.ContainsFunc(proposals, differs) {
+		return linesOf(proposals[0], ""), ""
 	}
 	own, all := (*propertyInstance).constants, (*propertyInstance).allConstants
 	names := distinguishingConstants(proposals, own)
@@ -161,34 +169,34 @@ func annotations(proposals []proposal, complete bool) (lines []string, reason st
 	return conditionalLines(proposals, names, all)
 }
 
-// allConstants returns all constants of the model and of the properties file that have a value.
+// allConstants returns the constants of an instance with their values, including the ones that the model and the properties file define.
 func (instance *propertyInstance) allConstants() []result.Constant {
-	var out []result.Constant
+	var constants []result.Constant
 	for _, constant := range instance.rules.Constants {
-		out = append(out, result.Constant{Name: constant.Name, Value: constant.Val.String()})
+		constants = append(constants, result.Constant{Name: constant.Name, Value: constant.Val.String()})
 	}
-	return out
+	return constants
 }
 
-// distinguishingConstants returns the names of the constants that all instances have and whose values differ. If there is only one proposal, it returns
-// all constants of its instance. constantsOf returns the constants of an instance that are considered.
+// distinguishingConstants returns the names of the constants that each instance has and whose values differ between the instances. For a single proposal
+// it returns all constants. constantsOf returns the constants of an instance to consider.
 func distinguishingConstants(proposals []proposal, constantsOf func(*propertyInstance) []result.Constant) []string {
-	var out []string
+	var names []string
 	for _, constant := range constantsOf(proposals[0].instance) {
-		differs, inAll := false, true
+		varies, isInAll := false, true
 		for _, proposed := range proposals {
 			value, ok := constantValue(constantsOf(proposed.instance), constant.Name)
-			inAll = inAll && ok
-			differs = differs || value != constant.Value
+			isInAll = isInAll && ok
+			varies = varies || value != constant.Value
 		}
-		if inAll && (differs || len(proposals) == 1) {
-			out = append(out, constant.Name)
+		if isInAll && (varies || len(proposals) == 1) {
+			names = append(names, constant.Name)
 		}
 	}
-	return out
+	return names
 }
 
-// constantValue returns the value of a constant in a list. It returns false if the list does not have the constant.
+// constantValue returns the value of a constant; false if the list does not have it.
 func constantValue(constants []result.Constant, name string) (string, bool) {
 	for _, constant := range constants {
 		if constant.Name == name {
@@ -198,7 +206,7 @@ func constantValue(constants []result.Constant, name string) (string, bool) {
 	return "", false
 }
 
-// conditionsOf returns the conditions of an annotation, such as N=3,p=0.5, from the values of the named constants in an instance.
+// conditionsOf returns the values of the named constants of an instance as the conditions of an annotation: N=3,p=0.5.
 func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*propertyInstance) []result.Constant) string {
 	var parts []string
 	for _, name := range names {
@@ -208,8 +216,8 @@ func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*
 	return strings.Join(parts, ",")
 }
 
-// conditionText returns the text of a constant's value in a condition. It is a fraction if the given decimal text is not exactly the value, which
-// happens in tests with -exact.
+// conditionText returns the value of a constant for a condition: its text or, if the value is a fraction that the text only rounds, the fraction. A test
+// with -exact can have such values.
 func (instance *propertyInstance) conditionText(name, text string) string {
 	for _, constant := range instance.rules.Constants {
 		if constant.Name != name || constant.Val.Type != sema.Double || constant.Val.Rat == nil {
@@ -222,7 +230,7 @@ func (instance *propertyInstance) conditionText(name, text string) string {
 	return text
 }
 
-// sameConditionsSameValue reports whether instances with the same conditions have the same value and terms.
+// sameConditionsSameValue reports whether all proposals with the same values of the named constants have the same value and terms.
 func sameConditionsSameValue(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) bool {
 	seen := make(map[string]proposal)
 	for _, proposed := range proposals {
@@ -235,24 +243,26 @@ func sameConditionsSameValue(proposals []proposal, names []string, constantsOf f
 	return true
 }
 
-// conditionalLines returns one annotation for each valuation of the named constants, or the reason why there are too many.
+// conditionalLines returns the annotations of a property with conditions on the named constants, one annotation for each valuation. If there are more than
+// maxLines lines, it returns the reason why the property gets no annotations.
 func conditionalLines(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) (lines []string, reason string) {
-	seen := make(map[string]bool)
+	hasLines := make(map[string]bool) // by conditions
 	for _, proposed := range proposals {
 		conditions := conditionsOf(proposed.instance, names, constantsOf)
-		if !seen[conditions] {
-			seen[conditions] = true
-			lines = append(lines, annotationLines(proposed, " ("+conditions+")")...)
+		if !hasLines[conditions] {
+			hasLines[conditions] = true
+			lines = append(lines, linesOf(proposed, " ("+conditions+")")...)
 		}
 	}
 	if len(lines) > maxLines {
-		return nil, fmt.Sprintf("it has %d valuations of the constants, of which more than %d are too many", len(lines), maxLines)
+		return nil, fmt.Sprintf("it needs %d lines of annotations for the valuations of its constants, want at most %d", len(lines), maxLines)
 	}
 	return lines, ""
 }
 
-// annotationLines returns the comments of one proposal: its RESULT line and, if it has terms, its TILECHECK line.
-func annotationLines(proposed proposal, conditions string) []string {
+// linesOf returns the annotation for one proposal: its RESULT line and, if it has terms, its TILECHECK line. conditions are the conditions in
+// parentheses with a space before them, or "".
+func linesOf(proposed proposal, conditions string) []string {
 	lines := []string{"RESULT" + conditions + ": " + proposed.value + " (" + proposed.origin + ")"}
 	if proposed.terms != "" {
 		lines = append(lines, "TILECHECK"+conditions+": "+proposed.terms)
@@ -269,8 +279,8 @@ func (e *editor) lineStart(property *syntax.Property) (indent string, offset int
 	return indent, offset, strings.Trim(indent, " \t") == ""
 }
 
-// lineEnd returns the line ending that the text uses near an offset. It is the last line ending before the offset or, if there is none, the last
-// line ending of the text.
+// lineEnd returns the line ending that the text uses near an offset: the last one before the offset or, if there is none, the last one of the text; "\n"
+// for a text of one line.
 func (e *editor) lineEnd(offset int) string {
 	for _, text := range [][]byte{e.text[:offset], e.text[offset:]} {
 		i := bytes.LastIndexAny(text, "\r\n")
@@ -289,9 +299,9 @@ func (e *editor) lineEnd(offset int) string {
 func (e *editor) checkEdited(edited []byte) error {
 	tree, err := syntax.ParseProperties(e.name, edited)
 	if err != nil {
-		return fmt.Errorf("the annotated file cannot be read: %w", err)
+		return fmt.Errorf("the annotated file has a syntax error: %w", err)
 	}
-	errOtherProperties := errors.New("the annotated file has other properties")
+	errOtherProperties := errors.New("the annotated file has other properties than before")
 	if len(tree.Items) != len(e.tree.Items) {
 		return errOtherProperties
 	}

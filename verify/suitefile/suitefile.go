@@ -36,22 +36,22 @@ type File struct {
 	Jobs                               int
 	Cluster                            settings.Settings
 
-	name     string // for messages
+	name     string // as the user calls it
 	defaults section
 	sections []section
 }
 
 // section is one suite of a suite file, or the settings that all its suites share.
 type section struct {
-	name    string
-	paths   []located
-	pairing suite.Pairing
-	paired  bool // the file gives the pairing
-	engines []string
-	consts  []string
-	timeout time.Duration
-	memory  int64
-	extra   []expectation
+	name         string
+	paths        []located
+	pairing      suite.Pairing
+	hasPairing   bool // whether the section has the key match
+	engines      []string
+	consts       []string
+	timeout      time.Duration
+	memory       int64
+	expectations []expectation
 }
 
 // located is a word of a suite file with its place.
@@ -68,19 +68,19 @@ type expectation struct {
 
 // Read reads a suite file. name is used in messages. The error is a syntax.ErrorList with every error of the file.
 func Read(name string, src []byte) (*File, error) {
-	reader := &suiteReader{yamlReader: yamlReader{file: name}}
+	r := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
-	reader.mapping(reader.document(src), "the file", append(reader.sectionEntries(&file.defaults), reader.fileEntries(file)...))
+	r.mapping(r.document(src), "the file", append(r.sectionEntries(&file.defaults), r.fileEntries(file)...))
 	if len(file.sections) == 0 {
 		file.sections = []section{{}}
 	}
-	if err := reader.errs.Err(); err != nil {
+	if err := r.errs.Err(); err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-// fileEntries returns the entries for the keys that a suite cannot have, only the whole file.
+// fileEntries returns the keys that only the top level of a file has, with functions that store their values in file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.text(n) }},
@@ -92,11 +92,11 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 			})
 		}},
 		{"flakes", func(n ast.Node) {
-			flakes := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
+			flakes := scalarValue(&r.yamlReader, n, "a probability between 0 and 1", probability)
 			file.Flakes = &flakes
 		}},
 		{"seed", func(n ast.Node) {
-			seed := value(&r.yamlReader, n, "a number that is not negative", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) })
+			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
 			file.Seed = &seed
 		}},
 		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
@@ -106,13 +106,13 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 	}
 }
 
-// readSection reads a suite of the list "suites".
+// readSection reads a suite of the list "suites", and adds it to the file.
 func (r *suiteReader) readSection(n ast.Node, file *File) {
 	var suite section
 	r.mapping(n, "a suite", append(r.sectionEntries(&suite),
 		entry{"name", func(n ast.Node) {
 			suite.name = r.text(n)
-			if slices.ContainsFunc(file.sections, func(other section) bool { return other.name == suite.name }) {
+			if slices.ContainsFunc(file.sections, func(earlier section) bool { return earlier.name == suite.name }) {
 				r.fail(n, "found a second suite %q, want names that differ", suite.name)
 			}
 		}},
@@ -124,8 +124,8 @@ func (r *suiteReader) readSection(n ast.Node, file *File) {
 }
 
 // probability parses a number between 0 and 1, both excluded.
-func probability(text string) (float64, error) {
-	number, err := strconv.ParseFloat(text, 64)
+func probability(s string) (float64, error) {
+	number, err := strconv.ParseFloat(s, 64)
 	if err == nil && !(number > 0 && number < 1) {
 		err = errors.New("out of range")
 	}
@@ -193,18 +193,18 @@ func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
 	}
 }
 
-// report records an error at a node, unless it is nil.
+// report records an error at the place of a node. It does nothing if err is nil.
 func (r *suiteReader) report(n ast.Node, err error) {
 	if err != nil {
 		r.fail(n, "%v", err)
 	}
 }
 
-// sectionEntries returns the entries for the keys that both a suite and the whole file can have.
+// sectionEntries returns the keys that both a suite and the top level of a file can have, with functions that store their values in section.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
-			section.pairing, section.paired = value(&r.yamlReader, n, "closest, name or all", parsePairing), true
+			section.pairing, section.hasPairing = scalarValue(&r.yamlReader, n, "closest, name or all", parsePairing), true
 		}},
 		{"engines", func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
@@ -222,9 +222,9 @@ func (r *suiteReader) sectionEntries(section *section) []entry {
 	}
 }
 
-// parsePairing parses the value of match.
-func parsePairing(text string) (suite.Pairing, error) {
-	switch text {
+// parsePairing parses the value of the key match.
+func parsePairing(name string) (suite.Pairing, error) {
+	switch name {
 	case "closest":
 		return suite.Closest, nil
 	case "name":
@@ -235,34 +235,39 @@ func parsePairing(text string) (suite.Pairing, error) {
 	return 0, errors.New("unknown")
 }
 
-// readConsts reads constant definitions: a list of texts in the syntax of --const, or a mapping of names to values.
-func (r *suiteReader) readConsts(n ast.Node) []string {
-	switch n := n.(type) {
+// readConsts reads constant definitions, either a list of texts such as "N=3,p=0.5" or a mapping such as {N: 3, p: 0.5}, and returns them as texts of
+// the form name=value or, from a list, name=value,name=value.
+func (r *suiteReader) readConsts(definitions ast.Node) []string {
+	switch node := definitions.(type) {
 	case *ast.MappingNode:
-		return r.readConstMapping(n.Values)
-	case *ast.MappingValueNode:
-		return r.readConstMapping([]*ast.MappingValueNode{n})
+		return r.readConstMapping(node.Values)
+	case *ast.MappingValueNode: // a mapping with a single key
+		return r.readConstMapping([]*ast.MappingValueNode{node})
 	}
+	return r.readConstList(definitions)
+}
+
+// readConstList reads a list of texts with constant definitions.
+func (r *suiteReader) readConstList(list ast.Node) []string {
 	var definitions []string
-	r.list(n, func(n ast.Node) {
-		text := r.text(n)
-		if _, err := sema.ParseConsts([]string{text}); err != nil {
-			r.fail(n, "%v", err)
-		}
+	r.list(list, func(element ast.Node) {
+		text := r.text(element)
+		_, err := sema.ParseConsts([]string{text})
+		r.report(element, err)
 		definitions = append(definitions, text)
 	})
 	return definitions
 }
 
-// readConstMapping reads constant definitions from a mapping of names to values.
+// readConstMapping reads constant definitions from a mapping of names to values, and returns them in the form name=value.
 func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string {
 	var definitions []string
 	for _, entry := range entries {
-		name, ok := scalar(entry.Key)
+		name, isScalar := scalar(entry.Key)
 		definition := name + "=" + r.text(entry.Value)
 		_, err := sema.ParseConsts([]string{definition})
-		definesOne := err == nil && !strings.Contains(definition, ",")
-		if !ok || !definesOne {
+		definesOne := err == nil && !strings.Contains(definition, ",") // a value "3,M=4" would define a second constant
+		if !isScalar || !definesOne {
 			r.fail(entry.Value, "found %s, want a value or a range low:high or low:step:high", describeNode(entry.Value))
 		}
 		definitions = append(definitions, definition)
@@ -270,11 +275,12 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 	return definitions
 }
 
-// readExpectation reads an element of the list "expect".
+// readExpectation reads an element of the list "expect", and adds its expectation to a section. conditions are the values of constants for which the
+// expectation holds.
 func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
 	var conditions string
-	var result, terms ast.Node
+	var resultNode, termsNode ast.Node
 	r.mapping(n, "an expectation", []entry{
 		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
 		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
@@ -285,24 +291,24 @@ func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 				conditions = "" // readConsts has reported the error
 			}
 		}},
-		{"result", func(n ast.Node) { result = n }},
-		{"terms", func(n ast.Node) { terms = n }},
+		{"result", func(n ast.Node) { resultNode = n }},
+		{"terms", func(n ast.Node) { termsNode = n }},
 	})
-	if expected.Property == "" || result == nil && terms == nil {
+	if expected.Property == "" || resultNode == nil && termsNode == nil {
 		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
 		return
 	}
-	if result != nil {
-		parsedResult, mistakes := expect.NewExpectation(r.text(result), conditions, posOf(result))
+	if resultNode != nil {
+		result, mistakes := expect.NewExpectation(r.text(resultNode), conditions, posOf(resultNode))
 		r.addMistakes(mistakes)
-		expected.Result = &parsedResult
+		expected.Result = &result
 	}
-	if terms != nil {
-		parsedTerms, mistakes := expect.NewTerms(r.text(terms), conditions, posOf(terms))
+	if termsNode != nil {
+		terms, mistakes := expect.NewTerms(r.text(termsNode), conditions, posOf(termsNode))
 		r.addMistakes(mistakes)
-		expected.Terms = &parsedTerms
+		expected.Terms = &terms
 	}
-	target.extra = append(target.extra, expected)
+	target.expectations = append(target.expectations, expected)
 }
 
 // addMistakes records the mistakes in an expectation.
@@ -312,7 +318,7 @@ func (r *suiteReader) addMistakes(mistakes []expect.Mistake) {
 	}
 }
 
-// Suites returns the names of the suites. A suite without a name is left out.
+// Suites returns the names of the suites in the file. A suite without a name is left out.
 func (f *File) Suites() []string {
 	var names []string
 	for i := range f.sections {
@@ -323,14 +329,14 @@ func (f *File) Suites() []string {
 	return names
 }
 
-// Tests returns the tests of a suite file that is in the directory dir of fsys. selected has the names of the selected suites.
-// If it is empty, all suites are selected. The error is a syntax.ErrorList if the suite file names files that do not exist.
-func (f *File) Tests(fsys fs.FS, dir string, selected []string) ([]regress.Test, error) {
-	var allTests []regress.Test
+// Tests returns the tests of the suites in a suite file, which is in the directory dir of fsys. If suiteNames is not empty, it returns only the tests of
+// the suites with these names. The error is a syntax.ErrorList if the suite file names files that do not exist.
+func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
+	var selected []regress.Test
 	var errs syntax.ErrorList
 	for i := range f.sections {
 		section := &f.sections[i]
-		if len(selected) > 0 && !slices.Contains(selected, section.name) {
+		if len(suiteNames) > 0 && !slices.Contains(suiteNames, section.name) {
 			continue
 		}
 		tests, err := regress.Discover(fsys, f.testPaths(fsys, dir, section, &errs), f.pairingOf(section))
@@ -339,17 +345,17 @@ func (f *File) Tests(fsys fs.FS, dir string, selected []string) ([]regress.Test,
 		}
 		for _, test := range tests {
 			f.applyDefaults(&test, section)
-			allTests = append(allTests, test)
+			selected = append(selected, test)
 		}
-		f.reportUnmatched(section.extra, tests, &errs)
+		f.reportUnmatched(section.expectations, tests, &errs)
 	}
-	if len(selected) == 0 {
-		f.reportUnmatched(f.defaults.extra, allTests, &errs)
+	if len(suiteNames) == 0 {
+		f.reportUnmatched(f.defaults.expectations, selected, &errs)
 	}
-	return allTests, errs.Err()
+	return selected, errs.Err()
 }
 
-// testPaths returns the files and directories of a suite.
+// testPaths returns the files and directories of a suite; dir for a suite without the key paths. It adds an error for each path that does not exist.
 func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
 	if len(section.paths) == 0 {
 		return []string{dir}
@@ -358,7 +364,7 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	for _, file := range section.paths {
 		name := path.Join(dir, file.text)
 		if _, err := fs.Stat(fsys, name); err != nil {
-			errs.Add(f.name, file.pos, "found %q, want a file or directory that is there", file.text)
+			errs.Add(f.name, file.pos, "found %q, want a file or directory that exists", file.text)
 			continue
 		}
 		names = append(names, name)
@@ -366,15 +372,15 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	return names
 }
 
-// pairingOf returns the pairing of a suite. If the suite has none, it is the pairing of the file.
+// pairingOf returns how a suite pairs models with properties files: by its own key match or, if it has none, by that of the file.
 func (f *File) pairingOf(section *section) suite.Pairing {
-	if section.paired {
+	if section.hasPairing {
 		return section.pairing
 	}
 	return f.defaults.pairing
 }
 
-// reportUnmatched adds an error for every expectation that names a properties file which no test has.
+// reportUnmatched adds an error for each expectation whose properties file is not in any test.
 func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test, errs *syntax.ErrorList) {
 	for _, expectation := range expectations {
 		if expectation.file.text != "" && !slices.ContainsFunc(tests, func(test regress.Test) bool { return expectation.appliesTo(&test) }) {
@@ -383,18 +389,18 @@ func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test,
 	}
 }
 
-// appliesTo reports whether an expectation is for the properties of a test.
+// appliesTo reports whether an expectation is for the properties file of a test: it names no file, or the file's name, which may be without directories.
 func (e *expectation) appliesTo(test *regress.Test) bool {
 	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the fields of a test to the values of its suite. If the suite does not have a value, it takes the value of the whole file.
+// applyDefaults sets the options and expectations of a test from its suite. An option that the suite does not give comes from the file.
 func (f *File) applyDefaults(test *regress.Test, section *section) {
 	test.Engines = section.engines
 	if len(test.Engines) == 0 {
 		test.Engines = f.defaults.engines
 	}
-	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // Read has checked the definitions
+	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // the definitions were validated before
 	test.Time, test.Memory = section.timeout, section.memory
 	if test.Time == 0 {
 		test.Time = f.defaults.timeout
@@ -402,37 +408,37 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	if test.Memory == 0 {
 		test.Memory = f.defaults.memory
 	}
-	for _, expectation := range slices.Concat(section.extra, f.defaults.extra) {
+	for _, expectation := range slices.Concat(section.expectations, f.defaults.expectations) {
 		if expectation.appliesTo(test) {
 			test.Extra = append(test.Extra, expectation.Extra)
 		}
 	}
 }
 
-// Pair sets the pairing of all suites, and replaces the pairings that the file gives.
+// Pair sets how all suites pair models with properties files; it replaces what the file says.
 func (f *File) Pair(pairing suite.Pairing) {
 	f.defaults.pairing = pairing
 	for i := range f.sections {
-		f.sections[i].paired = false
+		f.sections[i].hasPairing = false
 	}
 }
 
-// Engine parses a label such as "native:exact": the name of an engine and its accuracy. The error says that suites
-// cannot use the engine or accuracy. They can use native and storm with an accuracy, prism, and prism-games.
+// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error unless suites can run the engine:
+// native or storm, with or without an accuracy, prism or prism-games.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
 	switch {
 	case !slices.Contains([]string{"native", "prism", "prism-games", "storm"}, name):
 		err = fmt.Errorf("unknown engine %q, want native, prism, prism-games or storm", name)
 	case config.Accuracy == result.Proven && name != "native":
-		err = fmt.Errorf("%q: certificates are made by native, want native:proven", label)
+		err = fmt.Errorf("found %q, want native:proven; only the engine native makes certificates", label)
 	case err != nil, config.Method != "" && (config.Method != runner.States || strings.HasPrefix(name, "prism")):
 		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm, or proven behind native", label)
 	}
 	return name, config, err
 }
 
-// In reads the suite file of a directory. It returns nil if the directory has none. userName returns the name of a file for messages.
+// In reads the suite file of a directory; it returns nil and no error if the directory has none. userName returns the name of a file for messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
 	suiteFile, err := Open(fsys, file, userName)

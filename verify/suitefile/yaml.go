@@ -40,7 +40,7 @@ func posOf(n ast.Node) syntax.Pos {
 	return syntax.Pos{Line: int32(position.Line), Col: int32(position.Column)}
 }
 
-// document parses the file and returns its only document. It returns nil if the file is empty.
+// document parses a file and returns its only document; nil if the file is empty or has errors, which it records.
 func (r *yamlReader) document(src []byte) ast.Node {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // YAML allows a byte order mark
 	if !r.withinLimits(src) {
@@ -85,15 +85,15 @@ const (
 	maxNesting = 64
 )
 
-// withinLimits reports whether a file is small enough and not nested too deeply for the parser. It overestimates the depth, because it
-// also counts brackets in strings and comments. The characters '-', '?' and ':' at the beginning of a line each open a level, too.
+// withinLimits reports whether a file is small enough and not nested too deeply for the parser; otherwise it records an error. It overestimates the
+// depth of nesting: it counts the open brackets, also in strings and comments, and the dashes, colons and question marks that a line begins with.
 func (r *yamlReader) withinLimits(src []byte) bool {
 	if len(src) > maxYAML {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
 		return false
 	}
 	pos := syntax.Pos{Line: 1, Col: 1}
-	brackets, indicators := 0, 0
+	brackets, dashes := 0, 0
 	atLineStart := true // only dashes, colons and blanks so far in this line
 	for _, char := range string(src) {
 		switch char {
@@ -103,18 +103,18 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 			brackets = max(brackets-1, 0)
 		case '-', '?', ':':
 			if atLineStart {
-				indicators++
+				dashes++
 			}
 		}
 		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", char)
-		if brackets > maxNesting || atLineStart && indicators > maxNesting {
-			r.errs.Add(r.file, pos, "found something nested more than %d deep, want less", maxNesting)
+		if brackets > maxNesting || atLineStart && dashes > maxNesting {
+			r.errs.Add(r.file, pos, "lists and mappings are nested more than %d deep, want at most this depth", maxNesting)
 			return false
 		}
 		pos.Col++
 		if char == '\n' {
 			pos = syntax.Pos{Line: pos.Line + 1, Col: 1}
-			indicators, atLineStart = 0, true
+			dashes, atLineStart = 0, true
 		}
 	}
 	return true
@@ -126,8 +126,8 @@ type entry struct {
 	read func(ast.Node)
 }
 
-// mapping reads a mapping: for each key it calls the read function of the entry with that key. Unknown and duplicate keys are errors. what is the name of
-// the mapping in error messages.
+// mapping reads a mapping: for each of its keys it calls the function of the entry with this key. Unknown and duplicate keys are errors. what describes the
+// mapping in error messages.
 func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -171,50 +171,51 @@ func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
 	case *ast.SequenceNode:
-		for _, element := range n.Values {
-			read(element)
+		for _, v := range n.Values {
+			read(v)
 		}
 	default:
 		read(n)
 	}
 }
 
-// text returns the text of a node that must be one value, without quotes.
+// text returns the text of a node without quotes. If the node is a list or a mapping, it records an error and returns "".
 func (r *yamlReader) text(n ast.Node) string {
-	text, ok := scalar(n)
-	if !ok {
+	text, isScalar := scalar(n)
+	if !isScalar {
 		r.fail(n, "found %s, want one value", describeNode(n))
 	}
 	return text
 }
 
-// value parses a node that must be one value; want describes the value in the error message.
-func value[T any](reader *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
-	text, ok := scalar(n)
-	parsed, err := parse(text)
-	if !ok || err != nil {
-		reader.fail(n, "found %s, want %s", describeNode(n), want)
+// scalarValue returns the value that parse returns for the text of a node. If the node is a list or a mapping, or parse fails, it records an error and returns
+// the zero value; wanted describes a correct value in the error message.
+func scalarValue[T any](reader *yamlReader, n ast.Node, wanted string, parse func(string) (T, error)) T {
+	text, isScalar := scalar(n)
+	value, err := parse(text)
+	if !isScalar || err != nil {
+		reader.fail(n, "found %s, want %s", describeNode(n), wanted)
 		var zero T
 		return zero
 	}
-	return parsed
+	return value
 }
 
 // duration reads a positive duration.
 func (r *yamlReader) duration(n ast.Node) time.Duration {
-	return value(r, n, "a duration such as 10s or 2m", func(text string) (time.Duration, error) {
-		duration, err := time.ParseDuration(text)
-		if err == nil && duration <= 0 {
+	return scalarValue(r, n, "a duration such as 10s or 2m", func(s string) (time.Duration, error) {
+		result, err := time.ParseDuration(s)
+		if err == nil && result <= 0 {
 			err = errors.New("not positive")
 		}
-		return duration, err
+		return result, err
 	})
 }
 
 // size reads a positive number of bytes.
 func (r *yamlReader) size(n ast.Node) int64 {
-	return value(r, n, "an amount of memory such as 512MB or 4GB", func(text string) (int64, error) {
-		size, err := units.RAMInBytes(text)
+	return scalarValue(r, n, "an amount of memory such as 512MB or 4GB", func(s string) (int64, error) {
+		size, err := units.RAMInBytes(s)
 		if err == nil && size <= 0 {
 			err = errors.New("not positive")
 		}
@@ -224,17 +225,17 @@ func (r *yamlReader) size(n ast.Node) int64 {
 
 // boolean reads true or false.
 func (r *yamlReader) boolean(n ast.Node) bool {
-	return value(r, n, "true or false", func(text string) (bool, error) {
-		if text != "true" && text != "false" {
+	return scalarValue(r, n, "true or false", func(s string) (bool, error) {
+		if s != "true" && s != "false" {
 			return false, errors.New("no truth value")
 		}
-		return text == "true", nil
+		return s == "true", nil
 	})
 }
 
 // count reads a positive integer.
 func (r *yamlReader) count(n ast.Node) int {
-	return value(r, n, "a number from 1", func(text string) (int, error) {
+	return scalarValue(r, n, "a number from 1", func(text string) (int, error) {
 		number, err := strconv.Atoi(text)
 		if err == nil && number < 1 {
 			err = errors.New("not positive")
@@ -243,7 +244,7 @@ func (r *yamlReader) count(n ast.Node) int {
 	})
 }
 
-// scalar returns the text of a node that is one value, without quotes. It returns false for a list, a mapping and nil.
+// scalar returns the text of a node that is a scalar, such as a string or a number, without quotes; false for a list, a mapping or an empty node.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -258,8 +259,8 @@ func scalar(n ast.Node) (string, bool) {
 
 // describeNode describes a node in a message.
 func describeNode(n ast.Node) string {
-	if text, ok := scalar(n); ok {
-		return strconv.Quote(text)
+	if s, ok := scalar(n); ok {
+		return strconv.Quote(s)
 	}
 	switch n.(type) {
 	case nil, *ast.NullNode:

@@ -23,7 +23,7 @@ const maxVectors = 100_000
 func (x *exporter) compose() ([]synchronisation, error) {
 	term := x.program.System
 	if term == nil {
-		composition := &sema.SysParallel{Full: true}
+		composition := &sema.SysParallel{Alphabetised: true}
 		for i := range x.program.Modules {
 			composition.Operands = append(composition.Operands, sema.SysModule{Index: i})
 		}
@@ -83,8 +83,8 @@ type operand struct {
 	alphabet []int
 }
 
-// parallelSynchronisations is synchronisationsOf for a parallel composition: operands synchronise on
-// their common actions, or on the listed ones.
+// parallelSynchronisations returns the synchronisations of a parallel composition, and the actions of its alphabet. The operands synchronise on
+// the actions that they have in common or, in a composition |[a,b]|, on the actions in its list.
 func (x *exporter) parallelSynchronisations(term *sema.SysParallel) ([]synchronisation, []int, error) {
 	var operands []operand
 	var syncs []synchronisation
@@ -96,7 +96,7 @@ func (x *exporter) parallelSynchronisations(term *sema.SysParallel) ([]synchroni
 		}
 		operands = append(operands, operand{operandSyncs, operandAlphabet})
 		alphabet = append(alphabet, operandAlphabet...)
-		syncs = append(syncs, withResult(operandSyncs, sema.Unlabelled)...)
+		syncs = append(syncs, selectByResult(operandSyncs, sema.Unlabelled)...)
 	}
 	slices.Sort(alphabet)
 	alphabet = slices.Compact(alphabet)
@@ -110,28 +110,31 @@ func (x *exporter) parallelSynchronisations(term *sema.SysParallel) ([]synchroni
 	return syncs, alphabet, nil
 }
 
-// synchronisationsOn returns the synchronisations of a parallel composition that result in an action. If the operands do not synchronise on the
-// action, each performs it alone. An action in the list that an operand lacks is blocked.
+// synchronisationsOn returns the synchronisations in which the operands of a parallel composition perform an action. If the operands do not
+// synchronise on the action, each operand performs it alone. If they synchronise on it because the list of the composition contains it, an operand
+// without this action blocks it, and the result is empty.
 func synchronisationsOn(action int, term *sema.SysParallel, operands []operand) ([]synchronisation, error) {
 	var participants [][]synchronisation
 	for _, operand := range operands {
 		if slices.Contains(operand.alphabet, action) {
-			participants = append(participants, withResult(operand.syncs, action))
+			participants = append(participants, selectByResult(operand.syncs, action))
 		}
 	}
-	synchronises := term.Full || slices.Contains(term.Actions, action)
-	isBlocked := !term.Full && len(participants) < len(operands)
-	switch {
-	case !synchronises:
+	if term.Alphabetised {
+		return combinations(participants, action)
+	}
+	isListed := slices.Contains(term.Actions, action)
+	if !isListed {
 		return slices.Concat(participants...), nil
-	case isBlocked:
+	}
+	if len(participants) < len(operands) {
 		return nil, nil
 	}
 	return combinations(participants, action)
 }
 
-// withResult returns the synchronisations that result in an action.
-func withResult(syncs []synchronisation, action int) []synchronisation {
+// selectByResult returns the synchronisations whose resulting action is the given one.
+func selectByResult(syncs []synchronisation, action int) []synchronisation {
 	var found []synchronisation
 	for _, sync := range syncs {
 		if sync.result == action {
