@@ -242,10 +242,12 @@ func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	return nil
 }
 
-// writeFormat writes one file. On standard output, an empty line separates files.
-func (x *exporter) writeFormat(ctx context.Context, name, format string, reward int) error {
-	f := named.Format{Name: format, Reward: reward, Zipped: named.Zip(name) != "", OnlyLabels: x.onlyProps, Draw: draw.SVG}
-	write, err := f.Writer(ctx, x.space, x.options)
+// writeFormat writes the model to a file in one format; if it is a format of rewards, with the reward structure of the given
+// index. The name "-" stands for standard output, where an empty line separates files.
+func (x *exporter) writeFormat(ctx context.Context, name, format string, rewardIndex int) error {
+	isZipped := named.Zip(name) != ""
+	fileFormat := named.Format{Name: format, Reward: rewardIndex, Zipped: isZipped, OnlyLabels: x.onlyProps, Draw: draw.SVG}
+	write, err := fileFormat.Writer(ctx, x.space, x.options)
 	if err != nil {
 		return err
 	}

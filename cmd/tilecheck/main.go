@@ -187,8 +187,8 @@ func terminalSize(w io.Writer) (int, bool) {
 	return cols, err == nil
 }
 
-// newApp describes the command line to kong. If line begins with a command, it describes only that
-// command, which takes a tenth of the time. kong calls exit after --help and --version.
+// newApp returns kong's parser of the command line. If the first word of line is a command, the parser has only this command,
+// because it takes ten times as long to build all of them. kong calls exit after --help and --version.
 func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,
@@ -199,7 +199,7 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 		kong.Help(describe.PrintHelp(false)),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),
-		kong.Vars{"p2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
+		kong.Vars{"probability_of_2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
 		onlyFirstCommand(line),

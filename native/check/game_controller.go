@@ -22,7 +22,7 @@ type gameController struct {
 
 // noteController records the strategies of a solution on a product if a scheduler is wanted. initial is the initial state of the
 // automaton.
-func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values) error {
+func (e *evaluation) noteController(product *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values) error {
 	if !e.opts.Scheduler {
 		return nil
 	}
@@ -31,10 +31,10 @@ func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[pro
 		return nil
 	}
 	b := &gameController{
-		evaluation: e, product: p, automaton: automaton, strategy: values.Scheduler,
+		evaluation: e, product: product, automaton: automaton, strategy: values.Scheduler,
 		pairNumber: map[productState]uint32{}, nodeNumber: map[productState]uint32{}, memory: map[int]uint32{},
 	}
-	for i, pair := range p.pairs {
+	for i, pair := range product.pairs {
 		b.pairNumber[pair] = uint32(i)
 	}
 	for _, s := range e.graph.Initial {
@@ -45,7 +45,7 @@ func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[pro
 			return e.ctx.Err()
 		}
 		if len(b.nodes) > maxNodes {
-			return e.unsupported(e.property.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
+			return e.unsupported(e.property.X, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
 		if err := b.addMove(i); err != nil {
 			return err
@@ -57,22 +57,23 @@ func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[pro
 
 // node returns the number of the node for a state of the model and a state of the automaton, and adds it if it is new.
 func (b *gameController) node(before productState) uint32 {
-	if known, ok := b.nodeNumber[before]; ok {
-		return known
+	if number, ok := b.nodeNumber[before]; ok {
+		return number
 	}
-	i := uint32(len(b.nodes))
-	b.nodeNumber[before] = i
+	number := uint32(len(b.nodes))
+	b.nodeNumber[before] = number
 	b.nodes = append(b.nodes, before)
-	memory, known := b.memory[before.auto]
-	if !known {
+	memory, isKnown := b.memory[before.auto]
+	if !isKnown {
 		memory = uint32(len(b.memory))
 		b.memory[before.auto] = memory
 	}
 	b.result.Nodes = append(b.result.Nodes, sparse.Node{State: before.state, Memory: memory})
-	return i
+	return number
 }
 
-// addMove adds the move of a node. When the automaton has accepted or rejected, any choice is right.
+// addMove adds the move of a node. Once the automaton has accepted or rejected, all choices are equally good, and it takes the first
+// one.
 func (b *gameController) addMove(node int) error {
 	before := b.nodes[node]
 	after := before

@@ -144,7 +144,8 @@ func (r *reader) formatError(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
-// readNumberedLine reads a line with a state number: 17=move or 17=1. Actions are never numbers.
+// readNumberedLine reads a line with a state number and an action, 17=move, or the number of a choice of the state, 17=1.
+// A number after = is never an action, because the name of an action does not begin with a digit.
 func (r *reader) readNumberedLine(line string) error {
 	number, choice, found := strings.Cut(line, "=")
 	if strings.Contains(number, ",") && found { // 17,3=move

@@ -108,9 +108,9 @@ func (l *learner) grow(examples []int) (*Node, error) {
 	return &Node{Test: best, Decision: majority, Yes: yesTree, No: noTree}, nil
 }
 
-// assignLabels gives every example one of its allowed decisions, as its label. It repeatedly finds the
-// decision that most examples without a label allow, and gives it to these examples. majority is the decision of
-// the first round.
+// assignLabels gives every example one of its allowed decisions, as its label. In each round it takes the decision that
+// is allowed in the most examples without a label, and labels these examples with it. majority is the decision of the
+// first round.
 func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 	labels = slices.Repeat([]int{-1}, len(examples))
 	majority = -1
@@ -129,7 +129,7 @@ func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 	return labels, majority
 }
 
-// mostAllowed returns the decision that most examples without a label allow.
+// mostAllowed returns the decision that is allowed in the most examples without a label. A negative label stands for none.
 func (l *learner) mostAllowed(examples, labels []int) int {
 	count := make([]int, l.decisions)
 	for position, example := range examples {
