@@ -3,6 +3,7 @@
 package native
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -18,36 +19,36 @@ import (
 )
 
 const (
-	// undecidedPart is the part of the region that may stay undecided if the property fails elsewhere. PRISM has the same one.
-	undecidedPart = 1. / 20
-	// smallestPart is the least part of the region that is halved.
-	smallestPart = 1e-6
-	// maxRegions limits the regions that are looked at.
-	maxRegions = 4000
+	// toleratedPart is the part of the region that may stay undecided if the property fails elsewhere. PRISM tolerates the same part.
+	toleratedPart = 1. / 20
+	// minHalvedPart is the least part of the region that is halved.
+	minHalvedPart = 1e-6
+	// maxBoxes limits the number of boxes that are examined.
+	maxBoxes = 4000
 )
 
-// regionCheck decides in which regions of the parameters a property P or R with a threshold holds. The value is a rational function
-// of the parameters, or the extremum of some, so it is enough to know where the sign of their differences to the threshold is the
-// same. Bernstein coefficients prove signs.
+// regionCheck decides in which boxes of the region of the parameters a property P or R with a threshold holds. The value of the property
+// is a rational function of the parameters, or the minimum or maximum of several functions. A box is decided if each difference of a
+// function and the threshold has one sign in it. Bernstein coefficients prove the sign.
 //
 // Source: PRISM's parametric engine, for the partition; Farouki (2012), for the signs.
 type regionCheck struct {
-	open  *openModel
-	least bool // the value is the least of the functions
-	rel   syntax.Op
+	model     *openModel
+	isMinimum bool // the value is the minimum of the functions, not their maximum
+	relation  syntax.Op
 	// differences are the functions minus the threshold.
 	differences []*ratfunc.Func
 }
 
-// box is a region of the parameters, with its part of the whole one. holds is nil if it is undecided.
+// box is a part of the region. holds is nil if it is undecided whether the property holds in the box.
 type box struct {
 	low, high []*big.Rat
-	part      float64
+	part      float64 // the volume of the box, as a part of the whole region
 	holds     *bool
 }
 
-// checkThreshold returns the verdict of a property with a threshold: true if it holds for all values of the parameters, false if it
-// fails for some, and an error if neither is proven; and the regions that were decided.
+// checkThreshold returns the verdict of a property with a threshold. The verdict is true if the property holds for all values of the
+// parameters, false if it fails for some of them, and an error if neither is proven. The verdict also lists the boxes of the partition.
 func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	start := time.Now()
 	check, err := o.newRegionCheck(formula)
@@ -58,7 +59,7 @@ func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	if verdict.Err != nil {
 		return verdict
 	}
-	if check == nil { // the value is infinite everywhere
+	if check == nil { // the value is infinite everywhere, so the verdict at one point holds for the whole region
 		verdict.Seconds = time.Since(start).Seconds()
 		return verdict
 	}
@@ -66,14 +67,16 @@ func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 		err := fmt.Errorf("the function says %t at %s, and the model %t; this is a bug: please report it", holds, pointText(o.params), verdict.Value.Bool)
 		return result.Verdict{Err: failure(err, result.Other, o.property.File, o.property.Pos)}
 	}
-	if err := check.partition(o, &verdict); err != nil {
+	parts, err := check.partition(o.ctx)
+	if err != nil {
 		return result.Verdict{Err: failure(err, result.Other, o.property.File, o.property.Pos)}
 	}
+	check.write(&verdict, parts, o.property)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict
 }
 
-// pointOf returns the values of parameters.
+// pointOf returns the point that the values of the parameters are.
 func pointOf(params []parametric.Param) (point []*big.Rat) {
 	for _, param := range params {
 		point = append(point, param.At)
@@ -81,7 +84,7 @@ func pointOf(params []parametric.Param) (point []*big.Rat) {
 	return point
 }
 
-// newRegionCheck computes the functions of a property; nil if the value is infinite everywhere.
+// newRegionCheck computes the functions of a property. It returns nil if the value of the property is infinite everywhere.
 func (o *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
 	value, err := o.measure(formula)
 	if err != nil {
@@ -105,7 +108,7 @@ func (o *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, err
 	if err := o.chain.CheckPositive(o.ctx, o.low, o.high, rewards); err != nil || value == nil {
 		return nil, err
 	}
-	check := &regionCheck{open: o.openModel, least: value.least, rel: formula.Rel}
+	check := &regionCheck{model: o.openModel, isMinimum: value.least, relation: formula.Rel}
 	threshold := o.chain.One().Scale(bound.Rat)
 	for _, function := range value.functions() {
 		check.differences = append(check.differences, function.Sub(threshold))
@@ -113,125 +116,146 @@ func (o *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, err
 	return check, nil
 }
 
-// partition halves regions until they are decided, and writes the verdict.
-func (check *regionCheck) partition(o *openProperty, verdict *result.Verdict) error {
-	undecided := []box{{low: check.open.low, high: check.open.high, part: 1}}
-	var done []box
-	open, looked := 1., 0
-	var holds, fails []*big.Rat // points
-	for len(undecided) > 0 && looked < maxRegions && !(fails != nil && open <= undecidedPart) {
-		if err := o.ctx.Err(); err != nil {
-			return err
-		}
-		looked++
-		region := undecided[0]
-		undecided = undecided[1:]
-		isTrue, decided := check.decide(region.low, region.high)
-		if !decided && region.part < smallestPart {
-			done = append(done, region)
-			continue
-		}
-		if !decided {
-			first, second := region.halves(check.open)
-			undecided = append(undecided, first, second)
-			continue
-		}
-		open -= region.part
-		region.holds = &isTrue
-		done = append(done, region)
-		if isTrue && holds == nil {
-			holds = region.middle()
-		} else if !isTrue && fails == nil {
-			fails = region.middle()
-		}
-	}
-	done = append(done, undecided...)
-	slices.SortFunc(done, func(a, b box) int { return slices.CompareFunc(a.low, b.low, (*big.Rat).Cmp) })
-	isOpen := false
-	for _, region := range done {
-		verdict.Regions = append(verdict.Regions, result.Region{Parameters: check.text(region), Holds: region.holds})
-		if region.holds != nil {
-			continue
-		}
-		isOpen = true
-		if middle := region.middle(); check.holdsAt(middle) && holds == nil {
-			holds = middle
-		} else if !check.holdsAt(middle) && fails == nil {
-			fails = middle
-		}
-	}
-	check.write(verdict, holds, fails, isOpen, open, o.property)
-	return nil
+// partition is a set of boxes that together are the whole region.
+type partition struct {
+	boxes []box
+	// undecidedPart is the part of the region whose boxes are undecided.
+	undecidedPart float64
+	// satisfying and violating are points at which the property holds and fails, or nil if none was found.
+	satisfying, violating []*big.Rat
 }
 
-// write writes the value, and points at which the property holds and fails.
-func (check *regionCheck) write(verdict *result.Verdict, holds, fails []*big.Rat, isOpen bool, part float64, property *checkedProperty) {
-	verdict.Value = result.Value{Kind: result.Boolean, Bool: fails == nil}
-	if isOpen && fails == nil {
+// partition halves boxes until they are decided. It stops early when the property fails in a box and the undecided boxes are
+// a tolerated part of the region, or when it has examined too many boxes.
+func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
+	parts := &partition{undecidedPart: 1}
+	queue := []box{{low: check.model.low, high: check.model.high, part: 1}}
+	for examined := 0; len(queue) > 0 && examined < maxBoxes; examined++ {
+		if parts.violating != nil && parts.undecidedPart <= toleratedPart {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		first := queue[0]
+		queue = queue[1:]
+		holds, decided := check.decide(first.low, first.high)
+		switch {
+		case decided:
+			first.holds = &holds
+			parts.undecidedPart -= first.part
+			parts.boxes = append(parts.boxes, first)
+			parts.addPoint(first.middle(), holds)
+		case first.part < minHalvedPart:
+			parts.boxes = append(parts.boxes, first)
+		default:
+			lower, upper := first.halves(check.model)
+			queue = append(queue, lower, upper)
+		}
+	}
+	parts.boxes = append(parts.boxes, queue...)
+	slices.SortFunc(parts.boxes, func(a, b box) int { return slices.CompareFunc(a.low, b.low, (*big.Rat).Cmp) })
+	for _, part := range parts.boxes {
+		if part.holds == nil {
+			middle := part.middle()
+			parts.addPoint(middle, check.holdsAt(middle))
+		}
+	}
+	return parts, nil
+}
+
+// addPoint records a point at which the property holds or fails, unless an earlier point is recorded.
+func (parts *partition) addPoint(point []*big.Rat, holds bool) {
+	if holds && parts.satisfying == nil {
+		parts.satisfying = point
+	}
+	if !holds && parts.violating == nil {
+		parts.violating = point
+	}
+}
+
+// hasUndecided reports whether a box is undecided.
+func (parts *partition) hasUndecided() bool {
+	return slices.ContainsFunc(parts.boxes, func(part box) bool { return part.holds == nil })
+}
+
+// write writes the value and the boxes to the verdict, and in warnings points at which the property holds and fails.
+func (check *regionCheck) write(verdict *result.Verdict, parts *partition, property *checkedProperty) {
+	for _, part := range parts.boxes {
+		verdict.Regions = append(verdict.Regions, result.Region{Parameters: check.text(part), Holds: part.holds})
+	}
+	hasViolation, hasUndecided := parts.violating != nil, parts.hasUndecided()
+	verdict.Value = result.Value{Kind: result.Boolean, Bool: !hasViolation}
+	if hasUndecided && !hasViolation {
 		verdict.Value = result.Value{}
-		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: fmt.Sprintf("undecided in %.2g%% of the region which is proven neither to satisfy the property nor to violate it: smaller bounds of the parameters can help", 100*part)}
+		message := fmt.Sprintf("undecided in %.2g%% of the region which is proven neither to satisfy the property nor to violate it: smaller bounds of the parameters can help", 100*parts.undecidedPart)
+		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
 	}
-	for _, point := range []struct {
-		verb string
-		at   []*big.Rat
-	}{{"holds", holds}, {"fails", fails}} {
-		if point.at != nil {
-			verdict.Warnings = append(verdict.Warnings, "the property "+point.verb+" at "+check.pointText(point.at)+", by the fraction of its value there")
-		}
+	if parts.satisfying != nil {
+		verdict.Warnings = append(verdict.Warnings, check.pointWarning("holds", parts.satisfying))
 	}
-	if isOpen && fails != nil {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region are undecided", 100*part))
+	if hasViolation {
+		verdict.Warnings = append(verdict.Warnings, check.pointWarning("fails", parts.violating))
+	}
+	if hasUndecided && hasViolation {
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region are undecided", 100*parts.undecidedPart))
 	}
 }
 
-// decide returns whether the property holds in a region: in all of it, or, if not, at no point strictly between its bounds. decided is
-// false if neither is proven.
+// pointWarning returns the warning that the property holds or fails at a point.
+func (check *regionCheck) pointWarning(verb string, point []*big.Rat) string {
+	return "the property " + verb + " at " + check.pointText(point) + ", by the fraction of its value there"
+}
+
+// decide tries to prove that the property holds everywhere in a box, or that it fails at each interior point of the box. decided is
+// false if it proves neither.
 func (check *regionCheck) decide(low, high []*big.Rat) (holds, decided bool) {
-	isUpper := check.rel == syntax.OpLt || check.rel == syntax.OpLe
-	all := isUpper != check.least // every function must be on the right side
-	allDecided := true
+	isUpper := check.relation == syntax.OpLt || check.relation == syntax.OpLe
+	// A maximum is below the threshold, and a minimum above it, if all functions are. Otherwise one function suffices.
+	needsAll := isUpper != check.isMinimum
+	decided = true
 	for _, difference := range check.differences {
-		one, known := check.decideFunction(difference, low, high)
-		if known && one != all {
-			return one, true
+		functionHolds, functionDecided := check.decideFunction(difference, low, high)
+		if functionDecided && functionHolds != needsAll {
+			return functionHolds, true
 		}
-		allDecided = allDecided && known
+		decided = decided && functionDecided
 	}
-	return all, allDecided
+	return needsAll, decided
 }
 
-// decideFunction is decide for one function.
+// decideFunction decides, as decide does, whether one function satisfies the threshold in a box.
 func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*big.Rat) (holds, decided bool) {
-	wanted, isStrict := 1, check.rel == syntax.OpGt || check.rel == syntax.OpLt
-	if check.rel == syntax.OpLt || check.rel == syntax.OpLe {
-		wanted = -1
+	satisfyingSign, isStrict := 1, check.relation == syntax.OpGt || check.relation == syntax.OpLt
+	if check.relation == syntax.OpLt || check.relation == syntax.OpLe {
+		satisfyingSign = -1
 	}
 	if difference.IsZero() {
 		return !isStrict, true
 	}
 	sign, alsoOnBorder := difference.Sign(low, high)
 	switch {
-	case sign == wanted && (!isStrict || alsoOnBorder):
+	case sign == satisfyingSign && (!isStrict || alsoOnBorder):
 		return true, true
-	case sign == -wanted:
+	case sign == -satisfyingSign:
 		return false, true
 	}
 	return false, false
 }
 
-// holdsAt reports whether the property holds at a point, by fractions.
+// holdsAt reports whether the property holds at a point. It computes with fractions.
 func (check *regionCheck) holdsAt(point []*big.Rat) bool {
-	var best *big.Rat
+	var extremum *big.Rat
 	for _, difference := range check.differences {
 		value, ok := difference.At(point)
-		if ok && (best == nil || (value.Cmp(best) < 0) == check.least) {
-			best = value
+		if ok && (extremum == nil || (value.Cmp(extremum) < 0) == check.isMinimum) {
+			extremum = value
 		}
 	}
-	if best == nil {
+	if extremum == nil {
 		return false
 	}
-	switch sign := best.Sign(); check.rel {
+	switch sign := extremum.Sign(); check.relation {
 	case syntax.OpLt:
 		return sign < 0
 	case syntax.OpLe:
@@ -243,24 +267,24 @@ func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 	}
 }
 
-// halves cuts a region in two, across the parameter whose bounds have the greatest part of their distance in the whole region.
-func (region box) halves(open *openModel) (first, second box) {
-	widest, most := 0, new(big.Rat)
+// halves halves a box in the parameter whose interval in the box is widest, relative to its interval in the whole region.
+func (region box) halves(model *openModel) (lower, upper box) {
+	widest, greatestWidth := 0, new(big.Rat)
 	for i := range region.low {
 		width := new(big.Rat).Sub(region.high[i], region.low[i])
-		width.Quo(width, new(big.Rat).Sub(open.high[i], open.low[i]))
-		if width.Cmp(most) > 0 {
-			widest, most = i, width
+		width.Quo(width, new(big.Rat).Sub(model.high[i], model.low[i]))
+		if width.Cmp(greatestWidth) > 0 {
+			widest, greatestWidth = i, width
 		}
 	}
-	first = box{low: region.low, high: slices.Clone(region.high), part: region.part / 2}
-	second = box{low: slices.Clone(region.low), high: region.high, part: region.part / 2}
-	first.high[widest] = region.middle()[widest]
-	second.low[widest] = first.high[widest]
-	return first, second
+	lower = box{low: region.low, high: slices.Clone(region.high), part: region.part / 2}
+	upper = box{low: slices.Clone(region.low), high: region.high, part: region.part / 2}
+	lower.high[widest] = region.middle()[widest]
+	upper.low[widest] = lower.high[widest]
+	return lower, upper
 }
 
-// middle returns the point in the middle of a region.
+// middle returns the middle point of a box.
 func (region box) middle() (point []*big.Rat) {
 	for i, low := range region.low {
 		sum := new(big.Rat).Add(low, region.high[i])
@@ -269,18 +293,18 @@ func (region box) middle() (point []*big.Rat) {
 	return point
 }
 
-// text returns a region as --param reads it: p=0:1/2,q=1/4:1.
+// text returns a box in the form that --param reads, such as p=0:1/2,q=1/4:1.
 func (check *regionCheck) text(region box) string {
 	var parts []string
-	for i, param := range check.open.params {
+	for i, param := range check.model.params {
 		parts = append(parts, param.Name+"="+region.low[i].RatString()+":"+region.high[i].RatString())
 	}
 	return strings.Join(parts, ",")
 }
 
-// pointText returns a point as text.
+// pointText returns the values of the parameters at a point, for a message.
 func (check *regionCheck) pointText(point []*big.Rat) string {
-	params := slices.Clone(check.open.params)
+	params := slices.Clone(check.model.params)
 	for i := range params {
 		params[i].At = point[i]
 	}

@@ -55,7 +55,7 @@ func TestRegions(t *testing.T) {
 	if v := checkWith(t, ctmc, "P<=0.25 [ F s=2 ]", []string{"p=1:2"}, nil); v.Err != nil || !v.Value.Bool {
 		t.Errorf("rates: %v, %v", v.Value, v.Err) // (p/(2p+1))^2 < 1/4
 	}
-	if v := checkWith(t, model, "P<=0.25 [ F s=2 ]", []string{"p=0.5:2"}, nil); v.Err == nil || !strings.Contains(v.Err.Message, "not positive everywhere") {
+	if v := checkWith(t, model, "P<=0.25 [ F s=2 ]", []string{"p=0.5:2"}, nil); v.Err == nil || !strings.Contains(v.Err.Message, "could not be proved positive") {
 		t.Errorf("a probability of 2: %v, %v", v.Value, v.Err)
 	}
 }

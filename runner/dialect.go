@@ -2,29 +2,11 @@ package runner
 
 import "tilecheck/prism/syntax"
 
-// timed reports whether a property has an operator T.
+// timed reports whether a property has an operator T. What cannot be parsed has its error later.
 func (j *Job) timed() bool {
-	return j.Dialect == syntax.Storm && j.anyNode(func(n syntax.Node) bool {
-		reward, ok := n.(*syntax.Reward)
-		return ok && reward.Time
-	})
-}
-
-// hasLongRun reports whether a property has a long-run average, for which a Markov automaton needs its sojourn times.
-func (j *Job) hasLongRun() bool {
-	return j.anyNode(func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Steady:
-			return true
-		case *syntax.RewardPath:
-			return n.Kind == syntax.LongRun
-		}
+	if j.Dialect != syntax.Storm {
 		return false
-	})
-}
-
-// anyNode reports whether a node of a property satisfies the condition. What cannot be parsed has its error later.
-func (j *Job) anyNode(condition func(syntax.Node) bool) bool {
+	}
 	found := false
 	for _, text := range append([]string{string(j.Properties)}, j.Props...) {
 		tree, err := syntax.ParsePropertiesOf(j.Dialect, "", []byte(text))
@@ -32,7 +14,8 @@ func (j *Job) anyNode(condition func(syntax.Node) bool) bool {
 			continue
 		}
 		syntax.Inspect(tree, func(n syntax.Node) bool {
-			found = found || condition(n)
+			reward, ok := n.(*syntax.Reward)
+			found = found || ok && reward.Time
 			return !found
 		})
 	}

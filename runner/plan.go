@@ -271,7 +271,7 @@ func (p *Plan) readModel() (err error) {
 		return nil
 	}
 	isJANI := jani.Is(p.Job.Model)
-	if !isJANI && (p.Job.timed() || syntax.IsMarkovAutomaton(p.Job.Dialect, p.Job.Model) && p.Job.hasLongRun()) {
+	if !isJANI && p.Job.timed() {
 		p.Job.Model = append(slices.Clip(p.Job.Model), "\nrewards \""+syntax.TimeRewards+"\" true : 1; endrewards\n"...)
 	}
 	if isJANI {
@@ -282,7 +282,7 @@ func (p *Plan) readModel() (err error) {
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model
-		if p.Job.timed() || p.Tree.Embedded {
+		if p.Job.timed() {
 			p.Tree.Items = append(p.Tree.Items, p.jani.Time)
 		}
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
@@ -306,7 +306,7 @@ func (p *Plan) readModel() (err error) {
 // model it becomes a cost bound.
 func (p *Plan) supportsTimeBound(operator *syntax.Temporal) bool {
 	if p.jani != nil {
-		return p.jani.Elapse(operator)
+		return jani.Elapse(operator)
 	}
 	return (operator.Op == syntax.Future || operator.Op == syntax.Until) && len(operator.Costs) == 0
 }
@@ -498,7 +498,7 @@ func (p *Plan) timedErrors(s *Source) syntax.ErrorList {
 			timed := false
 			switch n := n.(type) {
 			case *syntax.Temporal:
-				timed = len(n.Costs) > 0 && n.Costs[0].Rate == nil || n.Bound != nil && !p.supportsTimeBound(n)
+				timed = len(n.Costs) > 0 && !n.Costs[0].Timed || n.Bound != nil && !p.supportsTimeBound(n)
 			case *syntax.RewardPath:
 				timed = n.Kind != syntax.Cumulative && n.Kind != syntax.LongRun || n.Bound != nil || n.Discount != nil || len(n.Costs) > 0
 			case *syntax.Reward:

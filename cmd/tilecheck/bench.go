@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tilecheck/cmd/tilecheck/toolbox"
+	"tilecheck/internal/cgroup"
 	"tilecheck/internal/shard"
 	"tilecheck/native"
 	record "tilecheck/report/bench"
@@ -112,7 +113,7 @@ func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 // maxCore is above the number of every processor.
 const maxCore = 1 << 16
 
-// parseCores reads a list such as 0,2-3.
+// parseCores reads a list of processors that this process may use, such as 0,2-3.
 func parseCores(text string) (cores []int, err error) {
 	if text == "" {
 		return nil, nil
@@ -132,7 +133,8 @@ func parseCores(text string) (cores []int, err error) {
 		}
 	}
 	slices.Sort(cores)
-	return slices.Compact(cores), nil
+	cores = slices.Compact(cores)
+	return cores, cgroup.CheckCores(cores)
 }
 
 // selection returns the cases.

@@ -13,6 +13,7 @@ import (
 	prismimage "tilecheck/containers/prism"
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/cgroup"
 	"tilecheck/internal/tempdir"
 	"tilecheck/report/table"
 )
@@ -105,16 +106,18 @@ func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product p
 	return err
 }
 
-// cleanCmd removes containers, directories and files that killed runs left behind.
+// cleanCmd removes containers, directories, control groups and files that killed runs left behind.
 type cleanCmd struct {
 	Dirs []string `arg:"" optional:"" name:"path" help:"Folders in which to remove the temporary files of writes that were killed (default: this one)." file:"none"`
 
 	All bool `name:"running" aliases:"all" help:"Also remove containers of runs that are still going on."`
 }
 
-// Run removes directories, files and containers, and prints their names.
+// Run removes directories, control groups, files and containers, and prints their names.
 func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 	left, err := tempdir.Sweep()
+	groups, errGroups := cgroup.Sweep()
+	left, err = append(left, groups...), errors.Join(err, errGroups)
 	folders := c.Dirs
 	if len(folders) == 0 {
 		folders = []string{"."}

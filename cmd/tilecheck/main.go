@@ -51,7 +51,7 @@ type cli struct {
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bench benchCmd `cmd:"" group:"Tests of models:" help:"Measure tools on models, and compare measurements."`
-	Rerun rerunCmd `cmd:"" group:"Tests of models:" help:"Repeat a run that was recorded with --record, and say what differs."`
+	Rerun rerunCmd `cmd:"" group:"Tests of models:" help:"Repeat a run that was recorded with --record-run, and say what differs."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write computed results into properties files as RESULT comments; shows a diff first."`
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
@@ -80,7 +80,7 @@ type cli struct {
 	BenchWorker benchWorkerCmd `cmd:"" hidden:"" name:"bench-worker" help:"Answer a question of bench."`
 
 	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress; errors, warnings and notes about results stay."`
-	Record      string      `rare:"" group:"Any command:" help:"Keep a record of the run: inputs, command, versions, output; tilecheck rerun repeats it." placeholder:"DIR" file:"none"`
+	RecordRun   string      `rare:"" group:"Any command:" help:"Keep a record of the run: inputs, command, versions, output; tilecheck rerun repeats it." placeholder:"DIR" file:"none"`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }

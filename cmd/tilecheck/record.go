@@ -25,7 +25,7 @@ const recordFormat = 1
 // runRecord is what a record keeps of a run, besides the files beside it.
 type runRecord struct {
 	Format    int                 `json:"format"`
-	Args      []string            `json:"args"` // the command line without --record
+	Args      []string            `json:"args"` // the command line without --record-run
 	Tilecheck string              `json:"tilecheck"`
 	Started   time.Time           `json:"started"`
 	Machine   measurement.Machine `json:"machine"`
@@ -61,15 +61,15 @@ type recorder struct {
 	stdout, stderr bytes.Buffer
 }
 
-// cutRecord returns the folder of the flag --record, and the arguments without it. found is false if there is no such flag with a value.
+// cutRecord returns the folder of the flag --record-run, and the arguments without it. found is false if there is no such flag with a value.
 func cutRecord(args []string) (dir string, rest []string, found bool) {
 	for i, word := range args {
-		switch value, hasValue := strings.CutPrefix(word, "--record="); {
+		switch value, hasValue := strings.CutPrefix(word, "--record-run="); {
 		case word == "--":
 			return "", args, false
 		case hasValue && value != "":
 			return value, slices.Delete(slices.Clone(args), i, i+1), true
-		case word == "--record" && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+		case word == "--record-run" && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
 			return args[i+1], slices.Delete(slices.Clone(args), i, i+2), true
 		}
 	}
@@ -79,14 +79,14 @@ func cutRecord(args []string) (dir string, rest []string, found bool) {
 // beginRecord begins the record in a folder, which it makes. Standard output and standard error are no terminals then.
 func (e *environment) beginRecord(dir string, args []string) (*recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("--record: %w", err)
+		return nil, fmt.Errorf("--record-run: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("--record: %w", err)
+		return nil, fmt.Errorf("--record-run: %w", err)
 	}
 	if len(entries) > 0 {
-		return nil, usageError("--record: found files in %s, want a new folder", dir)
+		return nil, usageError("--record-run: found files in %s, want a new folder", dir)
 	}
 	build, err := e.identify()
 	if err != nil {
@@ -104,7 +104,7 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 func (r *recorder) finish(env *environment, code int) error {
 	r.record.ExitCode = code
 	if env.files == nil {
-		return errors.New("--record: nothing was run")
+		return errors.New("--record-run: nothing was run")
 	}
 	for _, variable := range []string{"TILECHECK_PRISM", "TILECHECK_PRISM_GAMES", "TILECHECK_STORM"} {
 		for _, name := range []string{variable, variable + "_IMAGE"} {
@@ -173,14 +173,14 @@ func (r *recorder) keep(folder string, names []string) ([]recordedFile, error) {
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return nil, fmt.Errorf("--record: %w", err)
+			return nil, fmt.Errorf("--record-run: %w", err)
 		}
 		if !filepath.IsLocal(name) {
-			return nil, fmt.Errorf("--record: %s is outside of the current directory: run tilecheck in a directory above its files", name)
+			return nil, fmt.Errorf("--record-run: %s is outside of the current directory: run tilecheck in a directory above its files", name)
 		}
 		place := filepath.Join(r.dir, folder, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(place), 0o755), os.WriteFile(place, text, 0o644)); err != nil {
-			return nil, fmt.Errorf("--record: %w", err)
+			return nil, fmt.Errorf("--record-run: %w", err)
 		}
 		out = append(out, recordedFile{filepath.ToSlash(name), digestOf(text)})
 	}

@@ -76,7 +76,7 @@ func (e *environment) method(flag methodFlag, otherwise runner.Method) (runner.M
 	method := cmp.Or(runner.Method(flag.Method), otherwise)
 	return method, cmp.Or(
 		e.refuseFlags(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "seed"),
-		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
+		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states", "reduce", "symmetry"),
 	)
 }
 

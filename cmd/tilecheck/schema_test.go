@@ -278,7 +278,7 @@ func TestContract(t *testing.T) {
 {"type":"result","outcome":"pass","engine":"native","props":"gone.props","property":"P=? [ F x ]","value":"NaN"}
 {"type":"summary","results":1,"pass":1,"seconds":1}
 `
-	if _, stderr, code := hostileWorld(t, false, "version", "--record", "record"); code != 0 {
+	if _, stderr, code := hostileWorld(t, false, "version", "--record-run", "record"); code != 0 {
 		t.Fatal(stderr)
 	}
 	const measured = `{"format":1,"case":"a","tool":"native","repetition":1,"outcome":"right","cpu_seconds":1,"wall_seconds":1,"peak_memory_bytes":1000000}` + "\n"

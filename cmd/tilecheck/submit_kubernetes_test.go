@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,7 +85,11 @@ func TestSubmitKubernetes(t *testing.T) {
 	if len(c.Jobs()) != 1 {
 		t.Errorf("Jobs %v, want one", c.Jobs())
 	}
+	// A shard is finished when its results are there; its pod writes the record of the run after that.
 	record, err := os.ReadFile(filepath.Join(job, "runs", "1-1"))
+	for end := time.Now().Add(time.Minute); errors.Is(err, fs.ErrNotExist) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		record, err = os.ReadFile(filepath.Join(job, "runs", "1-1"))
+	}
 	if err != nil || !strings.HasPrefix(string(record), "0 ") || !strings.HasSuffix(string(record), " node-one 0\n") {
 		t.Errorf("the record is %q, %v", record, err)
 	}

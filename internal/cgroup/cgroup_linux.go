@@ -69,7 +69,7 @@ func (g *Group) Usage() (Usage, error) { return g.impl.usage() }
 // Enter makes the processes that the calling thread starts with these attributes begin in the group, on its cores, until
 // leave is called. The goroutine must be locked to its thread.
 func (g *Group) Enter(attributes *syscall.SysProcAttr) (leave func() error, err error) {
-	restore, err := pin(g.cores)
+	restore, err := Pin(g.cores)
 	if err != nil {
 		return nil, err
 	}
@@ -80,19 +80,34 @@ func (g *Group) Enter(attributes *syscall.SysProcAttr) (leave func() error, err 
 	return func() error { return errors.Join(out(), restore()) }, nil
 }
 
-// pin lets the calling thread, and what it starts, run on these cores only; none changes nothing.
-func pin(cores []int) (restore func() error, err error) {
+// CheckCores returns an error if a core is not among those that this process may use.
+func CheckCores(cores []int) error {
+	var usable unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &usable); err != nil {
+		return fmt.Errorf("read the cores of this process: %w", err)
+	}
+	for _, core := range cores {
+		if !usable.IsSet(core) {
+			return fmt.Errorf("core %d is not among those that this process may use", core)
+		}
+	}
+	return nil
+}
+
+// Pin lets the calling thread, and what it starts, run on these cores only; none changes nothing. It needs no group. The goroutine must be locked to
+// its thread.
+func Pin(cores []int) (restore func() error, err error) {
 	if len(cores) == 0 {
 		return func() error { return nil }, nil
+	}
+	if err := CheckCores(cores); err != nil {
+		return nil, err
 	}
 	var before, wanted unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
 		return nil, fmt.Errorf("read the cores of this thread: %w", err)
 	}
 	for _, core := range cores {
-		if !before.IsSet(core) {
-			return nil, fmt.Errorf("core %d is not among those that this process may use", core)
-		}
 		wanted.Set(core)
 	}
 	if err := unix.SchedSetaffinity(0, &wanted); err != nil {
@@ -107,7 +122,7 @@ const endTime = 5 * time.Second
 // Close kills the processes that are left, waits until they have ended, and removes the group.
 func (g *Group) Close() error {
 	for deadline := time.Now().Add(endTime); ; time.Sleep(time.Millisecond) {
-		left, err := g.kill()
+		left, err := killAll(g.impl.processes())
 		if err != nil {
 			return err
 		}
@@ -124,13 +139,13 @@ func (g *Group) Close() error {
 
 // Kill kills the processes of the group, and does not wait for their end.
 func (g *Group) Kill() error {
-	_, err := g.kill()
+	_, err := killAll(g.impl.processes())
 	return err
 }
 
-// kill kills the processes of the group, and returns their number. A process may have started another one meanwhile.
-func (g *Group) kill() (int, error) {
-	text, err := os.ReadFile(g.impl.processes())
+// killAll kills the processes of a group, which a file lists, and returns their number. A process may have started another one meanwhile.
+func killAll(processes string) (int, error) {
+	text, err := os.ReadFile(processes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

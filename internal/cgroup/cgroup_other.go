@@ -29,3 +29,19 @@ func (*Group) Kill() error { return nil }
 
 // Close is never called.
 func (*Group) Close() error { return nil }
+
+// CheckCores returns an error if a core is named: this system cannot choose them.
+func CheckCores(cores []int) error {
+	if len(cores) > 0 {
+		return errors.New("this system does not let programs choose their cores")
+	}
+	return nil
+}
+
+// Pin returns an error if a core is named.
+func Pin(cores []int) (restore func() error, err error) {
+	return func() error { return nil }, CheckCores(cores)
+}
+
+// Sweep finds nothing.
+func Sweep() (removed []string, err error) { return nil, nil }

@@ -32,7 +32,7 @@ type cost struct {
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbers, error) {
-	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
+	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Time }); i >= 0 {
 		return e.markovUntil(path, &path.Costs[i], dir)
 	}
 	switch {

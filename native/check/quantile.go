@@ -14,22 +14,24 @@ import (
 	"tilecheck/result"
 )
 
-// quantile is the evaluation of quantile(...). Its bounds are counted in units. The probability grows with each of them, so the
-// bounds with which it exceeds the threshold are those above some minimal ones. These are found exactly: a probability whose bounds
-// contain the threshold leaves the property undecided.
+// quantile is the evaluation of quantile(...). A point has one coordinate for each bound, in units of its reward. The probability
+// is monotone in each coordinate, so the points at which it exceeds the threshold are the points above some minimal points. The
+// minimal points are found exactly: if an interval around a probability contains the threshold, the property is undecided.
 type quantile struct {
 	*evaluation
 	operator  *logic.Formula
 	threshold number
-	// above is the relation > or >= that says whether the probability exceeds the threshold; holds says that X holds then.
+	// above is the relation > or >= between the probability and the threshold: in this file, the probability "exceeds the threshold"
+	// if it has this relation to it.
 	above syntax.Op
-	holds bool
-	costs []int      // the index of each bound in the costs of the path formula
-	units []*big.Rat // the unit of each bound
-	steps []int      // the greatest number of units that one step adds to each
+	// holdsAbove says that the property holds if the probability exceeds the threshold; otherwise it holds if it does not.
+	holdsAbove bool
+	costs      []int      // the index of each bound in the costs of the path formula
+	units      []*big.Rat // the unit of each bound
+	steps      []int      // the greatest number of units of each bound that one step earns
 }
 
-// unbounded stands for a bound that is not there.
+// unbounded is a coordinate without a bound.
 const unbounded = -1
 
 // quantile evaluates quantile(...) in the initial state: the minimal bounds with which the formula holds, or the maximal ones.
@@ -55,24 +57,24 @@ func (e *evaluation) quantile(formula *logic.Formula) (result.Value, *result.Int
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	points, wanted := minimal, syntax.Min
-	if !q.holds {
-		points, wanted = maximal, syntax.Max
+	points, extremum := minimal, syntax.Min
+	if !q.holdsAbove {
+		points, extremum = maximal, syntax.Max
 	}
 	for _, bound := range expr.Bounds {
-		if bound.Extremum != syntax.NoExtremum && bound.Extremum != wanted {
-			e.warnings = append(e.warnings, "the formula decides that the quantile is the "+wanted.String()+" "+bound.Name+"; the word "+bound.Extremum.String()+" is ignored, as by Storm")
+		if bound.Extremum != syntax.NoExtremum && bound.Extremum != extremum {
+			e.warnings = append(e.warnings, "the formula decides that the quantile is the "+extremum.String()+" "+bound.Name+"; the word "+bound.Extremum.String()+" is ignored, as by Storm")
 		}
 	}
 	return q.answer(points)
 }
 
-// newQuantile returns the evaluation of a quantile, before any probability is computed.
+// newQuantile prepares the evaluation of a quantile. It computes no probability.
 func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	prob, negated := expr.Operator()
 	q := &quantile{evaluation: e, operator: logic.Of(prob), above: syntax.OpGt}
 	isLower := prob.Rel == syntax.OpGt || prob.Rel == syntax.OpGe
-	q.holds = isLower != negated
+	q.holdsAbove = isLower != negated
 	if prob.Rel == syntax.OpGe || prob.Rel == syntax.OpLt {
 		q.above = syntax.OpGe
 	}
@@ -91,13 +93,14 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	return q, nil
 }
 
-// frontier returns the minimal bounds with which the probability exceeds the threshold, and the maximal ones with which it does
-// not. It keeps boxes, each described by its greatest point, that contain all points that are not above a minimal one found so far.
+// frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not.
+// A box is the set of points that are not greater than its corner in any coordinate, and is represented by the corner. The boxes in
+// the queue and the finished boxes together contain all points that are not above a minimal point found so far.
 func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
-	boxes := [][]int{slices.Repeat([]int{unbounded}, len(q.costs))}
-	for len(boxes) > 0 {
-		box := boxes[0]
-		boxes = boxes[1:]
+	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costs))}
+	for len(queue) > 0 {
+		box := queue[0]
+		queue = queue[1:]
 		point, err := q.pointAbove(box)
 		if err != nil {
 			return nil, nil, err
@@ -110,13 +113,13 @@ func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 			return nil, nil, err
 		}
 		minimal = append(minimal, point)
-		boxes = splitBoxes(append(boxes, box), maximal, point)
+		queue = splitBoxes(append(queue, box), maximal, point)
 	}
 	return minimal, maximal, nil
 }
 
-// splitBoxes replaces each box that contains a minimal point by the largest boxes in it that do not. It leaves out boxes that
-// others contain, also those of finished.
+// splitBoxes replaces each box that contains a minimal point by the largest boxes in it that do not contain the point. It drops
+// a box if another box, or a finished box, contains it.
 func splitBoxes(boxes, finished [][]int, point []int) [][]int {
 	var split [][]int
 	for _, box := range boxes {
@@ -124,39 +127,42 @@ func splitBoxes(boxes, finished [][]int, point []int) [][]int {
 			split = append(split, box)
 			continue
 		}
-		for i, bound := range point {
-			if bound > 0 {
+		for i, coordinate := range point {
+			if coordinate > 0 {
 				part := slices.Clone(box)
-				part[i] = bound - 1
+				part[i] = coordinate - 1
 				split = append(split, part)
 			}
 		}
 	}
-	var kept [][]int
+	var maximal [][]int
 	for i, box := range split {
-		isCovered := func(other []int) bool { return within(box, other) }
-		earlier := slices.ContainsFunc(split[:i], isCovered)
-		later := slices.ContainsFunc(split[i+1:], func(other []int) bool { return within(box, other) && !within(other, box) })
-		if !earlier && !later && !slices.ContainsFunc(finished, isCovered) {
-			kept = append(kept, box)
+		containsBox := func(other []int) bool { return within(box, other) }
+		// Of two equal boxes, the first one is kept.
+		containsMore := func(other []int) bool { return within(box, other) && !within(other, box) }
+		if !slices.ContainsFunc(split[:i], containsBox) && !slices.ContainsFunc(split[i+1:], containsMore) && !slices.ContainsFunc(finished, containsBox) {
+			maximal = append(maximal, box)
 		}
 	}
-	return kept
+	return maximal
 }
 
-// within reports whether no bound of a point is greater than that of a box.
+// within reports whether no coordinate of a point is greater than the coordinate of the corner of a box.
 func within(point, box []int) bool {
-	for i, bound := range point {
-		if box[i] != unbounded && (bound == unbounded || bound > box[i]) {
+	for i, coordinate := range point {
+		if box[i] != unbounded && (coordinate == unbounded || coordinate > box[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// pointAbove returns a point of a box, without unbounded coordinates, at which the probability exceeds the threshold; nil if there
-// is none. The probability without bounds is the limit of those with bounds: of a minimum too, because some scheduler is a limit of
-// schedulers that are minimal with growing bounds.
+// pointAbove returns a point of a box, without unbounded coordinates, at which the probability exceeds the threshold. It returns nil
+// if there is no such point.
+//
+// It doubles the unbounded coordinates until the probability exceeds the threshold. The probability converges to the probability
+// without these bounds when the bounds grow. Minimal probabilities converge too, because the optimal schedulers for growing bounds
+// have a scheduler as their limit.
 func (q *quantile) pointAbove(box []int) ([]int, error) {
 	isAbove, err := q.isAbove(box, q.above)
 	if !isAbove || err != nil {
@@ -165,14 +171,14 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	if !slices.Contains(box, unbounded) {
 		return slices.Clone(box), nil
 	}
-	greatest, isProof := math.MaxInt, true
+	greatest, provesAbsence := math.MaxInt, true
 	if q.above == syntax.OpGe {
-		isGreater, err := q.isAbove(box, syntax.OpGt)
+		limitIsGreater, err := q.isAbove(box, syntax.OpGt)
 		if err != nil {
 			return nil, err
 		}
-		if !isGreater { // the limit is the threshold, which the probability may reach with no bounds at all
-			if greatest, isProof, err = q.sufficient(box); err != nil {
+		if !limitIsGreater { // the limit is the threshold itself, which the probability may not attain with any finite bounds
+			if greatest, provesAbsence, err = q.sufficientUnits(box); err != nil {
 				return nil, err
 			}
 		}
@@ -188,7 +194,7 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 			return point, err
 		}
 		if size >= greatest {
-			if !isProof {
+			if !provesAbsence {
 				return nil, q.unsupported(q.operator.X, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
 			}
 			return nil, nil
@@ -199,22 +205,25 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	}
 }
 
-// sufficient returns a number of units for each unbounded coordinate of a box with which the probability has reached its limit, if it
-// reaches the limit at all. Of a maximum or a Markov chain: if some scheduler attains the limit with bounded costs, one does that in
-// each state of the product with the other bounds needs the least bound possible, and these least bounds are at most one step apart.
-// Of a minimum that is 1, no path to the goal has a cycle that costs something. Other minima may reach their limit later: then isProof is
-// false.
-func (q *quantile) sufficient(box []int) (units int, isProof bool, err error) {
-	dir, err := q.optimisationDirection(q.operator)
+// sufficientUnits returns a number of units with the following property: if the probability attains its limit with any bounds in
+// place of the unbounded coordinates of a box, then it attains the limit with this number of units for each of them. It is the number of
+// states of the product of the model and the other bounds, times the greatest number of units of one step.
+//
+// The number is proven in three cases, for which provesAbsence is true. In a Markov chain, and for a maximal probability: if a scheduler
+// attains the limit with bounded costs, then so does a scheduler that needs the least possible bound in each state of the product,
+// and the sorted least bounds differ by at most one step each. For a minimal probability of 1: no path to the goal has a cycle with
+// a positive cost. Other minimal probabilities may attain their limit later.
+func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
+	direction, err := q.optimisationDirection(q.operator)
 	if err != nil {
 		return 0, false, err
 	}
-	isProof = q.kind() != sparse.MDP || dir == solve.Max || q.threshold.isPoint() && q.threshold.lo == 1
-	number := big.NewInt(int64(q.space.Model().NumStates()))
-	step := 0
+	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || q.threshold.isPoint() && q.threshold.lo == 1
+	product := big.NewInt(int64(q.space.Model().NumStates()))
+	unitsPerStep := 0
 	for i, bound := range box {
 		if bound == unbounded {
-			step += q.steps[i]
+			unitsPerStep += q.steps[i]
 		}
 	}
 	costs, err := q.costsOf(q.operator.Path.X, q.path(box).Costs)
@@ -222,16 +231,17 @@ func (q *quantile) sufficient(box []int) (units int, isProof bool, err error) {
 		return 0, false, err
 	}
 	for _, cost := range costs {
-		number.Mul(number, big.NewInt(int64(cost.limit)+1))
+		product.Mul(product, big.NewInt(int64(cost.limit)+1))
 	}
-	if number.Mul(number, big.NewInt(int64(max(step, 1)))); !number.IsInt64() || number.Int64() > maxUnits {
-		return maxUnits + 1, isProof, nil
+	product.Mul(product, big.NewInt(int64(max(unitsPerStep, 1))))
+	if !product.IsInt64() || product.Int64() > maxUnits {
+		return maxUnits + 1, provesAbsence, nil
 	}
-	return int(number.Int64()), isProof, nil
+	return int(product.Int64()), provesAbsence, nil
 }
 
-// minimize lowers the coordinates of a point at which the probability exceeds the threshold, one after the other, as far as it still
-// does.
+// minimize makes a point at which the probability exceeds the threshold minimal. It lowers one coordinate after the other, by binary
+// search, as long as the probability exceeds the threshold.
 func (q *quantile) minimize(point []int) error {
 	for i, high := range point {
 		low := unbounded // the greatest bound with which the probability does not exceed the threshold
@@ -252,8 +262,8 @@ func (q *quantile) minimize(point []int) error {
 	return nil
 }
 
-// path returns the path formula with the given bounds. Without any bound it is an until formula.
-func (q *quantile) path(bounds []int) *logic.Path {
+// path returns the path formula with the bounds at a point. It is an until formula if no bound is left.
+func (q *quantile) path(point []int) *logic.Path {
 	path := *q.operator.Path
 	path.Costs = nil
 	for i, cost := range q.operator.Path.Costs {
@@ -262,8 +272,8 @@ func (q *quantile) path(bounds []int) *logic.Path {
 			path.Costs = append(path.Costs, cost)
 			continue
 		}
-		if bounds[k] != unbounded {
-			value := new(big.Rat).Mul(q.units[k], big.NewRat(int64(bounds[k]), 1))
+		if point[k] != unbounded {
+			value := new(big.Rat).Mul(q.units[k], big.NewRat(int64(point[k]), 1))
 			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.At}, Val: sema.RatValue(value)}
 			path.Costs = append(path.Costs, sema.Cost{Struct: cost.Struct, Bound: &sema.Bound{High: high, At: cost.Bound.At}})
 		}
@@ -274,13 +284,13 @@ func (q *quantile) path(bounds []int) *logic.Path {
 	return &path
 }
 
-// isAbove reports whether the probability with the given bounds is greater than the threshold, or at least as great.
-func (q *quantile) isAbove(bounds []int, relation syntax.Op) (bool, error) {
+// isAbove reports whether the probability with the bounds at a point has the relation > or >= to the threshold.
+func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	if err := q.ctx.Err(); err != nil {
 		return false, err
 	}
 	operator := *q.operator
-	operator.Path = q.path(bounds)
+	operator.Path = q.path(point)
 	values, err := q.prob(&operator)
 	if err != nil {
 		return false, err
@@ -288,21 +298,21 @@ func (q *quantile) isAbove(bounds []int, relation syntax.Op) (bool, error) {
 	q.weaken(values.accuracy)
 	isAbove, decided := compare(relation, values.at(int(q.space.Model().Initial[0])), q.threshold)
 	if !decided {
-		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability leave open whether it reaches the threshold of the quantile"}
+		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
 	}
 	return isAbove, nil
 }
 
-// answer returns the points as a value: a number if there is one bound, and otherwise a curve.
+// answer returns points as the value of the property: a number if the quantile has one bound, otherwise a curve.
 func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error) {
 	curve := result.Value{Kind: result.Curve}
 	isFinite := true
 	for _, point := range points {
-		var numbers []float64
+		var coordinates []float64
 		var fractions []*big.Rat
 		for i, bound := range point {
 			if bound == unbounded {
-				numbers, isFinite = append(numbers, math.Inf(1)), false
+				coordinates, isFinite = append(coordinates, math.Inf(1)), false
 				continue
 			}
 			value := new(big.Rat).Mul(q.units[i], big.NewRat(int64(bound), 1))
@@ -310,9 +320,9 @@ func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error
 			if !exact {
 				curve.Num = max(curve.Num, nearest*0x1p-52)
 			}
-			numbers, fractions = append(numbers, nearest), append(fractions, value)
+			coordinates, fractions = append(coordinates, nearest), append(fractions, value)
 		}
-		curve.Points, curve.RatPoints = append(curve.Points, numbers), append(curve.RatPoints, fractions)
+		curve.Points, curve.RatPoints = append(curve.Points, coordinates), append(curve.RatPoints, fractions)
 	}
 	slices.SortFunc(curve.Points, slices.Compare[[]float64])
 	slices.SortFunc(curve.RatPoints, func(a, b []*big.Rat) int { return slices.CompareFunc(a, b, (*big.Rat).Cmp) })
@@ -325,21 +335,22 @@ func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error
 	return q.single(curve)
 }
 
-// single returns the only point of a curve as a number. Without one, the least bound is infinite, and the greatest is not a number.
+// single returns the only point of a curve as a number. If the curve has no point, then no bound suffices: the minimal bound is infinite,
+// and the maximal bound is not a number (NaN).
 func (q *quantile) single(curve result.Value) (result.Value, *result.Interval, error) {
-	out := result.Value{Kind: result.Number}
+	number := result.Value{Kind: result.Number}
 	switch {
-	case len(curve.Points) == 0 && q.holds:
-		out.Num = math.Inf(1)
+	case len(curve.Points) == 0 && q.holdsAbove:
+		number.Num = math.Inf(1)
 	case len(curve.Points) == 0:
-		out.Num = math.NaN()
-		return out, nil, nil
+		number.Num = math.NaN()
+		return number, nil, nil
 	default:
-		out.Num = curve.Points[0][0]
+		number.Num = curve.Points[0][0]
 		if curve.RatPoints != nil {
-			n := fraction(curve.RatPoints[0][0])
-			return resultValue(n, sema.Double), &result.Interval{Lo: n.lo, Hi: n.hi}, nil
+			exact := fraction(curve.RatPoints[0][0])
+			return resultValue(exact, sema.Double), &result.Interval{Lo: exact.lo, Hi: exact.hi}, nil
 		}
 	}
-	return out, &result.Interval{Lo: out.Num, Hi: out.Num}, nil
+	return number, &result.Interval{Lo: number.Num, Hi: number.Num}, nil
 }

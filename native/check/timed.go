@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
@@ -118,7 +117,7 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 }
 
 // markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The
-// model is the embedded MDP. cost has the time bound and the exit rates.
+// model is the embedded MDP. cost has the time bound.
 func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.schedulerRequest != nil:
@@ -142,11 +141,11 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 	if bound.To.None() {
 		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
 	}
-	var rates solve.Rates
-	if rates.Low, rates.High, err = e.space.Values(cost.Rate); err != nil {
+	rates, err := e.space.ExitRates()
+	if err != nil {
 		return nil, e.withPosition(err)
 	}
-	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
+	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, solve.Rates{Low: rates.Low, High: rates.High}, bound.To, dir, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
 		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
@@ -155,13 +154,12 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 
 // longRunPerTime returns a long-run average per unit of time in a Markov automaton; solver gets the mean sojourn time of each state.
 func (e *evaluation) longRunPerTime(formula *logic.Formula, solver func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
-	i := slices.IndexFunc(e.property.Program.Rewards, func(r sema.RewardStruct) bool { return r.Name == syntax.TimeRewards })
-	if i < 0 {
-		return nil, e.unsupported(formula.X, "found a long-run average of a Markov automaton without its sojourn times")
-	}
-	time, err := e.reward(i)
+	time, err := e.space.SojournTimes()
 	if err != nil {
-		return nil, err
+		return nil, e.withPosition(err)
+	}
+	if time.Unfit != nil {
+		return nil, e.unsupported(formula.X, "%v", time.Unfit)
 	}
 	values, err := solver(time)
 	if errors.Is(err, solve.ErrTimeStands) || errors.Is(err, solve.ErrRates) {

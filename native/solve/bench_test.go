@@ -287,6 +287,30 @@ func BenchmarkSlow(b *testing.B) {
 	}
 }
 
+// BenchmarkResets measures the expected number of steps in chains and MDPs that often start again.
+func BenchmarkResets(b *testing.B) {
+	for _, n := range []int{1e4, 1e5} {
+		p := 10 / float64(n)
+		for name, probabilities := range map[string][]float64{"chain": {p}, "mdp": {p, 1.5 * p}} {
+			b.Run(fmt.Sprintf("%s%d", name, n), func(b *testing.B) {
+				model := resets(b, n, probabilities...)
+				reward := &sparse.Reward{State: constant(n+1, 1)}
+				for b.Loop() {
+					values, err := solve.ReachReward(b.Context(), sparse.NewGraph(model), reward, sparse.SetOf(n+1, n), solve.Max, solve.Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(values.Sweeps), "sweeps")
+					b.ReportMetric(1e12*widest(values), "width/1e-12")
+					if !values.Converged {
+						b.Error("not converged")
+					}
+				}
+			})
+		}
+	}
+}
+
 // tandem is two queues of length n one after the other, with arrival rate 4 and
 // service rates 5 and 6.
 func tandem(tb testing.TB, n int) (*sparse.Model, *sparse.Reward) {

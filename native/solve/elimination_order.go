@@ -125,9 +125,12 @@ func (e *eliminator) clearMarks() {
 	}
 }
 
-// markowitzCost is Markowitz's bound on the number of terms that eliminating k creates.
+// markowitzCost is Markowitz's bound on the number of terms that eliminating k creates, plus the work of
+// merging its row into others, in terms. Without the work, a row with a single term would come first even
+// if its column were full, and the next row would inherit this column.
 func (e *eliminator) markowitzCost(k uint32) int {
-	return max(int(e.rowCount[k])-1, 0) * max(int(e.columnCount[k])-1, 0)
+	row, column := int(e.rowCount[k]), int(e.columnCount[k])
+	return max(row-1, 0)*max(column-1, 0) + row*column/workPerTerm
 }
 
 // isDense reports whether the remaining matrix is at least three quarters full, so that treating it as

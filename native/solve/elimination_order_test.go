@@ -85,6 +85,9 @@ func TestMarkowitzOrderSparse(t *testing.T) {
 		{"rounds", func(k int) []uint32 {
 			return slices.DeleteFunc([]uint32{0, uint32(k + 1), uint32(k + 2 + k*k%97)}, func(t uint32) bool { return t >= n || t == uint32(k) })
 		}, 4 * n},
+		{"reset", func(k int) []uint32 { // a path from n-1 down to 0 that starts again from everywhere; the column of n-1 is full
+			return slices.DeleteFunc([]uint32{uint32(k - 1), n - 1}, func(t uint32) bool { return t >= n || t == uint32(k) })
+		}, 4 * n},
 		{"star", func(k int) []uint32 {
 			if k > 0 {
 				return []uint32{0}

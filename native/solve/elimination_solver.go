@@ -38,18 +38,20 @@ func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) 
 	if err != nil {
 		return false, false, err
 	}
-	maxWidth := math.Inf(1)
-	if solver.iterative {
-		maxWidth = eps
+	ok, err = local.proveAround(solver, meter, values, low, high, eps)
+	if ok || err != nil {
+		return ok, false, err
 	}
-	// First try the slack of the current scheduler, since its factors are already computed.
-	for _, maxDelta := range []float64{1e-9, 1e-3} {
-		slack, err := solver.solveSlack(meter, values, maxDelta < 1e-3)
-		if err != nil {
-			return false, false, err
+	if reliable && inputsExact && solver.perturbation() <= eps && !wantsInductive && solver.extendedFactors == nil {
+		solver.resetScheduler(scheduler)
+		if ok, err = local.solveInDoubleWords(solver, meter, values); ok || err != nil {
+			return ok, false, err
 		}
-		if slack != nil && low != nil && high != nil && local.proveInductive(low, high, slack, maxDelta, maxWidth) {
-			return true, false, nil
+	}
+	if !solver.iterative {
+		solver.resetScheduler(scheduler)
+		if ok, err = local.proveAround(solver, meter, values, low, high, math.Inf(1)); ok || err != nil {
+			return ok, false, err
 		}
 	}
 	if reliable && relErr < 1e-3 && !wantsInductive && local.acceptIfOptimal(scheduler, values, relErr) {
@@ -57,6 +59,29 @@ func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) 
 	}
 	local.sweepsTooSlow = solver.slowExit(meter)
 	return false, solver.iterative, nil
+}
+
+// proveAround tries to prove bounds around low and high inductive, first with the slack of the current
+// scheduler, whose factors are already computed. values is the solution between low and high.
+func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (bool, error) {
+	for _, maxDelta := range []float64{1e-9, 1e-3} {
+		slack, err := solver.solveSlack(meter, values, maxDelta < 1e-3)
+		if err != nil {
+			return false, err
+		}
+		if slack != nil && low != nil && high != nil && local.proveInductive(low, high, slack, maxDelta, maxWidth) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// resetScheduler returns to a scheduler after policy iteration for the slack.
+func (elim *eliminationSolver) resetScheduler(scheduler []uint32) {
+	if !slices.Equal(elim.choice, scheduler) {
+		copy(elim.choice, scheduler)
+		elim.factorsCurrent = false
+	}
 }
 
 // leavesFloatRange reports whether the elimination that led to values fails because numbers leave the

@@ -46,7 +46,7 @@ type Text struct {
 	// Known are commands that were formatted before, in order. They may be missing in the tree.
 	Known []Statement
 	// Keep is called, unless it is nil, for each newly formatted command with its start offset.
-	Keep func(from int32, newLaid *Laid)
+	Keep func(from int32, layout *Laid)
 }
 
 // Statement is a part of a text with its layout.
@@ -59,9 +59,9 @@ type Statement struct {
 type Laid struct{ lines []line }
 
 // Again formats a Text as Source does, but reuses the layouts in Known. It checks the tokens and
-// comments of all other statements; those in Known were checked when they were formatted.
+// comments of all other statements. The statements in Known were checked when they were formatted.
 func Again(t Text) ([]byte, error) {
-	layout := layout{lexemes: t.Lexemes, units: insertKnown(unitsOf(t.Tree), t.Known), onNewLayout: t.Keep}
+	layout := layout{lexemes: t.Lexemes, units: insertReused(unitsOf(t.Tree), t.Known), onNewLayout: t.Keep}
 	layout.writeFile()
 	formatted, err := layout.checkedText(t.File)
 	if err != nil {
@@ -84,11 +84,11 @@ var errDifferentMeaning = errors.New("the formatted text has another meaning, wh
 // unchanged.
 func (l *layout) checkedText(file string) ([]byte, error) {
 	formatted := l.joinLines()
-	changed := formatted
+	checked := formatted
 	if len(l.reusedRanges) > 0 {
-		changed = l.newText()
+		checked = l.newText()
 	}
-	if !sameLexemes(l.newLexemes(), changed) {
+	if !sameLexemes(l.newLexemes(), checked) {
 		return nil, fmt.Errorf("%s: %w", file, errDifferentMeaning)
 	}
 	return formatted, nil
@@ -99,12 +99,12 @@ func (l *layout) newLexemes() []syntax.Lexeme {
 	if len(l.reusedRanges) == 0 {
 		return l.lexemes
 	}
-	lexemes, start := make([]syntax.Lexeme, 0, len(l.lexemes)), 0
+	lexemes, next := make([]syntax.Lexeme, 0, len(l.lexemes)), 0
 	for _, reused := range l.reusedRanges {
-		lexemes = append(lexemes, l.lexemes[start:reused[0]]...)
-		start = reused[1]
+		lexemes = append(lexemes, l.lexemes[next:reused.first]...)
+		next = reused.end
 	}
-	return append(lexemes, l.lexemes[start:]...)
+	return append(lexemes, l.lexemes[next:]...)
 }
 
 // sameLexemes reports whether a text consists of the given tokens and comments.
@@ -124,10 +124,10 @@ func trimmedText(lexeme syntax.Lexeme) string { return strings.TrimRight(lexeme.
 
 // unit is a statement, which starts on a new line, and whose tokens are formatted together.
 type unit struct {
-	node        syntax.Node // nil if the layout is known
-	from, to    int32
-	level       int // of indentation
-	knownLayout *Laid
+	node         syntax.Node // nil if the layout is reused
+	from, to     int32       // offsets in the text
+	level        int         // of indentation
+	reusedLayout *Laid
 }
 
 // unitsOf returns the statements of a file in order. Only words that start and end blocks are outside
@@ -172,9 +172,9 @@ func addItem(add func(level int, nodes ...syntax.Node), item syntax.Item) {
 	}
 }
 
-// insertKnown returns the statements with reused commands inserted in order. Statements that overlap a
+// insertReused returns the statements with reused commands inserted in order. Statements that overlap a
 // reused command are dropped.
-func insertKnown(units []unit, reused []Statement) []unit {
+func insertReused(units []unit, reused []Statement) []unit {
 	if len(reused) == 0 {
 		return units
 	}
@@ -187,7 +187,7 @@ func insertKnown(units []unit, reused []Statement) []unit {
 		for len(units) > 0 && units[0].from < statement.To {
 			units = units[1:]
 		}
-		merged = append(merged, unit{from: statement.From, to: statement.To, level: 1, knownLayout: statement.Laid})
+		merged = append(merged, unit{from: statement.From, to: statement.To, level: 1, reusedLayout: statement.Laid})
 	}
 	return append(merged, units...)
 }
@@ -206,9 +206,12 @@ type layout struct {
 	units        []unit
 	lines        []line
 	blockOpened  bool // the last line starts a block
-	onNewLayout  func(from int32, newLaid *Laid)
-	reusedRanges [][2]int // ranges of lexemes in reused statements
+	onNewLayout  func(from int32, layout *Laid)
+	reusedRanges []lexemeRange // the lexemes of the reused statements
 }
+
+// lexemeRange is a range of lexemes, from the index first up to, but not including, the index end.
+type lexemeRange struct{ first, end int }
 
 // line is a line of the result.
 type line struct {
@@ -242,8 +245,7 @@ func (l *layout) writeFile() {
 	}
 }
 
-// newLine starts a line. A blank line comes before it if the text has one there, except at the start of
-// a block.
+// newLine starts a line. It keeps a blank line of the text before it, except at the start of a block.
 func (l *layout) newLine(indent int) {
 	if l.blankAbove() && len(l.lines) > 0 && !l.blockOpened {
 		l.lines = append(l.lines, line{})
@@ -260,10 +262,11 @@ func (l *layout) lineBreaks() int {
 	return int(l.lexemes[l.nextIndex].Start.Line - l.lexemes[l.nextIndex-1].Start.Line)
 }
 
+// blankAbove reports whether the text has a blank line before the next lexeme.
 func (l *layout) blankAbove() bool { return l.lineBreaks() > 1 }
 
-// writeComment writes the next lexeme, a comment: behind the current line if it is there in the text,
-// otherwise on a line of its own.
+// writeComment writes the next lexeme, a comment. The comment stays at the end of the current line if it is there in the text.
+// Otherwise it gets its own line.
 func (l *layout) writeComment(indent int) {
 	text := trimmedText(l.lexemes[l.nextIndex])
 	if l.lineBreaks() == 0 {
@@ -278,8 +281,8 @@ func (l *layout) writeComment(indent int) {
 
 func (l *layout) lastLine() *line { return &l.lines[len(l.lines)-1] }
 
-// nextLevel returns the indentation level of a comment. A comment is indented like the statement behind it. If a block ends behind it,
-// it is indented like the statements of the block.
+// nextLevel returns the indentation level of the next comment. The comment is indented like the statement after it or, if a block ends
+// after it, like the statements of the block.
 func (l *layout) nextLevel() int {
 	for _, lexeme := range l.lexemes[l.nextIndex:] {
 		if lexeme.Class == syntax.Comment {
@@ -311,8 +314,7 @@ func (l *layout) writeBlockWord() {
 	case lexeme.Class == syntax.Keyword || previous.Class == syntax.Comment:
 		l.blockOpened = l.blockOpened || endsBlock
 		l.newLine(wordIndent(lexeme))
-	case previous.Text == `"` || lexeme.Text == `"` && previous.Class == syntax.Name:
-	default:
+	case !isInQuotes(previous, lexeme):
 		l.lastLine().text += " "
 	}
 	l.lastLine().text += lexeme.Text
@@ -320,9 +322,14 @@ func (l *layout) writeBlockWord() {
 	l.nextIndex++
 }
 
+// isInQuotes reports whether two adjacent tokens are a quotation mark and a name in quotation marks, which no blank separates.
+func isInQuotes(previous, next syntax.Lexeme) bool {
+	return previous.Text == `"` || next.Text == `"` && previous.Class == syntax.Name
+}
+
 // wordIndent returns the indentation of a line that starts with a token outside statements.
-func wordIndent(lex syntax.Lexeme) int {
-	if lex.Class != syntax.Keyword || lex.Text == "invariant" || lex.Text == "endinvariant" {
+func wordIndent(token syntax.Lexeme) int {
+	if token.Class != syntax.Keyword || token.Text == "invariant" || token.Text == "endinvariant" {
 		return 2
 	}
 	return 0

@@ -13,9 +13,9 @@ func (l *layout) writeUnit(statement unit) {
 	first := l.nextIndex
 	end := l.endIndex(statement)
 	l.newLine(2 * statement.level)
-	if statement.knownLayout != nil {
-		l.lines = append(l.lines[:len(l.lines)-1], statement.knownLayout.lines...)
-		l.reusedRanges = append(l.reusedRanges, [2]int{first, end})
+	if statement.reusedLayout != nil {
+		l.lines = append(l.lines[:len(l.lines)-1], statement.reusedLayout.lines...)
+		l.reusedRanges = append(l.reusedRanges, lexemeRange{first, end})
 		l.nextIndex = end
 		return
 	}
@@ -76,13 +76,13 @@ func (l *layout) endIndex(statement unit) int {
 }
 
 // printedLines returns the lines of a statement as syntax.Fprint prints it, and for each lexeme
-// whether a blank comes before it. lines is nil if Fprint prints other tokens than the text has; then
-// blanks are as in the text.
+// whether a blank comes before it. If Fprint prints other tokens than the text has, lines is nil and the
+// blanks are those of the text.
 func printedLines(statement unit, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
 	text := printWithoutComments(statement.node)
 	printed := slices.Collect(syntax.Lexemes([]byte(text)))
 	tokens := tokenIndexes(lexemes)
-	compared := len(tokens) // how many tokens must be printed equally
+	compared := len(tokens) // the number of tokens that the text and the printed text must have in common
 	if _, ok := statement.node.(*syntax.Property); ok {
 		compared -= trailingSemicolons(lexemes, tokens)
 		// Fprint ends a property with one semicolon. The text may have none or several.
@@ -154,10 +154,10 @@ func isSeparated(left, right syntax.Lexeme) bool {
 }
 
 // printWithoutComments returns a statement as Fprint prints it, without comments; "" after an error.
-func printWithoutComments(n syntax.Node) string {
-	var node syntax.Node = Bare(n)
+func printWithoutComments(statement syntax.Node) string {
+	var node syntax.Node = Bare(statement)
 	command, isCommand := node.(*syntax.Command)
-	if isCommand { // in a module, for the right width
+	if isCommand { // print it in a module, because its indentation counts for the line width
 		node = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{command}}
 	}
 	var out strings.Builder
@@ -173,10 +173,10 @@ func printWithoutComments(n syntax.Node) string {
 }
 
 // Bare returns a node without its comments.
-func Bare(n syntax.Node) syntax.Node {
-	original := reflect.ValueOf(n).Elem()
+func Bare(node syntax.Node) syntax.Node {
+	original := reflect.ValueOf(node).Elem()
 	if !original.FieldByName("Notes").IsValid() {
-		return n
+		return node
 	}
 	copied := reflect.New(original.Type())
 	copied.Elem().Set(original)
@@ -185,7 +185,7 @@ func Bare(n syntax.Node) syntax.Node {
 	return copied.Interface().(syntax.Node)
 }
 
-// writeBroken writes a statement that has line breaks or comments between its tokens, and keeps them.
+// writeBroken writes a statement that has line breaks or comments between its tokens. It keeps both.
 func (l *layout) writeBroken(statement unit, end int, blankBefore []bool) {
 	first := l.nextIndex
 	position := position{unit: statement}
@@ -208,7 +208,7 @@ func (l *layout) writeBroken(statement unit, end int, blankBefore []bool) {
 }
 
 // keepsLineBreak reports whether the next token starts a line: after a comment, or if the text has a line break
-// before it. A semicolon or comma moves to the end of the line before.
+// before it. A semicolon or comma never starts a line, except after a comment: it moves to the end of the previous line.
 func (l *layout) keepsLineBreak(token syntax.Lexeme) bool {
 	if l.lexemes[l.nextIndex-1].Class == syntax.Comment {
 		return true
@@ -218,9 +218,9 @@ func (l *layout) keepsLineBreak(token syntax.Lexeme) bool {
 
 // nextToken returns the next token before index end.
 func (l *layout) nextToken(end int) syntax.Lexeme {
-	for _, lex := range l.lexemes[l.nextIndex:end] {
-		if lex.Class != syntax.Comment {
-			return lex
+	for _, lexeme := range l.lexemes[l.nextIndex:end] {
+		if lexeme.Class != syntax.Comment {
+			return lexeme
 		}
 	}
 	return syntax.Lexeme{}
@@ -230,41 +230,41 @@ func (l *layout) nextToken(end int) syntax.Lexeme {
 type position struct {
 	unit
 	depth     int  // of brackets
-	inUpdates bool // of a command, behind the arrow
+	inUpdates bool // after the arrow of a command
 }
 
 // step moves the position behind a token.
-func (s *position) step(lex syntax.Lexeme) {
-	switch lex.Text {
+func (p *position) step(token syntax.Lexeme) {
+	switch token.Text {
 	case "(", "[", "{", "[[":
-		s.depth++
+		p.depth++
 	case ")", "]", "}", "]]":
-		s.depth--
+		p.depth--
 	case "->":
-		_, command := s.node.(*syntax.Command)
-		s.inUpdates = command && s.depth == 0
+		_, isCommand := p.node.(*syntax.Command)
+		p.inUpdates = isCommand && p.depth == 0
 	}
 }
 
-// indent returns the indentation of a line that starts with a token at this position. For commands it
-// is the indentation of Fprint, plus two for each open bracket.
-func (s *position) indent(lex syntax.Lexeme) int {
-	base, continuation := 2*s.level, 4
-	switch s.node.(type) {
+// indent returns the indentation of a line that starts with a token at this position. A command has the
+// indentation of Fprint, plus two for each bracket that is not closed.
+func (p *position) indent(token syntax.Lexeme) int {
+	base, continuation := 2*p.level, 4
+	switch p.node.(type) {
 	case *syntax.RenamedModule, *syntax.Observables, *syntax.Player:
 		continuation = 2
-	case syntax.Expr, syntax.SysExpr: // in a line of its own
+	case syntax.Expr, syntax.SysExpr: // the only statement of an init or system block
 		continuation = 0
 	}
-	depth := s.depth
-	if closesBlock(lex) {
+	depth := p.depth
+	if closesBlock(token) {
 		depth--
 		if depth <= 0 {
 			return base
 		}
 	}
-	if s.inUpdates && depth == 0 {
-		switch lex.Text {
+	if p.inUpdates && depth == 0 {
+		switch token.Text {
 		case "+":
 			return base + 2
 		case "&":
@@ -275,9 +275,9 @@ func (s *position) indent(lex syntax.Lexeme) int {
 }
 
 // closesBlock reports whether a lexeme is a closing bracket, or a keyword that ends a block.
-func closesBlock(lex syntax.Lexeme) bool {
-	if lex.Text == "" || lex.Class == syntax.Name {
+func closesBlock(lexeme syntax.Lexeme) bool {
+	if lexeme.Text == "" || lexeme.Class == syntax.Name {
 		return false
 	}
-	return strings.Contains(")]}", lex.Text[:1]) || strings.HasPrefix(lex.Text, "end")
+	return strings.Contains(")]}", lexeme.Text[:1]) || strings.HasPrefix(lexeme.Text, "end")
 }

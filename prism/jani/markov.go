@@ -20,7 +20,7 @@ func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
 		return &syntax.Binary{Op: op, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
 	}
 	waits := t.defineFormula("waits", conjunction(compareRate(syntax.OpGt), noImmediate))
-	t.result.Rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
+	t.rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
 	race := &race{
 		waits:    waits,
 		rate:     rate,
@@ -126,11 +126,11 @@ const NotTimed = "bounds on the time of a Markov automaton are supported with F 
 
 // Elapse replaces the time bound of an operator by a cost bound for the embedded model, in which time
 // exists only as the rates of states. It returns false if that is not possible.
-func (t *Translation) Elapse(expr *syntax.Temporal) bool {
+func Elapse(expr *syntax.Temporal) bool {
 	if expr.Op != syntax.Future && expr.Op != syntax.Until || len(expr.Costs) > 0 {
 		return false
 	}
-	expr.Costs = []*syntax.CostBound{{Word: "time", Rate: t.Rate, Bound: expr.Bound, Span: expr.Bound.Span}}
+	expr.Costs = []*syntax.CostBound{{Word: "time", Timed: true, Bound: expr.Bound, Span: expr.Bound.Span}}
 	expr.Bound = nil
 	return true
 }

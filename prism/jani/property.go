@@ -208,7 +208,7 @@ func (t *translator) unaryPath(value *jsonValue, op syntax.TemporalOp, optionalK
 // addPathBounds adds the bounds on steps, time and rewards to a temporal operator.
 func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	temporal.Bound = t.pathBound(value, context)
-	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !t.result.Elapse(temporal) {
+	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !Elapse(temporal) {
 		t.refuse(timeBound.Start, "%s", NotTimed)
 	}
 	if rewards := value.get("reward-bounds"); rewards != nil {

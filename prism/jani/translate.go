@@ -19,8 +19,6 @@ type Translation struct {
 	Constants map[string]string
 	// Refused has the errors of the properties that could not be translated.
 	Refused map[*syntax.Property]*syntax.Error
-	// Rate is the exit rate of a state of a Markov automaton, 0 for an immediate state.
-	Rate syntax.Expr
 	// Time is the reward structure for the operator T. The model does not contain it.
 	Time *syntax.Rewards
 }
@@ -64,7 +62,7 @@ func Read(file string, src []byte, constants map[string]string) (*Translation, e
 	}
 	result := translator.result
 	// Storm's dialect has ranges of one value, as JANI has.
-	result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Embedded: doc.markov, Span: root.Span}
+	result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Embedded: doc.markov, Rate: translator.rate, Span: root.Span}
 	if !doc.markov {
 		result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(doc.span), Value: oneExpr(doc.span), Span: doc.span}}
 	}
@@ -108,6 +106,7 @@ type translator struct {
 	steps        []*step
 	rewards      []*reward
 	rateCommands []*combinedCommand // edges with rates of a Markov automaton
+	rate         syntax.Expr        // the exit rate of a state of a Markov automaton, 0 for an immediate state
 
 	// The parts of the model:
 	constants, formulas, globals, modules, labelItems []syntax.Item

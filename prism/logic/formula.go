@@ -57,12 +57,12 @@ type Formula struct {
 	// Coalition says that the strategy operator names some of the players, not all or none.
 	Coalition bool
 	// Box says that the strategy operator is [[...]]. AllPlayers says that it names all players (*), and Players are the indices of
-	// those that it names of a game.
+	// the players of a game that it names.
 	Box, AllPlayers bool
 	Players         []int
 	// Objectives are the operands of multi(...) and multilex(...).
 	Objectives []sema.Expr
-	// Index is the index of a label among those of the program; negative for the built-in ones.
+	// Index is the index of a label in the labels of the program; negative for a built-in label.
 	Index int
 }
 

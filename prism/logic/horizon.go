@@ -9,9 +9,9 @@ import (
 const maxHorizon = 1 << 40
 
 // Horizon returns the number of steps after which a path no longer matters to the value of a property in its first state, such as
-// 10 for P=? [ F<=10 a ] and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. It reports false if there is no such number, or none that is
-// known: for operators without an upper bound, bounds on time or on rewards, long-run averages, filters and multi(...). The model has
-// discrete time.
+// 10 for P=? [ F<=10 a ] and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. It reports false if there is no such number or if it cannot compute
+// the number: for operators without an upper bound, bounds on time or on rewards, long-run averages, filters and multi(...). The model
+// must have discrete time.
 func Horizon(property *Property) (steps int, ok bool) {
 	h := horizon{labels: property.Program.Labels}
 	steps = h.of(property.X)
@@ -68,17 +68,21 @@ func (h *horizon) greatestOfOperands(expr sema.Expr) int {
 
 // path returns the horizon of a path formula.
 func (h *horizon) path(expr sema.Expr) int {
-	temporal, ok := expr.(*sema.Temporal)
-	if !ok {
-		if _, ok := expr.(*sema.CostBounded); ok {
-			h.endless = true
-			return 0
-		}
-		if expr.Type() == sema.Path {
-			return h.greatestOfOperands(expr)
-		}
-		return h.of(expr)
+	switch expr := expr.(type) {
+	case *sema.Temporal:
+		return h.temporal(expr)
+	case *sema.CostBounded:
+		h.endless = true
+		return 0
 	}
+	if expr.Type() == sema.Path {
+		return h.greatestOfOperands(expr)
+	}
+	return h.of(expr)
+}
+
+// temporal returns the horizon of a temporal operator: the horizon of its operands plus the last step of its bound.
+func (h *horizon) temporal(temporal *sema.Temporal) int {
 	operands := max(h.of(temporal.X), h.of(temporal.Y))
 	if temporal.Op == syntax.Next {
 		return operands + 1
@@ -88,7 +92,7 @@ func (h *horizon) path(expr sema.Expr) int {
 		return 0
 	}
 	_, last, err := Steps(temporal.Bound)
-	return h.plus(operands, last, err)
+	return h.add(operands, last, err)
 }
 
 // reward returns the horizon of the objective of R.
@@ -98,14 +102,14 @@ func (h *horizon) reward(objective *Objective) int {
 		return 0
 	}
 	count, err := Count(objective.At)
-	return h.plus(0, count, err)
+	return h.add(0, count, err)
 }
 
-// plus adds a number of steps, unless its evaluation failed, to a horizon.
-func (h *horizon) plus(steps, more int, err error) int {
-	if err != nil || more < 0 || steps+more > maxHorizon {
+// add returns a horizon plus a number of steps. There is no horizon if the evaluation of the number failed with err.
+func (h *horizon) add(horizon, steps int, err error) int {
+	if err != nil || steps < 0 || horizon+steps > maxHorizon {
 		h.endless = true
 		return 0
 	}
-	return steps + more
+	return horizon + steps
 }

@@ -49,13 +49,13 @@ type Objective struct {
 	Path *Path
 }
 
-// objectiveOf classifies what an R operator measures.
+// objectiveOf classifies the objective of an R operator and returns its parts.
 func objectiveOf(expr *sema.Reward) *Objective {
 	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDiv >= 0}
 	if conditional, ok := expr.Path.(*sema.Conditional); ok {
-		without := *expr
-		without.Path = conditional.X
-		objective.Form, objective.Conditioned, objective.Condition = ConditionalReward, objectiveOf(&without), conditional.Condition
+		unconditional := *expr
+		unconditional.Path = conditional.X
+		objective.Form, objective.Conditioned, objective.Condition = ConditionalReward, objectiveOf(&unconditional), conditional.Condition
 		return objective
 	}
 	if rewardPath, ok := expr.Path.(*sema.RewardPath); ok {

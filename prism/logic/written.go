@@ -130,12 +130,12 @@ func HasOperators(expr syntax.Expr) bool {
 
 // HasBounds reports whether an expression has an operator with a bound on steps or time, or a next operator.
 func HasBounds(expr syntax.Expr) (found bool) {
-	syntax.Inspect(expr, func(n syntax.Node) bool {
-		switch n := n.(type) {
+	syntax.Inspect(expr, func(node syntax.Node) bool {
+		switch part := node.(type) {
 		case *syntax.Temporal:
-			found = found || n.Bound != nil || n.Op == syntax.Next
+			found = found || part.Bound != nil || part.Op == syntax.Next
 		case *syntax.RewardPath:
-			found = found || n.Bound != nil
+			found = found || part.Bound != nil
 		}
 		return !found
 	})

@@ -29,6 +29,8 @@ func (c *checker) resolve() {
 	}
 	if c.isMarkovAutomaton {
 		c.embed()
+	} else if c.rate != nil {
+		c.model.rate = c.resolver.expr(c.rate)
 	}
 	for _, rewards := range c.items.rewards {
 		c.resolveRewardStruct(rewards)

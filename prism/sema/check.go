@@ -62,6 +62,7 @@ type checker struct {
 	onCommand     func(c *syntax.Command, clean bool)
 	// Of a Markov automaton:
 	isMarkovAutomaton bool
+	rate              syntax.Expr // syntax.Model.Rate
 	markovian         []Command // commands with rates
 	race              *race
 }
@@ -120,7 +121,7 @@ func newChecker(model *syntax.Model) *checker {
 	checker := &checker{
 		diags: diags{file: model.File},
 		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, embedded: model.Embedded, names: make(table), quoted: make(table)},
-		items: itemsByKind(model.Items),
+		items: itemsByKind(model.Items), rate: model.Rate,
 	}
 	checker.resolver = newResolver(&checker.diags, checker.model, nil)
 	if len(checker.items.types) > 1 {

@@ -202,7 +202,7 @@ func (f *folder) foldOperator(expr Expr) Expr {
 func (f *folder) foldCosts(costs []Cost) []Cost {
 	var folded []Cost
 	for _, cost := range costs {
-		folded = append(folded, Cost{cost.Struct, f.fold(cost.Rate), f.foldBound(cost.Bound)})
+		folded = append(folded, Cost{cost.Struct, cost.Time, f.foldBound(cost.Bound)})
 	}
 	return folded
 }

@@ -236,7 +236,7 @@ func (m *Model) foldInto(program *Program, folder *folder) {
 		}
 		program.Rewards = append(program.Rewards, rewards)
 	}
-	program.Init = folder.fold(m.init)
+	program.Init, program.Rate = folder.fold(m.init), folder.fold(m.rate)
 	for _, observable := range m.observables {
 		program.Observables = append(program.Observables, Observable{observable.Name, folder.fold(observable.X)})
 	}

@@ -6,14 +6,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// race is how the Markovian commands of a Markov automaton race in a state.
+// race describes the race of the Markovian commands of a Markov automaton, as expressions over the state.
 type race struct {
-	rate     Expr // the sum of the rates of the enabled Markovian commands
-	waits    Expr // whether time passes: a Markovian command is enabled and no other one
-	deadlock Expr // whether no command is enabled
+	exitRate   Expr // the sum of the rates of the enabled Markovian commands
+	timePasses Expr // whether a Markovian command is enabled, and no other command
+	deadlock   Expr // whether no command is enabled
 }
 
-// addMarkovian keeps a Markovian command for embed.
+// addMarkovian records a Markovian command, for embed.
 func (c *checker) addMarkovian(command Command) {
 	if !c.isMarkovAutomaton {
 		c.add(phaseOurs, command.Pos, "found a Markovian command (<>) in a model of type %s, want it in a Markov automaton (ma)", c.model.typ)
@@ -22,7 +22,7 @@ func (c *checker) addMarkovian(command Command) {
 }
 
 // embed replaces the Markovian commands by one command of the embedded MDP. By maximal progress it is enabled only if no other
-// command is; then each Markovian update wins with its rate divided by the exit rate of the state.
+// command is. Then the probability of a Markovian update is its rate divided by the exit rate of the state.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
 func (c *checker) embed() {
@@ -32,43 +32,43 @@ func (c *checker) embed() {
 	}
 	race := c.newRace()
 	c.race = race
-	c.model.rate = &Cond{Base{Double, syntax.Pos{}}, race.waits, race.rate, number(0)}
+	c.model.rate = &Cond{Base{Double, syntax.Pos{}}, race.timePasses, race.exitRate, number(0)}
 	if len(c.markovian) == 0 {
 		return
 	}
-	command := Command{Action: Unlabelled, Guard: race.waits, Pos: c.markovian[0].Pos}
+	command := Command{Action: Unlabelled, Guard: race.timePasses, Pos: c.markovian[0].Pos}
 	for _, markovian := range c.markovian {
 		for _, update := range markovian.Updates {
 			enabledRate := &Cond{Base{Double, update.Pos}, markovian.Guard, update.Prob, number(0)}
-			update.Prob = race.perRate(enabledRate)
+			update.Prob = race.divideByExitRate(enabledRate)
 			command.Updates = append(command.Updates, update)
 		}
 	}
 	c.model.modules[0].Commands = append(c.model.modules[0].Commands, command)
 }
 
-// newRace returns the race of the model.
+// newRace returns the expressions of the race of all Markovian commands of the model.
 func (c *checker) newRace() *race {
-	rate := number(0)
+	exitRate := number(0)
 	for _, command := range c.markovian {
-		sum := number(0)
+		commandRate := number(0)
 		for _, update := range command.Updates {
-			sum = operation(syntax.OpAdd, Double, sum, update.Prob)
+			commandRate = operation(syntax.OpAdd, Double, commandRate, update.Prob)
 		}
-		rate = operation(syntax.OpAdd, Double, rate, &Cond{Base{Double, command.Pos}, command.Guard, sum, number(0)})
+		exitRate = operation(syntax.OpAdd, Double, exitRate, &Cond{Base{Double, command.Pos}, command.Guard, commandRate, number(0)})
 	}
-	idle := &Unary{Base{Bool, syntax.Pos{}}, syntax.OpNot, c.immediate()}
+	noImmediate := &Unary{Base{Bool, syntax.Pos{}}, syntax.OpNot, c.immediateEnabled()}
 	return &race{
-		rate:     rate,
-		waits:    operation(syntax.OpAnd, Bool, idle, operation(syntax.OpGt, Bool, rate, number(0))),
-		deadlock: operation(syntax.OpAnd, Bool, idle, operation(syntax.OpEq, Bool, rate, number(0))),
+		exitRate:   exitRate,
+		timePasses: operation(syntax.OpAnd, Bool, noImmediate, operation(syntax.OpGt, Bool, exitRate, number(0))),
+		deadlock:   operation(syntax.OpAnd, Bool, noImmediate, operation(syntax.OpEq, Bool, exitRate, number(0))),
 	}
 }
 
-// immediate returns the condition that a command without rates is enabled. An action is enabled if each module that has it in
-// its alphabet has such a command that is enabled.
-func (c *checker) immediate() Expr {
-	var steps []Expr
+// immediateEnabled returns the condition that an immediate command, a command without rates, is enabled. A synchronising action is
+// enabled if each module that has it in its alphabet has an enabled command with it.
+func (c *checker) immediateEnabled() Expr {
+	var enabledActions []Expr
 	for action := Unlabelled; action < len(c.model.actions); action++ {
 		var participants []Expr
 		for _, module := range c.model.modules {
@@ -79,38 +79,41 @@ func (c *checker) immediate() Expr {
 				}
 			}
 			if len(guards) > 0 {
-				participants = append(participants, joined(syntax.OpOr, guards))
+				participants = append(participants, combine(syntax.OpOr, guards))
 			}
 		}
-		together := syntax.OpAnd
+		op := syntax.OpAnd
 		if action == Unlabelled {
-			together = syntax.OpOr
+			op = syntax.OpOr
 		}
 		if len(participants) > 0 {
-			steps = append(steps, joined(together, participants))
+			enabledActions = append(enabledActions, combine(op, participants))
 		}
 	}
-	return joined(syntax.OpOr, steps)
+	return combine(syntax.OpOr, enabledActions)
 }
 
-// embedReward returns the items of the embedded MDP for a reward item. A reward per unit of time is earned for the mean sojourn
-// time, and by a deadlock for one unit, as in PRISM. Other models keep the item.
+// embedReward returns the items of the embedded MDP that replace a reward item. A state reward is earned per unit of time: in the
+// embedded MDP, a state earns it for its mean sojourn time, and a deadlock for one unit of time, as in PRISM. Other items, and all
+// items of other models, are unchanged.
 func (c *checker) embedReward(item RewardItem) []RewardItem {
 	if c.race == nil || item.Transition {
 		return []RewardItem{item}
 	}
-	waiting, stuck := item, item
-	waiting.Guard = operation(syntax.OpAnd, Bool, c.race.waits, item.Guard)
-	waiting.Value = c.race.perRate(item.Value)
-	stuck.Guard = operation(syntax.OpAnd, Bool, c.race.deadlock, item.Guard)
-	return []RewardItem{waiting, stuck}
+	sojourn, deadlock := item, item
+	sojourn.Guard = operation(syntax.OpAnd, Bool, c.race.timePasses, item.Guard)
+	sojourn.Value = c.race.divideByExitRate(item.Value)
+	deadlock.Guard = operation(syntax.OpAnd, Bool, c.race.deadlock, item.Guard)
+	return []RewardItem{sojourn, deadlock}
 }
 
-// perRate returns an expression divided by the exit rate.
-func (r *race) perRate(expr Expr) Expr { return operation(syntax.OpDiv, Double, expr, r.rate) }
+// divideByExitRate returns an expression divided by the exit rate.
+func (r *race) divideByExitRate(expr Expr) Expr {
+	return operation(syntax.OpDiv, Double, expr, r.exitRate)
+}
 
-// joined joins expressions with a Boolean operator; it returns false for none.
-func joined(op syntax.Op, exprs []Expr) Expr {
+// combine combines expressions by a Boolean operator. It returns the constant false for an empty list.
+func combine(op syntax.Op, exprs []Expr) Expr {
 	if len(exprs) == 0 {
 		return &Const{Base{Bool, syntax.Pos{}}, BoolValue(false)}
 	}

@@ -31,7 +31,7 @@ type Model struct {
 	players     []Player
 	warnings    []error
 	embedded    bool // the embedded MDP of a Markov automaton
-	rate        Expr // then the exit rate of a state, 0 for an immediate state; nil for JANI, whose bounds have it
+	rate        Expr // of its Program
 }
 
 // Constant describes a constant of a model or properties file.

@@ -112,7 +112,7 @@ func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	if len(expr.Costs) > 0 {
 		return r.costBounded(expr, expr.Costs, result)
 	}
-	if expr.Bound != nil && r.model.rate != nil {
+	if expr.Bound != nil && r.model.embedded {
 		return r.costBounded(expr, []*syntax.CostBound{{Word: "time", Bound: expr.Bound, Span: expr.Bound.Span}}, result)
 	}
 	if timeBound := expr.Bound; timeBound != nil {
@@ -159,14 +159,9 @@ func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound,
 func (r *resolver) costs(bounds []*syntax.CostBound, letter string) []Cost {
 	var costs []Cost
 	for _, costBound := range bounds {
-		cost := Cost{Struct: -1, Bound: r.timeBound(costBound.Bound, letter)}
+		cost := Cost{Struct: -1, Time: costBound.Word == "time" && r.model.embedded, Bound: r.timeBound(costBound.Bound, letter)}
 		if costBound.Word == "rew" {
 			cost.Struct = r.boundedRewardStruct(costBound)
-		}
-		if costBound.Rate != nil {
-			cost.Rate = r.expr(costBound.Rate)
-		} else if costBound.Word == "time" {
-			cost.Rate = r.model.rate
 		}
 		costs = append(costs, cost)
 	}

@@ -266,11 +266,10 @@ func (t Threshold) Least(existential bool) (least, ok bool) {
 }
 
 // Cost is a bound on the reward that a path has collected in structure Struct, or on its number of
-// steps if Struct is negative. Rate is the exit rate of the states of a Markov automaton; if it is
-// set, the bound is on time.
+// steps if Struct is negative. Time says that the bound is on the time of a Markov automaton.
 type Cost struct {
 	Struct int
-	Rate   Expr
+	Time   bool
 	Bound  *Bound
 }
 
@@ -296,6 +295,9 @@ type Program struct {
 	// commands (module order, then command order), followed by actions that only the
 	// renamings of a system block introduce.
 	Actions []string
+	// Rate is the exit rate of a state of a Markov automaton, 0 for an immediate state or a deadlock; nil for other models, and if the
+	// states were read from a file.
+	Rate    Expr
 	Labels  []LabelDef // file order; labels of a properties file are appended by Properties.Instantiate
 	Rewards []RewardStruct
 	// Init is nil when there is one initial state, given by the variables'

@@ -2,14 +2,14 @@ package sema
 
 import "tilecheck/prism/syntax"
 
-// quantile resolves quantile(bounds, X). X is a P operator with a threshold, in which each bound is the whole upper bound on one
-// reward.
+// quantile resolves the names in quantile(bounds, X). X must be a P operator with a threshold, and each variable in bounds must be
+// the upper bound of exactly one reward in X.
 //
 // Source: Storm 1.14 (QuantileHelper), for the formulas that have quantiles; it also accepts lower bounds.
 func (r *resolver) quantile(expr *syntax.Call) Expr {
 	quantile := &Quantile{Base: Base{Void, expr.Pos()}}
-	outer := r.bounds
-	defer func() { r.bounds = outer }()
+	outerBounds := r.bounds
+	defer func() { r.bounds = outerBounds }()
 	for _, variable := range expr.Bounds {
 		r.checkBoundName(variable.Name)
 		bound := &QuantileBound{Base{Int, variable.Name.Pos()}, variable.Name.Name, variable.Extremum}
@@ -40,8 +40,8 @@ func (r *resolver) checkBoundName(name *syntax.Ident) {
 	}
 }
 
-// Operator returns the P operator, and whether it is negated, as Pmax>=p is in Storm's dialect: !P<p. It returns nil for another
-// formula.
+// Operator returns the P operator of the formula and whether it is negated; Storm's dialect resolves Pmax>=p to !(P<p). It returns nil
+// if the formula is another one.
 func (q *Quantile) Operator() (prob *Prob, negated bool) {
 	expr := q.X
 	if not, ok := expr.(*Unary); ok && not.Op == syntax.OpNot {
@@ -51,7 +51,7 @@ func (q *Quantile) Operator() (prob *Prob, negated bool) {
 	return prob, negated
 }
 
-// problem says what the formula has that no quantile has; "" if there is nothing.
+// problem describes, for a message, why the formula has no quantile. It returns "" if the formula has one.
 func (q *Quantile) problem() string {
 	prob, _ := q.Operator()
 	if prob == nil || prob.Query() {
@@ -61,24 +61,24 @@ func (q *Quantile) problem() string {
 	if !ok {
 		return "a path formula without bounds"
 	}
-	uses := map[*QuantileBound]int{}
+	occurrences := map[*QuantileBound]int{}
 	Inspect(q.X, func(expr Expr) bool {
 		if bound, ok := expr.(*QuantileBound); ok {
-			uses[bound]++
+			occurrences[bound]++
 		}
 		return true
 	})
-	upper := map[*QuantileBound]bool{}
+	isUpperBound := map[*QuantileBound]bool{}
 	for _, cost := range path.Costs {
 		if bound, ok := cost.Bound.High.(*QuantileBound); ok && cost.Bound.Low == nil && !cost.Bound.HighStrict {
-			upper[bound] = true
+			isUpperBound[bound] = true
 		}
 	}
 	for _, bound := range q.Bounds {
 		switch {
-		case uses[bound] == 0:
+		case occurrences[bound] == 0:
 			return "no bound " + bound.Name
-		case uses[bound] > 1 || !upper[bound]:
+		case occurrences[bound] > 1 || !isUpperBound[bound]:
 			return bound.Name + " in another place"
 		}
 	}

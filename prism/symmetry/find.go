@@ -57,8 +57,8 @@ type finder struct {
 	rewardTexts []string
 }
 
-// addModule adds a module to the first class whose first module it can be swapped with, or to a new class. Swaps with
-// the first module generate all permutations of a class.
+// addModule adds a module to the first class that has a first module with which it can be swapped, or to a new class. It suffices to
+// swap with the first module, because these swaps generate all permutations of a class.
 func (f *finder) addModule(classes *[]Class, module int) {
 	slots := f.program.Modules[module].Vars
 	if len(slots) == 0 {
@@ -74,22 +74,22 @@ func (f *finder) addModule(classes *[]Class, module int) {
 	*classes = append(*classes, Class{[]int{module}, [][]int{slots}})
 }
 
-// interchangeable reports whether swapping the variables and actions of two modules maps the program and the observed formulas
-// to themselves.
+// interchangeable reports whether the program and the observed formulas are unchanged after the variables and actions of two modules
+// are swapped.
 func (f *finder) interchangeable(first, second int) bool {
 	swap := f.swap(first, second)
 	if swap == nil {
 		return false
 	}
 	for i, texts := range f.commandTexts(swap) {
-		image := i
+		swapped := i
 		switch i {
 		case first:
-			image = second
+			swapped = second
 		case second:
-			image = first
+			swapped = first
 		}
-		if !slices.Equal(texts, f.moduleTexts[image]) {
+		if !slices.Equal(texts, f.moduleTexts[swapped]) {
 			return false
 		}
 	}
@@ -113,20 +113,17 @@ func (f *finder) preserves(r *renaming) bool {
 const maxValuations = 1 << 14
 
 // equalEverywhere reports whether an expression has the same value under each valuation of its variables and under the permuted
-// valuation. So x1=x2 & x2=x3 is found to be symmetric. It reports false if there are too many valuations.
+// valuation. For example, x1=x2 & x2=x3 has the same value after x1 and x3 are swapped, although its text changes. The result is false
+// if there are too many valuations.
 func (f *finder) equalEverywhere(expr sema.Expr, r *renaming) bool {
 	slots := f.permutedVariables(expr, r)
-	count := 1
-	for _, slot := range slots {
-		variable := &f.program.Vars[slot]
-		count *= int(min(int64(variable.High)-int64(variable.Low)+1, maxValuations+1))
-		if count > maxValuations {
-			return false
-		}
+	count := f.valuationCount(slots)
+	if count > maxValuations {
+		return false
 	}
 	state, permuted := make([]int32, len(f.program.Vars)), make([]int32, len(f.program.Vars))
 	for valuation := range count {
-		rest := valuation
+		rest := valuation // a number whose digits, one for each variable, are the values
 		for _, slot := range slots {
 			variable := &f.program.Vars[slot]
 			size := int(variable.High-variable.Low) + 1
@@ -143,6 +140,19 @@ func (f *finder) equalEverywhere(expr sema.Expr, r *renaming) bool {
 	return true
 }
 
+// valuationCount returns the number of valuations of the variables in some slots. It stops counting above maxValuations.
+func (f *finder) valuationCount(slots []int) int {
+	count := 1
+	for _, slot := range slots {
+		variable := &f.program.Vars[slot]
+		count *= int(min(int64(variable.High)-int64(variable.Low)+1, maxValuations+1))
+		if count > maxValuations {
+			break
+		}
+	}
+	return count
+}
+
 // permutedVariables returns the variables of an expression and their images, ascending.
 func (f *finder) permutedVariables(expr sema.Expr, r *renaming) []int {
 	var slots []int
@@ -156,8 +166,8 @@ func (f *finder) permutedVariables(expr sema.Expr, r *renaming) []int {
 	return slices.Compact(slots)
 }
 
-// swap returns the renaming that swaps the local variables and the actions of two modules, each with the one at the same position
-// of the other module. It returns nil if the modules do not correspond to each other in this way.
+// swap returns the renaming that swaps the local variables and the actions of two modules. Each is swapped with the variable or action
+// at the same position in the other module. It returns nil if two such variables differ in their domain, or if the numbers differ.
 func (f *finder) swap(first, second int) *renaming {
 	left, right := &f.program.Modules[first], &f.program.Modules[second]
 	if len(left.Vars) != len(right.Vars) || len(left.Alphabet) != len(right.Alphabet) {
@@ -187,7 +197,7 @@ func sameDomain(left, right *sema.Variable) bool {
 // addSwap adds the swap of two numbers to a permutation. It reports false if one of them is already swapped with another number.
 func addSwap(permutation map[int]int, left, right int) bool {
 	for from, to := range map[int]int{left: right, right: left} {
-		if known, ok := permutation[from]; ok && known != to {
+		if image, ok := permutation[from]; ok && image != to {
 			return false
 		}
 		permutation[from] = to
@@ -195,7 +205,7 @@ func addSwap(permutation map[int]int, left, right int) bool {
 	return true
 }
 
-// preservedFilters are the filters whose value does not depend on how many states have a value.
+// preservedFilters are the names of the filters whose value does not depend on the number of states.
 var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, "forall": true, "exists": true}
 
 // collect adds the state formulas and the reward structures of a property. It reports false if symmetry
@@ -237,22 +247,22 @@ func (f *finder) collect(property sema.Expr) bool {
 func (f *finder) collectCosts(costs []sema.Cost) {
 	for _, cost := range costs {
 		f.rewards[cost.Struct] = true
-		if cost.Rate != nil {
-			f.observed = append(f.observed, cost.Rate)
+		if cost.Time && f.program.Rate != nil {
+			f.observed = append(f.observed, f.program.Rate)
 		}
 	}
 }
 
 // isStateFormula reports whether an expression has no label and no property operator.
 func isStateFormula(expr sema.Expr) bool {
-	is := true
+	found := true
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		switch operand.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		default:
-			is = false
+			found = false
 		}
-		return is
+		return found
 	})
-	return is
+	return found
 }

@@ -9,12 +9,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// renaming prints the parts of a program after a permutation of its variables and actions. Operands that can be exchanged are
-// printed in sorted order, so equal texts mean the same.
+// renaming prints the parts of a program after a permutation of its variables and actions. It sorts operands that can be exchanged,
+// so parts with equal texts are equivalent.
 type renaming struct {
 	program *sema.Program
-	slots   map[int]int // permuted variables; the others stay
-	actions map[int]int // permuted actions; the others stay
+	slots   map[int]int // the images of variables; a variable that is missing is its own image
+	actions map[int]int // the images of actions, likewise
 	texts   sema.Memo[string]
 }
 
@@ -98,6 +98,7 @@ func (r *renaming) expr(expr sema.Expr) string {
 	return r.texts.Put(expr, r.newText(expr))
 }
 
+// newText computes the text of an expression that is not in the memo.
 func (r *renaming) newText(expr sema.Expr) string {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -124,7 +125,7 @@ func (r *renaming) newText(expr sema.Expr) string {
 	return fmt.Sprintf("%T at %v", expr, expr.Pos())
 }
 
-// constantText returns the text of a constant. A number that is no fraction is equal only to itself, since its float64 does not identify it.
+// constantText returns the text of a constant. A number that is no fraction is equal only to itself, because its nearest float64 does not identify it.
 func constantText(expr *sema.Const) string {
 	value := expr.Val
 	if value.Type == sema.Double && value.Rat == nil {
@@ -133,32 +134,36 @@ func constantText(expr *sema.Const) string {
 	return fmt.Sprintf("%v %v %v", value.Type, value, value.Rat)
 }
 
-// binary returns the text of an infix operator. The operands of a chain of a commutative and associative operator are sorted.
+// binary returns the text of an infix operation. The operands of a commutative operator are sorted. If the operator is associative too,
+// the operands of a whole chain such as a+b+c are sorted together.
 func (r *renaming) binary(expr *sema.Binary) string {
 	if !commutative(expr) {
 		return fmt.Sprintf("(%s %v %s)", r.expr(expr.X), expr.Op, r.expr(expr.Y))
 	}
-	var operands []string
-	var collect func(operand sema.Expr)
-	collect = func(operand sema.Expr) {
-		inner, ok := operand.(*sema.Binary)
-		if ok && inner.Op == expr.Op && inner.Type() == expr.Type() && associative(inner) {
-			collect(inner.X)
-			collect(inner.Y)
-			return
-		}
-		operands = append(operands, r.expr(operand))
-	}
+	operands := []sema.Expr{expr.X, expr.Y}
 	if associative(expr) {
-		collect(expr)
-	} else {
-		operands = []string{r.expr(expr.X), r.expr(expr.Y)}
+		operands = chainOperands(expr, expr, nil)
 	}
-	return "(" + joinSorted(operands, fmt.Sprintf(" %v ", expr.Op)) + ")"
+	texts := make([]string, len(operands))
+	for i, operand := range operands {
+		texts[i] = r.expr(operand)
+	}
+	return "(" + joinSorted(texts, fmt.Sprintf(" %v ", expr.Op)) + ")"
 }
 
-// commutative reports whether the operands of an operator can be exchanged. Conjunctions and disjunctions evaluate their second
-// operand only if the first one does not decide; so their operands are exchanged only if none of them can fail.
+// chainOperands appends the operands of a chain of an associative operator to a list. An operand with the same operator and type as
+// the chain belongs to the chain.
+func chainOperands(chain *sema.Binary, operand sema.Expr, operands []sema.Expr) []sema.Expr {
+	inner, ok := operand.(*sema.Binary)
+	if ok && inner.Op == chain.Op && inner.Type() == chain.Type() {
+		operands = chainOperands(chain, inner.X, operands)
+		return chainOperands(chain, inner.Y, operands)
+	}
+	return append(operands, operand)
+}
+
+// commutative reports whether the operands of an operator can be exchanged. A conjunction or disjunction
+// does not evaluate its second operand if the first one decides its value. So the operands can be exchanged only if neither can fail.
 func commutative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
@@ -169,8 +174,8 @@ func commutative(expr *sema.Binary) bool {
 	return false
 }
 
-// associative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 cannot: its
-// rounding depends on the order.
+// associative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 values cannot, because
+// its rounding depends on the order.
 func associative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
@@ -181,7 +186,8 @@ func associative(expr *sema.Binary) bool {
 	return false
 }
 
-// canFail reports whether the evaluation of an expression can end with an error: by a function that is not defined everywhere.
+// canFail reports whether the evaluation of an expression can end with an error, because it has a function that is not defined
+// everywhere.
 func canFail(expr sema.Expr) bool {
 	fails := false
 	sema.Inspect(expr, func(operand sema.Expr) bool {

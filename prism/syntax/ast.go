@@ -70,6 +70,9 @@ type Model struct {
 	Truncates bool
 	// Embedded says that the items are the embedded MDP of a Markov automaton.
 	Embedded bool
+	// Rate is then the exit rate of a state, 0 for an immediate state; nil if package sema computes it, or if the states were read from
+	// a file that has it.
+	Rate Expr
 	Span
 }
 

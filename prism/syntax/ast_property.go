@@ -61,9 +61,8 @@ type CostBound struct {
 	Word   string // rew, steps or time
 	Struct Expr   // a *Quoted; nil for the first structure, and without rewards
 	Bound  *TimeBound
-	// Rate is set if the bound is on the time of a Markov automaton in JANI: the exit rate of a state, 0
-	// for an immediate state. It does not occur in the text.
-	Rate Expr
+	// Timed says that the bound is on the time of a Markov automaton in JANI. It does not occur in the text.
+	Timed bool
 	Span
 }
 

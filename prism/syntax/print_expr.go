@@ -384,7 +384,7 @@ func (p *printer) costs(operator Expr, costs []*CostBound) {
 	if len(costs) == 0 {
 		return
 	}
-	if !p.echo && costs[0].Rate != nil {
+	if !p.echo && costs[0].Timed {
 		p.fail(operator, "%w", &DialectError{Dialect: p.dialect, Feature: "bounds on the time of a Markov automaton"})
 	}
 	if !p.echo && p.dialect != Storm {

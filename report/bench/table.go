@@ -134,7 +134,7 @@ func notes(runs []Run) (out []string) {
 		run := &runs[i]
 		switch {
 		case run.MeasuredWhy != "":
-			add("without a control group, memory is that of the largest process, and limits of memory are not kept: " + run.MeasuredWhy)
+			add("without a control group, memory is the largest that was seen, and limits of memory are not kept: " + run.MeasuredWhy)
 		case run.Measured != "":
 			add("measured by " + run.Measured + ": all processes of a run together")
 		}

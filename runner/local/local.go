@@ -35,6 +35,8 @@ type Tool struct {
 type Meter interface {
 	// Enter is called before a process is started with these attributes, on the thread that starts it; leave is called after that.
 	Enter(attributes *syscall.SysProcAttr) (leave func() error, err error)
+	// Started is called when the process has been started.
+	Started(process *os.Process)
 	// Kill ends the processes of the run that are left, also those that left its process group.
 	Kill() error
 	// Ended is called when every process of the run that can be waited for has ended.
@@ -172,7 +174,11 @@ func (t *Tool) startMeasured(all *tree, cmd *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(all.start(cmd), leave())
+	if err := errors.Join(all.start(cmd), leave()); err != nil {
+		return err
+	}
+	t.meter.Started(cmd.Process)
+	return nil
 }
 
 // killMeasured ends the processes that only the meter knows.

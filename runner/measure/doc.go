@@ -5,6 +5,7 @@
 //	exit, err := tool.Run(ctx, command)
 //	usage := tool.Take()
 //
-// Control groups count, where this process may make some (see [tilecheck/internal/cgroup]). Elsewhere the kernel's count of
-// the processes that were waited for is taken, and the memory is that of the largest process: the usage says which.
+// Control groups count, where this process may make some (see [tilecheck/internal/cgroup]). Elsewhere the time is the kernel's
+// count of the processes that were waited for. The memory is then the largest that was seen of all processes together in looks
+// every 20 ms on Linux, or the peak of the largest process if that is more. The usage says who counted.
 package measure

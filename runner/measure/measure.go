@@ -98,6 +98,7 @@ func (t *Tool) Run(ctx context.Context, command runner.Command) (exit runner.Exi
 // meter counts what one run uses.
 type meter struct {
 	group     *cgroup.Group // nil: none could be made
+	poll      *poll         // without a group
 	cores     []int
 	state     *os.ProcessState
 	throttled bool
@@ -106,9 +107,16 @@ type meter struct {
 // Enter implements local.Meter.
 func (m *meter) Enter(attributes *syscall.SysProcAttr) (leave func() error, err error) {
 	if m.group == nil {
-		return func() error { return nil }, nil
+		return cgroup.Pin(m.cores)
 	}
 	return m.group.Enter(attributes)
+}
+
+// Started implements local.Meter.
+func (m *meter) Started(process *os.Process) {
+	if m.group == nil {
+		m.poll = startPoll(process.Pid)
+	}
 }
 
 // Kill implements local.Meter.
@@ -138,13 +146,16 @@ func (m *meter) usage(reason error) (Usage, error) {
 	}, nil
 }
 
-// waitedUsage returns the counts of the processes that were waited for.
+// waitedUsage returns the counts of the processes that were waited for, and the memory that was seen of all.
 func (m *meter) waitedUsage(reason error) Usage {
 	out := Usage{Method: "rusage", Reason: reason.Error()}
 	if m.state != nil {
 		out.User, out.System = m.state.UserTime(), m.state.SystemTime()
 		out.CPU = out.User + out.System
 		out.PeakMemory = largestProcess(m.state)
+	}
+	if m.poll != nil {
+		out.PeakMemory = max(out.PeakMemory, m.poll.end())
 	}
 	return out
 }

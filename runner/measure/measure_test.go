@@ -46,14 +46,18 @@ func run(t *testing.T, tool *Tool, script string, limits runner.Limits) (runner.
 // within reports whether two numbers differ by at most 1 %.
 func within(got, want float64) bool { return math.Abs(got-want) <= 0.01*want }
 
+// threeAtOnce returns a script of three programs that hold so many megabytes each at the same time. dd fills its memory, and writes; the reader of each
+// waits for the first bytes of all.
+func threeAtOnce(t *testing.T, megabytes int) string {
+	return fmt.Sprintf("cd %s; for i in 1 2 3; do dd if=/dev/zero bs=%dM count=1 2>/dev/null | { head -c 1 >/dev/null; : >$i; "+
+		"until [ -e 1 ] && [ -e 2 ] && [ -e 3 ]; do sleep 0.02; done; sleep 0.1; } & done; wait", t.TempDir(), megabytes)
+}
+
 // TestMemoryOfChildren: three programs hold 200 MB each at the same time.
 func TestMemoryOfChildren(t *testing.T) {
 	needs.Full(t)
 	tool := shell(t, Options{})
-	dir := t.TempDir()
-	// dd fills its memory, and writes; the reader of each waits for the first bytes of all.
-	run(t, tool, "cd "+dir+"; for i in 1 2 3; do dd if=/dev/zero bs=200M count=1 2>/dev/null | { head -c 1 >/dev/null; : >$i; "+
-		"until [ -e 1 ] && [ -e 2 ] && [ -e 3 ]; do sleep 0.02; done; } & done; wait", runner.Limits{})
+	run(t, tool, threeAtOnce(t, 200), runner.Limits{})
 	const want = 3 * 200 << 20
 	usage := tool.Take()
 	if !within(float64(usage.PeakMemory), want) {
@@ -128,18 +132,24 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestWithoutGroups: the count of the processes that were waited for.
+// TestWithoutGroups: the memory of three programs together, the time of those that were waited for, and the cores.
 func TestWithoutGroups(t *testing.T) {
 	program, err := local.New("sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	meter := &meter{}
-	if _, err := program.Measured(meter).Run(t.Context(), runner.Command{Args: []string{"-c", "dd if=/dev/zero of=/dev/null bs=100M count=1 2>/dev/null; :"}}); err != nil {
+	meter := &meter{cores: []int{0}}
+	var allowed strings.Builder
+	script := threeAtOnce(t, 50) + "; grep Cpus_allowed_list /proc/self/status"
+	if _, err := program.Measured(meter).Run(t.Context(), runner.Command{Args: []string{"-c", script}, Stdout: &allowed}); err != nil {
 		t.Fatal(err)
 	}
+	const want = 3 * 50 << 20
 	usage, err := meter.usage(os.ErrPermission)
-	if err != nil || usage.Method != "rusage" || usage.Reason == "" || usage.PeakMemory < 100<<20 || usage.CPU <= 0 {
-		t.Errorf("%+v, %v", usage, err)
+	if err != nil || usage.Method != "rusage" || usage.Reason == "" || usage.PeakMemory < want || usage.PeakMemory > want+want/10 || usage.CPU <= 0 {
+		t.Errorf("%+v, %v, want %d bytes", usage, err, want)
+	}
+	if fields := strings.Fields(allowed.String()); len(fields) != 2 || fields[1] != "0" {
+		t.Errorf("%q, want the core 0", allowed.String())
 	}
 }

@@ -81,7 +81,7 @@ func (c *check) run(ctx context.Context) error {
 	}
 	if first := pilot.chain.nodes[0].status; first != undecided {
 		c.verdict.Value = result.Value{Kind: result.Number, Num: map[status]float64{reached: 1}[first]}
-		return fmt.Errorf("the initial state decides the property, whose value is %v: it is not rare, want another method", c.verdict.Value.Num)
+		return refusal(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", c.verdict.Value.Num))
 	}
 	if c.levels, err = pilot.chooseLevels(ctx); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -36,7 +37,11 @@ func TestRelativeWidth(t *testing.T) {
 // What is not estimated is refused by name.
 func TestRefused(t *testing.T) {
 	const late = "dtmc module m x : [0..5]; y : [0..1]; [] x<5 -> (x'=x+1); [] x=5 -> 1e-9:(y'=1) + (1-1e-9):true; endmodule"
+	const failures = "dtmc module m x : [0..400]; [] x<400 -> 0.01:(x'=x+1) + 0.99:(x'=0); endmodule"
+	const loop = "dtmc module m x : [0..2]; [] x=0 -> 1e-17:(x'=1) + 1-1e-17:true; [] x=1 -> 0.5:(x'=2) + 0.5:(x'=0); endmodule"
 	for _, test := range []struct{ model, property, want string }{
+		{failures, "P=? [ F<=500 x=400 ]", "less than any double"},
+		{loop, "P=? [ F x=2 ]", "was not decided after"},
 		{gambler, "P>=0.5 [ F x=70 ]", "found a bounded property"},
 		{gambler, "P=? [ G x<70 ]", "found a negated path formula"},
 		{gambler, "P=? [ X x=2 ]", "found the operator X"},
@@ -51,10 +56,21 @@ func TestRefused(t *testing.T) {
 		if verdict.Err == nil || !strings.Contains(verdict.Err.Message, test.want) {
 			t.Errorf("%s: found %v %v, want %q", test.property, verdict.Value, verdict.Err, test.want)
 		}
+		if verdict.Err != nil && verdict.Err.Class == result.Other {
+			t.Errorf("%s: %v has no class", test.property, verdict.Err)
+		}
 	}
 	several, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte("dtmc module m x : [0..1]; endmodule init true endinit"), Props: []string{"P=? [ F x=1 ]"}, Settings: runner.Settings{Method: runner.Splitting}})
 	if err != nil || several[0].Err == nil || !strings.Contains(several[0].Err.Message, "2 initial states") {
 		t.Errorf("several initial states: %v %v", several, err)
+	}
+}
+
+// A bound of one step does not make a target unreachable that one step reaches.
+func TestOneStep(t *testing.T) {
+	rare := &rareEvent{model: "dtmc module m x : [0..2]; [] x=0 -> 0.01:(x'=1) + 0.99:(x'=2); endmodule", property: "P=? [ F<=1 x=1 ]"}
+	if got := rare.split(t, runner.Simulation{Seed: 1, Samples: 50}); got.Err != nil || math.Abs(got.Value.Num-0.01) > 2**got.HalfWidth {
+		t.Errorf("%v ± %v (%v), want 0.01", got.Value.Num, got.HalfWidth, got.Err)
 	}
 }
 

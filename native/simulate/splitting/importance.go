@@ -3,20 +3,20 @@ package splitting
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"maps"
 	"math"
 	"slices"
 
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/result"
 )
 
 // importance is a function of the values of some variables: the logarithm of an estimate of the probability to reach the target
 // in a Markov chain. If the model has few states, that chain has the states of the model. Otherwise they are the
 // valuations of the variables of the property, with the mean probabilities of a few states for each valuation: the chain is then
 // smaller than the state space. If the property has a time bound T, a path of the chain ends with rate 1/T, or with
-// probability 1/T in each step, because the time that has passed is no part of a state.
+// probability 1/(T+1) in each step, because the time that has passed is no part of a state.
 type importance struct {
 	slots    []int // of the variables
 	values   map[string]float64
@@ -33,9 +33,10 @@ const (
 	representatives = 16
 )
 
-var errNoPath = errors.New("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
-
-var errUnreachable = errors.New("the target cannot be reached, so its probability is 0: it is not rare, want --method states")
+// refusal returns the error of a property for which there is no importance function.
+func refusal(message string) error {
+	return &result.Failure{Class: result.Unsupported, Message: message}
+}
 
 // of returns the importance of a state. possible is false if the target cannot be reached from it.
 func (f *importance) of(state []int32) (value float64, possible bool) {
@@ -205,14 +206,14 @@ func (g *graph) order() []int32 {
 
 // survival returns the probability that a path does not end before a vertex is left.
 func (g *graph) survival(v int32, bound float64) float64 {
-	switch {
-	case math.IsInf(bound, 1):
+	if math.IsInf(bound, 1) {
 		return 1
-	case g.chain.continuous:
-		rate := g.rates[v] / float64(g.expanded[v])
-		return rate / (rate + 1/bound)
 	}
-	return max(0, 1-1/bound)
+	rate := 1.0
+	if g.chain.continuous {
+		rate = g.rates[v] / float64(g.expanded[v])
+	}
+	return rate / (rate + 1/bound)
 }
 
 // row is the equation of a vertex: its value is the sum of the values of its successors, each with a factor.
@@ -227,21 +228,36 @@ func (g *graph) rows(bound float64) []row {
 	var rows []row
 	for _, v := range g.order() {
 		survival := g.survival(v, bound) / float64(g.expanded[v])
+		leaving := g.leaving(v, bound)
 		r := row{vertex: v, successors: slices.Sorted(maps.Keys(g.edges[v]))}
 		r.successors = slices.DeleteFunc(r.successors, func(successor int32) bool { return successor == v })
 		for _, successor := range r.successors {
-			r.factors = append(r.factors, survival*g.edges[v][successor]/(1-survival*g.edges[v][v]))
+			r.factors = append(r.factors, survival*g.edges[v][successor]/leaving)
 		}
 		rows = append(rows, r)
 	}
 	return rows
 }
 
+// leaving returns the probability that a path leaves a vertex in one step, or ends in it. It is added up from the other successors,
+// because the difference of 1 and the probability of a loop loses its digits if the loop is likely.
+func (g *graph) leaving(v int32, bound float64) float64 {
+	survival, expanded := g.survival(v, bound), float64(g.expanded[v])
+	others := 0.0
+	for _, successor := range slices.Sorted(maps.Keys(g.edges[v])) {
+		if successor != v {
+			others += g.edges[v][successor] / expanded
+		}
+	}
+	failing := max(0, 1-others-g.edges[v][v]/expanded)
+	return max(1-survival+survival*(others+failing), math.SmallestNonzeroFloat64)
+}
+
 // resolution is the number of values of importance in a unit. Values that differ by rounding errors are equal.
 const resolution = 1 << 20
 
 // measure solves the equations by sweeps from the target outwards. The values need not be precise: any importance function
-// gives unbiased estimates.
+// gives unbiased estimates, if each state from which the target can be reached has an importance.
 func (g *graph) measure(ctx context.Context, bound float64) error {
 	const maxSweeps, precision = 300, 0.01
 	rows := g.rows(bound)
@@ -261,23 +277,37 @@ func (g *graph) measure(ctx context.Context, bound float64) error {
 			for k, successor := range r.successors {
 				value += r.factors[k] * values[successor]
 			}
-			change = max(change, (value-values[r.vertex])/value)
+			if value > 0 {
+				change = max(change, (value-values[r.vertex])/value)
+			}
 			values[r.vertex] = value
 		}
 	}
-	if values[0] == 0 && g.f.complete {
-		return errUnreachable
-	}
-	if values[0] == 0 {
-		return errNoPath
+	isReachable := g.isTarget[0] || slices.ContainsFunc(rows, func(r row) bool { return r.vertex == 0 })
+	switch {
+	case g.f.complete && (!isReachable || bound == 0):
+		return refusal("the target cannot be reached, so its probability is 0: it is not rare, want --method states")
+	case !isReachable:
+		return refusal("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
+	case values[0] == 0:
+		return refusal("the estimate of the probability for the importance function is less than any double, want another method")
 	}
 	g.f.values = map[string]float64{}
-	for v, value := range values {
-		if value > 0 {
-			f := math.Round(math.Log(value)*resolution) / resolution
-			g.f.values[g.keys[v]] = f
-			g.f.unknown = min(g.f.unknown, f)
+	for v, isTarget := range g.isTarget {
+		if isTarget {
+			g.f.set(g.keys[v], values[v])
 		}
 	}
+	for _, r := range rows {
+		g.f.set(g.keys[r.vertex], values[r.vertex])
+	}
 	return nil
+}
+
+// set sets the importance of a valuation to the logarithm of a value. A value that underflows to 0 has that of the least double, and
+// rounding gives no state more than the target has: an infinite importance would make it one.
+func (f *importance) set(key string, value float64) {
+	logarithm := math.Round(math.Log(min(max(value, math.SmallestNonzeroFloat64), 1))*resolution) / resolution
+	f.values[key] = logarithm
+	f.unknown = min(f.unknown, logarithm)
 }

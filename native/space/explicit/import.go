@@ -34,6 +34,8 @@ type Imported struct {
 	Warnings          []string
 	// Players are the names of the players of a game; Model has the player of each state.
 	Players []string
+	// ExitRates are those of a Markov automaton, whose embedded MDP is Model; nil for other models.
+	ExitRates *ExitRates
 	// Rounded and Normalised are the results of the methods of Space with these names.
 	Rounded, Normalised bool
 }
@@ -55,6 +57,7 @@ type importedParts struct {
 	transitionRewards []TransitionReward
 	warnings          []string
 	observations      *Observations
+	exitRates         *ExitRates
 }
 
 // firstImported is the sema.Label index of the first imported label; the next ones count down.
@@ -94,7 +97,7 @@ func Import(imported *Imported) (*Space, error) {
 	space := &Space{
 		compiled: compiled, codec: newCodec(program.Vars), model: imported.Model,
 		rounded: imported.Rounded, normalised: imported.Normalised,
-		imported: &importedParts{transitionRewards: imported.TransitionRewards, warnings: imported.Warnings, observations: imported.Observations},
+		imported: &importedParts{transitionRewards: imported.TransitionRewards, warnings: imported.Warnings, observations: imported.Observations, exitRates: imported.ExitRates},
 	}
 	space.checkRange(imported.File)
 	space.store = newStoreOf(space.codec.words, n)
@@ -139,7 +142,7 @@ func (s *Space) checkRange(file string) {
 // structures of the space in one module without commands.
 func (imported *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
-	declared := &syntax.Model{File: imported.File, Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()}}
+	declared := &syntax.Model{File: imported.File, Embedded: imported.ExitRates != nil, Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()}}
 	for _, observable := range imported.Observables {
 		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
 	}

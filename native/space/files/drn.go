@@ -24,7 +24,7 @@ import (
 // In a Markov chain each state has one row. Weights of transitions with the same target are summed.
 // The row has an action if all transitions have that action. Its reward is the mean over the
 // transitions; in a CTMC it is the mean reward per jump. Labels without states are listed in a
-// comment, which ReadDRN reads. Interval models have intervals such as [0.4, 0.6], and states of a POMDP their observation, such as {3}. A name that the format cannot express is an error.
+// comment, which ReadDRN reads. A Markov automaton has the exit rates of its states, and rewards of states per unit of time. Interval models have intervals such as [0.4, 0.6], and states of a POMDP their observation, such as {3}. A name that the format cannot express is an error.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
@@ -34,7 +34,10 @@ func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 	if w.program.Type == syntax.SMG {
 		return w.requireNoIntervals("DRN")
 	}
-	w = w.plainWriter()
+	w, err := w.automatonWriter()
+	if err != nil {
+		return err
+	}
 	labels, err := w.evaluateAllLabels(ctx)
 	if err != nil {
 		return err
@@ -67,13 +70,20 @@ type drnReward struct {
 // evaluateRewards evaluates all reward structures of the program.
 func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
 	var out []*drnReward
-	for i := range w.program.Rewards {
+	numRewards := len(w.program.Rewards)
+	if w.exitRates != nil && w.space.Imported() {
+		numRewards-- // the last one is the time, which a reader adds
+	}
+	for i := range numRewards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		reward, transitions, err := w.space.WrittenReward(i)
 		if err != nil {
 			return nil, err
+		}
+		if w.exitRates != nil {
+			reward = w.perTime(reward)
 		}
 		named := *reward
 		named.Name = w.program.Rewards[i].Name
@@ -117,6 +127,9 @@ func (printer *drnPrinter) writeLines(lines ...string) {
 // preamble writes the lines before the first state.
 func (printer *drnPrinter) preamble() {
 	kind, value := strings.TrimPrefix(printer.program.Type.String(), "I"), "double"
+	if printer.exitRates != nil {
+		kind = "Markov Automaton"
+	}
 	if printer.model.Exact() && !printer.space.Rounded() {
 		value = "rational"
 	}
@@ -157,7 +170,7 @@ func (printer *drnPrinter) emptyLabelComment() {
 func (printer *drnPrinter) state(position, state int) error {
 	printer.write("state ")
 	printer.writeInt(position)
-	if printer.model.Kind == sparse.CTMC {
+	if printer.model.Kind == sparse.CTMC || printer.exitRates != nil {
 		printer.write(" !")
 		printer.writeNumber(printer.exitRate(state))
 	}
@@ -347,6 +360,9 @@ func (printer *drnPrinter) numSameTarget() int {
 // exitRate returns the exit rate of a state. It adds the rates in the order of the file, so a reader
 // gets the same sum.
 func (printer *drnPrinter) exitRate(state int) number {
+	if printer.exitRates != nil {
+		return printer.automatonRate(state)
+	}
 	total := number{}
 	if printer.model.Exact() {
 		total.rat = new(big.Rat)

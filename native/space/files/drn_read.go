@@ -595,7 +595,9 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.addRewards(imported)
 	file.addObservations(imported)
 	if file.markov {
-		addTimeRewards(imported, file.exitRates, file.exact)
+		if err := completeAutomaton(imported, file.exitRates, file.exact); err != nil {
+			return nil, err
+		}
 	}
 	return explicit.Import(imported)
 }

@@ -2,21 +2,33 @@ package files
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 )
 
 // timeRewards is the name of the reward structure of the time of a Markov automaton.
 const timeRewards = "time"
 
-// addTimeRewards completes the embedded MDP of a Markov automaton. It multiplies rewards per unit of time by the mean sojourn time
-// of their state, and adds a reward structure of this time. exitRates is 0 for states in which no time passes.
-func addTimeRewards(imported *explicit.Imported, exitRates *rewardColumn, exact bool) {
+// completeAutomaton completes the embedded MDP of a Markov automaton with its exit rates, which are 0 for states in which no time
+// passes. It multiplies rewards per unit of time by the mean sojourn time of their state, and adds a reward structure of this time.
+func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exact bool) error {
 	numStates := imported.Model.NumStates()
+	for state := range numStates {
+		first, end := imported.Model.Choices(state)
+		switch rate := exitRates.get(state); {
+		case rate.isZero() && imported.Model.Deadlocks != nil && imported.Model.Deadlocks.Has(state):
+			exitRates.set(state, number{float: 1, rat: big.NewRat(1, 1)})
+		case !rate.isZero() && end != first+1:
+			return syntax.ErrorList{{File: imported.File, Msg: fmt.Sprintf("state %d has an exit rate and %d choices, wanted one choice in a state in which time passes", state, end-first)}}
+		}
+	}
+	imported.ExitRates = boundsOfRates(exitRates)
 	for i := range imported.Model.Rewards {
 		reward := &imported.Model.Rewards[i]
 		if reward.State == nil {
@@ -41,6 +53,7 @@ func addTimeRewards(imported *explicit.Imported, exitRates *rewardColumn, exact 
 	imported.Model.Rewards = append(imported.Model.Rewards, reward)
 	imported.TransitionRewards = append(imported.TransitionRewards, transitions)
 	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time", name))
+	return nil
 }
 
 // divideByRates divides the entries of states by their exit rates, and makes them 0 where the rate is 0.
@@ -59,4 +72,66 @@ func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 			column.rats[state] = quotient.rat // nil for zero
 		}
 	}
+}
+
+// boundsOfRates returns the exit rates with bounds that cover the rounding of numbers in a file to float64.
+func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
+	rates := &explicit.ExitRates{Rats: column.rats}
+	for state := range column.values {
+		rate := column.get(state).float
+		low, high := rate, rate
+		if rate != 0 {
+			low, high = math.Nextafter(rate, 0), math.Nextafter(rate, math.Inf(1))
+		}
+		rates.Low, rates.High = append(rates.Low, low), append(rates.High, high)
+	}
+	return rates
+}
+
+// automatonWriter is plainWriter for a format that expresses Markov automata.
+func (w *Writer) automatonWriter() (*Writer, error) {
+	plain := w.plainWriter()
+	if !w.program.Model().IsMarkovAutomaton() {
+		return plain, nil
+	}
+	var err error
+	plain.exitRates, err = w.space.ExitRates()
+	return plain, err
+}
+
+// automatonRate returns the exit rate of a state of a Markov automaton. A deadlock has rate 1, as in Storm.
+func (w *Writer) automatonRate(state int) number {
+	switch {
+	case w.exitRates.High[state] == 0 && w.model.Deadlocks != nil && w.model.Deadlocks.Has(state):
+		return number{float: 1, rat: w.fraction(big.NewRat(1, 1))}
+	case w.exitRates.High[state] == 0:
+		return number{rat: w.fraction(new(big.Rat))}
+	case w.model.Exact():
+		return number{rat: w.exitRates.Rats[state]}
+	}
+	return number{float: w.exitRates.Mean(state)}
+}
+
+// fraction returns a number if the model has fractions, and otherwise nil.
+func (w *Writer) fraction(value *big.Rat) *big.Rat {
+	if w.model.Exact() {
+		return value
+	}
+	return nil
+}
+
+// perTime returns a reward structure of the embedded MDP of a Markov automaton with rewards of states per unit of time.
+func (w *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
+	result := *reward
+	result.State, result.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
+	for state := range w.model.NumStates() {
+		rate := w.automatonRate(state)
+		if result.State != nil {
+			result.State[state] *= rate.float
+		}
+		if result.StateRat != nil && result.StateRat[state] != nil {
+			result.StateRat[state] = new(big.Rat).Mul(result.StateRat[state], rate.rat)
+		}
+	}
+	return &result
 }

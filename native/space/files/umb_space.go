@@ -63,7 +63,9 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		if err != nil {
 			return nil, err
 		}
-		addTimeRewards(imported, rates, file.opts.Exact)
+		if err := completeAutomaton(imported, rates, file.opts.Exact); err != nil {
+			return nil, err
+		}
 	}
 	if file.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
 		deadlockErr := &explicit.DeadlockError{Count: build.assembly.deadlocks.Count()}

@@ -26,7 +26,11 @@ import (
 // and valuations. Probabilities and rewards are float64, or fractions in an exact model. The same
 // space always gives the same bytes. The file is streamed, so memory does not grow with its size.
 func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
-	writer, err := w.plainWriter().newUMBWriter(ctx)
+	plain, err := w.automatonWriter()
+	if err != nil {
+		return err
+	}
+	writer, err := plain.newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,7 +48,7 @@ func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 }
 
 // UMBMembers writes the members of the UMB format to an archive that may have other members too. A game is
-// written as an MDP, without its players: certificates have these as sets of states.
+// written as an MDP, without its players: certificates have these as sets of states. A Markov automaton is written as its embedded MDP.
 func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
 	plain := w.plainWriter()
 	if plain.program.Type == syntax.SMG {
@@ -108,6 +112,9 @@ func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 func (writer *umbWriter) setRationalSize() {
 	writer.numberSize = 16
 	writer.includeSizes(writer.model.Rats)
+	if writer.exitRates != nil {
+		writer.includeSizes(writer.exitRates.Rats)
+	}
 	if writer.program.Type == syntax.CTMC {
 		for state := range writer.model.NumStates() {
 			exitRate := writer.exitRate(state).rat
@@ -196,8 +203,11 @@ func (writer *umbWriter) fillIndex() error {
 			system.Probability = &umb.Type{Type: system.Probability.Type + "-interval", Size: 2 * system.Probability.Size}
 		}
 	}
-	if writer.program.Type == syntax.CTMC {
+	switch {
+	case writer.program.Type == syntax.CTMC:
 		system.Time, system.ExitRate = "stochastic", writer.numberType()
+	case writer.exitRates != nil:
+		system.Time, system.ExitRate = "urgent-stochastic", writer.numberType()
 	}
 	var labels, rewards umb.Group
 	for _, label := range writer.labels {
@@ -347,7 +357,7 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 			}
 		})
 	}
-	if u.program.Type == syntax.CTMC {
+	if u.program.Type == syntax.CTMC || u.exitRates != nil {
 		t.File(umb.ExitRates, int64(states)*u.numberSize, func(writer *bufio.Writer) {
 			for _, i := range u.stateOrder {
 				u.writeNumber(writer, u.exitRate(int(i)))
@@ -394,6 +404,9 @@ func (writer *umbWriter) forEachBranch(visit func(i, target int)) {
 // the sum such that every rate is the rounded product with some probability, if there is one; then
 // a reader gets the same rates.
 func (writer *umbWriter) exitRate(state int) number {
+	if writer.exitRates != nil {
+		return writer.automatonRate(state)
+	}
 	if writer.rateState == state {
 		return writer.cachedRate
 	}

@@ -84,6 +84,8 @@ type Writer struct {
 	stateOrder   []uint32 // stateOrder[k] is the state that is written as k
 	stateNumbers []uint32 // the inverse of stateOrder
 	rowBuffer    []int    // the transitions of the current row, reused
+	// exitRates are written with a Markov automaton; nil for other models, and in formats that only express its embedded MDP.
+	exitRates *explicit.ExitRates
 }
 
 // NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs.

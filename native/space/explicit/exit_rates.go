@@ -1,0 +1,89 @@
+package explicit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+)
+
+// ExitRates are the exit rates of the states of a Markov automaton: bounds and, if the model has fractions, fractions. The rate of an
+// immediate state is 0. The rate of a deadlock is 0 or, if it was read from a file, 1.
+type ExitRates struct {
+	Low, High []float64
+	Rats      []*big.Rat
+}
+
+// ExitRates returns the exit rates of the states of a Markov automaton.
+func (s *Space) ExitRates() (*ExitRates, error) {
+	rate := s.Program().Rate
+	switch {
+	case rate == nil && (s.imported == nil || s.imported.exitRates == nil || s.quotient != nil):
+		return nil, errors.New("the exit rates of the states are unknown")
+	case rate == nil:
+		return s.imported.exitRates, nil
+	case s.model.Exact():
+		return s.exactExitRates(rate)
+	}
+	rates := &ExitRates{}
+	var err error
+	rates.Low, rates.High, err = s.Values(rate)
+	return rates, err
+}
+
+// exactExitRates evaluates the expression of the exit rates with fractions.
+func (s *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
+	n := s.store.n
+	rates := &ExitRates{Low: make([]float64, n), High: make([]float64, n), Rats: make([]*big.Rat, n)}
+	state := s.State(nil, 0)
+	for i := range n {
+		enclosed, err := sema.Enclose(rate, s.State(state, i))
+		if err == nil && enclosed.Rat == nil {
+			err = errors.New("an exit rate is not a fraction")
+		}
+		if err != nil {
+			return nil, err
+		}
+		rates.Low[i], rates.High[i], rates.Rats[i] = enclosed.Lo, enclosed.Hi, enclosed.Rat
+	}
+	return rates, nil
+}
+
+// Mean returns the middle of the bounds of the rate of a state.
+func (r *ExitRates) Mean(state int) float64 { return r.Low[state] + (r.High[state]-r.Low[state])/2 }
+
+// SojournTimes returns the mean time that a Markov automaton spends in each state: 0 in an immediate state, and 1 in a deadlock, as in
+// PRISM.
+func (s *Space) SojournTimes() (*sparse.Reward, error) {
+	rates, err := s.ExitRates()
+	if err != nil {
+		return nil, err
+	}
+	times := &sparse.Reward{State: make([]float64, len(rates.Low))}
+	if s.model.Exact() {
+		times.StateRat = make([]*big.Rat, len(rates.Low))
+	}
+	one := big.NewRat(1, 1)
+	for i := range times.State {
+		switch {
+		case rates.High[i] > 0:
+			times.State[i] = 1 / rates.Mean(i)
+			times.Err = max(times.Err, 1.01*((rates.High[i]-rates.Low[i])/rates.Low[i]+2*sema.UnitRoundoff))
+			if !sparse.InRange(times.State[i]) || !(times.Err < 1) {
+				times.Unfit, times.Err = &RangeError{File: s.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(i))}, math.Inf(1)
+			}
+			if times.StateRat != nil {
+				times.StateRat[i] = new(big.Rat).Quo(one, rates.Rats[i])
+			}
+		case s.model.Deadlocks != nil && s.model.Deadlocks.Has(i):
+			times.State[i] = 1
+			if times.StateRat != nil {
+				times.StateRat[i] = one
+			}
+		}
+	}
+	return times, nil
+}

@@ -1,0 +1,138 @@
+package measure
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pollInterval is the time between two looks at the memory of a run without a control group.
+const pollInterval = 20 * time.Millisecond
+
+// poll looks at the memory of a process and its descendants until the run has ended.
+type poll struct {
+	stop chan struct{}
+	peak chan int64
+}
+
+// startPoll begins to look at the memory of a process and its descendants.
+func startPoll(root int) *poll {
+	p := &poll{stop: make(chan struct{}), peak: make(chan int64, 1)}
+	go p.run(root)
+	return p
+}
+
+// end ends the looks, and returns the largest memory in bytes that one of them found.
+func (p *poll) end() int64 {
+	close(p.stop)
+	return <-p.peak
+}
+
+// run looks until the end. A process that was seen once stays in the tree when its parent ends.
+func (p *poll) run(root int) {
+	peak := int64(0)
+	started := map[int]string{root: startOf(root)}
+	ticks := time.NewTicker(pollInterval)
+	defer ticks.Stop()
+	for {
+		addDescendants(started)
+		peak = max(peak, memoryOf(started))
+		select {
+		case <-p.stop:
+			p.peak <- peak
+			return
+		case <-ticks.C:
+		}
+	}
+}
+
+// addDescendants adds the descendants of processes, and removes processes that have ended. The map has when each was started: another process with
+// the same number was started at another time.
+func addDescendants(started map[int]string) {
+	var queue []int
+	for pid, start := range started {
+		if now := startOf(pid); now == "" || now != start {
+			delete(started, pid)
+			continue
+		}
+		queue = append(queue, pid)
+	}
+	for len(queue) > 0 {
+		pid := queue[0]
+		queue = queue[1:]
+		for _, child := range childrenOf(pid) {
+			if start := startOf(child); start != "" && started[child] != start {
+				started[child] = start
+				queue = append(queue, child)
+			}
+		}
+	}
+}
+
+// startOf returns when a process was started, in the kernel's unit; empty if it has ended.
+func startOf(pid int) string {
+	text, err := os.ReadFile(processFile(pid, "stat"))
+	if err != nil {
+		return ""
+	}
+	_, behindName, _ := strings.Cut(string(text), ") ")
+	if fields := strings.Fields(behindName); len(fields) > 19 && fields[0] != "Z" {
+		return fields[19]
+	}
+	return ""
+}
+
+// childrenOf returns the children that the threads of a process have started.
+func childrenOf(pid int) (out []int) {
+	files, _ := filepath.Glob(processFile(pid, "task/*/children")) // the pattern is right
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		for _, word := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				out = append(out, child)
+			}
+		}
+	}
+	return out
+}
+
+// memoryOf returns the memory of processes together in bytes. Pages that several of them share count once; for a single process the number that the
+// kernel has at hand is enough.
+func memoryOf(started map[int]string) (sum int64) {
+	for pid := range started {
+		if len(started) == 1 {
+			return residentMemory(pid)
+		}
+		sum += proportionalMemory(pid)
+	}
+	return sum
+}
+
+// proportionalMemory returns the memory of a process, of shared pages its part. Kernels before 4.14 tell the whole memory only.
+func proportionalMemory(pid int) int64 {
+	text, _ := os.ReadFile(processFile(pid, "smaps_rollup"))
+	_, behindName, _ := strings.Cut(string(text), "\nPss:")
+	if fields := strings.Fields(behindName); len(fields) > 0 {
+		kilobytes, _ := strconv.ParseInt(fields[0], 10, 64)
+		return kilobytes << 10
+	}
+	return residentMemory(pid)
+}
+
+// residentMemory returns the memory of a process with all shared pages; 0 if it has ended.
+func residentMemory(pid int) int64 {
+	text, _ := os.ReadFile(processFile(pid, "statm"))
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}
+
+// processFile returns the name of a file about a process.
+func processFile(pid int, name string) string {
+	return filepath.Join("/proc", strconv.Itoa(pid), name)
+}
