@@ -40,7 +40,8 @@ type certificates struct {
 	recheck bool
 }
 
-// newCertificates returns the certificates of a space, none so far. inexact says why the space has no fractions; nil if it has.
+// newCertificates returns an empty collection of certificates for the verdicts of a space. The error inexact says why the space has no
+// fractions, without which there are no certificates; it is nil if the space has fractions. reward returns a reward structure.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
 	certificates := &certificates{space: space, proverErr: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair, exact: method.opt.Accuracy == result.Exact}
 	if inexact == nil {
@@ -111,7 +112,7 @@ const maxWidth = 1e-3
 // is wider than epsilon.
 func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64) error {
 	if contradicts(verdict, proof) {
-		return errors.New("the certificate proves something else; this is a bug: please report it")
+		return errors.New("the certificate proves another answer; this is a bug: please report it")
 	}
 	if proof.Number && verdict.Value.Kind != result.Range {
 		if err := checkWidth(verdict, relativeWidth(proof.Lower, proof.Upper), epsilon); err != nil {
@@ -154,7 +155,7 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	if !(width > epsilon) {
 		return nil
 	}
-	message := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
+	message := fmt.Sprintf("the proven interval has a relative width of %.2g, want %.3g", width, epsilon)
 	if width > maxWidth {
 		return errors.New(message)
 	}
@@ -162,8 +163,8 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	return nil
 }
 
-// relativeWidth returns (upper - lower) / upper. A nil bound means infinity: the width of [infinity, infinity] is 0, and that of
-// [lower, infinity] is infinite. The width is also infinite if upper exceeds the range of float64.
+// relativeWidth returns (upper - lower) / upper. A nil bound stands for infinity: [infinity, infinity] has width 0, and
+// [lower, infinity] has an infinite width. The width is also infinite if upper exceeds the range of float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
 	case lower == nil || upper != nil && lower.Cmp(upper) == 0:

@@ -27,8 +27,8 @@ import (
 	"tilecheck/runner"
 )
 
-// openModel is an instance with parameters. It also has the model at one point of the parameters, where
-// every function is compared with the value.
+// openModel is an instance of a model with parameters. It also has the model with one value for each parameter, a point. At this point
+// every function of the parameters is compared with the value that the model has there.
 type openModel struct {
 	chain      *parametric.Chain
 	program    *sema.Program // with the parameters
@@ -112,16 +112,20 @@ func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner
 	return nil, open.noSuitablePoint(err)
 }
 
-// noSuitablePoint returns the error for a region in which every point that was tried is unsuitable. last is the error at the
+// noSuitablePoint returns the error for a region in which the model was wrong at every point that was tried. lastErr is the error at the
 // last point.
-func (open *openModel) noSuitablePoint(last error) error {
-	message, pos := last.Error(), syntax.Pos{}
-	if stateError, ok := errors.AsType[*compile.StateError](last); ok {
-		message, pos = stateError.Msg+" in state "+stateError.State, stateError.Pos
-	} else if stateError, ok := errors.AsType[*parametric.PointError](last); ok {
-		message, pos = stateError.What, stateError.Pos
+func (open *openModel) noSuitablePoint(lastErr error) error {
+	message, pos := lastErr.Error(), syntax.Pos{}
+	if stateErr, ok := errors.AsType[*compile.StateError](lastErr); ok {
+		message, pos = stateErr.Msg+" in state "+stateErr.State, stateErr.Pos
 	}
-	return &result.Failure{Class: result.Model, File: open.program.File, Pos: pos, Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", message, pointText(open.params), maxPoints-1)}
+	if pointErr, ok := errors.AsType[*parametric.PointError](lastErr); ok {
+		message, pos = pointErr.What, pointErr.Pos
+	}
+	return &result.Failure{
+		Class: result.Model, File: open.program.File, Pos: pos,
+		Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", message, pointText(open.params), maxPoints-1),
+	}
 }
 
 // buildAt builds the parametric chain, and the model with the parameter values of one point of the region. Each attempt
@@ -195,11 +199,12 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 // at the point at which the model was built.
 func (open *openModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
-	opened := &openProperty{open, ctx, property}
-	if formula := logic.Of(property.X); formula.Measure() && !formula.Query() {
-		return opened.checkThreshold(formula)
+	openProperty := &openProperty{open, ctx, property}
+	formula := logic.Of(property.X)
+	if formula.Measure() && !formula.Query() {
+		return openProperty.checkThreshold(formula)
 	}
-	function, err := opened.value(property.X)
+	function, err := openProperty.value(property.X)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}
@@ -236,13 +241,13 @@ type piecewise struct {
 	least  bool
 }
 
-// single returns a value with one piece: the given function in the whole region. A function of nil stands for infinity and gives nil.
-// If err is not nil, it returns err.
-func single(f *ratfunc.Func, err error) (*piecewise, error) {
-	if f == nil || err != nil {
+// onePiece returns a value with one piece: the given function in the whole region. It returns nil, which stands for infinity, if the
+// function is nil. If err is not nil, it returns err.
+func onePiece(function *ratfunc.Func, err error) (*piecewise, error) {
+	if function == nil || err != nil {
 		return nil, err
 	}
-	return &piecewise{pieces: []parametric.Piece{{Value: f}}}, nil
+	return &piecewise{pieces: []parametric.Piece{{Value: function}}}, nil
 }
 
 // functions returns the distinct functions of the pieces.
@@ -296,24 +301,29 @@ func rootText(root ratfunc.Root) string {
 	return fmt.Sprintf("about %.10g", approximate)
 }
 
-// confirm returns an error unless the function has the given value at the point at which the model was built. A nil function
-// stands for infinity.
-func (open *openModel) confirm(function *piecewise, value result.Value) error {
+// confirm returns an error unless a function of the parameters has the value that was computed for the model at one point,
+// open.params[i].At for parameter i. A nil function stands for infinity.
+func (open *openModel) confirm(function *piecewise, computed result.Value) error {
 	if function == nil {
-		if math.IsInf(value.Num, 1) {
-			return nil
-		}
-		return fmt.Errorf("the value is infinite as a function of the parameters, but %v at %s; this is a bug: please report it", value.Num, pointText(open.params))
+		return open.confirmInfinite(computed)
 	}
 	var point []*big.Rat
 	for _, param := range open.params {
 		point = append(point, param.At)
 	}
-	valueAtPoint := function.at(point)
-	if valueAtPoint == nil || value.Rat == nil || value.Rat.Cmp(valueAtPoint) != 0 {
-		return fmt.Errorf("the function %s is not the value %v at %s; this is a bug: please report it", function, value.Num, pointText(open.params))
+	atPoint := function.at(point)
+	if atPoint == nil || computed.Rat == nil || computed.Rat.Cmp(atPoint) != 0 {
+		return fmt.Errorf("the function %s does not have the value %v at %s; this is a bug: please report it", function, computed.Num, pointText(open.params))
 	}
 	return nil
+}
+
+// confirmInfinite returns an error unless the value that was computed at one point is infinite.
+func (open *openModel) confirmInfinite(computed result.Value) error {
+	if math.IsInf(computed.Num, 1) {
+		return nil
+	}
+	return fmt.Errorf("the value is infinite for all parameters, but the value %v was computed at %s; this is a bug: please report it", computed.Num, pointText(open.params))
 }
 
 // at returns the least or greatest value of the pieces at a point. It returns nil if all pieces have a pole there.
@@ -372,7 +382,7 @@ func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error
 		if err != nil {
 			return nil, err
 		}
-		return single(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
+		return onePiece(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
 	}
 	switch {
 	case formula.Objective.Err != nil:
@@ -417,7 +427,7 @@ func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 		if constantValue.Type == sema.Int {
 			constantValue.Rat = big.NewRat(int64(constantValue.Int), 1)
 		}
-		return single(property.chain.One().Scale(constantValue.Rat), nil)
+		return onePiece(property.chain.One().Scale(constantValue.Rat), nil)
 	}
 	if !ok {
 		return nil, property.refuse(expr, "this formula")
@@ -526,9 +536,9 @@ func (property *openProperty) probability(formula *logic.Formula) (*piecewise, e
 	}
 	value, err := property.chainProbability(formula, left, right)
 	if err != nil || !negated {
-		return single(value, err)
+		return onePiece(value, err)
 	}
-	return single(property.chain.One().Sub(value), nil)
+	return onePiece(property.chain.One().Sub(value), nil)
 }
 
 // untilOperands rewrites a temporal operator to an until formula, which may be negated, and returns the operands of this
@@ -620,13 +630,13 @@ func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error)
 	case property.program.Type == syntax.MDP:
 		return nil, property.refuse(formula.X, "another reward than R[F] of an MDP")
 	case target != nil:
-		return single(property.chain.ReachReward(property.ctx, rewards, target))
+		return onePiece(property.chain.ReachReward(property.ctx, rewards, target))
 	case objective.Form == logic.LongRun:
-		return single(property.chain.LongRun(property.ctx, rewards))
+		return onePiece(property.chain.LongRun(property.ctx, rewards))
 	case objective.Form == logic.CostBoundedReward || objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted:
 		return nil, property.refuse(formula.X, logic.Describe(objective.X))
 	case objective.Form == logic.TotalReward:
-		return single(property.chain.Total(property.ctx, rewards))
+		return onePiece(property.chain.Total(property.ctx, rewards))
 	case property.program.Type == syntax.CTMC:
 		return nil, property.refuse(formula.X, "a reward at or until a time")
 	}
@@ -635,13 +645,13 @@ func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error)
 		return nil, err
 	}
 	if objective.Form == logic.Cumulative {
-		return single(property.chain.Cumulative(property.ctx, rewards, steps))
+		return onePiece(property.chain.Cumulative(property.ctx, rewards, steps))
 	}
 	rewards, err = property.chain.StateRewards(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	return single(property.chain.Instantaneous(property.ctx, rewards, steps))
+	return onePiece(property.chain.Instantaneous(property.ctx, rewards, steps))
 }
 
 // states returns the states in which a formula holds. The formula must not depend on parameters.

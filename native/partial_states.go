@@ -180,18 +180,18 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 type truncation struct {
 	*partialStates
 	property   *checkedProperty
-	horizon    bool // the property has a horizon, of so many steps
-	steps      int
-	bounds     bool // a part bounds the value
+	horizon    bool // the first steps of a path decide the property
+	steps      int  // the number of these steps
+	bounds     bool // a part of the states yields bounds of the value
 	isInfinite bool // the model may have infinitely many states
 
-	size     int             // of the next part
-	answer   *result.Verdict // the best one so far; nil for none
-	answered bool            // it is as accurate as required
-	failed   bool            // the answer is an error that greater parts do not mend
-	width    float64         // of the answer
-	stalled  int             // grows with parts that narrow the bounds little, by 1 if there are no bounds yet and by 2 otherwise
-	limit    error           // why greater parts are not explored; nil if they may be
+	size     int             // the number of states of the next part
+	answer   *result.Verdict // the best verdict so far; nil for none
+	answered bool            // the best verdict is as accurate as required
+	failed   bool            // the best verdict is an error that larger parts do not avoid
+	width    float64         // the width of the best verdict's interval
+	stalled  int             // grows with each part that hardly narrows the bounds: by 1 if there are no bounds yet, and otherwise by 2
+	limit    error           // why larger parts are not explored; nil if they may be
 }
 
 // newTruncation decides whether parts of a model can answer a property, and how.

@@ -46,13 +46,13 @@ func (model *exploredModel) quotient(ctx context.Context, property *check.Proper
 		}
 		return reduced, file.Write(file.File, func(w io.Writer) error { return check.WritePartition(ctx, w, model.space, reduced.Partition) })
 	}
-	given, err := check.ReadPartition(ctx, file.File, file.Text, model.space)
+	partition, err := check.ReadPartition(ctx, file.File, file.Text, model.space)
 	if err != nil {
 		return nil, err
 	}
-	reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, given)
-	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("%s: %w", file.File, err)
+	reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, partition)
+	if err == nil || ctx.Err() != nil {
+		return reduced, err
 	}
-	return reduced, err
+	return nil, fmt.Errorf("%s: %w", file.File, err)
 }

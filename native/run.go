@@ -15,8 +15,8 @@ import (
 	"tilecheck/runner"
 )
 
-// run is the check of a plan. If its context ends, await returns before it, and the run goes on in the background until it
-// notices.
+// run checks the properties of a plan. If its context ends, await returns before the check does: the check goes on in its
+// goroutine until it tests the context.
 type run struct {
 	*shared
 	ctx   context.Context
@@ -24,7 +24,7 @@ type run struct {
 	build func(model sema.Valuation) (*sema.Program, instance, error)
 }
 
-// shared is the part of a run that await reads.
+// shared is the part of a run that two goroutines use: the check, and await when the context ends.
 type shared struct {
 	mu                sync.Mutex
 	returned          bool // await has returned
@@ -38,25 +38,33 @@ type incomplete struct {
 	note    string // the beginning of the message that says what it lacks
 }
 
-// await runs the work of a plan. When the context ends, it returns at once, with the verdicts that are finished.
+// await calls work with a run of the plan, in another goroutine, and returns the verdicts that work adds to the run. If the
+// context ends first, await returns at once: with the verdicts that are finished, and a verdict with an error for each other
+// property. The error is work's.
 func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
-	active := &run{ctx: ctx, plan: plan, shared: &shared{}}
-	if report := plan.Job.Progress; report != nil {
-		active.plan = plan.WithOutputs(func(outputs *runner.Outputs) {
-			outputs.Progress = func(plan runner.Progress) {
-				active.mu.Lock()
-				defer active.mu.Unlock()
-				if !active.returned {
-					report(plan)
-				}
-			}
-		})
+	r := &run{ctx: ctx, plan: plan, shared: &shared{}}
+	r.muteProgressAfterReturn()
+	var workErr error
+	if ended := ending.Await(ctx, func() { workErr = work(r) }); ended != nil {
+		return r.verdictsAtReturn(ended), nil
 	}
-	var failure error
-	if err := ending.Await(ctx, func() { failure = work(active) }); err != nil {
-		return active.verdictsAtReturn(err), nil
+	return r.verdicts, workErr
+}
+
+// muteProgressAfterReturn changes the plan so that no progress is reported after await has returned.
+func (r *run) muteProgressAfterReturn() {
+	report := r.plan.Job.Progress
+	if report == nil {
+		return
 	}
-	return active.verdicts, failure
+	reportUntilReturn := func(progress runner.Progress) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.returned {
+			report(progress)
+		}
+	}
+	r.plan = r.plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = reportUntilReturn })
 }
 
 // verdictsAtReturn returns the verdicts of all properties when await returns early. The verdict of a property that is not
@@ -66,22 +74,30 @@ func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	defer r.mu.Unlock()
 	r.returned = true
 	finished := len(r.verdicts)
+	position := 0
 	for model := range r.plan.Models() {
 		for _, task := range r.plan.Tasks {
 			for _, constants := range propertyValuations(task, model) {
-				finished--
-				if finished < 0 {
-					verdict := result.Verdict{Err: failure(reason, result.Other, task.Source.File, task.Pos)}
-					if r.incompleteVerdict != nil {
-						verdict = unfinished(r.incompleteVerdict.verdict, r.incompleteVerdict.note, verdict.Err)
-						r.incompleteVerdict = nil
-					}
-					r.verdicts = append(r.verdicts, r.complete(task, constants, verdict))
+				if position >= finished {
+					r.verdicts = append(r.verdicts, r.complete(task, constants, r.unfinishedVerdict(task, reason)))
 				}
+				position++
 			}
 		}
 	}
 	return r.verdicts
+}
+
+// unfinishedVerdict returns the verdict of a property that await cannot wait for: the reason as an error and, if the property is
+// the one that is being checked, its value as far as it is known.
+func (r *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
+	err := failure(reason, result.Other, task.Source.File, task.Pos)
+	known := r.incompleteVerdict
+	if known == nil {
+		return result.Verdict{Err: err}
+	}
+	r.incompleteVerdict = nil // it belongs to the first unfinished property only
+	return unfinished(known.verdict, known.note, err)
 }
 
 // add adds a verdict to the results and reports it, unless await has returned.

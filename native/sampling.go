@@ -22,7 +22,7 @@ type sampling struct {
 	splitting bool // importance splitting
 	opt       simulate.Options
 	progress  func(runner.Progress)
-	digest    func() []byte // of the model's text, or of its files
+	digest    func() []byte // returns a hash of the model's text or files
 }
 
 // newSampling returns the sampling method of a job. It returns an error for options that sampling does not support.
@@ -84,11 +84,11 @@ func (s *sampling) instance(_ context.Context, compiled *compile.Model) (instanc
 	return &sampled{sampling: s, model: compiled}, compiled.Samples()
 }
 
-// sampled is an instance of which paths are sampled.
+// sampled is an instance that is checked by sampling paths.
 type sampled struct {
 	*sampling
 	model    simulate.Paths
-	warnings []string // about the files of the states
+	warnings []string // warnings about the files from which the states were read
 }
 
 // check implements instance.
@@ -115,7 +115,7 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 func (s *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
 	model, ok := s.model.(*compile.Model)
 	if !ok {
-		message := "found states of files, splitting wants the text of a model"
+		message := "importance splitting needs the text of a model, found states that were read from files"
 		return result.Verdict{Method: splitting.Method, Err: &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}}
 	}
 	return splitting.Check(ctx, model, &property.Instance, options)

@@ -19,7 +19,7 @@ type schedulerFile struct {
 	opt    scheduler.Options
 }
 
-// newSchedulerFile parses the target of a scheduler file. It returns nil for nil.
+// newSchedulerFile parses the target of a scheduler file: the name of the file and options. If there is no target, it returns nil.
 func newSchedulerFile(target *runner.SchedulerFile) (*schedulerFile, error) {
 	if target == nil {
 		return nil, nil

@@ -15,7 +15,7 @@ import (
 
 // runStages proves a lower bound of optimal play by stages.
 func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
-	if err := env.refuseFlags(true, "with --stages", "memory", "budget", "workers", "boards"); err != nil {
+	if err := env.refuseGivenFlags("with --stages", "memory", "budget", "workers", "boards"); err != nil {
 		return err
 	}
 	if c.Strategy != "" {

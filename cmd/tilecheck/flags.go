@@ -136,6 +136,11 @@ func (c *invocation) refuseFlags(condition bool, reason string, flags ...string)
 	if !condition {
 		return nil
 	}
+	return c.refuseGivenFlags(reason, flags...)
+}
+
+// refuseGivenFlags returns a usage error if one of the flags was given. reason says in which case the flag has no effect.
+func (c *invocation) refuseGivenFlags(reason string, flags ...string) error {
 	for _, name := range flags {
 		if c.given[name] {
 			return usageError("--%s has no effect %s", name, reason)

@@ -19,7 +19,7 @@ type sizeFlags struct {
 // boardFlags choose a board, and its new tiles.
 type boardFlags struct {
 	sizeFlags `embed:""`
-	P2        string `name:"p2" rare:"" help:"Probability that a new tile is a 2 and not a 4." default:"${p2}" placeholder:"P"`
+	P2        string `name:"p2" rare:"" help:"Probability that a new tile is a 2 and not a 4." default:"${probability_of_2}" placeholder:"P"`
 }
 
 // updateFlag chooses the updates of the moves.

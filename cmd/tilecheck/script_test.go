@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -14,7 +15,6 @@ import (
 	"tilecheck/cluster/kubernetes/kubetest"
 	"tilecheck/internal/build"
 	"tilecheck/internal/needs"
-	"tilecheck/verify/bench"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if len(os.Args) > 1 && os.Args[1] == bench.WorkerCommand { // bench starts its own program
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") { // bench and rerun start their own program; go test gives flags only
 		os.Exit(process(testBuild))
 	}
 	testscript.Main(withoutTools{m}, map[string]func(){

@@ -166,7 +166,7 @@ func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, comput
 		return "", brokenPromise(file, err)
 	}
 	return file, env.writeFile(file, func(w io.Writer) error {
-		return scheduler.Write(ctx, w, computed.Space, scheduler.Scheduler{promise.Obeying}, format, opts)
+		return scheduler.Write(ctx, w, computed.Space, scheduler.Scheduler{promise.WorstScheduler}, format, opts)
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -58,11 +59,10 @@ func (c *checkCmd) refuseSeparatePathCount() error {
 	return nil
 }
 
-// witness sets which witnesses the job must compute: paths, or also a subsystem of the model that alone refutes a bound. Without --witness it returns a usage
-// error for flags that need it.
+// witness sets which witnesses the job computes. It returns a usage error if the other flags do not fit --witness.
 func (c *checkCmd) witness(env *environment, job *runner.Job) error {
 	if !c.Witness.isSet() {
-		return env.refuseFlags(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
+		return env.refuseGivenFlags("without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
 	}
 	switch {
 	case job.Method != runner.States || c.Engine != native.Name:
@@ -79,13 +79,16 @@ func (c *checkCmd) witness(env *environment, job *runner.Job) error {
 	if !c.Subsystem {
 		return usageError("--export-subsystem has no effect without --subsystem")
 	}
-	job.Witness.Model = func(text []byte) error {
-		if c.subsystem != nil {
-			return fmt.Errorf("--export-subsystem writes one subsystem, but several properties are refuted, want --select")
-		}
-		c.subsystem = text
-		return nil
+	job.Witness.Model = c.keepSubsystem
+	return nil
+}
+
+// keepSubsystem stores the text of the critical subsystem for exportSubsystem. It returns an error if there is one already.
+func (c *checkCmd) keepSubsystem(modelText []byte) error {
+	if c.subsystem != nil {
+		return errors.New("--export-subsystem writes the subsystem of one violated bound, found several: want --select with one property")
 	}
+	c.subsystem = modelText
 	return nil
 }
 

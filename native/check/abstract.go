@@ -26,16 +26,19 @@ type abstraction struct {
 func (a *abstraction) formula(expr sema.Expr) (*automata.Formula, error) {
 	path := logic.PathOf(expr)
 	formula, err := a.positiveFormula(path)
-	if err == nil && path.Negated {
-		formula = automata.Unary(automata.Not, formula)
+	if err != nil {
+		return nil, err
 	}
-	return formula, err
+	if path.Negated {
+		return automata.Unary(automata.Not, formula), nil
+	}
+	return formula, nil
 }
 
 // positiveFormula translates a path formula that is not a negation.
 func (a *abstraction) positiveFormula(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
-		set, err := a.nested(path.Right)
+		set, err := a.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
@@ -77,61 +80,76 @@ func (a *abstraction) binaryFormula(binary *sema.Binary) (*automata.Formula, err
 		return nil, err
 	}
 	right, err := a.formula(binary.Y)
+	if err != nil {
+		return nil, err
+	}
 	switch binary.Op {
 	case syntax.OpAnd:
-		return automata.Binary(automata.And, left, right), err
+		return automata.Binary(automata.And, left, right), nil
 	case syntax.OpOr:
-		return automata.Binary(automata.Or, left, right), err
+		return automata.Binary(automata.Or, left, right), nil
 	case syntax.OpImplies:
-		return automata.Binary(automata.Implies, left, right), err
+		return automata.Binary(automata.Implies, left, right), nil
 	}
-	return automata.Binary(automata.Iff, left, right), err
+	return automata.Binary(automata.Iff, left, right), nil
 }
 
 // temporalFormula translates a path formula whose outermost operator is temporal.
 func (a *abstraction) temporalFormula(path *logic.Path) (*automata.Formula, error) {
-	right, err := a.formula(path.Right)
+	formula, err := a.unboundedFormula(path)
 	if err != nil {
 		return nil, err
 	}
-	out := automata.Unary(automata.Next, right)
-	switch path.Op {
-	case syntax.Next:
-		return out, nil
-	case syntax.Future:
-		out.Op = automata.Finally
-	case syntax.Globally:
-		out.Op = automata.Globally
-	default:
-		left, err := a.formula(path.Left)
-		if err != nil {
-			return nil, err
-		}
-		out = automata.Binary(automatonOperator(path.Op), left, right)
-	}
-	if path.Bound == nil {
-		return out, nil
+	if path.Op == syntax.Next || path.Bound == nil {
+		return formula, nil
 	}
 	steps, err := a.stepBound(path)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case path.Op == syntax.WeakUntil && path.Bound.Low != nil: // f W[l,h] g is f U[l,h] g | G<=h f
-		always := automata.Unary(automata.Globally, out.X)
-		if steps.High != automata.Unbounded {
-			always.Bound = &automata.Bound{High: steps.High}
-		}
-		out.Op = automata.Until
-		out.Bound = steps
-		return automata.Binary(automata.Or, out, always), nil
-	case path.Op == syntax.WeakUntil:
-		out = strongDual(out.X, out.Y)
-		out.X.Bound = steps
-		return out, nil
+	if path.Op == syntax.WeakUntil {
+		return boundedWeakUntil(formula.X, formula.Y, steps, path.Bound.Low != nil), nil
 	}
-	out.Bound = steps
-	return out, nil
+	formula.Bound = steps
+	return formula, nil
+}
+
+// unboundedFormula translates a temporal operator and its operands, without the bound of the operator.
+func (a *abstraction) unboundedFormula(path *logic.Path) (*automata.Formula, error) {
+	right, err := a.formula(path.Right)
+	if err != nil {
+		return nil, err
+	}
+	switch path.Op {
+	case syntax.Next:
+		return automata.Unary(automata.Next, right), nil
+	case syntax.Future:
+		return automata.Unary(automata.Finally, right), nil
+	case syntax.Globally:
+		return automata.Unary(automata.Globally, right), nil
+	}
+	left, err := a.formula(path.Left)
+	if err != nil {
+		return nil, err
+	}
+	return automata.Binary(automatonOperator(path.Op), left, right), nil
+}
+
+// boundedWeakUntil returns a weak until with a bound, as PRISM reads it. With a lower bound, left W[l,h] right is
+// (left U[l,h] right) | (G<=h left). With an upper bound only, it is the negation of a bounded until.
+func boundedWeakUntil(left, right *automata.Formula, steps *automata.Bound, hasLowerBound bool) *automata.Formula {
+	if !hasLowerBound {
+		negation := negatedWeakUntil(left, right)
+		negation.Bound = steps
+		return automata.Unary(automata.Not, negation)
+	}
+	until := automata.Binary(automata.Until, left, right)
+	until.Bound = steps
+	always := automata.Unary(automata.Globally, left)
+	if steps.High != automata.Unbounded {
+		always.Bound = &automata.Bound{High: steps.High}
+	}
+	return automata.Binary(automata.Or, until, always)
 }
 
 // automatonOperator returns the operator of package automata for a weak until (W), a release (R) or an until (U).
@@ -145,13 +163,12 @@ func automatonOperator(op syntax.TemporalOp) automata.Op {
 	return automata.Until
 }
 
-// strongDual returns formula W g as !((formula & !g) U (!formula & !g)). The caller bounds the until: this is how PRISM reads a
-// weak until with an upper bound.
-func strongDual(formula, g *automata.Formula) *automata.Formula {
-	notG := automata.Unary(automata.Not, g)
-	left := automata.Binary(automata.And, formula, notG)
-	right := automata.Binary(automata.And, automata.Unary(automata.Not, formula), notG)
-	return automata.Unary(automata.Not, automata.Binary(automata.Until, left, right))
+// negatedWeakUntil returns the negation of left W right as an until formula: (left & !right) U (!left & !right).
+func negatedWeakUntil(left, right *automata.Formula) *automata.Formula {
+	notRight := automata.Unary(automata.Not, right)
+	onlyLeft := automata.Binary(automata.And, left, notRight)
+	neither := automata.Binary(automata.And, automata.Unary(automata.Not, left), notRight)
+	return automata.Binary(automata.Until, onlyLeft, neither)
 }
 
 // stepBound evaluates the bound of an operator in an LTL formula. Time bounds of a CTMC are unsupported.

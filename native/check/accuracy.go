@@ -121,9 +121,8 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 // the property on the bisimulation quotient if this has at most half as many states, and otherwise on the model without a
 // limit.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
-	numStates := m.space.Model().NumStates()
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
-	if numStates > quotientStates || c.wantsValues || c.schedulerRequest != nil || c.outside != outsideUnknown || m.space.Closed() {
+	if !c.mayUseQuotient(m) {
 		return c.attempt(ctx, m, unlimited, property)
 	}
 	limited := unlimited
@@ -133,20 +132,31 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 		return out, limitErr
 	}
 	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{property}, nil)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, err
-	case err == nil && reduced.Space.Model().NumStates() <= numStates/2:
+	}
+	if err == nil && reduced.Space.Model().NumStates() <= m.space.Model().NumStates()/2 {
 		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %s", noun.Count(reduced.Space.Model().NumStates(), "state")))
-		onQuotient := New(reduced.Space.Compiled(), reduced.Space, c.opts)
-		return onQuotient.attempt(ctx, onQuotient.exactModel, unlimited, property)
-	case errors.Is(limitErr, solve.ErrFill):
+		quotientChecker := New(reduced.Space.Compiled(), reduced.Space, c.opts)
+		return quotientChecker.attempt(ctx, quotientChecker.exactModel, unlimited, property)
+	}
+	if errors.Is(limitErr, solve.ErrFill) { // without a limit of work, it would fail again
 		return nil, limitErr
 	}
 	return c.attempt(ctx, m, unlimited, property)
 }
 
-// outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent, as why says.
+// mayUseQuotient reports whether values on the bisimulation quotient can replace values on the model: the model is small enough to
+// reduce, the caller needs neither the values of all states nor a scheduler, and all states are explored.
+func (c *Checker) mayUseQuotient(m *model) bool {
+	if m.space.Model().NumStates() > quotientStates || m.space.Closed() {
+		return false
+	}
+	return !c.wantsValues && c.schedulerRequest == nil && c.outside == outsideUnknown
+}
+
+// outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent. The error why says
+// which. If fractions are unavailable, the returned error begins with it.
 func (c *Checker) outOfRange(ctx context.Context, why error, property *Property, verdict *result.Verdict) error {
 	out, err := c.tryFractions(ctx, property, anyFractions)
 	if errors.As(err, new(*unavailableError)) {
@@ -245,7 +255,7 @@ func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, pro
 func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
 	wantedWidth := c.opts.epsilon()
 	bounds := precision{epsilon: wantedWidth}
-	for best.width > wantedWidth && bounds.epsilon > leastEpsilon && !best.gaveUp {
+	for best.width > wantedWidth && bounds.epsilon > leastEpsilon && !best.hitSweepLimit {
 		bounds.epsilon = max(bounds.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
 		narrower, err := c.attempt(ctx, m, bounds, property)
 		if err != nil || !(narrower.width < best.width) {

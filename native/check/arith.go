@@ -13,7 +13,7 @@ import (
 
 // neg returns -x.
 func (value number) neg() number {
-	out := number{lo: -value.hi, hi: -value.lo, above: value.below, below: value.above}
+	out := number{lo: -value.hi, hi: -value.lo, aboveLo: value.belowHi, belowHi: value.aboveLo}
 	if value.rat != nil {
 		out.rat = new(big.Rat).Neg(value.rat)
 	}
@@ -38,7 +38,7 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 	case syntax.OpAdd:
 		lower, _ := sumBounds(left.lo, right.lo)
 		_, upper := sumBounds(left.hi, right.hi)
-		return number{lo: lower, hi: upper, above: left.above || right.above, below: left.below || right.below}, true
+		return number{lo: lower, hi: upper, aboveLo: left.aboveLo || right.aboveLo, belowHi: left.belowHi || right.belowHi}, true
 	case syntax.OpMul:
 		return hull(left, right, productBounds), true
 	case syntax.OpDiv:
@@ -97,7 +97,8 @@ func applySpecial(operator syntax.Op, left, right number) (out number, ok bool) 
 	return number{}, false
 }
 
-// applySpecialPoints is special for operands that are points.
+// applySpecialPoints applies an operator to two float64 numbers, at least one of which is infinite or NaN, by the rules of IEEE 754
+// and PRISM. ok is false for an operator that it does not know.
 func applySpecialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
 	switch operator {
 	case syntax.OpAdd:
@@ -115,9 +116,9 @@ func applySpecialPoints(operator syntax.Op, left, right float64) (out number, ok
 // knownSign returns 1 or -1 if all values within the bounds have this sign, otherwise 0.
 func (n number) knownSign() float64 {
 	switch {
-	case n.lo > 0 || n.lo == 0 && n.above:
+	case n.lo > 0 || n.lo == 0 && n.aboveLo:
 		return 1
-	case n.hi < 0 || n.hi == 0 && n.below:
+	case n.hi < 0 || n.hi == 0 && n.belowHi:
 		return -1
 	}
 	return 0
@@ -126,20 +127,21 @@ func (n number) knownSign() float64 {
 // maxPower is the greatest exponent of a power that is computed by multiplications.
 const maxPower = 1000
 
-// power returns bounds of the n-th power of a number.
-func power(value number, n int) number {
+// power returns bounds of base to the power of exponent, which is not negative.
+func power(base number, exponent int) number {
 	out := point(1)
-	for range n {
-		out = hull(out, value, productBounds)
+	for range exponent {
+		out = hull(out, base, productBounds)
 	}
-	if n%2 == 0 {
+	isEven := exponent%2 == 0
+	if isEven { // an even power is never negative
 		out.lo = max(out.lo, 0)
 	}
 	return out
 }
 
-// withMargin returns bounds around the result of a library function. They are much wider than the rounding error of
-// such functions.
+// withMargin returns bounds around the result of a library function, such as a power. Its relative rounding error is below 2^-50, and
+// the margin is 2^-45. The constant 2^-1060 covers results near 0, whose rounding error is not relative.
 func withMargin(value float64) number {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		return point(value)
@@ -162,27 +164,34 @@ func rational(operator syntax.Op, left, right *big.Rat) *big.Rat {
 			return new(big.Rat).Quo(left, right)
 		}
 	case syntax.OpPow:
-		if right.IsInt() && right.Num().IsInt64() && right.Num().Int64() >= 0 && right.Num().Int64() <= maxPower {
-			out := big.NewRat(1, 1)
-			for range right.Num().Int64() {
-				out.Mul(out, left)
-			}
-			return out
-		}
+		return rationalPower(left, right)
 	}
 	return nil
+}
+
+// rationalPower returns base to the power of exponent. It returns nil unless the exponent is a whole number from 0 to maxPower.
+func rationalPower(base, exponent *big.Rat) *big.Rat {
+	if !exponent.IsInt() || exponent.Sign() < 0 || exponent.Cmp(big.NewRat(maxPower, 1)) > 0 {
+		return nil
+	}
+	power := big.NewRat(1, 1)
+	for range exponent.Num().Int64() {
+		power.Mul(power, base)
+	}
+	return power
 }
 
 // sumBounds returns the float64 numbers next to left + right: the greatest below and the smallest above, which are equal if the
 // result is a float64 number. It computes the rounding error by Knuth's two-sum.
 func sumBounds(left, right float64) (lower, upper float64) {
 	rounded := left + right
-	yPart := rounded - left
-	err := (left - (rounded - yPart)) + (right - yPart)
+	rightPart := rounded - left
+	leftPart := rounded - rightPart
+	err := (left - leftPart) + (right - rightPart)
 	return neighbours(rounded, err)
 }
 
-// productBounds returns the float64 numbers next to left * right, like sum.
+// productBounds returns the float64 numbers next to left * right, as sumBounds does for a sum.
 func productBounds(left, right float64) (lower, upper float64) {
 	rounded := left * right
 	if math.Abs(rounded) < faintest && left != 0 && right != 0 {
@@ -191,7 +200,7 @@ func productBounds(left, right float64) (lower, upper float64) {
 	return neighbours(rounded, math.FMA(left, right, -rounded))
 }
 
-// quotientBounds returns the float64 numbers next to left / right, like sum.
+// quotientBounds returns the float64 numbers next to left / right, as sumBounds does for a sum.
 func quotientBounds(left, right float64) (lower, upper float64) {
 	rounded := left / right
 	if math.Abs(rounded) < faintest && left != 0 || math.Abs(left) < faintest && left != 0 {
@@ -250,8 +259,8 @@ func order(left, right number) (sign int, ok bool) {
 	return 0, false
 }
 
-// compare reports whether a comparison of two numbers holds. ok is false if the bounds do not decide it. As in PRISM, NaN
-// equals NaN.
+// compare reports whether a comparison of two numbers holds. ok is false if their bounds do not decide the comparison. As in PRISM,
+// NaN equals NaN.
 func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	if left.isNaN() || right.isNaN() {
 		bothNaN := left.isNaN() && right.isNaN()
@@ -273,8 +282,8 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	return sema.Holds(operator, sign), true
 }
 
-// call applies a built-in function. ok is false if the bounds of the operands are too wide. If the operands have no proper
-// bounds but exact values, it evaluates the function as in a model.
+// call applies a built-in function to values of its arguments. A function that is not monotonic is evaluated as in a model, which
+// needs the exact value of each argument. ok is false if the bounds of the arguments are too wide.
 func call(function *sema.Call, args []number) (out number, ok bool, err error) {
 	out, ok = apply(function.Func, args)
 	if ok {
@@ -330,8 +339,8 @@ func extremum(least bool, left, right number) number {
 		return extremum(true, left.neg(), right.neg()).neg()
 	}
 	out := number{lo: min(left.lo, right.lo), hi: min(left.hi, right.hi)}
-	out.above = (left.lo > out.lo || left.above) && (right.lo > out.lo || right.above)
-	out.below = left.hi == out.hi && left.below || right.hi == out.hi && right.below
+	out.aboveLo = (left.lo > out.lo || left.aboveLo) && (right.lo > out.lo || right.aboveLo)
+	out.belowHi = left.hi == out.hi && left.belowHi || right.hi == out.hi && right.belowHi
 	return out
 }
 

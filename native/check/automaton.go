@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"tilecheck/native/solve/belief"
 	"tilecheck/native/space/explicit"
@@ -66,13 +67,14 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 // automaton converts the strategy that a belief search found to an automaton, with the names of observations and actions.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 	program, observations := c.exactModel.space.Program(), c.exactModel.observations
-	result := &Automaton{Property: property.Text, States: search.chain}
+	out := &Automaton{Property: property.Text, States: search.chain}
 	for _, observable := range program.Observables {
-		result.Observables = append(result.Observables, observable.Name)
+		out.Observables = append(out.Observables, observable.Name)
 	}
-	firstState := map[uint32]int{} // by observation
-	for s := len(observations.ByState) - 1; s >= 0; s-- {
-		firstState[observations.ByState[s]] = s
+	// firstState has the first state with each observation: later iterations, for smaller states, overwrite earlier ones.
+	firstState := map[uint32]int{}
+	for s, observation := range slices.Backward(observations.ByState) {
+		firstState[observation] = s
 	}
 	for _, node := range search.strategy.Nodes {
 		converted := AutomatonNode{Observation: observations.Texts[node.Observation], Any: node.Action == belief.Any, Next: []AutomatonBranch{}}
@@ -82,19 +84,20 @@ func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 		for _, next := range node.Next {
 			converted.Next = append(converted.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
 		}
-		result.Nodes = append(result.Nodes, converted)
+		out.Nodes = append(out.Nodes, converted)
 	}
-	return result
+	return out
 }
 
-// actionName returns the name of the action of choice k of a state; "" if it has none.
-func actionName(space *explicit.Space, state, k int) string {
+// actionName returns the name of the action of a choice, or "" if the choice has none. localChoice is its number among the
+// choices of the state, from 0.
+func actionName(space *explicit.Space, state, localChoice int) string {
 	model := space.Model()
 	if model.Actions == nil {
 		return ""
 	}
 	first, _ := model.Choices(state)
-	action := model.Actions[first+k]
+	action := model.Actions[first+localChoice]
 	if action == sparse.NoAction {
 		return ""
 	}

@@ -65,8 +65,8 @@ func (o Options) exactStates() int {
 // Property is a property to check.
 type Property = logic.Property
 
-// Checker checks properties of one state space. It keeps what several
-// properties need and is not safe for concurrent use.
+// Checker checks properties of one state space. It keeps the results that several properties need, such as the rewards of the
+// states. It is not safe for concurrent use.
 type Checker struct {
 	compiled         *compile.Model
 	opts             Options
@@ -170,11 +170,12 @@ func resolutionOf(threshold sema.Threshold) result.Resolution {
 	return result.Maximum
 }
 
-// direction returns whether an operator with a threshold means the minimum or the maximum over schedulers; false
-// if it is a query without min and max. some says that a bound must hold for some scheduler instead of all.
-func direction(threshold sema.Threshold, some bool) (solve.Direction, bool) {
-	least, ok := threshold.Least(some)
-	if least {
+// direction returns whether an operator with a threshold asks for the minimum or the maximum over schedulers. ok is false for a
+// query without min or max, which asks for neither. If some is true, a bound must hold under some scheduler, and otherwise under
+// all.
+func direction(threshold sema.Threshold, some bool) (dir solve.Direction, ok bool) {
+	isMinimum, ok := threshold.Least(some)
+	if isMinimum {
 		return solve.Min, ok
 	}
 	return solve.Max, ok

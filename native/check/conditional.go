@@ -39,7 +39,7 @@ func (e *evaluation) checkConditionSupported(expr sema.Expr) error {
 	found := logic.Describe(expr)
 	switch {
 	case e.fair():
-		return e.unsupported(expr, "found %s and fair schedulers", found)
+		return e.unsupported(expr, "found %s, which is not supported for fair schedulers", found)
 	case e.space.Model().Intervals():
 		return e.unsupported(expr, "found %s for a model with intervals", found)
 	case e.game():
@@ -57,60 +57,62 @@ func both(left, right sema.Expr) sema.Expr {
 	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
 }
 
-// impossible returns the error that a condition has probability 0 in a state, so that there is no value.
-func (e *evaluation) impossible(expr sema.Expr, s int) error {
+// zeroConditionError returns an error that says that a condition has probability 0 in state s, so that the conditional probability is
+// undefined.
+func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 	return e.refuse(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
-// conditionalInChain returns the conditional probability of a formula in a Markov chain. It is p/(p+q), where p is the
-// probability that a path satisfies both the formula and the condition, and q is the probability that it satisfies the
-// condition but not the formula.
+// conditionalInChain returns the probability that a path of a Markov chain satisfies a formula, among the paths that satisfy a
+// condition. It returns an error if the condition has probability 0 in a state of the domain.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
-	p, err := e.path(logic.PathOf(both(formula, condition)), solve.Max)
+	satisfied, err := e.path(logic.PathOf(both(formula, condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	q, err := e.path(logic.PathOf(both(logic.Not(formula), condition)), solve.Max)
+	violated, err := e.path(logic.PathOf(both(logic.Not(formula), condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	out := newNumbers(len(p.lo), max(p.accuracy, q.accuracy))
+	out := newNumbers(len(satisfied.lo), max(satisfied.accuracy, violated.accuracy))
 	if e.exact {
-		out.rat = make([]*big.Rat, len(p.lo))
+		out.rat = make([]*big.Rat, len(satisfied.lo))
 	}
 	for s := range e.domain().All() {
-		left, right := p.at(s), q.at(s)
+		satisfiedHere, violatedHere := satisfied.at(s), violated.at(s)
 		switch {
-		case left.hi == 0 && right.hi == 0:
-			return nil, e.impossible(expr, s)
-		case left.hi == 0:
+		case satisfiedHere.hi == 0 && violatedHere.hi == 0:
+			return nil, e.zeroConditionError(expr, s)
+		case satisfiedHere.hi == 0:
 			out.put(s, fraction(new(big.Rat)))
-		case right.hi == 0:
+		case violatedHere.hi == 0:
 			out.put(s, fraction(big.NewRat(1, 1)))
 		default:
-			out.put(s, conditionalProbability(left, right))
+			out.put(s, conditionalProbability(satisfiedHere, violatedHere))
 		}
 	}
 	return out, nil
 }
 
-// conditionalProbability returns bounds of x/(x+y) for numbers that are not negative. The quotient increases with x and decreases with y, so
-// its bounds are attained at the ends of theirs.
-func conditionalProbability(x, y number) number {
-	if x.rat != nil && y.rat != nil {
-		return fraction(new(big.Rat).Quo(x.rat, new(big.Rat).Add(x.rat, y.rat)))
+// conditionalProbability returns bounds of satisfied/(satisfied+violated): the first is the probability that a path satisfies the
+// condition and the formula, the second that it satisfies the condition and violates the formula. Neither may be exactly 0. The
+// quotient increases with the first number and decreases with the second, so it is least and greatest at the ends of their
+// bounds.
+func conditionalProbability(satisfied, violated number) number {
+	if satisfied.rat != nil && violated.rat != nil {
+		return fraction(new(big.Rat).Quo(satisfied.rat, new(big.Rat).Add(satisfied.rat, violated.rat)))
 	}
-	out := number{lo: 0, hi: 1, above: true, below: true} // neither x nor y is certainly 0
-	divide := func(x, y float64) number {
-		total, _ := binary(syntax.OpAdd, point(x), point(y))
-		value, _ := binary(syntax.OpDiv, point(x), total)
+	share := func(satisfied, violated float64) number {
+		condition, _ := binary(syntax.OpAdd, point(satisfied), point(violated))
+		value, _ := binary(syntax.OpDiv, point(satisfied), condition)
 		return value
 	}
-	if x.lo > 0 {
-		out.lo = max(divide(x.lo, y.hi).lo, 0)
+	out := number{lo: 0, hi: 1, aboveLo: true, belowHi: true}
+	if satisfied.lo > 0 {
+		out.lo = max(share(satisfied.lo, violated.hi).lo, 0)
 	}
-	if x.hi > 0 && y.lo > 0 {
-		out.hi = min(divide(x.hi, y.lo).hi, 1)
+	if satisfied.hi > 0 && violated.lo > 0 {
+		out.hi = min(share(satisfied.hi, violated.lo).hi, 1)
 	}
 	return out
 }
@@ -173,7 +175,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 			}
 		}
 		if value.hi == 0 && possible.hi[s] == 0 {
-			return nil, e.impossible(expr, s)
+			return nil, e.zeroConditionError(expr, s)
 		}
 		out.put(s, value)
 	}
@@ -280,17 +282,18 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 	if err != nil {
 		return nil, err
 	}
-	value, err := conditioned.value(objective)
+	boundOf, err := conditioned.value(objective)
 	if err != nil {
 		return nil, err
 	}
-	lower, err := value(false)
+	lower, err := boundOf(lowerBound)
 	if err != nil {
 		return nil, err
 	}
 	upper := lower
 	if !e.exact {
-		if upper, err = value(true); err != nil {
+		upper, err = boundOf(upperBound)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -300,22 +303,34 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 	}
 	for s := range e.domain().All() {
 		start := int(conditioned.product.startStates[s])
-		given := conditioned.conditionNumbers.at(start)
-		if given.hi == 0 {
-			return nil, e.impossible(whole.X, s)
+		probability := conditioned.conditionNumbers.at(start)
+		if probability.hi == 0 {
+			return nil, e.zeroConditionError(whole.X, s)
 		}
-		earned := number{lo: lower.lo[start], hi: upper.hi[start]}
+		weightedReward := number{lo: lower.lo[start], hi: upper.hi[start]}
 		if e.exact {
-			earned = lower.at(start)
+			weightedReward = lower.at(start)
 		}
-		quotient, ok := binary(syntax.OpDiv, earned, given)
-		if !ok {
-			quotient = number{hi: math.Inf(1)}
-		}
-		out.put(s, quotient)
+		out.put(s, rewardGivenCondition(weightedReward, probability))
 	}
 	return out, nil
 }
+
+// rewardGivenCondition divides a weighted reward by the probability of the condition. If the bounds of the probability contain
+// 0, only 0 and infinity are sure bounds of the quotient.
+func rewardGivenCondition(weightedReward, probability number) number {
+	quotient, ok := binary(syntax.OpDiv, weightedReward, probability)
+	if !ok {
+		return number{hi: math.Inf(1)}
+	}
+	return quotient
+}
+
+// The arguments of the function that conditionedChain.value returns.
+const (
+	lowerBound = false
+	upperBound = true
+)
 
 // conditionedChain is the product of a Markov chain with the automaton of a condition, and the probability of the condition from
 // each of its states on.
@@ -415,7 +430,7 @@ func (c *conditionedChain) value(objective *logic.Objective) (func(upper bool) (
 	var solution func(*sparse.Reward) (*solve.Values, error)
 	switch objective.Form {
 	case logic.ReachReward:
-		target, err := c.nested(objective.Target)
+		target, err := c.satisfyingStates(objective.Target)
 		if err != nil {
 			return nil, err
 		}

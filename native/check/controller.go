@@ -135,12 +135,12 @@ func (builder *controllerBuilder) addStartNodes() error {
 		builder.result.Start = append(builder.result.Start, builder.nodeOf(controllerState{scheduler: -1, node: s}))
 	}
 	for i, start := range builder.result.Start {
-		for k, plan := range builder.schedulers {
+		for k, scheduler := range builder.schedulers {
 			move, err := builder.moveFrom(entered[i*len(builder.schedulers)+k])
 			if err != nil {
 				return err
 			}
-			move.Prob = plan.share
+			move.Prob = scheduler.share
 			node := &builder.result.Nodes[start]
 			node.Moves = append(node.Moves, move)
 		}
@@ -153,14 +153,14 @@ func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
 	if state.scheduler < 0 {
 		return nodeMemory{scheduler: -1}
 	}
+	var out nodeMemory
 	if state.component == nil {
-		out := nodeMemory{scheduler: state.scheduler, memory: builder.states[state.node]}
-		out.memory.state = 0
-		return out
+		out = nodeMemory{scheduler: state.scheduler, memory: builder.states[state.node]}
+	} else {
+		node := state.component.nodes[state.node]
+		out = nodeMemory{component: builder.componentNumber[state.component], goal: state.goal, memory: builder.states[node.state], list: node.list}
 	}
-	node := state.component.nodes[state.node]
-	out := nodeMemory{component: builder.componentNumber[state.component], goal: state.goal, memory: builder.states[node.state], list: node.list}
-	out.memory.state = 0
+	out.memory.state = 0 // the state of the model is not part of the controller's memory
 	return out
 }
 
@@ -169,21 +169,26 @@ func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 	if number, ok := builder.nodeNumber[state]; ok {
 		return number
 	}
-	added := uint32(len(builder.nodeStates))
-	builder.nodeNumber[state] = added
+	number := uint32(len(builder.nodeStates))
+	builder.nodeNumber[state] = number
 	builder.nodeStates = append(builder.nodeStates, state)
-	remembered := builder.memoryOf(state)
-	memory, ok := builder.memories[remembered]
-	if !ok {
-		memory = uint32(len(builder.memories))
-		builder.memories[remembered] = memory
-	}
 	productState := state.node
 	if state.component != nil {
 		productState = state.component.nodes[state.node].state
 	}
-	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: builder.states[productState].state, Memory: memory})
-	return added
+	modelState := builder.states[productState].state
+	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: modelState, Memory: builder.memoryNumber(builder.memoryOf(state))})
+	return number
+}
+
+// memoryNumber returns the number of a memory. A new memory gets the next number.
+func (builder *controllerBuilder) memoryNumber(memory nodeMemory) uint32 {
+	number, ok := builder.memories[memory]
+	if !ok {
+		number = uint32(len(builder.memories))
+		builder.memories[memory] = number
+	}
+	return number
 }
 
 // enteredState returns the state of the controller when a path under a scheduler is in a state of the product. If the scheduler
@@ -198,13 +203,14 @@ func (builder *controllerBuilder) enteredState(scheduler int, productState uint3
 	return controllerState{component: component, node: firstNode}, err
 }
 
-// choiceOf returns the choice of the product that a scheduler makes in state s. If the scheduler has none, it is the last
-// choice, which ends the path.
-func (builder *controllerBuilder) choiceOf(plan int, s uint32) int {
-	if c := builder.schedulers[plan].choices[s]; c != sparse.None {
-		return int(c)
+// choiceOf returns the choice of the product that a scheduler makes in state s. If the scheduler has no choice for the state, it
+// returns the last choice of the state, which ends the path.
+func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
+	choice := builder.schedulers[scheduler].choices[s]
+	if choice == sparse.None {
+		return builder.last(int(s))
 	}
-	return builder.last(int(s))
+	return int(choice)
 }
 
 // acceptingEnd returns the accepting component that contains a state and satisfies a set of objectives, and the node in which
@@ -213,7 +219,7 @@ func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (*accept
 	endComponents := builder.endComponents[satisfied]
 	if endComponents == nil {
 		var err error
-		endComponents, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(false))
+		endComponents, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(ofMinimised))
 		if err != nil {
 			return nil, 0, err
 		}

@@ -37,7 +37,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 	}
 	switch {
 	case e.fair():
-		return nil, e.unsupported(path.X, "found reward bounds and fair schedulers")
+		return nil, e.unsupported(path.X, "found reward bounds, which are not supported for fair schedulers")
 	case e.kind() == sparse.CTMC:
 		return nil, e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.space.Model().Intervals():
@@ -45,7 +45,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
 		return nil, e.unsupported(path.X, "found reward bounds in a path formula with several temporal operators")
 	case e.schedulerRequest != nil:
-		return nil, e.unsupported(path.X, "found reward bounds, whose schedulers count rewards and are not exported")
+		return nil, e.unsupported(path.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
 	}
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
@@ -56,38 +56,39 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return nil, err
 	}
 	if budget, ok := budgetOf(costs, e.space.Model()); ok {
-		v, ok, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
-		if err != nil || ok {
-			return e.toNumbers(v, err)
+		values, isSolved, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
+		if err != nil || isSolved {
+			return e.toNumbers(values, err)
 		}
 	}
-	b := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
-	begin, goal, err := b.build(e.domain())
+	builder := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
+	zeroCostStates, goal, err := builder.build(e.domain())
 	if err != nil {
 		return nil, e.unsupportedUnlessStopped(path.X, err)
 	}
-	graph := sparse.NewGraph(b.rows.Finish())
+	graph := sparse.NewGraph(builder.rows.Finish())
 	values, err := e.toNumbers(solve.Until(e.ctx, graph, sparse.FullSet(graph.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
-	return e.valuesWithoutCosts(values, begin), nil
+	return e.valuesAtCostZero(values, zeroCostStates), nil
 }
 
-// valuesWithoutCosts returns the value of each state of the model at cost 0. startOf has the state of the product for each
-// state of the model at cost 0.
-func (e *evaluation) valuesWithoutCosts(product *numbers, startOf []uint32) *numbers {
-	out := newNumbers(e.space.Model().NumStates(), product.accuracy)
-	if product.rat != nil {
+// valuesAtCostZero returns a value for each state of the model: the value, in the product, of this state with cost 0.
+// zeroCostStates has the index of this product state.
+func (e *evaluation) valuesAtCostZero(productValues *numbers, zeroCostStates []uint32) *numbers {
+	out := newNumbers(e.space.Model().NumStates(), productValues.accuracy)
+	if productValues.rat != nil {
 		out.rat = make([]*big.Rat, len(out.lo))
 	}
 	for s := range e.domain().All() {
-		out.put(s, product.at(int(startOf[s])))
+		out.put(s, productValues.at(int(zeroCostStates[s])))
 	}
 	return out
 }
 
-// unsupportedUnlessStopped returns the reason if the evaluation was stopped, and otherwise refuses a formula because of err.
+// unsupportedUnlessStopped returns an error that says that expr is not supported because of err. If the context of the
+// evaluation has ended, it returns the error of the context instead.
 func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	if stopped := e.ctx.Err(); stopped != nil {
 		return stopped
@@ -107,51 +108,52 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	case e.kind() == sparse.CTMC:
 		return nil, e.unsupported(objective.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.schedulerRequest != nil:
-		return nil, e.unsupported(objective.X, "found reward bounds, whose schedulers count rewards and are not exported")
+		return nil, e.unsupported(objective.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
 	}
 	costs, err := e.costsOf(objective.X, objective.Costs)
 	if err != nil {
 		return nil, err
 	}
 	model := e.space.Model()
-	builder := &costProductBuilder{ctx: e.ctx, model: model, left: sparse.FullSet(model.NumStates()), right: sparse.NewSet(model.NumStates()), costs: costs}
-	startOf, _, err := builder.build(e.domain())
+	allStates, noTarget := sparse.FullSet(model.NumStates()), sparse.NewSet(model.NumStates())
+	builder := &costProductBuilder{ctx: e.ctx, model: model, left: allStates, right: noTarget, costs: costs}
+	zeroCostStates, _, err := builder.build(e.domain())
 	if err != nil {
 		return nil, e.unsupportedUnlessStopped(objective.X, err)
 	}
 	product := builder.rows.Finish()
-	earned, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
+	rewardWithinBounds, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.TotalReward(e.ctx, sparse.NewGraph(product), earned, dir, e.opts))
+	values, err := e.toNumbers(solve.TotalReward(e.ctx, sparse.NewGraph(product), rewardWithinBounds, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
-	return e.valuesWithoutCosts(values, startOf), nil
+	return e.valuesAtCostZero(values, zeroCostStates), nil
 }
 
 // rewardWithinCosts returns the reward of each choice of the product. It is the reward of the choice of the model if no
 // transition exceeds a bound, and otherwise the expected reward of the transitions that do not exceed any. index is the index
 // of reward in the program.
-func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
+func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
 	model := e.space.Model()
 	out := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
 	if model.Exact() {
 		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
-	var partial *transitionRewards // of the structure, once a choice needs them
-	widest := 0
+	var partial *transitionRewards // nil until a choice needs them
+	mostSummands := 0              // the greatest number of transitions in an expected reward
 	var within []int
 	for i := range product.NumStates() {
-		s := int(b.value(i, 0))
+		s := int(builder.value(i, 0))
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
-			if b.rows.Origin[c] == sparse.None {
+			if builder.rows.Origin[c] == sparse.None {
 				continue
 			}
-			origin := int(b.rows.Origin[c])
-			within = b.appendTransitionsWithin(within[:0], product, c, origin)
+			origin := int(builder.rows.Origin[c])
+			within = builder.appendTransitionsWithin(within[:0], product, c, origin)
 			firstTransition, endTransition := model.Row(origin)
 			if len(within) == endTransition-firstTransition {
 				out.Choice[c] = reward.OfChoice(s, origin)
@@ -170,17 +172,18 @@ func (e *evaluation) rewardWithinCosts(b *costProductBuilder, product *sparse.Mo
 				}
 				partial = &transitionRewards{model, states, transitions}
 			}
-			widest = max(widest, len(within))
+			mostSummands = max(mostSummands, len(within))
 			out.Choice[c] = partial.expected(s, within)
 			if out.ChoiceRat != nil {
 				out.ChoiceRat[c] = partial.expectedRat(s, within)
 			}
 		}
 	}
-	// OfChoice adds two numbers; the expected reward of n transitions has n products and sums of rounded factors.
+	// Err bounds the relative rounding error. OfChoice adds two numbers. An expected reward of n transitions has n products and
+	// n-1 sums of rounded factors; 1.01 covers the products of these errors.
 	out.Err = reward.Err + 0x1p-52
-	if widest > 0 {
-		out.Err = 1.01 * (reward.Err + model.Err + float64(widest+3)*0x1p-53)
+	if mostSummands > 0 {
+		out.Err = 1.01 * (reward.Err + model.Err + float64(mostSummands+3)*0x1p-53)
 	}
 	return out, nil
 }
@@ -194,9 +197,9 @@ type transitionRewards struct {
 // reward returns the reward of leaving state s by a transition.
 func (r *transitionRewards) reward(s, transition int) *big.Rat {
 	sum := new(big.Rat)
-	for _, summand := range []*big.Rat{r.states[s], r.transitions[transition]} {
-		if summand != nil {
-			sum.Add(sum, summand)
+	for _, reward := range []*big.Rat{r.states[s], r.transitions[transition]} {
+		if reward != nil {
+			sum.Add(sum, reward)
 		}
 	}
 	return sum
@@ -211,7 +214,7 @@ func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 	return sum
 }
 
-// expectedRat returns the same as a fraction.
+// expectedRat returns the same sum as expected, as a fraction.
 func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
 	for _, transition := range transitions {
@@ -290,22 +293,25 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 	if err != nil {
 		return out, err
 	}
-	if b := bound.Bound.Low; b != nil {
-		if out.low, err = e.units(b, unit, bound.Bound.LowStrict, false); err != nil {
+	low, high := bound.Bound.Low, bound.Bound.High
+	if low != nil {
+		out.low, err = e.leastUnits(low, unit, bound.Bound.LowStrict)
+		if err != nil {
 			return out, err
 		}
 	}
-	if b := bound.Bound.High; b != nil {
-		if out.high, err = e.units(b, unit, bound.Bound.HighStrict, true); err != nil {
-			return out, err
-		}
-		if out.high < out.low {
-			return out, e.refuse("type", expr.Pos(), "bounds of a cost are empty")
-		}
+	if high == nil {
+		out.limit = out.low
+		return out, nil
 	}
-	if out.limit = out.low; out.high >= 0 {
-		out.limit = out.high + 1
+	out.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
+	if err != nil {
+		return out, err
 	}
+	if out.high < out.low {
+		return out, e.refuse("type", expr.Pos(), "no cost satisfies both bounds")
+	}
+	out.limit = out.high + 1
 	return out, nil
 }
 
@@ -334,31 +340,52 @@ func (c *cost) greatestStep() int {
 	return most
 }
 
-// units converts a bound to a number of units: for an upper bound the greatest number that it allows, for a lower bound the
-// least.
-func (e *evaluation) units(expr sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
-	value, exact, err := sema.EvalExact(expr, nil)
+// leastUnits returns the least number of units that satisfies a lower bound.
+func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
+	floor, isWhole, err := e.boundInUnits(bound, unit)
+	if err != nil {
+		return 0, err
+	}
+	if strict || !isWhole {
+		floor.Add(floor, big.NewInt(1))
+	}
+	return e.checkUnits(bound, floor)
+}
+
+// greatestUnits returns the greatest number of units that satisfies an upper bound.
+func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
+	floor, isWhole, err := e.boundInUnits(bound, unit)
+	if err != nil {
+		return 0, err
+	}
+	if strict && isWhole {
+		floor.Sub(floor, big.NewInt(1))
+	}
+	if floor.Sign() < 0 {
+		return 0, e.refuse("type", bound.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+	}
+	return e.checkUnits(bound, floor)
+}
+
+// boundInUnits divides a reward bound by the unit. It returns the quotient, rounded down, and whether it is a whole number.
+func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.Int, isWhole bool, err error) {
+	value, exact, err := sema.EvalExact(bound, nil)
 	switch {
 	case err != nil:
-		return 0, e.withPosition(err)
+		return nil, false, e.withPosition(err)
 	case !exact:
-		return 0, e.unsupported(expr, "found a reward bound that is not a fraction")
+		return nil, false, e.unsupported(bound, "found a reward bound that is not a fraction")
 	case value.Rat.Sign() < 0:
-		return 0, e.refuse("type", expr.Pos(), "reward bound %s is negative", value.Rat.RatString())
+		return nil, false, e.refuse("type", bound.Pos(), "reward bound %s is negative", value.Rat.RatString())
 	}
 	quotient := new(big.Rat).Quo(value.Rat, unit)
-	count := new(big.Int).Quo(quotient.Num(), quotient.Denom())
-	switch {
-	case upper && strict && quotient.IsInt():
-		count.Sub(count, big.NewInt(1))
-	case !upper && (strict || !quotient.IsInt()):
-		count.Add(count, big.NewInt(1))
-	}
-	if count.Sign() < 0 {
-		return 0, e.refuse("type", expr.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
-	}
+	return new(big.Int).Quo(quotient.Num(), quotient.Denom()), quotient.IsInt(), nil
+}
+
+// checkUnits converts a number of units to an int. It returns an error if the number is greater than maxUnits.
+func (e *evaluation) checkUnits(bound sema.Expr, count *big.Int) (int, error) {
 	if !count.IsInt64() || count.Int64() > maxUnits {
-		return 0, e.unsupported(expr, "found a reward bound that is %s times the greatest common divisor of the rewards, want a smaller one", count)
+		return 0, e.unsupported(bound, "found a reward bound that is %s times the greatest common divisor of the rewards, want a smaller one", count)
 	}
 	return int(count.Int64()), nil
 }
@@ -394,9 +421,11 @@ func inUnits(list []*big.Rat, unit *big.Rat) []int {
 		if fraction == nil || fraction.Sign() == 0 {
 			continue
 		}
-		quotient := new(big.Rat).Quo(fraction, unit)
-		if out[i] = maxUnits + 1; quotient.Num().IsInt64() && quotient.Num().Int64() <= maxUnits {
-			out[i] = int(quotient.Num().Int64())
+		count := new(big.Rat).Quo(fraction, unit).Num() // the quotient is a whole number
+		if count.IsInt64() && count.Int64() <= maxUnits {
+			out[i] = int(count.Int64())
+		} else {
+			out[i] = maxUnits + 1
 		}
 	}
 	return out
@@ -409,15 +438,16 @@ type costProductBuilder struct {
 	left, right *sparse.Set
 	costs       []cost
 
-	states       *explicit.Numbering // of the product, packed: the state of the model and the costs so far
-	packedStates []uint64
-	rows         *sparse.DerivedBuilder
+	states      *explicit.Numbering // the packed states of the product: the state of the model and the costs so far
+	packedState []uint64            // the buffer of index
+	rows        *sparse.DerivedBuilder
 }
 
-// Instead of the costs so far, a state of the product has one of these once it is decided whether the path satisfies the formula.
+// Once a path is known to satisfy the formula or to violate it, the state of the product has one of these numbers instead of each
+// cost so far.
 const (
-	reached = math.MaxUint32 - iota // the goal, within the bounds
-	failed
+	reached = math.MaxUint32 - iota // the path satisfies the formula
+	failed                          // the path violates the formula
 )
 
 // maxProductStates is the greatest number of states of a product.
@@ -427,8 +457,8 @@ const maxProductStates = 1 << 26
 // of them. goal contains the states of the product that satisfy the formula.
 func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
 	model := builder.model
-	builder.packedStates = make([]uint64, 1+len(builder.costs)/2)
-	builder.states = explicit.NewNumbering(len(builder.packedStates))
+	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // two numbers of 32 bits a word: the state, and each cost
+	builder.states = explicit.NewNumbering(len(builder.packedState))
 	builder.rows = sparse.NewDerivedBuilder(model, model.Kind)
 	startOf = make([]uint32, model.NumStates())
 	spent := make([]uint32, len(builder.costs))
@@ -453,19 +483,20 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 	return startOf, goal, nil
 }
 
-// index returns the number of the state of the product for a state of the model and its accumulated costs. If the formula is
-// decided, the costs do not matter, and it replaces them by the decision.
+// index returns the number of the state of the product for a state of the model and the costs so far, and adds it if it is new. If
+// the formula is decided, the costs do not matter any more, and reached or failed replaces each of them.
 func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
-	decided := builder.decide(s, spent)
-	clear(builder.packedStates)
-	builder.packedStates[0] = uint64(s)
-	for position, count := range spent {
-		if decided != 0 {
-			count = decided
+	decision := builder.decide(s, spent)
+	clear(builder.packedState)
+	builder.packedState[0] = uint64(s)
+	for i, count := range spent {
+		if decision != 0 {
+			count = decision
 		}
-		builder.packedStates[(position+1)/2] |= uint64(count) << (32 * ((position + 1) % 2))
+		position := i + 1 // position 0 is the state of the model; value reads the same layout
+		builder.packedState[position/2] |= uint64(count) << (32 * (position % 2))
 	}
-	return uint32(builder.states.Add(builder.packedStates))
+	return uint32(builder.states.Add(builder.packedState))
 }
 
 // decide returns reached if the formula holds in a state with the accumulated costs, failed if the formula can no longer
@@ -486,9 +517,10 @@ func (builder *costProductBuilder) decide(s uint32, spent []uint32) uint32 {
 	return 0
 }
 
-// value returns number k of a state of the product: 0 is the state of the model, the others are the costs.
-func (builder *costProductBuilder) value(i, k int) uint32 {
-	return uint32(builder.states.At(i)[k/2] >> (32 * (k % 2)))
+// value returns one of the numbers of which state i of the product consists: at position 0 the state of the model, and at position
+// k the cost k-1.
+func (builder *costProductBuilder) value(i, position int) uint32 {
+	return uint32(builder.states.At(i)[position/2] >> (32 * (position % 2)))
 }
 
 // expand appends the choices of a state of the product.

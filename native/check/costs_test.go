@@ -68,7 +68,7 @@ func TestCosts(t *testing.T) {
 	}
 	for property, why := range map[string]string{
 		`Pmax=? [ F^{rew{"money"}<=1e30} "heads" ]`:       "times the greatest common divisor",
-		`Pmax=? [ F^{rew{"money"}[0.5,0.2]} "heads" ]`:    "bounds of a cost are empty",
+		`Pmax=? [ F^{rew{"money"}[0.5,0.2]} "heads" ]`:    "no cost satisfies both bounds",
 		`Pmax=? [ (F^{rew{"money"}<=1} s=1) & (F s=2) ]`:  "found a formula with reward bounds",
 		`E [ F^{rew{"money"}<=1} s=1 ]`:                   "",
 		`R{"money"}max=? [ F^{rew{"money"}<=1} s=1 ]`:     "",

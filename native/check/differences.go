@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// differences returns a warning for each expression of a property, or of a label in it, whose truth value differs in PRISM,
-// which computes in floating point.
+// differences returns a warning for each state formula or label of a property whose truth value in some state differs from PRISM's:
+// tilecheck compares fractions, and PRISM compares floating-point numbers.
 func (c *Checker) differences(property *Property) []string {
 	var out []string
 	seen := map[sema.Expr]bool{}

@@ -70,48 +70,57 @@ func (distribution *Distribution) Write(ctx context.Context, out io.Writer, spac
 // the steady-state probabilities if there are none. It calls visit for each distribution. All initial
 // states are equally likely. The error is a *result.Failure if the model is unsupported.
 func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat, opts Options, visit func(*Distribution) error) error {
-	model := space.Model()
 	exact := opts.Accuracy == result.Exact
-	modelType := space.Program().Type
-	switch {
-	case modelType != syntax.DTMC && modelType != syntax.CTMC:
-		message := fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", modelType)
-		if modelType == syntax.MDP {
-			message += ", such as the chain under a scheduler, which resolve writes"
-		}
-		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
-	case !exact && space.Unfit() != nil:
-		return fmt.Errorf("%w; fractions (--exact) have no such limits", space.Unfit())
-	case exact && model.Kind == sparse.CTMC && len(times) > 0:
-		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: "a probability at a time of a CTMC has no fraction"}
+	if err := checkDistributionSupported(space, exact, len(times) > 0); err != nil {
+		return err
 	}
-	f, err := solve.NewForward(sparse.NewGraph(model), solve.Options{Exact: exact, Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Progress: opts.Progress})
+	model := space.Model()
+	forward, err := solve.NewForward(sparse.NewGraph(model), solve.Options{Exact: exact, Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Progress: opts.Progress})
 	if err != nil {
 		return err
 	}
 	visitCurrent := func(time *big.Rat) error {
-		values := f.Values()
-		d := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
+		values := forward.Values()
+		distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
 		if exact {
-			d.Accuracy = result.Exact
+			distribution.Accuracy = result.Exact
 		}
-		return visit(d)
+		return visit(distribution)
 	}
 	if len(times) == 0 {
-		if err := f.SteadyState(ctx); err != nil {
+		if err := forward.SteadyState(ctx); err != nil {
 			return err
 		}
 		return visitCurrent(nil)
 	}
 	previous := new(big.Rat)
 	for _, time := range times {
-		if err := advance(ctx, f, model.Kind, new(big.Rat).Sub(time, previous)); err != nil {
+		if err := advance(ctx, forward, model.Kind, new(big.Rat).Sub(time, previous)); err != nil {
 			return err
 		}
 		if err := visitCurrent(time); err != nil {
 			return err
 		}
 		previous = time
+	}
+	return nil
+}
+
+// checkDistributionSupported returns an error unless the probabilities of states can be computed: the model is a Markov chain, and
+// the required numbers, fractions if exact is true and otherwise float64 numbers, can represent them.
+func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) error {
+	unsupported := func(message string) error {
+		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
+	}
+	switch modelType := space.Program().Type; {
+	case modelType == syntax.MDP:
+		return unsupported("probabilities of states in a model of type mdp, want a DTMC or a CTMC, such as the chain under a scheduler, which resolve writes")
+	case modelType != syntax.DTMC && modelType != syntax.CTMC:
+		return unsupported(fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", modelType))
+	case !exact && space.Unfit() != nil:
+		return fmt.Errorf("%w; fractions (--exact) have no such limits", space.Unfit())
+	case exact && isTransient && space.Model().Kind == sparse.CTMC:
+		return unsupported("a probability at a time of a CTMC has no fraction")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ type scope struct {
 	// within are the states in which a value is needed; nil stands for all states. It is no error if an expression has no
 	// value in other states, such as mod(7,x) in states with x=0.
 	within *sparse.Set
-	// some says that a bound must hold for some scheduler instead of all schedulers.
+	// some says that a bound must hold under some scheduler, instead of under all schedulers.
 	some bool
 	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
 	// players choose together.
@@ -61,13 +61,15 @@ type results struct {
 	// accuracy is the weakest accuracy of the values that were used.
 	accuracy result.Accuracy
 	// width is the relative width of the value's bounds; the greater one for a range of values.
-	width    float64
-	gaveUp   bool // an iteration ended at the limit of sweeps
-	extended bool // elimination beyond the range of float64 replaced an iteration
-	listings []result.Listing
-	warnings []string
-	beliefs  *beliefs     // for a partially observable model; otherwise nil
-	values   *StateValues // nil unless wantsValues is true
+	width float64
+	// hitSweepLimit says that an iteration ended at the limit of sweeps.
+	hitSweepLimit bool
+	// usedExtendedRange says that elimination with a greater range of exponents than float64 replaced an iteration.
+	usedExtendedRange bool
+	listings          []result.Listing
+	warnings          []string
+	beliefs           *beliefs     // for a partially observable model; otherwise nil
+	values            *StateValues // nil unless wantsValues is true
 }
 
 // shared are the values of expressions that occur in several places of a property, because it refers to other properties.
@@ -112,19 +114,22 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 	return &outcome{value, bound, e.results, e.schedulerRequest}, nil
 }
 
-// once evaluates an expression. If the expression occurs in several places of the property, it evaluates it in all states in the
-// first call, and keeps the value in known. If that fails, each call evaluates the expression in the states of the current scope.
+// once evaluates an expression. If the expression occurs in several places of the property, the first call evaluates it in all
+// states and keeps the value in known, for the later calls. If this fails, known has nil for the expression, and each call
+// evaluates the expression in the states of its scope.
 func once[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
 	if !e.shared.repeatedExprs[expr] || e.some || e.schedulerRequest != nil {
 		return evaluate(expr)
 	}
-	if _, tried := known[expr]; !tried {
-		known[expr] = inAllStates(e, expr, evaluate)
+	value, isTried := known[expr]
+	if !isTried {
+		value = inAllStates(e, expr, evaluate)
+		known[expr] = value
 	}
-	if v := known[expr]; v != nil {
-		return *v, nil
+	if value == nil {
+		return evaluate(expr)
 	}
-	return evaluate(expr)
+	return *value, nil
 }
 
 // inAllStates evaluates an expression in all states. If that fails, it returns nil and resets the results.
@@ -139,17 +144,22 @@ func inAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) 
 	return &evaluated
 }
 
-// reward returns the reward structure with an index. If bounds are computed, it is an error if float64 cannot represent a reward.
+// reward returns the reward structure with an index. Unless fractions are computed, it returns an error if float64 cannot represent
+// one of the rewards.
 func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	reward, err := e.model.reward(index)
-	if err == nil && !e.exact {
-		err = reward.Unfit
+	if err != nil {
+		return nil, err
 	}
-	return reward, err
+	if !e.exact && reward.Unfit != nil {
+		return nil, reward.Unfit
+	}
+	return reward, nil
 }
 
-// weaken lowers the accuracy of the result to that of a value that is used for it.
-func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
+// weaken lowers the accuracy of the result to the accuracy of a value from which the result is computed. Weaker accuracies are
+// greater numbers.
+func (e *evaluation) weaken(accuracy result.Accuracy) { e.accuracy = max(e.accuracy, accuracy) }
 
 // kind returns the kind of the model.
 func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }

@@ -39,7 +39,17 @@ func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 	if classified, ok := errors.AsType[*result.Failure](err); ok {
 		return classified
 	}
+	if ended := result.Ended(err); ended != nil {
+		return ended
+	}
 	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: defaultPos}
+	setModelFailure(failure, err)
+	setPropertyFailure(failure, err)
+	return failure
+}
+
+// setModelFailure sets the class, the message and the position of a failure if err is about the model or its state space.
+func setModelFailure(failure *result.Failure, err error) {
 	setPosition := func(file string, pos syntax.Pos) {
 		if pos.IsValid() {
 			failure.File, failure.Pos = file, pos
@@ -48,38 +58,15 @@ func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 	if cause, ok := errors.AsType[*explicit.RangeError](err); ok {
 		failure.Class = result.Unsupported
 		setPosition(cause.File, cause.Pos)
-	} else if cause, ok := errors.AsType[*compile.StateError](err); ok {
-		failure.Class, failure.Message = modelClass(cause.Undecided, result.Model), cause.Msg+" in state "+cause.State
+	}
+	if cause, ok := errors.AsType[*compile.StateError](err); ok {
+		failure.Class = classOfEvaluation(cause.Undecided, result.Model)
+		failure.Message = cause.Msg + " in state " + cause.State
 		setPosition(cause.File, cause.Pos)
-	} else if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
+	}
+	if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		failure.Class, failure.Message = result.Unsupported, cause.Msg
 		setPosition(cause.File, cause.Pos)
-	} else if cause, ok := errors.AsType[*undecidedError](err); ok {
-		failure.Class, failure.Pos = result.NonConverge, cause.pos
-	} else if cause, ok := errors.AsType[*inexactError](err); ok {
-		failure.Class, failure.Pos = result.Unsupported, cause.pos
-	} else if cause, ok := errors.AsType[*stepBoundError](err); ok {
-		failure.Class, failure.Pos = result.Unsupported, cause.pos
-	} else if cause, ok := errors.AsType[*sema.EvalError](err); ok {
-		failure.Class, failure.Message = modelClass(cause.Undecided, result.TypeError), cause.Msg
-		setPosition(file, cause.Pos)
-	}
-	return classify(failure, err)
-}
-
-// modelClass returns the class of an error of evaluation: the given one, or Unsupported if the engine cannot decide whether the
-// model is wrong.
-func modelClass(undecided bool, class result.Class) result.Class {
-	if undecided {
-		return result.Unsupported
-	}
-	return class
-}
-
-// classify sets the class of an error about deadlocks or memory. An error of the context replaces f.
-func classify(failure *result.Failure, err error) *result.Failure {
-	if ended := result.Ended(err); ended != nil {
-		return ended
 	}
 	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
 		failure.Class = result.Deadlock
@@ -87,7 +74,34 @@ func classify(failure *result.Failure, err error) *result.Failure {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		failure.Class = result.Memory
 	}
-	return failure
+}
+
+// setPropertyFailure sets the class, the message and the position of a failure if err is about the evaluation of a property.
+func setPropertyFailure(failure *result.Failure, err error) {
+	if cause, ok := errors.AsType[*undecidedError](err); ok {
+		failure.Class, failure.Pos = result.NonConverge, cause.pos
+	}
+	if cause, ok := errors.AsType[*inexactError](err); ok {
+		failure.Class, failure.Pos = result.Unsupported, cause.pos
+	}
+	if cause, ok := errors.AsType[*stepBoundError](err); ok {
+		failure.Class, failure.Pos = result.Unsupported, cause.pos
+	}
+	if cause, ok := errors.AsType[*sema.EvalError](err); ok {
+		failure.Class, failure.Message = classOfEvaluation(cause.Undecided, result.TypeError), cause.Msg
+		if cause.Pos.IsValid() {
+			failure.Pos = cause.Pos
+		}
+	}
+}
+
+// classOfEvaluation returns the class of an error in the evaluation of an expression: Unsupported if the engine cannot decide
+// whether the expression is wrong, and otherwise the given class.
+func classOfEvaluation(undecided bool, class result.Class) result.Class {
+	if undecided {
+		return result.Unsupported
+	}
+	return class
 }
 
 // refuse returns a failure of a class with the property's file and the given position.

@@ -11,10 +11,11 @@ import (
 // fair reports whether only fair schedulers of an MDP are considered.
 func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
 
-// checkFairSupported returns an error if fair schedulers are required, and no method is known for the value of a formula under them. For
-// some formulas fair and arbitrary schedulers have the same values: those that finitely many steps decide, because a
-// scheduler can become fair later; minimal reachability rewards, which are infinite if the target may be missed; and maximal
-// total rewards, because finitely many steps earn almost as much.
+// checkFairSupported returns an error if only fair schedulers count and no method is known for the value of a reward formula under
+// them. It accepts the formulas whose values are the same under fair and under arbitrary schedulers:
+//   - cumulative and instantaneous rewards: finitely many steps decide them, and a scheduler can be fair afterwards;
+//   - minimal rewards until a target is reached: they are infinite if a scheduler can avoid the target;
+//   - maximal total rewards: finitely many steps come arbitrarily close to them, and a scheduler can be fair afterwards.
 func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direction) error {
 	if !e.fair() {
 		return nil
@@ -22,18 +23,22 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direct
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
 		return e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
 	}
-	form := formula.Objective.Form
-	switch {
-	case form == logic.Cumulative || form == logic.Instantaneous:
+	switch formula.Objective.Form {
+	case logic.Cumulative, logic.Instantaneous:
 		return nil
-	case form == logic.CostBoundedReward || form == logic.ConditionalReward || form == logic.Discounted:
-		return e.unsupported(formula.X, "found %s and fair schedulers", logic.Describe(formula.Objective.X))
-	case form == logic.LongRun:
-		return e.unsupported(formula.X, "found a long-run reward and fair schedulers")
-	case form == logic.TotalReward && dir == solve.Min:
-		return e.unsupported(formula.X, "found a minimal total reward and fair schedulers")
-	case form != logic.TotalReward && dir == solve.Max:
-		return e.unsupported(formula.X, "found a maximal reward until something happens and fair schedulers")
+	case logic.CostBoundedReward, logic.ConditionalReward, logic.Discounted:
+		return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", logic.Describe(formula.Objective.X))
+	case logic.LongRun:
+		return e.unsupported(formula.X, "found a long-run reward, which is not supported for fair schedulers")
+	case logic.TotalReward:
+		if dir == solve.Min {
+			return e.unsupported(formula.X, "found a minimal total reward, which is not supported for fair schedulers")
+		}
+		return nil
+	}
+	// All other rewards are earned until a path formula is satisfied.
+	if dir == solve.Max {
+		return e.unsupported(formula.X, "found a maximal reward until a target is reached, which is not supported for fair schedulers")
 	}
 	return nil
 }
@@ -101,10 +106,11 @@ func (quantifier fairly) recurrentSets(product *productModel) ([][]uint32, error
 	}
 }
 
-// statesWithMissingChoices returns the states of the model that have a choice outside an end component of the product.
-func (quantifier fairly) statesWithMissingChoices(product *productModel, set []uint32, choices *sparse.Set) map[uint32]bool {
-	included := map[uint32]bool{}
-	for _, s := range set {
+// statesWithMissingChoices returns the states of the model that prevent an end component of the product from being fair: the
+// component contains the state, but not all of its choices. members are the states of the component, and choices its choices.
+func (quantifier fairly) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
+	included := map[uint32]bool{} // the choices of the model that the component contains
+	for _, s := range members {
 		first, end := product.Choices(int(s))
 		for c := first; c < end; c++ {
 			if choices.Has(c) {
@@ -116,7 +122,7 @@ func (quantifier fairly) statesWithMissingChoices(product *productModel, set []u
 	if included[sparse.None] { // the automaton has accepted, so the scheduler can become fair later
 		return missing
 	}
-	for _, s := range set {
+	for _, s := range members {
 		state := product.pairs[s].state
 		first, end := quantifier.graph.Choices(int(state))
 		for c := first; c < end; c++ {

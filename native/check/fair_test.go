@@ -53,8 +53,8 @@ func TestFair(t *testing.T) {
 		}
 	}
 	for property, why := range map[string]string{
-		`Rmax=? [ F x>1 ]`: "a maximal reward until something happens and fair", `Rmin=? [ C ]`: "a minimal total reward and fair", `E [ F "a" ]`: "E or A and fair",
-		`Rmax=? [ S ]`: "a long-run reward and fair", `multi(Pmax=? [ F "a" ], P>=0.1 [ F "b" ])`: "multi(...) and fair",
+		`Rmax=? [ F x>1 ]`: "a maximal reward until a target is reached, which is not supported for fair", `Rmin=? [ C ]`: "a minimal total reward, which is not supported for fair", `E [ F "a" ]`: "E or A, which is not supported for fair",
+		`Rmax=? [ S ]`: "a long-run reward, which is not supported for fair", `multi(Pmax=? [ F "a" ], P>=0.1 [ F "b" ])`: "multi(...), which is not supported for fair",
 	} {
 		if v := ask(t, t.Context(), lazy, property, check.Options{Fair: true})[0]; v.Err == nil || !strings.Contains(v.Err.Message, why) {
 			t.Errorf("%s: found %v, want %s", property, v.Err, why)

@@ -62,7 +62,7 @@ func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	if formula.States == nil {
 		return e.all(), nil
 	}
-	set, err := e.nested(formula.States) // in all states of the model, whatever the scope is
+	set, err := e.satisfyingStates(formula.States) // in all states of the model, whatever the scope is
 	if err != nil {
 		return nil, err
 	}

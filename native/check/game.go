@@ -2,6 +2,7 @@ package check
 
 import (
 	"math"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/automata"
@@ -25,28 +26,29 @@ func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err err
 	case kind != logic.Probability && kind != logic.Reward:
 		return nil, e.unsupported(formula.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
 	case e.fair():
-		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game and fair schedulers")
-	}
-	model := e.space.Model()
-	coalition := sparse.NewSet(model.NumStates())
-	inCoalition := make([]bool, len(e.space.Program().Players))
-	for i := range inCoalition {
-		inCoalition[i] = formula.AllPlayers
-	}
-	for _, i := range formula.Players {
-		inCoalition[i] = true
-	}
-	for s, player := range model.Player {
-		if inCoalition[player] {
-			coalition.Add(s)
-		}
+		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
 	}
 	previousSome, previousCoalition := e.some, e.coalition
-	e.some, e.coalition = true, coalition
+	e.some, e.coalition = true, e.coalitionStates(formula)
 	return func() { e.some, e.coalition = previousSome, previousCoalition }, nil
 }
 
-// sides returns the game in which the coalition optimises in a direction, and the other players in the opposite one. Without a
+// coalitionStates returns the states of the players in the coalition of <<...>>.
+func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
+	model := e.space.Model()
+	if formula.AllPlayers {
+		return e.all()
+	}
+	states := sparse.NewSet(model.NumStates())
+	for s, player := range model.Player {
+		if slices.Contains(formula.Players, int(player)) {
+			states.Add(s)
+		}
+	}
+	return states
+}
+
+// sides returns the game in which the coalition optimises in a direction, and the other players in the opposite direction. Without a
 // coalition all players optimise in the given direction.
 func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(dir))
@@ -54,25 +56,26 @@ func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 
 // maximizer returns the states whose owners maximize the value, if the coalition optimises in a direction.
 func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
-	out := e.coalition
-	if out == nil {
-		out = e.all()
+	coalition := e.coalition
+	if coalition == nil {
+		coalition = e.all()
 	}
 	if dir == solve.Min {
-		return out.Complement()
+		return coalition.Complement()
 	}
-	return out
+	return coalition
 }
 
 // game returns the game on a product of the model. The player of a state of the model chooses in all its pairs.
 func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Game {
-	maximizer, owned := e.maximizer(dir), sparse.NewSet(product.NumStates())
+	maximizer := e.maximizer(dir)
+	productMaximizer := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
 		if maximizer.Has(int(pair.state)) {
-			owned.Add(i)
+			productMaximizer.Add(i)
 		}
 	}
-	return solve.NewGame(product.Graph, owned)
+	return solve.NewGame(product.Graph, productMaximizer)
 }
 
 // gameLTL returns the value of an arbitrary path formula for a coalition of players. If finite parts of paths decide the
@@ -202,17 +205,23 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 	case logic.TotalReward:
 		return e.toNumbers(game.TotalReward(e.ctx, reward, e.opts))
 	case logic.ReachReward, logic.UntilReached, logic.ZeroUnlessReached:
-		target, err := e.nested(objective.Target)
-		if err != nil {
-			return nil, err
-		}
-		switch objective.Form {
-		case logic.ReachReward:
-			return e.toNumbers(game.ReachReward(e.ctx, reward, target, e.opts))
-		case logic.UntilReached:
-			return e.toNumbers(game.UntilReached(e.ctx, reward, target, e.opts))
-		}
-		return e.toNumbers(game.ZeroUnlessReached(e.ctx, reward, target, e.opts))
+		return e.gameTargetReward(objective, reward, game)
 	}
 	return nil, e.unsupported(objective.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(objective.X))
+}
+
+// gameTargetReward returns the value of a reward until a target is reached. The forms differ in the reward of the paths that do not
+// reach the target: it is infinite for F, their whole reward for Fc, and 0 for F0.
+func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse.Reward, game *solve.Game) (*numbers, error) {
+	target, err := e.satisfyingStates(objective.Target)
+	if err != nil {
+		return nil, err
+	}
+	switch objective.Form {
+	case logic.UntilReached:
+		return e.toNumbers(game.UntilReached(e.ctx, reward, target, e.opts))
+	case logic.ZeroUnlessReached:
+		return e.toNumbers(game.ZeroUnlessReached(e.ctx, reward, target, e.opts))
+	}
+	return e.toNumbers(game.ReachReward(e.ctx, reward, target, e.opts))
 }

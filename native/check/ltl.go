@@ -27,8 +27,8 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	if err != nil {
 		return nil, err
 	}
-	negate := dir.Scheduler() == solve.Min && e.kind() == sparse.MDP
-	if negate {
+	isNegated := dir.Scheduler() == solve.Min && e.kind() == sparse.MDP
+	if isNegated {
 		formula = automata.Unary(automata.Not, formula)
 		dir = dir.Opposite()
 	}
@@ -45,7 +45,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 		return nil, a.tooLargeError(err)
 	}
 	wantsScheduler := e.opts.Scheduler
-	e.opts.Scheduler = false // a scheduler of the product is not one of the model
+	e.opts.Scheduler = false // a scheduler of the product is not a scheduler of the model
 	values, err := e.reach(product, goal, dir)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 		}
 	}
 	values = product.project(values)
-	if negate {
+	if isNegated {
 		values = e.complement(values)
 	}
 	return values, nil
@@ -69,8 +69,8 @@ func (e *evaluation) reach(product *productModel, goal *sparse.Set, dir solve.Di
 }
 
 // product builds the product of the model with the initial part of an automaton. Start s of the product is state s of the
-// model, paired with the state of the automaton after it reads the letter of s. product returns err if the construction of
-// the automaton failed.
+// model, paired with the state of the automaton after it reads the letter of s. The arguments are the results of the function
+// that constructs the automaton; if err is not nil, product returns it.
 func (a *abstraction) product(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err

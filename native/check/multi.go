@@ -29,9 +29,9 @@ type objective struct {
 	expr    sema.Expr
 	form    form
 	isQuery bool
-	bound   *big.Rat // unless query
-	// great says that the value should be large: at least bound, or maximal. It is always true for a path formula: if the
-	// probability should be small, inverse is true too, and the objective is the negated formula.
+	bound   *big.Rat // nil if isQuery is true
+	// maximised says that the value should be large: at least bound, or maximal. It is always true for a path formula: if the
+	// probability should be small, isComplement is true too, and the objective is the negated formula.
 	maximised, isComplement bool
 
 	// An until objective: left U right, or the negation of that.
@@ -69,7 +69,7 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	none := result.Value{}
 	switch {
 	case e.fair():
-		return result.Value{}, nil, e.unsupported(formula.X, "found %s and fair schedulers", logic.Describe(formula.X))
+		return result.Value{}, nil, e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", logic.Describe(formula.X))
 	case e.kind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
 		return none, nil, e.unsupported(formula.X, "found %s for %s, want an MDP", logic.Describe(formula.X), noun.WithArticle(e.property.Program.Type.String()))
 	case len(e.space.Model().Initial) > 1:
@@ -111,7 +111,7 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	case errors.Is(err, errInfiniteCost):
 		best = &pareto.Best{}
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecidedError{formula.X.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecidedError{formula.X.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:
 		return none, nil, err
 	}
@@ -133,31 +133,12 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr, maxBits uint, width float64
 	if query < 0 || m.objectives[query].form != rewardForm || m.objectives[query].maximised {
 		return m.answer(expr, &pareto.Best{})
 	}
-	others := &multi{evaluation: m.evaluation}
-	for i, objective := range m.objectives {
-		if i != query {
-			other := *objective
-			other.maxRewards = nil // belongs to the product of the other multi
-			others.objectives = append(others.objectives, &other)
-		}
+	satisfiable, err := m.satisfiableWithout(query, expr, maxBits, width)
+	if err != nil {
+		return result.Value{}, nil, err
 	}
-	if len(others.objectives) > 0 {
-		if err := others.build(); err != nil {
-			return result.Value{}, nil, err
-		}
-		if err := others.findEnds(expr); err != nil {
-			return result.Value{}, nil, err
-		}
-		direction, lowerBounds := others.directionAndLowerBounds()
-		best, err := pareto.New(len(others.objectives), others.bestWeightedSum, maxBits).Maximize(m.ctx, direction, lowerBounds, width)
-		switch {
-		case errors.Is(err, errInfiniteCost) || err == nil && best.Point == nil:
-			return m.answer(expr, &pareto.Best{})
-		case errors.Is(err, pareto.ErrOpen):
-			return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
-		case err != nil:
-			return result.Value{}, nil, err
-		}
+	if !satisfiable {
+		return m.answer(expr, &pareto.Best{})
 	}
 	if !m.exact {
 		m.weaken(result.Bounded)
@@ -166,8 +147,39 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr, maxBits uint, width float64
 	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
 }
 
-// mixture returns a controller that selects one of the schedulers of the oracle's answers at random, with the given
-// probabilities.
+// satisfiableWithout reports whether some scheduler with finite expected rewards meets the bounds of all objectives except the query.
+func (m *multi) satisfiableWithout(query int, expr sema.Expr, maxBits uint, width float64) (bool, error) {
+	others := &multi{evaluation: m.evaluation}
+	for i, objective := range m.objectives {
+		if i != query {
+			other := *objective
+			other.maxRewards = nil // they belong to the states of m.product
+			others.objectives = append(others.objectives, &other)
+		}
+	}
+	if len(others.objectives) == 0 {
+		return true, nil
+	}
+	if err := others.build(); err != nil {
+		return false, err
+	}
+	if err := others.findEnds(expr); err != nil {
+		return false, err
+	}
+	direction, lowerBounds := others.directionAndLowerBounds()
+	best, err := pareto.New(len(others.objectives), others.bestWeightedSum, maxBits).Maximize(m.ctx, direction, lowerBounds, width)
+	switch {
+	case errors.Is(err, errInfiniteCost):
+		return false, nil
+	case errors.Is(err, pareto.ErrOpen):
+		return false, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
+	case err != nil:
+		return false, err
+	}
+	return best.Point != nil, nil
+}
+
+// mixture returns a controller that selects one of the schedulers in m.schedulers at random: scheduler i with probability shares[i].
 func (m *multi) mixture(shares []*big.Rat) (*sparse.Controller, error) {
 	var schedulers []weightedScheduler
 	for i, share := range shares {
@@ -204,21 +216,20 @@ func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {
 		return nil, e.unsupported(expr, "found %s in multi(...), want P or R", logic.Describe(expr))
 	}
-	result, err := e.newObjective(formula)
+	objective, err := e.newObjective(formula)
 	if err != nil {
 		return nil, err
 	}
 	if formula.Kind == logic.Reward {
-		return result, e.setReward(result, formula)
+		return objective, e.setReward(objective, formula)
 	}
-	result.isComplement = !result.maximised
-	if result.isComplement {
-		result.maximised = true
-		if result.bound != nil {
-			result.bound = new(big.Rat).Sub(big.NewRat(1, 1), result.bound)
+	if !objective.maximised { // a small probability of the formula is a large probability of its negation
+		objective.isComplement, objective.maximised = true, true
+		if objective.bound != nil {
+			objective.bound = new(big.Rat).Sub(big.NewRat(1, 1), objective.bound)
 		}
 	}
-	return result, e.setPathFormula(result, formula.Path)
+	return objective, e.setPathFormula(objective, formula.Path)
 }
 
 // newObjective returns an objective with the threshold of an operator P or R. The caller sets its formula.
@@ -246,41 +257,62 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 // setPathFormula sets the path formula of an objective to path. If objective.isComplement is true, it sets the negation of
 // path.
 func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
-	negated := objective.isComplement != path.Negated
-	if path.Form == logic.InitialState { // an until formula whose left operand holds nowhere
-		set, err := e.nested(path.Right)
-		objective.left = sparse.NewSet(e.space.Model().NumStates())
-		objective.right = set
-		objective.isNegated = negated
+	negated := path.Negated
+	if objective.isComplement {
+		negated = !negated
+	}
+	operand, eventuallyAlways, isRepeated := path.Repeated()
+	switch {
+	case path.Form == logic.InitialState:
+		return e.setStateFormula(objective, path.Right, negated)
+	case isRepeated:
+		return e.setRepeatedFormula(objective, operand, eventuallyAlways, negated)
+	case path.Unbounded():
+		return e.setUntil(objective, path, negated)
+	}
+	return e.setAutomaton(objective, path.X, negated)
+}
+
+// setStateFormula sets the path formula of an objective to a state formula or, if negated is true, to its negation. A path
+// satisfies a state formula f if its first state satisfies f, and so if it satisfies `false U f`.
+func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Expr, negated bool) error {
+	states, err := e.satisfyingStates(stateFormula)
+	if err != nil {
 		return err
 	}
-	if operand, eventuallyAlways, ok := path.Repeated(); ok {
-		return e.setRepeatedFormula(objective, operand, eventuallyAlways, negated)
-	}
-	if !path.Unbounded() {
-		return e.setAutomaton(objective, path.X, negated)
-	}
+	objective.left = sparse.NewSet(e.space.Model().NumStates())
+	objective.right = states
+	objective.isNegated = negated
+	return nil
+}
+
+// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, as an until formula or the negation of
+// one. If negated is true, it sets the negation of the formula.
+func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bool) error {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return err
 	}
-	objective.left, objective.right, objective.isNegated = Sets.AsUntil(path.Op, left, right)
-	objective.isNegated = objective.isNegated != negated
+	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
+	if negated {
+		isNegated = !isNegated
+	}
+	objective.left, objective.right, objective.isNegated = left, right, isNegated
 	return nil
 }
 
 // setRepeatedFormula sets the path formula of an objective to F G operand if eventuallyAlways is true, and otherwise to G F operand.
 // If negated is true, it sets the negation: the negation of G F a is F G !a, and the negation of F G a is G F !a.
 func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr, eventuallyAlways, negated bool) error {
-	set, err := e.nested(operand)
+	states, err := e.satisfyingStates(operand)
 	if err != nil {
 		return err
 	}
-	objective.form, objective.set = recurringForm, set
 	if negated {
-		objective.set = set.Complement()
+		states, eventuallyAlways = states.Complement(), !eventuallyAlways
 	}
-	if eventuallyAlways != negated {
+	objective.form, objective.set = recurringForm, states
+	if eventuallyAlways {
 		objective.form = lastingForm
 	}
 	return nil

@@ -22,14 +22,14 @@ type acceptingComponent struct {
 	goals          []*sparse.Set // sets of nodes that must be visited infinitely often
 	goodNodes      *sparse.Set   // the nodes in end components that meet all goals
 	stayingChoices *sparse.Set   // the choices within end components
-	sureNodes      *sparse.Set   // the nodes from which good is reached with probability one
+	sureNodes      *sparse.Set   // the nodes from which some scheduler reaches goodNodes with probability one
 }
 
 // componentNode is a state of the product, with the number of a list of states of the automata's accepting parts.
 type componentNode struct{ state, list uint32 }
 
-// jumpingObjectives returns the objectives of a set whose automata accept in an end component only after a jump. All states
-// of the component have the same ones. satisfied has one bit for each objective of the set.
+// jumpingObjectives returns the indexes of the objectives in a set whose automata accept in an end component only after a jump.
+// The result is the same for each state of the component. satisfied is the set: bit i stands for objective i.
 func (m *multi) jumpingObjectives(satisfied, state uint32) []int {
 	var out []int
 	for i, objective := range m.objectives {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// curveWidth is the smallest relative distance between the inner and the outer approximation of a Pareto curve;
-	// surfaceWidth is that for more than two queries.
+	// curveWidth is the smallest relative distance between the inner and the outer approximation of a Pareto curve, for two
+	// queries. surfaceWidth is the smallest distance for more queries.
 	curveWidth   = 1e-6
 	surfaceWidth = 1e-4
 	// maxCurve and maxSurface limit the weighted sums that are optimised for a curve and for a surface.
@@ -32,26 +32,26 @@ func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Va
 			queries = append(queries, i)
 		}
 	}
-	questions, widest := maxCurve, curveWidth
+	maxSums, minWidth := maxCurve, curveWidth
 	if len(queries) > 2 {
-		questions, widest = maxSurface, surfaceWidth
+		maxSums, minWidth = maxSurface, surfaceWidth
 	}
 	if !m.exact {
 		m.weaken(result.Bounded)
-		width = max(width, widest)
+		width = max(width, minWidth)
 	}
 	coarse := uint(weightBits)
 	if m.exact {
 		coarse = 0
 	}
-	found, err := pareto.New(len(queries), m.constrainedOracle(c, queries, m.opts.Epsilon), coarse).Surface(m.ctx, width, questions)
+	found, err := pareto.New(len(queries), m.constrainedOracle(c, queries, m.opts.Epsilon), coarse).Surface(m.ctx, width, maxSums)
 	switch {
 	case errors.Is(err, errUnsatisfiable):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
 		return none, nil, m.unsupported(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecidedError{expr.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+		return none, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:
 		return none, nil, err
 	}

@@ -72,8 +72,9 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 func (m *multi) automaton(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
 
 // remember returns the memory of a path after a transition to a state of the model: which until objectives are decided, and
-// the state of each automaton. The argument next is the memory before the transition.
-func (m *multi) remember(next memory, state uint32) (memory, error) {
+// the state of each automaton. before is the memory before the transition.
+func (m *multi) remember(before memory, state uint32) (memory, error) {
+	next := before
 	next.state = state
 	for i, objective := range m.objectives {
 		if objective.form != untilForm || next.untilStatus(i) != undecidedStatus {
@@ -172,8 +173,8 @@ func (o *objective) countsRewards(x memory) bool {
 	return o.form == rewardForm && (o.steps < 0 || x.steps < o.steps)
 }
 
-// choicesWithoutReward returns the choices of the product that earn no total reward of an objective that is maximised, or
-// minimised, as the argument says.
+// choicesWithoutReward returns the choices of the product that earn nothing for the total rewards that are maximised, if the
+// argument is true, and otherwise for the total rewards that are minimised.
 func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	choices := sparse.FullSet(m.product.NumChoices())
 	for _, objective := range m.objectives {
@@ -183,6 +184,12 @@ func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	}
 	return choices
 }
+
+// The arguments of choicesWithoutReward.
+const (
+	ofMaximised = true
+	ofMinimised = false
+)
 
 // removeRewarded removes the choices of the product that earn a reward.
 func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
@@ -204,10 +211,11 @@ func (m *multi) findEnds(expr sema.Expr) error {
 	if err != nil {
 		return err
 	}
-	if costly := endComponents.Choices.Minus(m.choicesWithoutReward(true)); !costly.Empty() {
+	earning := endComponents.Choices.Minus(m.choicesWithoutReward(ofMaximised))
+	if !earning.Empty() {
 		return m.unsupported(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
-	free := m.choicesWithoutReward(false)
+	free := m.choicesWithoutReward(ofMinimised)
 	var pathObjectives uint32
 	for i, objective := range m.objectives {
 		if objective.form != rewardForm {
@@ -215,14 +223,15 @@ func (m *multi) findEnds(expr sema.Expr) error {
 		}
 	}
 	m.ends = make([][]uint32, len(m.states))
-	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives { // supersets first
+	// The loop visits all subsets of pathObjectives, as bits, in descending order: supersets come before their subsets.
+	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives {
 		states, err := m.surelySatisfied(satisfied, free)
 		if err != nil {
 			return err
 		}
 		for s := range states.All() {
-			isSubset := func(other uint32) bool { return other&satisfied == satisfied }
-			if !slices.ContainsFunc(m.ends[s], isSubset) {
+			isSuperset := func(other uint32) bool { return other&satisfied == satisfied }
+			if !slices.ContainsFunc(m.ends[s], isSuperset) { // the largest sets suffice
 				m.ends[s] = append(m.ends[s], satisfied)
 			}
 		}
@@ -320,16 +329,17 @@ func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
 		if satisfied>>i&1 == 0 {
 			continue
 		}
-		ok := true
+		isPossible := true
 		switch objective.form {
 		case untilForm:
-			ok = (node.untilStatus(i) == holdsStatus) != objective.isNegated
+			untilHolds := node.untilStatus(i) == holdsStatus
+			isPossible = untilHolds && !objective.isNegated || !untilHolds && objective.isNegated
 		case lastingForm:
-			ok = objective.set.Has(int(node.state))
+			isPossible = objective.set.Has(int(node.state))
 		case automatonForm:
-			ok = objective.reader.auto.CanStay(m.automaton(node, i))
+			isPossible = objective.reader.auto.CanStay(m.automaton(node, i))
 		}
-		if !ok {
+		if !isPossible {
 			return false
 		}
 	}
@@ -342,8 +352,8 @@ func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
 		if satisfied>>i&1 == 0 || objective.form != recurringForm {
 			continue
 		}
-		isMember := func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) }
-		if !slices.ContainsFunc(states, isMember) {
+		isInSet := func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) }
+		if !slices.ContainsFunc(states, isInSet) {
 			return false
 		}
 	}

@@ -25,46 +25,70 @@ var (
 // Without minimised rewards the sum is a maximal total reward. Otherwise it is a constant minus a minimal reachability reward of
 // the end state, because only schedulers that end almost all paths have finite costs; see weightedLosses.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
-	costs := m.hasCosts()
-	total := new(big.Rat)
-	var reward *sparse.Reward
-	var err error
-	if costs {
-		reward, total, err = m.weightedLosses(ctx, weights)
-	} else {
-		reward, err = m.weightedRewards(weights)
+	optimise := m.maximiseRewards
+	if m.minimisesReward() {
+		optimise = m.minimiseLosses
 	}
+	values, upper, err := optimise(ctx, weights)
 	if err != nil {
 		return nil, err
-	}
-	opts := m.options()
-	opts.Scheduler = true
-	var values *solve.Values
-	if costs {
-		end := sparse.NewSet(m.product.NumStates())
-		end.Add(len(m.states))
-		values, err = solve.ReachReward(ctx, m.product, reward, end, solve.Min, opts)
-	} else {
-		values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
-	}
-	if err != nil {
-		return nil, err
-	}
-	m.gaveUp = m.gaveUp || !values.Converged
-	lower, upper := boundsOf(values, 0)
-	switch {
-	case costs && lower == nil:
-		return nil, errInfiniteCost
-	case costs:
-		upper = total.Sub(total, lower)
-	case upper == nil:
-		return nil, m.beyondFloat64()
 	}
 	if m.keepSchedulers {
 		m.schedulers = append(m.schedulers, weightedScheduler{choices: values.Scheduler, weights: weights})
 	}
 	point, err := m.attainedBounds(ctx, values.Scheduler, weights)
-	return &pareto.Answer{Point: point, Bound: upper}, err
+	if err != nil {
+		return nil, err
+	}
+	return &pareto.Answer{Point: point, Bound: upper}, nil
+}
+
+// maximiseRewards maximises the weighted sum of objectives without minimised rewards, as a total reward. It returns the values of the
+// product, with an optimal scheduler, and an upper bound of the maximal sum.
+func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (*solve.Values, *big.Rat, error) {
+	reward, err := m.weightedRewards(weights)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, m.schedulerOptions())
+	if err != nil {
+		return nil, nil, err
+	}
+	m.noteConvergence(values)
+	_, upper := boundsOf(values, 0)
+	if upper == nil {
+		return nil, nil, m.beyondFloat64()
+	}
+	return values, upper, nil
+}
+
+// minimiseLosses maximises the weighted sum of objectives with minimised rewards, by a minimal reward until the end state. It returns
+// the values of the product, with an optimal scheduler, and an upper bound of the maximal sum. The error is errInfiniteCost if
+// no scheduler ends almost all paths.
+func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.Values, *big.Rat, error) {
+	reward, total, err := m.weightedLosses(ctx, weights)
+	if err != nil {
+		return nil, nil, err
+	}
+	endState := sparse.NewSet(m.product.NumStates())
+	endState.Add(len(m.states))
+	values, err := solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.schedulerOptions())
+	if err != nil {
+		return nil, nil, err
+	}
+	m.noteConvergence(values)
+	lower, _ := boundsOf(values, 0)
+	if lower == nil {
+		return nil, nil, errInfiniteCost
+	}
+	return values, total.Sub(total, lower), nil
+}
+
+// noteConvergence records in the results if the iteration for the values ended at the limit of sweeps.
+func (m *multi) noteConvergence(values *solve.Values) {
+	if !values.Converged {
+		m.hitSweepLimit = true
+	}
 }
 
 // boundsOf returns the bounds of the value of a state as fractions. A nil bound stands for infinity.
@@ -94,8 +118,15 @@ func (m *multi) options() solve.Options {
 	return opts
 }
 
-// hasCosts reports whether a reward is minimised.
-func (m *multi) hasCosts() bool {
+// schedulerOptions returns options, with which package solve also returns an optimal scheduler.
+func (m *multi) schedulerOptions() solve.Options {
+	opts := m.options()
+	opts.Scheduler = true
+	return opts
+}
+
+// minimisesReward reports whether an objective is a minimised reward.
+func (m *multi) minimisesReward() bool {
 	for _, objective := range m.objectives {
 		if objective.form == rewardForm && !objective.maximised {
 			return true
@@ -188,7 +219,7 @@ func (m *multi) bestEnd(s int, weights []*big.Rat) (best uint32, weight *big.Rat
 	return best, weight
 }
 
-// totalWeight returns the sum of the weights of a set of objectives.
+// totalWeight returns the sum of the weights of a set of objectives. Bit i of the set stands for objective i.
 func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for i, weight := range weights {
@@ -227,11 +258,11 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 	rewards := m.newChoiceRewards()
 	total := new(big.Rat)
 	maxRewards := make([][]*big.Rat, len(m.objectives))
-	all := uint32(0)
+	pathObjectives := uint32(0) // bit i says that objective i is a path formula
 	for i, objective := range m.objectives {
 		switch {
 		case objective.form != rewardForm:
-			all |= 1 << i
+			pathObjectives |= 1 << i
 			total.Add(total, weights[i])
 		case objective.maximised && weights[i].Sign() > 0:
 			var err error
@@ -250,24 +281,24 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 				switch {
 				case objective.form != rewardForm:
 				case !objective.maximised:
-					exact, near := m.choiceReward(objective, s, c)
-					rewards.add(c, weights[i], exact, near)
+					exact, nearest := m.choiceReward(objective, s, c)
+					rewards.add(c, weights[i], exact, nearest)
 				case maxRewards[i] != nil:
 					lost, err := m.loss(objective, maxRewards[i], s, c)
 					if err != nil {
 						return nil, nil, err
 					}
-					near, _ := sparse.NormalFloat(lost)
+					nearest, _ := sparse.NormalFloat(lost)
 					if lost.Sign() == 0 {
-						near = 0
+						nearest = 0
 					}
-					rewards.add(c, weights[i], lost, near)
+					rewards.add(c, weights[i], lost, nearest)
 				}
 			}
 		}
 		if len(m.ends[s]) > 0 {
-			set, _ := m.bestEnd(s, weights)
-			rewards.add(end-1, m.totalWeight(all&^set, weights), one, 1)
+			satisfied, _ := m.bestEnd(s, weights)
+			rewards.add(end-1, m.totalWeight(pathObjectives&^satisfied, weights), one, 1)
 		}
 	}
 	reward, err := rewards.reward()
@@ -279,9 +310,9 @@ const gridBits = 45
 
 // maxReward returns upper bounds of the maximal total reward of an objective from each state of the product. The bounds are
 // inductive: no step raises them. They are 0 in the end state.
-func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error) {
-	if o.maxRewards != nil {
-		return o.maxRewards, nil
+func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat, error) {
+	if objective.maxRewards != nil {
+		return objective.maxRewards, nil
 	}
 	if m.product.Rats == nil {
 		return nil, errNeedsFractions
@@ -291,37 +322,45 @@ func (m *multi) maxReward(ctx context.Context, o *objective) ([]*big.Rat, error)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			exact, near := m.choiceReward(o, s, c)
-			rewards.add(c, one, exact, near)
+			exact, nearest := m.choiceReward(objective, s, c)
+			rewards.add(c, one, exact, nearest)
 		}
 	}
 	reward, err := rewards.reward()
 	if err != nil {
 		return nil, err
 	}
-	opts := m.options()
-	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
-	if err == nil && !m.exact {
-		greatest := 0.0
-		for _, value := range values.Upper {
-			greatest = max(greatest, value)
-		}
-		opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits)
-		if greatest > 0 {
-			values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
-		}
-	}
+	values, err := m.inductiveTotalReward(ctx, reward)
 	if err != nil {
 		return nil, err
 	}
-	o.maxRewards = make([]*big.Rat, m.product.NumStates())
-	for s := range o.maxRewards {
-		_, o.maxRewards[s] = boundsOf(values, s)
-		if o.maxRewards[s] == nil {
+	objective.maxRewards = make([]*big.Rat, m.product.NumStates())
+	for s := range objective.maxRewards {
+		_, objective.maxRewards[s] = boundsOf(values, s)
+		if objective.maxRewards[s] == nil {
 			return nil, m.beyondFloat64()
 		}
 	}
-	return o.maxRewards, nil
+	return objective.maxRewards, nil
+}
+
+// inductiveTotalReward computes bounds of the maximal total reward such that no step raises the upper bounds. The upper bounds of a
+// first computation show how fine the grid must be to which the second one rounds its bounds. Fractions need no grid.
+func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
+	opts := m.options()
+	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+	if err != nil || m.exact {
+		return values, err
+	}
+	greatest := 0.0
+	for _, value := range values.Upper {
+		greatest = max(greatest, value)
+	}
+	if greatest == 0 {
+		return values, nil
+	}
+	opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits)
+	return solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 }
 
 // loss returns the amount by which choice c of state s lowers the maximal reward that can still be collected. maxRewards has
@@ -343,35 +382,21 @@ func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*bi
 }
 
 // attainedBounds returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
-// has a negative sign. weights are those for which the scheduler is optimal; they decide which objectives count at the end.
+// has a negative sign. The scheduler is optimal for the given weights, which decide which set of objectives is satisfied when a path
+// ends.
 func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, origins, err := m.inducedChain(ctx, choices)
 	if err != nil {
 		return nil, err
 	}
-	n := chain.NumStates()
 	out := make([]*big.Rat, len(m.objectives))
-	opts := m.options()
 	for i, objective := range m.objectives {
 		var values *solve.Values
 		if objective.form == rewardForm {
-			reward, rewardErr := m.chainReward(objective, origins)
-			if rewardErr != nil {
-				return nil, rewardErr
-			}
-			values, err = solve.TotalReward(ctx, chain, reward, solve.Max, opts)
+			values, err = m.attainedReward(ctx, chain, origins, objective)
 		} else {
-			reached := sparse.NewSet(n)
-			for k, x := range origins {
-				ends := x.choice == m.last(x.state) && len(m.ends[x.state]) > 0
-				if !ends {
-					continue
-				}
-				if satisfied, _ := m.bestEnd(x.state, weights); satisfied>>i&1 == 1 {
-					reached.Add(k)
-				}
-			}
-			values, err = solve.Until(ctx, chain, sparse.FullSet(n), reached, solve.Max, opts)
+			satisfying := m.endsThatSatisfy(i, origins, weights)
+			values, err = solve.Until(ctx, chain, sparse.FullSet(chain.NumStates()), satisfying, solve.Max, m.options())
 		}
 		if err != nil {
 			return nil, err
@@ -388,6 +413,31 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 		}
 	}
 	return out, nil
+}
+
+// attainedReward returns the expected total reward of an objective in an induced chain.
+func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins []origin, objective *objective) (*solve.Values, error) {
+	reward, err := m.chainReward(objective, origins)
+	if err != nil {
+		return nil, err
+	}
+	return solve.TotalReward(ctx, chain, reward, solve.Max, m.options())
+}
+
+// endsThatSatisfy returns the states of an induced chain in which the path ends and satisfies an objective.
+func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
+	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
+	for k, origin := range origins {
+		pathEnds := origin.choice == m.last(origin.state) && len(m.ends[origin.state]) > 0
+		if !pathEnds {
+			continue
+		}
+		satisfied, _ := m.bestEnd(origin.state, weights)
+		if satisfied>>objective&1 == 1 {
+			satisfying.Add(k)
+		}
+	}
+	return satisfying
 }
 
 // last returns the last choice of a state of the product.

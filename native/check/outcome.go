@@ -30,7 +30,7 @@ func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict, err error)
 	if c.schedulerRequest != nil {
 		*c.schedulerRequest = *out.scheduler
 	}
-	if out.extended && out.accuracy == result.Bounded {
+	if out.usedExtendedRange && out.accuracy == result.Bounded {
 		verdict.BoundMethod = "elimination with numbers beyond the range of doubles"
 	}
 	c.lastBeliefs = out.beliefs
@@ -53,7 +53,7 @@ const overflow = math.MaxFloat64 * (1 - 0x1p-20)
 // widthWarning returns the warning that the bounds are wider than required. The warning gives the reason.
 func (out *outcome) widthWarning(want float64) string {
 	why := ""
-	if out.gaveUp {
+	if out.hitSweepLimit {
 		why = "; an iteration was given up after its limit of sweeps"
 	}
 	if out.beliefs != nil && !out.beliefs.complete {

@@ -59,20 +59,27 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 		}
 		return e.complement(values), nil
 	}
-	if path.Form == logic.InitialState {
+	switch path.Form {
+	case logic.InitialState:
 		set, err := e.observable(path.Right, "a path formula")
 		if err != nil {
 			return nil, err
 		}
 		return e.indicator(set), nil
+	case logic.Until, logic.Next:
+		return e.observedTemporal(path, dir)
 	}
-	if path.Form != logic.Until && path.Form != logic.Next {
-		return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
-	}
+	return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
+}
+
+// observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas over the schedulers that see only
+// observations.
+func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left := e.all()
 	if path.Left != nil {
 		var err error
-		if left, err = e.observable(path.Left, "the left-hand side of until"); err != nil {
+		left, err = e.observable(path.Left, "the left-hand side of until")
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -83,20 +90,24 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 	if path.Form == logic.Next {
 		return e.observedNext(path, right, dir)
 	}
-	left, right, negated := Sets.AsUntil(path.Op, left, right)
-	if negated {
-		dir = dir.Opposite()
+	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
+	if isNegated {
+		values, err := e.observedUntil(path, left, right, dir.Opposite())
+		if err != nil {
+			return nil, err
+		}
+		return e.complement(values), nil
 	}
-	var values *numbers
+	return e.observedUntil(path, left, right, dir)
+}
+
+// observedUntil returns the minimal or maximal probability of `left U right` with the bound of path, over the schedulers that see only
+// observations.
+func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if path.Bound != nil {
-		values, err = e.observedSteps(path, left, right, dir)
-	} else {
-		values, err = e.search(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
+		return e.observedSteps(path, left, right, dir)
 	}
-	if err != nil || !negated {
-		return values, err
-	}
-	return e.complement(values), nil
+	return e.search(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
 }
 
 // observedReward returns the minimal or maximal expected reward until a target is reached. The schedulers see observations
@@ -118,7 +129,7 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 }
 
 // observable returns the states in which a formula over variables and labels holds. It returns an error if the formula
-// distinguishes two states with the same observation. what describes the formula in the error.
+// distinguishes two states with the same observation. The error begins with description.
 //
 // Source: PRISM, which refuses such formulas, too.
 func (e *evaluation) observable(expr sema.Expr, description string) (*sparse.Set, error) {
@@ -129,7 +140,7 @@ func (e *evaluation) observable(expr sema.Expr, description string) (*sparse.Set
 		}
 		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", name)
 	}
-	set, err := e.nested(expr)
+	set, err := e.satisfyingStates(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +162,11 @@ func (e *evaluation) observe() error {
 	if choicesErr, ok := errors.AsType[*explicit.ChoicesError](err); ok {
 		return &result.Failure{Class: result.Model, Message: choicesErr.Error(), File: choicesErr.File}
 	}
+	if err != nil {
+		return err
+	}
 	e.observations = observations
-	return err
+	return nil
 }
 
 // search computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.

@@ -20,7 +20,7 @@ type stepProduct struct {
 	observations []uint32
 }
 
-// steppedState is a state after so many steps.
+// steppedState is a state of the model together with the number of steps taken so far.
 type steppedState struct {
 	state uint32
 	steps int

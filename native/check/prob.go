@@ -32,8 +32,9 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	return dir, nil
 }
 
-// nested evaluates a nested state formula in all states. A bound in it must hold for all schedulers.
-func (e *evaluation) nested(expr sema.Expr) (*sparse.Set, error) {
+// satisfyingStates returns the states that satisfy a state formula inside of another formula. An operator with a bound in it must
+// keep the bound under all schedulers.
+func (e *evaluation) satisfyingStates(expr sema.Expr) (*sparse.Set, error) {
 	some, coalition := e.some, e.coalition
 	defer func() { e.some, e.coalition = some, coalition }()
 	e.some, e.coalition = false, nil
@@ -70,18 +71,23 @@ func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 		return nil, e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
 	values, err := asProbability(e.path(formula.Path, dir))
+	if err != nil {
+		return nil, err
+	}
 	if e.schedulerRequest != nil && e.schedulerRequest.operator == formula.X {
 		e.schedulerRequest.values = values
 	}
-	return values, err
+	return values, nil
 }
 
-// asProbability marks values as probabilities: package solve knows which of them are 0 or 1.
+// asProbability marks values as probabilities, because package solve knows which probabilities are exactly 0 or 1. If err is not nil,
+// it returns err.
 func asProbability(values *numbers, err error) (*numbers, error) {
-	if err == nil {
-		values.prob = true
+	if err != nil {
+		return nil, err
 	}
-	return values, err
+	values.prob = true
+	return values, nil
 }
 
 // path returns the minimal or maximal probability of a path formula.
@@ -103,7 +109,7 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 	}
 	switch path.Form {
 	case logic.InitialState:
-		set, err := e.nested(path.Right)
+		set, err := e.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +119,7 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 	case logic.Conditional:
 		return e.conditional(path, dir)
 	case logic.Next:
-		set, err := e.nested(path.Right)
+		set, err := e.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
@@ -124,16 +130,23 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 			return e.temporal(path, dir)
 		}
 	}
+	return e.linear(path.X, dir)
+}
+
+// linear returns the minimal or maximal probability of an arbitrary path formula in an MDP or a Markov chain, or its value in a game. A
+// game in which one side makes all choices is evaluated as an MDP, whose automata are smaller.
+func (e *evaluation) linear(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	if e.coalition == nil {
-		return e.ltl(path.X, dir)
+		return e.ltl(expr, dir)
 	}
-	if direction, ok := e.sides(dir).Direction(); ok && !e.opts.Scheduler { // one side makes all choices: the automata of an MDP are smaller
-		coalition := e.coalition
-		e.coalition = nil
-		defer func() { e.coalition = coalition }()
-		return e.ltl(path.X, direction)
+	direction, isOneSided := e.sides(dir).Direction()
+	if !isOneSided || e.opts.Scheduler {
+		return e.gameLTL(expr, dir)
 	}
-	return e.gameLTL(path.X, dir)
+	coalition := e.coalition
+	e.coalition = nil
+	defer func() { e.coalition = coalition }()
+	return e.ltl(expr, direction)
 }
 
 // indicator returns 1 in the states of a set, and 0 in the others.
@@ -170,15 +183,20 @@ func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// toNumbers converts values of package solve. It records their scheduler and the method that computed them. If err is not
-// nil, it returns err.
+// toNumbers converts the results of a function of package solve. If err is not nil, it returns err. Otherwise it records the
+// scheduler that attains the values, whether an iteration stopped before it converged, and whether elimination with an extended
+// range of exponents replaced one.
 func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
 	e.noteScheduler(values.Scheduler, values.Steps)
-	e.gaveUp = e.gaveUp || !values.Converged
-	e.extended = e.extended || values.Extended
+	if !values.Converged {
+		e.hitSweepLimit = true
+	}
+	if values.Extended {
+		e.usedExtendedRange = true
+	}
 	return numbersOf(values), nil
 }
 
@@ -187,16 +205,19 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error
 func (e *evaluation) operands(leftExpr, rightExpr sema.Expr) (left, right *sparse.Set, err error) {
 	left = e.all()
 	if leftExpr != nil {
-		left, err = e.nested(leftExpr)
+		left, err = e.satisfyingStates(leftExpr)
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	right, err = e.nested(rightExpr)
-	return left, right, err
+	right, err = e.satisfyingStates(rightExpr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return left, right, nil
 }
 
-// Sets are the operations on sets of states.
+// Sets has the Boolean operations on sets of states.
 var Sets = logic.Algebra[*sparse.Set]{
 	Not:     (*sparse.Set).Complement,
 	And:     (*sparse.Set).Intersect,
@@ -307,7 +328,7 @@ func (e *evaluation) steps(path *logic.Path) (solve.Steps, error) {
 	return out, nil
 }
 
-// strict returns the operator of an upper bound.
+// strict returns < if an upper bound is strict, and otherwise <=.
 func strict(isStrict bool) string {
 	if isStrict {
 		return "<"
@@ -333,7 +354,7 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	case e.partiallyObservable():
 		return nil, e.unsupported(formula.X, "found an S operator for a partially observable model")
 	case e.fair():
-		return nil, e.unsupported(formula.X, "found an S operator and fair schedulers")
+		return nil, e.unsupported(formula.X, "found an S operator, which is not supported for fair schedulers")
 	case e.space.Model().Intervals():
 		return nil, e.unsupported(formula.X, "found an S operator for a model with intervals")
 	}
@@ -341,7 +362,7 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 	if !ok && e.kind() == sparse.MDP {
 		return nil, e.refuse(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
-	set, err := e.nested(formula.Operand)
+	set, err := e.satisfyingStates(formula.Operand)
 	if err != nil {
 		return nil, err
 	}
@@ -356,7 +377,7 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 // quantified evaluates E or A of a path formula.
 func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	if e.fair() {
-		return truth{}, e.unsupported(formula.X, "found E or A and fair schedulers")
+		return truth{}, e.unsupported(formula.X, "found E or A, which is not supported for fair schedulers")
 	}
 	path := formula.Path
 	if path.Form != logic.Next && !path.Unbounded() {
@@ -366,8 +387,11 @@ func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	left, right, negated := Sets.AsUntil(path.Op, left, right)
-	if negated != path.Negated { // E of a negated formula is the negation of A, and the other way round
+	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
+	if path.Negated {
+		isNegated = !isNegated
+	}
+	if isNegated { // E of a negated formula is the negation of A of the formula, and A is the negation of E
 		return decidedTruth(e.paths(path, !formula.ForAll, left, right)).not(), nil
 	}
 	return decidedTruth(e.paths(path, formula.ForAll, left, right)), nil

@@ -33,42 +33,43 @@ type automatonReader struct {
 	steps   [][]int32 // the successor for each state of the automaton and number of a letter; -1 if it is not known yet
 }
 
-// letters has the letter of each state of a model: that of state s is list[of[s]].
+// letters has the letter of each state of a model: the letter of state s is distinct[numberOf[s]].
 type letters struct {
-	numberOf []uint32
+	numberOf []uint32 // by state
 	distinct []uint64
 }
 
 // newLetters returns the letter of each state, which the automaton reads. Bit i of a letter says whether the state is in the
 // i-th set.
-func newLetters(n int, sets []*sparse.Set) *letters {
-	result := &letters{numberOf: make([]uint32, n)}
+func newLetters(numStates int, sets []*sparse.Set) *letters {
+	out := &letters{numberOf: make([]uint32, numStates)}
 	number := map[uint64]uint32{}
-	for s := range n {
+	for s := range numStates {
 		letter := uint64(0)
-		for index, set := range sets {
+		for i, set := range sets {
 			if set.Has(s) {
-				letter |= 1 << index
+				letter |= 1 << i
 			}
 		}
 		index, ok := number[letter]
 		if !ok {
-			index = uint32(len(result.distinct))
+			index = uint32(len(out.distinct))
 			number[letter] = index
-			result.distinct = append(result.distinct, letter)
+			out.distinct = append(out.distinct, letter)
 		}
-		result.numberOf[s] = index
+		out.numberOf[s] = index
 	}
-	return result
+	return out
 }
 
 // newProduct builds the product from the given states.
-func newProduct(ctx context.Context, model *sparse.Model, automaton *automata.Automaton, l *letters, starts []productState) (*productModel, error) {
-	x, err := sparse.NewProduct(ctx, model, automatonMemory{&automatonReader{auto: automaton, letters: l}}, starts, nil, math.MaxInt32)
+func newProduct(ctx context.Context, model *sparse.Model, automaton *automata.Automaton, letters *letters, starts []productState) (*productModel, error) {
+	memory := automatonMemory{&automatonReader{auto: automaton, letters: letters}}
+	product, err := sparse.NewProduct(ctx, model, memory, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
-	return &productModel{sparse.NewGraph(x.Model), automaton, x.Pairs, x.Start, x.Choice}, nil
+	return &productModel{sparse.NewGraph(product.Model), automaton, product.Pairs, product.Start, product.Choice}, nil
 }
 
 // automatonMemory is the sparse.Memory of the product with an automaton.
@@ -89,8 +90,7 @@ func (m automatonMemory) Absorbing(pair productState) bool {
 	return class == automata.Accepted || class == automata.Rejected
 }
 
-// step returns the state of the automaton after it reads the letter of a state of the model in state autoState. It caches
-// the results.
+// step returns the successor of automaton state autoState for the letter of a state of the model. It caches the results.
 func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
 	for autoState >= len(reader.steps) {
 		row := make([]int32, len(reader.letters.distinct))
@@ -104,8 +104,11 @@ func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
 		return int(successor), nil
 	}
 	successor, err := reader.auto.Step(autoState, reader.letters.distinct[letter])
+	if err != nil {
+		return 0, err
+	}
 	reader.steps[autoState][letter] = int32(successor)
-	return successor, err
+	return successor, nil
 }
 
 // states returns the states of the product whose automaton state has the given class.

@@ -17,6 +17,7 @@ func ReduceAll(ctx context.Context, space *explicit.Space, program *sema.Program
 		return nil, err
 	}
 	model := space.Model()
+	// Block b becomes block 2b and, for its initial states, block 2b+1.
 	for s := range o.block {
 		o.block[s] *= 2
 	}

@@ -36,17 +36,10 @@ type Reach struct {
 // such formula, for example because the formula has a time bound. The verdict is always the same as from Check.
 func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
 	op, err := pathOperator(property)
-	if model := c.bounds.space.Model(); err == nil {
-		switch {
-		case c.opts.Fair:
-			err = noScheduler(property, property.X, "found fair schedulers, which have no paths of their own")
-		case model.Intervals():
-			err = noScheduler(property, property.X, "found a model with intervals, whose paths have no probability")
-		case property.Program.Type == syntax.POMDP || property.Program.Type == syntax.LTS || property.Program.Type == syntax.SMG:
-			err = noScheduler(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(property.Program.Type.String()))
-		}
-	}
 	if err != nil {
+		return nil, c.Check(ctx, property), err
+	}
+	if err := c.checkPathsSupported(property); err != nil {
 		return nil, c.Check(ctx, property), err
 	}
 	wanted := &wantedScheduler{operator: op.X}
@@ -66,17 +59,36 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 		return nil, verdict, err
 	}
 	reach := *wanted.reach
-	reach.Space, reach.Negated = model.space, reach.Negated != op.Path.Negated
+	reach.Space = model.space
+	if op.Path.Negated {
+		reach.Negated = !reach.Negated
+	}
 	if model.space.Model().Kind == sparse.MDP {
 		reach.Choices = wanted.choices
 	}
 	reach.From = wanted.extremalInitialState(op, model.space.Model())
-	err = reach.bound(op.Threshold)
-	return &reach, verdict, err
+	if err := reach.setBound(op.Threshold); err != nil {
+		return nil, verdict, err
+	}
+	return &reach, verdict, nil
 }
 
-// bound evaluates the bound of the operator, if it has one.
-func (reach *Reach) bound(threshold sema.Threshold) error {
+// checkPathsSupported returns an error unless the paths of the model under one scheduler can be listed.
+func (c *Checker) checkPathsSupported(property *Property) error {
+	modelType := property.Program.Type
+	switch {
+	case c.opts.Fair:
+		return noScheduler(property, property.X, "paths cannot be listed for fair schedulers")
+	case c.bounds.space.Model().Intervals():
+		return noScheduler(property, property.X, "found a model with intervals, whose paths have no probability")
+	case modelType == syntax.POMDP || modelType == syntax.LTS || modelType == syntax.SMG:
+		return noScheduler(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
+	}
+	return nil
+}
+
+// setBound sets the relation and the bound of the operator. Without a bound it sets the relation only.
+func (reach *Reach) setBound(threshold sema.Threshold) error {
 	reach.Rel = threshold.Rel
 	if threshold.Query() {
 		return nil

@@ -76,7 +76,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 
 // reachReward returns the minimal or maximal expected reward until the target is reached (F).
 func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	target, err := e.nested(objective.Target)
+	target, err := e.satisfyingStates(objective.Target)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 	}
 	switch objective.Form {
 	case logic.ReachReward:
-		target, err := e.nested(objective.Target)
+		target, err := e.satisfyingStates(objective.Target)
 		if err != nil {
 			return nil, err
 		}

@@ -32,8 +32,8 @@ func (t truth) unknown() *sparse.Set { return t.yes.Union(t.no).Complement() }
 type number struct {
 	lo, hi float64
 	rat    *big.Rat
-	// above says that the value is not lo, below that it is not hi.
-	above, below bool
+	// aboveLo says that the value is greater than lo, and belowHi that it is less than hi.
+	aboveLo, belowHi bool
 }
 
 // point returns a number that is exactly a float64 number.
@@ -54,10 +54,10 @@ func (value number) isNaN() bool { return value.lo != value.lo }
 func (value number) infinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
 
 // over reports whether the value is known to be greater than lo.
-func (value number) over() bool { return value.above || math.IsInf(value.lo, -1) && !value.isPoint() }
+func (value number) over() bool { return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint() }
 
 // under reports whether the value is known to be less than hi.
-func (value number) under() bool { return value.below || math.IsInf(value.hi, 1) && !value.isPoint() }
+func (value number) under() bool { return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint() }
 
 // numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
@@ -81,10 +81,10 @@ func newNumbers(n int, acc result.Accuracy) *numbers {
 func (v *numbers) at(s int) number {
 	value := number{lo: v.lo[s], hi: v.hi[s]}
 	if v.prob && value.lo < value.hi {
-		value.above, value.below = value.lo == 0, value.hi == 1
+		value.aboveLo, value.belowHi = value.lo == 0, value.hi == 1
 	}
 	if v.openEnds != nil {
-		value.above, value.below = v.openEnds[s][0], v.openEnds[s][1]
+		value.aboveLo, value.belowHi = v.openEnds[s][0], v.openEnds[s][1]
 	}
 	if v.rat != nil {
 		value.rat = v.rat[s]
@@ -95,11 +95,11 @@ func (v *numbers) at(s int) number {
 // put sets the value in state s.
 func (v *numbers) put(s int, value number) {
 	v.lo[s], v.hi[s] = value.lo, value.hi
-	if v.openEnds == nil && (value.above || value.below) {
+	if v.openEnds == nil && (value.aboveLo || value.belowHi) {
 		v.openEnds = make([][2]bool, len(v.lo))
 	}
 	if v.openEnds != nil {
-		v.openEnds[s] = [2]bool{value.above, value.below}
+		v.openEnds[s] = [2]bool{value.aboveLo, value.belowHi}
 	}
 	if v.rat != nil {
 		v.rat[s] = value.rat

@@ -15,7 +15,7 @@ import (
 // and atomic sets with the states that the space has, in PRISM's order. Otherwise the error says what differs.
 // Confirm does not compare the certificate's model with the space.
 func Confirm(file *certificate.File, space *explicit.Space, props []*Property) []error {
-	c := &confirmation{file: file, skeleton: NewSkeleton(), space: space, atomicSets: make(map[int]certificate.Bits)}
+	c := &confirmation{file: file, translations: NewClaimFile(), space: space, atomicSets: make(map[int]certificate.Bits)}
 	out := make([]error, len(file.Claims))
 	for i := range file.Claims {
 		out[i] = c.checkClaim(&file.Claims[i], props)
@@ -25,29 +25,31 @@ func Confirm(file *certificate.File, space *explicit.Space, props []*Property) [
 
 // confirmation compares the claims of a certificate with the translations of properties.
 type confirmation struct {
-	file       *certificate.File
-	skeleton   *Skeleton
-	space      *explicit.Space
-	order      []uint32
-	atomicSets map[int]certificate.Bits
+	file         *certificate.File
+	translations *ClaimFile // the claims to which the properties translate
+	space        *explicit.Space
+	order        []uint32
+	atomicSets   map[int]certificate.Bits
 }
 
-// checkClaim checks that a property of the model has the text of a claim and translates to this claim.
+// checkClaim returns nil if a property with the text that the claim quotes translates to the claim. If several properties have
+// this text, one of them suffices, and otherwise the error is about the last one.
 func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
-	err := fmt.Errorf("the model has no property %q", claim.Property)
+	lastErr := fmt.Errorf("the model has no property %q", claim.Property)
 	for _, property := range properties {
 		if property.Text != claim.Property {
 			continue
 		}
-		translated, unsupported := c.skeleton.Add(property)
-		if unsupported != nil {
-			return unsupported
+		claimIndex, err := c.translations.Add(property)
+		if err != nil {
+			return err
 		}
-		if err = c.sameClaim(claim, &c.skeleton.Claims[translated]); err == nil {
+		lastErr = c.sameClaim(claim, &c.translations.Claims[claimIndex])
+		if lastErr == nil {
 			return nil
 		}
 	}
-	return err
+	return lastErr
 }
 
 // sameClaim returns an error unless a claim of the certificate equals a translated claim.
@@ -74,15 +76,15 @@ func (c *confirmation) equalClaims(ownClaim, translatedClaim *certificate.Claim)
 	return c.sameVector(ownClaim.Vector, translatedClaim.Vector)
 }
 
-// sameSet reports whether set i of the certificate is set j of the translation.
-func (c *confirmation) sameSet(i, j int) (bool, error) {
-	ownSet, translated := &c.file.Sets[i], &c.skeleton.Sets[j]
+// sameSet reports whether a set of the certificate equals a set of the translation. The arguments are the indexes of the sets.
+func (c *confirmation) sameSet(own, translation int) (bool, error) {
+	ownSet, translated := &c.file.Sets[own], &c.translations.Sets[translation]
 	if ownSet.Kind != translated.Kind || len(ownSet.Sets) != len(translated.Sets) {
 		return false, nil
 	}
 	switch ownSet.Kind {
 	case certificate.Atomic:
-		if same, err := c.sameAtomicSet(ownSet, j); !same || err != nil {
+		if same, err := c.sameAtomicSet(ownSet, translation); !same || err != nil {
 			return false, err
 		}
 	case certificate.Bound:
@@ -108,12 +110,15 @@ func (c *confirmation) sameSets(own, translated []int) (bool, error) {
 	return true, nil
 }
 
-// sameAtomicSet compares an atomic set of the certificate with set j of the translation. If they have the same
-// expression, but other states, it returns an error.
-func (c *confirmation) sameAtomicSet(ownSet *certificate.Set, j int) (bool, error) {
-	bits, err := c.atomicSet(j)
-	if err != nil || ownSet.Text != c.skeleton.Sets[j].Text {
+// sameAtomicSet reports whether an atomic set of the certificate has the same expression as a set of the translation, by its index. If
+// they have the same expression, but other states, it returns an error.
+func (c *confirmation) sameAtomicSet(ownSet *certificate.Set, translation int) (bool, error) {
+	bits, err := c.atomicSet(translation)
+	if err != nil {
 		return false, err
+	}
+	if ownSet.Text != c.translations.Sets[translation].Text {
+		return false, nil
 	}
 	if !slices.Equal(ownSet.Bits, bits) {
 		return false, fmt.Errorf("the states of %s differ from those of the model", ownSet.Text)
@@ -121,9 +126,10 @@ func (c *confirmation) sameAtomicSet(ownSet *certificate.Set, j int) (bool, erro
 	return true, nil
 }
 
-// sameVector reports whether vector i of the certificate is vector j of the translation.
-func (c *confirmation) sameVector(i, j int) (bool, error) {
-	ownVector, translated := &c.file.Vectors[i], &c.skeleton.Vectors[j]
+// sameVector reports whether a vector of the certificate equals a vector of the translation. The arguments are the indexes of the
+// vectors.
+func (c *confirmation) sameVector(own, translation int) (bool, error) {
+	ownVector, translated := &c.file.Vectors[own], &c.translations.Vectors[translation]
 	ownSets, translatedSets := ownVector.Sets(), translated.Sets()
 	if !c.sameFields(ownVector, translated) || len(ownSets) != len(translatedSets) {
 		return false, nil
@@ -193,7 +199,7 @@ func (c *confirmation) atomicSet(set int) (certificate.Bits, error) {
 	if bits, ok := c.atomicSets[set]; ok {
 		return bits, nil
 	}
-	states, err := c.skeleton.atomicStates(c.space, set)
+	states, err := c.translations.atomicStates(c.space, set)
 	if err != nil {
 		return nil, err
 	}

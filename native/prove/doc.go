@@ -4,7 +4,7 @@
 //	p, err := prove.New(space, prove.Options{})
 //	i, r, err := p.Proven(ctx, property) // adds p.Claims[i] with its proof; r is the checker's result
 //	f := prove.Only(&p.File, i)      // a certificate of this claim only
-//	k := prove.NewSkeleton()         // the claims without their proofs
+//	k := prove.NewClaimFile()         // the claims without their proofs
 //	i, err = k.Add(property)
 //
 // The translation of a property to sets and vectors depends on its syntax only (translate.go).

@@ -262,9 +262,9 @@ func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 	if err != nil {
 		return err
 	}
-	productFile := &Skeleton{File: certificate.File{Model: search.product.Model}}
+	productFile := &ClaimFile{File: certificate.File{Model: search.product.Model}}
 	lowerProof := &vectorProof{
-		Prover: &Prover{Skeleton: productFile, graph: productGraph, opts: search.opts},
+		Prover: &Prover{ClaimFile: productFile, graph: productGraph, opts: search.opts},
 		ctx:    search.ctx, Vector: &certificate.Vector{}, effort: fractions, rewardStructure: reward,
 	}
 	lowerProof.setBoundColumns(values)

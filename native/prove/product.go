@@ -121,7 +121,7 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 		return nil, err
 	}
 	p := &product{Prover: &Prover{
-		Skeleton: &Skeleton{File: certificate.File{Model: pairs.Model}}, graph: sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
+		ClaimFile: &ClaimFile{File: certificate.File{Model: pairs.Model}}, graph: sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
 	}, pairs: pairs}
 	automaton.Pairs, p.targets = len(pairs.Of), sparse.NewSet(len(pairs.Of))
 	if coSafe {

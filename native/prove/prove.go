@@ -41,7 +41,7 @@ func (o Options) epsilon() float64 {
 
 // Prover makes certificates of one state space. It is not safe for concurrent use.
 type Prover struct {
-	*Skeleton
+	*ClaimFile
 	space          *explicit.Space
 	graph          *sparse.Graph
 	opts           Options
@@ -51,8 +51,8 @@ type Prover struct {
 	rewards        map[int]*sparse.Reward
 	memberships    map[int]membership
 	computedBounds map[int]*bounds
-	exponents      map[int]int // by vector: the binary exponent of about its greatest value
-	// products are the products with automata, by vector
+	exponents      map[int]int // by vector: an estimate of the binary exponent of its greatest value
+	// products has the products of the model with the automata of vectors, by vector.
 	products        map[int]*product
 	checkerModel    *exact.Model // the model in the checker's form; nil before the first check
 	sharedSolutions []*sharedSolution
@@ -71,7 +71,7 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 		opts.Reward = space.Reward
 	}
 	prover := &Prover{
-		Skeleton:       NewSkeleton(),
+		ClaimFile:      NewClaimFile(),
 		space:          space,
 		graph:          sparse.NewGraph(space.Model()),
 		opts:           opts,
@@ -129,7 +129,7 @@ func (prover *Prover) bits(set *sparse.Set) certificate.Bits {
 // suffices, it keeps the narrowest interval. The error is a *result.Failure if certificates cannot express the property.
 func (prover *Prover) Add(ctx context.Context, property *Property) (int, error) {
 	defer func() { prover.sharedSolutions = nil }() // shared solutions belong to one property
-	claimIndex, err := prover.Skeleton.Add(property)
+	claimIndex, err := prover.ClaimFile.Add(property)
 	if err != nil {
 		return 0, err
 	}
@@ -184,37 +184,37 @@ func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Clai
 	return nil
 }
 
-// snapshot returns a copy of the proofs so far, to which Add can return.
+// snapshot returns a copy of the proofs so far, which proveNarrowly restores if later proofs are not narrower.
 func (prover *Prover) snapshot() *Prover {
-	s := *prover.Skeleton
-	s.Vectors, s.Sets = slices.Clone(s.Vectors), slices.Clone(s.Sets)
-	return &Prover{Skeleton: &s, computedBounds: maps.Clone(prover.computedBounds), memberships: maps.Clone(prover.memberships)}
+	file := *prover.ClaimFile
+	file.Vectors, file.Sets = slices.Clone(file.Vectors), slices.Clone(file.Sets)
+	return &Prover{ClaimFile: &file, computedBounds: maps.Clone(prover.computedBounds), memberships: maps.Clone(prover.memberships)}
 }
 
 // Proven calls Add and lets the checker check the new claim. It returns the index of the claim and the result
 // of the checker, whose Holds says whether the property holds. The error is a *NotAccepted if the checker
 // rejects the certificate.
 func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *certify.Result, error) {
-	i, err := prover.Add(ctx, property)
+	claimIndex, err := prover.Add(ctx, property)
 	if err != nil {
-		return i, nil, err
+		return claimIndex, nil, err
 	}
 	if prover.checkerModel == nil {
-		if prover.checkerModel, err = exact.New(ctx, prover.Model); err != nil {
-			return i, nil, err
+		prover.checkerModel, err = exact.New(ctx, prover.Model)
+		if err != nil {
+			return claimIndex, nil, err
 		}
 	}
-	results, err := certify.CheckOf(ctx, prover.checkerModel, Only(&prover.File, i))
-	if ctx.Err() != nil {
-		return i, nil, ctx.Err()
+	results, err := certify.CheckOf(ctx, prover.checkerModel, Only(&prover.File, claimIndex))
+	switch {
+	case ctx.Err() != nil:
+		return claimIndex, nil, ctx.Err()
+	case err != nil:
+		return claimIndex, nil, &NotAccepted{err}
+	case results[0].Err != nil:
+		return claimIndex, nil, &NotAccepted{results[0].Err}
 	}
-	if err == nil {
-		err = results[0].Err
-	}
-	if err != nil {
-		return i, nil, &NotAccepted{err}
-	}
-	return i, &results[0], nil
+	return claimIndex, &results[0], nil
 }
 
 // Accepts checks another vector in place of the vector of a claim that Proven returned. It returns nil if the
@@ -254,26 +254,10 @@ func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, 
 	}
 	if claim.Vector < 0 {
 		membership, err := prover.setMembership(ctx, claim.Set, e)
-		switch {
-		case err != nil:
+		if err != nil {
 			return 0, err
-		case claim.Of == "count" && states.Minus(membership.inside).Minus(membership.outside).Empty():
-		case claim.Of == "count":
-			return 0, errUndecided
-		case claim.Of == "exists" && !states.Intersect(membership.inside).Empty():
-			claim.Holds = true
-		case claim.Of == "exists" && states.Minus(membership.outside).Empty():
-			claim.Holds = false
-		case claim.Of == "exists":
-			return 0, errUndecided
-		case !states.Intersect(membership.outside).Empty():
-			claim.Holds = false
-		case states.Minus(membership.inside).Empty():
-			claim.Holds = true
-		default:
-			return 0, errUndecided
 		}
-		return 0, nil
+		return 0, decideClaim(claim, states, membership)
 	}
 	bounds, err := prover.boundsOf(ctx, claim.Vector, e)
 	if err != nil || bounds.Exact != nil {
@@ -290,6 +274,33 @@ func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, 
 		}
 	}
 	return width, nil
+}
+
+// decideClaim sets whether a claim about the membership of states in a set holds: of all states or, for "exists", of one of them. A claim
+// with "count" only needs to know the membership of each state. The error is errUndecided if the membership of a state that matters
+// is unknown.
+func decideClaim(claim *certificate.Claim, states *sparse.Set, membership membership) error {
+	someInside := !states.Intersect(membership.inside).Empty()
+	someOutside := !states.Intersect(membership.outside).Empty()
+	allInside := states.Minus(membership.inside).Empty()
+	allOutside := states.Minus(membership.outside).Empty()
+	switch claim.Of {
+	case "count":
+		if !states.Minus(membership.inside).Minus(membership.outside).Empty() {
+			return errUndecided
+		}
+	case "exists":
+		if !someInside && !allOutside {
+			return errUndecided
+		}
+		claim.Holds = someInside
+	default:
+		if !someOutside && !allInside {
+			return errUndecided
+		}
+		claim.Holds = !someOutside
+	}
+	return nil
 }
 
 // firstState returns the set that contains only the first of the given states in PRISM's order. If the order of the
@@ -314,10 +325,11 @@ func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *
 	return single
 }
 
-// membership has the states that are known to be inside a set, and those known to be outside. The bounds of a
-// vector can leave states undecided.
+// membership has the states that are known to be inside a set, and the states that are known to be outside. The bounds of a vector
+// can leave the membership of other states unknown.
 type membership struct{ inside, outside *sparse.Set }
 
+// exactMembership returns the membership in a set that is known.
 func exactMembership(in *sparse.Set) membership { return membership{in, in.Complement()} }
 
 func (t membership) isUndecided() bool { return t.inside.Count()+t.outside.Count() < t.inside.Len() }

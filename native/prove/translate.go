@@ -25,9 +25,9 @@ type Property struct {
 	Guess float64 // the approximate value; 0 if unknown
 }
 
-// Skeleton is a certificate without its columns and its model: it states the claims for some properties.
+// ClaimFile is a certificate that only states the claims for some properties: it has no columns, which prove them, and no model.
 // Equal sets are stored once, and so are equal vectors.
-type Skeleton struct {
+type ClaimFile struct {
 	certificate.File
 	// Atoms are the expressions of the atomic sets, by set.
 	Atoms map[int]sema.Expr
@@ -37,46 +37,46 @@ type Skeleton struct {
 	indexByKey map[string]int // the indices of sets and vectors, by setKey and vectorKey
 }
 
-// The sets that every skeleton begins with.
+// The sets that every ClaimFile begins with.
 const (
 	allStates = iota
 	initialStates
 )
 
-// NewSkeleton returns a skeleton without properties.
-func NewSkeleton() *Skeleton {
-	k := &Skeleton{Atoms: make(map[int]sema.Expr), Coalitions: make(map[int][]int), indexByKey: make(map[string]int)}
-	k.setIndex(certificate.Set{Kind: certificate.All})
-	k.setIndex(certificate.Set{Kind: certificate.Init})
-	return k
+// NewClaimFile returns a file without claims. It has the sets allStates and initialStates.
+func NewClaimFile() *ClaimFile {
+	file := &ClaimFile{Atoms: make(map[int]sema.Expr), Coalitions: make(map[int][]int), indexByKey: make(map[string]int)}
+	file.setIndex(certificate.Set{Kind: certificate.All})
+	file.setIndex(certificate.Set{Kind: certificate.Init})
+	return file
 }
 
 // Add adds the claim that answers a property, and returns its index. If certificates cannot express the
 // property, the error is a *result.Failure that says why, and nothing is added.
-func (skeleton *Skeleton) Add(property *Property) (int, error) {
-	sets, vectors := len(skeleton.Sets), len(skeleton.Vectors)
-	t := &translation{Skeleton: skeleton, property: property}
+func (file *ClaimFile) Add(property *Property) (int, error) {
+	numSets, numVectors := len(file.Sets), len(file.Vectors)
+	t := &translation{ClaimFile: file, property: property}
 	claim, err := t.claim(property.X)
 	if err != nil {
-		skeleton.truncate(sets, vectors)
+		file.truncate(numSets, numVectors)
 		return 0, err
 	}
 	claim.Property, claim.Name = property.Text, property.Name
-	skeleton.Claims = append(skeleton.Claims, claim)
-	return len(skeleton.Claims) - 1, nil
+	file.Claims = append(file.Claims, claim)
+	return len(file.Claims) - 1, nil
 }
 
 // truncate removes all sets and vectors after the given numbers of them.
-func (skeleton *Skeleton) truncate(sets, vectors int) {
-	for i := sets; i < len(skeleton.Sets); i++ {
-		delete(skeleton.indexByKey, setKey(&skeleton.Sets[i]))
-		delete(skeleton.Atoms, i)
-		delete(skeleton.Coalitions, i)
+func (file *ClaimFile) truncate(sets, vectors int) {
+	for i := sets; i < len(file.Sets); i++ {
+		delete(file.indexByKey, setKey(&file.Sets[i]))
+		delete(file.Atoms, i)
+		delete(file.Coalitions, i)
 	}
-	for i := vectors; i < len(skeleton.Vectors); i++ {
-		delete(skeleton.indexByKey, vectorKey(&skeleton.Vectors[i]))
+	for i := vectors; i < len(file.Vectors); i++ {
+		delete(file.indexByKey, vectorKey(&file.Vectors[i]))
 	}
-	skeleton.Sets, skeleton.Vectors = skeleton.Sets[:sets], skeleton.Vectors[:vectors]
+	file.Sets, file.Vectors = file.Sets[:sets], file.Vectors[:vectors]
 }
 
 func setKey(set *certificate.Set) string {
@@ -102,50 +102,50 @@ func vectorKey(vector *certificate.Vector) string {
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.
-func (skeleton *Skeleton) setIndex(set certificate.Set) int {
+func (file *ClaimFile) setIndex(set certificate.Set) int {
 	key := setKey(&set)
-	i, ok := skeleton.indexByKey[key]
+	i, ok := file.indexByKey[key]
 	if !ok {
-		i = len(skeleton.Sets)
-		skeleton.indexByKey[key] = i
-		skeleton.Sets = append(skeleton.Sets, set)
+		i = len(file.Sets)
+		file.indexByKey[key] = i
+		file.Sets = append(file.Sets, set)
 	}
 	return i
 }
 
 // vectorIndex returns the index of a vector, and adds the vector if it is new.
-func (skeleton *Skeleton) vectorIndex(vector certificate.Vector) int {
+func (file *ClaimFile) vectorIndex(vector certificate.Vector) int {
 	key := vectorKey(&vector)
-	i, ok := skeleton.indexByKey[key]
+	i, ok := file.indexByKey[key]
 	if !ok {
-		i = len(skeleton.Vectors)
-		skeleton.indexByKey[key] = i
-		skeleton.Vectors = append(skeleton.Vectors, vector)
+		i = len(file.Vectors)
+		file.indexByKey[key] = i
+		file.Vectors = append(file.Vectors, vector)
 	}
 	return i
 }
 
 // not returns the index of the complement of set i. The complement of a complement is the original set.
-func (skeleton *Skeleton) not(i int) int {
-	switch set := skeleton.Sets[i]; {
+func (file *ClaimFile) not(i int) int {
+	switch set := file.Sets[i]; {
 	case set.Kind == certificate.Not:
 		return set.Sets[0]
 	default:
-		return skeleton.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
+		return file.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 	}
 }
 
-func (skeleton *Skeleton) and(i, j int) int {
-	return skeleton.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
+func (file *ClaimFile) and(i, j int) int {
+	return file.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
 }
 
-func (skeleton *Skeleton) or(i, j int) int {
-	return skeleton.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
+func (file *ClaimFile) or(i, j int) int {
+	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 
 // translation translates one property to sets and vectors.
 type translation struct {
-	*Skeleton
+	*ClaimFile
 	property      *Property
 	someScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
 	coalition     int  // the set of the states of the players in <<...>> of a game; 0 outside of it
@@ -365,10 +365,10 @@ func (t *translation) beginStrategy(formula *logic.Formula) error {
 }
 
 // atomicStates returns the states of an atomic set.
-func (skeleton *Skeleton) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
-	players, ok := skeleton.Coalitions[set]
+func (file *ClaimFile) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
+	players, ok := file.Coalitions[set]
 	if !ok {
-		return space.States(skeleton.Atoms[set])
+		return space.States(file.Atoms[set])
 	}
 	states := sparse.NewSet(space.Model().NumStates())
 	for s, player := range space.Model().Player {

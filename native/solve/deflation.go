@@ -51,7 +51,7 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	for i := range components.Num() {
 		members := components.Members(i)
 		if len(members) == 1 {
-			bounds.update(int(members[0]), sys.optimum(int(members[0])))
+			bounds.update(int(members[0]), sys.optimalBounds(int(members[0])))
 		} else if err := bounds.solveComponent(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (d *deflation) withMinimizer() []uint32 {
 	d.sys.oneStep = true
 	defer func() { d.sys.oneStep = false }()
 	for s := range d.sys.maybe.Minus(d.game.maximizer).All() {
-		d.strategy[s] = d.sys.optimum(s).choice
+		d.strategy[s] = d.sys.optimalBounds(s).choice
 	}
 	return d.strategy
 }
@@ -107,7 +107,7 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
 	sys, values := bounds.sys, bounds.sys.values
 	for _, s := range members {
-		changed = bounds.update(int(s), sys.optimum(int(s))) || changed
+		changed = bounds.update(int(s), sys.optimalBounds(int(s))) || changed
 		first, end := sys.graph.Choices(int(s))
 		work += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
@@ -251,7 +251,7 @@ func (bounds *deflation) findEndComponents(ctx context.Context, p *componentPart
 func (bounds *deflation) allowChoices(allowed *sparse.Set, p *componentPart, index, s int, tolerance float64) {
 	limit := math.Inf(1)
 	if !bounds.game.maximizer.Has(s) {
-		limit = bounds.sys.optimum(s).lower * (1 + tolerance)
+		limit = bounds.sys.optimalBounds(s).lower * (1 + tolerance)
 	}
 	for k := p.model.First[index]; k < p.model.First[index+1]; k++ {
 		if math.IsInf(limit, 1) || bounds.sys.evaluateChoice(s, int(p.graphChoice[k])).lower <= limit {

@@ -565,18 +565,19 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 	return work
 }
 
-// loadRow adds the terms of the equation at position p to workRow, and returns the weight that leaves the
-// component.
-func (elim *eliminationSolver) loadRow(p int, workRow []float64) float64 {
-	k := elim.order[p]
-	j := elim.choice[k]
-	if j == sparse.None {
+// loadRow adds the weights of the equation at a position of the elimination order to workRow, which is indexed by position. It
+// returns the weight of the transitions that leave the component: 1 for a state without a chosen equation.
+func (elim *eliminationSolver) loadRow(position int, workRow []float64) float64 {
+	equations := elim.equations
+	chosen := elim.choice[elim.order[position]]
+	if chosen == sparse.None {
 		return 1
 	}
-	for i := elim.equations.termStart[j]; i < elim.equations.termStart[j+1]; i++ {
-		workRow[elim.position[elim.equations.column[i]]] += elim.equations.weight[i]
+	for term := equations.termStart[chosen]; term < equations.termStart[chosen+1]; term++ {
+		column := elim.position[equations.column[term]]
+		workRow[column] += equations.weight[term]
 	}
-	return elim.equations.exitWeight[j]
+	return equations.exitWeight[chosen]
 }
 
 // substitute solves values = P values + rhs by forward and back substitution with the computed factors. It returns nil

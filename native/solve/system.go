@@ -126,19 +126,20 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 // solveState sets the value of a maybe state whose other successors have values. It returns the number of
 // transitions of the state, as a measure of work.
 func (sys *system) solveState(s int) int {
-	bounds := sys.optimum(s)
-	if bounds.choice != sparse.None { // otherwise it cannot be left and has value 0
+	bounds := sys.optimalBounds(s)
+	if bounds.choice != sparse.None { // otherwise no choice leaves the state, and its value stays 0
 		sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
 		if sys.values.Scheduler != nil {
 			sys.values.Scheduler[s] = bounds.choice
 		}
 	}
-	first, end := sys.graph.Choices(s)
-	return int(sys.graph.Start[end] - sys.graph.Start[first])
+	firstChoice, endChoice := sys.graph.Choices(s)
+	firstTransition, endTransition := sys.graph.Start[firstChoice], sys.graph.Start[endChoice]
+	return int(endTransition - firstTransition)
 }
 
-// optimum returns the minimum or maximum of the bounds over the usable choices of state s.
-func (sys *system) optimum(s int) bestBounds {
+// optimalBounds returns the minimum or maximum of the bounds over the usable choices of state s.
+func (sys *system) optimalBounds(s int) bestBounds {
 	first, end := sys.graph.Choices(s)
 	least := sys.minimizes(s)
 	bounds := emptyBestBounds(least)

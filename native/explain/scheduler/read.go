@@ -16,8 +16,8 @@ import (
 
 // Read reads a memoryless scheduler: Storm's JSON, or PRISM's lists of states with actions,
 // (0,true)=move or 17=move, or with choice indices, 17=1. In states that the file does not contain, any
-// choice is allowed. It is an error if several choices of a state have the given action. Errors name the
-// file and line, or are the context's.
+// choice is allowed. It returns an error if several choices of a state have the given action. Errors name the
+// file and the line, unless the context has ended.
 func Read(ctx context.Context, file string, text []byte, space *explicit.Space) (Scheduler, error) {
 	r := newReader(space)
 	if err := r.read(ctx, file, text); err != nil {
@@ -66,7 +66,8 @@ func newReader(space *explicit.Space) *reader {
 
 // read reads JSON or a list. JSON begins with a bracket.
 func (r *reader) read(ctx context.Context, file string, text []byte) error {
-	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
+	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
+	if isJSON {
 		return r.readJSON(ctx, file, text)
 	}
 	return r.readList(ctx, file, text)
@@ -77,11 +78,11 @@ type reader struct {
 	space    *explicit.Space
 	choices  []uint32       // the choice that was read last for each state, sparse.None if there was none
 	varIndex map[string]int // the index of each variable
-	// permittedChoices are all choices read, if the file may permit several of a state; nil otherwise.
-	// nondeterministic says that it permits several of some state.
+	// permittedChoices has all choices that were read, if the file may permit several choices of a state; otherwise it is
+	// nil. nondeterministic says that the file permits several choices of some state.
 	permittedChoices *sparse.Set
 	nondeterministic bool
-	order            []uint32 // states by PRISM's numbers; nil until needed
+	order            []uint32 // the state with each of PRISM's numbers; nil until needed
 }
 
 // readList reads one of PRISM's lists.
@@ -113,11 +114,11 @@ func (r *reader) readLine(line string) error {
 	}
 	state, action, found := strings.Cut(line, ")=")
 	words := strings.Split(strings.TrimPrefix(state, "("), ",")
-	if len(r.varIndex) == 0 && words[0] == "" {
+	if len(r.varIndex) == 0 && words[0] == "" { // the line ()=move of a model without variables
 		words = nil
 	}
 	if strings.Contains(state, ")") { // (0,true),3=move
-		return errSteps
+		return errNeedsMemory
 	}
 	if !found || len(words) != len(r.varIndex) {
 		return r.formatError(line)
@@ -133,10 +134,10 @@ func (r *reader) readLine(line string) error {
 	return r.setChoiceOfValuation(valuation, action)
 }
 
-// errSteps says that a list has the choices of a scheduler with memory.
-var errSteps = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
+// errNeedsMemory says that a list has the choices of a scheduler with memory.
+var errNeedsMemory = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
 
-// formatError says that a line is not one of PRISM's.
+// formatError returns an error that says that a line does not have PRISM's format.
 func (r *reader) formatError(line string) error {
 	if strings.HasPrefix(line, "# Transitions") || strings.HasPrefix(line, "# Reward") {
 		return errors.New("found the induced chain of a scheduler, want its choices: check --export-scheduler FILE.json writes them")
@@ -144,11 +145,12 @@ func (r *reader) formatError(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
-// readNumberedLine reads a line with a state number: 17=move or 17=1. Actions are never numbers.
+// readNumberedLine reads a line with a state number and an action, 17=move, or the number of a choice of the state, 17=1.
+// A number after = is never an action, because the name of an action does not begin with a digit.
 func (r *reader) readNumberedLine(line string) error {
 	number, choice, found := strings.Cut(line, "=")
 	if strings.Contains(number, ",") && found { // 17,3=move
-		return errSteps
+		return errNeedsMemory
 	}
 	stateNumber, err := strconv.Atoi(number)
 	if !found || err != nil {

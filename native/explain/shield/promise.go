@@ -15,8 +15,8 @@ type Promise struct {
 	Worst   Number // under the worst allowed scheduler
 	Uniform Number // if the allowed choices of a state are equally likely
 	Free    Number // if all choices of a state are equally likely
-	// Obeying is the allowed scheduler that attains Worst.
-	Obeying []uint32
+	// WorstScheduler has, for each state, the choice of the allowed scheduler under which the probability is Worst.
+	WorstScheduler []uint32
 }
 
 // Promise computes the probability of the formula under the best, the worst and a uniform scheduler that obeys the
@@ -49,7 +49,7 @@ func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 		return nil, err
 	}
 	promise.Worst = worst
-	promise.Obeying = shield.originalChoices(choices)
+	promise.WorstScheduler = shield.originalChoices(choices)
 	if promise.Uniform, _, err = probability(uniform, shield.Max); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 // BrokenPromise says that a shielded model or a scheduler has other values than the promised ones.
 type BrokenPromise struct{ found string }
 
-func (e *BrokenPromise) Error() string { return e.found + ", and not what was promised" }
+func (e *BrokenPromise) Error() string { return e.found + ", which differs from the promised values" }
 
 // Confirm solves a model to which a shield was added. It returns a *BrokenPromise unless the best and the worst value of
 // that model are the promised ones.
@@ -102,13 +102,14 @@ func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	return nil
 }
 
-// ConfirmScheduler returns a *BrokenPromise unless the obeying scheduler attains the worst value.
-func (shield *Shield) ConfirmScheduler(ctx context.Context, p *Promise) error {
-	attained, err := shield.Attains(ctx, p.Obeying)
+// ConfirmScheduler solves the Markov chain of promise.WorstScheduler. It returns a *BrokenPromise unless the probability of the
+// formula in this chain is promise.Worst.
+func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) error {
+	attained, err := shield.Attains(ctx, promise.WorstScheduler)
 	if err != nil {
 		return err
 	}
-	if !attained.Same(p.Worst) {
+	if !attained.Same(promise.Worst) {
 		return &BrokenPromise{fmt.Sprintf("the scheduler attains %v", attained.Value())}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (n *values) number(i int) Number {
 type Shield struct {
 	*Question
 	graph *sparse.Graph
-	// Allowed are the allowed choices, at least one in each state. All are allowed in states where the
+	// Allowed has the allowed choices, at least one of each state. All choices are allowed in states in which the
 	// formula is decided.
 	Allowed *sparse.Set
 	// Loss is the greatest allowed loss of one choice; relative if Options.Relative is true. It is nil if
@@ -93,7 +93,7 @@ type Shield struct {
 
 	relative    bool
 	stateValue  *values  // the best probability of each state
-	choiceValue *values  // the probability of each choice, if best choices follow
+	choiceValue *values  // the probability after each choice, if best choices follow
 	bestChoice  []uint32 // a scheduler that attains stateValue
 }
 

@@ -165,12 +165,12 @@ func TestObeying(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for s, c := range p.Obeying {
+				for s, c := range p.WorstScheduler {
 					if first, end := q.Space.Model().Choices(s); int(c) < first || int(c) >= end || !x.Allowed.Has(int(c)) {
 						t.Errorf("%s, %s: state %d has choice %d, which is not allowed", model, threshold, s, c)
 					}
 				}
-				if got, err := x.Attains(t.Context(), p.Obeying); err != nil || got.Exact.Cmp(p.Worst.Exact) != 0 {
+				if got, err := x.Attains(t.Context(), p.WorstScheduler); err != nil || got.Exact.Cmp(p.Worst.Exact) != 0 {
 					t.Errorf("%s, %s: found %v and %v, want %v", model, threshold, got.Exact, err, p.Worst.Exact)
 				}
 			}

@@ -60,7 +60,7 @@ type Found struct {
 	Stopped       bool
 
 	Space *explicit.Space
-	// restricted[a] says whether action a occurs in a state with several choices.
+	// isRestricted[a] says whether action a occurs in a state with several choices.
 	isRestricted []bool
 }
 
@@ -88,8 +88,10 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 		}
 	}
 	best.result.Judged = judged
-	err := best.prune(ctx)
-	return best.result, err
+	if err := best.prune(ctx); err != nil {
+		return nil, err
+	}
+	return best.result, nil
 }
 
 // growAndJudge learns a tree, and sets its loss and its number of leaves.
@@ -97,10 +99,13 @@ func (search *treeSearch) growAndJudge(ctx context.Context) error {
 	if err := search.growUntilClosed(ctx); err != nil {
 		return err
 	}
-	var err error
-	search.result.Loss, err = search.judge(ctx)
+	loss, err := search.judge(ctx)
+	if err != nil {
+		return err
+	}
+	search.result.Loss = loss
 	search.result.Grown = search.result.Root.Leaves()
-	return err
+	return nil
 }
 
 // allowedLoss returns the greatest loss of value that a tree may have.

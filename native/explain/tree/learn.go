@@ -31,7 +31,7 @@ func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node
 			learner.columns[variable][i] = value
 		}
 		largest := example.Allowed[len(example.Allowed)-1]
-		learner.decisions = max(learner.decisions, largest+1)
+		learner.numDecisions = max(learner.numDecisions, largest+1)
 	}
 	all := make([]int, len(examples))
 	for i := range all {
@@ -72,11 +72,12 @@ func areComparable(left, right *sema.Variable) bool {
 
 // learner grows a decision tree.
 type learner struct {
-	ctx       context.Context
-	examples  []Example
-	columns   [][]int32 // the values of each variable
-	tests     []Test
-	decisions int
+	ctx      context.Context
+	examples []Example
+	columns  [][]int32 // the values of each variable
+	tests    []Test
+	// numDecisions is the number of decisions, which are numbered from 0.
+	numDecisions int
 }
 
 // grow returns a tree for the examples with the given indexes.
@@ -108,9 +109,9 @@ func (l *learner) grow(examples []int) (*Node, error) {
 	return &Node{Test: best, Decision: majority, Yes: yesTree, No: noTree}, nil
 }
 
-// assignLabels gives every example one of its allowed decisions, as its label. It repeatedly finds the
-// decision that most examples without a label allow, and gives it to these examples. majority is the decision of
-// the first round.
+// assignLabels gives every example one of its allowed decisions, as its label. In each round it takes the decision that
+// is allowed in the most examples without a label, and labels these examples with it. majority is the decision of the
+// first round.
 func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 	labels = slices.Repeat([]int{-1}, len(examples))
 	majority = -1
@@ -129,9 +130,9 @@ func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 	return labels, majority
 }
 
-// mostAllowed returns the decision that most examples without a label allow.
+// mostAllowed returns the decision that is allowed in the most examples without a label. A negative label stands for none.
 func (l *learner) mostAllowed(examples, labels []int) int {
-	count := make([]int, l.decisions)
+	count := make([]int, l.numDecisions)
 	for position, example := range examples {
 		if labels[position] >= 0 {
 			continue
@@ -152,7 +153,7 @@ func (l *learner) mostAllowed(examples, labels []int) int {
 // bestTest returns the test that separates the labels best: the labels of the examples that satisfy it and of the
 // others have the least total entropy. It returns the first of several best tests.
 func (l *learner) bestTest(examples, labels []int) Test {
-	total := make([]int, l.decisions)
+	total := make([]int, l.numDecisions)
 	for _, decision := range labels {
 		total[decision]++
 	}
@@ -200,7 +201,7 @@ func (l *learner) bestTest(examples, labels []int) Test {
 func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(t Test, yes []int, atMost int)) {
 	labelCounts := l.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))
-	below := make([]int, l.decisions) // the labels of the examples with at most the value
+	below := make([]int, l.numDecisions) // the labels of the examples with at most the value
 	numBelow := 0
 	for position, value := range values {
 		numEqual := 0
@@ -227,7 +228,7 @@ func (l *learner) countLabels(variable int, examples, labels []int) map[int32][]
 			lastValue = value
 			counts = countsOf[value]
 			if counts == nil {
-				counts = make([]int, l.decisions)
+				counts = make([]int, l.numDecisions)
 				countsOf[value] = counts
 			}
 		}

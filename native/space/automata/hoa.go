@@ -66,14 +66,15 @@ func (a *Automaton) transitions(letters int) ([][][]int, error) {
 	return all, nil
 }
 
-// successors returns the states after a letter, except Rejected ones. The run may jump before it reads the letter.
+// successors returns the states that the automaton can reach from state q with one letter, except Rejected ones. It reads the
+// letter in q, or in a state to which it moves from q without reading a letter (a jump).
 func (a *Automaton) successors(q int, letter uint64) ([]int, error) {
-	jumps, err := a.Jumps(q)
+	jumpTargets, err := a.Jumps(q)
 	if err != nil {
 		return nil, err
 	}
 	var targets []int
-	for _, from := range append([]int{q}, jumps...) {
+	for _, from := range append([]int{q}, jumpTargets...) {
 		target, err := a.Step(from, letter)
 		if err != nil {
 			return nil, err

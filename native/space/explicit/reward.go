@@ -394,7 +394,7 @@ func (s *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, s
 type exactRewardEvaluator struct {
 	space     *Space
 	items     []exactRewardItem
-	rationals map[float64]*big.Rat
+	rationals map[float64]*big.Rat // the fractions of float64 numbers, once computed
 }
 
 // exactRewardItem is a reward item with compiled evaluators of its guard and, if its value is an
@@ -406,7 +406,8 @@ type exactRewardItem struct {
 	constant            *big.Rat
 }
 
-// newExactRewardEvaluator compiles the guards and the integer values of a reward structure.
+// newExactRewardEvaluator compiles the guards of a reward structure, and the values that are integers: a compiled evaluator
+// of other values computes float64 numbers, so they are evaluated as fractions without one.
 func (s *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
 	evaluator := &exactRewardEvaluator{space: s, rationals: make(map[float64]*big.Rat)}
 	for i := range structure.Items {

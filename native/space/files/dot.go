@@ -23,10 +23,13 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 		err := p.forEachState(func(number, state int) error {
 			p.dotState(number, state, p.space.State(valuation, state))
 			choices, err := p.sortedChoices(nil, state)
-			for choice, choiceIndex := range choices {
-				p.dotChoice(number, choice, choiceIndex)
+			if err != nil {
+				return err
 			}
-			return err
+			for choice, modelChoice := range choices {
+				p.dotChoice(number, choice, modelChoice)
+			}
+			return nil
 		})
 		p.write("}")
 		p.endLine()
@@ -53,33 +56,34 @@ func (p *printer) dotState(number, state int, valuation []int32) {
 	p.endLine()
 }
 
-// dotPoint writes the name of the point that stands for a choice.
-func (p *printer) dotPoint(state, choice int) {
+// dotPointName writes the name of the point that stands for a choice.
+func (p *printer) dotPointName(state, choice int) {
 	p.write("n")
 	p.writeInt(state)
 	p.write("_")
 	p.writeInt(choice)
 }
 
-// dotChoice writes the edges of a choice of a state, and in an MDP the point at which they begin.
-func (p *printer) dotChoice(state, choice, choiceIndex int) {
+// dotChoice writes the edges of a choice of a state, and in an MDP the point at which they begin. choice is the number of the choice
+// among the choices of the state, and modelChoice its index in the model.
+func (p *printer) dotChoice(state, choice, modelChoice int) {
 	if p.nondeterministic() && p.probabilistic() {
-		p.dotPointOf(state, choice, p.actionName(choiceIndex))
+		p.dotChoicePoint(state, choice, p.actionName(modelChoice))
 	}
-	for _, transition := range p.writtenRow(nil, choiceIndex) {
+	for _, transition := range p.writtenRow(nil, modelChoice) {
 		if p.probabilistic() {
 			p.dotTransition(state, choice, transition)
 		} else {
-			p.dotEdge(state, choice, transition.target, p.actionName(choiceIndex))
+			p.dotEdge(state, choice, transition.target, p.actionName(modelChoice))
 		}
 	}
 }
 
-// dotPointOf writes the edge from a state to the point of a choice, and the point.
-func (p *printer) dotPointOf(state, choice int, action string) {
+// dotChoicePoint writes the edge from a state to the point of a choice, and the point.
+func (p *printer) dotChoicePoint(state, choice int, action string) {
 	p.writeInt(state)
 	p.write(" -> ")
-	p.dotPoint(state, choice)
+	p.dotPointName(state, choice)
 	p.write(`  [label="`)
 	p.writeInt(choice)
 	if action != "" {
@@ -87,7 +91,7 @@ func (p *printer) dotPointOf(state, choice int, action string) {
 	}
 	p.write(`",arrowhead="none"];`)
 	p.endLine()
-	p.dotPoint(state, choice)
+	p.dotPointName(state, choice)
 	p.write(` [ shape=point,width=0.1,height=0.1,label="" ];`)
 	p.endLine()
 }
@@ -97,7 +101,7 @@ func (p *printer) dotPointOf(state, choice int, action string) {
 func (p *printer) dotTransition(state, choice int, transition writtenTransition) {
 	action := ""
 	if p.nondeterministic() {
-		p.dotPoint(state, choice)
+		p.dotPointName(state, choice)
 	} else {
 		p.writeInt(state)
 		action = transition.action

@@ -30,11 +30,11 @@ const (
 // lines reads the lines of a file and collects diagnostics.
 type lines struct {
 	src        Source
-	nextOffset int // of the next line
-	lineNumber int // of the current line
-	lineOffset int // its offset
-	text       []byte
-	fields     []field
+	nextOffset int     // the offset of the next line in src.Text
+	lineNumber int     // the number of the current line, from 1
+	lineOffset int     // the offset of the current line
+	text       []byte  // the current line, without its end
+	fields     []field // the fields of the current line, after splitFields
 	errs       syntax.ErrorList
 }
 
@@ -116,20 +116,28 @@ func (l *lines) errorAtEnd(format string, args ...any) {
 }
 
 // parseIndex parses a natural number below limit. noun names the number in diagnostics.
-func (l *lines) parseIndex(f field, noun string, limit int) (int, bool) {
-	i, ok := l.parseCount(f, noun)
-	if ok && i >= limit {
-		l.errorAt(f.column, "found %s %d, wanted one below %d", noun, i, limit)
+func (l *lines) parseIndex(word field, noun string, limit int) (int, bool) {
+	index, ok := l.parseCount(word, noun)
+	if !ok {
 		return 0, false
 	}
-	return i, ok
+	if index >= limit {
+		l.errorAt(word.column, "found %s %d, wanted one below %d", noun, index, limit)
+		return 0, false
+	}
+	return index, true
 }
 
 // parseCount parses a natural number that fits in 31 bits. noun names the number in diagnostics.
 func (l *lines) parseCount(word field, noun string) (int, bool) {
+	const maxPrefix = (math.MaxInt32 - 9) / 10 // a number that fits after one more digit is appended
 	value, ok := 0, len(word.text) > 0
 	for _, char := range word.text {
-		ok = ok && char >= '0' && char <= '9' && value <= (math.MaxInt32-9)/10
+		isDigit := char >= '0' && char <= '9'
+		if !isDigit || value > maxPrefix {
+			ok = false
+			break
+		}
 		value = 10*value + int(char-'0')
 	}
 	if !ok {

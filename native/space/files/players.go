@@ -28,7 +28,8 @@ func playerNames(n int) []string {
 	return names
 }
 
-// splitPlayer splits an entry of the .tra file of a game, such as 3:1, at its colon.
+// splitPlayer splits a field of the .tra file of a game, such as 3:1, at its colon. If there is none, it records an error and
+// returns false.
 func (l *lines) splitPlayer(entry field) (before, after field, ok bool) {
 	colon := bytes.IndexByte(entry.text, ':')
 	if colon < 0 {
@@ -38,43 +39,47 @@ func (l *lines) splitPlayer(entry field) (before, after field, ok bool) {
 	return field{entry.text[:colon], entry.column}, field{entry.text[colon+1:], entry.column + colon + 1}, true
 }
 
-// readNumPlayers reads the number of players behind the number of states.
+// readNumPlayers reads the number of players from the first field of a game, such as 5:2 for 5 states and 2 players. It leaves
+// the number of states in the field. It returns false after an error.
 func (t *traFile) readNumPlayers(lines *lines) bool {
-	states, players, ok := lines.splitPlayer(lines.fields[0])
+	statesField, playersField, ok := lines.splitPlayer(lines.fields[0])
 	if !ok {
 		return false
 	}
-	n, ok := lines.parseCount(players, "number of players")
+	numPlayers, ok := lines.parseCount(playersField, "number of players")
 	if !ok {
 		return false
 	}
-	if err := checkNumPlayers(n); err != nil {
-		lines.errorAt(players.column, "%v", err)
+	if err := checkNumPlayers(numPlayers); err != nil {
+		lines.errorAt(playersField.column, "%v", err)
 		return false
 	}
-	lines.fields[0], t.numPlayers = states, n
+	t.numPlayers = numPlayers
+	lines.fields[0] = statesField
 	return true
 }
 
-// readOwner reads the player behind the state in the current line. All lines of a state have the same player.
+// readOwner reads the player from the first field of a line of a game, such as 3:1 for state 3 and player 1. It leaves the state
+// in the field. It returns false after an error: all lines of a state must have the same player.
 func (t *traFile) readOwner() bool {
-	entry, playerEntry, ok := t.splitPlayer(t.fields[0])
+	stateField, playerField, ok := t.splitPlayer(t.fields[0])
 	if !ok {
 		return false
 	}
-	state, ok := t.parseIndex(entry, "state", t.numStates)
+	state, ok := t.parseIndex(stateField, "state", t.numStates)
 	if !ok {
 		return false
 	}
-	player, ok := t.parseIndex(playerEntry, "player", t.numPlayers)
+	player, ok := t.parseIndex(playerField, "player", t.numPlayers)
 	if !ok {
 		return false
 	}
 	if state == t.current && int(t.owners[state]) != player {
-		t.errorAt(playerEntry.column, "found player %d of state %d, wanted %d as before", player, state, t.owners[state])
+		t.errorAt(playerField.column, "found player %d of state %d, wanted %d as before", player, state, t.owners[state])
 		return false
 	}
-	t.fields[0], t.owners[state] = entry, uint16(player)
+	t.owners[state] = uint16(player)
+	t.fields[0] = stateField
 	return true
 }
 

@@ -25,7 +25,7 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 		if err := p.transitionsHeader(); err != nil {
 			return err
 		}
-		return p.writeTransitions(p.matrixSymbol(), true, p.writtenRow)
+		return p.writeTransitions(p.matrixSymbol())
 	})
 }
 
@@ -60,7 +60,7 @@ func (p *printer) matrixSymbol() string {
 
 // countTransitions returns the total number of transitions that the given function returns for the
 // choices of the model.
-func (p *printer) countTransitions(transitions func(dst []writtenTransition, choice int) []writtenTransition) (int, error) {
+func (p *printer) countTransitions(transitions rowFunc) (int, error) {
 	total := 0
 	var row []writtenTransition
 	for choice := range p.model.NumChoices() {
@@ -120,52 +120,88 @@ func (p *printer) matrixName(name string, choice int) {
 	}
 }
 
-// writeTransitions writes the transitions of all states in the format of the options. transitions appends
-// the transitions of a choice to dst. name is the name of the matrix in MATLAB code.
-func (p *printer) writeTransitions(name string, withActions bool, transitions func(dst []writtenTransition, choiceIndex int) []writtenTransition) error {
+// writeTransitions writes the probabilities or rates of the transitions of all states, with the actions of the choices, in the
+// format of the options. matrixName is the name of the matrix in MATLAB code.
+func (p *printer) writeTransitions(matrixName string) error {
+	withActions := p.nondeterministic()
+	return p.forEachChoice(p.writtenRow, func(at choicePosition, row []writtenTransition) {
+		action := ""
+		if withActions {
+			action = p.actionName(at.modelChoice)
+		}
+		switch p.opts.Format {
+		case Rows:
+			p.writeRow(at.state, row)
+			if withActions && !p.opts.NoActions {
+				p.write(" " + action)
+			}
+			p.endLine()
+		case Matlab:
+			p.writeAssignments(matrixName, at, row)
+		default:
+			p.writeChoiceLines(at, row, action, p.probabilistic())
+		}
+	})
+}
+
+// writeTransitionRewards writes the transitions that rewardRow returns, with their rewards instead of probabilities, in the format
+// of the options. matrixName is the name of the matrix in MATLAB code.
+func (p *printer) writeTransitionRewards(matrixName string, rewardRow rowFunc) error {
+	return p.forEachChoice(rewardRow, func(at choicePosition, row []writtenTransition) {
+		switch p.opts.Format {
+		case Rows:
+			p.writeRow(at.state, row)
+			p.endLine()
+		case Matlab:
+			p.writeAssignments(matrixName, at, row)
+		default:
+			p.writeChoiceLines(at, row, "", true)
+		}
+	})
+}
+
+// rowFunc returns the transitions of a choice of the model. It overwrites buffer, to reuse its memory.
+type rowFunc func(buffer []writtenTransition, modelChoice int) []writtenTransition
+
+// choicePosition says where the file has a choice: the number of its state in the file, and its number among the choices of
+// this state. modelChoice is its index in the model.
+type choicePosition struct {
+	state, choice int
+	modelChoice   int
+}
+
+// forEachChoice calls write with the transitions of each choice, in the order of the file.
+func (p *printer) forEachChoice(transitions rowFunc, write func(at choicePosition, row []writtenTransition)) error {
 	var row []writtenTransition
 	var choices []int
 	return p.forEachState(func(number, state int) error {
 		var err error
 		choices, err = p.sortedChoices(choices, state)
-		for choice, choiceIndex := range choices {
-			row = transitions(row, choiceIndex)
-			action := ""
-			if withActions && p.nondeterministic() {
-				action = p.actionName(choiceIndex)
-			}
-			switch p.opts.Format {
-			case Rows:
-				p.writeRow(number, row)
-				if withActions && !p.opts.NoActions && p.nondeterministic() {
-					p.write(" " + action)
-				}
-				p.endLine()
-			case Matlab:
-				p.writeAssignments(name, number, choice, row)
-			default:
-				withWeights := !withActions || p.probabilistic()
-				p.writeChoiceLines(number, choice, row, action, withWeights)
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		for choice, modelChoice := range choices {
+			row = transitions(row, modelChoice)
+			write(choicePosition{state: number, choice: choice, modelChoice: modelChoice}, row)
+		}
+		return nil
 	})
 }
 
 // writeAssignments writes the transitions of a choice in MATLAB code.
-func (p *printer) writeAssignments(name string, state, choice int, row []writtenTransition) {
+func (p *printer) writeAssignments(matrixName string, at choicePosition, row []writtenTransition) {
 	for _, transition := range row {
-		p.writeAssignment(name, state, choice, transition)
+		p.writeAssignment(matrixName, at.state, at.choice, transition)
 	}
 }
 
-// writeChoiceLines writes a line for each transition of a choice. action, unless empty, is the action of all of them.
-func (p *printer) writeChoiceLines(state, choice int, row []writtenTransition, action string, withWeights bool) {
+// writeChoiceLines writes a line for each transition of a choice. If action is not empty, it replaces the actions of the transitions.
+func (p *printer) writeChoiceLines(at choicePosition, row []writtenTransition, action string, withWeights bool) {
 	for _, transition := range row {
 		if action != "" {
 			transition.action = action
 		}
-		p.writeTransition(state, choice, transition, withWeights)
+		p.writeTransition(at.state, at.choice, transition, withWeights)
 	}
 }
 
@@ -489,7 +525,7 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 		matrixName := "C" + strconv.Itoa(index+1)
 		if p.opts.Format == Matlab {
 			p.declareMatrices(matrixName)
-			return p.writeTransitions(matrixName, false, rewardRow)
+			return p.writeTransitionRewards(matrixName, rewardRow)
 		}
 		if p.opts.Format == Plain {
 			p.writeRewardHeader(index, "Transition")
@@ -499,7 +535,7 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 			return err
 		}
 		p.writeTotals(total)
-		return p.writeTransitions(matrixName, false, rewardRow)
+		return p.writeTransitionRewards(matrixName, rewardRow)
 	})
 }
 

@@ -27,8 +27,8 @@ func partHeaders() []partHeader {
 	}
 }
 
-// nextData reads the next line with data and splits it into fields. It passes comments to visit,
-// unless visit is nil. The header of a file of another kind is an error.
+// nextData reads the next line with data and splits it into fields. It passes the comments before the line to visit, unless
+// visit is nil. It returns false at the end of the file, and after an error, such as the header of another kind of file.
 func (l *lines) nextData(kind string, visit func(comment string)) bool {
 	for l.next() {
 		trimmed := bytes.TrimSpace(l.text)
@@ -65,11 +65,11 @@ func otherKind(comment, wanted string) string {
 type traFile struct {
 	*assembly
 	modelType         syntax.ModelType
-	totals            [4]int // states, choices, transitions, observations
-	current           int    // state, -1 before the first
-	numStateChoices   int    // of the current state
-	rowAction         sparse.Action
-	stateObservations []int // the observation of each state of a POMDP; -1 if not yet known
+	totals            [4]int        // states, choices, transitions, observations
+	current           int           // the state of the last line, -1 before the first line
+	numStateChoices   int           // the number of choices of the current state so far
+	rowAction         sparse.Action // the action of the current choice
+	stateObservations []int         // the observation of each state of a POMDP; -1 if not yet known
 	numPlayers        int
 	owners            []uint16 // the player of each state of a game; the first player if the state has no line
 }
@@ -139,7 +139,8 @@ func sparseKind(modelType syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// typeOfComment returns the type of model in a comment such as # Transitions (MDP).
+// typeOfComment returns the type of model in a comment such as # Transitions (MDP). It returns TypeNone for other comments, and
+// records an error for an unknown type.
 func typeOfComment(lines *lines, comment string) syntax.ModelType {
 	name, ok := strings.CutPrefix(comment, "# Transitions (")
 	if !ok {
@@ -171,24 +172,13 @@ func typeOfComment(lines *lines, comment string) syntax.ModelType {
 // and observations (in a POMDP) from the current line. Their number determines the type of an unknown
 // model. It returns false after an error.
 func (t *traFile) readTotals(lines *lines) bool {
-	fields := lines.fields
-	switch {
-	case len(lines.errs) > 0:
+	if len(lines.errs) > 0 {
 		return false
-	case t.modelType == syntax.TypeNone && bytes.Contains(fields[0].text, []byte(":")):
-		t.modelType = syntax.SMG
-	case len(fields) == 4 && t.modelType == syntax.TypeNone:
-		t.modelType = syntax.POMDP
-	case t.modelType == syntax.TypeNone && len(fields) == 3:
-		t.modelType = syntax.MDP
-		if lines.hasInterval(3) {
-			t.modelType = syntax.IMDP
-		}
-	case t.modelType == syntax.TypeNone && len(fields) == 2 && lines.hasInterval(2):
-		t.modelType = syntax.IDTMC
-	case t.modelType == syntax.TypeNone && len(fields) == 2:
-		t.modelType = guessType(lines)
 	}
+	if t.modelType == syntax.TypeNone {
+		t.modelType = typeOfTotals(lines)
+	}
+	fields := lines.fields
 	names := []string{"number of states", "number of choices", "number of transitions", "number of observations"}
 	mdp := sparseKind(t.modelType) == sparse.MDP
 	switch {
@@ -226,7 +216,28 @@ func (t *traFile) readTotals(lines *lines) bool {
 	return true
 }
 
-// hasInterval reports whether an entry of the first row is an interval. It does not move on.
+// typeOfTotals returns the type of a model by its totals, which are the current line: in a game, the number of players follows the
+// number of states after a colon, and the other types have different numbers of totals. It returns TypeNone if no type fits.
+func typeOfTotals(lines *lines) syntax.ModelType {
+	isGame := bytes.Contains(lines.fields[0].text, []byte(":"))
+	switch numTotals := len(lines.fields); {
+	case isGame:
+		return syntax.SMG
+	case numTotals == 4:
+		return syntax.POMDP
+	case numTotals == 3 && lines.hasInterval(3):
+		return syntax.IMDP
+	case numTotals == 3:
+		return syntax.MDP
+	case numTotals == 2 && lines.hasInterval(2):
+		return syntax.IDTMC
+	case numTotals == 2:
+		return guessType(lines)
+	}
+	return syntax.TypeNone
+}
+
+// hasInterval reports whether a field of the next row, by its index, is an interval. The current line stays the same.
 func (l *lines) hasInterval(entry int) bool {
 	preview := *l
 	preview.fields, preview.errs = nil, nil
@@ -356,8 +367,8 @@ func (t *traFile) setObservation(state int, field field) bool {
 	return true
 }
 
-// startRow starts the given state and choice, unless they are the current ones. It returns false if
-// they are not in order.
+// startRow starts the given state and choice, unless they are the current state and choice. If they are not in order, it records
+// an error and returns false.
 func (t *traFile) startRow(state, choice int, action sparse.Action) bool {
 	if state < t.current {
 		t.errorAt(t.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, t.current)
@@ -378,8 +389,8 @@ func (t *traFile) startRow(state, choice int, action sparse.Action) bool {
 	return true
 }
 
-// startChoiceRow starts a choice of the current state of an MDP, unless it is the current one. It returns false if the
-// choice is not in order, or has another action than before.
+// startChoiceRow starts a choice of the current state of an MDP, unless it is the current choice. If the choice is not in order, or
+// has another action than in the lines before, it records an error and returns false.
 func (t *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
 	next := t.numStateChoices
 	last := next - 1

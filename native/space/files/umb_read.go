@@ -304,7 +304,8 @@ func (file *umbFile) checkAnnotation(group string, annotation *umb.Annotation) e
 	return nil
 }
 
-// checkRewards returns an error for rewards that cannot be read: rewards of branches need a Markov chain.
+// checkRewards returns an error unless the rewards are numbers of states, choices or branches. Rewards of branches are supported
+// only for models without choices.
 func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
 	if err := file.checkNumber(&annotation.Type); err != nil {
 		return err

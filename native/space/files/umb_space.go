@@ -135,9 +135,9 @@ type umbBuilder struct {
 	*umbFile
 	*assembly
 	actionOfNumber []sparse.Action // by number in the file
-	// firstBranches has the first branch of each transition. It is nil as long as transition i is
-	// branch i.
-	firstBranches  []uint32
+	// firstBranchOf has the first branch of each transition, because a transition can merge several branches. It is nil, to
+	// save memory, as long as each transition i has branch i as its first.
+	firstBranchOf  []uint32
 	mergedBranches map[uint32][]uint32 // by first branch, the branches that were merged into it
 	branches       []umbBranch
 	edgesOfRow     edgeSet
@@ -304,7 +304,7 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 	builder.assembly.startChoice(action, syntax.Pos{})
 	for k := range builder.branches {
 		branch := &builder.branches[k]
-		builder.recordBranch(branch.branch)
+		builder.recordFirstBranch(branch.branch)
 		numErrors := len(builder.errs)
 		builder.nextHigh = branch.high
 		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
@@ -376,16 +376,19 @@ func (builder *umbBuilder) branchInterval(branch int) (low, high number, err err
 	return low, high, err
 }
 
-// recordBranch records the first branch of the next transition.
-func (builder *umbBuilder) recordBranch(branch int) {
-	if builder.firstBranches == nil && branch != builder.numTransitions {
-		for transition := range builder.numTransitions {
-			builder.firstBranches = append(builder.firstBranches, uint32(transition))
+// recordFirstBranch records the first branch of the next transition. As long as every transition has the same index as its first
+// branch, nothing is stored: firstBranchOf is nil. The first transition for which this fails stores the indexes before it, too.
+func (builder *umbBuilder) recordFirstBranch(branch int) {
+	nextTransition := builder.numTransitions
+	if builder.firstBranchOf == nil {
+		if branch == nextTransition {
+			return
+		}
+		for transition := range nextTransition {
+			builder.firstBranchOf = append(builder.firstBranchOf, uint32(transition))
 		}
 	}
-	if builder.firstBranches != nil {
-		builder.firstBranches = append(builder.firstBranches, uint32(branch))
-	}
+	builder.firstBranchOf = append(builder.firstBranchOf, uint32(branch))
 }
 
 // declaredSets returns the labels, the initial states and the deadlocks, and checks them.
@@ -506,8 +509,8 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 // that were merged into it. value returns the reward of a branch.
 func (builder *umbBuilder) branchReward(value func(branch int) (number, error), transition, state int) (number, error) {
 	first := transition
-	if builder.firstBranches != nil {
-		first = int(builder.firstBranches[transition])
+	if builder.firstBranchOf != nil {
+		first = int(builder.firstBranchOf[transition])
 	}
 	merged := builder.mergedBranches[uint32(first)]
 	reward, err := value(first)

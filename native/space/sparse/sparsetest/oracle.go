@@ -85,25 +85,27 @@ func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
 }
 
 // UntilProb returns the probability of `left U right` from each state of the chain with a stochastic matrix.
-// It solves the equations of the states outside right that can reach right.
+// It solves x = A x + b, where x has the probabilities. For a state outside right that can reach right through states of
+// left, A has the probabilities of its transitions to other such states, and b the probability to enter right in one
+// step. In right b is 1, and elsewhere the row is zero.
 func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	n := len(matrix)
 	reachable := Reach(matrix, left.Minus(right))
-	maybe := sparse.NewSet(n)
-	constants := zeros(n)
+	unknown := sparse.NewSet(n)
+	rightSide := zeros(n)
 	for s := range n {
 		if right.Has(s) {
-			constants[s].SetInt64(1)
+			rightSide[s].SetInt64(1)
 			continue
 		}
 		for target := range right.All() {
 			if reachable[s][target] {
-				maybe.Add(s)
-				constants[s].Add(constants[s], matrix[s][target])
+				unknown.Add(s)
+				rightSide[s].Add(rightSide[s], matrix[s][target])
 			}
 		}
 	}
-	return Solve(restrict(matrix, maybe), constants)
+	return Solve(restrict(matrix, unknown), rightSide)
 }
 
 // RewardUntil returns the expected reward until target is reached, in the chain with a stochastic
