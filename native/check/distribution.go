@@ -114,7 +114,7 @@ func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) 
 	}
 	switch modelType := space.Program().Type; {
 	case modelType == syntax.MDP:
-		return unsupported("probabilities of states in a model of type mdp, want a DTMC or a CTMC, such as the chain under a scheduler, which resolve writes")
+		return unsupported("probabilities of states in a model of type MDP, want a DTMC or a CTMC, such as the chain under a scheduler, which resolve writes")
 	case modelType != syntax.DTMC && modelType != syntax.CTMC:
 		return unsupported(fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", modelType))
 	case !exact && space.Unfit() != nil:
