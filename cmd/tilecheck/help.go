@@ -128,7 +128,7 @@ func (benchRunCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (benchCompareCmd) Help() string {
-	return examples("tilecheck bench compare old.jsonl new.jsonl --fail-slower 10%", "tilecheck bench compare results.jsonl results.jsonl --old-tool native@old --new-tool native@new")
+	return examples("tilecheck bench compare old.jsonl new.jsonl --fail-slower 10%", "tilecheck bench compare results.jsonl results.jsonl --old-tool native --new-tool native:exact")
 }
 
 // Help returns the examples in the help of the command.

@@ -56,6 +56,11 @@ func TestExamples(t *testing.T) {
 	write("coin.prism", "dtmc\nconst double p;\nmodule M s:[0..1]; [] s=0 -> p:(s'=1) + 1-p:true; [] s=1 -> true; endmodule\n")
 	write("suite/die.prism", die)
 	write("suite/die.props", "// RESULT: 1/6\nP=? [ F d=6 ];\n")
+	write("examples/die.prism", die)
+	write("examples/die.props", "// RESULT: 1/6\nP=? [ F d=6 ];\n")
+	const measured = `{"format":1,"case":"a","tool":"native","repetition":1,"outcome":"right","cpu_seconds":1,"wall_seconds":1,"peak_memory_bytes":1000000}` + "\n"
+	write("old.jsonl", measured)
+	write("new.jsonl", measured)
 	writeCertificate(t, filepath.Join(dir, "die.cert"), die, func(state []int32) bool { return state[1] == 6 })
 	run := func(line string) ([]byte, error) {
 		cmd := exec.Command("bash", "-c", line)
@@ -69,6 +74,7 @@ func TestExamples(t *testing.T) {
 		"tilecheck gen --size 2 --max 16 -o board.prism",                                                       // for shield
 		"tilecheck check die.prism --prop 'P=? [ F s=7 ]' --method sim --seed 1 --shard 1/2 --partial 1.shard", // for merge
 		"tilecheck check die.prism --prop 'P=? [ F s=7 ]' --method sim --seed 1 --shard 2/2 --partial 2.shard",
+		"tilecheck check die.prism die.props --record-run record", // for rerun
 	} {
 		if out, err := run(line); err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
@@ -96,7 +102,7 @@ func TestExamples(t *testing.T) {
 // needsTools reports whether an example needs Docker, PRISM, an editor, another shell or the source of tilecheck, or does not end.
 func needsTools(cmd *kong.Node, line string) bool {
 	switch {
-	case strings.HasPrefix(cmd.FullPath(), "tilecheck image"), cmd.Name == "clean", cmd.Name == "serve", cmd.Name == "lsp", strings.Contains(line, "/opt/"), strings.HasSuffix(line, "--engine prism"), strings.Contains(line, "fish"):
+	case strings.HasPrefix(cmd.FullPath(), "tilecheck image"), cmd.Name == "clean", cmd.Name == "serve", cmd.Name == "lsp", strings.Contains(line, "/opt/"), strings.HasSuffix(line, "--engine prism"), strings.Contains(line, "--tool prism"), strings.Contains(line, "fish"):
 		return true
 	}
 	return line == "tilecheck crosscheck die.prism die.props" || strings.HasPrefix(line, "tilecheck submit slurm --time") || strings.HasPrefix(line, "tilecheck submit kubernetes --mount")

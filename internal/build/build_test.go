@@ -53,10 +53,6 @@ func TestBuilds(t *testing.T) {
 		needs.Have(t, needs.System, err)
 	}
 	dir := t.TempDir()
-	source, err := os.ReadFile("build.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
@@ -86,7 +82,13 @@ func TestBuilds(t *testing.T) {
 		return got
 	}
 	write("go.mod", "module example.com/which\n\ngo 1.26\n")
-	write("build/build.go", string(source))
+	for _, name := range []string{"build.go", "identity.go"} {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("build/"+name, string(source))
+	}
 	write("main.go", "package main\n\nimport \"example.com/which/build\"\n\nfunc main() {\n\tid, err := build.Identify()\n\tif err != nil {\n\t\tpanic(err)\n\t}\n\tprint(id)\n}\n")
 	output("git", "init", "-q")
 	unstamped := built(`^0\.2\.0\+sum\.[0-9a-f]{12}$`)
