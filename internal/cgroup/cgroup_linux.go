@@ -41,19 +41,15 @@ func newName() string { return fmt.Sprintf("tilecheck-%d-%d", os.Getpid(), seria
 
 // New makes a group. The error says why no group can be made, such as missing rights or controllers.
 func New(limits Limits) (*Group, error) {
-	mounts, err := readMounts("/proc/self/mountinfo")
+	parents, err := readParents()
 	if err != nil {
 		return nil, err
 	}
-	own, err := readOwnGroups("/proc/self/cgroup")
-	if err != nil {
-		return nil, err
-	}
-	second, secondErr := newSecond(mounts, own, limits)
+	second, secondErr := newSecond(parents, limits)
 	if secondErr == nil {
 		return &Group{limits.Cores, second}, nil
 	}
-	first, firstErr := newFirst(mounts, own, limits)
+	first, firstErr := newFirst(parents, limits)
 	if firstErr != nil {
 		return nil, errors.Join(secondErr, firstErr)
 	}
@@ -120,46 +116,43 @@ func Pin(cores []int) (restore func() error, err error) {
 const endTime = 5 * time.Second
 
 // Close kills the remaining processes, waits until they have ended, and removes the group.
-func (g *Group) Close() error {
+func (g *Group) Close() error { return killAndRemove(g.impl.processes(), g.impl.remove) }
+
+// killAndRemove kills the processes of a group, which a file lists, until the group can be removed. The kernel refuses that with EBUSY as
+// long as a process has not ended.
+func killAndRemove(processes string, remove func() error) error {
 	for deadline := time.Now().Add(endTime); ; time.Sleep(time.Millisecond) {
-		remaining, err := killAll(g.impl.processes())
-		if err != nil {
+		if err := killAll(processes); err != nil {
 			return err
 		}
-		if remaining == 0 {
-			if err = g.impl.remove(); err == nil || !errors.Is(err, syscall.EBUSY) {
-				return err
-			}
+		if err := remove(); err == nil || !errors.Is(err, syscall.EBUSY) {
+			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s: processes do not end after they were killed", g.impl.processes())
+			return fmt.Errorf("%s: processes do not end after they were killed", processes)
 		}
 	}
 }
 
 // Kill kills the processes of the group, and does not wait for their end.
-func (g *Group) Kill() error {
-	_, err := killAll(g.impl.processes())
-	return err
-}
+func (g *Group) Kill() error { return killAll(g.impl.processes()) }
 
-// killAll kills the processes of a group, which a file lists, and returns their number. It must be repeated until the number is 0, because
-// a process can start another process before it is killed.
-func killAll(processes string) (int, error) {
+// killAll kills the processes of a group, which a file lists. It must be repeated until none are left, because a process can start another
+// process before it is killed.
+func killAll(processes string) error {
 	text, err := os.ReadFile(processes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	ids := strings.Fields(string(text))
-	for _, id := range ids {
+	for id := range strings.FieldsSeq(string(text)) {
 		if pid, err := strconv.Atoi(id); err == nil && pid > 0 {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 		}
 	}
-	return len(ids), nil
+	return nil
 }
 
 // write writes a value into a file of a group.

@@ -17,9 +17,9 @@ type first struct {
 }
 
 // newFirst makes a group of version 1.
-func newFirst(m mounts, own ownGroups, limits Limits) (*first, error) {
-	ownCPU, hasCPU := m.folder(own, "cpuacct")
-	ownMemory, hasMemory := m.folder(own, "memory")
+func newFirst(parents *parents, limits Limits) (*first, error) {
+	ownCPU, hasCPU := parents.folder("cpuacct")
+	ownMemory, hasMemory := parents.folder("memory")
 	if !hasCPU || !hasMemory {
 		return nil, errors.New("cgroup v1: there is no controller cpuacct or memory")
 	}

@@ -6,16 +6,33 @@ import (
 	"strings"
 )
 
-// mounts has the folders at which the hierarchies of control groups are mounted. The key is the controller for version 1, and "" for version 2.
-type mounts map[string]string
+// parents finds the groups that this process is in, which become the parents of new groups. The keys of both maps are the controllers
+// of version 1, and "" for version 2.
+type parents struct {
+	mounts map[string]string // the folder at which the hierarchy is mounted
+	own    map[string]string // the path of the group in its hierarchy
+}
 
-// readMounts reads the hierarchies from /proc/self/mountinfo.
-func readMounts(file string) (mounts, error) {
+// readParents reads the hierarchies and the groups of this process.
+func readParents() (*parents, error) {
+	mounts, err := readMounts("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	own, err := readOwnGroups("/proc/self/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	return &parents{mounts, own}, nil
+}
+
+// readMounts reads the folders at which the hierarchies are mounted, in the form of /proc/self/mountinfo.
+func readMounts(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	folders := make(mounts)
+	folders := make(map[string]string)
 	for line := range strings.Lines(string(text)) {
 		place, system, ok := strings.Cut(line, " - ")
 		placeFields, systemFields := strings.Fields(place), strings.Fields(system)
@@ -35,16 +52,13 @@ func readMounts(file string) (mounts, error) {
 	return folders, nil
 }
 
-// ownGroups has the paths of the groups that this process is in. The key is the controller for version 1, and "" for version 2.
-type ownGroups map[string]string
-
-// readOwnGroups reads the groups of this process from /proc/self/cgroup.
-func readOwnGroups(file string) (ownGroups, error) {
+// readOwnGroups reads the paths of the groups of this process, in the form of /proc/self/cgroup.
+func readOwnGroups(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	paths := make(ownGroups)
+	paths := make(map[string]string)
 	for line := range strings.Lines(string(text)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // hierarchy:controllers:path
 		if len(fields) != 3 {
@@ -59,9 +73,9 @@ func readOwnGroups(file string) (ownGroups, error) {
 
 // folder returns the folder of the group of a controller that this process is in. It returns false if the controller has no hierarchy. In a
 // container, the path of the group can be a path outside of the container. Then the result is the root of the hierarchy that the container sees.
-func (m mounts) folder(own ownGroups, controller string) (string, bool) {
-	root, isMounted := m[controller]
-	path, hasGroup := own[controller]
+func (p *parents) folder(controller string) (string, bool) {
+	root, isMounted := p.mounts[controller]
+	path, hasGroup := p.own[controller]
 	if !isMounted || !hasGroup {
 		return "", false
 	}

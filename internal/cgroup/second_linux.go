@@ -17,8 +17,8 @@ import (
 type second struct{ dir string }
 
 // newSecond makes a group of version 2. It needs the memory controller. The kernel counts processor time without a controller.
-func newSecond(m mounts, own ownGroups, limits Limits) (*second, error) {
-	parent, ok := m.folder(own, "")
+func newSecond(parents *parents, limits Limits) (*second, error) {
+	parent, ok := parents.folder("")
 	if !ok {
 		return nil, errors.New("cgroup v2: there is no such hierarchy")
 	}

@@ -2,29 +2,23 @@ package cgroup
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // Sweep removes the groups whose owners were killed, and kills the processes in them. It returns their folders, also with an error. Groups of other
 // users are left alone.
 func Sweep() (removed []string, err error) {
-	mounts, err := readMounts("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	own, err := readOwnGroups("/proc/self/cgroup")
+	parents, err := readParents()
 	if err != nil {
 		return nil, err
 	}
 	for _, controller := range []string{"", "memory", "cpuacct"} {
-		parent, ok := mounts.folder(own, controller)
+		parent, ok := parents.folder(controller)
 		if !ok {
 			continue
 		}
@@ -33,7 +27,8 @@ func Sweep() (removed []string, err error) {
 			if !abandoned(dir) || slices.Contains(removed, dir) {
 				continue
 			}
-			switch failed := end(dir); {
+			remove := func() error { return removeFolder(dir) }
+			switch failed := killAndRemove(filepath.Join(dir, "cgroup.procs"), remove); {
 			case failed == nil:
 				removed = append(removed, dir)
 			case !errors.Is(failed, os.ErrPermission):
@@ -49,19 +44,4 @@ func abandoned(dir string) bool {
 	number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), "tilecheck-"), "-")
 	pid, err := strconv.Atoi(number)
 	return err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-}
-
-// end kills the processes that are left in a group, waits until they have ended, and removes the group.
-func end(dir string) error {
-	for deadline := time.Now().Add(endTime); ; time.Sleep(time.Millisecond) {
-		if _, err := killAll(filepath.Join(dir, "cgroup.procs")); err != nil {
-			return err
-		}
-		if err := removeFolder(dir); err == nil || !errors.Is(err, syscall.EBUSY) {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%s: processes do not end after they were killed", dir)
-		}
-	}
 }
