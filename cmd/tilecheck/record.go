@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/shard"
 	measurement "tilecheck/report/bench"
 	"tilecheck/verify/bench"
 )
@@ -31,18 +30,12 @@ type runRecord struct {
 	Machine   measurement.Machine `json:"machine"`
 	ExitCode  int                 `json:"exit_code"`
 	// Inputs and Outputs are files with their digests. Their copies are in the folders inputs and outputs.
-	Inputs  []recordedFile `json:"inputs"`
-	Outputs []recordedFile `json:"outputs"`
+	Inputs  []shard.Input `json:"inputs"`
+	Outputs []shard.Input `json:"outputs"`
 	// Programs are the tools that flags or the environment name. They are not copied.
-	Programs []recordedFile `json:"programs,omitempty"`
+	Programs []shard.Input `json:"programs,omitempty"`
 	// Environment has the variables of tilecheck, such as TILECHECK_PRISM_IMAGE.
 	Environment []string `json:"environment,omitempty"`
-}
-
-// recordedFile is a file with its digest.
-type recordedFile struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
 }
 
 // The files and folders of a record.
@@ -96,7 +89,7 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 	}
 	r := &recorder{dir: dir, record: runRecord{
 		Format: recordFormat, Args: args, Tilecheck: build, Started: time.Now().UTC(), Machine: bench.ThisMachine(),
-		Inputs: []recordedFile{}, Outputs: []recordedFile{},
+		Inputs: []shard.Input{}, Outputs: []shard.Input{},
 	}}
 	e.stdout, e.stderr = io.MultiWriter(e.stdout, &r.stdout), io.MultiWriter(e.stderr, &r.stderr)
 	return r, nil
@@ -169,17 +162,17 @@ func recordableNames(files []namedFile) (names []string) {
 }
 
 // programs divides the inputs into executable files, of which it returns the digests, and other files.
-func (r *recorder) programs(inputs []string) (programs []recordedFile, others []string, err error) {
+func (r *recorder) programs(inputs []string) (programs []shard.Input, others []string, err error) {
 	for _, name := range inputs {
 		if !isProgram(name) {
 			others = append(others, name)
 			continue
 		}
-		text, err := os.ReadFile(name)
+		digest, _, err := shard.Digest(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		programs = append(programs, recordedFile{name, digestOf(text)})
+		programs = append(programs, shard.Input{Name: name, SHA256: digest})
 	}
 	return programs, others, nil
 }
@@ -191,31 +184,34 @@ func isProgram(name string) bool {
 }
 
 // keep copies files into a folder of the record and returns their digests. It leaves out folders and files that do not exist.
-func (r *recorder) keep(folder string, names []string) ([]recordedFile, error) {
-	kept := []recordedFile{}
+func (r *recorder) keep(folder string, names []string) ([]shard.Input, error) {
+	kept := []shard.Input{}
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
 			continue
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("--record-run: %w", err)
-		}
 		if !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("--record-run: %s is outside of the current directory: run tilecheck in a directory above its files", name)
 		}
-		target := filepath.Join(r.dir, folder, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.WriteFile(target, text, 0o644)); err != nil {
+		digest, err := copyFile(name, filepath.Join(r.dir, folder, name))
+		if err != nil {
 			return nil, fmt.Errorf("--record-run: %w", err)
 		}
-		kept = append(kept, recordedFile{filepath.ToSlash(name), digestOf(text)})
+		kept = append(kept, shard.Input{Name: filepath.ToSlash(name), SHA256: digest})
 	}
 	return kept, nil
 }
 
-// digestOf returns the SHA-256 digest of a text.
-func digestOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+// copyFile copies a file to a path, whose directories it makes, and returns the SHA-256 digest of the copy.
+func copyFile(from, to string) (digest string, err error) {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644)); err != nil {
+		return "", err
+	}
+	digest, _, err = shard.Digest(to)
+	return digest, err
 }

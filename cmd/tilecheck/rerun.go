@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tilecheck/internal/shard"
 	"tilecheck/internal/tempdir"
 	"tilecheck/report/table"
 	"tilecheck/runner"
@@ -88,16 +89,12 @@ func (r *runRecord) restoreInputs(from, to string) error {
 			return fmt.Errorf("the record has the input %s, want a file below the current directory", file.Name)
 		}
 		copied := filepath.Join(from, recordInputs, name)
-		text, err := os.ReadFile(copied)
+		digest, err := copyFile(copied, filepath.Join(to, name))
 		if err != nil {
 			return err
 		}
-		if digestOf(text) != file.SHA256 {
-			return fmt.Errorf("%s is not the file that was recorded: its SHA-256 is %s, want %s", copied, digestOf(text), file.SHA256)
-		}
-		target := filepath.Join(to, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.WriteFile(target, text, 0o644)); err != nil {
-			return err
+		if digest != file.SHA256 {
+			return fmt.Errorf("%s is not the file that was recorded: its SHA-256 is %s, want %s", copied, digest, file.SHA256)
 		}
 	}
 	return nil
@@ -150,12 +147,12 @@ func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition)
 		add("standard output", first == second, first, second)
 	}
 	for _, file := range r.Outputs {
-		text, err := os.ReadFile(filepath.Join(work, filepath.FromSlash(file.Name)))
+		digest, _, err := shard.Digest(filepath.Join(work, filepath.FromSlash(file.Name)))
 		if err != nil {
 			add(file.Name, false, file.SHA256, "was not written")
 			continue
 		}
-		add(file.Name, digestOf(text) == file.SHA256, "SHA-256 "+file.SHA256, "SHA-256 "+digestOf(text))
+		add(file.Name, digest == file.SHA256, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
 	}
 	return same
 }
