@@ -23,30 +23,16 @@ var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forev
 // Source: Dinkelbach, On nonlinear fractional programming (1967); Butkova, Wimmer and Hermanns, Long-run rewards for Markov automata
 // (TACAS 2017) for the components.
 func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	sys, err := newSystem(graph, reward, dir, opts)
-	if err != nil {
-		return nil, err
-	}
-	mecs, err := graph.EndComponents(ctx, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	opts.Epsilon = opts.epsilon() / 2 // one half for the components, the other half for the quotient
-	mec := newMECGain(ctx, sys, mecs, opts)
-	for i := range mecs.Num() {
-		component := newTimedComponent(ctx, graph, mecs, i, reward, time, dir, opts)
-		if err := component.solve(); err != nil {
-			return nil, err
+	return solveByMECs(ctx, graph, reward, false, dir, opts, func(mec *mecGain) error {
+		for i := range mec.mecs.Num() {
+			component := newTimedComponent(ctx, graph, mec.mecs, i, reward, time, dir, mec.opts)
+			if err := component.solve(); err != nil {
+				return err
+			}
+			component.writeTo(mec, i)
 		}
-		component.writeTo(mec, i)
-	}
-	quotient := newMECQuotient(graph, mecs)
-	values, err := quotient.solve(ctx, mec.gain, mec.knownMECs, dir, false, opts)
-	if err != nil {
-		return nil, err
-	}
-	quotient.writeBack(values, sys.values, mec)
-	return sys.values, nil
+		return nil
+	})
 }
 
 // SteadyStatePerTime returns bounds on the optimal long-run fraction of the time that is spent in a set of states. It calls LongRunPerTime with
