@@ -166,29 +166,29 @@ func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
 
 // nodeOf returns the number of the node for a state of the controller. It adds a node if there is none.
 func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
-	if number, ok := builder.nodeNumber[state]; ok {
+	number, isNew := numberOf(builder.nodeNumber, state)
+	if !isNew {
 		return number
 	}
-	number := uint32(len(builder.nodeStates))
-	builder.nodeNumber[state] = number
 	builder.nodeStates = append(builder.nodeStates, state)
 	productState := state.node
 	if state.component != nil {
 		productState = state.component.nodes[state.node].state
 	}
 	modelState := builder.states[productState].state
-	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: modelState, Memory: builder.memoryNumber(builder.memoryOf(state))})
+	memory, _ := numberOf(builder.memories, builder.memoryOf(state))
+	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: modelState, Memory: memory})
 	return number
 }
 
-// memoryNumber returns the number of a memory. A new memory gets the next number.
-func (builder *controllerBuilder) memoryNumber(memory nodeMemory) uint32 {
-	number, ok := builder.memories[memory]
-	if !ok {
-		number = uint32(len(builder.memories))
-		builder.memories[memory] = number
+// numberOf returns the number of a key. A new key gets the next number; the first one gets 0.
+func numberOf[K comparable](numbers map[K]uint32, key K) (number uint32, isNew bool) {
+	number, isKnown := numbers[key]
+	if !isKnown {
+		number = uint32(len(numbers))
+		numbers[key] = number
 	}
-	return number
+	return number, !isKnown
 }
 
 // enteredState returns the state of the controller when a path under a scheduler is in a state of the product. If the scheduler

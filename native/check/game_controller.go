@@ -57,17 +57,12 @@ func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[pro
 
 // node returns the number of the node for a state of the model and a state of the automaton. It adds the node if there is none.
 func (builder *gameController) node(before productState) uint32 {
-	if number, ok := builder.nodeNumber[before]; ok {
+	number, isNew := numberOf(builder.nodeNumber, before)
+	if !isNew {
 		return number
 	}
-	number := uint32(len(builder.nodes))
-	builder.nodeNumber[before] = number
 	builder.nodes = append(builder.nodes, before)
-	memory, ok := builder.memory[before.auto]
-	if !ok {
-		memory = uint32(len(builder.memory))
-		builder.memory[before.auto] = memory
-	}
+	memory, _ := numberOf(builder.memory, before.auto)
 	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: before.state, Memory: memory})
 	return number
 }
