@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -95,39 +96,45 @@ func Compare(old, new []record.Run, pairing Pairing) (*Comparison, error) {
 // pair groups the runs by case and tool, in the order of the new runs. It leaves out groups without old runs. If the pairing names a tool, runs of
 // other tools are left out.
 func pair(old, new []record.Run, pairing *Pairing) []*group {
-	type key struct{ name, tool string }
-	groups := make(map[key]*group)
+	groups := make(map[groupKey]*group)
 	var order []*group
-	for i := range new {
-		run := &new[i]
-		if pairing.NewTool != "" && run.Tool != pairing.NewTool {
-			continue
+	for run, key := range runsOfTool(new, pairing.NewTool) {
+		if groups[key] == nil {
+			groups[key] = &group{name: run.Case, newTool: run.Tool}
+			order = append(order, groups[key])
 		}
-		k := key{run.Case, run.Tool}
-		if pairing.NewTool != "" {
-			k.tool = ""
-		}
-		if groups[k] == nil {
-			groups[k] = &group{name: run.Case, newTool: run.Tool}
-			order = append(order, groups[k])
-		}
-		groups[k].new = append(groups[k].new, run)
+		groups[key].new = append(groups[key].new, run)
 	}
-	for i := range old {
-		run := &old[i]
-		if pairing.OldTool != "" && run.Tool != pairing.OldTool {
-			continue
-		}
-		k := key{run.Case, run.Tool}
-		if pairing.OldTool != "" {
-			k.tool = ""
-		}
-		if group := groups[k]; group != nil {
+	for run, key := range runsOfTool(old, pairing.OldTool) {
+		if group := groups[key]; group != nil {
 			group.oldTool = run.Tool
 			group.old = append(group.old, run)
 		}
 	}
 	return slices.DeleteFunc(order, func(group *group) bool { return len(group.old) == 0 })
+}
+
+// groupKey identifies a group. The tool is empty if the pairing names one.
+type groupKey struct{ name, tool string }
+
+// runsOfTool returns the runs of a tool with the keys of their groups. An empty tool stands for all tools.
+func runsOfTool(runs []record.Run, tool string) iter.Seq2[*record.Run, groupKey] {
+	return func(yield func(*record.Run, groupKey) bool) {
+		for i := range runs {
+			run := &runs[i]
+			key := groupKey{name: run.Case}
+			switch tool {
+			case "":
+				key.tool = run.Tool
+			case run.Tool:
+			default:
+				continue
+			}
+			if !yield(run, key) {
+				return
+			}
+		}
+	}
 }
 
 // apart reports whether all old runs started before all new runs, or all of them after.
