@@ -98,16 +98,16 @@ func (r *resolver) property(i int) Expr {
 }
 
 // checkNumberBound reports an error unless the bound of an operator is a constant number. resolved is the bound after resolution, nil if the operator
-// has none; notConstant and notNumber are the error messages.
-func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, notConstant, notNumber string) {
+// has none. The error messages begin with subject; otherType continues the message for a bound that is not a number.
+func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, otherType string) {
 	if resolved == nil {
 		return
 	}
 	if !isConstant(resolved) {
-		r.semanticError(expr, "%s", notConstant)
+		r.semanticError(expr, "%s is not constant", subject)
 	}
 	if typ := resolved.Type(); typ != Invalid && !numeric(typ) {
-		r.typeError(expr, "%s: %s", notNumber, typeMismatch(resolved, "a number"))
+		r.typeError(expr, "%s %s: %s", subject, otherType, typeMismatch(resolved, "a number"))
 	}
 }
 
@@ -142,12 +142,8 @@ func (r *resolver) timeBound(source *syntax.TimeBound, operator string) *Bound {
 	} else {
 		bound.High = r.optional(source.High)
 	}
-	r.checkNumberBound(source.Low, bound.Low,
-		fmt.Sprintf("lower bound in %s operator is not constant", operator),
-		fmt.Sprintf("lower bound in %s operator must be an int or double", operator))
-	r.checkNumberBound(source.High, bound.High,
-		fmt.Sprintf("upper bound in %s operator is not constant", operator),
-		fmt.Sprintf("upper bound in %s operator must be an int or double", operator))
+	r.checkNumberBound(source.Low, bound.Low, fmt.Sprintf("lower bound in %s operator", operator), "must be an int or double")
+	r.checkNumberBound(source.High, bound.High, fmt.Sprintf("upper bound in %s operator", operator), "must be an int or double")
 	return bound
 }
 
@@ -235,7 +231,7 @@ func (r *resolver) prob(expr *syntax.Prob) Expr {
 	operator := &Prob{Threshold: r.threshold(expr.Threshold), Path: r.expr(expr.Path)}
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "P")
-	r.checkNumberBound(expr.Bound, operator.Bound, "P operator probability bound is not constant", "P operator probability bound is not a double")
+	r.checkNumberBound(expr.Bound, operator.Bound, "P operator probability bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
 	if pathType := operator.Path.Type(); pathType != Invalid && !boolean(pathType) {
 		r.typeError(expr.Path, "contents of P operator is not a path formula: %s", typeMismatch(operator.Path, "a path formula"))
@@ -249,7 +245,7 @@ func (r *resolver) steady(expr *syntax.Steady) Expr {
 	operator := &Steady{Threshold: r.threshold(expr.Threshold), X: r.expr(expr.X)}
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "S")
-	r.checkNumberBound(expr.Bound, operator.Bound, "S operator probability bound is not constant", "S operator probability bound is not a double")
+	r.checkNumberBound(expr.Bound, operator.Bound, "S operator probability bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
 	if typ := operator.X.Type(); typ != Invalid && typ != Bool {
 		r.typeError(expr.X, "contents of S operator is not a Boolean-valued expression: %s", typeMismatch(operator.X, "bool"))
@@ -267,7 +263,7 @@ func (r *resolver) reward(expr *syntax.Reward) Expr {
 	r.refuseModifier(expr.Modifier, "R")
 	operator.Struct = r.selectRewardStruct(expr, expr.Struct, operator.index, 0)
 	operator.StructDivisor = r.selectRewardStruct(expr, expr.StructDivisor, operator.divisorIndex, -1)
-	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound is not constant", "R operator reward bound is not a double")
+	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
 	if typ := operator.Path.Type(); typ != Invalid && !boolean(typ) {
 		r.typeError(expr.Path, "contents of R operator is invalid: %s", typeMismatch(operator.Path, "a reward objective or path formula"))
@@ -331,12 +327,8 @@ func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
 	if objective.Target != nil {
 		r.checkGameTarget(expr, objective.Target, operator)
 	}
-	r.checkNumberBound(expr.Bound, objective.Bound,
-		fmt.Sprintf("upper bound in %s operator is not constant", operator),
-		fmt.Sprintf("upper bound in %s operator must be an int or double", operator))
-	r.checkNumberBound(expr.Discount, objective.Discount,
-		fmt.Sprintf("discount factor in %s operator is not constant", operator),
-		fmt.Sprintf("discount factor in %s operator must be an int or double", operator))
+	r.checkNumberBound(expr.Bound, objective.Bound, fmt.Sprintf("upper bound in %s operator", operator), "must be an int or double")
+	r.checkNumberBound(expr.Discount, objective.Discount, fmt.Sprintf("discount factor in %s operator", operator), "must be an int or double")
 	return objective
 }
 
