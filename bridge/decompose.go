@@ -194,21 +194,8 @@ func (a *decomposer) strategy(w logic.Written) syntax.Expr {
 		return inner.X
 	}
 	t := inner.Threshold
-	t.Rel = negatedRelation(t.Rel)
+	t.Rel = t.Rel.Negated()
 	return &syntax.Paren{X: not(&syntax.Paren{X: inner.With(t, inner.Within)})}
-}
-
-// negatedRelation returns the negation of a comparison: >= for <.
-func negatedRelation(r syntax.Op) syntax.Op {
-	switch r {
-	case syntax.OpLt:
-		return syntax.OpGe
-	case syntax.OpLe:
-		return syntax.OpGt
-	case syntax.OpGt:
-		return syntax.OpLe
-	}
-	return syntax.OpLt
 }
 
 // newNode decomposes an expression that is evaluated in the initial states, or in those of a filter.
@@ -434,7 +421,7 @@ func (a *decomposer) probability(n *node, w logic.Written) syntax.Expr {
 	case !dual:
 		return a.guardLowerBound(n, w.With(t, path))
 	case !w.Query():
-		t.Rel, t.Bound = mirroredRelation(w.Rel), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: w.Bound}}
+		t.Rel, t.Bound = w.Rel.Mirrored(), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: w.Bound}}
 		return a.guardLowerBound(n, w.With(t, path))
 	case w.Extremum == syntax.Min:
 		t.Extremum = syntax.Max
@@ -442,11 +429,6 @@ func (a *decomposer) probability(n *node, w logic.Written) syntax.Expr {
 		t.Extremum = syntax.Min
 	}
 	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.guardLowerBound(n, w.With(t, path))}}
-}
-
-// mirroredRelation returns the comparison with its sides exchanged: > for <.
-func mirroredRelation(r syntax.Op) syntax.Op {
-	return map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpLe: syntax.OpGe, syntax.OpGt: syntax.OpLt, syntax.OpGe: syntax.OpLe}[r]
 }
 
 // dual returns a formula that Storm supports and that is equivalent to the operator's formula or to its negation.

@@ -211,22 +211,9 @@ func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
 	if p.inMulti || holdsForAll {
 		return operator
 	}
-	threshold.Rel = complementaryRelation(threshold.Rel)
+	threshold.Rel = threshold.Rel.Negated()
 	p.addTreeLevel(0)
 	return &Unary{Op: OpNot, X: operator, Span: Span{operator.Pos(), operator.End()}}
-}
-
-// complementaryRelation returns the order relation that holds exactly if the given one does not.
-func complementaryRelation(relation Op) Op {
-	switch relation {
-	case OpGe:
-		return OpLt
-	case OpGt:
-		return OpLe
-	case OpLe:
-		return OpGt
-	}
-	return OpGe
 }
 
 // longRunExtremum returns the extremum in a name that Storm has for the S operator, such as LRAmax; false if the operator has no such name.

@@ -1,0 +1,145 @@
+package prove
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+)
+
+// ClaimFile is a certificate that only states the claims for some properties: it has no columns, which prove them, and no model.
+// Equal sets are stored once, and so are equal vectors.
+type ClaimFile struct {
+	certificate.File
+	// Atoms are the expressions of the atomic sets, by set.
+	Atoms map[int]sema.Expr
+	// Coalitions are the players of a game, by number, whose states are an atomic set without an expression.
+	Coalitions map[int][]int
+
+	indexByKey map[string]int // the indices of sets and vectors, by setKey and vectorKey
+}
+
+// The sets that every ClaimFile begins with.
+const (
+	allStates = iota
+	initialStates
+)
+
+// NewClaimFile returns a file without claims. It has the sets allStates and initialStates.
+func NewClaimFile() *ClaimFile {
+	file := &ClaimFile{Atoms: make(map[int]sema.Expr), Coalitions: make(map[int][]int), indexByKey: make(map[string]int)}
+	file.setIndex(certificate.Set{Kind: certificate.All})
+	file.setIndex(certificate.Set{Kind: certificate.Init})
+	return file
+}
+
+// Add adds the claim that answers a property, and returns its index. If certificates cannot express the
+// property, the error is a *result.Failure that says why, and nothing is added.
+func (file *ClaimFile) Add(property *Property) (int, error) {
+	numSets, numVectors := len(file.Sets), len(file.Vectors)
+	t := &translation{ClaimFile: file, property: property}
+	claim, err := t.claim(property.X)
+	if err != nil {
+		file.truncate(numSets, numVectors)
+		return 0, err
+	}
+	claim.Property, claim.Name = property.Text, property.Name
+	file.Claims = append(file.Claims, claim)
+	return len(file.Claims) - 1, nil
+}
+
+// truncate removes all sets and vectors after the given numbers of them.
+func (file *ClaimFile) truncate(sets, vectors int) {
+	for i := sets; i < len(file.Sets); i++ {
+		delete(file.indexByKey, setKey(&file.Sets[i]))
+		delete(file.Atoms, i)
+		delete(file.Coalitions, i)
+	}
+	for i := vectors; i < len(file.Vectors); i++ {
+		delete(file.indexByKey, vectorKey(&file.Vectors[i]))
+	}
+	file.Sets, file.Vectors = file.Sets[:sets], file.Vectors[:vectors]
+}
+
+func setKey(set *certificate.Set) string {
+	return fmt.Sprint("set ", set.Kind, set.Sets, set.Vector, set.Relation, set.Threshold, set.Text)
+}
+
+// vectorKey returns a string that is equal for equal vectors only. The formula of an automaton and its sets
+// determine the automaton.
+func vectorKey(vector *certificate.Vector) string {
+	var time, formula, sets string
+	if vector.Timed != nil {
+		time = fmt.Sprint(vector.Timed.From, vector.Timed.To)
+	}
+	if vector.Several != nil {
+		text, _ := json.Marshal(vector.Several.Objectives)
+		formula = string(text)
+	}
+	if vector.Automaton != nil {
+		text, _ := json.Marshal(vector.Automaton.Formula)
+		formula, sets = string(text), fmt.Sprint(vector.Automaton.Sets)
+	}
+	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right, vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula)
+}
+
+// setIndex returns the index of a set, and adds the set if it is new.
+func (file *ClaimFile) setIndex(set certificate.Set) int {
+	key := setKey(&set)
+	i, ok := file.indexByKey[key]
+	if !ok {
+		i = len(file.Sets)
+		file.indexByKey[key] = i
+		file.Sets = append(file.Sets, set)
+	}
+	return i
+}
+
+// vectorIndex returns the index of a vector, and adds the vector if it is new.
+func (file *ClaimFile) vectorIndex(vector certificate.Vector) int {
+	key := vectorKey(&vector)
+	i, ok := file.indexByKey[key]
+	if !ok {
+		i = len(file.Vectors)
+		file.indexByKey[key] = i
+		file.Vectors = append(file.Vectors, vector)
+	}
+	return i
+}
+
+// not returns the index of the complement of set i. The complement of a complement is the original set.
+func (file *ClaimFile) not(i int) int {
+	switch set := file.Sets[i]; {
+	case set.Kind == certificate.Not:
+		return set.Sets[0]
+	default:
+		return file.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
+	}
+}
+
+func (file *ClaimFile) and(i, j int) int {
+	return file.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
+}
+
+func (file *ClaimFile) or(i, j int) int {
+	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
+}
+
+// atomicStates returns the states of an atomic set.
+func (file *ClaimFile) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
+	players, ok := file.Coalitions[set]
+	if !ok {
+		return space.States(file.Atoms[set])
+	}
+	states := sparse.NewSet(space.Model().NumStates())
+	for s, player := range space.Model().Player {
+		if slices.Contains(players, int(player)) {
+			states.Add(s)
+		}
+	}
+	return states, nil
+}
