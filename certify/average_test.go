@@ -94,7 +94,7 @@ func TestAverage(t *testing.T) {
 		for s := range choice {
 			choice[s] = s
 		}
-		earned := m.Earned(0, nil)
+		earned := m.StepRewards(0, nil)
 		worth := func(c int) *big.Rat { return earned.Rats[earned.Of[c]] }
 		gain := x.average(choice, worth, per)
 		h := x.bias(choice, gain, worth, per)

@@ -142,7 +142,7 @@ func TestFarApart(t *testing.T) {
 		for s := range file.NumStates() {
 			first, end := file.Choices(s)
 			for c := first; c < end; c++ {
-				for _, r := range []*certificate.Rewards{nil, file.Earned(-1, certificate.Bits{rng.Uint64()})} {
+				for _, r := range []*certificate.Rewards{nil, file.StepRewards(-1, certificate.Bits{rng.Uint64()})} {
 					got, want := m.Compare(x, x, s, c, r), m.Compare(slow, slow, s, c, r)
 					if got != want {
 						t.Fatalf("seed %d: state %d, choice %d: %d, want %d, of %v", seed, s, c, got, want, x.Doubles)

@@ -51,7 +51,7 @@ func (c *checker) prove(i int, b *bounds) error {
 		if !p.right.decided() {
 			return errors.New("its target is not decided in every state")
 		}
-		p.r = c.Earned(vector.Reward, p.right.at[lower])
+		p.r = c.StepRewards(vector.Reward, p.right.at[lower])
 	}
 	switch vector.Kind {
 	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
@@ -211,7 +211,7 @@ func (p *proof) pathFormula(b *bounds) error {
 	}
 	if coSafe {
 		goal := pairs.Accepting()
-		productProof.right.at, productProof.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.Earned(p.v.Reward, nil))
+		productProof.right.at, productProof.r = [2]certificate.Bits{goal, goal}, pairs.LiftRewards(p.StepRewards(p.v.Reward, nil))
 		return productProof.fixedPoint()
 	}
 	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.v)
@@ -228,7 +228,7 @@ func (p *proof) objectives(b *bounds) error {
 	if err != nil {
 		return err
 	}
-	b.at, err = several.Values(p.ctx, p.Model.Model, p.v, sets, p.Earned, func(lemma several.Lemma) error {
+	b.at, err = several.Values(p.ctx, p.Model.Model, p.v, sets, p.StepRewards, func(lemma several.Lemma) error {
 		productProof, err := p.forProduct(lemma.Model, lemma.Vector)
 		if productProof.r = lemma.Rewards; err != nil {
 			return err

@@ -14,8 +14,8 @@ import (
 	"tilecheck/result"
 )
 
-// symmetricStates is an instance that checks each property on one of the states that differ only by a permutation of interchangeable
-// modules. Which modules are interchangeable depends on the property.
+// symmetricStates is an instance that checks each property on a reduced state space. States that differ only by a permutation of
+// interchangeable modules are represented by one of them. Which modules are interchangeable depends on the property.
 type symmetricStates struct {
 	*statesMethod
 	model    *compile.Model

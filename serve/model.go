@@ -87,8 +87,8 @@ func (h *API) with(ctx context.Context, s *source, f func(*model) error) error {
 	return h.withModel(ctx, s, "states", f)
 }
 
-// withoutStates calls f with another copy of the model, whose states nobody builds: f does not wait for them.
-func (h *API) withoutStates(ctx context.Context, s *source, f func(*model) error) error {
+// withTextOnly calls f with another copy of the model. The states of this copy are never built, so f does not wait for them.
+func (h *API) withTextOnly(ctx context.Context, s *source, f func(*model) error) error {
 	return h.withModel(ctx, s, "text", f)
 }
 

@@ -26,7 +26,7 @@ func (h *API) withFor(ctx context.Context, s *source, v *valued, f func(*model) 
 	if v.given() {
 		return h.with(ctx, s, f)
 	}
-	return h.withoutStates(ctx, s, f)
+	return h.withTextOnly(ctx, s, f)
 }
 
 // pathsOf returns a picture of the model in which paths can be followed. If the request names a property, it has the value of the

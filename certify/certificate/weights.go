@@ -82,9 +82,9 @@ func NewRewards(of []uint32, rats []*big.Rat) *Rewards {
 // Positive reports whether the reward of a choice is positive. nil rewards are 0.
 func (r *Rewards) Positive(choice int) bool { return r != nil && r.Rats[r.Of[choice]].Sign() > 0 }
 
-// Earned returns the reward of one step: that of the state plus that of the choice. In a CTMC the state's reward is
-// multiplied by the mean sojourn time. Structure -1 gives reward 1 to the states of the set.
-func (m *Model) Earned(structure int, set Bits) *Rewards {
+// StepRewards returns, for each choice, the reward of one step: the reward of the state plus the reward of the choice. In a CTMC
+// the reward of the state is multiplied by the mean sojourn time. Structure -1 gives reward 1 to the states of the set.
+func (m *Model) StepRewards(structure int, set Bits) *Rewards {
 	const noKey, indicatorKey = None, None - 1
 	var reward Reward
 	if structure >= 0 {

@@ -20,8 +20,8 @@ type Product struct {
 	letter    []uint32 // the index of the letter of each state of the model
 }
 
-// Model returns the model that a vector is about. For E [...] it is the MDP whose choices are the transitions of m, choice
-// by choice, in the order of their targets.
+// Model returns the model whose states have the values of a vector. For the operators E and A it is an MDP in which a scheduler picks
+// each transition: every transition of the given model is a choice, in the order of the choices and of their targets.
 func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Model {
 	if !vector.Paths {
 		return model
@@ -157,8 +157,8 @@ func sortedTargets(targets []uint32) []uint32 {
 	return slices.Sorted(slices.Values(targets))
 }
 
-// Earned returns the rewards of the product, given the rewards of the model.
-func (p *Product) Earned(rewards *certificate.Rewards) *certificate.Rewards {
+// LiftRewards returns the rewards of the choices of the product, from the rewards of the choices of the model.
+func (p *Product) LiftRewards(rewards *certificate.Rewards) *certificate.Rewards {
 	result := *rewards
 	result.Of = make([]uint32, len(p.Choice))
 	result.Rats = append(slices.Clip(rewards.Rats), new(big.Rat))

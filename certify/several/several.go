@@ -32,13 +32,13 @@ const (
 	closed
 )
 
-// Earned returns the rewards of the model's steps for a reward structure, as Model.Earned of package certificate.
-type Earned func(structure int, _ certificate.Bits) *certificate.Rewards
+// StepRewards returns the rewards of the steps of the model for a reward structure, such as certificate.Model.StepRewards.
+type StepRewards func(structure int, _ certificate.Bits) *certificate.Rewards
 
 // Values returns the bounds that a multi-objective vector proves for the states of a model. Only the initial state gets
 // nontrivial ones. sets are the sets of the vector. Values calls lemma for each bound of a total reward that it needs;
 // lemma returns an error if the bound is not proven.
-func Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector, sets []certificate.Bits, earned Earned, lemma func(Lemma) error) (out [2]*certificate.Values, err error) {
+func Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector, sets []certificate.Bits, earned StepRewards, lemma func(Lemma) error) (out [2]*certificate.Values, err error) {
 	product, err := New(ctx, model, vector.Several, sets, earned)
 	if err != nil {
 		return out, err
@@ -87,7 +87,7 @@ func (a *explorer) successor(from productState, t uint32) uint32 {
 }
 
 // New builds the product. The error says if it has more states than x.States.
-func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, earned Earned) (*Product, error) {
+func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, earned StepRewards) (*Product, error) {
 	product, n := &Product{Several: several}, len(several.Objectives)
 	a := &explorer{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n), index: map[productState]uint32{}}
 	for i, objective := range several.Objectives {
@@ -131,7 +131,7 @@ func New(ctx context.Context, model *certificate.Model, several *certificate.Sev
 }
 
 // buildRewards sets the reward of each objective: 1 where the formula has just been satisfied, or the model's reward.
-func (p *Product) buildRewards(states []productState, choices []uint32, earned Earned) {
+func (p *Product) buildRewards(states []productState, choices []uint32, earned StepRewards) {
 	for i, objective := range p.Objectives {
 		of, rats := make([]uint32, len(choices)), []*big.Rat{new(big.Rat), big.NewRat(1, 1)}
 		var rewards *certificate.Rewards

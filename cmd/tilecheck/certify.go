@@ -81,7 +81,7 @@ func (c *certifyCmd) job(env *environment) (job runner.Job, err error) {
 	return job, err
 }
 
-// certifyTable returns the empty table of certificates and what they prove.
+// certifyTable returns a table without rows. Its columns are the certificate, the property that it proves, and the result of the check.
 func certifyTable() *table.Table {
 	return &table.Table{Columns: []table.Column{
 		{Name: "certificate", Min: 12},

@@ -67,7 +67,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	case c.Scheduler != "":
 		return c.applyScheduler(ctx, env, before)
 	}
-	return c.composeWithModules(ctx, env, before, nil)
+	return c.addChoosingModules(ctx, env, before, nil)
 }
 
 // unresolvedModel is an MDP or a game whose choices are not made yet.
@@ -144,12 +144,12 @@ func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, befor
 		}
 		return c.writeStates(ctx, env, written, before.space, chain)
 	}
-	return c.composeWithModules(ctx, env, before, chosen)
+	return c.addChoosingModules(ctx, env, before, chosen)
 }
 
-// composeWithModules adds modules to the model that make the choices, checks that no choice is left, and writes the chain. chosen is the
+// addChoosingModules adds modules to the model that make the choices, checks that no choice is left, and writes the chain. chosen is the
 // scheduler of --scheduler; nil without the flag.
-func (c *resolveCmd) composeWithModules(ctx context.Context, env *environment, before *unresolvedModel, chosen scheduler.Scheduler) error {
+func (c *resolveCmd) addChoosingModules(ctx context.Context, env *environment, before *unresolvedModel, chosen scheduler.Scheduler) error {
 	items, err := c.choosingModules(ctx, env, before.space, chosen)
 	if err != nil {
 		return err

@@ -163,7 +163,7 @@ func automatonOperator(op syntax.TemporalOp) automata.Op {
 	return automata.Until
 }
 
-// negatedWeakUntil returns the negation of left W right as an until formula: (left & !right) U (!left & !right).
+// negatedWeakUntil returns the negation of the weak until formula "left W right", which is (left & !right) U (!left & !right).
 func negatedWeakUntil(left, right *automata.Formula) *automata.Formula {
 	notRight := automata.Unary(automata.Not, right)
 	onlyLeft := automata.Binary(automata.And, left, notRight)

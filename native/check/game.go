@@ -219,7 +219,7 @@ func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse
 	}
 	switch objective.Form {
 	case logic.UntilReached:
-		return e.toNumbers(game.UntilReached(e.ctx, reward, target, e.opts))
+		return e.toNumbers(game.RewardUntilReached(e.ctx, reward, target, e.opts))
 	case logic.ZeroUnlessReached:
 		return e.toNumbers(game.ZeroUnlessReached(e.ctx, reward, target, e.opts))
 	}

@@ -172,12 +172,12 @@ func (e *evaluation) observe() error {
 // search computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.
 func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) {
 	p.Graph, p.Observation = e.graph, e.observations.ByState
-	return e.searchFrom(expr, p, func(s int) int { return s })
+	return e.searchFromStates(expr, p, func(s int) int { return s })
 }
 
-// searchFrom searches beliefs from each state of the domain. start(s) is the state of the problem's model that corresponds
+// searchFromStates searches beliefs from each state of the domain. start(s) is the state of the problem's model that corresponds
 // to state s.
-func (e *evaluation) searchFrom(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
+func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(n, "state"), maxStarts)

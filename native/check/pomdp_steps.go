@@ -189,7 +189,7 @@ func (e *evaluation) searchIn(expr sema.Expr, product *stepProduct, problem beli
 	for i, pair := range product.Pairs[:len(product.Start)] {
 		start[int(pair.state)] = i
 	}
-	values, err := e.searchFrom(expr, problem, func(s int) int { return start[s] })
+	values, err := e.searchFromStates(expr, problem, func(s int) int { return start[s] })
 	if e.beliefs != nil {
 		e.beliefs.strategy = nil
 	}

@@ -179,7 +179,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 		}
 	}
 	proof.Several.States = maxProductStates
-	multiProduct, err := several.New(proof.ctx, proof.Model, proof.Several, sets, proof.Model.Earned)
+	multiProduct, err := several.New(proof.ctx, proof.Model, proof.Several, sets, proof.Model.StepRewards)
 	if err != nil {
 		return nil, fmt.Errorf("several objectives: %w", err)
 	}

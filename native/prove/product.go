@@ -31,7 +31,7 @@ func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	pairsProof := &vectorProof{Prover: product.Prover, index: proof.index, ctx: proof.ctx, Vector: proof.Vector, effort: proof.effort}
 	var values *solve.Values
 	if proof.Kind == certificate.CoSafe {
-		pairsProof.rewardStructure = sparseReward(product.pairs.Earned(proof.Model.Earned(proof.Reward, nil)))
+		pairsProof.rewardStructure = sparseReward(product.pairs.LiftRewards(proof.Model.StepRewards(proof.Reward, nil)))
 		values, err = pairsProof.reachReward(product.targets)
 	} else {
 		values, err = pairsProof.until(sparse.FullSet(product.Prover.graph.NumStates()), product.targets)

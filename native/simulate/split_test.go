@@ -54,12 +54,13 @@ func file(t *testing.T, dir string, l *shard.Ledger) *shard.File {
 }
 
 // TestMergedCoverage: the interval of a sequential method over merged shards covers
-// the value at least as often as it says, when all blocks that were wanted are there
-// and also when a deadline came before shards that are slow, or have long paths.
+// the value at least as often as its confidence says. This holds if all blocks are
+// there, and also if a deadline ended shards that are slow or have long paths.
 //
-// Of 2000 intervals at 90 % at least 1760 cover, and of 500 at least 430. Were the
-// coverage only nominal, 1800 and 450 were expected with standard deviations of 13.4
-// and 6.7, and one seed in 700 would raise an alarm; confidence sequences cover more.
+// The test wants at least 1760 of 2000 intervals with confidence 90 % to contain the
+// value, or at least 430 of 500. With a coverage of exactly 90 %, the expected numbers
+// are 1800 and 450, with standard deviations of 13.4 and 6.7. Then one seed in 700 would
+// fail the test. The coverage of confidence sequences is higher.
 func TestMergedCoverage(t *testing.T) {
 	needs.Full(t)
 	m := load(t, die)

@@ -10,8 +10,8 @@ import (
 
 // Conditional returns bounds on the greatest conditional probability of reaching goal from start. The scheduler may end the
 // path in a state of goal, where the formula and the condition hold, or in a state of excluded, where the condition does not
-// hold. Any other path satisfies the condition and misses the goal. Only the value of start is meaningful. It is 0 if the
-// condition has probability 0 under every scheduler.
+// hold. Any other path satisfies the condition and misses the goal. Only the value of start is meaningful. It is 0 if no
+// scheduler satisfies the condition with positive probability.
 //
 // In the model that it solves, a path that ends in excluded begins again in start. If a scheduler ends a path with
 // probability g in goal, and with probability x in excluded, then it reaches goal in this model with probability g/(1-x),

@@ -37,7 +37,7 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, r *sparse.Reward, targe
 			solver.endStates.Add(s)
 		}
 	}
-	solver.totalReward, err = game.UntilReached(ctx, r, solver.endStates, opts)
+	solver.totalReward, err = game.RewardUntilReached(ctx, r, solver.endStates, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (x *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat, 
 	model := *x.game.graph.Model
 	model.Rewards = []sparse.Reward{x.weightedReward()}
 	restricted := model.Restrict(optimal)
-	total, err := NewGame(sparse.NewGraph(restricted), x.game.maximizer).UntilReached(x.ctx, &restricted.Rewards[0], x.endStates, x.opts)
+	total, err := NewGame(sparse.NewGraph(restricted), x.game.maximizer).RewardUntilReached(x.ctx, &restricted.Rewards[0], x.endStates, x.opts)
 	if err != nil {
 		return nil, nil, err
 	}

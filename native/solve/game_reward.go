@@ -81,11 +81,11 @@ func (game *Game) finiteTotal(reward *sparse.Reward) *sparse.Set {
 	return solver.solve()
 }
 
-// UntilReached returns bounds on the value of the expected reward until target is reached. A path that never reaches target
+// RewardUntilReached returns bounds on the value of the expected reward until target is reached. A path that never reaches target
 // earns its total reward.
 //
 // Source: PRISM-games' R[Fc].
-func (game *Game) UntilReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
+func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
 	builder := sparse.NewDerivedBuilder(game.graph.Model, game.graph.Kind)
 	sameTarget := func(i int) uint32 { return game.graph.Target[i] }
 	for s := range game.graph.NumStates() {

@@ -339,7 +339,7 @@ func TestGameRewards(t *testing.T) {
 			}
 			return sparsetest.RewardTotal(absorbing, earned)
 		}, func(o solve.Options) (*solve.Values, error) {
-			return x.UntilReached(in.Context(), in.reward(), in.right, o)
+			return x.RewardUntilReached(in.Context(), in.reward(), in.right, o)
 		})
 	})
 	if infinite < 100 || finite < 100 {

@@ -35,8 +35,8 @@ func resets(tb testing.TB, n int, probabilities ...float64) *sparse.Model {
 	return finish(tb, b)
 }
 
-// resetSteps returns the expected number of steps from each state to n in exact arithmetic, rounded to 200 bits. With
-// d(k) = x(0) - x(k), the equations are d(0) = 0 and d(k+1) = (1 + d(k)) / (1-p); and x(0) = d(n).
+// resetSteps returns the expected number x(k) of steps from each state k to state n, computed with 200 bits. The differences
+// d(k) = x(0) - x(k) satisfy d(0) = 0 and d(k+1) = (1 + d(k)) / (1-p). Since x(n) is 0, x(0) is d(n).
 func resetSteps(n int, p float64) []*big.Float {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
 	difference := []*big.Float{number(0)}

@@ -86,7 +86,7 @@ func (l *layout) checkedText(file string) ([]byte, error) {
 	formatted := l.joinLines()
 	checked := formatted
 	if len(l.reusedRanges) > 0 {
-		checked = l.newText()
+		checked = l.formattedText()
 	}
 	if !sameLexemes(l.newLexemes(), checked) {
 		return nil, fmt.Errorf("%s: %w", file, errDifferentMeaning)
@@ -361,8 +361,8 @@ func (l *layout) joinLines() []byte {
 	return out.Bytes()
 }
 
-// newText returns the tokens and comments of the lines that are not reused, without their layout.
-func (l *layout) newText() []byte {
+// formattedText returns the tokens and comments of the lines that are not reused, without their layout.
+func (l *layout) formattedText() []byte {
 	var out bytes.Buffer
 	for _, line := range l.lines {
 		if line.reused == notReused {

@@ -95,11 +95,11 @@ func (r *renaming) expr(expr sema.Expr) string {
 	if text, ok := r.texts.Get(expr); ok {
 		return text
 	}
-	return r.texts.Put(expr, r.newText(expr))
+	return r.texts.Put(expr, r.computeText(expr))
 }
 
-// newText computes the text of an expression that is not in the memo.
-func (r *renaming) newText(expr sema.Expr) string {
+// computeText computes the text of an expression that is not in the memo.
+func (r *renaming) computeText(expr sema.Expr) string {
 	switch expr := expr.(type) {
 	case *sema.Const:
 		return constantText(expr)

@@ -88,14 +88,14 @@ func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) erro
 	records := []answerRecord{}
 	for i := range r.Rows {
 		for engine := range r.Rows[i].Verdicts {
-			records = append(records, r.answerRecord(&r.Rows[i], engine))
+			records = append(records, r.recordOfAnswer(&r.Rows[i], engine))
 		}
 	}
 	return table.WriteRecords(w, format, opt, r.summary(), records, r.Notes)
 }
 
-// answerRecord returns the record of an engine's answer to the property of a row.
-func (r *Report) answerRecord(row *Row, engine int) answerRecord {
+// recordOfAnswer returns the record of an engine's answer to the property of a row.
+func (r *Report) recordOfAnswer(row *Row, engine int) answerRecord {
 	answer := answerRecord{
 		Entrant: r.Engines[engine], Record: result.NewRecord(&row.Verdicts[engine]),
 		Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,

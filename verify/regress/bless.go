@@ -76,7 +76,7 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 	for i := range tests {
 		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &opt.Options))
 	}
-	if err := suite.identify(); err != nil {
+	if err := suite.setIdentities(); err != nil {
 		return nil, err
 	}
 	suite.splitBudget()
@@ -86,7 +86,7 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 		}
 		writer.addProposals(ctx, test)
 	}
-	return writer.blessing, writer.editFiles()
+	return writer.blessing, writer.addChangedFiles()
 }
 
 // annotationWriter computes the expectations of properties files and writes them into the files' texts, for Bless.
@@ -445,8 +445,8 @@ func shortestFloat(number float64) string { return strconv.FormatFloat(number, '
 // maxFraction is the length, in bytes, of the longest fraction that is written. A longer one is rounded.
 const maxFraction = 60
 
-// editFiles adds the properties files with changes to the result, and sorts the skipped properties by file, line and column.
-func (w *annotationWriter) editFiles() error {
+// addChangedFiles edits the properties files and adds each file that changes to the result. It also sorts the skipped properties by position.
+func (w *annotationWriter) addChangedFiles() error {
 	for _, file := range w.order {
 		editing := &editor{annotationWriter: w, propertiesFile: file}
 		after, err := editing.edit()

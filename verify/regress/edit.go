@@ -30,8 +30,8 @@ type editor struct {
 	expectedValues map[*propertyInstance]string // the value that each instance is to choose
 }
 
-// edit returns the text of the file with the proposals written into it. It returns an error, which is a mistake of this program, if the new text does
-// not have the properties of the old one, or a property does not choose its new annotation.
+// edit returns the text of the file with the proposals written into it. Then it parses the new text to check itself: the properties must be
+// unchanged, and the expected value of each instance must come from its new annotation. A violation is an error in tilecheck.
 func (e *editor) edit() ([]byte, error) {
 	e.expectedValues = make(map[*propertyInstance]string)
 	for _, item := range e.tree.Items {
@@ -321,7 +321,8 @@ func (e *editor) checkEdited(edited []byte) error {
 	return nil
 }
 
-// checkChosen returns an error if an instance of a property does not choose its new annotation. parsed is the property in the new text.
+// checkChosen returns an error if the expected value of an instance of a property does not come from its new annotation. parsed is the
+// property in the new text.
 func (e *editor) checkChosen(edited []byte, property, parsed *syntax.Property) error {
 	for _, proposed := range e.proposals[property.Pos()] {
 		want, ok := e.expectedValues[proposed.instance]

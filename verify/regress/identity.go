@@ -27,9 +27,9 @@ func shortID(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:idLength]
 }
 
-// identify sets the identities of the property instances and adds them to all. It selects the instances whose identity is in selected, or every
+// setIdentities sets the identities of the property instances and adds them to all. It selects the instances whose identity is in selected, or every
 // instance if selected is empty.
-func (test *loadedTest) identify(selected []string, all map[string]bool) {
+func (test *loadedTest) setIdentities(selected []string, all map[string]bool) {
 	testIdentity := test.identity()
 	all[shortID(testIdentity)] = true
 	test.wantsRunResults = len(selected) == 0 || slices.Contains(selected, shortID(testIdentity))

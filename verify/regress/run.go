@@ -35,7 +35,7 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 	}
 	suite.unusedConstants = suite.unusedConsts()
 	suite.splitBudget()
-	if err := suite.identify(); err != nil {
+	if err := suite.setIdentities(); err != nil {
 		return nil, err
 	}
 	hash := suite.suiteHash()
@@ -92,12 +92,12 @@ func (r *suiteRun) checkOptions() error {
 	return runner.Distinct(labels)
 }
 
-// identify sets the identities of all results. The error names identities in Options.Only that no result has.
-func (r *suiteRun) identify() error {
+// setIdentities sets the identities of all results. The error names identities in Options.Only that no result has.
+func (r *suiteRun) setIdentities() error {
 	identities := make(map[string]bool)
 	for i, test := range r.tests {
 		test.number = i + 1
-		test.identify(r.opt.Only, identities)
+		test.setIdentities(r.opt.Only, identities)
 	}
 	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return identities[id] })
 	if len(unknown) > 0 {

@@ -46,7 +46,7 @@ func (run *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []a
 		return err
 	}
 	log := output.log()
-	run.attributeLog(batch, log, output, answers)
+	run.assignVerdicts(batch, log, output, answers)
 	for _, i := range batch.instances {
 		answers[i].cached = cached
 	}
@@ -229,8 +229,8 @@ func (t *transcript) log() *parse.Log {
 	return parser.Finish(bridge.End(runner.Exit{Code: t.Code, Cause: t.Cause}))
 }
 
-// attributeLog assigns the verdicts in PRISM's log to the instances of a batch. An instance without a verdict gets the failure of the run.
-func (run *testRun) attributeLog(batch *batch, log *parse.Log, output *transcript, answers []answer) {
+// assignVerdicts assigns the verdicts in PRISM's log to the instances of a batch. An instance without a verdict gets the failure of the run.
+func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcript, answers []answer) {
 	verdicts := log.Verdicts()
 	indices := log.Attribute(len(batch.instances), func(i int, property *parse.Property) bool {
 		instance := run.instances[batch.instances[i]]

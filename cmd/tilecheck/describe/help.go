@@ -27,8 +27,8 @@ func withDefault(v *kong.Value) *kong.Value {
 	return &shown
 }
 
-// PrintHelp returns a printer that prints the help of a command on one screen: at the end it names the
-// flags with the tag "rare", without describing them. If all is true, it describes them too.
+// PrintHelp returns a printer for the help of a command. Flags with the tag "rare" are only named at the end, so that the help fits on
+// one screen. If all is true, they are described like the other flags.
 func PrintHelp(all bool) kong.HelpPrinter {
 	return func(options kong.HelpOptions, kctx *kong.Context) error {
 		node := kctx.Selected()

@@ -15,7 +15,7 @@ type Promise struct {
 	Worst   Number // under the worst allowed scheduler
 	Uniform Number // if the allowed choices of a state are equally likely
 	Free    Number // if all choices of a state are equally likely
-	// WorstScheduler has, for each state, the choice of the allowed scheduler under which the probability is Worst.
+	// WorstScheduler is an allowed scheduler under which the probability is Worst. It has a choice for each state.
 	WorstScheduler []uint32
 }
 

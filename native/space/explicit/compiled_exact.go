@@ -311,8 +311,8 @@ func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, 
 	return nil
 }
 
-// addCompiledRow adds a state of a Markov chain, like addCompiled. It merges the choices into one row. The transitions of
-// each action are together, in the order of the first choices of the actions.
+// addCompiledRow adds a state of a Markov chain, like addCompiled. It merges the choices into one row. The row
+// is ordered by action: first the transitions of the action of the first choice, then the transitions of the next action, and so on.
 func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
 	rowStart := len(batch.rats)

@@ -120,8 +120,8 @@ func (p *printer) matrixName(name string, choice int) {
 	}
 }
 
-// writeTransitions writes the probabilities or rates of the transitions of all states, with the actions of the choices, in the
-// format of the options. matrixName is the name of the matrix in MATLAB code.
+// writeTransitions writes the transitions of all states with their probabilities or rates, in the format that the options ask for. The
+// formats for nondeterministic models have the action of each choice. MATLAB code assigns the matrix to the variable matrixName.
 func (p *printer) writeTransitions(matrixName string) error {
 	withActions := p.nondeterministic()
 	return p.forEachChoice(p.writtenRow, func(at choicePosition, row []writtenTransition) {
@@ -144,8 +144,8 @@ func (p *printer) writeTransitions(matrixName string) error {
 	})
 }
 
-// writeTransitionRewards writes the transitions that rewardRow returns, with their rewards instead of probabilities, in the format
-// of the options. matrixName is the name of the matrix in MATLAB code.
+// writeTransitionRewards writes the transitions that rewardRow returns, with rewards in the place of probabilities, in the format that
+// the options ask for. MATLAB code assigns the matrix to the variable matrixName.
 func (p *printer) writeTransitionRewards(matrixName string, rewardRow rowFunc) error {
 	return p.forEachChoice(rewardRow, func(at choicePosition, row []writtenTransition) {
 		switch p.opts.Format {
