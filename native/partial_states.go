@@ -157,23 +157,34 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	}
 	for truncation.explore(ctx) {
 	}
-	usable := truncation.answer != nil && truncation.answer.Err == nil
+	return truncation.conclude(ctx), true
+}
+
+// conclude returns the best verdict of the parts, or the verdict of the whole model if that may be better. Its time includes
+// the checks of all parts.
+func (t *truncation) conclude(ctx context.Context) result.Verdict {
+	usable := t.answer != nil && t.answer.Err == nil
+	if t.answer != nil {
+		t.answer.Seconds = t.seconds
+	}
 	switch {
-	case truncation.answer != nil && (truncation.answered || truncation.failed), usable && (truncation.isInfinite || truncation.limit != nil):
-		return *truncation.answer, true
+	case t.answer != nil && (t.answered || t.failed), usable && (t.isInfinite || t.limit != nil):
+		return *t.answer
 	case ctx.Err() != nil:
-		return result.Verdict{Err: failure(ctx.Err(), result.Build, partial.file, syntax.Pos{})}, true
-	case truncation.limit != nil:
-		partial.err, partial.lastLimit = truncation.limit, partial.build.MaxStates
-		return partial.checkExplored(ctx, property), true
-	case truncation.isInfinite && truncation.answer != nil:
-		return *truncation.answer, true
+		return result.Verdict{Err: failure(ctx.Err(), result.Build, t.file, syntax.Pos{})}
+	case t.limit != nil:
+		t.err, t.lastLimit = t.limit, t.build.MaxStates
+		return t.checkExplored(ctx, t.property)
+	case t.isInfinite && t.answer != nil:
+		return *t.answer
 	}
-	verdict = partial.checkAll(ctx, property)
+	verdict := t.checkAll(ctx, t.property)
+	verdict.Seconds += t.seconds
 	if usable && verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil {
-		return *truncation.answer, true
+		t.answer.Seconds = verdict.Seconds
+		return *t.answer
 	}
-	return verdict, true
+	return verdict
 }
 
 // truncation answers one property from greater and greater parts of a model.
@@ -192,6 +203,7 @@ type truncation struct {
 	width    float64         // the width of the best verdict's interval
 	stalled  int             // grows with each part that hardly narrows the bounds: by 1 if there are no bounds yet, and otherwise by 2
 	limit    error           // why larger parts are not explored; nil if they may be
+	seconds  float64         // of the checks of all parts
 }
 
 // newTruncation decides whether parts of a model can answer a property, and how.
@@ -226,20 +238,21 @@ func (t *truncation) explore(ctx context.Context) (more bool) {
 	}
 	model := t.newExploredModel(space, nil)
 	model.property = t.property
+	var verdict result.Verdict
 	switch {
 	case space.Unexplored() == nil:
 		t.fullModel = model
-		verdict := model.check(ctx, t.property)
+		verdict = model.check(ctx, t.property)
 		t.answer, t.answered = &verdict, true
-		return false
 	case space.WithinDepth():
-		verdict := model.complete(model.checker.WithinDepth(ctx, &t.property.Instance, t.steps))
+		verdict = model.complete(model.checker.WithinDepth(ctx, &t.property.Instance, t.steps))
 		t.answer, t.answered = &verdict, true
-		return false
 	case t.bounds:
-		verdict, width := model.checker.Truncated(ctx, &t.property.Instance)
+		var width float64
+		verdict, width = model.checker.Truncated(ctx, &t.property.Instance)
 		t.compare(model.complete(verdict), width)
 	}
+	t.seconds += verdict.Seconds
 	t.size *= partGrowth
 	return ctx.Err() == nil && !t.answered && t.stalled < maxStalled && t.limit == nil && t.size <= maxTruncated
 }

@@ -146,7 +146,6 @@ type uniformisation struct {
 	// Of the maybe states, set by prepare:
 	rate           float64 // of steps
 	maybeStates    []uint32
-	exitRate       []float64 // of each state, without self-loops
 	stayProb       []float64 // of each state: the probability that a step stays in it
 	stepProb       []float64 // of each weight: its probability in one step
 	relErrPerStep  float64   // relative error of one step
@@ -164,7 +163,7 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 	n := graph.NumStates()
 	return &uniformisation{
 		graph: graph, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, opts), opts: opts,
-		exitRate: make([]float64, n), stayProb: make([]float64, n),
+		stayProb: make([]float64, n),
 	}
 }
 
@@ -175,30 +174,32 @@ func (uniform *uniformisation) capUpper(value float64) {
 }
 
 // slack is the relative difference of the uniformisation rate to the greatest exit rate. The probability to stay is then
-// at least about slack in every state, so no cancellation makes its relative error large.
+// at least about slack in every state, so the relative error of the rates grows by a factor of at most 1/slack.
 const slack = 0.05
 
 // prepare sets the maybe states, the uniformisation rate and the step probabilities.
 func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	fastest, maxRow := 0.0, 0
 	uniform.maybeStates = uniform.maybeStates[:0]
+	var exitRates []doubleWord // of the maybe states, without self-loops
 	for s := range maybe.All() {
-		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
-		sum := 0.0
+		var exitRate doubleWord
 		first, end := uniform.graph.Row(s)
 		for i := first; i < end; i++ {
 			if int(uniform.graph.Target[i]) != s {
-				sum += uniform.graph.Prob(i)
+				exitRate = exitRate.add(doubleWord{hi: uniform.graph.Prob(i)})
 			}
 		}
-		uniform.exitRate[s] = sum
-		fastest, maxRow = max(fastest, sum), max(maxRow, end-first)
+		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
+		exitRates = append(exitRates, exitRate)
+		fastest, maxRow = max(fastest, exitRate.hi), max(maxRow, end-first)
 	}
 	uniform.rate = fastest * (1 + slack)
 	uniform.relErrPerStep = uniform.stepErr(maxRow)
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
-	for _, s := range uniform.maybeStates {
-		uniform.stayProb[s] = (uniform.rate - uniform.exitRate[s]) / uniform.rate
+	for k, s := range uniform.maybeStates {
+		stayRate := doubleWord{hi: uniform.rate}.sub(exitRates[k])
+		uniform.stayProb[s] = stayRate.hi / uniform.rate
 	}
 	uniform.stepProb = uniform.stepProb[:0]
 	for _, weight := range uniform.graph.Weights {
@@ -206,10 +207,10 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	}
 }
 
-// stepErr returns the relative error of a step in a chain with at most widest transitions from a state.
+// stepErr returns the relative error of a step in a chain with at most maxRow transitions from a state. Double words make the
+// rounding error of the probability to stay as small as that of the other probabilities; the error of the rates grows in it.
 func (uniform *uniformisation) stepErr(maxRow int) float64 {
-	n := float64(maxRow)
-	return 1.05 * ((n+2)*unit*(1+1/slack) + uniform.rounding.err*(1+1/slack) + (n+6)*unit)
+	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
 }
 
 // step computes one uniformised step backwards for the maybe states: next gets the mean of values after one
@@ -234,7 +235,7 @@ func (uniform *uniformisation) step(values, next []float64, meter *meter) (chang
 			uniform.lostSmallValue, uniform.lossPerStep = true, uniform.rounding.floor
 		}
 		// An estimate: rows have about the mean length.
-		if err := meter.addWork(len(states) * (1 + len(uniform.graph.Target)/len(uniform.exitRate))); err != nil {
+		if err := meter.addWork(len(states) * (1 + len(uniform.graph.Target)/len(uniform.stayProb))); err != nil {
 			return false, err
 		}
 	}
