@@ -260,10 +260,14 @@ func verdictScale(v *result.Verdict, opt table.Options) number.Scale {
 	return number.To(v.Value.Num, half, opt.MaxDigits())
 }
 
-// intervalText returns the interval of a verdict; empty without one, or for a fraction.
+// intervalText returns the interval of a verdict; empty without one, or for a fraction. The width of an interval around a
+// range of values says nothing about the accuracy of its ends.
 func intervalText(v *result.Verdict, opt table.Options) string {
 	if v.Bound == nil || v.Value.Rat != nil {
 		return ""
+	}
+	if v.Value.Kind == result.Range {
+		return number.Scale{Trim: true}.Interval(v.Bound.Lo, v.Bound.Hi)
 	}
 	return verdictScale(v, opt).Interval(v.Bound.Lo, v.Bound.Hi)
 }
