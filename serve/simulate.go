@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/native/check"
 	"tilecheck/native/simulate"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
@@ -249,6 +251,8 @@ type walkQuestion struct {
 	Steps int64   `json:"steps"`
 	Seed  uint64  `json:"seed"`
 	Index uint64  `json:"index"` // number of earlier steps, so that continuing draws new numbers
+	// Optimal makes the choices of the optimal scheduler of the property. Without it all choices are equally likely.
+	Optimal bool `json:"optimal"`
 }
 
 // from is a source whose paths start in a given state.
@@ -264,6 +268,59 @@ func (f from) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	}
 	return initial, err
 }
+
+// optimalPath is a source whose choices an optimal scheduler makes. Where the scheduler leaves a choice open, all choices are
+// equally likely.
+type optimalPath struct {
+	from
+	model     *model
+	scheduler *check.Scheduler
+	state     int    // the state that was expanded last, as a number of the state space
+	steps     uint64 // taken so far, also before this path
+}
+
+// optimalPathOf returns the source of paths with the optimal choices of the property whose values the picture has. steps is the
+// number of steps before the path: a scheduler for F<=k counts them.
+func (p *picture) optimalPathOf(source from, steps uint64) (*optimalPath, error) {
+	switch {
+	case p.values == nil || p.values.scheduler == nil:
+		return nil, badf("optimal choices need a property with an optimal scheduler: want Pmin, Pmax, Rmin or Rmax of an MDP or a game")
+	case p.m.space.Merged() > 0:
+		return nil, badf("several choices of a state do the same, so the optimal one has no name: want a model without such choices")
+	}
+	return &optimalPath{from: source, model: p.m, scheduler: p.values.scheduler, steps: steps}, nil
+}
+
+// Expand implements simulate.Source.
+func (path *optimalPath) Expand(state []int32) (*compile.Choices, error) {
+	s, found := path.model.space.Find(state)
+	if !found {
+		return nil, badf("%s is not reachable, so no scheduler has a choice for it", path.model.compiled.StateText(state))
+	}
+	path.state = s
+	return path.from.Expand(state)
+}
+
+// optimalChooser makes the choices of an optimalPath.
+type optimalChooser struct{ path *optimalPath }
+
+// Start implements simulate.Chooser. The path knows its states.
+func (optimalChooser) Start([]int32) error { return nil }
+
+// Choose implements simulate.Chooser. A scheduler that counts steps makes the choices of its last row in all later steps.
+func (c optimalChooser) Choose(random float64) int {
+	path := c.path
+	rows := path.scheduler.Choices
+	first, end := path.model.space.Model().Choices(path.state)
+	choice := rows[min(path.steps, uint64(len(rows)-1))][path.state]
+	if choice == sparse.None {
+		return int(random * float64(end-first))
+	}
+	return int(choice) - first
+}
+
+// Take implements simulate.Chooser.
+func (c optimalChooser) Take(_, _ int) { c.path.steps++ }
 
 // maxSteps is the largest number of steps of one request.
 const maxSteps = 10_000
@@ -287,7 +344,16 @@ func (h *API) walk(ctx context.Context, q *walkQuestion, reply *reply) (any, err
 		if err != nil {
 			return err
 		}
-		path := simulate.Walk(ctx, from{p.src, q.State}, simulate.PathOptions{Steps: q.Steps, Rewards: true, Seed: q.Seed, Index: q.Index})
+		options := simulate.PathOptions{Steps: q.Steps, Rewards: true, Seed: q.Seed, Index: q.Index}
+		var source simulate.Source = from{p.src, q.State}
+		if q.Optimal {
+			optimal, err := p.optimalPathOf(from{p.src, q.State}, q.Index)
+			if err != nil {
+				return err
+			}
+			source, options.Chooser = optimal, optimalChooser{optimal}
+		}
+		path := simulate.Walk(ctx, source, options)
 		if out.Steps, err = p.steps(path); err != nil {
 			return err
 		}

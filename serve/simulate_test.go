@@ -47,3 +47,36 @@ rewards "served" [serve] true : 1; endrewards
 		t.Errorf("found %+v beside the table", path)
 	}
 }
+
+// Random steps with the optimal choices of a property: of two ways the safe one is always taken, and without them both are.
+func TestOptimalWalk(t *testing.T) {
+	q := object{"model": `mdp
+module m
+  s : [0..3];
+  [risky] s<3 -> 0.5:(s'=s+1) + 0.5:(s'=3);
+  [safe] s<2 -> (s'=s+1);
+  [rest] s>=2 -> true;
+endmodule
+`, "props": "Pmax=? [ G s<3 ]; P>=0.5 [ F s=3 ]; Pmin=? [ F<=2 s=3 ];", "steps": 2}
+	actions := func(more object) string {
+		var walk struct{ Steps []pathStep }
+		ask(t, Options{}, "walk", with(q, more), &walk)
+		var out []string
+		for _, s := range walk.Steps[1:] {
+			out = append(out, s.Action)
+		}
+		return strings.Join(out, " ")
+	}
+	seen := map[string]bool{}
+	for seed := range 20 {
+		for _, property := range []int{0, 2} {
+			if found := actions(object{"seed": seed, "property": property, "optimal": true}); found != "[safe] [safe]" {
+				t.Errorf("seed %d, property %d: the optimal choices are %s", seed, property, found)
+			}
+		}
+		seen[actions(object{"seed": seed, "property": 0})] = true
+	}
+	if len(seen) < 2 {
+		t.Errorf("without them the choices are always %v", seen)
+	}
+}

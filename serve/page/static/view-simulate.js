@@ -22,6 +22,9 @@ export function create({ show: showView, make }) {
   const start = input('', { class: 'mono', placeholder: 'the initial state', 'aria-label': 'Start from', title: 'Values of variables, such as s=3, d=0; the others are those of the initial state' });
   const steps = el('input', { type: 'number', min: 1, max: 10000, step: 1 }); steps.value = 10;
   const seed = el('input', { type: 'number', min: 0, step: 1 }); seed.value = 1;
+  const optimal = el('input', { type: 'checkbox' });
+  const optimalField = el('label', { title: 'Random steps take the choices of the optimal scheduler of the property' }, optimal, ' Optimal choices');
+  const optimalPlace = el('span'); // in an MDP or a game, with a property
   const sojourn = el('input', { type: 'number', min: 0, step: 'any', placeholder: 'mean', 'aria-label': 'Time in the state' });
   const sojournField = field('Time in the state', sojourn);
   const table = el('table', { class: 'path', 'aria-label': 'Path' });
@@ -38,7 +41,7 @@ export function create({ show: showView, make }) {
   const forward = button('Forward', attempt(() => look(later)));
   const element = el('div', {},
     el('div', { class: 'row' }, propertyField, field('Start from', start), button('Start', attempt(() => begin())), undo, forward,
-      field('Steps', steps), field('Seed', seed), sojournPlace, button('Random steps', attempt(() => random()), { class: 'main' })));
+      field('Steps', steps), field('Seed', seed), optimalPlace, sojournPlace, button('Random steps', attempt(() => random()), { class: 'main' })));
   const current = new Current(el('div', {},
     el('section', { class: 'panel' }, el('h2', {}, 'Enabled transitions'), situation, moves),
     el('section', { class: 'panel' },
@@ -127,13 +130,16 @@ export function create({ show: showView, make }) {
     await look([...path.slice(0, -1), left, { state: to.state, action: move.action, probability: to.probability }]);
   }
 
+  const choosing = () => property.value !== '' && ['MDP', 'SMG'].includes(here?.type);
+
   async function random() {
     later = null;
     const last = path[path.length - 1];
-    const [, answer] = await current.answer('Random steps', 'simulate', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1, ...asked() });
+    const best = choosing() && optimal.checked;
+    const [, answer] = await current.answer('Random steps', 'simulate', 'walk', { state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1, optimal: best, ...asked() });
     const [first, ...rest] = answer.steps;
     await look([...path.slice(0, -1), { ...first, action: last.action, probability: last.probability }, ...rest]);
-    say(`${rest.length} ${rest.length === 1 ? 'step' : 'steps'}, seed ${seed.value}; the path ends here: ${answer.end}.`);
+    say(`${rest.length} ${rest.length === 1 ? 'step' : 'steps'}, seed ${seed.value}${best ? ', optimal choices' : ''}; the path ends here: ${answer.end}.`);
   }
 
   const valueText = (v) => (v ? (v.boolean ? (v.lower === 1 ? '✓ true' : v.upper === 0 ? '✕ false' : '? open') : number(middle(v), 6)) : '');
@@ -168,6 +174,7 @@ export function create({ show: showView, make }) {
         here.value ? [' Value: ', el('span', { class: 'value' }, valueText(here.value))] : null, timed() ? el('span', { class: 'soft' }, ` Exit rate ${number(here.exit_rate)}.`) : null),
       here.players && here.moves.length ? el('p', { class: 'mover' }, playerIcon(here.player), ` ${here.players[here.player]} moves.`) : null,
       button('Show in Explore', attempt(async () => { await showView('explore'); await (await make('explore')).look(here.state); }), { class: 'small' }));
+    clear(optimalPlace, choosing() ? optimalField : null);
     clear(sojournPlace, timed() ? sojournField : null);
     clear(axisPlace, timed() ? axisField : null);
     clear(moves, here.moves.length ? here.moves.map(moveElement) : el('li', { class: 'warn' }, 'A deadlock: nothing can be done.'));
