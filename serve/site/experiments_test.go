@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"image/png"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -240,6 +242,41 @@ func TestExperimentFiles(t *testing.T) {
 		if r, g, b, _ := image.At(2, 2).RGBA(); r != 0xffff || g != 0xffff || b != 0xffff {
 			t.Error("the PNG has a dark background")
 		}
+	})
+}
+
+// The results of a file are plotted beside those that were computed here: of PRISM's -exportresults FILE:dataframe, or of a file that was saved here. A
+// file without results is refused at its place.
+func TestLoadResults(t *testing.T) {
+	each(t, func(p *person) {
+		p.experiment("1,2", "0.25,0.5")
+		dir := t.TempDir()
+		load := func(name, text string) {
+			file := filepath.Join(dir, name)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.press("Load results…")
+			p.do("choose "+name, chromedp.SetUploadFiles(`input[type=file]`, []string{file}))
+		}
+		const results = `document.querySelectorAll('table[aria-label=Results] tbody tr').length`
+		load("prism.csv", "Property,n,loss,Probability\nProperty_1,1,0.25,0.75\nProperty_1,2,0.25,0.9375\nProperty_1,2,0.5,0.75\n")
+		p.says("#status", "3 results of prism.csv.")
+		p.sees("the results of both", results+` === 7`)
+		p.says("table[aria-label=Results] tbody tr:nth-child(6)", "0.9375")
+		p.sees("its series", `[...document.querySelectorAll('.legend li')].some((e) => e.textContent.includes('prism.csv'))`)
+		saved := p.downloads()
+		p.press("Save CSV")
+		text := saved("experiment.csv")
+		load("again.csv", text)
+		p.says("#status", "7 results of again.csv.")
+		p.sees("the results of all", results+` === 14`)
+		p.shoot("experiment-loaded")
+		load("wrong.csv", "Property,n,loss,Probability\nProperty_1,1,0.25,much\n")
+		p.says("#status", "wrong.csv:2: found the value much, want a number, true or false.")
+		load("short.csv", "n,Result\n1,0.5,0.25\n")
+		p.says("#status", "short.csv:2: found 3 cells, want 2.")
+		p.sees("what was there", results+` === 14`)
 	})
 }
 

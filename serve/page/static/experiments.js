@@ -1,5 +1,6 @@
 // The experiments that were run: each is a property over ranges of constants, with its results. They are kept in the browser until they are deleted.
 import { toNumber } from './dom.js';
+import { rowsOfCSV } from './plot.js';
 
 const prefix = 'experiment:';
 const settingsKey = 'experiment-plot';
@@ -147,10 +148,31 @@ function curvePoints(v) {
   return v.value.map(([x, y]) => ({ x: toNumber(x), y: toNumber(y), result: v }));
 }
 
-// seriesToCompare returns the results of each engine of each experiment, as the server compares them.
+// readResults returns the results of a table that was saved here or written by check --format csv, or of a table of PRISM (-exportresults FILE:dataframe),
+// whose last column, or that with the name Result, has the values. name is that of the file, for errors.
+export function readResults(name, text) {
+  const refuse = (line, message) => { throw Object.assign(new Error(`${name}:${line}: ${message}`), { expected: true }); };
+  const [{ cells: header } = { cells: [] }, ...rows] = rowsOfCSV(text);
+  if (header.length < 2) refuse(1, `found the columns ${header.join(', ') || 'of no table'}, want constants and a value.`);
+  const column = ['value', 'Result'].find((c) => header.includes(c)) || header[header.length - 1]; // PRISM names it by what is computed
+  const constantOf = (c) => (column === 'value' ? (c.startsWith('constants_') ? c.slice('constants_'.length) : '') : ['Property', column].includes(c) ? '' : c);
+  return rows.map(({ cells, line }) => {
+    if (cells.length !== header.length) refuse(line, `found ${cells.length} cells, want ${header.length}.`);
+    const of = (c) => { const i = header.indexOf(c); return i < 0 || cells[i] === '' ? undefined : cells[i]; };
+    const constants = {};
+    header.forEach((c, i) => { if (constantOf(c) && cells[i] !== '') constants[constantOf(c)] = cells[i]; });
+    const number = (c) => { const t = of(c); return Number.isFinite(Number(t)) ? Number(t) : t; };
+    const value = { true: true, false: false }[of(column)] ?? number(column);
+    if (typeof value === 'string' && !['NaN', 'Infinity', '-Infinity'].includes(value)) refuse(line, `found the value ${value}, want a number, true or false.`);
+    return { property: of('property') ?? of('Property') ?? '', engine: of('engine') ?? name, constants, value, lower: number('lower'), upper: number('upper'), half_width: number('half_width') };
+  });
+}
+
+// seriesToCompare returns the results of each engine of each experiment, as the server compares them. Of results from a file no text of a model is known, so they
+// are not compared.
 export function seriesToCompare(experiments) {
   const out = [];
-  for (const e of experiments) {
+  for (const e of experiments.filter((x) => x.digest)) {
     for (const engine of new Set(e.results.map((v) => v.engine))) {
       const results = e.results.filter((v) => v.engine === engine && v.value !== undefined).map(({ short, frontier, ...v }) => v);
       out.push({ name: experiments.length > 1 ? `${engine} (${e.title})` : engine, digest: e.digest, results });

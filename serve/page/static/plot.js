@@ -328,6 +328,23 @@ export class Plot {
 // disagreement returns the mark of engines that disagree.
 const disagreement = (x, y) => [svg('circle', { cx: x, cy: y, r: 8.5, class: 'disagree', 'stroke-width': 2.5 }), svg('text', { x: x + 10, y: y - 6, class: 'disagree' }, '≠')];
 
+// rowsOfCSV returns the rows of a table that is written as csv writes it, each with its cells and the line on which it begins.
+export function rowsOfCSV(text) {
+  const rows = [];
+  let cells = []; let line = 1; let begun = 1;
+  for (const [, quoted, plain, end] of text.replace(/\r\n/g, '\n').matchAll(/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/g)) {
+    const cell = quoted === undefined ? plain : quoted.replaceAll('""', '"');
+    cells.push(cell.trim().replace(/^'(?=[=+\-@])/, ''));
+    line += (cell.match(/\n/g) || []).length;
+    if (end === ',') continue;
+    if (cells.length > 1 || cells[0] !== '') rows.push({ cells, line: begun });
+    line++;
+    begun = line;
+    cells = [];
+  }
+  return rows;
+}
+
 // csv returns a table as text. A text that a spreadsheet would take for a formula gets an apostrophe in front.
 export function csv(columns, rows) {
   const cell = (v) => {

@@ -1,5 +1,5 @@
 // Experiments: properties over ranges of constants. Those that were run are in a list, and as many as one wants are in the plot.
-import { el, clear, button, field, choice, input, number } from './dom.js';
+import { el, clear, button, field, choice, input, number, upload } from './dom.js';
 import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, stop, attempt } from './status.js';
@@ -7,7 +7,7 @@ import { Current } from './current.js';
 import { choose } from './dialog.js';
 import { Plot, csv } from './plot.js';
 import { valueOf } from './property-table.js';
-import { Experiment, Drawing, load, loadSettings, saveSettings, seriesToCompare, valuesOf } from './experiments.js';
+import { Experiment, Drawing, load, loadSettings, readResults, saveSettings, seriesToCompare, valuesOf } from './experiments.js';
 
 const mostRows = 1000; // of the table of results; the CSV has all of them
 
@@ -43,7 +43,7 @@ export function create() {
     el('section', { class: 'panel' }, el('h2', {}, 'Plot'),
       el('div', { class: 'row' }, field('Title', title, 'grow'), axisPlace, field('Intervals', intervals), el('label', {}, logX, ' log x'), el('label', {}, logY, ' log y')), note, plot.element),
     el('div', {},
-      el('section', { class: 'panel' }, el('div', { class: 'head' }, el('h2', {}, 'Experiments'), deleteAll), empty, list),
+      el('section', { class: 'panel' }, el('div', { class: 'head' }, el('h2', {}, 'Experiments'), el('div', { class: 'row' }, button('Load results…', () => upload('.csv', loadResults), { class: 'small' }), deleteAll)), empty, list),
       el('section', { class: 'panel' }, el('h2', {}, 'Results'), el('div', { class: 'scroll', style: 'max-height:50vh', tabindex: 0, role: 'region', 'aria-label': 'Results' }, table), cut))), attempt(() => run()));
   element.append(current.element);
 
@@ -74,6 +74,19 @@ export function create() {
   }
 
   const say = (text) => clear(note, text ? el('div', { class: 'note' }, text) : null);
+
+  // loadResults puts the results of a file into the list, and into the plot.
+  const loadResults = attempt(async (name, text) => {
+    const results = readResults(name, text);
+    if (!results.length) throw Object.assign(new Error(`${name} has no results.`), { expected: true });
+    const e = new Experiment({ id: Math.max(Date.now(), ...experiments.map((x) => x.id + 1)), number: 0, title: name, file: name, digest: '', property: results[0].property, const: '', method: '', state: 'done' });
+    for (const v of results) e.add(v);
+    experiments.push(e);
+    plot.zoomed = null;
+    kept(e);
+    refresh();
+    status.say(`${results.length} results of ${name}.`);
+  });
 
   const numbers = new Set(); // those of the experiments that run, some of which have no results yet
   async function run() {
