@@ -22,10 +22,10 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	defer e.restrict(initial)()
 	expr, formula := e.property.X, logic.Of(e.property.X)
 	if formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic {
-		return e.multi(formula)
+		return e.evaluateMulti(formula)
 	}
 	if formula.Kind == logic.Quantile {
-		return e.quantile(formula)
+		return e.evaluateQuantile(formula)
 	}
 	if formula.Kind == logic.Filter && formula.Op == "range" {
 		set, err := e.filterStates(formula)
@@ -51,7 +51,7 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	e.weaken(values.accuracy)
+	e.limitAccuracy(values.accuracy)
 	n := values.at(int(e.space.Model().Initial[0]))
 	e.width = relativeWidth(n)
 	if e.accuracy == result.Float || e.accuracy == result.Estimated {
@@ -70,7 +70,7 @@ func (e *evaluation) plainProperty(expr sema.Expr) (result.Value, *result.Interv
 			return result.Value{}, nil, err
 		}
 		if !enclosed.Exact {
-			e.weaken(result.Bounded)
+			e.limitAccuracy(result.Bounded)
 		}
 		values = append(values, enclosed)
 	}
@@ -135,7 +135,7 @@ func (e *evaluation) rangeOfValues(expr sema.Expr, set *sparse.Set) (result.Valu
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	e.weaken(values.accuracy)
+	e.limitAccuracy(values.accuracy)
 	least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
 	greatest := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
 	e.width = max(relativeWidth(least), relativeWidth(greatest))

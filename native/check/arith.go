@@ -31,7 +31,7 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 	if operator == syntax.OpSub {
 		return binary(syntax.OpAdd, left, right.neg())
 	}
-	if left.infinite() || right.infinite() || left.isNaN() || right.isNaN() {
+	if left.isInfinite() || right.isInfinite() || left.isNaN() || right.isNaN() {
 		return applySpecial(operator, left, right)
 	}
 	switch operator {
@@ -84,11 +84,11 @@ func applySpecial(operator syntax.Op, left, right number) (out number, ok bool) 
 		return point(math.NaN()), operator != syntax.OpPow
 	}
 	switch {
-	case operator == syntax.OpAdd && left.infinite():
+	case operator == syntax.OpAdd && left.isInfinite():
 		return left, true
 	case operator == syntax.OpAdd:
 		return right, true
-	case operator == syntax.OpDiv && right.infinite():
+	case operator == syntax.OpDiv && right.isInfinite():
 		return point(0), true
 	case operator == syntax.OpMul || operator == syntax.OpDiv:
 		sign := left.knownSign() * right.knownSign()
@@ -249,9 +249,9 @@ func order(left, right number) (sign int, ok bool) {
 	switch {
 	case left.rat != nil && right.rat != nil:
 		return left.rat.Cmp(right.rat), true
-	case left.hi < right.lo || left.hi == right.lo && (left.under() || right.over()):
+	case left.hi < right.lo || left.hi == right.lo && (left.isBelowHi() || right.isAboveLo()):
 		return -1, true
-	case left.lo > right.hi || left.lo == right.hi && (left.over() || right.under()):
+	case left.lo > right.hi || left.lo == right.hi && (left.isAboveLo() || right.isBelowHi()):
 		return +1, true
 	case left.lo == left.hi && right.lo == right.hi && left.lo == right.lo:
 		return 0, true

@@ -43,7 +43,7 @@ func TestArithmetic(t *testing.T) {
 			if r == nil || !ok {
 				continue
 			}
-			if !encloses(z, r) || z.infinite() || z.isNaN() {
+			if !encloses(z, r) || z.isInfinite() || z.isNaN() {
 				t.Fatalf("%v %v %v is %v, without %v", x, op, y, z, r.FloatString(30))
 			}
 			f, exact := r.Float64()

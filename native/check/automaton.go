@@ -59,7 +59,7 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	}
 	search := c.lastBeliefs
 	if c.bounds.space.Program().Type != syntax.POMDP || search == nil || search.strategy == nil || len(search.strategy.Nodes) == 0 {
-		return nil, verdict, noScheduler(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
+		return nil, verdict, noSchedulerError(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
 	}
 	return c.automaton(property, search), verdict, nil
 }

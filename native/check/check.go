@@ -72,7 +72,7 @@ type Checker struct {
 	opts             Options
 	bounds           *model           // with float64 weights
 	exactModel       *model           // with fractions; nil until they are needed
-	schedulerRequest *wantedScheduler // asks for a scheduler of an operator; nil for none
+	schedulerRequest *schedulerRequest // asks for a scheduler of an operator; nil for none
 	lastBeliefs      *beliefs         // the beliefs of the last attempt, for a partially observable model
 	// wantsValues says that Values asks for the values in all states, which are stored in values.
 	wantsValues bool

@@ -14,9 +14,9 @@ import (
 	"tilecheck/result"
 )
 
-// conditional returns the minimal or maximal probability of a path formula over the paths that satisfy a condition. In an
+// conditionalProbability returns the minimal or maximal probability of a path formula over the paths that satisfy a condition. In an
 // MDP the schedulers are those that give the condition a positive probability.
-func (e *evaluation) conditional(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if err := e.checkConditionSupported(path.X); err != nil {
 		return nil, err
 	}
@@ -38,11 +38,11 @@ func (e *evaluation) conditional(path *logic.Path, dir solve.Direction) (*number
 func (e *evaluation) checkConditionSupported(expr sema.Expr) error {
 	found := logic.Describe(expr)
 	switch {
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return e.unsupported(expr, "found %s, which is not supported for fair schedulers", found)
 	case e.space.Model().Intervals():
 		return e.unsupported(expr, "found %s for a model with intervals", found)
-	case e.game():
+	case e.isGame():
 		return e.unsupported(expr, "found %s for a stochastic game", found)
 	}
 	return nil
@@ -60,17 +60,17 @@ func both(left, right sema.Expr) sema.Expr {
 // zeroConditionError returns an error that says that a condition has probability 0 in state s, so that the conditional probability is
 // undefined.
 func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
-	return e.refuse(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
+	return e.failure(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
 // conditionalInChain returns the probability that a path of a Markov chain satisfies a formula, among the paths that satisfy a
 // condition. It returns an error if the condition has probability 0 in a state of the domain.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
-	satisfied, err := e.path(logic.PathOf(both(formula, condition)), solve.Max)
+	satisfied, err := e.pathProbability(logic.PathOf(both(formula, condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	violated, err := e.path(logic.PathOf(both(logic.Not(formula), condition)), solve.Max)
+	violated, err := e.pathProbability(logic.PathOf(both(logic.Not(formula), condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	}
 	satisfied, excluded := both(formula, condition), logic.Not(condition)
 	a := &abstraction{evaluation: e, root: expr}
-	goals, err := a.commitments(satisfied, excluded)
+	goals, err := a.winningRegions(satisfied, excluded)
 	if err != nil {
 		return nil, err
 	}
@@ -147,9 +147,9 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	goal, outside := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
 		switch {
-		case goals[0].isCommitted(pair.state, pair.auto[0]):
+		case goals[0].contains(pair.state, pair.auto[0]):
 			goal.Add(i)
-		case goals[1].isCommitted(pair.state, pair.auto[1]):
+		case goals[1].contains(pair.state, pair.auto[1]):
 			outside.Add(i)
 		}
 	}
@@ -170,7 +170,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 		out.accuracy = max(out.accuracy, values.accuracy)
 		value := values.at(int(start))
 		if value.hi == 0 && possible == nil {
-			if possible, err = e.path(logic.PathOf(condition), solve.Max); err != nil {
+			if possible, err = e.pathProbability(logic.PathOf(condition), solve.Max); err != nil {
 				return nil, err
 			}
 		}
@@ -182,35 +182,35 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	return out, nil
 }
 
-// commitment is a path formula with its automaton, and the states of their product from which some scheduler satisfies the rest of the
+// winningRegion is a path formula with its automaton, and the states of their product from which some scheduler satisfies the rest of the
 // formula with probability one.
-type commitment struct {
+type winningRegion struct {
 	product       *productModel
 	reader        *automatonReader
 	winningStates map[productState]bool
 }
 
-// commitments returns a commitment for each path formula. Their automata share the propositions.
-func (a *abstraction) commitments(exprs ...sema.Expr) ([]*commitment, error) {
+// winningRegions returns a commitment for each path formula. Their automata share the propositions.
+func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
-		formula, err := a.formula(expr)
+		formula, err := a.translate(expr)
 		if err != nil {
 			return nil, err
 		}
 		formulas = append(formulas, formula)
 	}
-	var out []*commitment
+	var out []*winningRegion
 	for _, formula := range formulas {
-		product, err := a.product(automata.New(formula, automata.Limits{}))
+		product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 		if err != nil {
 			return nil, a.tooLargeError(err)
 		}
-		states, err := a.winning(product, surely{a.evaluation})
+		states, err := a.winning(product, someScheduler{a.evaluation})
 		if err != nil {
 			return nil, a.tooLargeError(err)
 		}
-		added := &commitment{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
+		added := &winningRegion{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
 		for i := range states.All() {
 			added.winningStates[product.pairs[i]] = true
 		}
@@ -219,9 +219,9 @@ func (a *abstraction) commitments(exprs ...sema.Expr) ([]*commitment, error) {
 	return out, nil
 }
 
-// isCommitted reports whether some scheduler satisfies the rest of the formula with probability one, from a state of the model with
+// contains reports whether some scheduler satisfies the rest of the formula with probability one, from a state of the model with
 // the automaton in state q.
-func (c *commitment) isCommitted(s uint32, q int) bool {
+func (c *winningRegion) contains(s uint32, q int) bool {
 	return c.product.auto.Class(q) == automata.Accepted || c.winningStates[productState{s, q}]
 }
 
@@ -232,7 +232,7 @@ type pairState struct {
 }
 
 // pairMemory is the sparse.Memory of the product with the automata of two commitments.
-type pairMemory struct{ commitments []*commitment }
+type pairMemory struct{ regions []*winningRegion }
 
 // State returns the state of the model.
 func (m pairMemory) State(pair pairState) uint32 { return pair.state }
@@ -240,7 +240,7 @@ func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 // Step returns the states of both automata after a transition to a state of the model.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
 	next := pairState{state: target}
-	for i, commitment := range memory.commitments {
+	for i, commitment := range memory.regions {
 		var err error
 		if next.auto[i], err = commitment.reader.step(pair.auto[i], target); err != nil {
 			return next, err
@@ -252,7 +252,7 @@ func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) 
 // Absorbing reports whether later transitions cannot change which of the formulas the path satisfies.
 func (memory pairMemory) Absorbing(pair pairState) bool {
 	rejected := 0
-	for i, commitment := range memory.commitments {
+	for i, commitment := range memory.regions {
 		switch commitment.product.auto.Class(pair.auto[i]) {
 		case automata.Accepted:
 			return true
@@ -260,7 +260,7 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 			rejected++
 		}
 	}
-	return rejected == len(memory.commitments)
+	return rejected == len(memory.regions)
 }
 
 // conditionalReward returns an expected reward over the paths of a Markov chain that satisfy a condition. In the product with the
@@ -355,7 +355,7 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 		return nil, e.unsupported(at, "found a time bound in a condition")
 	}
 	a := &abstraction{evaluation: e, root: objective.Condition}
-	formulas, err := a.commitments(objective.Condition)
+	formulas, err := a.winningRegions(objective.Condition)
 	if err != nil {
 		return nil, err
 	}
@@ -366,7 +366,7 @@ func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, e
 			goal.Add(i)
 		}
 	}
-	probability, err := e.reach(c.product, goal, solve.Max)
+	probability, err := e.reachProbability(c.product, goal, solve.Max)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ const maxNodes = 2_000_000
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
 	m := &multi{evaluation: e}
 	m.objectives = []*objective{{isQuery: true, maximised: true, form: automatonForm, reader: reader}}
-	if err := m.build(); err != nil {
+	if err := m.buildProduct(); err != nil {
 		return nil, err
 	}
 	if err := m.findEnds(nil); err != nil {
@@ -208,7 +208,7 @@ func (builder *controllerBuilder) enteredState(scheduler int, productState uint3
 func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 	choice := builder.schedulers[scheduler].choices[s]
 	if choice == sparse.None {
-		return builder.last(int(s))
+		return builder.lastChoice(int(s))
 	}
 	return int(choice)
 }

@@ -36,7 +36,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return e.markovUntil(path, &path.Costs[i], dir)
 	}
 	switch {
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return nil, e.unsupported(path.X, "found reward bounds, which are not supported for fair schedulers")
 	case e.kind() == sparse.CTMC:
 		return nil, e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
@@ -309,7 +309,7 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 		return out, err
 	}
 	if out.high < out.low {
-		return out, e.refuse("type", expr.Pos(), "no cost satisfies both bounds")
+		return out, e.failure("type", expr.Pos(), "no cost satisfies both bounds")
 	}
 	out.limit = out.high + 1
 	return out, nil
@@ -362,7 +362,7 @@ func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) 
 		floor.Sub(floor, big.NewInt(1))
 	}
 	if floor.Sign() < 0 {
-		return 0, e.refuse("type", bound.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+		return 0, e.failure("type", bound.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
 	}
 	return e.checkUnits(bound, floor)
 }
@@ -376,7 +376,7 @@ func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.In
 	case !exact:
 		return nil, false, e.unsupported(bound, "found a reward bound that is not a fraction")
 	case value.Rat.Sign() < 0:
-		return nil, false, e.refuse("type", bound.Pos(), "reward bound %s is negative", value.Rat.RatString())
+		return nil, false, e.failure("type", bound.Pos(), "reward bound %s is negative", value.Rat.RatString())
 	}
 	quotient := new(big.Rat).Quo(value.Rat, unit)
 	return new(big.Int).Quo(quotient.Num(), quotient.Denom()), quotient.IsInt(), nil

@@ -22,7 +22,7 @@ type evaluation struct {
 	// opts are the options of package solve for the operator that is being evaluated.
 	opts solve.Options
 	// schedulerRequest asks for the scheduler of an operator; nil for none.
-	schedulerRequest *wantedScheduler
+	schedulerRequest *schedulerRequest
 }
 
 // request is the property to evaluate, with the options of the evaluation. It does not change.
@@ -48,7 +48,7 @@ type scope struct {
 	// value in other states, such as mod(7,x) in states with x=0.
 	within *sparse.Set
 	// some says that a bound must hold under some scheduler, instead of under all schedulers.
-	some bool
+	forSomeScheduler bool
 	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
 	// players choose together.
 	coalition *sparse.Set
@@ -103,7 +103,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 		},
 	}
 	if c.schedulerRequest != nil {
-		e.schedulerRequest = &wantedScheduler{operator: c.schedulerRequest.operator}
+		e.schedulerRequest = &schedulerRequest{operator: c.schedulerRequest.operator}
 	} else if !how.exact && c.opts.Accuracy == result.Bounded {
 		e.solver = c.opts.Solver
 	}
@@ -114,11 +114,11 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 	return &outcome{value, bound, e.results, e.schedulerRequest}, nil
 }
 
-// once evaluates an expression. If the expression occurs in several places of the property, the first call evaluates it in all
+// evaluateShared evaluates an expression. If the expression occurs in several places of the property, the first call evaluates it in all
 // states and keeps the value in known, for the later calls. If this fails, known has nil for the expression, and each call
 // evaluates the expression in the states of its scope.
-func once[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
-	if !e.shared.repeatedExprs[expr] || e.some || e.schedulerRequest != nil {
+func evaluateShared[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
+	if !e.shared.repeatedExprs[expr] || e.forSomeScheduler || e.schedulerRequest != nil {
 		return evaluate(expr)
 	}
 	value, isTried := known[expr]
@@ -157,20 +157,20 @@ func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// weaken lowers the accuracy of the result to the accuracy of a value from which the result is computed. Weaker accuracies are
+// limitAccuracy lowers the accuracy of the result to the accuracy of a value from which the result is computed. Weaker accuracies are
 // greater numbers.
-func (e *evaluation) weaken(accuracy result.Accuracy) { e.accuracy = max(e.accuracy, accuracy) }
+func (e *evaluation) limitAccuracy(accuracy result.Accuracy) { e.accuracy = max(e.accuracy, accuracy) }
 
 // kind returns the kind of the model.
 func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
 
-// all returns the set of all states.
-func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
+// allStates returns the set of all states.
+func (e *evaluation) allStates() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
 
 // domain returns the states in which a value is needed.
 func (e *evaluation) domain() *sparse.Set {
 	if e.within == nil {
-		return e.all()
+		return e.allStates()
 	}
 	return e.within
 }

@@ -104,12 +104,12 @@ func classOfEvaluation(undecided bool, class result.Class) result.Class {
 	return class
 }
 
-// refuse returns a failure of a class with the property's file and the given position.
-func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, args ...any) error {
+// failure returns a failure of a class with the property's file and the given position.
+func (e *evaluation) failure(class result.Class, at syntax.Pos, format string, args ...any) error {
 	return result.Refuse(e.property, class, at, format, args...)
 }
 
 // unsupported returns a failure that says that an expression is not supported.
 func (e *evaluation) unsupported(expr sema.Expr, format string, args ...any) error {
-	return e.refuse(result.Unsupported, expr.Pos(), format, args...)
+	return e.failure(result.Unsupported, expr.Pos(), format, args...)
 }

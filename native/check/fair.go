@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// fair reports whether only fair schedulers of an MDP are considered.
-func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
+// onlyFairSchedulers reports whether only fair schedulers of an MDP are considered.
+func (e *evaluation) onlyFairSchedulers() bool { return e.onlyFair && e.kind() == sparse.MDP }
 
 // checkFairSupported returns an error if only fair schedulers count and no method is known for the value of a reward formula under
 // them. It accepts the formulas whose values are the same under fair and under arbitrary schedulers:
@@ -17,7 +17,7 @@ func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
 //   - minimal rewards until a target is reached: they are infinite if a scheduler can avoid the target;
 //   - maximal total rewards: finitely many steps come arbitrarily close to them, and a scheduler can be fair afterwards.
 func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direction) error {
-	if !e.fair() {
+	if !e.onlyFairSchedulers() {
 		return nil
 	}
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
@@ -62,7 +62,7 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 	return e.complement(values), nil
 }
 
-// fairly is the quantifier over schedulers that are fair to the model: almost every path that visits a
+// someFairScheduler is the quantifier over schedulers that are fair to the model: almost every path that visits a
 // state of the model infinitely often makes each of its choices infinitely often. Several states of the
 // product have the same state of the model; it suffices that each choice is made in one of them, because
 // a scheduler may have memory.
@@ -74,10 +74,10 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 // 1997, section 8.)
 //
 // PRISM requires each choice infinitely often in each state of its product, which depends on the automaton.
-type fairly struct{ surely }
+type someFairScheduler struct{ someScheduler }
 
 // recurrentSets returns the states of each maximal fair end component of the product.
-func (quantifier fairly) recurrentSets(product *productModel) ([][]uint32, error) {
+func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var out [][]uint32
 	candidates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())
 	for {
@@ -108,7 +108,7 @@ func (quantifier fairly) recurrentSets(product *productModel) ([][]uint32, error
 
 // statesWithMissingChoices returns the states of the model that prevent an end component of the product from being fair: the
 // component contains the state, but not all of its choices. members are the states of the component, and choices its choices.
-func (quantifier fairly) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
+func (quantifier someFairScheduler) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
 	included := map[uint32]bool{} // the choices of the model that the component contains
 	for _, s := range members {
 		first, end := product.Choices(int(s))

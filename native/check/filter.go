@@ -13,7 +13,7 @@ import (
 // coalition must contain all players, as in <<*>>, so that a bound must hold for some scheduler, or no player, so that a
 // bound must hold for all schedulers.
 func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
-	if e.game() {
+	if e.isGame() {
 		end, err := e.beginCoalition(formula)
 		if err != nil {
 			return truth{}, err
@@ -24,15 +24,15 @@ func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	if err := e.checkWholeCoalition(formula); err != nil {
 		return truth{}, err
 	}
-	previous := e.some
-	defer func() { e.some = previous }()
-	e.some = formula.Some
+	previous := e.forSomeScheduler
+	defer func() { e.forSomeScheduler = previous }()
+	e.forSomeScheduler = formula.Some
 	return e.truth(formula.Operand)
 }
 
 // strategyNumbers evaluates <<coalition>> or [[coalition]] with a numeric operand.
 func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
-	if e.game() {
+	if e.isGame() {
 		end, err := e.beginCoalition(formula)
 		if err != nil {
 			return nil, err
@@ -60,14 +60,14 @@ func (e *evaluation) checkWholeCoalition(formula *logic.Formula) error {
 // filterStates returns the states that a filter selects. It returns an error if there are none.
 func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	if formula.States == nil {
-		return e.all(), nil
+		return e.allStates(), nil
 	}
 	set, err := e.satisfyingStates(formula.States) // in all states of the model, whatever the scope is
 	if err != nil {
 		return nil, err
 	}
 	if set.Empty() {
-		return nil, e.refuse(result.Other, formula.X.Pos(), "filter satisfies no states")
+		return nil, e.failure(result.Other, formula.X.Pos(), "filter satisfies no states")
 	}
 	return set, nil
 }
@@ -107,7 +107,7 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 
 // truthEverywhere returns a truth value that is the same in all states: true if yes, false if no, and otherwise unknown.
 func (e *evaluation) truthEverywhere(yes, no bool) truth {
-	all, none := e.all(), sparse.NewSet(e.space.Model().NumStates())
+	all, none := e.allStates(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
 	case yes:
 		return truth{all, none}
@@ -121,7 +121,7 @@ func (e *evaluation) truthEverywhere(yes, no bool) truth {
 // least valuation; "state" requires that there is exactly one.
 func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int, error) {
 	if n := set.Count(); formula.Op == "state" && n != 1 {
-		return 0, e.refuse(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
+		return 0, e.failure(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
 	}
 	least := -1
 	for s := range set.All() {
@@ -169,7 +169,7 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 		return nil, err
 	}
 	if formula.Op == "count" {
-		return e.count(formula, set)
+		return e.countSatisfying(formula, set)
 	}
 	if formula.Prints() {
 		values, err := e.numbersIn(set.Union(e.domain()), formula.Operand)
@@ -218,8 +218,8 @@ func add(left, right number) number {
 	return c
 }
 
-// count returns the number of states of the filter in which its operand holds.
-func (e *evaluation) count(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
+// countSatisfying returns the number of states of the filter in which its operand holds.
+func (e *evaluation) countSatisfying(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
 	truth, err := e.truthIn(set, formula.Operand)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (e *evaluation) truth(expr sema.Expr) (truth, error) {
 		t, err := e.plainTruth(expr)
 		return t, e.withPosition(err)
 	}
-	return once(e, e.shared.truths, expr, e.operatorTruth)
+	return evaluateShared(e, e.shared.truths, expr, e.operatorTruth)
 }
 
 // operatorTruth evaluates a Boolean formula that contains an operator of PRISM's property language.
@@ -175,14 +175,14 @@ func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	e.weaken(right.accuracy)
+	e.limitAccuracy(right.accuracy)
 	return e.compareAll(binary.Op, left, right.at), nil
 }
 
 // compareAll compares left with right(s) in each state s of the domain. The result is unknown in states where the bounds
 // overlap.
 func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
-	e.weaken(left.accuracy)
+	e.limitAccuracy(left.accuracy)
 	n := len(left.lo)
 	truth := truth{sparse.NewSet(n), sparse.NewSet(n)}
 	for s := range e.domain().All() {
@@ -218,7 +218,7 @@ func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
 
 // threshold compares the value of P, R or S with its bound.
 func (e *evaluation) threshold(formula *logic.Formula) (truth, error) {
-	bound, err := e.bound(formula)
+	bound, err := e.boundOf(formula)
 	if err != nil {
 		return truth{}, err
 	}
@@ -229,14 +229,14 @@ func (e *evaluation) threshold(formula *logic.Formula) (truth, error) {
 	return e.compareAll(formula.Rel, values, func(int) number { return bound }), nil
 }
 
-// bound evaluates the bound of P, R or S. The bound of P and S must be a probability.
-func (e *evaluation) bound(formula *logic.Formula) (number, error) {
+// boundOf evaluates the bound of P, R or S. The bound of P and S must be a probability.
+func (e *evaluation) boundOf(formula *logic.Formula) (number, error) {
 	b, err := e.constantValue(formula.Bound)
 	if err != nil {
 		return b, err
 	}
 	if formula.Kind != logic.Reward && !(b.lo >= 0 && b.hi <= 1) {
-		return b, e.refuse(result.TypeError, formula.Bound.Pos(), "bound %v of a probability, want a number from 0 to 1", b.lo)
+		return b, e.failure(result.TypeError, formula.Bound.Pos(), "bound %v of a probability, want a number from 0 to 1", b.lo)
 	}
 	return b, nil
 }
@@ -251,7 +251,7 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 		return fraction(enclosed.Rat), nil
 	}
 	if math.IsNaN(enclosed.Float) {
-		return number{}, e.refuse(result.TypeError, expr.Pos(), "bound is not a number")
+		return number{}, e.failure(result.TypeError, expr.Pos(), "bound is not a number")
 	}
 	return number{lo: enclosed.Lo, hi: enclosed.Hi}, nil
 }
@@ -262,7 +262,7 @@ func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
 		values, err := e.plainNumbers(expr)
 		return values, e.withPosition(err)
 	}
-	return once(e, e.shared.numbers, expr, e.operatorNumbers)
+	return evaluateShared(e, e.shared.numbers, expr, e.operatorNumbers)
 }
 
 // operatorNumbers evaluates a numeric formula that contains an operator of PRISM's property language.

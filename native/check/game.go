@@ -12,8 +12,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// game reports whether the model is a stochastic game.
-func (e *evaluation) game() bool { return e.property.Program.Type == syntax.SMG }
+// isGame reports whether the model is a stochastic game.
+func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SMG }
 
 // beginCoalition makes a coalition of players optimise the operator within <<...>> until the caller calls end. The coalition
 // chooses in the states of its players, and optimises the value in the direction of the operator. The other players choose
@@ -25,19 +25,19 @@ func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err err
 		return nil, e.unsupported(formula.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
 	case kind != logic.Probability && kind != logic.Reward:
 		return nil, e.unsupported(formula.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
 	}
-	previousSome, previousCoalition := e.some, e.coalition
-	e.some, e.coalition = true, e.coalitionStates(formula)
-	return func() { e.some, e.coalition = previousSome, previousCoalition }, nil
+	previousSome, previousCoalition := e.forSomeScheduler, e.coalition
+	e.forSomeScheduler, e.coalition = true, e.coalitionStates(formula)
+	return func() { e.forSomeScheduler, e.coalition = previousSome, previousCoalition }, nil
 }
 
 // coalitionStates returns the states of the players in the coalition of <<...>>.
 func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
 	model := e.space.Model()
 	if formula.AllPlayers {
-		return e.all()
+		return e.allStates()
 	}
 	states := sparse.NewSet(model.NumStates())
 	for s, player := range model.Player {
@@ -48,9 +48,9 @@ func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
 	return states
 }
 
-// sides returns the game in which the coalition optimises in a direction, and the other players in the opposite direction. Without a
+// coalitionGame returns the game in which the coalition optimises in a direction, and the other players in the opposite direction. Without a
 // coalition all players optimise in the given direction.
-func (e *evaluation) sides(dir solve.Direction) *solve.Game {
+func (e *evaluation) coalitionGame(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(dir))
 }
 
@@ -58,7 +58,7 @@ func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	coalition := e.coalition
 	if coalition == nil {
-		coalition = e.all()
+		coalition = e.allStates()
 	}
 	if dir == solve.Min {
 		return coalition.Complement()
@@ -78,12 +78,12 @@ func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Gam
 	return solve.NewGame(product.Graph, productMaximizer)
 }
 
-// gameLTL returns the value of an arbitrary path formula for a coalition of players. If finite parts of paths decide the
+// gameLTLValue returns the value of an arbitrary path formula for a coalition of players. If finite parts of paths decide the
 // formula or its negation, the game is a reachability game on the product with the automaton of these parts. Otherwise it is
 // a parity game on the product with a deterministic parity automaton.
-func (e *evaluation) gameLTL(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +107,11 @@ func (e *evaluation) gameLTL(expr sema.Expr, dir solve.Direction) (*numbers, err
 
 // gameReach returns the value of a co-safe formula.
 func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
-	product, err := a.product(automata.New(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.all(), product.states(automata.Accepted), a.opts)
+	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
 	return a.fromProduct(product, automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}, product.auto.Initial(), values, err)
 }
 
@@ -149,7 +149,7 @@ func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory
 	if err != nil {
 		return nil, err
 	}
-	if err := a.noteController(product, automaton, initial, solution); err != nil {
+	if err := a.recordController(product, automaton, initial, solution); err != nil {
 		return nil, err
 	}
 	return product.project(values), nil
@@ -176,18 +176,18 @@ func (m parityMemory) Absorbing(pair productState) bool { return m.auto.Decided(
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
 func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if path.Bound == nil {
-		return e.toNumbers(e.sides(dir).Until(e.ctx, left, right, e.opts))
+		return e.toNumbers(e.coalitionGame(dir).Until(e.ctx, left, right, e.opts))
 	}
-	steps, err := e.steps(path)
+	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
-	return e.toNumbers(e.sides(dir).BoundedUntil(e.ctx, left, right, steps, e.stepping(max(steps.Low, steps.High))))
+	return e.toNumbers(e.coalitionGame(dir).BoundedUntil(e.ctx, left, right, steps, e.stepOptions(max(steps.Low, steps.High))))
 }
 
 // gameReward returns the value of a reward objective in a game, for the current coalition or for all players together.
 func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	objective, game := formula.Objective, e.sides(dir)
+	objective, game := formula.Objective, e.coalitionGame(dir)
 	switch objective.Form {
 	case logic.Cumulative, logic.Instantaneous:
 		steps, err := e.rewardSteps(objective)
@@ -195,9 +195,9 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 			return nil, err
 		}
 		if objective.Form == logic.Instantaneous {
-			return e.toNumbers(game.InstantReward(e.ctx, reward, steps, e.stepping(steps)))
+			return e.toNumbers(game.InstantReward(e.ctx, reward, steps, e.stepOptions(steps)))
 		}
-		return e.toNumbers(game.CumulReward(e.ctx, reward, steps, e.stepping(steps)))
+		return e.toNumbers(game.CumulReward(e.ctx, reward, steps, e.stepOptions(steps)))
 	case logic.CoSafe:
 		return e.coSafeReward(objective.X, reward, dir)
 	case logic.LongRun:

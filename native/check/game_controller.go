@@ -20,9 +20,9 @@ type gameController struct {
 	result     sparse.Controller
 }
 
-// noteController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is the initial state
+// recordController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is the initial state
 // of the automaton.
-func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values) error {
+func (e *evaluation) recordController(p *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values) error {
 	if !e.opts.Scheduler {
 		return nil
 	}

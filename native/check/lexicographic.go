@@ -10,18 +10,18 @@ import (
 	"tilecheck/result"
 )
 
-// lexicographic evaluates multilex(...). It maximises the first objective, then the second one among the schedulers that are
+// evaluateLexicographic evaluates multilex(...). It maximises the first objective, then the second one among the schedulers that are
 // optimal for the first, and so on. Each optimum is a fraction, because it becomes a bound of the later maximizations: with
 // bounds of the first optimum, bounds of the later ones could not be narrowed. A maximization ignores the later objectives,
 // whose rewards may be infinite. The value is a curve with one point.
 //
 // Source: Storm 1.14, for the operator; Forejt, Kwiatkowska and Parker (2012), for the maximization.
-func (e *evaluation) lexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
+func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	if !e.exact {
 		return none, nil, &inexactError{formula.X.Pos(), "multilex(...) needs fractions"}
 	}
-	end := e.beginScheduler(formula)
+	end := e.beginRecording(formula)
 	keepSchedulers := e.opts.Scheduler
 	e.opts.Scheduler = false
 	defer end()
@@ -49,7 +49,7 @@ func (e *evaluation) lexicographic(formula *logic.Formula, objectives []*objecti
 
 // lexicographicOptimum returns the maximum of the last objective among the schedulers that attain the optima of the others.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
-	if err := m.build(); err != nil {
+	if err := m.buildProduct(); err != nil {
 		return nil, err
 	}
 	if err := m.findEnds(formula.X); err != nil {

@@ -42,7 +42,7 @@ func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, value f
 
 // listTruth lists or stores the truth values of a filter print, printall or store.
 func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, t truth) {
-	if e.keepValues(set, t.values) {
+	if e.storeRequestedValues(set, t.values) {
 		return
 	}
 	e.addListing(formula, set, func(s int) (result.Value, bool) {
@@ -55,7 +55,7 @@ func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, t truth)
 
 // listNumbers lists or stores the numbers of a filter print, printall or store.
 func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbers) {
-	if e.keepValues(set, func() *StateValues { return &StateValues{Lo: values.lo, Hi: values.hi} }) {
+	if e.storeRequestedValues(set, func() *StateValues { return &StateValues{Lo: values.lo, Hi: values.hi} }) {
 		return
 	}
 	e.addListing(formula, set, func(s int) (result.Value, bool) {

@@ -11,7 +11,7 @@ import (
 	"tilecheck/result"
 )
 
-// ltl returns the minimal or maximal probability of an arbitrary path formula. The minimum is one minus the maximum of the
+// ltlProbability returns the minimal or maximal probability of an arbitrary path formula. The minimum is one minus the maximum of the
 // negated formula.
 //
 // It builds the product of the model with the initial part of a limit-deterministic automaton. The maximum is the maximal
@@ -21,9 +21,9 @@ import (
 //
 // The same holds for fair schedulers if fairness is added to the formula: fairness does not depend on the beginning of a
 // path, and a scheduler can be made fair on the paths that do not satisfy the formula.
-func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -32,13 +32,13 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 		formula = automata.Unary(automata.Not, formula)
 		dir = dir.Opposite()
 	}
-	product, err := a.product(automata.New(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	var schedulers quantifier = surely{e}
-	if e.fair() {
-		schedulers = fairly{surely{e}}
+	var schedulers quantifier = someScheduler{e}
+	if e.onlyFairSchedulers() {
+		schedulers = someFairScheduler{someScheduler{e}}
 	}
 	goal, err := a.winning(product, schedulers)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	}
 	wantsScheduler := e.opts.Scheduler
 	e.opts.Scheduler = false // a scheduler of the product is not a scheduler of the model
-	values, err := e.reach(product, goal, dir)
+	values, err := e.reachProbability(product, goal, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +63,15 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	return values, nil
 }
 
-// reach returns the minimal or maximal probability of reaching goal in the product.
-func (e *evaluation) reach(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
-	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
+// reachProbability returns the minimal or maximal probability of reaching goal in the product.
+func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
+	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, dir, e.opts))
 }
 
-// product builds the product of the model with the initial part of an automaton. Start s of the product is state s of the
+// buildProduct builds the product of the model with the initial part of an automaton. Start s of the product is state s of the
 // model, paired with the state of the automaton after it reads the letter of s. The arguments are the results of the function
 // that constructs the automaton; if err is not nil, product returns it.
-func (a *abstraction) product(auto *automata.Automaton, err error) (*productModel, error) {
+func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -101,19 +101,19 @@ func (a *abstraction) tooLargeError(err error) error {
 // existsPath returns the states from which some path satisfies a path formula.
 func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
-	product, err := a.product(automata.New(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	goal, err := a.winning(product, possibly{})
+	goal, err := a.winning(product, somePath{})
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	reached := product.ExistsUntil(product.all(), goal)
+	reached := product.ExistsUntil(product.allStates(), goal)
 	out := sparse.NewSet(len(product.startStates))
 	for s, i := range product.startStates {
 		if reached.Has(int(i)) {
@@ -172,14 +172,14 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 		return nil, e.unsupported(operator, "found a bounded operator within a path formula in an R operator, want operators without bounds")
 	}
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
 	if !automata.CoSafe(formula) {
-		return nil, e.refuse(result.TypeError, expr.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
+		return nil, e.failure(result.TypeError, expr.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
 	}
-	product, err := a.product(automata.NewPrefixes(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.NewPrefixes(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}

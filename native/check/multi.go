@@ -59,16 +59,16 @@ const (
 	rewardForm
 )
 
-// multi evaluates multi(...) in the initial state: whether some scheduler meets all bounds, or the optimal value of the one
+// evaluateMulti evaluates multi(...) in the initial state: whether some scheduler meets all bounds, or the optimal value of the one
 // query among the schedulers that do; NaN if there are none.
 //
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS
 // 2008), for the product with the memory of the objectives. A path may end in a state from which a scheduler can stay forever
 // in an end component that satisfies a set of objectives. Package pareto calls bestWeightedSum for optimal weighted sums.
-func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interval, error) {
+func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	switch {
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return result.Value{}, nil, e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", logic.Describe(formula.X))
 	case e.kind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
 		return none, nil, e.unsupported(formula.X, "found %s for %s, want an MDP", logic.Describe(formula.X), noun.WithArticle(e.property.Program.Type.String()))
@@ -86,9 +86,9 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 		m.objectives = append(m.objectives, objective)
 	}
 	if formula.Kind == logic.Lexicographic {
-		return e.lexicographic(formula, m.objectives)
+		return e.evaluateLexicographic(formula, m.objectives)
 	}
-	if err := m.build(); err != nil {
+	if err := m.buildProduct(); err != nil {
 		return none, nil, err
 	}
 	if err := m.findEnds(formula.X); err != nil {
@@ -98,7 +98,7 @@ func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interv
 	if e.exact {
 		coarse, width = 0, 0
 	}
-	end := e.beginScheduler(formula)
+	end := e.beginRecording(formula)
 	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false
 	defer end()
 	curve := pareto.New(len(m.objectives), m.bestWeightedSum, coarse)
@@ -141,7 +141,7 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr, maxBits uint, width float64
 		return m.answer(expr, &pareto.Best{})
 	}
 	if !m.exact {
-		m.weaken(result.Bounded)
+		m.limitAccuracy(result.Bounded)
 	}
 	infinite := math.Inf(1)
 	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
@@ -160,7 +160,7 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr, maxBits uint, widt
 	if len(others.objectives) == 0 {
 		return true, nil
 	}
-	if err := others.build(); err != nil {
+	if err := others.buildProduct(); err != nil {
 		return false, err
 	}
 	if err := others.findEnds(expr); err != nil {
@@ -238,13 +238,13 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	dir, ok := direction(threshold, false)
 	switch {
 	case !ok:
-		return nil, e.refuse(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
+		return nil, e.failure(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return nil, e.unsupported(expr, "found a strict bound in multi(...), want >= or <=")
 	case threshold.Query():
 		return &objective{expr: expr, isQuery: true, maximised: dir == solve.Max}, nil
 	}
-	bound, err := e.bound(formula)
+	bound, err := e.boundOf(formula)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr,
 // setAutomaton sets the path formula of an objective to an arbitrary formula, or to its negation, as an automaton.
 func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated bool) error {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return err
 	}
@@ -381,7 +381,7 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 // answer converts the optimum that package pareto found to the value of the property with its bounds.
 func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
-		m.weaken(result.Bounded)
+		m.limitAccuracy(result.Bounded)
 	}
 	if expr.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil

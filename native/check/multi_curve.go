@@ -37,7 +37,7 @@ func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Va
 		maxSums, minWidth = maxSurface, surfaceWidth
 	}
 	if !m.exact {
-		m.weaken(result.Bounded)
+		m.limitAccuracy(result.Bounded)
 		width = max(width, minWidth)
 	}
 	coarse := uint(weightBits)

@@ -71,9 +71,9 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 // automaton returns the state of the automaton of a linear objective.
 func (m *multi) automaton(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
 
-// remember returns the memory of a path after a transition to a state of the model: which until objectives are decided, and
+// nextMemory returns the memory of a path after a transition to a state of the model: which until objectives are decided, and
 // the state of each automaton. before is the memory before the transition.
-func (m *multi) remember(before memory, state uint32) (memory, error) {
+func (m *multi) nextMemory(before memory, state uint32) (memory, error) {
 	next := before
 	next.state = state
 	for i, objective := range m.objectives {
@@ -113,8 +113,8 @@ func (m *multi) tooLargeError(err error) error {
 // maxProduct limits the states of a product, which then takes some gigabytes.
 const maxProduct = 20_000_000
 
-// build builds the product without its end state.
-func (m *multi) build() error {
+// buildProduct builds the product without its end state.
+func (m *multi) buildProduct() error {
 	m.column = map[int]int{}
 	var initial []int // the initial state of each automaton, before it reads a state of the model
 	for i, objective := range m.objectives {
@@ -129,7 +129,7 @@ func (m *multi) build() error {
 	starts := make([]memory, len(model.Initial))
 	for i, s := range model.Initial {
 		var err error
-		starts[i], err = m.remember(memory{}, s)
+		starts[i], err = m.nextMemory(memory{}, s)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (m objectiveMemory) State(x memory) uint32 { return x.state }
 // Step returns the memory after a transition to state target of the model.
 func (m objectiveMemory) Step(x memory, target uint32) (memory, error) {
 	x.steps = min(x.steps+1, m.steps)
-	return m.remember(x, target)
+	return m.nextMemory(x, target)
 }
 
 // Absorbing returns false: no state of the product gets a self-loop.

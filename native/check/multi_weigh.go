@@ -54,7 +54,7 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (*solve
 	if err != nil {
 		return nil, nil, err
 	}
-	m.noteConvergence(values)
+	m.recordConvergence(values)
 	_, upper := boundsOf(values, 0)
 	if upper == nil {
 		return nil, nil, m.beyondFloat64()
@@ -76,7 +76,7 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.
 	if err != nil {
 		return nil, nil, err
 	}
-	m.noteConvergence(values)
+	m.recordConvergence(values)
 	lower, _ := boundsOf(values, 0)
 	if lower == nil {
 		return nil, nil, errInfiniteCost
@@ -84,8 +84,8 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.
 	return values, total.Sub(total, lower), nil
 }
 
-// noteConvergence records in the results if the iteration for the values ended at the limit of sweeps.
-func (m *multi) noteConvergence(values *solve.Values) {
+// recordConvergence records in the results if the iteration for the values ended at the limit of sweeps.
+func (m *multi) recordConvergence(values *solve.Values) {
 	if !values.Converged {
 		m.hitSweepLimit = true
 	}
@@ -428,7 +428,7 @@ func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins
 func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
 	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
 	for k, origin := range origins {
-		pathEnds := origin.choice == m.last(origin.state) && len(m.ends[origin.state]) > 0
+		pathEnds := origin.choice == m.lastChoice(origin.state) && len(m.ends[origin.state]) > 0
 		if !pathEnds {
 			continue
 		}
@@ -440,8 +440,8 @@ func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.
 	return satisfying
 }
 
-// last returns the last choice of a state of the product.
-func (m *multi) last(s int) int {
+// lastChoice returns the last choice of a state of the product.
+func (m *multi) lastChoice(s int) int {
 	_, end := m.product.Choices(s)
 	return end - 1
 }
@@ -465,7 +465,7 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 		newIndex[s] = uint32(len(origins))
 		c := choices[s]
 		if c == sparse.None { // the scheduler allows any choice
-			c = uint32(m.last(int(s)))
+			c = uint32(m.lastChoice(int(s)))
 		}
 		origins = append(origins, origin{int(s), int(c)})
 	}
@@ -482,7 +482,7 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Gra
 	newIndex[end] = uint32(len(origins))
 	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
 	newTarget := func(i int) uint32 { return newIndex[m.product.Target[i]] }
-	for _, source := range append(origins, origin{int(end), m.last(int(end))}) {
+	for _, source := range append(origins, origin{int(end), m.lastChoice(int(end))}) {
 		builder.State()
 		builder.Copy(source.choice, newTarget)
 	}

@@ -12,7 +12,7 @@ type outcome struct {
 	value result.Value
 	bound *result.Interval
 	results
-	scheduler *wantedScheduler // nil unless Checker.wanted asks for a scheduler
+	scheduler *schedulerRequest // nil unless Checker.wanted asks for a scheduler
 }
 
 // writeOutcome writes an outcome to a verdict, with a warning if its bounds are wider than required. If err is not nil, it only

@@ -47,13 +47,13 @@ const maxStarts = 64
 // partiallyObservable reports whether schedulers see only observations.
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
-// observed returns the minimal or maximal probability of a path formula over the schedulers that see only observations. It has
+// observedProbability returns the minimal or maximal probability of a path formula over the schedulers that see only observations. It has
 // values in the states of the domain only.
-func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if path.Negated {
 		positive := *path
 		positive.Negated = false
-		values, err := e.observed(&positive, dir.Opposite())
+		values, err := e.observedProbability(&positive, dir.Opposite())
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 	}
 	switch path.Form {
 	case logic.InitialState:
-		set, err := e.observable(path.Right, "a path formula")
+		set, err := e.observableStates(path.Right, "a path formula")
 		if err != nil {
 			return nil, err
 		}
@@ -75,15 +75,15 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 // observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas over the schedulers that see only
 // observations.
 func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
-	left := e.all()
+	left := e.allStates()
 	if path.Left != nil {
 		var err error
-		left, err = e.observable(path.Left, "the left-hand side of until")
+		left, err = e.observableStates(path.Left, "the left-hand side of until")
 		if err != nil {
 			return nil, err
 		}
 	}
-	right, err := e.observable(path.Right, "the target")
+	right, err := e.observableStates(path.Right, "the target")
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, di
 	if path.Bound != nil {
 		return e.observedSteps(path, left, right, dir)
 	}
-	return e.search(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
+	return e.searchBeliefs(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
 }
 
 // observedReward returns the minimal or maximal expected reward until a target is reached. The schedulers see observations
@@ -121,20 +121,20 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 	default:
 		return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 	}
-	target, err := e.observable(objective.Target, "the target")
+	target, err := e.observableStates(objective.Target, "the target")
 	if err != nil {
 		return nil, err
 	}
-	return e.search(formula.X, belief.Problem{Target: target, Reward: reward, Direction: dir})
+	return e.searchBeliefs(formula.X, belief.Problem{Target: target, Reward: reward, Direction: dir})
 }
 
-// observable returns the states in which a formula over variables and labels holds. It returns an error if the formula
+// observableStates returns the states in which a formula over variables and labels holds. It returns an error if the formula
 // distinguishes two states with the same observation. The error begins with description.
 //
 // Source: PRISM, which refuses such formulas, too.
-func (e *evaluation) observable(expr sema.Expr, description string) (*sparse.Set, error) {
+func (e *evaluation) observableStates(expr sema.Expr, description string) (*sparse.Set, error) {
 	if operator := logic.Nested(expr, nil); operator != nil {
-		name := outermost(operator)
+		name := describeOutermost(operator)
 		if formula := logic.Of(operator); formula.Measure() || formula.Kind == logic.Strategy {
 			name = "an expression of type " + operator.Type().String()
 		}
@@ -144,17 +144,17 @@ func (e *evaluation) observable(expr sema.Expr, description string) (*sparse.Set
 	if err != nil {
 		return nil, err
 	}
-	if err := e.observe(); err != nil {
+	if err := e.computeObservations(); err != nil {
 		return nil, err
 	}
 	if !belief.Observable(set, e.observations.ByState) {
-		return nil, e.refuse(result.Other, expr.Pos(), "%s is not observable: it holds in only one of two states with the same observation", description)
+		return nil, e.failure(result.Other, expr.Pos(), "%s is not observable: it holds in only one of two states with the same observation", description)
 	}
 	return set, nil
 }
 
-// observe computes the observations of the model in the first call.
-func (e *evaluation) observe() error {
+// computeObservations computes the observations of the model in the first call.
+func (e *evaluation) computeObservations() error {
 	if e.observations != nil {
 		return nil
 	}
@@ -169,8 +169,8 @@ func (e *evaluation) observe() error {
 	return nil
 }
 
-// search computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.
-func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) {
+// searchBeliefs computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.
+func (e *evaluation) searchBeliefs(expr sema.Expr, p belief.Problem) (*numbers, error) {
 	p.Graph, p.Observation = e.graph, e.observations.ByState
 	return e.searchFromStates(expr, p, func(s int) int { return s })
 }

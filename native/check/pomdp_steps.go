@@ -124,7 +124,7 @@ func (product *stepProduct) reward(structure *sparse.Reward, withChoices bool, i
 // observedSteps returns the minimal or maximal probability of `left U right` with a bound on steps. The schedulers see
 // observations instead of states. left and right are unions of observations.
 func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
-	steps, err := e.steps(path)
+	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve
 // of states.
 func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
-	if err := e.observe(); err != nil {
+	if err := e.computeObservations(); err != nil {
 		return nil, err
 	}
 	bound, err := e.stepCount(objective.At, objective.Letter())
@@ -167,7 +167,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 	case err != nil:
 		return nil, err
 	case bound < 0:
-		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", bound, objective.Letter())
+		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", bound, objective.Letter())
 	}
 	last, withChoices, includes := bound, true, func(steps int) bool { return steps < bound }
 	if objective.Form == logic.Instantaneous { // the reward of the state after count steps is earned in a further step

@@ -21,13 +21,13 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
 	}
-	dir, ok := direction(formula.Threshold, e.some)
+	dir, ok := direction(formula.Threshold, e.forSomeScheduler)
 	letter := formula.Letter()
 	switch {
 	case !ok && formula.Extremum != syntax.NoExtremum:
 		return dir, e.unsupported(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !ok:
-		return dir, e.refuse(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		return dir, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return dir, nil
 }
@@ -35,28 +35,28 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 // satisfyingStates returns the states that satisfy a state formula inside of another formula. An operator with a bound in it must
 // keep the bound under all schedulers.
 func (e *evaluation) satisfyingStates(expr sema.Expr) (*sparse.Set, error) {
-	some, coalition := e.some, e.coalition
-	defer func() { e.some, e.coalition = some, coalition }()
-	e.some, e.coalition = false, nil
+	some, coalition := e.forSomeScheduler, e.coalition
+	defer func() { e.forSomeScheduler, e.coalition = some, coalition }()
+	e.forSomeScheduler, e.coalition = false, nil
 	defer e.restrict(nil)()
 	return e.states(expr)
 }
 
 // operatorValue returns the value of P, R or S in each state.
 func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
-	defer e.beginScheduler(formula)()
+	defer e.beginRecording(formula)()
 	switch formula.Kind {
 	case logic.Probability:
-		return e.prob(formula)
+		return e.probability(formula)
 	case logic.SteadyState:
-		return e.steady(formula)
+		return e.steadyStateProbability(formula)
 	}
 	return e.rewardOperator(formula)
 }
 
-// prob returns the probability of a P operator in every state. If the caller wants the scheduler of this operator, prob also
+// probability returns the probability of a P operator in every state. If the caller wants the scheduler of this operator, prob also
 // records the values.
-func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
 	}
@@ -65,12 +65,12 @@ func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 		return nil, err
 	}
 	if e.partiallyObservable() {
-		return asProbability(e.observed(formula.Path, dir))
+		return asProbability(e.observedProbability(formula.Path, dir))
 	}
-	if e.fair() && e.space.Program().Type != syntax.MDP {
+	if e.onlyFairSchedulers() && e.space.Program().Type != syntax.MDP {
 		return nil, e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
-	values, err := asProbability(e.path(formula.Path, dir))
+	values, err := asProbability(e.pathProbability(formula.Path, dir))
 	if err != nil {
 		return nil, err
 	}
@@ -90,20 +90,20 @@ func asProbability(values *numbers, err error) (*numbers, error) {
 	return values, nil
 }
 
-// path returns the minimal or maximal probability of a path formula.
-func (e *evaluation) path(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// pathProbability returns the minimal or maximal probability of a path formula.
+func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if !path.Negated {
-		return e.positivePath(path, dir)
+		return e.positivePathProbability(path, dir)
 	}
-	values, err := e.positivePath(path, dir.Opposite())
+	values, err := e.positivePathProbability(path, dir.Opposite())
 	if err != nil {
 		return nil, err
 	}
 	return e.complement(values), nil
 }
 
-// positivePath returns the minimal or maximal probability of a path formula. The caller handles the negation of the formula.
-func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// positivePathProbability returns the minimal or maximal probability of a path formula. The caller handles the negation of the formula.
+func (e *evaluation) positivePathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
 		return nil, e.unsupported(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
 	}
@@ -117,36 +117,36 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 	case logic.CostBounded:
 		return e.costBounded(path, dir)
 	case logic.Conditional:
-		return e.conditional(path, dir)
+		return e.conditionalProbability(path, dir)
 	case logic.Next:
 		set, err := e.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
-		e.noteUntil(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
-		return e.next(set, dir)
+		e.recordUntil(e.allStates(), set, solve.Steps{Low: 1, High: 1}, false)
+		return e.nextProbability(set, dir)
 	case logic.Until:
-		if !e.fair() || path.Bound == nil || path.Bound.High != nil {
-			return e.temporal(path, dir)
+		if !e.onlyFairSchedulers() || path.Bound == nil || path.Bound.High != nil {
+			return e.temporalProbability(path, dir)
 		}
 	}
-	return e.linear(path.X, dir)
+	return e.linearProbability(path.X, dir)
 }
 
-// linear returns the minimal or maximal probability of an arbitrary path formula in an MDP or a Markov chain, or its value in a game. A
+// linearProbability returns the minimal or maximal probability of an arbitrary path formula in an MDP or a Markov chain, or its value in a game. A
 // game in which one side makes all choices is evaluated as an MDP, whose automata are smaller.
-func (e *evaluation) linear(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	if e.coalition == nil {
-		return e.ltl(expr, dir)
+		return e.ltlProbability(expr, dir)
 	}
-	direction, isOneSided := e.sides(dir).Direction()
+	direction, isOneSided := e.coalitionGame(dir).Direction()
 	if !isOneSided || e.opts.Scheduler {
-		return e.gameLTL(expr, dir)
+		return e.gameLTLValue(expr, dir)
 	}
 	coalition := e.coalition
 	e.coalition = nil
 	defer func() { e.coalition = coalition }()
-	return e.ltl(expr, direction)
+	return e.ltlProbability(expr, direction)
 }
 
 // indicator returns 1 in the states of a set, and 0 in the others.
@@ -175,10 +175,10 @@ func (e *evaluation) complement(values *numbers) *numbers {
 	return out
 }
 
-// next returns the minimal or maximal probability of X set.
-func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
+// nextProbability returns the minimal or maximal probability of X set.
+func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.toNumbers(e.sides(dir).Next(e.ctx, set, e.opts))
+		return e.toNumbers(e.coalitionGame(dir).Next(e.ctx, set, e.opts))
 	}
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
@@ -190,7 +190,7 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error
 	if err != nil {
 		return nil, err
 	}
-	e.noteScheduler(values.Scheduler, values.Steps)
+	e.recordScheduler(values.Scheduler, values.Steps)
 	if !values.Converged {
 		e.hitSweepLimit = true
 	}
@@ -203,7 +203,7 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error
 // operands returns the states that satisfy the operands of a temporal operator. If there is no left operand, left contains
 // all states.
 func (e *evaluation) operands(leftExpr, rightExpr sema.Expr) (left, right *sparse.Set, err error) {
-	left = e.all()
+	left = e.allStates()
 	if leftExpr != nil {
 		left, err = e.satisfyingStates(leftExpr)
 		if err != nil {
@@ -224,8 +224,8 @@ var Sets = logic.Algebra[*sparse.Set]{
 	Neither: func(a, b *sparse.Set) *sparse.Set { return a.Union(b).Complement() },
 }
 
-// temporal evaluates a temporal operator. It rewrites the operator to an until formula, or to the negation of one.
-func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// temporalProbability evaluates a temporal operator. It rewrites the operator to an until formula, or to the negation of one.
+func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return nil, err
@@ -238,52 +238,52 @@ func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, 
 	if path.Bound != nil && e.kind() == sparse.CTMC {
 		return e.timedUntil(path, left, right, negated)
 	}
-	values, err := e.until(path, left, right, dir, negated)
+	values, err := e.untilProbability(path, left, right, dir, negated)
 	if err != nil || !negated {
 		return values, err
 	}
 	return e.complement(values), nil
 }
 
-// until returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the
+// untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the
 // negation of this formula, which matters for witnesses only.
-func (e *evaluation) until(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
+func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
 	if e.coalition != nil {
 		return e.gameUntil(path, left, right, dir)
 	}
-	if dir == solve.Min && e.fair() && path.Bound == nil {
+	if dir == solve.Min && e.onlyFairSchedulers() && path.Bound == nil {
 		return e.fairUntil(left, right)
 	}
 	if path.Bound == nil {
-		e.noteUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
+		e.recordUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
 		if e.solver != nil {
 			if values, err := e.solver.Until(e.ctx, left, right, dir); values != nil || err != nil {
 				return e.toNumbers(values, err)
 			}
 		}
-		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.narrowOptions()))
+		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.scopeOptions()))
 	}
-	steps, err := e.steps(path)
+	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
-	e.noteUntil(left, right, steps, negated)
-	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
+	e.recordUntil(left, right, steps, negated)
+	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepOptions(max(steps.Low, steps.High))))
 }
 
-// stepping returns the options for a formula with a bound on steps. If its fractions would be too large and bounds are allowed,
+// stepOptions returns the options for a formula with a bound on steps. If its fractions would be too large and bounds are allowed,
 // bounds are computed from the fractions of the model.
-func (e *evaluation) stepping(steps int) solve.Options {
-	opts := e.narrowOptions()
+func (e *evaluation) stepOptions(steps int) solve.Options {
+	opts := e.scopeOptions()
 	if e.exact && e.boundsAllowed && e.schedulerRequest == nil && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}
 	return opts
 }
 
-// narrowOptions returns the options for values that are needed only in the states of the scope. Exact values of other states are then
+// scopeOptions returns the options for values that are needed only in the states of the scope. Exact values of other states are then
 // not computed.
-func (e *evaluation) narrowOptions() solve.Options {
+func (e *evaluation) scopeOptions() solve.Options {
 	opts := e.opts
 	if e.exact && !e.wantsValues && e.schedulerRequest == nil {
 		opts.Within = e.within
@@ -291,9 +291,9 @@ func (e *evaluation) narrowOptions() solve.Options {
 	return opts
 }
 
-// steps evaluates the bound of a temporal operator as numbers of steps. It returns an error if no number of steps satisfies
+// stepInterval evaluates the bound of a temporal operator as numbers of steps. It returns an error if no number of steps satisfies
 // the bound.
-func (e *evaluation) steps(path *logic.Path) (solve.Steps, error) {
+func (e *evaluation) stepInterval(path *logic.Path) (solve.Steps, error) {
 	out, bound, operator := solve.Steps{High: solve.Unbounded}, path.Bound, path.Op.String()
 	if bound.Low != nil {
 		k, err := e.stepCount(bound.Low, operator)
@@ -301,7 +301,7 @@ func (e *evaluation) steps(path *logic.Path) (solve.Steps, error) {
 		case err != nil:
 			return out, err
 		case k < 0:
-			return out, e.refuse(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", k, operator)
+			return out, e.failure(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", k, operator)
 		}
 		out.Low = k
 		if bound.LowStrict {
@@ -321,15 +321,15 @@ func (e *evaluation) steps(path *logic.Path) (solve.Steps, error) {
 	}
 	switch {
 	case out.High < 0:
-		return out, e.refuse(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", strict(bound.HighStrict), k, operator)
+		return out, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", upperRelation(bound.HighStrict), k, operator)
 	case out.High < out.Low:
-		return out, e.refuse(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, out.Low, out.High)
+		return out, e.failure(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, out.Low, out.High)
 	}
 	return out, nil
 }
 
-// strict returns < if an upper bound is strict, and otherwise <=.
-func strict(isStrict bool) string {
+// upperRelation returns < if an upper bound is strict, and otherwise <=.
+func upperRelation(isStrict bool) string {
 	if isStrict {
 		return "<"
 	}
@@ -339,28 +339,28 @@ func strict(isStrict bool) string {
 // stepCount evaluates a number of steps, which must be an int.
 func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	if expr.Type() != sema.Int {
-		return 0, e.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(e.property.Program.Type.String()))
+		return 0, e.failure(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(e.property.Program.Type.String()))
 	}
 	k, err := logic.Count(expr)
 	return k, e.withPosition(err)
 }
 
-// steady returns the long-run probability of an S operator in every state. It returns an error for models without
+// steadyStateProbability returns the long-run probability of an S operator in every state. It returns an error for models without
 // probabilities, partially observable models, and models with intervals.
-func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
 		return nil, e.unsupported(formula.X, "found an S operator for a model without probabilities")
 	case e.partiallyObservable():
 		return nil, e.unsupported(formula.X, "found an S operator for a partially observable model")
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return nil, e.unsupported(formula.X, "found an S operator, which is not supported for fair schedulers")
 	case e.space.Model().Intervals():
 		return nil, e.unsupported(formula.X, "found an S operator for a model with intervals")
 	}
-	dir, ok := direction(formula.Threshold, e.some)
+	dir, ok := direction(formula.Threshold, e.forSomeScheduler)
 	if !ok && e.kind() == sparse.MDP {
-		return nil, e.refuse(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
+		return nil, e.failure(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
 	set, err := e.satisfyingStates(formula.Operand)
 	if err != nil {
@@ -376,7 +376,7 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 
 // quantified evaluates E or A of a path formula.
 func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
-	if e.fair() {
+	if e.onlyFairSchedulers() {
 		return truth{}, e.unsupported(formula.X, "found E or A, which is not supported for fair schedulers")
 	}
 	path := formula.Path
@@ -392,13 +392,13 @@ func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 		isNegated = !isNegated
 	}
 	if isNegated { // E of a negated formula is the negation of A of the formula, and A is the negation of E
-		return decidedTruth(e.paths(path, !formula.ForAll, left, right)).not(), nil
+		return decidedTruth(e.statesWithPaths(path, !formula.ForAll, left, right)).not(), nil
 	}
-	return decidedTruth(e.paths(path, formula.ForAll, left, right)), nil
+	return decidedTruth(e.statesWithPaths(path, formula.ForAll, left, right)), nil
 }
 
-// paths returns the states from which all paths (if forAll is true), or some path, satisfy X right or `left U right`.
-func (e *evaluation) paths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
+// statesWithPaths returns the states from which all paths (if forAll is true), or some path, satisfy X right or `left U right`.
+func (e *evaluation) statesWithPaths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
 	switch {
 	case path.Form == logic.Next && forAll:
 		return e.graph.ForallNext(right)

@@ -122,8 +122,8 @@ func (product *productModel) states(class automata.Class) *sparse.Set {
 	return out
 }
 
-// all returns the set of all states of the product.
-func (p *productModel) all() *sparse.Set { return sparse.FullSet(p.NumStates()) }
+// allStates returns the set of all states of the product.
+func (p *productModel) allStates() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
 // project returns the values of the states of the model. Start s of the product belongs to state s of the model.
 func (product *productModel) project(values *numbers) *numbers {

@@ -34,18 +34,18 @@ type quantile struct {
 // unbounded is a coordinate without a bound.
 const unbounded = -1
 
-// quantile evaluates quantile(...) in the initial state: the minimal bounds with which the formula holds, or the maximal ones.
+// evaluateQuantile evaluates quantile(...) in the initial state: the minimal bounds with which the formula holds, or the maximal ones.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded tradeoff analysis in MDP (2020), for the quantiles; Storm 1.14
 // for the syntax, in which the formula alone decides whether bounds are minimal or maximal.
-func (e *evaluation) quantile(formula *logic.Formula) (result.Value, *result.Interval, error) {
+func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	if n := len(e.space.Model().Initial); n > 1 {
 		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for a model with %s", noun.Count(n, "initial state"))
 	}
 	if modelType := e.property.Program.Type; modelType != syntax.DTMC && modelType != syntax.MDP {
 		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
 	}
-	if e.fair() {
+	if e.onlyFairSchedulers() {
 		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) and fair schedulers")
 	}
 	expr := formula.X.(*sema.Quantile)
@@ -79,7 +79,7 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 		q.above = syntax.OpGe
 	}
 	var err error
-	if q.threshold, err = e.bound(q.operator); err != nil {
+	if q.threshold, err = e.boundOf(q.operator); err != nil {
 		return nil, err
 	}
 	for _, bound := range expr.Bounds {
@@ -291,11 +291,11 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	}
 	operator := *q.operator
 	operator.Path = q.path(point)
-	values, err := q.prob(&operator)
+	values, err := q.probability(&operator)
 	if err != nil {
 		return false, err
 	}
-	q.weaken(values.accuracy)
+	q.limitAccuracy(values.accuracy)
 	isAbove, decided := compare(relation, values.at(int(q.space.Model().Initial[0])), q.threshold)
 	if !decided {
 		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}

@@ -25,7 +25,7 @@ func ReduceAll(ctx context.Context, space *explicit.Space, program *sema.Program
 		o.block[s]++
 	}
 	if model.Deadlocks != nil {
-		o.splitBy(model.Deadlocks)
+		o.splitBySet(model.Deadlocks)
 	}
 	for _, label := range program.Labels {
 		if err := ctx.Err(); err != nil {
@@ -35,12 +35,12 @@ func ReduceAll(ctx context.Context, space *explicit.Space, program *sema.Program
 		if err != nil {
 			return nil, fmt.Errorf("label %q: %w", label.Name, err)
 		}
-		o.splitBy(set)
+		o.splitBySet(set)
 	}
 	for i := range program.Rewards {
 		if o.rewards[i], err = space.Reward(i); err != nil {
 			return nil, err
 		}
 	}
-	return o.reduce(ctx, nil)
+	return o.build(ctx, nil)
 }

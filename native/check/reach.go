@@ -42,7 +42,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	if err := c.checkPathsSupported(property); err != nil {
 		return nil, c.Check(ctx, property), err
 	}
-	wanted := &wantedScheduler{operator: op.X}
+	wanted := &schedulerRequest{operator: op.X}
 	c.schedulerRequest = wanted
 	verdict := c.Check(ctx, property)
 	c.schedulerRequest = nil
@@ -50,9 +50,9 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
 	case wanted.choices == nil:
-		return nil, verdict, noScheduler(property, op.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noSchedulerError(property, op.X, "a scheduler that counts so many steps is too large")
 	case wanted.reach == nil:
-		return nil, verdict, noScheduler(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
+		return nil, verdict, noSchedulerError(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
 	}
 	model, err := c.fractions(ctx)
 	if err != nil {
@@ -78,11 +78,11 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 	modelType := property.Program.Type
 	switch {
 	case c.opts.Fair:
-		return noScheduler(property, property.X, "paths cannot be listed for fair schedulers")
+		return noSchedulerError(property, property.X, "paths cannot be listed for fair schedulers")
 	case c.bounds.space.Model().Intervals():
-		return noScheduler(property, property.X, "found a model with intervals, whose paths have no probability")
+		return noSchedulerError(property, property.X, "found a model with intervals, whose paths have no probability")
 	case modelType == syntax.POMDP || modelType == syntax.LTS || modelType == syntax.SMG:
-		return noScheduler(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
+		return noSchedulerError(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
 	}
 	return nil
 }
@@ -109,19 +109,19 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	switch {
 	case formula.Kind != logic.Probability:
-		return nil, noScheduler(property, property.X, "found %s, want an operator P for paths", outermost(property.X))
+		return nil, noSchedulerError(property, property.X, "found %s, want an operator P for paths", describeOutermost(property.X))
 	case formula.Path.Form == logic.CostBounded:
-		return nil, costBoundedScheduler(property, formula.Path.X)
+		return nil, costBoundedSchedulerError(property, formula.Path.X)
 	case formula.Path.Form == logic.Conditional:
-		return nil, conditionalScheduler(property, formula.Path.X)
+		return nil, conditionalSchedulerError(property, formula.Path.X)
 	case formula.Path.Form == logic.InitialState:
-		return nil, noScheduler(property, formula.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
+		return nil, noSchedulerError(property, formula.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}
 	return formula, nil
 }
 
-// noteUntil records the until formula of the operator whose scheduler is wanted.
-func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
+// recordUntil records the until formula of the operator whose scheduler is wanted.
+func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
 	if e.schedulerRequest != nil && e.schedulerRequest.inOperator {
 		e.schedulerRequest.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
 	}
@@ -129,7 +129,7 @@ func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negat
 
 // extremalInitialState returns the initial state with the smallest value if the operator asks for a minimum, and otherwise with the
 // greatest value.
-func (wanted *wantedScheduler) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
+func (wanted *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
 	least, _ := operator.Threshold.Least(false)
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {

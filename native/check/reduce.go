@@ -36,11 +36,11 @@ func Reduce(ctx context.Context, compiled *compile.Model, space *explicit.Space,
 	if err != nil {
 		return nil, err
 	}
-	return o.reduce(ctx, given)
+	return o.build(ctx, given)
 }
 
 // observeProperties records which states the properties distinguish.
-func observeProperties(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property) (*observed, error) {
+func observeProperties(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property) (*quotientBuilder, error) {
 	program := compiled.Program()
 	switch {
 	case program.Type == syntax.SMG: // a block may contain states of different players
@@ -48,19 +48,19 @@ func observeProperties(ctx context.Context, compiled *compile.Model, space *expl
 	case program.Type == syntax.POMDP || space.Model().Intervals():
 		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Message: fmt.Sprintf("found %s, want a model without observations and intervals to reduce", noun.WithArticle(program.Type.String()))}
 	}
-	result := &observed{Checker: New(compiled, space, Options{}), space: space, rewards: map[int]*sparse.Reward{}}
+	result := &quotientBuilder{Checker: New(compiled, space, Options{}), space: space, rewards: map[int]*sparse.Reward{}}
 	result.block = make([]uint32, space.Model().NumStates())
 	for _, property := range properties {
-		if err := result.property(ctx, property); err != nil {
+		if err := result.addProperty(ctx, property); err != nil {
 			return nil, err
 		}
 	}
 	return result, nil
 }
 
-// reduce returns the quotient by the given partition or, if it is nil, by the coarsest partition that respects the
+// build returns the quotient by the given partition or, if it is nil, by the coarsest partition that respects the
 // observations.
-func (o *observed) reduce(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
+func (o *quotientBuilder) build(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
 	space := o.space
 	var rewards []*sparse.Reward
 	indices := slices.Sorted(maps.Keys(o.rewards))
@@ -94,26 +94,26 @@ func (o *observed) reduce(ctx context.Context, given *quotient.Partition) (*Redu
 	return &Reduced{space.Quotient(partition.First, quotientModel, quotientRewards), partition}, nil
 }
 
-// observed collects the sets of states and the reward structures of properties.
-type observed struct {
+// quotientBuilder collects the sets of states and the reward structures of properties.
+type quotientBuilder struct {
 	*Checker
 	space   *explicit.Space
 	block   []uint32               // the block of each state in the partition by the sets so far
 	rewards map[int]*sparse.Reward // by index of the structure
 }
 
-// property collects the sets and reward structures of a property.
-func (o *observed) property(ctx context.Context, property *Property) error {
+// addProperty collects the sets and reward structures of a property.
+func (o *quotientBuilder) addProperty(ctx context.Context, property *Property) error {
 	e := &evaluation{model: o.bounds, request: request{ctx: ctx, property: property, exact: true}, results: results{accuracy: result.Exact}}
-	return o.visit(e, property.X)
+	return o.addFormula(e, property.X)
 }
 
 // blockwise are the filters that have the same value over the blocks as over the states.
 var blockwise = []string{"min", "max", "range", "forall", "exists"}
 
-// visit collects what a quotient must preserve for a formula: the sets of states and the reward structures that occur in it. It is
+// addFormula collects what a quotient must preserve for a formula: the sets of states and the reward structures that occur in it. It is
 // an error if a quotient does not preserve the formula.
-func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
+func (o *quotientBuilder) addFormula(evaluator *evaluation, expr sema.Expr) error {
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Objectives, logic.Lexicographic, logic.Quantile:
 		return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
@@ -131,9 +131,9 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		}
 	case logic.Label:
 		if formula.Index >= 0 && !sema.Stateless(evaluator.property.Program.Labels[formula.Index].X) {
-			return o.visit(evaluator, evaluator.property.Program.Labels[formula.Index].X)
+			return o.addFormula(evaluator, evaluator.property.Program.Labels[formula.Index].X)
 		}
-		return o.split(evaluator, expr)
+		return o.splitByFormula(evaluator, expr)
 	case logic.Reward:
 		if formula.Objective.Form == logic.LongRun && evaluator.property.Program.Model().IsMarkovAutomaton() {
 			return evaluator.unsupported(expr, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
@@ -146,7 +146,7 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		}
 		reward, err := o.bounds.reward(formula.Objective.Struct)
 		if err != nil {
-			if _, negative := evaluator.signed(formula.Objective.Struct); negative {
+			if _, negative := evaluator.signedStructure(formula.Objective.Struct); negative {
 				return evaluator.unsupported(expr, "found negative rewards, which a reduced model does not have")
 			}
 			return err
@@ -154,12 +154,12 @@ func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
 		o.rewards[formula.Objective.Struct] = reward
 	}
 	if sema.Stateless(expr) && expr.Type() != sema.Path {
-		return o.split(evaluator, expr)
+		return o.splitByFormula(evaluator, expr)
 	}
 	var first error
 	sema.Operands(expr, func(operand sema.Expr) {
 		if first == nil {
-			first = o.visit(evaluator, operand)
+			first = o.addFormula(evaluator, operand)
 		}
 	})
 	return first
@@ -176,8 +176,8 @@ func hasCosts(expr sema.Expr) bool {
 	return false
 }
 
-// split refines the partition by the truth of a Boolean expression.
-func (o *observed) split(e *evaluation, expr sema.Expr) error {
+// splitByFormula refines the partition by the truth of a Boolean expression.
+func (o *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) error {
 	if _, constant := expr.(*sema.Const); constant {
 		return nil
 	}
@@ -188,12 +188,12 @@ func (o *observed) split(e *evaluation, expr sema.Expr) error {
 	if err != nil {
 		return err
 	}
-	o.splitBy(set)
+	o.splitBySet(set)
 	return nil
 }
 
-// splitBy refines the partition: it separates the states in the set from the states outside.
-func (o *observed) splitBy(set *sparse.Set) {
+// splitBySet refines the partition: it separates the states in the set from the states outside.
+func (o *quotientBuilder) splitBySet(set *sparse.Set) {
 	type key struct {
 		block uint32
 		inSet bool

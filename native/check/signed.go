@@ -22,7 +22,7 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 	defer func(solver Solver) { e.solver = solver }(e.solver)
 	e.solver = nil // it supports only the rewards of the model
 	switch {
-	case e.partiallyObservable() || e.game() || e.space.Model().Intervals():
+	case e.partiallyObservable() || e.isGame() || e.space.Model().Intervals():
 		return nil, e.unsupportedNegative(formula, "in a POMDP, a game, or a model with intervals")
 	case e.kind() != sparse.MDP:
 		return e.signedInChain(formula, rewards)
@@ -104,9 +104,9 @@ func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed)
 	for s := range e.domain().All() {
 		left, right := earned.at(s), lost.at(s)
 		switch form := formula.Objective.Form; {
-		case (form == logic.ReachReward || form == logic.CoSafe) && right.infinite():
+		case (form == logic.ReachReward || form == logic.CoSafe) && right.isInfinite():
 			return nil, e.unsupportedNegative(formula, "and a target that is missed with positive probability from state "+e.stateText(s))
-		case left.infinite() && right.infinite():
+		case left.isInfinite() && right.isInfinite():
 			return nil, e.unsupportedNegative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
 		}
 	}
@@ -157,7 +157,7 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.narrowOptions()))
+	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.scopeOptions()))
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,8 @@ func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
 	return out
 }
 
-// signed returns a reward structure that has negative rewards; ok is false if it has none, or is wrong in another way.
-func (e *evaluation) signed(index int) (rewards solve.Signed, ok bool) {
+// signedStructure returns a reward structure that has negative rewards; ok is false if it has none, or is wrong in another way.
+func (e *evaluation) signedStructure(index int) (rewards solve.Signed, ok bool) {
 	earned, lost, err := e.space.SignedReward(index)
 	if err != nil || !e.exact && (earned.Unfit != nil || lost.Unfit != nil) {
 		return rewards, false

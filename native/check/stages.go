@@ -192,7 +192,7 @@ func (s *Stages) followPart(ctx context.Context, given []number) error {
 	}
 	if s.reward == nil {
 		for i := range found.Intersect(right).All() {
-			s.expectedValue = plus(s.expectedValue, s.mass[i])
+			s.expectedValue = sumOf(s.expectedValue, s.mass[i])
 		}
 	}
 	s.stages++
@@ -211,7 +211,7 @@ func (s *Stages) distribute(model *sparse.Model, weights []number, rewards *spar
 		if int(model.Target[transition]) == state {
 			hasSelfLoop = true
 		} else {
-			exitProbability = plus(exitProbability, weights[model.Weight[transition]])
+			exitProbability = sumOf(exitProbability, weights[model.Weight[transition]])
 		}
 	}
 	visits := s.mass[state]
@@ -222,20 +222,20 @@ func (s *Stages) distribute(model *sparse.Model, weights []number, rewards *spar
 			}
 			return nil
 		}
-		visits = over(visits, exitProbability)
+		visits = quotientOf(visits, exitProbability)
 	}
 	if rewards != nil {
 		if g := s.rewardOf(rewards, state); g.hi > 0 {
-			s.expectedValue = plus(s.expectedValue, times(visits, g))
+			s.expectedValue = sumOf(s.expectedValue, productOf(visits, g))
 		}
 	}
 	for transition := first; transition < end; transition++ {
 		if target := model.Target[transition]; int(target) != state {
 			share := visits
 			if end-first > 1 {
-				share = times(visits, weights[model.Weight[transition]])
+				share = productOf(visits, weights[model.Weight[transition]])
 			}
-			s.mass[target] = plus(s.mass[target], share)
+			s.mass[target] = sumOf(s.mass[target], share)
 		}
 	}
 	return nil
@@ -269,22 +269,22 @@ func widen(value, err float64) number {
 	}
 	lower, _ := sumBounds(1, -err)
 	_, upper := sumBounds(1, err)
-	return times(point(value), number{lo: lower, hi: upper})
+	return productOf(point(value), number{lo: lower, hi: upper})
 }
 
-// plus returns left + right for numbers that are not negative.
-func plus(left, right number) number {
+// sumOf returns left + right for numbers that are not negative.
+func sumOf(left, right number) number {
 	if left.hi == 0 {
 		return right
 	}
 	return enclosed(syntax.OpAdd, left, right)
 }
 
-// times returns left * right for numbers that are not negative.
-func times(left, right number) number { return enclosed(syntax.OpMul, left, right) }
+// productOf returns left * right for numbers that are not negative.
+func productOf(left, right number) number { return enclosed(syntax.OpMul, left, right) }
 
-// over returns left / right for numbers that are not negative.
-func over(left, right number) number { return enclosed(syntax.OpDiv, left, right) }
+// quotientOf returns left / right for numbers that are not negative.
+func quotientOf(left, right number) number { return enclosed(syntax.OpDiv, left, right) }
 
 // enclosed applies an operator to numbers that are not negative. If their bounds are too wide to bound the result, it is only
 // known to be at least 0.

@@ -16,7 +16,7 @@ import (
 // timedUntil returns the probability of `left U right` within the time bound of path in a CTMC. If negated is true, it
 // returns the probability of the negation.
 func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
-	bound, err := e.times(path.Op, path.Bound)
+	bound, err := e.timeInterval(path.Op, path.Bound)
 	switch {
 	case err != nil:
 		return nil, err
@@ -30,18 +30,18 @@ func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negat
 	return e.timed(path.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 }
 
-// times evaluates the time bound of an operator in a CTMC. It returns an error if no time satisfies the bound.
-func (e *evaluation) times(operator syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
+// timeInterval evaluates the time bound of an operator in a CTMC. It returns an error if no time satisfies the bound.
+func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
 	out := solve.Interval{From: solve.At(new(big.Rat))}
 	var low, high sema.Enclosed
 	if lowExpr := bound.Low; lowExpr != nil {
 		var err error
-		low, out.From, err = e.time(lowExpr)
+		low, out.From, err = e.timeBound(lowExpr)
 		if err != nil {
 			return out, err
 		}
 		if out.From.None() {
-			return out, e.refuse(result.TypeError, lowExpr.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, operator)
+			return out, e.failure(result.TypeError, lowExpr.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, operator)
 		}
 	}
 	lowExpr := bound.High
@@ -49,24 +49,24 @@ func (e *evaluation) times(operator syntax.TemporalOp, bound *sema.Bound) (solve
 		return out, nil
 	}
 	var err error
-	high, out.To, err = e.time(lowExpr)
+	high, out.To, err = e.timeBound(lowExpr)
 	switch {
 	case err != nil:
 		return out, err
 	case out.To.None() && math.IsInf(high.Lo, 1):
 		return out, nil
 	case out.To.None() || bound.HighStrict && out.To.High.Sign() == 0:
-		return out, e.refuse(result.TypeError, lowExpr.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(bound.HighStrict), high.Value, operator)
+		return out, e.failure(result.TypeError, lowExpr.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(bound.HighStrict), high.Value, operator)
 	case out.To.High.Cmp(out.From.Low) < 0:
-		return out, e.refuse(result.TypeError, lowExpr.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, operator)
+		return out, e.failure(result.TypeError, lowExpr.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, operator)
 	case out.To.Low.Cmp(out.From.High) < 0:
-		return out, e.refuse(result.Unsupported, lowExpr.Pos(), "bounds [%v,%v] of the %s operator: the computed digits do not decide which is less", low.Value, high.Value, operator)
+		return out, e.failure(result.Unsupported, lowExpr.Pos(), "bounds [%v,%v] of the %s operator: the computed digits do not decide which is less", low.Value, high.Value, operator)
 	}
 	return out, nil
 }
 
-// time evaluates a time. The resulting Time is None if the value is negative or not finite.
-func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
+// timeBound evaluates a time. The resulting Time is None if the value is negative or not finite.
+func (e *evaluation) timeBound(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	switch {
 	case err != nil:
@@ -76,7 +76,7 @@ func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	case enclosed.Rat != nil || !(enclosed.Hi >= 0) || math.IsInf(enclosed.Lo, 0):
 		return enclosed, solve.Time{}, nil
 	case enclosed.Lo < 0 || math.IsInf(enclosed.Hi, 1):
-		return enclosed, solve.Time{}, e.refuse(result.Unsupported, expr.Pos(), "time bound %v: the computed digits do not decide whether it is a finite number of at least 0", enclosed.Value)
+		return enclosed, solve.Time{}, e.failure(result.Unsupported, expr.Pos(), "time bound %v: the computed digits do not decide whether it is a finite number of at least 0", enclosed.Value)
 	}
 	return enclosed, solve.Time{Low: new(big.Rat).SetFloat64(enclosed.Lo), High: new(big.Rat).SetFloat64(enclosed.Hi)}, nil
 }
@@ -94,12 +94,12 @@ func (e *evaluation) timed(at syntax.Pos) func(values *solve.Values, err error) 
 
 // timedReward returns the expected reward up to a time (R[C<=t]) or at a time (R[I=t]) in a CTMC.
 func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
-	enclosed, bound, err := e.time(objective.At)
+	enclosed, bound, err := e.timeBound(objective.At)
 	if err != nil {
 		return nil, err
 	}
 	if bound.None() {
-		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
+		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
 	solver := solve.TimedCumulReward
 	instant := objective.Form == logic.Instantaneous
@@ -127,7 +127,7 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 	case e.exact:
 		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
-	bound, err := e.times(syntax.Until, cost.Bound)
+	bound, err := e.timeInterval(syntax.Until, cost.Bound)
 	if err != nil {
 		return nil, err
 	}

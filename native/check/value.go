@@ -50,14 +50,14 @@ func (value number) isPoint() bool { return value.lo == value.hi || value.isNaN(
 
 func (value number) isNaN() bool { return value.lo != value.lo }
 
-// infinite reports whether the value is infinite.
-func (value number) infinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
+// isInfinite reports whether the value is infinite.
+func (value number) isInfinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
 
-// over reports whether the value is known to be greater than lo.
-func (value number) over() bool { return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint() }
+// isAboveLo reports whether the value is known to be greater than lo.
+func (value number) isAboveLo() bool { return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint() }
 
-// under reports whether the value is known to be less than hi.
-func (value number) under() bool { return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint() }
+// isBelowHi reports whether the value is known to be less than hi.
+func (value number) isBelowHi() bool { return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint() }
 
 // numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
 // infinite or NaN.

@@ -51,8 +51,8 @@ func (t truth) values() *StateValues {
 	return values
 }
 
-// keepValues stores the values of a filter that prints, if Values asked for them. It reports whether Values asked for them.
-func (e *evaluation) keepValues(set *sparse.Set, values func() *StateValues) bool {
+// storeRequestedValues stores the values of a filter that prints, if Values asked for them. It reports whether Values asked for them.
+func (e *evaluation) storeRequestedValues(set *sparse.Set, values func() *StateValues) bool {
 	if !e.wantsValues {
 		return false
 	}

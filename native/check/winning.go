@@ -16,11 +16,11 @@ type quantifier interface {
 	reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error)
 }
 
-// surely quantifies over schedulers: some scheduler must do it with probability one.
-type surely struct{ *evaluation }
+// someScheduler quantifies over schedulers: some scheduler must do it with probability one.
+type someScheduler struct{ *evaluation }
 
 // recurrentSets returns the maximal end components of the product. In a Markov chain these are the bottom components.
-func (quantifier surely) recurrentSets(product *productModel) ([][]uint32, error) {
+func (quantifier someScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var out [][]uint32
 	if product.First == nil {
 		components := product.Components(nil, nil)
@@ -40,7 +40,7 @@ func (quantifier surely) recurrentSets(product *productModel) ([][]uint32, error
 }
 
 // statesToStayIn returns the states that a path can visit infinitely often when the automaton accepts it.
-func (surely) statesToStayIn(product *productModel) *sparse.Set {
+func (someScheduler) statesToStayIn(product *productModel) *sparse.Set {
 	allowed := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
 		if product.auto.CanStay(pair.auto) {
@@ -51,15 +51,15 @@ func (surely) statesToStayIn(product *productModel) *sparse.Set {
 }
 
 // reaching returns the states from which some scheduler reaches goal with probability one.
-func (q surely) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
-	return product.Prob1E(q.ctx, product.all(), goal)
+func (q someScheduler) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+	return product.Prob1E(q.ctx, product.allStates(), goal)
 }
 
-// possibly quantifies over paths: some path must do it.
-type possibly struct{}
+// somePath quantifies over paths: some path must do it.
+type somePath struct{}
 
 // recurrentSets returns the strongly connected components that contain a cycle.
-func (possibly) recurrentSets(product *productModel) ([][]uint32, error) {
+func (somePath) recurrentSets(product *productModel) ([][]uint32, error) {
 	components := product.Components(nil, nil)
 	var out [][]uint32
 	for i := range components.Num() {
@@ -71,8 +71,8 @@ func (possibly) recurrentSets(product *productModel) ([][]uint32, error) {
 }
 
 // reaching returns the states from which some path reaches goal.
-func (possibly) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
-	return product.ExistsUntil(product.all(), goal), nil
+func (somePath) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+	return product.ExistsUntil(product.allStates(), goal), nil
 }
 
 // winning returns the winning states of the recurrent sets of the product. A state wins if its automaton state is accepting.
