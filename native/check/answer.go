@@ -89,8 +89,8 @@ func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (re
 	}
 	least, greatest := plainNumber(values[0]), plainNumber(values[0])
 	for _, enclosed := range values[1:] {
-		least = extremum(true, least, plainNumber(enclosed))
-		greatest = extremum(false, greatest, plainNumber(enclosed))
+		least = minimum(least, plainNumber(enclosed))
+		greatest = maximum(greatest, plainNumber(enclosed))
 	}
 	out := resultValue(least, exprType)
 	if len(values) > 1 {
@@ -136,8 +136,8 @@ func (e *evaluation) rangeOfValues(expr sema.Expr, set *sparse.Set) (result.Valu
 		return result.Value{}, nil, err
 	}
 	e.limitAccuracy(values.accuracy)
-	least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
-	greatest := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
+	least := values.fold(set, minimum)
+	greatest := values.fold(set, maximum)
 	e.width = max(relativeWidth(least), relativeWidth(greatest))
 	out := result.Value{Kind: result.Range, Num: resultValue(least, expr.Type()).Num, Hi: resultValue(greatest, expr.Type()).Num}
 	return out, &result.Interval{Lo: least.lo, Hi: greatest.hi}, nil

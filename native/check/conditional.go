@@ -103,8 +103,8 @@ func conditionalProbability(satisfied, violated number) number {
 		return fraction(new(big.Rat).Quo(satisfied.rat, new(big.Rat).Add(satisfied.rat, violated.rat)))
 	}
 	share := func(satisfied, violated float64) number {
-		condition, _ := binary(syntax.OpAdd, point(satisfied), point(violated))
-		value, _ := binary(syntax.OpDiv, point(satisfied), condition)
+		condition, _ := arithmetic(syntax.OpAdd, point(satisfied), point(violated))
+		value, _ := arithmetic(syntax.OpDiv, point(satisfied), condition)
 		return value
 	}
 	out := number{lo: 0, hi: 1, aboveLo: true, belowHi: true}
@@ -319,7 +319,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 // rewardGivenCondition divides a weighted reward by the probability of the condition. If the bounds of the probability contain
 // 0, only 0 and infinity are sure bounds of the quotient.
 func rewardGivenCondition(weightedReward, probability number) number {
-	quotient, ok := binary(syntax.OpDiv, weightedReward, probability)
+	quotient, ok := arithmetic(syntax.OpDiv, weightedReward, probability)
 	if !ok {
 		return number{hi: math.Inf(1)}
 	}

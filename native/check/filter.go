@@ -139,23 +139,27 @@ func (e *evaluation) optimalStates(formula *logic.Formula, set *sparse.Set) (tru
 	if err != nil {
 		return truth{}, err
 	}
-	optimum := e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "argmin", left, right) })
-	equal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
-	if candidates := set.Minus(equal.no); candidates.Count() == 1 {
+	selectOptimum := maximum
+	if formula.Op == "argmin" {
+		selectOptimum = minimum
+	}
+	optimum := values.fold(set, selectOptimum)
+	isOptimal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
+	if candidates := set.Minus(isOptimal.no); candidates.Count() == 1 { // the optimum is attained in some state
 		return decidedTruth(candidates), nil
 	}
-	return truth{equal.yes, equal.no.Union(set.Complement())}, nil
+	return truth{isOptimal.yes, isOptimal.no.Union(set.Complement())}, nil
 }
 
-// fold combines the values of the states in a non-empty set, in the order of the states.
-func (e *evaluation) fold(values *numbers, set *sparse.Set, combine func(left, right number) number) number {
+// fold combines the values of the states in a set, in the order of the states. The set is not empty.
+func (v *numbers) fold(set *sparse.Set, combine func(left, right number) number) number {
 	var out number
-	first := true
+	isFirst := true
 	for s := range set.All() {
-		if first {
-			out, first = values.at(s), false
+		if isFirst {
+			out, isFirst = v.at(s), false
 		} else {
-			out = combine(out, values.at(s))
+			out = combine(out, v.at(s))
 		}
 	}
 	return out
@@ -183,12 +187,14 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 		return nil, err
 	}
 	switch formula.Op {
-	case "min", "max":
-		return e.constant(e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "min", left, right) }), values.accuracy), nil
+	case "min":
+		return e.constant(values.fold(set, minimum), values.accuracy), nil
+	case "max":
+		return e.constant(values.fold(set, maximum), values.accuracy), nil
 	case "sum":
-		return e.constant(e.fold(values, set, add), values.accuracy), nil
+		return e.constant(values.fold(set, add), values.accuracy), nil
 	case "avg":
-		return e.constant(e.mean(values, set), values.accuracy), nil
+		return e.constant(values.mean(set), values.accuracy), nil
 	case "range":
 		return nil, e.unsupported(formula.X, "found a range inside another formula")
 	}
@@ -199,23 +205,20 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	return e.constant(values.at(s), values.accuracy), nil
 }
 
-// mean returns bounds of the arithmetic mean of the values in a set of states. Rounding can widen the bounds, so it cuts
-// them to the least and the greatest value.
-func (e *evaluation) mean(values *numbers, set *sparse.Set) number {
-	mean, _ := binary(syntax.OpDiv, e.fold(values, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
-	if mean.rat == nil && !mean.isPoint() {
-		least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
-		greatest := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
-		mean.lo = max(mean.lo, least.lo)
-		mean.hi = min(mean.hi, greatest.hi)
+// mean returns the arithmetic mean of the values in a set of states, or bounds of it. The set is not empty.
+func (v *numbers) mean(set *sparse.Set) number {
+	mean, _ := arithmetic(syntax.OpDiv, v.fold(set, add), fraction(big.NewRat(int64(set.Count()), 1)))
+	if mean.rat == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
+		mean.lo = max(mean.lo, v.fold(set, minimum).lo)
+		mean.hi = min(mean.hi, v.fold(set, maximum).hi)
 	}
 	return mean
 }
 
-// add returns bounds of left + right.
+// add returns left + right, or bounds of it.
 func add(left, right number) number {
-	c, _ := binary(syntax.OpAdd, left, right)
-	return c
+	sum, _ := arithmetic(syntax.OpAdd, left, right)
+	return sum
 }
 
 // countSatisfying returns the number of states of the filter in which its operand holds.

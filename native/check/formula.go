@@ -272,11 +272,11 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) { return operands[0].neg(), true, nil })
 	case *sema.Binary:
 		return e.combineOperands(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
-			value, ok := binary(expr.Op, operands[0], operands[1])
+			value, ok := arithmetic(expr.Op, operands[0], operands[1])
 			return value, ok, nil
 		})
 	case *sema.Call:
-		return e.combineOperands(expr, expr.Args, func(operands []number) (number, bool, error) { return call(expr, operands) })
+		return e.combineOperands(expr, expr.Args, func(operands []number) (number, bool, error) { return applyFunction(expr, operands) })
 	case *sema.Cond:
 		return e.condNumbers(expr)
 	}

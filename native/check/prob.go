@@ -167,7 +167,7 @@ func (e *evaluation) complement(values *numbers) *numbers {
 	}
 	one := fraction(big.NewRat(1, 1))
 	for s := range values.lo {
-		value, _ := binary(syntax.OpSub, one, values.at(s))
+		value, _ := arithmetic(syntax.OpSub, one, values.at(s))
 		value.lo = max(value.lo, 0)
 		value.hi = min(value.hi, 1)
 		out.put(s, value)
@@ -234,7 +234,7 @@ func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) 
 	if negated {
 		dir = dir.Opposite()
 	}
-	right = e.reachedOutside(path, left, right)
+	right = e.withUnexplored(path, left, right)
 	if path.Bound != nil && e.kind() == sparse.CTMC {
 		return e.timedUntil(path, left, right, negated)
 	}

@@ -49,7 +49,7 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 		return nil, err
 	}
 	totalShift := fraction(shift.Mul(shift, numRewards))
-	return e.combineStates(values, values.accuracy, func(s int) (number, bool) { return binary(syntax.OpSub, values.at(s), totalShift) }), nil
+	return e.combineStates(values, values.accuracy, func(s int) (number, bool) { return arithmetic(syntax.OpSub, values.at(s), totalShift) }), nil
 }
 
 // numberOfRewards returns the value of an R operator if every step earned a reward of 1. It returns an error if this value
@@ -110,7 +110,7 @@ func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed)
 			return nil, e.unsupportedNegative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
 		}
 	}
-	return e.combineStates(earned, max(earned.accuracy, lost.accuracy), func(s int) (number, bool) { return binary(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
+	return e.combineStates(earned, max(earned.accuracy, lost.accuracy), func(s int) (number, bool) { return arithmetic(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
 }
 
 // stateText returns the text of a state, such as (s=0).
@@ -162,7 +162,7 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 		return nil, err
 	}
 	return e.combineStates(values, values.accuracy, func(s int) (number, bool) {
-		return binary(syntax.OpSub, values.at(s), fraction(new(big.Rat).SetFloat64(potential[s])))
+		return arithmetic(syntax.OpSub, values.at(s), fraction(new(big.Rat).SetFloat64(potential[s])))
 	}), nil
 }
 

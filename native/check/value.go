@@ -54,10 +54,14 @@ func (value number) isNaN() bool { return value.lo != value.lo }
 func (value number) isInfinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
 
 // isAboveLo reports whether the value is known to be greater than lo.
-func (value number) isAboveLo() bool { return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint() }
+func (value number) isAboveLo() bool {
+	return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint()
+}
 
 // isBelowHi reports whether the value is known to be less than hi.
-func (value number) isBelowHi() bool { return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint() }
+func (value number) isBelowHi() bool {
+	return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint()
+}
 
 // numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
