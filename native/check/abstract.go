@@ -22,7 +22,7 @@ type abstraction struct {
 	letters *letters      // the letter of each state; nil until all propositions are known
 }
 
-// translate translates a path formula. Its maximal state formulas become propositions.
+// translate translates a path formula to a formula of package automata. Its maximal state formulas become propositions.
 func (a *abstraction) translate(expr sema.Expr) (*automata.Formula, error) {
 	path := logic.PathOf(expr)
 	formula, err := a.translatePositive(path)
@@ -135,8 +135,8 @@ func (a *abstraction) translateUnbounded(path *logic.Path) (*automata.Formula, e
 	return automata.Binary(automatonOperator(path.Op), left, right), nil
 }
 
-// boundedWeakUntil returns a weak until with a bound, as PRISM reads it. With a lower bound, left W[l,h] right is
-// (left U[l,h] right) | (G<=h left). With an upper bound only, it is the negation of a bounded until.
+// boundedWeakUntil returns the weak until formula "left W[l,h] right" with the meaning that it has in PRISM: with a lower bound,
+// (left U[l,h] right) | (G<=h left); with an upper bound only, the negation of a bounded until formula.
 func boundedWeakUntil(left, right *automata.Formula, steps *automata.Bound, hasLowerBound bool) *automata.Formula {
 	if !hasLowerBound {
 		negation := negatedWeakUntil(left, right)

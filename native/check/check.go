@@ -94,7 +94,7 @@ func newModel(space *explicit.Space) *model {
 	return &model{space: space, graph: sparse.NewGraph(space.Model()), rewards: map[int]*sparse.Reward{}}
 }
 
-// reward returns the reward structure with an index. It evaluates the structure in the first call.
+// reward returns the reward structure with the given index. The first call for an index evaluates the structure.
 func (m *model) reward(index int) (*sparse.Reward, error) {
 	if reward := m.rewards[index]; reward != nil {
 		return reward, nil
@@ -107,7 +107,7 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// Reward returns the reward structure with an index.
+// Reward returns the reward structure with the given index.
 func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
 
 // New returns a checker of a space that was built from a compiled model. If the weights of the space are not exact, the checker

@@ -14,20 +14,20 @@ import (
 	"tilecheck/result"
 )
 
-// conditionalProbability returns the minimal or maximal probability of a path formula over the paths that satisfy a condition. In an
-// MDP the schedulers are those that give the condition a positive probability.
+// conditionalProbability returns the minimal or maximal conditional probability of a path formula, given that the path satisfies a
+// condition. In an MDP the extremum is over the schedulers that give the condition a positive probability.
 func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if err := e.checkConditionSupported(path.X); err != nil {
 		return nil, err
 	}
-	objective := path.Left
+	formula, condition := path.Left, path.Right
 	switch {
 	case e.kind() != sparse.MDP:
-		return e.conditionalInChain(path.X, objective, path.Right)
+		return e.conditionalInChain(path.X, formula, condition)
 	case dir == solve.Max:
-		return e.conditionalMaximum(path.X, objective, path.Right)
+		return e.conditionalMaximum(path.X, formula, condition)
 	}
-	values, err := e.conditionalMaximum(path.X, logic.Not(objective), path.Right)
+	values, err := e.conditionalMaximum(path.X, logic.Not(formula), condition) // the minimum is 1 minus this maximum
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (e *evaluation) checkConditionSupported(expr sema.Expr) error {
 	return nil
 }
 
-// both returns the conjunction of two path formulas or state formulas.
-func both(left, right sema.Expr) sema.Expr {
+// conjunction returns the conjunction of two path formulas or state formulas.
+func conjunction(left, right sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: sema.Path, Position: left.Pos()}
 	if logic.IsState(left) && logic.IsState(right) {
 		base.ValueType = sema.Bool
@@ -57,49 +57,43 @@ func both(left, right sema.Expr) sema.Expr {
 	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
 }
 
-// zeroConditionError returns an error that says that a condition has probability 0 in state s, so that the conditional probability is
-// undefined.
+// zeroConditionError returns an error that says that the condition of expr has probability 0 in state s, so that the conditional
+// probability is undefined.
 func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 	return e.failure(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
-// conditionalInChain returns the probability that a path of a Markov chain satisfies a formula, among the paths that satisfy a
-// condition. It returns an error if the condition has probability 0 in a state of the domain.
+// conditionalInChain returns the conditional probability of a path formula in a Markov chain, given that the path satisfies a condition.
+// It returns an error if the condition has probability 0 in a state of the domain. expr is the conditional formula.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
-	satisfied, err := e.pathProbability(logic.PathOf(both(formula, condition)), solve.Max)
+	satisfied, err := e.pathProbability(logic.PathOf(conjunction(formula, condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	violated, err := e.pathProbability(logic.PathOf(both(logic.Not(formula), condition)), solve.Max)
+	violated, err := e.pathProbability(logic.PathOf(conjunction(logic.Not(formula), condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	out := newNumbers(len(satisfied.lo), max(satisfied.accuracy, violated.accuracy))
-	if e.exact {
-		out.rat = make([]*big.Rat, len(satisfied.lo))
-	}
+	out := e.newValues(max(satisfied.accuracy, violated.accuracy))
 	for s := range e.domain().All() {
-		satisfiedHere, violatedHere := satisfied.at(s), violated.at(s)
-		switch {
-		case satisfiedHere.hi == 0 && violatedHere.hi == 0:
+		if satisfied.hi[s] == 0 && violated.hi[s] == 0 {
 			return nil, e.zeroConditionError(expr, s)
-		case satisfiedHere.hi == 0:
-			out.put(s, fraction(new(big.Rat)))
-		case violatedHere.hi == 0:
-			out.put(s, fraction(big.NewRat(1, 1)))
-		default:
-			out.put(s, conditionalProbability(satisfiedHere, violatedHere))
 		}
+		out.put(s, shareOfSatisfied(satisfied.at(s), violated.at(s)))
 	}
 	return out, nil
 }
 
-// conditionalProbability returns bounds of satisfied/(satisfied+violated): the first is the probability that a path satisfies the
-// condition and the formula, the second that it satisfies the condition and violates the formula. Neither may be exactly 0. The
-// quotient increases with the first number and decreases with the second, so it is least and greatest at the ends of their
-// bounds.
-func conditionalProbability(satisfied, violated number) number {
-	if satisfied.rat != nil && violated.rat != nil {
+// shareOfSatisfied returns satisfied/(satisfied+violated), or bounds of it: the conditional probability of a formula, where satisfied is
+// the probability that a path satisfies the condition and the formula, and violated is the probability that it satisfies the
+// condition but not the formula. At least one of them is not exactly 0.
+func shareOfSatisfied(satisfied, violated number) number {
+	switch {
+	case satisfied.hi == 0:
+		return fraction(new(big.Rat))
+	case violated.hi == 0:
+		return fraction(big.NewRat(1, 1))
+	case satisfied.rat != nil && violated.rat != nil:
 		return fraction(new(big.Rat).Quo(satisfied.rat, new(big.Rat).Add(satisfied.rat, violated.rat)))
 	}
 	share := func(satisfied, violated float64) number {
@@ -107,6 +101,7 @@ func conditionalProbability(satisfied, violated number) number {
 		value, _ := arithmetic(syntax.OpDiv, point(satisfied), condition)
 		return value
 	}
+	// The quotient increases with satisfied and decreases with violated.
 	out := number{lo: 0, hi: 1, aboveLo: true, belowHi: true}
 	if satisfied.lo > 0 {
 		out.lo = max(share(satisfied.lo, violated.hi).lo, 0)
@@ -125,72 +120,85 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	if at := boundedOperator(expr); at != nil && e.kind() == sparse.CTMC {
 		return nil, e.unsupported(at, "found a time bound in a formula with a condition")
 	}
-	satisfied, excluded := both(formula, condition), logic.Not(condition)
+	satisfied, excluded := conjunction(formula, condition), logic.Not(condition)
 	a := &abstraction{evaluation: e, root: expr}
-	goals, err := a.winningRegions(satisfied, excluded)
+	regions, err := a.winningRegions(satisfied, excluded)
 	if err != nil {
 		return nil, err
 	}
-	memory := pairMemory{goals}
-	var starts []pairState
-	for s := range e.domain().All() {
-		from := pairState{state: uint32(s)}
-		for i, g := range goals {
-			from.auto[i] = g.product.pairs[g.product.startStates[s]].auto
-		}
-		starts = append(starts, from)
-	}
-	product, err := sparse.NewProduct(e.ctx, e.graph.Model, memory, starts, nil, math.MaxInt32)
+	product, err := e.pairProduct(regions)
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
 	goal, outside := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
 		switch {
-		case goals[0].contains(pair.state, pair.auto[0]):
+		case regions[0].contains(pair.state, pair.auto[0]):
 			goal.Add(i)
-		case goals[1].contains(pair.state, pair.auto[1]):
+		case regions[1].contains(pair.state, pair.auto[1]):
 			outside.Add(i)
 		}
 	}
 	graph := sparse.NewGraph(product.Model)
-	out := newNumbers(e.space.Model().NumStates(), result.Exact)
-	if e.exact {
-		out.rat = make([]*big.Rat, len(out.lo))
-	}
-	var possible *numbers
-	i := 0
-	for s := range e.domain().All() {
-		start := product.Start[i]
-		i++
+	out := e.newValues(result.Exact)
+	for _, start := range product.Start {
 		values, err := e.toNumbers(solve.Conditional(e.ctx, graph, goal, outside, start, e.opts))
 		if err != nil {
 			return nil, err
 		}
 		out.accuracy = max(out.accuracy, values.accuracy)
-		value := values.at(int(start))
-		if value.hi == 0 && possible == nil {
-			if possible, err = e.pathProbability(logic.PathOf(condition), solve.Max); err != nil {
-				return nil, err
-			}
-		}
-		if value.hi == 0 && possible.hi[s] == 0 {
-			return nil, e.zeroConditionError(expr, s)
-		}
-		out.put(s, value)
+		out.put(int(product.Pairs[start].state), values.at(int(start)))
+	}
+	if err := e.checkConditionPossible(expr, condition, out); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
-// winningRegion is a path formula with its automaton, and the states of their product from which some scheduler satisfies the rest of the
-// formula with probability one.
+// pairProduct returns the product of the model with the automata of two winning regions. It has a start for each state of the domain.
+func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pairState], error) {
+	var starts []pairState
+	for s := range e.domain().All() {
+		start := pairState{state: uint32(s)}
+		for i, region := range regions {
+			start.auto[i] = region.product.pairs[region.product.startStates[s]].auto
+		}
+		starts = append(starts, start)
+	}
+	return sparse.NewProduct(e.ctx, e.graph.Model, pairMemory{regions}, starts, nil, math.MaxInt32)
+}
+
+// checkConditionPossible returns an error if a conditional probability is undefined in a state of the domain, because no scheduler gives
+// the condition a positive probability. values has the conditional probabilities; they are 0 in such a state.
+func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
+	var possible *numbers // the maximal probability of the condition, once it is needed
+	for s := range e.domain().All() {
+		if values.hi[s] > 0 {
+			continue
+		}
+		if possible == nil {
+			var err error
+			possible, err = e.pathProbability(logic.PathOf(condition), solve.Max)
+			if err != nil {
+				return err
+			}
+		}
+		if possible.hi[s] == 0 {
+			return e.zeroConditionError(expr, s)
+		}
+	}
+	return nil
+}
+
+// winningRegion has the automaton of a path formula, and the states of the product of the model and the automaton from which some
+// scheduler satisfies the rest of the formula with probability one.
 type winningRegion struct {
 	product       *productModel
 	reader        *automatonReader
 	winningStates map[productState]bool
 }
 
-// winningRegions returns a commitment for each path formula. Their automata share the propositions.
+// winningRegions returns the winning region of each path formula. The automata of the formulas share their propositions.
 func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
@@ -200,7 +208,7 @@ func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, erro
 		}
 		formulas = append(formulas, formula)
 	}
-	var out []*winningRegion
+	var regions []*winningRegion
 	for _, formula := range formulas {
 		product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 		if err != nil {
@@ -210,19 +218,19 @@ func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, erro
 		if err != nil {
 			return nil, a.tooLargeError(err)
 		}
-		added := &winningRegion{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
+		region := &winningRegion{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
 		for i := range states.All() {
-			added.winningStates[product.pairs[i]] = true
+			region.winningStates[product.pairs[i]] = true
 		}
-		out = append(out, added)
+		regions = append(regions, region)
 	}
-	return out, nil
+	return regions, nil
 }
 
-// contains reports whether some scheduler satisfies the rest of the formula with probability one, from a state of the model with
-// the automaton in state q.
-func (c *winningRegion) contains(s uint32, q int) bool {
-	return c.product.auto.Class(q) == automata.Accepted || c.winningStates[productState{s, q}]
+// contains reports whether some scheduler satisfies the rest of the formula with probability one, from state s of the model with the
+// automaton in state q.
+func (r *winningRegion) contains(s uint32, q int) bool {
+	return r.product.auto.Class(q) == automata.Accepted || r.winningStates[productState{s, q}]
 }
 
 // pairState is a state of the model, and the states of two automata after they have read the letter of that state.
@@ -231,7 +239,7 @@ type pairState struct {
 	auto  [2]int
 }
 
-// pairMemory is the sparse.Memory of the product with the automata of two commitments.
+// pairMemory is the sparse.Memory of the product of the model with the automata of two winning regions.
 type pairMemory struct{ regions []*winningRegion }
 
 // State returns the state of the model.
@@ -240,27 +248,27 @@ func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 // Step returns the states of both automata after a transition to a state of the model.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
 	next := pairState{state: target}
-	for i, commitment := range memory.regions {
+	for i, region := range memory.regions {
 		var err error
-		if next.auto[i], err = commitment.reader.step(pair.auto[i], target); err != nil {
+		next.auto[i], err = region.reader.step(pair.auto[i], target)
+		if err != nil {
 			return next, err
 		}
 	}
 	return next, nil
 }
 
-// Absorbing reports whether later transitions cannot change which of the formulas the path satisfies.
+// Absorbing reports whether one of the automata has accepted or all have rejected, so that later transitions do not matter.
 func (memory pairMemory) Absorbing(pair pairState) bool {
-	rejected := 0
-	for i, commitment := range memory.regions {
-		switch commitment.product.auto.Class(pair.auto[i]) {
-		case automata.Accepted:
+	allRejected := true
+	for i, region := range memory.regions {
+		class := region.product.auto.Class(pair.auto[i])
+		if class == automata.Accepted {
 			return true
-		case automata.Rejected:
-			rejected++
 		}
+		allRejected = allRejected && class == automata.Rejected
 	}
-	return rejected == len(memory.regions)
+	return allRejected
 }
 
 // conditionalReward returns an expected reward over the paths of a Markov chain that satisfy a condition. In the product with the
@@ -297,10 +305,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 			return nil, err
 		}
 	}
-	out := newNumbers(e.space.Model().NumStates(), max(lower.accuracy, conditioned.conditionNumbers.accuracy))
-	if e.exact {
-		out.rat = make([]*big.Rat, len(out.lo))
-	}
+	out := e.newValues(max(lower.accuracy, conditioned.conditionNumbers.accuracy))
 	for s := range e.domain().All() {
 		start := int(conditioned.product.startStates[s])
 		probability := conditioned.conditionNumbers.at(start)

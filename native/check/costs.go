@@ -77,10 +77,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 // valuesAtCostZero returns a value for each state of the model: the value, in the product, of this state with cost 0.
 // zeroCostStates has the index of this product state.
 func (e *evaluation) valuesAtCostZero(productValues *numbers, zeroCostStates []uint32) *numbers {
-	out := newNumbers(e.space.Model().NumStates(), productValues.accuracy)
-	if productValues.rat != nil {
-		out.rat = make([]*big.Rat, len(out.lo))
-	}
+	out := productValues.like(e.space.Model().NumStates())
 	for s := range e.domain().All() {
 		out.put(s, productValues.at(int(zeroCostStates[s])))
 	}

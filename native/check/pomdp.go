@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 
 	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
@@ -182,10 +181,11 @@ func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, st
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(n, "state"), maxStarts)
 	}
-	values := newNumbers(e.space.Model().NumStates(), result.Bounded)
+	accuracy := result.Bounded
 	if e.exact {
-		values.rat, values.accuracy = make([]*big.Rat, len(values.lo)), result.Exact
+		accuracy = result.Exact
 	}
+	values := e.newValues(accuracy)
 	summary := &beliefs{complete: true, limit: e.budget}
 	for s := range starts.All() {
 		solved, err := belief.Solve(e.ctx, problem, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})

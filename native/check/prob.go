@@ -161,10 +161,7 @@ func (e *evaluation) indicator(set *sparse.Set) *numbers {
 
 // complement returns 1 - p for each probability p among the values.
 func (e *evaluation) complement(values *numbers) *numbers {
-	out := newNumbers(len(values.lo), values.accuracy)
-	if values.rat != nil {
-		out.rat = make([]*big.Rat, len(values.lo))
-	}
+	out := values.like(len(values.lo))
 	one := fraction(big.NewRat(1, 1))
 	for s := range values.lo {
 		value, _ := arithmetic(syntax.OpSub, one, values.at(s))

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"math"
-	"math/big"
 
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
@@ -127,10 +126,7 @@ func (p *productModel) allStates() *sparse.Set { return sparse.FullSet(p.NumStat
 
 // project returns the values of the states of the model. Start s of the product belongs to state s of the model.
 func (product *productModel) project(values *numbers) *numbers {
-	out := newNumbers(len(product.startStates), values.accuracy)
-	if values.rat != nil {
-		out.rat = make([]*big.Rat, len(product.startStates))
-	}
+	out := values.like(len(product.startStates))
 	for i, s := range product.startStates {
 		out.put(i, values.at(int(s)))
 	}
