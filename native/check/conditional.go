@@ -271,194 +271,204 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 	return allRejected
 }
 
-// conditionalReward returns an expected reward over the paths of a Markov chain that satisfy a condition. In the product with the
-// automaton of the condition, each reward is multiplied by the probability that the path satisfies the condition, given its
-// beginning; the sum of all is divided by that probability before the first step.
+// conditionalReward returns the conditional expected reward of a Markov chain, given that the path satisfies a condition. In the product
+// with the automaton of the condition, each reward is multiplied by the probability that the path satisfies the condition, given its
+// beginning. The expected sum of these products is divided by the probability of the condition.
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
 // section 2, for the meaning.
 func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
-	whole := formula.Objective
-	if err := e.checkConditionSupported(whole.X); err != nil {
+	objective := formula.Objective
+	if err := e.checkConditionSupported(objective.X); err != nil {
 		return nil, err
 	}
-	objective := whole.Conditioned
 	if e.kind() == sparse.MDP {
-		return nil, e.unsupported(whole.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(whole.X), noun.WithArticle(e.space.Program().Type.String()))
+		return nil, e.unsupported(objective.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
 	}
-	conditioned, err := e.condition(whole)
+	chain, err := e.newConditionedChain(objective)
 	if err != nil {
 		return nil, err
 	}
-	boundOf, err := conditioned.value(objective)
+	target, err := chain.targetStates(objective.Conditioned)
 	if err != nil {
 		return nil, err
 	}
-	lower, err := boundOf(lowerBound)
+	lower, err := chain.weightedReward(target, lowerBound)
 	if err != nil {
 		return nil, err
 	}
-	upper := lower
+	upper := lower // fractions are exact
 	if !e.exact {
-		upper, err = boundOf(upperBound)
+		upper, err = chain.weightedReward(target, upperBound)
 		if err != nil {
 			return nil, err
 		}
 	}
-	out := e.newValues(max(lower.accuracy, conditioned.conditionNumbers.accuracy))
-	for s := range e.domain().All() {
-		start := int(conditioned.product.startStates[s])
-		probability := conditioned.conditionNumbers.at(start)
-		if probability.hi == 0 {
-			return nil, e.zeroConditionError(whole.X, s)
-		}
-		weightedReward := number{lo: lower.lo[start], hi: upper.hi[start]}
-		if e.exact {
-			weightedReward = lower.at(start)
-		}
-		out.put(s, rewardGivenCondition(weightedReward, probability))
-	}
-	return out, nil
+	return chain.divideByCondition(objective.X, lower, upper)
 }
 
-// rewardGivenCondition divides a weighted reward by the probability of the condition. If the bounds of the probability contain
-// 0, only 0 and infinity are sure bounds of the quotient.
-func rewardGivenCondition(weightedReward, probability number) number {
-	quotient, ok := arithmetic(syntax.OpDiv, weightedReward, probability)
-	if !ok {
-		return number{hi: math.Inf(1)}
-	}
-	return quotient
+// conditionedChain is the product of a Markov chain with the automaton of a condition. conditionProbability has the probability of the
+// condition from each state of the product, and rewards has the rewards of an objective in the product.
+type conditionedChain struct {
+	*evaluation
+	product              *productModel
+	conditionProbability *numbers
+	rewards              solve.RewardParts
 }
 
-// The arguments of the function that conditionedChain.value returns.
+// newConditionedChain builds the product of the model with the automaton of the condition of a reward objective.
+func (e *evaluation) newConditionedChain(objective *logic.Objective) (*conditionedChain, error) {
+	if at := boundedOperator(objective.Condition); at != nil && e.kind() == sparse.CTMC {
+		return nil, e.unsupported(at, "found a time bound in a condition")
+	}
+	a := &abstraction{evaluation: e, root: objective.Condition}
+	regions, err := a.winningRegions(objective.Condition)
+	if err != nil {
+		return nil, err
+	}
+	region := regions[0]
+	starts := make([]productState, len(region.product.startStates))
+	for s, i := range region.product.startStates {
+		starts[s] = region.product.pairs[i]
+	}
+	product, err := sparse.NewProduct(e.ctx, e.graph.Model, continuingMemory{automatonMemory{region.reader}}, starts, nil, math.MaxInt32)
+	if err != nil {
+		return nil, a.tooLargeError(err)
+	}
+	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(product.Model), region.product.auto, product.Pairs, product.Start, product.Choice}}
+	if err := chain.setConditionProbability(region); err != nil {
+		return nil, err
+	}
+	return chain, chain.setRewards(objective.Struct)
+}
+
+// continuingMemory is the sparse.Memory of the product with an automaton. Unlike in the product of automatonMemory, paths continue after
+// the automaton has accepted, because rewards still count.
+type continuingMemory struct{ automatonMemory }
+
+// Absorbing reports whether the automaton has rejected.
+func (m continuingMemory) Absorbing(pair productState) bool {
+	return m.auto.Class(pair.auto) == automata.Rejected
+}
+
+// setConditionProbability sets the probability of the condition from each state of the product. region is the winning region of the
+// condition, in a product whose paths end when the automaton accepts.
+func (c *conditionedChain) setConditionProbability(region *winningRegion) error {
+	goal := sparse.NewSet(region.product.NumStates())
+	index := map[productState]int{} // the state of region.product for each pair
+	for i, pair := range region.product.pairs {
+		index[pair] = i
+		if region.winningStates[pair] {
+			goal.Add(i)
+		}
+	}
+	probability, err := c.reachProbability(region.product, goal, solve.Max)
+	if err != nil {
+		return err
+	}
+	c.conditionProbability = newNumbers(len(c.product.pairs), probability.accuracy)
+	if c.exact {
+		c.conditionProbability.rat = make([]*big.Rat, len(c.product.pairs))
+	}
+	zero, one := fraction(new(big.Rat)), fraction(big.NewRat(1, 1))
+	for i, pair := range c.product.pairs {
+		value := zero
+		if at, ok := index[pair]; ok {
+			value = probability.at(at)
+		} else if region.product.auto.Class(pair.auto) == automata.Accepted {
+			value = one
+		}
+		c.conditionProbability.put(i, value)
+	}
+	return nil
+}
+
+// setRewards sets the rewards of the states and transitions of the product to those of the reward structure with the given index. The
+// added self-loops of states in which the automaton has rejected have no rewards.
+func (c *conditionedChain) setRewards(structIndex int) error {
+	stateRewards, transitionRewards, err := c.space.Costs(structIndex)
+	if err != nil {
+		return err
+	}
+	c.rewards.State = make([]*big.Rat, c.product.NumStates())
+	c.rewards.Transition = make([]*big.Rat, c.product.NumTransitions())
+	for i, pair := range c.product.pairs {
+		if c.product.choice[i] == sparse.None {
+			continue
+		}
+		c.rewards.State[i] = stateRewards[pair.state]
+		first, end := c.product.Row(i)
+		firstInModel, _ := c.graph.Row(int(pair.state))
+		for offset := range end - first {
+			c.rewards.Transition[first+offset] = transitionRewards[firstInModel+offset]
+		}
+	}
+	return nil
+}
+
+// targetStates returns the states of the product in which a reward objective F ends: in the target, or after the condition has become
+// impossible. It returns nil for the total reward, which has no target.
+func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set, error) {
+	switch objective.Form {
+	case logic.TotalReward:
+		return nil, nil
+	case logic.ReachReward:
+		inModel, err := c.satisfyingStates(objective.Target)
+		if err != nil {
+			return nil, err
+		}
+		target := sparse.NewSet(c.product.NumStates())
+		for i, pair := range c.product.pairs {
+			if inModel.Has(int(pair.state)) || c.conditionProbability.hi[i] == 0 {
+				target.Add(i)
+			}
+		}
+		return target, nil
+	}
+	return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
+}
+
+// The arguments of weightedReward.
 const (
 	lowerBound = false
 	upperBound = true
 )
 
-// conditionedChain is the product of a Markov chain with the automaton of a condition, and the probability of the condition from
-// each of its states on.
-type conditionedChain struct {
-	*evaluation
-	product          *productModel
-	conditionNumbers *numbers
-	parts            solve.RewardParts
+// weightedReward returns bounds of the expected reward of the paths that satisfy the condition, multiplied by the probability of the
+// condition: upper bounds if upper is true, and otherwise lower bounds. Fractions are both. The reward is earned until a target is
+// reached or, if target is nil, forever.
+func (c *conditionedChain) weightedReward(target *sparse.Set, upper bool) (*numbers, error) {
+	probability := c.conditionProbability.lo
+	if upper {
+		probability = c.conditionProbability.hi
+	}
+	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.rat, probability, upper)
+	if target == nil {
+		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
+	}
+	return c.toNumbers(solve.ReachReward(c.ctx, c.product.Graph, reward, target, solve.Max, c.opts))
 }
 
-// continuing is the sparse.Memory of the product with an automaton that goes on after it has accepted.
-type continuing struct{ automatonMemory }
-
-// Absorbing reports whether the automaton has rejected.
-func (m continuing) Absorbing(pair productState) bool {
-	return m.auto.Class(pair.auto) == automata.Rejected
-}
-
-// condition builds the product for the condition of a reward objective.
-func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, error) {
-	if at := boundedOperator(objective.Condition); at != nil && e.kind() == sparse.CTMC {
-		return nil, e.unsupported(at, "found a time bound in a condition")
-	}
-	a := &abstraction{evaluation: e, root: objective.Condition}
-	formulas, err := a.winningRegions(objective.Condition)
-	if err != nil {
-		return nil, err
-	}
-	c := formulas[0]
-	goal := sparse.NewSet(c.product.NumStates())
-	for i, pair := range c.product.pairs {
-		if c.winningStates[pair] {
-			goal.Add(i)
+// divideByCondition divides the weighted rewards from the states of the domain by the probability of the condition. lower and upper have
+// bounds of the weighted rewards; if fractions are computed, lower has the fractions. It returns an error if the condition has
+// probability 0 in a state. expr is the conditional objective.
+func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
+	out := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
+	for s := range c.domain().All() {
+		start := int(c.product.startStates[s])
+		probability := c.conditionProbability.at(start)
+		if probability.hi == 0 {
+			return nil, c.zeroConditionError(expr, s)
 		}
-	}
-	probability, err := e.reachProbability(c.product, goal, solve.Max)
-	if err != nil {
-		return nil, err
-	}
-	index := map[productState]int{}
-	for i, pair := range c.product.pairs {
-		index[pair] = i
-	}
-	starts := make([]productState, len(c.product.startStates))
-	for s, i := range c.product.startStates {
-		starts[s] = c.product.pairs[i]
-	}
-	built, err := sparse.NewProduct(e.ctx, e.graph.Model, continuing{automatonMemory{c.reader}}, starts, nil, math.MaxInt32)
-	if err != nil {
-		return nil, a.tooLargeError(err)
-	}
-	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(built.Model), c.product.auto, built.Pairs, built.Start, built.Choice}}
-	chain.conditionNumbers = newNumbers(len(built.Pairs), probability.accuracy)
-	if e.exact {
-		chain.conditionNumbers.rat = make([]*big.Rat, len(built.Pairs))
-	}
-	for i, pair := range built.Pairs {
-		switch at, ok := index[pair]; {
-		case ok:
-			chain.conditionNumbers.put(i, probability.at(at))
-		case c.product.auto.Class(pair.auto) == automata.Accepted:
-			chain.conditionNumbers.put(i, fraction(big.NewRat(1, 1)))
-		default:
-			chain.conditionNumbers.put(i, fraction(new(big.Rat)))
+		weighted := number{lo: lower.lo[start], hi: upper.hi[start]}
+		if c.exact {
+			weighted = lower.at(start)
 		}
+		quotient, ok := arithmetic(syntax.OpDiv, weighted, probability)
+		if !ok { // the bounds of the probability contain 0
+			quotient = number{lo: 0, hi: math.Inf(1)}
+		}
+		out.put(s, quotient)
 	}
-	states, transitions, err := e.space.Costs(objective.Struct)
-	if err != nil {
-		return nil, err
-	}
-	chain.parts.State = make([]*big.Rat, len(built.Pairs))
-	chain.parts.Transition = make([]*big.Rat, built.NumTransitions())
-	for i, pair := range built.Pairs {
-		if built.Choice[i] == sparse.None {
-			continue
-		}
-		chain.parts.State[i] = states[pair.state]
-		from, _ := e.graph.Row(int(pair.state))
-		first, end := built.Row(i)
-		for k := first; k < end; k++ {
-			chain.parts.Transition[k] = transitions[from+k-first]
-		}
-	}
-	return chain, nil
-}
-
-// value returns a function that computes bounds of the expected reward of an objective over the paths that satisfy the
-// condition, multiplied by the probability of the condition. The function returns upper bounds if its argument is true, and
-// otherwise lower bounds.
-func (c *conditionedChain) value(objective *logic.Objective) (func(upper bool) (*numbers, error), error) {
-	zeroStates := sparse.NewSet(c.product.NumStates())
-	for i := range c.conditionNumbers.hi {
-		if c.conditionNumbers.hi[i] == 0 {
-			zeroStates.Add(i)
-		}
-	}
-	var solution func(*sparse.Reward) (*solve.Values, error)
-	switch objective.Form {
-	case logic.ReachReward:
-		target, err := c.satisfyingStates(objective.Target)
-		if err != nil {
-			return nil, err
-		}
-		for i, pair := range c.product.pairs {
-			if target.Has(int(pair.state)) {
-				zeroStates.Add(i)
-			}
-		}
-		solution = func(reward *sparse.Reward) (*solve.Values, error) {
-			return solve.ReachReward(c.ctx, c.product.Graph, reward, zeroStates, solve.Max, c.opts)
-		}
-	case logic.TotalReward:
-		solution = func(reward *sparse.Reward) (*solve.Values, error) {
-			return solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts)
-		}
-	default:
-		return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
-	}
-	return func(upper bool) (*numbers, error) {
-		probability := c.conditionNumbers.lo
-		if upper {
-			probability = c.conditionNumbers.hi
-		}
-		return c.toNumbers(solution(solve.ConditionedReward(c.product.Model, c.parts, c.conditionNumbers.rat, probability, upper)))
-	}, nil
+	return out, nil
 }

@@ -84,11 +84,11 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	}
 	for _, bound := range expr.Bounds {
 		i := slices.IndexFunc(q.operator.Path.Costs, func(cost sema.Cost) bool { return cost.Bound.High == sema.Expr(bound) })
-		units, unit, err := e.costUnits(q.operator.Path.Costs[i].Struct)
+		cost, unit, err := e.unboundedCost(q.operator.Path.Costs[i].Struct)
 		if err != nil {
 			return nil, err
 		}
-		q.costs, q.units, q.steps = append(q.costs, i), append(q.units, unit), append(q.steps, units.greatestStep())
+		q.costs, q.units, q.steps = append(q.costs, i), append(q.units, unit), append(q.steps, cost.maxStepCost())
 	}
 	return q, nil
 }
