@@ -9,9 +9,8 @@ import (
 	"tilecheck/result"
 )
 
-// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In a model that is not a game, the
-// coalition must contain all players, as in <<*>>, so that a bound must hold for some scheduler, or no player, so that a
-// bound must hold for all schedulers.
+// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In an MDP, a bound in the operand must hold under some
+// scheduler if the coalition contains all players, and under all schedulers if it contains none.
 func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	if e.isGame() {
 		end, err := e.beginCoalition(formula)
@@ -21,7 +20,7 @@ func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 		defer end()
 		return e.truth(formula.Operand)
 	}
-	if err := e.checkWholeCoalition(formula); err != nil {
+	if err := e.checkAllOrNoPlayers(formula); err != nil {
 		return truth{}, err
 	}
 	previous := e.forSomeScheduler
@@ -40,14 +39,14 @@ func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 		defer end()
 		return e.numbers(formula.Operand)
 	}
-	if err := e.checkWholeCoalition(formula); err != nil {
+	if err := e.checkAllOrNoPlayers(formula); err != nil {
 		return nil, err
 	}
 	return e.numbers(formula.Operand)
 }
 
-// checkWholeCoalition returns an error unless the model is an MDP and the coalition has all players or none.
-func (e *evaluation) checkWholeCoalition(formula *logic.Formula) error {
+// checkAllOrNoPlayers returns an error unless the model is an MDP and the coalition contains all players or none.
+func (e *evaluation) checkAllOrNoPlayers(formula *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
 		return e.unsupported(formula.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
@@ -62,7 +61,7 @@ func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	if formula.States == nil {
 		return e.allStates(), nil
 	}
-	set, err := e.satisfyingStates(formula.States) // in all states of the model, whatever the scope is
+	set, err := e.satisfyingStates(formula.States)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	return set, nil
 }
 
-// filterTruth evaluates a filter whose result is Boolean.
+// filterTruth evaluates a filter with a Boolean result.
 func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	set, err := e.filterStates(formula)
 	if err != nil {
@@ -83,20 +82,25 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 		return e.optimalStates(formula, set)
 	case "print", "printall", "store":
 		operand, err := e.truthIn(set.Union(e.domain()), formula.Operand)
-		if err == nil {
-			e.listTruth(formula, set, operand)
+		if err != nil {
+			return truth{}, err
 		}
-		return operand, err
+		e.listTruth(formula, set, operand)
+		return operand, nil
 	}
 	operand, err := e.truthIn(set, formula.Operand)
 	if err != nil {
-		return operand, err
+		return truth{}, err
 	}
 	switch formula.Op {
 	case "forall":
-		return e.truthEverywhere(set.Minus(operand.yes).Empty(), !set.Intersect(operand.no).Empty()), nil
+		holdsInAll := set.Minus(operand.yes).Empty()
+		failsInSome := !set.Intersect(operand.no).Empty()
+		return e.truthEverywhere(holdsInAll, failsInSome), nil
 	case "exists":
-		return e.truthEverywhere(!set.Intersect(operand.yes).Empty(), set.Minus(operand.no).Empty()), nil
+		holdsInSome := !set.Intersect(operand.yes).Empty()
+		failsInAll := set.Minus(operand.no).Empty()
+		return e.truthEverywhere(holdsInSome, failsInAll), nil
 	}
 	state, err := e.selectedState(formula, set)
 	if err != nil {
@@ -105,20 +109,21 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	return e.truthEverywhere(operand.yes.Has(state), operand.no.Has(state)), nil
 }
 
-// truthEverywhere returns a truth value that is the same in all states: true if yes, false if no, and otherwise unknown.
-func (e *evaluation) truthEverywhere(yes, no bool) truth {
+// truthEverywhere returns a truth value that is the same in all states: true if holds is true, false if fails is true, and otherwise
+// unknown.
+func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	all, none := e.allStates(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
-	case yes:
-		return truth{all, none}
-	case no:
-		return truth{none, all}
+	case holds:
+		return truth{yes: all, no: none}
+	case fails:
+		return truth{yes: none, no: all}
 	}
-	return truth{none, none}
+	return truth{yes: none, no: none}
 }
 
-// selectedState returns the state whose value a filter "first" or "state" returns. "first" selects the state with the
-// least valuation; "state" requires that there is exactly one.
+// selectedState returns the state in a set whose value a filter "first" or "state" returns. The filter "first" selects the state with the
+// least valuation; the filter "state" requires that the set has exactly one state.
 func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int, error) {
 	if n := set.Count(); formula.Op == "state" && n != 1 {
 		return 0, e.failure(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
@@ -177,10 +182,11 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	}
 	if formula.Prints() {
 		values, err := e.numbersIn(set.Union(e.domain()), formula.Operand)
-		if err == nil {
-			e.listNumbers(formula, set, values)
+		if err != nil {
+			return nil, err
 		}
-		return values, err
+		e.listNumbers(formula, set, values)
+		return values, nil
 	}
 	values, err := e.numbersIn(set, formula.Operand)
 	if err != nil {
@@ -221,7 +227,7 @@ func add(left, right number) number {
 	return sum
 }
 
-// countSatisfying returns the number of states of the filter in which its operand holds.
+// countSatisfying returns the number of states in a set in which the operand of the filter holds.
 func (e *evaluation) countSatisfying(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
 	truth, err := e.truthIn(set, formula.Operand)
 	if err != nil {

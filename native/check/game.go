@@ -15,10 +15,10 @@ import (
 // isGame reports whether the model is a stochastic game.
 func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SMG }
 
-// beginCoalition makes a coalition of players optimise the operator within <<...>> until the caller calls end. The coalition
-// chooses in the states of its players, and optimises the value in the direction of the operator. The other players choose
-// in all other states, and optimise in the opposite direction. As in PRISM-games, an operator outside of <<...>> is
-// evaluated for all players together.
+// beginCoalition sets the coalition of players of <<...>> for the evaluation of the operator inside, until the caller calls end. The
+// coalition chooses in the states of its players, and optimises the value in the direction of the operator. The other players choose
+// in all other states, and optimise in the opposite direction. As in PRISM-games, an operator outside of <<...>> is evaluated for all
+// players together.
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.Of(formula.Operand).Kind; {
 	case formula.Box:
@@ -28,9 +28,9 @@ func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err err
 	case e.onlyFairSchedulers():
 		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
 	}
-	previousSome, previousCoalition := e.forSomeScheduler, e.coalition
+	previous := e.scope
 	e.forSomeScheduler, e.coalition = true, e.coalitionStates(formula)
-	return func() { e.forSomeScheduler, e.coalition = previousSome, previousCoalition }, nil
+	return func() { e.forSomeScheduler, e.coalition = previous.forSomeScheduler, previous.coalition }, nil
 }
 
 // coalitionStates returns the states of the players in the coalition of <<...>>.
@@ -66,7 +66,7 @@ func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	return coalition
 }
 
-// game returns the game on a product of the model. The player of a state of the model chooses in all its pairs.
+// game returns the game on a product of the model with an automaton. The player who owns a state of the model owns all its pairs.
 func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Game {
 	maximizer := e.maximizer(dir)
 	productMaximizer := sparse.NewSet(product.NumStates())
@@ -105,14 +105,18 @@ func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers
 	return values, nil
 }
 
-// gameReach returns the value of a co-safe formula.
+// gameReach returns the value of a co-safe formula: the probability that its automaton accepts after finitely many steps.
 func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
 	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
-	return a.fromProduct(product, automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}, product.auto.Initial(), values, err)
+	if err != nil {
+		return nil, err
+	}
+	memory := automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}
+	return a.fromProduct(product, memory, product.auto.Initial(), values)
 }
 
 // gameParity returns the value of a formula, which it translates to a deterministic parity automaton.
@@ -125,7 +129,8 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	memory := parityMemory{auto, a.letters}
 	starts := make([]productState, a.graph.NumStates())
 	for s := range starts {
-		if starts[s], err = memory.Step(productState{auto: auto.Initial()}, uint32(s)); err != nil {
+		starts[s], err = memory.Step(productState{auto: auto.Initial()}, uint32(s))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -135,17 +140,20 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	}
 	product := &productModel{Graph: sparse.NewGraph(pairs.Model), pairs: pairs.Pairs, startStates: pairs.Start, choice: pairs.Choice}
 	priority := make([]int, product.NumStates())
-	for i, s := range product.pairs {
-		priority[i] = auto.Priority(s.auto)
+	for i, pair := range product.pairs {
+		priority[i] = auto.Priority(pair.auto)
 	}
 	values, err := product.game(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
-	return a.fromProduct(product, memory, auto.Initial(), values, err)
+	if err != nil {
+		return nil, err
+	}
+	return a.fromProduct(product, memory, auto.Initial(), values)
 }
 
-// fromProduct returns the values of the states of the model and records the strategies, from a solution on the product with an
-// automaton and the solution's error.
-func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values, err error) (*numbers, error) {
-	values, err := a.toNumbers(solution, err)
+// fromProduct returns the values of the states of the model from a solution on the product with an automaton. It also records the
+// strategies of the solution. initial is the initial state of the automaton.
+func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
+	values, err := a.toNumbers(solution, nil)
 	if err != nil {
 		return nil, err
 	}

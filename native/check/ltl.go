@@ -68,9 +68,9 @@ func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, d
 	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, dir, e.opts))
 }
 
-// buildProduct builds the product of the model with the initial part of an automaton. Start s of the product is state s of the
-// model, paired with the state of the automaton after it reads the letter of s. The arguments are the results of the function
-// that constructs the automaton; if err is not nil, product returns it.
+// buildProduct builds the product of the model with the initial part of an automaton. Start s of the product is state s of the model,
+// paired with the state of the automaton after it reads the letter of s. The parameters are the results of a function that constructs
+// the automaton; if err is not nil, buildProduct returns it.
 func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*produc
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
-// tooLargeError adds the position of the formula to the error that its automaton is too large.
+// tooLargeError adds the position of the formula to an error that says that its automaton is too large. It returns other errors unchanged.
 func (a *abstraction) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return a.unsupported(a.root, "found a path formula whose automaton is too large")
@@ -123,24 +123,21 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	return out, nil
 }
 
-// quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated
-// formula.
+// quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated formula.
 func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	path := formula.Path.Whole
 	if operator := boundedOperator(path); operator != nil && e.kind() == sparse.CTMC {
 		return truth{}, e.unsupported(operator, "found E or A with a time bound")
 	}
-	if formula.ForAll {
-		path = logic.Not(path)
+	if !formula.ForAll {
+		satisfying, err := e.existsPath(path)
+		return truthOf(satisfying, err)
 	}
-	set, err := e.existsPath(path)
+	violating, err := e.existsPath(logic.Not(path))
 	if err != nil {
 		return truth{}, err
 	}
-	if formula.ForAll {
-		return decidedTruth(set).not(), nil
-	}
-	return decidedTruth(set), nil
+	return decidedTruth(violating.Complement()), nil
 }
 
 // boundedOperator returns the first temporal operator with a time or step bound in a path formula. It returns nil if there is none.
@@ -163,8 +160,8 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	return found
 }
 
-// coSafeReward returns the expected reward until a co-safe path formula is satisfied, which is at the end of the first
-// prefix of the path all of whose continuations satisfy the formula. X takes a step even if its operand is always true.
+// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied: until the path has a prefix all
+// of whose continuations satisfy the formula. The operator X takes a step even if its operand is always true.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
 func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
@@ -183,17 +180,18 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := e.rewardUntil(product, product.reward(reward), dir)
+	values, err := e.rewardUntilAccepted(product, product.reward(reward), dir)
 	if err != nil {
 		return nil, err
 	}
 	return product.project(values), nil
 }
 
-// rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
-func (e *evaluation) rewardUntil(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+// rewardUntilAccepted returns the minimal or maximal expected reward until the automaton of the product accepts.
+func (e *evaluation) rewardUntilAccepted(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	accepted := product.states(automata.Accepted)
 	if e.coalition != nil {
-		return e.toNumbers(product.game(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
+		return e.toNumbers(product.game(e, dir).ReachReward(e.ctx, reward, accepted, e.opts))
 	}
-	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
+	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, accepted, dir, e.opts))
 }
