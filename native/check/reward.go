@@ -7,7 +7,7 @@ import (
 	"tilecheck/result"
 )
 
-// rewardOperator returns the value of an R operator.
+// rewardOperator returns the value of an R operator in each state.
 func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	objective := formula.Objective
 	switch {
@@ -81,7 +81,8 @@ func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Rewa
 		return nil, err
 	}
 	if e.solver != nil {
-		if values, err := e.solver.ReachReward(e.ctx, reward, target, dir); values != nil || err != nil {
+		values, err := e.solver.ReachReward(e.ctx, reward, target, dir)
+		if values != nil || err != nil {
 			return e.toNumbers(values, err)
 		}
 	}
@@ -103,8 +104,11 @@ func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Re
 // rewardSteps evaluates the number of steps of C<=k or I=k.
 func (e *evaluation) rewardSteps(objective *logic.Objective) (int, error) {
 	steps, err := e.stepCount(objective.At, objective.Letter())
-	if err == nil && steps < 0 {
-		err = e.failure(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, objective.Letter())
+	if err != nil {
+		return 0, err
 	}
-	return steps, err
+	if steps < 0 {
+		return 0, e.failure(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, objective.Letter())
+	}
+	return steps, nil
 }
