@@ -42,31 +42,28 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	if err := c.checkPathsSupported(property); err != nil {
 		return nil, c.Check(ctx, property), err
 	}
-	wanted := &schedulerRequest{operator: op.X}
-	c.schedulerRequest = wanted
-	verdict := c.Check(ctx, property)
-	c.schedulerRequest = nil
+	request, verdict := c.checkWithScheduler(ctx, property, op)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
-	case wanted.choices == nil:
+	case request.choices == nil:
 		return nil, verdict, noSchedulerError(property, op.X, "a scheduler that counts so many steps is too large")
-	case wanted.reach == nil:
+	case request.reach == nil:
 		return nil, verdict, noSchedulerError(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
 	}
 	model, err := c.fractions(ctx)
 	if err != nil {
 		return nil, verdict, err
 	}
-	reach := *wanted.reach
+	reach := *request.reach
 	reach.Space = model.space
 	if op.Path.Negated {
 		reach.Negated = !reach.Negated
 	}
 	if model.space.Model().Kind == sparse.MDP {
-		reach.Choices = wanted.choices
+		reach.Choices = request.choices
 	}
-	reach.From = wanted.extremalInitialState(op, model.space.Model())
+	reach.From = request.extremalInitialState(op, model.space.Model())
 	if err := reach.setBound(op.Threshold); err != nil {
 		return nil, verdict, err
 	}
@@ -87,7 +84,8 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 	return nil
 }
 
-// setBound sets the relation and the bound of the operator. Without a bound it sets the relation only.
+// setBound sets the relation and the bound of the operator, as they are in its threshold. A query has no bound. It is an error if the bound
+// is not a fraction.
 func (reach *Reach) setBound(threshold sema.Threshold) error {
 	reach.Rel = threshold.Rel
 	if threshold.Query() {
@@ -104,7 +102,7 @@ func (reach *Reach) setBound(threshold sema.Threshold) error {
 	return nil
 }
 
-// pathOperator returns the operator P of a property whose paths are to be listed.
+// pathOperator returns the operator P of a property, so that its paths can be listed. The error says why they cannot.
 func pathOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	switch {
@@ -120,7 +118,8 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 	return formula, nil
 }
 
-// recordUntil records the until formula of the operator whose scheduler is wanted.
+// recordUntil records an until formula if it is evaluated for the operator whose scheduler is wanted. negated says that the path formula of
+// the operator is its negation.
 func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
 	if e.schedulerRequest != nil && e.schedulerRequest.inOperator {
 		e.schedulerRequest.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
@@ -129,12 +128,13 @@ func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, neg
 
 // extremalInitialState returns the initial state with the smallest value if the operator asks for a minimum, and otherwise with the
 // greatest value.
-func (wanted *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
-	least, _ := operator.Threshold.Least(false)
+func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
+	wantsLeast, _ := operator.Threshold.Least(false)
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {
-		value, bestValue := wanted.values.at(int(s)), wanted.values.at(best)
-		if least && value.hi < bestValue.hi || !least && value.lo > bestValue.lo {
+		value, bestValue := r.values.at(int(s)), r.values.at(best)
+		isSmaller, isGreater := value.hi < bestValue.hi, value.lo > bestValue.lo
+		if wantsLeast && isSmaller || !wantsLeast && isGreater {
 			best = int(s)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"tilecheck/result"
 )
 
-// robustDirection returns whether P or R asks for a minimum or a maximum in an interval model, in which nature picks the
-// probabilities from the intervals. A bound must hold for all schedulers and all choices of nature.
+// robustDirection returns whether P or R of an interval model asks for a minimum or a maximum over the schedulers, and over the
+// probabilities that nature picks from the intervals. A bound must hold for all schedulers and all choices of nature.
 //
 // Source: PRISM, which also requires that lower ends of intervals are above zero.
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {

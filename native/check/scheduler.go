@@ -33,42 +33,58 @@ type Scheduler struct {
 // The verdict is always the same as from Check.
 func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
 	op, err := schedulerOperator(property)
-	switch {
-	case err != nil:
-	case c.opts.Fair:
-		err = noSchedulerError(property, property.X, "found fair schedulers, which need a memory and are not exported")
-	case c.bounds.space.Model().Intervals():
-		err = noSchedulerError(property, property.X, "found a model with intervals, whose schedulers are not exported")
-	case c.bounds.space.Program().Type == syntax.POMDP:
-		err = noSchedulerError(property, property.X, "found a partially observable model, whose strategies are automata")
-	case c.bounds.space.Program().Type == syntax.SMG && op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached:
-		err = noSchedulerError(property, op.X, "found F0, whose strategies remember the reward so far and are not exported")
-	case c.bounds.space.Model().Kind != sparse.MDP:
-		err = noSchedulerError(property, property.X, "found a model without nondeterminism, which has no schedulers")
+	if err == nil {
+		err = c.checkSchedulerSupported(property, op)
 	}
 	if err != nil {
 		return nil, c.Check(ctx, property), err
 	}
-	wanted := &schedulerRequest{operator: op.X}
-	c.schedulerRequest = wanted
-	verdict := c.Check(ctx, property)
-	c.schedulerRequest = nil
+	request, verdict := c.checkWithScheduler(ctx, property, op)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
-	case wanted.controller != nil:
-		return &Scheduler{Space: wanted.space, Controller: wanted.controller}, verdict, nil
+	case request.controller != nil:
+		return &Scheduler{Space: request.space, Controller: request.controller}, verdict, nil
 	case op.Kind == logic.Objectives || op.Kind == logic.Lexicographic:
 		return nil, verdict, noSchedulerError(property, op.X, "found objectives that no scheduler meets together")
-	case wanted.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
+	case request.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
 		return nil, verdict, noSchedulerError(property, op.X, "found no memoryless strategies of both sides")
-	case wanted.choices == nil:
+	case request.choices == nil:
 		return nil, verdict, noSchedulerError(property, op.X, "a scheduler that counts so many steps is too large")
 	}
-	return &Scheduler{Space: wanted.space, Choices: wanted.choices}, verdict, nil
+	return &Scheduler{Space: request.space, Choices: request.choices}, verdict, nil
 }
 
-// schedulerOperator returns the operator of a property whose scheduler is wanted. It looks inside filters and strategy operators. The
+// checkWithScheduler evaluates a property like Check, and asks for a scheduler of its operator op. The request has the scheduler that was
+// found.
+func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, op *logic.Formula) (*schedulerRequest, result.Verdict) {
+	request := &schedulerRequest{operator: op.X}
+	c.schedulerRequest = request
+	defer func() { c.schedulerRequest = nil }()
+	return request, c.Check(ctx, property)
+}
+
+// checkSchedulerSupported returns an error if no scheduler of the operator op can be returned, because of the model, its type or the
+// restriction to fair schedulers.
+func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula) error {
+	space := c.bounds.space
+	remembersReward := op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached
+	switch {
+	case c.opts.Fair:
+		return noSchedulerError(property, property.X, "found fair schedulers, which need a memory and are not exported")
+	case space.Model().Intervals():
+		return noSchedulerError(property, property.X, "found a model with intervals, whose schedulers are not exported")
+	case space.Program().Type == syntax.POMDP:
+		return noSchedulerError(property, property.X, "found a partially observable model, whose strategies are automata")
+	case space.Program().Type == syntax.SMG && remembersReward:
+		return noSchedulerError(property, op.X, "found F0, whose strategies remember the reward so far and are not exported")
+	case space.Model().Kind != sparse.MDP:
+		return noSchedulerError(property, property.X, "found a model without nondeterminism, which has no schedulers")
+	}
+	return nil
+}
+
+// schedulerOperator returns the operator of a property that a scheduler is wanted of. It looks inside filters and strategy operators. The
 // error says why the property has no scheduler.
 func schedulerOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
@@ -94,7 +110,7 @@ func schedulerOperator(property *Property) (*logic.Formula, error) {
 	return nil, noSchedulerError(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", describeOutermost(formula.X))
 }
 
-// describeOutermost describes the outermost operator of an expression that has no scheduler.
+// describeOutermost returns words for the outermost operator of an expression, for error messages.
 func describeOutermost(expr sema.Expr) string {
 	switch expr.(type) {
 	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
@@ -134,26 +150,21 @@ type schedulerRequest struct {
 	values     *numbers // the values of an operator P
 }
 
-// beginRecording marks the begin of the evaluation of an operator, and returns a function that marks its end. If the
-// scheduler of the operator is wanted, the scheduler of the last solution in between is recorded. It belongs to the
-// operator, because nested operators are evaluated earlier.
+// beginRecording starts to record schedulers if the scheduler of an operator is wanted. The caller calls end after the evaluation of the
+// operator. The last recorded scheduler belongs to the operator, because nested operators are evaluated earlier.
 func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	if e.schedulerRequest == nil || e.schedulerRequest.operator != formula.X {
 		return func() {}
 	}
-	e.schedulerRequest.inOperator = true
-	e.schedulerRequest.space = e.space
-	e.schedulerRequest.choices = [][]uint32{anyChoice(e.space.Model())}
-	e.schedulerRequest.controller = nil
-	decidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
-	e.opts.Scheduler = e.kind() == sparse.MDP && !decidedInFirstState
-	return func() {
-		e.opts.Scheduler = false
-		e.schedulerRequest.inOperator = false
-	}
+	request := e.schedulerRequest
+	request.inOperator, request.space = true, e.space
+	request.choices, request.controller = [][]uint32{anyChoice(e.space.Model())}, nil
+	isDecidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
+	e.opts.Scheduler = e.kind() == sparse.MDP && !isDecidedInFirstState
+	return func() { e.opts.Scheduler, request.inOperator = false, false }
 }
 
-// recordScheduler records the scheduler of a solution if a scheduler is wanted: a memoryless one, or one that counts steps.
+// recordScheduler records the scheduler of a solution if a scheduler is wanted: a memoryless one or, if that is nil, one that counts steps.
 func (e *evaluation) recordScheduler(memoryless []uint32, bySteps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
