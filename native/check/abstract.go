@@ -22,10 +22,10 @@ type abstraction struct {
 	letters *letters      // the letter of each state; nil until all propositions are known
 }
 
-// formula translates a path formula. Its maximal state formulas become propositions.
-func (a *abstraction) formula(expr sema.Expr) (*automata.Formula, error) {
+// translate translates a path formula to a formula of package automata. Its maximal state formulas become propositions.
+func (a *abstraction) translate(expr sema.Expr) (*automata.Formula, error) {
 	path := logic.PathOf(expr)
-	formula, err := a.positiveFormula(path)
+	formula, err := a.translatePositive(path)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +35,8 @@ func (a *abstraction) formula(expr sema.Expr) (*automata.Formula, error) {
 	return formula, nil
 }
 
-// positiveFormula translates a path formula that is not a negation.
-func (a *abstraction) positiveFormula(path *logic.Path) (*automata.Formula, error) {
+// translatePositive translates a path formula that is not a negation.
+func (a *abstraction) translatePositive(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
 		set, err := a.satisfyingStates(path.Right)
 		if err != nil {
@@ -45,10 +45,10 @@ func (a *abstraction) positiveFormula(path *logic.Path) (*automata.Formula, erro
 		return a.proposition(path.Right, set)
 	}
 	if path.Operator {
-		return a.temporalFormula(path)
+		return a.translateTemporal(path)
 	}
 	if binary, ok := path.X.(*sema.Binary); ok {
-		return a.binaryFormula(binary)
+		return a.translateBinary(binary)
 	}
 	return nil, a.unsupported(path.X, "found %s, want a path formula", logic.Describe(path.X))
 }
@@ -73,13 +73,13 @@ func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Fo
 	return automata.Atom(len(a.sets) - 1), nil
 }
 
-// binaryFormula translates a Boolean operator with two operands to a formula of package automata.
-func (a *abstraction) binaryFormula(binary *sema.Binary) (*automata.Formula, error) {
-	left, err := a.formula(binary.X)
+// translateBinary translates a Boolean operator with two operands to a formula of package automata.
+func (a *abstraction) translateBinary(binary *sema.Binary) (*automata.Formula, error) {
+	left, err := a.translate(binary.X)
 	if err != nil {
 		return nil, err
 	}
-	right, err := a.formula(binary.Y)
+	right, err := a.translate(binary.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +94,9 @@ func (a *abstraction) binaryFormula(binary *sema.Binary) (*automata.Formula, err
 	return automata.Binary(automata.Iff, left, right), nil
 }
 
-// temporalFormula translates a path formula whose outermost operator is temporal.
-func (a *abstraction) temporalFormula(path *logic.Path) (*automata.Formula, error) {
-	formula, err := a.unboundedFormula(path)
+// translateTemporal translates a path formula whose outermost operator is temporal.
+func (a *abstraction) translateTemporal(path *logic.Path) (*automata.Formula, error) {
+	formula, err := a.translateUnbounded(path)
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +114,9 @@ func (a *abstraction) temporalFormula(path *logic.Path) (*automata.Formula, erro
 	return formula, nil
 }
 
-// unboundedFormula translates a temporal operator and its operands, without the bound of the operator.
-func (a *abstraction) unboundedFormula(path *logic.Path) (*automata.Formula, error) {
-	right, err := a.formula(path.Right)
+// translateUnbounded translates a temporal operator and its operands, without the bound of the operator.
+func (a *abstraction) translateUnbounded(path *logic.Path) (*automata.Formula, error) {
+	right, err := a.translate(path.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -128,15 +128,15 @@ func (a *abstraction) unboundedFormula(path *logic.Path) (*automata.Formula, err
 	case syntax.Globally:
 		return automata.Unary(automata.Globally, right), nil
 	}
-	left, err := a.formula(path.Left)
+	left, err := a.translate(path.Left)
 	if err != nil {
 		return nil, err
 	}
 	return automata.Binary(automatonOperator(path.Op), left, right), nil
 }
 
-// boundedWeakUntil returns a weak until with a bound, as PRISM reads it. With a lower bound, left W[l,h] right is
-// (left U[l,h] right) | (G<=h left). With an upper bound only, it is the negation of a bounded until.
+// boundedWeakUntil returns the weak until formula "left W[l,h] right" with the meaning that it has in PRISM: with a lower bound,
+// (left U[l,h] right) | (G<=h left); with an upper bound only, the negation of a bounded until formula.
 func boundedWeakUntil(left, right *automata.Formula, steps *automata.Bound, hasLowerBound bool) *automata.Formula {
 	if !hasLowerBound {
 		negation := negatedWeakUntil(left, right)
@@ -179,7 +179,7 @@ func (a *abstraction) stepBound(path *logic.Path) (*automata.Bound, error) {
 		}
 		return nil, a.unsupported(path.X, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
 	}
-	steps, err := a.steps(path)
+	steps, err := a.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}

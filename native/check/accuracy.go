@@ -36,7 +36,7 @@ const (
 	multiObjective
 )
 
-// sequence selects the sequence of attempts for a property.
+// sequence returns the sequence of attempts for a property.
 func (c *Checker) sequence(property *Property) sequence {
 	switch {
 	case c.bounds.space.Program().Type == syntax.POMDP:
@@ -78,48 +78,47 @@ var (
 	cheapFractions  = precision{exact: true, epsilon: leastEpsilon, maxWork: improvingWork}
 )
 
-// answer makes the attempts of the property's sequence, and writes the value of the last one to the verdict.
-func (c *Checker) answer(ctx context.Context, property *Property, verdict *result.Verdict) error {
+// answer evaluates a property in the attempts of its sequence. It returns the best outcome.
+func (c *Checker) answer(ctx context.Context, property *Property, verdict *result.Verdict) (*outcome, error) {
 	switch c.sequence(property) {
 	case searchBeliefs:
-		return c.searchBeliefs(ctx, property, verdict)
+		return c.searchBeliefs(ctx, property)
 	case exactOnly:
 		return c.exactOnly(ctx, property, verdict)
 	case outOfRange:
-		return c.outOfRange(ctx, c.bounds.space.Unfit(), property, verdict)
+		return c.outOfRange(ctx, c.bounds.space.Unfit(), property)
 	case multiObjective:
-		return c.multiObjective(ctx, property, verdict)
+		return c.multiObjective(ctx, property)
 	}
-	err := c.enclose(ctx, property, verdict)
+	out, err := c.enclose(ctx, property)
 	if rangeErr, ok := errors.AsType[*explicit.RangeError](err); ok {
-		return c.outOfRange(ctx, rangeErr, property, verdict)
+		return c.outOfRange(ctx, rangeErr, property)
 	}
-	return err
+	return out, err
 }
 
-// searchBeliefs evaluates a property of a partially observable model. Beliefs are fractions, even if the value has bounds only.
-func (c *Checker) searchBeliefs(ctx context.Context, property *Property, verdict *result.Verdict) error {
+// searchBeliefs evaluates a property of a partially observable model. The probabilities in beliefs are fractions, even if the value
+// has bounds only.
+func (c *Checker) searchBeliefs(ctx context.Context, property *Property) (*outcome, error) {
 	model, err := c.fractions(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out, err := c.attempt(ctx, model, precision{exact: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, property)
-	return c.writeOutcome(out, verdict, err)
+	return c.attempt(ctx, model, precision{exact: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, property)
 }
 
 // exactOnly evaluates a property with fractions only.
-func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *result.Verdict) error {
+func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *result.Verdict) (*outcome, error) {
 	model, err := c.fractions(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out, err := c.fractionsOrQuotient(ctx, model, property, verdict, quotientWork)
-	return c.writeOutcome(out, verdict, err)
+	return c.fractionsOrQuotient(ctx, model, property, verdict, quotientWork)
 }
 
-// fractionsOrQuotient evaluates a property with fractions, in at most maxWork operations. If these are too few, it evaluates
-// the property on the bisimulation quotient if this has at most half as many states, and otherwise on the model without a
-// limit.
+// fractionsOrQuotient evaluates a property with fractions, in at most maxWork operations. If these do not suffice, it evaluates the
+// property without a limit: on the bisimulation quotient if that has at most half as many states, and otherwise on the model. If
+// it uses the quotient, it adds a warning to the verdict.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
 	if !c.mayUseQuotient(m) {
@@ -128,7 +127,8 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	limited := unlimited
 	limited.maxWork = maxWork
 	out, limitErr := c.attempt(ctx, m, limited, property)
-	if !errors.Is(limitErr, solve.ErrWork) && !errors.Is(limitErr, solve.ErrFill) {
+	hitLimit := errors.Is(limitErr, solve.ErrWork) || errors.Is(limitErr, solve.ErrFill)
+	if !hitLimit {
 		return out, limitErr
 	}
 	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{property}, nil)
@@ -140,7 +140,7 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 		quotientChecker := New(reduced.Space.Compiled(), reduced.Space, c.opts)
 		return quotientChecker.attempt(ctx, quotientChecker.exactModel, unlimited, property)
 	}
-	if errors.Is(limitErr, solve.ErrFill) { // without a limit of work, it would fail again
+	if errors.Is(limitErr, solve.ErrFill) { // the attempt without a limit of work would fail again
 		return nil, limitErr
 	}
 	return c.attempt(ctx, m, unlimited, property)
@@ -155,23 +155,24 @@ func (c *Checker) mayUseQuotient(m *model) bool {
 	return !c.wantsValues && c.schedulerRequest == nil && c.outside == outsideUnknown
 }
 
-// outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent. The error why says
-// which. If fractions are unavailable, the returned error begins with it.
-func (c *Checker) outOfRange(ctx context.Context, why error, property *Property, verdict *result.Verdict) error {
+// outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent. rangeErr says which.
+// If fractions are unavailable, the returned error begins with rangeErr.
+func (c *Checker) outOfRange(ctx context.Context, rangeErr error, property *Property) (*outcome, error) {
 	out, err := c.tryFractions(ctx, property, anyFractions)
 	if errors.As(err, new(*unavailableError)) {
-		return fmt.Errorf("%w%w", why, err)
+		return nil, fmt.Errorf("%w%w", rangeErr, err)
 	}
-	return c.writeOutcome(out, verdict, err)
+	return out, err
 }
 
-// multiObjective evaluates multi(...). A small model is evaluated with fractions. A large one is evaluated with bounds, and
-// then with fractions if the bounds leave the property undecided or are too wide.
-func (c *Checker) multiObjective(ctx context.Context, property *Property, verdict *result.Verdict) error {
+// multiObjective evaluates multi(...). It evaluates a small model with fractions. It evaluates a large one with bounds, and then with
+// fractions if the bounds leave the property undecided or are too wide.
+func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outcome, error) {
 	if c.bounds.space.Model().NumStates() <= smallMulti {
 		out, err := c.tryFractions(ctx, property, cheapFractions)
-		if !errors.As(err, new(*unavailableError)) && !errors.Is(err, solve.ErrWork) {
-			return c.writeOutcome(out, verdict, err)
+		needsBounds := errors.As(err, new(*unavailableError)) || errors.Is(err, solve.ErrWork)
+		if !needsBounds {
+			return out, err
 		}
 	}
 	bounds := precision{epsilon: c.opts.epsilon()}
@@ -180,7 +181,7 @@ func (c *Checker) multiObjective(ctx context.Context, property *Property, verdic
 	if errors.Is(err, errNeedsFractions) { // compute bounds from the exact model
 		model, err = c.fractions(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		best, err = c.attempt(ctx, model, bounds, property)
 	}
@@ -191,67 +192,62 @@ func (c *Checker) multiObjective(ctx context.Context, property *Property, verdic
 	isTooWide := err == nil && best.width > bounds.epsilon
 	if isUndecided || isTooWide {
 		exact, exactErr := c.tryFractions(ctx, property, cheapFractions)
-		switch {
-		case exactErr == nil:
-			return c.writeOutcome(exact, verdict, nil)
-		case ctx.Err() != nil:
-			return exactErr
+		if exactErr == nil || ctx.Err() != nil {
+			return exact, exactErr
 		}
 	}
-	return c.writeOutcome(best, verdict, err)
+	return best, err
 }
 
 // enclose evaluates a property with bounds. If the bounds leave a Boolean property undecided, it computes the narrowest
 // possible bounds, and then fractions. If the bounds of a value are too wide, it computes narrower ones, and then fractions.
-func (c *Checker) enclose(ctx context.Context, property *Property, verdict *result.Verdict) error {
+func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, property)
 	if errors.As(err, new(*stepBoundError)) { // with fractions, many steps take few operations, because matrices are squared
 		exact, exactErr := c.tryFractions(ctx, property, anyFractions)
-		switch {
-		case exactErr == nil:
-			return c.writeOutcome(exact, verdict, nil)
-		case ctx.Err() != nil:
-			return exactErr
+		if exactErr == nil || ctx.Err() != nil {
+			return exact, exactErr
 		}
 	}
 	isUndecided := errors.As(err, new(*undecidedError))
 	if err != nil && !isUndecided || c.opts.Accuracy == result.Estimated {
-		return c.writeOutcome(best, verdict, err)
+		return best, err
 	}
 	if isUndecided {
 		best, err = c.attempt(ctx, c.bounds, narrowestBounds, property)
 		if errors.As(err, new(*undecidedError)) {
-			return c.decideByFractions(ctx, err, property, verdict)
+			return c.decideByFractions(ctx, err, property)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	best = c.narrow(ctx, c.bounds, property, best)
 	if best.width > c.opts.epsilon() {
 		exact, exactErr := c.tryFractions(ctx, property, cheapFractions)
 		if exactErr == nil && exact.width < best.width {
-			best = exact
+			return exact, nil
 		}
 	}
-	return c.writeOutcome(best, verdict, nil)
+	return best, nil
 }
 
-// decideByFractions evaluates with fractions a property that the narrowest bounds leave undecided. If there are no fractions, it returns
-// undecidedErr.
-func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, property *Property, verdict *result.Verdict) error {
+// decideByFractions evaluates a property with fractions, after the narrowest bounds left it undecided. undecidedErr says so. If the
+// property cannot be evaluated with fractions, the returned error is undecidedErr or begins with it.
+func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, property *Property) (*outcome, error) {
 	out, err := c.tryFractions(ctx, property, anyFractions)
 	switch {
-	case errors.As(err, new(*inexactError)) || errors.As(err, new(*stepBoundError)):
-		return undecidedErr
+	case errors.As(err, new(*inexactError)), errors.As(err, new(*stepBoundError)):
+		return nil, undecidedErr
 	case errors.As(err, new(*unavailableError)):
-		return fmt.Errorf("%w%w", undecidedErr, err)
+		return nil, fmt.Errorf("%w%w", undecidedErr, err)
 	}
-	return c.writeOutcome(out, verdict, err)
+	return out, err
 }
 
-// narrow evaluates a property again with smaller and smaller epsilons, until the bounds are narrow enough, and returns the
-// outcome with the narrowest bounds. The first epsilon may be too large because the widths of a model's components add up.
+// narrow evaluates a property again with smaller and smaller epsilons, until its bounds are narrow enough or do not become narrower.
+// It returns the outcome with the narrowest bounds; best is the outcome so far. The first epsilon may be too large, because the
+// widths of the bounds of a model's components add up.
 func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
 	wantedWidth := c.opts.epsilon()
 	bounds := precision{epsilon: wantedWidth}
@@ -266,19 +262,22 @@ func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best
 	return best
 }
 
-// unavailableError says why there are no fractions. Its text continues another error's.
+// unavailableError says why there are no fractions. Its text continues the text of another error.
 type unavailableError struct{ why error }
 
 func (u *unavailableError) Error() string { return u.why.Error() }
 
 func (u *unavailableError) Unwrap() error { return u.why }
 
-// tryFractions evaluates a property with fractions. A value that has no fraction gets bounds. The error is *unavailableError if
-// the model is too large, unless its space already has fractions and the work is not limited.
+// tryFractions evaluates a property with fractions. A value that has no fraction gets bounds. The error is *unavailableError if the
+// model with fractions cannot be built, or if it has too many states. The number of states does not matter if the space was built
+// with fractions and the work is not limited.
 func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted precision) (*outcome, error) {
-	// The answer must not depend on whether another property had the fractions built.
-	if model := c.bounds.space.Model(); model.NumStates() > c.opts.exactStates() && (!model.Exact() || wanted.maxWork > 0) {
-		return nil, &unavailableError{fmt.Errorf("; %d states are too many to try fractions", model.NumStates())}
+	// The answer does not depend on c.exactModel, which another property may have built.
+	space := c.bounds.space.Model()
+	isAlwaysAllowed := space.Exact() && wanted.maxWork == 0
+	if !isAlwaysAllowed && space.NumStates() > c.opts.exactStates() {
+		return nil, &unavailableError{fmt.Errorf("; %d states are too many to try fractions", space.NumStates())}
 	}
 	model, err := c.fractions(ctx)
 	if err != nil {
@@ -287,22 +286,23 @@ func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted p
 	return c.attempt(ctx, model, wanted, property)
 }
 
-// fractions returns the model with fractions as weights, which it builds in the first call.
+// fractions returns the model with fractions as weights. The first call builds it.
 func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.exactModel != nil {
 		return c.exactModel, nil
 	}
-	needsNormalising := c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP
-	if needsNormalising && c.bounds.space.Normalised() { // its fractions were read from files
+	space := c.bounds.space
+	needsNormalising := c.opts.Accuracy != result.Exact && space.Program().Type == syntax.POMDP
+	if needsNormalising && space.Normalised() { // its fractions were read from files
 		return c.bounds, nil
 	}
-	if c.bounds.space.Closed() {
+	if space.Closed() {
 		return nil, &inexactError{msg: "the states were read or restricted without fractions"}
 	}
-	space, err := c.bounds.space.Fractions(ctx, explicit.Options{Workers: c.opts.Workers, Normalise: needsNormalising})
+	exactSpace, err := space.Fractions(ctx, explicit.Options{Workers: c.opts.Workers, Normalise: needsNormalising})
 	if err != nil {
 		return nil, err
 	}
-	c.exactModel = newModel(space)
+	c.exactModel = newModel(exactSpace)
 	return c.exactModel, nil
 }

@@ -11,9 +11,9 @@ import (
 	"tilecheck/result"
 )
 
-// evaluateProperty evaluates the property in the initial states. A Boolean property must hold in all of them; the value
-// of a numeric property is a range if there are several. The interval has the bounds of the value, nil if there
-// are none.
+// evaluateProperty evaluates the property in the initial states. A Boolean property is true if it holds in all of them. The value of a
+// numeric property is a range if there are several initial states. The interval has the bounds of the value; it is nil if there are
+// none.
 func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) {
 	initial := sparse.NewSet(e.space.Model().NumStates())
 	for _, s := range e.space.Model().Initial {
@@ -21,88 +21,90 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	}
 	defer e.restrict(initial)()
 	expr, formula := e.property.X, logic.Of(e.property.X)
-	if formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic {
-		return e.multi(formula)
-	}
-	if formula.Kind == logic.Quantile {
-		return e.quantile(formula)
-	}
-	if formula.Kind == logic.Filter && formula.Op == "range" {
-		set, err := e.filterStates(formula)
-		if err != nil {
-			return result.Value{}, nil, err
-		}
-		return e.rangeOfValues(formula.Operand, set)
-	}
-	if sema.Stateless(expr) { // errors in other states do not matter
-		value, bound, err := e.plainProperty(expr)
-		return value, bound, e.withPosition(err)
-	}
-	sameInAllStates := formula.Kind == logic.Filter && !formula.Prints()
 	switch {
+	case formula.Kind == logic.Objectives, formula.Kind == logic.Lexicographic:
+		return e.evaluateMulti(formula)
+	case formula.Kind == logic.Quantile:
+		return e.evaluateQuantile(formula)
+	case formula.Kind == logic.Filter && formula.Op == "range":
+		return e.filterRange(formula)
+	case sema.Stateless(expr): // errors in other states do not matter
+		return e.plainProperty(expr)
 	case expr.Type() == sema.Bool:
 		return e.booleanAnswer(expr, initial)
 	case expr.Type() != sema.Int && expr.Type() != sema.Double:
 		return result.Value{}, nil, e.unsupported(expr, "found %s, which has no value of its own", logic.Describe(expr))
-	case initial.Count() > 1 && !sameInAllStates:
+	}
+	isSameInAllStates := formula.Kind == logic.Filter && !formula.Prints()
+	if initial.Count() > 1 && !isSameInAllStates {
 		return e.rangeOfValues(expr, initial)
 	}
+	return e.numericAnswer(expr)
+}
+
+// numericAnswer evaluates a numeric property in the first initial state.
+func (e *evaluation) numericAnswer(expr sema.Expr) (result.Value, *result.Interval, error) {
 	values, err := e.numbers(expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	e.weaken(values.accuracy)
-	n := values.at(int(e.space.Model().Initial[0]))
-	e.width = relativeWidth(n)
+	e.limitAccuracy(values.accuracy)
+	value := values.at(int(e.space.Model().Initial[0]))
+	e.width = relativeWidth(value)
 	if e.accuracy == result.Float || e.accuracy == result.Estimated {
-		return resultValue(n, expr.Type()), nil, nil
+		return resultValue(value, expr.Type()), nil, nil
 	}
-	return resultValue(n, expr.Type()), &result.Interval{Lo: n.lo, Hi: n.hi}, nil
+	return resultValue(value, expr.Type()), &result.Interval{Lo: value.lo, Hi: value.hi}, nil
 }
 
 // plainProperty evaluates an expression over the variables in the initial states.
 func (e *evaluation) plainProperty(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var values []sema.Enclosed
 	for _, s := range e.space.Model().Initial {
-		state := e.space.State(nil, int(s))
-		enclosed, err := sema.Enclose(expr, state)
+		enclosed, err := sema.Enclose(expr, e.space.State(nil, int(s)))
 		if err != nil {
-			return result.Value{}, nil, err
+			return result.Value{}, nil, e.withPosition(err)
 		}
 		if !enclosed.Exact {
-			e.weaken(result.Bounded)
+			e.limitAccuracy(result.Bounded)
 		}
 		values = append(values, enclosed)
 	}
-	return e.plainAnswer(expr.Type(), values)
+	value, bound := e.plainAnswer(expr.Type(), values)
+	return value, bound, nil
 }
 
-// plainAnswer combines the values of an expression in the initial states. For Booleans the result is true if all are true.
-// For numbers it is the number, or the range from the least to the greatest number if there are several initial states.
-func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (result.Value, *result.Interval, error) {
+// plainAnswer combines the values of an expression in the initial states. A Boolean is true if all values are true. A number is a range
+// from the least to the greatest value if there are several initial states.
+func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (result.Value, *result.Interval) {
 	if exprType == sema.Bool {
 		allTrue := true
 		for _, enclosed := range values {
 			allTrue = allTrue && enclosed.Bool
 		}
-		return result.Value{Kind: result.Boolean, Bool: allTrue}, nil, nil
+		return result.Value{Kind: result.Boolean, Bool: allTrue}, nil
 	}
 	least, greatest := plainNumber(values[0]), plainNumber(values[0])
 	for _, enclosed := range values[1:] {
-		least = extremum(true, least, plainNumber(enclosed))
-		greatest = extremum(false, greatest, plainNumber(enclosed))
+		least = minimum(least, plainNumber(enclosed))
+		greatest = maximum(greatest, plainNumber(enclosed))
 	}
-	out := resultValue(least, exprType)
+	answer := resultValue(least, exprType)
 	if len(values) > 1 {
-		out = result.Value{Kind: result.Range, Num: out.Num, Hi: resultValue(greatest, exprType).Num}
+		answer = rangeValue(least, greatest, exprType)
 	}
 	if e.accuracy == result.Float {
-		return out, nil, nil
+		return answer, nil
 	}
-	return out, &result.Interval{Lo: least.lo, Hi: greatest.hi}, nil
+	return answer, &result.Interval{Lo: least.lo, Hi: greatest.hi}
 }
 
-// plainNumber returns the value of an expression over the variables as a number.
+// rangeValue returns the range between two numbers as the value of a verdict.
+func rangeValue(least, greatest number, exprType sema.Type) result.Value {
+	return result.Value{Kind: result.Range, Num: resultValue(least, exprType).Num, Hi: resultValue(greatest, exprType).Num}
+}
+
+// plainNumber converts the value of an expression over the variables to a number.
 func plainNumber(enclosed sema.Enclosed) number {
 	if enclosed.Rat != nil {
 		return fraction(enclosed.Rat)
@@ -128,23 +130,30 @@ func (e *evaluation) booleanAnswer(expr sema.Expr, initial *sparse.Set) (result.
 	return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of a value contain the number that it is compared with"}
 }
 
-// rangeOfValues evaluates a numeric formula over some states, and returns the range of
-// its values.
+// filterRange evaluates a filter with the operator range: it returns the range of the values of the operand.
+func (e *evaluation) filterRange(formula *logic.Formula) (result.Value, *result.Interval, error) {
+	set, err := e.filterStates(formula)
+	if err != nil {
+		return result.Value{}, nil, err
+	}
+	return e.rangeOfValues(formula.Operand, set)
+}
+
+// rangeOfValues evaluates a numeric formula in a set of states, and returns the range of its values.
 func (e *evaluation) rangeOfValues(expr sema.Expr, set *sparse.Set) (result.Value, *result.Interval, error) {
 	values, err := e.numbersIn(set, expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	e.weaken(values.accuracy)
-	least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
-	greatest := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
+	e.limitAccuracy(values.accuracy)
+	least := values.fold(set, minimum)
+	greatest := values.fold(set, maximum)
 	e.width = max(relativeWidth(least), relativeWidth(greatest))
-	out := result.Value{Kind: result.Range, Num: resultValue(least, expr.Type()).Num, Hi: resultValue(greatest, expr.Type()).Num}
-	return out, &result.Interval{Lo: least.lo, Hi: greatest.hi}, nil
+	return rangeValue(least, greatest, expr.Type()), &result.Interval{Lo: least.lo, Hi: greatest.hi}, nil
 }
 
-// resultValue converts a number to the value of a verdict: the fraction and the nearest float64 number or, without a fraction, a
-// number with few decimal digits that lies between the bounds.
+// resultValue converts a number to the value of a verdict. An exact number becomes the fraction with the nearest float64 number. Any other
+// number becomes a number with few decimal digits that lies between the bounds.
 func resultValue(n number, exprType sema.Type) result.Value {
 	out := result.Value{Kind: result.Number, Num: shortestDecimal(n.lo, n.hi), Rat: n.rat}
 	if exprType == sema.Int {
@@ -157,15 +166,19 @@ func resultValue(n number, exprType sema.Type) result.Value {
 }
 
 // shortestDecimal rounds the middle of two bounds to as few decimal digits as possible, so that the result still lies between the
-// bounds.
+// bounds. It returns lower if the bounds are equal or NaN, and the finite bound if the other one is infinite; for the lower bound
+// -infinity it returns at most 0.
 func shortestDecimal(lower, upper float64) float64 {
-	switch {
-	case !(lower < upper) || math.IsInf(upper, 1) && !math.IsInf(lower, -1):
+	if !(lower < upper) {
 		return lower
-	case math.IsInf(lower, -1):
+	}
+	if math.IsInf(lower, -1) {
 		return min(upper, 0)
 	}
-	middle := lower/2 + upper/2 // their difference may overflow
+	if math.IsInf(upper, 1) {
+		return lower
+	}
+	middle := lower/2 + upper/2 // the sum of the bounds may overflow
 	if !(lower <= middle && middle <= upper) {
 		middle = lower
 	}

@@ -20,19 +20,19 @@ func (value number) neg() number {
 	return out
 }
 
-// binary applies an arithmetic operator. ok is false if the bounds are too wide to bound the result, as for a
+// arithmetic applies an arithmetic operator to two numbers. ok is false if their bounds are too wide to bound the result, as for a
 // division by an interval that contains 0.
-func binary(operator syntax.Op, left, right number) (out number, ok bool) {
+func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
 	if left.rat != nil && right.rat != nil {
-		if exact := rational(operator, left.rat, right.rat); exact != nil {
+		if exact := applyToFractions(operator, left.rat, right.rat); exact != nil {
 			return fraction(exact), true
 		}
 	}
 	if operator == syntax.OpSub {
-		return binary(syntax.OpAdd, left, right.neg())
+		return arithmetic(syntax.OpAdd, left, right.neg())
 	}
-	if left.infinite() || right.infinite() || left.isNaN() || right.isNaN() {
-		return applySpecial(operator, left, right)
+	if left.isInfinite() || right.isInfinite() || left.isNaN() || right.isNaN() {
+		return applyToSpecial(operator, left, right)
 	}
 	switch operator {
 	case syntax.OpAdd:
@@ -40,7 +40,7 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 		_, upper := sumBounds(left.hi, right.hi)
 		return number{lo: lower, hi: upper, aboveLo: left.aboveLo || right.aboveLo, belowHi: left.belowHi || right.belowHi}, true
 	case syntax.OpMul:
-		return hull(left, right, productBounds), true
+		return intervalResult(left, right, productBounds), true
 	case syntax.OpDiv:
 		return divide(left, right)
 	case syntax.OpPow:
@@ -49,24 +49,25 @@ func binary(operator syntax.Op, left, right number) (out number, ok bool) {
 	return number{}, false
 }
 
-// divide returns the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0, unless the
-// divisor is 0 and the sign of the dividend is known.
-func divide(left, right number) (out number, ok bool) {
-	if right.lo > 0 || right.hi < 0 {
-		return hull(left, right, quotientBounds), true
+// divide returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0, unless the
+// divisor is exactly 0 and the dividend is a point or has a known sign.
+func divide(dividend, divisor number) (out number, ok bool) {
+	if divisor.lo > 0 || divisor.hi < 0 {
+		return intervalResult(dividend, divisor, quotientBounds), true
 	}
-	if right.isPoint() && (left.isPoint() || left.lo > 0 || left.hi < 0) {
-		return point(left.lo / right.lo), true
+	isZero := divisor.isPoint()
+	if isZero && (dividend.isPoint() || dividend.lo > 0 || dividend.hi < 0) {
+		return point(dividend.lo / divisor.lo), true // infinite or NaN
 	}
 	return number{}, false
 }
 
-// powerOf returns a power of finite numbers. ok is false if the exponent is not a small natural number, unless both numbers
-// are points.
+// powerOf returns bounds of base to the power of exponent, which are finite. ok is false if a number is not a point, unless the
+// exponent is an integer from 0 to maxPower.
 func powerOf(base, exponent number) (out number, ok bool) {
 	isNatural := exponent.isPoint() && exponent.lo == math.Trunc(exponent.lo) && exponent.lo >= 0
 	if isNatural && exponent.lo <= maxPower {
-		return power(base, int(exponent.lo)), true
+		return naturalPower(base, int(exponent.lo)), true
 	}
 	if base.isPoint() && exponent.isPoint() {
 		return withMargin(sema.Pow(base.lo, exponent.lo)), true
@@ -74,32 +75,35 @@ func powerOf(base, exponent number) (out number, ok bool) {
 	return number{}, false
 }
 
-// applySpecial applies an operator to two operands, at least one of which is infinite or NaN. ok is false if the result is
-// unknown.
-func applySpecial(operator syntax.Op, left, right number) (out number, ok bool) {
+// applyToSpecial applies an arithmetic operator to two numbers, at least one of which is infinite or NaN. ok is false if the result
+// is unknown.
+func applyToSpecial(operator syntax.Op, left, right number) (out number, ok bool) {
 	if left.isPoint() && right.isPoint() {
-		return applySpecialPoints(operator, left.lo, right.lo)
+		return applyToSpecialPoints(operator, left.lo, right.lo)
 	}
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN()), operator != syntax.OpPow
 	}
-	switch {
-	case operator == syntax.OpAdd && left.infinite():
-		return left, true
-	case operator == syntax.OpAdd:
+	// One operand is infinite, and the other one is finite with a lower and an upper bound.
+	switch operator {
+	case syntax.OpAdd:
+		if left.isInfinite() {
+			return left, true
+		}
 		return right, true
-	case operator == syntax.OpDiv && right.infinite():
-		return point(0), true
-	case operator == syntax.OpMul || operator == syntax.OpDiv:
+	case syntax.OpMul, syntax.OpDiv:
+		if operator == syntax.OpDiv && right.isInfinite() {
+			return point(0), true
+		}
 		sign := left.knownSign() * right.knownSign()
 		return point(sign * math.Inf(1)), sign != 0
 	}
 	return number{}, false
 }
 
-// applySpecialPoints applies an operator to two float64 numbers, at least one of which is infinite or NaN, by the rules of IEEE 754
-// and PRISM. ok is false for an operator that it does not know.
-func applySpecialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
+// applyToSpecialPoints applies an arithmetic operator to two float64 numbers, at least one of which is infinite or NaN. It follows
+// IEEE 754; a power follows PRISM. ok is false for any other operator.
+func applyToSpecialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
 	switch operator {
 	case syntax.OpAdd:
 		return point(left + right), true
@@ -113,12 +117,12 @@ func applySpecialPoints(operator syntax.Op, left, right float64) (out number, ok
 	return number{}, false
 }
 
-// knownSign returns 1 or -1 if all values within the bounds have this sign, otherwise 0.
-func (n number) knownSign() float64 {
+// knownSign returns 1 if the number is known to be positive, -1 if it is known to be negative, and otherwise 0.
+func (value number) knownSign() float64 {
 	switch {
-	case n.lo > 0 || n.lo == 0 && n.aboveLo:
+	case value.lo > 0 || value.lo == 0 && value.aboveLo:
 		return 1
-	case n.hi < 0 || n.hi == 0 && n.belowHi:
+	case value.hi < 0 || value.hi == 0 && value.belowHi:
 		return -1
 	}
 	return 0
@@ -127,31 +131,34 @@ func (n number) knownSign() float64 {
 // maxPower is the greatest exponent of a power that is computed by multiplications.
 const maxPower = 1000
 
-// power returns bounds of base to the power of exponent, which is not negative.
-func power(base number, exponent int) number {
+// naturalPower returns bounds of base to the power of exponent, which is not negative.
+func naturalPower(base number, exponent int) number {
 	out := point(1)
 	for range exponent {
-		out = hull(out, base, productBounds)
+		out = intervalResult(out, base, productBounds)
 	}
-	isEven := exponent%2 == 0
-	if isEven { // an even power is never negative
+	if exponent%2 == 0 { // an even power is never negative
 		out.lo = max(out.lo, 0)
 	}
 	return out
 }
 
-// withMargin returns bounds around the result of a library function, such as a power. Its relative rounding error is below 2^-50, and
-// the margin is 2^-45. The constant 2^-1060 covers results near 0, whose rounding error is not relative.
+// withMargin returns bounds around the result of a library function, such as a power, whose relative rounding error is below 2^-50.
 func withMargin(value float64) number {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		return point(value)
 	}
-	margin := 0x1p-45*math.Abs(value) + 0x1p-1060
+	const (
+		relative = 0x1p-45
+		absolute = 0x1p-1060 // for values near 0, whose rounding error is not relative
+	)
+	margin := relative*math.Abs(value) + absolute
 	return number{lo: value - margin, hi: value + margin}
 }
 
-// rational applies an operator to two fractions. It returns nil if the result is not a fraction, or would be too large.
-func rational(operator syntax.Op, left, right *big.Rat) *big.Rat {
+// applyToFractions applies an arithmetic operator to two fractions. It returns nil if the result is not a fraction, or would be too
+// large.
+func applyToFractions(operator syntax.Op, left, right *big.Rat) *big.Rat {
 	switch operator {
 	case syntax.OpAdd:
 		return new(big.Rat).Add(left, right)
@@ -181,60 +188,63 @@ func rationalPower(base, exponent *big.Rat) *big.Rat {
 	return power
 }
 
-// sumBounds returns the float64 numbers next to left + right: the greatest below and the smallest above, which are equal if the
-// result is a float64 number. It computes the rounding error by Knuth's two-sum.
+// sumBounds returns bounds of left + right: the greatest float64 number that is not greater, and the smallest one that is not
+// smaller. They are equal if the sum is a float64 number. The rounding error is computed by Knuth's two-sum.
 func sumBounds(left, right float64) (lower, upper float64) {
 	rounded := left + right
 	rightPart := rounded - left
 	leftPart := rounded - rightPart
-	err := (left - leftPart) + (right - rightPart)
-	return neighbours(rounded, err)
+	roundingError := (left - leftPart) + (right - rightPart)
+	return boundsOfRounded(rounded, roundingError)
 }
 
-// productBounds returns the float64 numbers next to left * right, as sumBounds does for a sum.
+// productBounds returns bounds of left * right, which are at most two neighbouring float64 numbers apart.
 func productBounds(left, right float64) (lower, upper float64) {
 	rounded := left * right
-	if math.Abs(rounded) < faintest && left != 0 && right != 0 {
-		return neighbours(rounded, math.NaN())
+	mayUnderflow := math.Abs(rounded) < leastExactError && left != 0 && right != 0
+	if mayUnderflow {
+		return boundsOfRounded(rounded, math.NaN())
 	}
-	return neighbours(rounded, math.FMA(left, right, -rounded))
+	return boundsOfRounded(rounded, math.FMA(left, right, -rounded))
 }
 
-// quotientBounds returns the float64 numbers next to left / right, as sumBounds does for a sum.
+// quotientBounds returns bounds of left / right, which are at most two neighbouring float64 numbers apart.
 func quotientBounds(left, right float64) (lower, upper float64) {
 	rounded := left / right
-	if math.Abs(rounded) < faintest && left != 0 || math.Abs(left) < faintest && left != 0 {
-		return neighbours(rounded, math.NaN())
+	mayUnderflow := left != 0 && min(math.Abs(rounded), math.Abs(left)) < leastExactError
+	if mayUnderflow {
+		return boundsOfRounded(rounded, math.NaN())
 	}
-	return neighbours(rounded, math.FMA(-rounded, right, left)*math.Copysign(1, right))
+	remainder := math.FMA(-rounded, right, left)
+	return boundsOfRounded(rounded, remainder*math.Copysign(1, right))
 }
 
-// faintest is the least magnitude of a result whose rounding error is a float64 number.
-const faintest = 0x1p-900
+// leastExactError is the least magnitude of a result whose rounding error is certainly a float64 number.
+const leastExactError = 0x1p-900
 
-// neighbours returns bounds of a real number that was rounded to a float64 number. The sign of err is the sign of the real
-// number minus the rounded one; err is NaN if the sign is unknown. If rounded is infinite, the real number may be finite and
-// greater than all float64 numbers.
-func neighbours(rounded, err float64) (lower, upper float64) {
+// boundsOfRounded returns bounds of a real number that was rounded to a float64 number. difference has the sign of the real number
+// minus the rounded one; it is NaN if the sign is unknown. If rounded is infinite, the real number may be finite, but beyond all
+// float64 numbers.
+func boundsOfRounded(rounded, difference float64) (lower, upper float64) {
 	lower, upper = rounded, rounded
-	if !(err >= 0) || math.IsInf(rounded, 1) {
+	isAtLeastRounded, isAtMostRounded := difference >= 0, difference <= 0
+	if !isAtLeastRounded || math.IsInf(rounded, 1) {
 		lower = math.Nextafter(rounded, math.Inf(-1))
 	}
-	if !(err <= 0) || math.IsInf(rounded, -1) {
+	if !isAtMostRounded || math.IsInf(rounded, -1) {
 		upper = math.Nextafter(rounded, math.Inf(1))
 	}
 	return lower, upper
 }
 
-// hull returns bounds of function(x, y), where x and y lie between the bounds of left and right. The function must be
-// monotonic in each operand, so its extrema are at the ends of the bounds. hull ignores ends at which the function is NaN,
-// because they are infinite and the operands are finite.
-func hull(left, right number, function func(x, y float64) (lower, upper float64)) number {
+// intervalResult returns bounds of an operation on two finite numbers that are known by bounds. The operation returns bounds of its
+// result on two float64 numbers. It must be monotonic in each operand, so that its extrema are at the ends of the bounds.
+func intervalResult(left, right number, operation func(x, y float64) (lower, upper float64)) number {
 	bounds := number{lo: math.Inf(1), hi: math.Inf(-1)}
 	for _, leftEnd := range []float64{left.lo, left.hi} {
 		for _, rightEnd := range []float64{right.lo, right.hi} {
-			lower, upper := function(leftEnd, rightEnd)
-			if math.IsNaN(lower) {
+			lower, upper := operation(leftEnd, rightEnd)
+			if math.IsNaN(lower) { // an end is infinite, and the operands are finite
 				continue
 			}
 			bounds.lo = min(bounds.lo, lower)
@@ -249,9 +259,9 @@ func order(left, right number) (sign int, ok bool) {
 	switch {
 	case left.rat != nil && right.rat != nil:
 		return left.rat.Cmp(right.rat), true
-	case left.hi < right.lo || left.hi == right.lo && (left.under() || right.over()):
+	case left.hi < right.lo, left.hi == right.lo && (left.isBelowHi() || right.isAboveLo()):
 		return -1, true
-	case left.lo > right.hi || left.lo == right.hi && (left.over() || right.under()):
+	case left.lo > right.hi, left.lo == right.hi && (left.isAboveLo() || right.isBelowHi()):
 		return +1, true
 	case left.lo == left.hi && right.lo == right.hi && left.lo == right.lo:
 		return 0, true
@@ -263,40 +273,39 @@ func order(left, right number) (sign int, ok bool) {
 // NaN equals NaN.
 func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	if left.isNaN() || right.isNaN() {
-		bothNaN := left.isNaN() && right.isNaN()
-		return operator == syntax.OpEq && bothNaN || operator == syntax.OpNe && !bothNaN, true
+		equal := left.isNaN() && right.isNaN()
+		return operator == syntax.OpEq && equal || operator == syntax.OpNe && !equal, true
 	}
-	bothFractions := left.rat != nil && right.rat != nil
-	atMost, atLeast := left.hi <= right.lo, left.lo >= right.hi
-	switch { // bounds with a common end decide some comparisons, although the order is unknown
-	case bothFractions:
-	case atMost && (operator == syntax.OpLe || operator == syntax.OpGt):
-		return operator == syntax.OpLe, true
-	case atLeast && (operator == syntax.OpGe || operator == syntax.OpLt):
-		return operator == syntax.OpGe, true
+	if sign, ok := order(left, right); ok {
+		return sema.Holds(operator, sign), true
 	}
-	sign, ok := order(left, right)
-	if !ok {
-		return false, false
+	// The order is unknown, but bounds that touch decide <= and >=, and their negations.
+	switch {
+	case left.hi <= right.lo && operator == syntax.OpLe, left.lo >= right.hi && operator == syntax.OpGe:
+		return true, true
+	case left.hi <= right.lo && operator == syntax.OpGt, left.lo >= right.hi && operator == syntax.OpLt:
+		return false, true
 	}
-	return sema.Holds(operator, sign), true
+	return false, false
 }
 
-// call applies a built-in function to values of its arguments. A function that is not monotonic is evaluated as in a model, which
-// needs the exact value of each argument. ok is false if the bounds of the arguments are too wide.
-func call(function *sema.Call, args []number) (out number, ok bool, err error) {
-	out, ok = apply(function.Func, args)
+// applyFunction applies the built-in function of a call to values of its arguments. ok is false if the bounds of the arguments are
+// too wide to determine the result.
+func applyFunction(call *sema.Call, args []number) (out number, ok bool, err error) {
+	out, ok = applyMonotonic(call.Func, args)
 	if ok {
 		return out, true, nil
 	}
-	constantCall := &sema.Call{Base: function.Base, Func: function.Func}
+	// Any other function needs the exact values of its arguments: it is evaluated as a call with constant arguments.
+	constantCall := &sema.Call{Base: call.Base, Func: call.Func}
 	for i, argument := range args {
-		if !argument.isPoint() && argument.rat == nil {
+		isKnown := argument.isPoint() || argument.rat != nil
+		if !isKnown {
 			return number{}, false, nil
 		}
-		exprType := function.Args[i].Type()
-		argumentValue := sema.Value{Type: exprType, Int: int32(argument.lo), Float: argument.lo, Rat: argument.rat}
-		constantCall.Args = append(constantCall.Args, &sema.Const{Base: sema.Base{ValueType: exprType, Position: function.Args[i].Pos()}, Val: argumentValue})
+		base := sema.Base{ValueType: call.Args[i].Type(), Position: call.Args[i].Pos()}
+		value := sema.Value{Type: base.ValueType, Int: int32(argument.lo), Float: argument.lo, Rat: argument.rat}
+		constantCall.Args = append(constantCall.Args, &sema.Const{Base: base, Val: value})
 	}
 	value, exact, err := sema.EvalExact(constantCall, nil)
 	switch {
@@ -308,26 +317,35 @@ func call(function *sema.Call, args []number) (out number, ok bool, err error) {
 	return point(value.Float), true, nil
 }
 
-// apply applies a function that is monotonic in its operands, so that it can be applied to bounds: a minimum, a
-// maximum or a rounding. ok is false for other functions, and if bounds are rounded to different integers.
-func apply(function sema.Func, args []number) (number, bool) {
-	switch out := args[0]; function {
-	case sema.FuncMin, sema.FuncMax:
-		for _, argument := range args[1:] {
-			out = extremum(function == sema.FuncMin, out, argument)
-		}
-		return out, true
+// applyMonotonic applies a built-in function that is monotonic in its arguments: a minimum, a maximum or a rounding. Such a
+// function maps bounds of the arguments to bounds of the result. ok is false for other functions, and if the bounds are rounded
+// to different integers.
+func applyMonotonic(function sema.Func, args []number) (out number, ok bool) {
+	switch function {
+	case sema.FuncMin:
+		return combineAll(args, minimum), true
+	case sema.FuncMax:
+		return combineAll(args, maximum), true
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
-		return applyRounding(out, function.Round)
+		return applyRounding(args[0], function.Round)
 	}
 	return number{}, false
 }
 
-// extremum returns the minimum of two numbers if least is true, and otherwise their maximum. If their bounds overlap, the
-// result has bounds too.
-func extremum(least bool, left, right number) number {
+// combineAll combines all operands, from left to right. There is at least one.
+func combineAll(operands []number, combine func(left, right number) number) number {
+	out := operands[0]
+	for _, operand := range operands[1:] {
+		out = combine(out, operand)
+	}
+	return out
+}
+
+// minimum returns the smaller one of two numbers. If their bounds overlap, it returns bounds of the smaller one. It returns NaN if an
+// operand is NaN.
+func minimum(left, right number) number {
 	if sign, ok := order(left, right); ok {
-		if (sign <= 0) == least {
+		if sign <= 0 {
 			return left
 		}
 		return right
@@ -335,23 +353,32 @@ func extremum(least bool, left, right number) number {
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN())
 	}
-	if !least {
-		return extremum(true, left.neg(), right.neg()).neg()
-	}
 	out := number{lo: min(left.lo, right.lo), hi: min(left.hi, right.hi)}
+	// The minimum equals the lower bound unless both operands are greater; it is below the upper bound if one operand is.
 	out.aboveLo = (left.lo > out.lo || left.aboveLo) && (right.lo > out.lo || right.aboveLo)
 	out.belowHi = left.hi == out.hi && left.belowHi || right.hi == out.hi && right.belowHi
 	return out
 }
 
-// applyRounding applies a monotonic function with integer results, such as floor. ok is false if the results at the two ends of
-// the bounds differ.
-func applyRounding(value number, function func(float64) float64) (number, bool) {
+// maximum returns the greater one of two numbers, with the same rules as minimum.
+func maximum(left, right number) number {
+	if sign, ok := order(left, right); ok {
+		if sign > 0 {
+			return left
+		}
+		return right
+	}
+	return minimum(left.neg(), right.neg()).neg()
+}
+
+// applyRounding applies a monotonic function with integer results, such as floor, to a number. ok is false if the result is
+// infinite, or if the results at the lower and the upper bound differ.
+func applyRounding(value number, function func(float64) float64) (out number, ok bool) {
 	lower, upper := function(value.lo), function(value.hi)
 	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}
-	out := point(lower)
+	out = point(lower)
 	if value.rat != nil {
 		out.rat = new(big.Rat).SetFloat64(lower)
 	}

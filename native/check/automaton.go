@@ -48,9 +48,8 @@ func (a *Automaton) Write(w io.Writer) error {
 	return e.Encode(a)
 }
 
-// Automaton evaluates a property of a partially observable model like Check. It also returns
-// a strategy that attains the bound that is worse for the player: the lower bound of a maximum,
-// the upper bound of a minimum. The error says why there is no strategy.
+// Automaton evaluates a property of a partially observable model like Check. It also returns a strategy that attains the pessimistic
+// bound of the value: the lower bound of a maximum, or the upper bound of a minimum. The error says why there is no strategy.
 func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
 	c.lastBeliefs = nil
 	verdict := c.Check(ctx, property)
@@ -58,46 +57,46 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 		return nil, verdict, verdict.Err
 	}
 	search := c.lastBeliefs
-	if c.bounds.space.Program().Type != syntax.POMDP || search == nil || search.strategy == nil || len(search.strategy.Nodes) == 0 {
-		return nil, verdict, noScheduler(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
+	hasStrategy := search != nil && search.strategy != nil && len(search.strategy.Nodes) > 0
+	if !hasStrategy || c.bounds.space.Program().Type != syntax.POMDP {
+		return nil, verdict, noSchedulerError(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
 	}
 	return c.automaton(property, search), verdict, nil
 }
 
 // automaton converts the strategy that a belief search found to an automaton, with the names of observations and actions.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
-	program, observations := c.exactModel.space.Program(), c.exactModel.observations
+	space, observations := c.exactModel.space, c.exactModel.observations
 	out := &Automaton{Property: property.Text, States: search.chain}
-	for _, observable := range program.Observables {
+	for _, observable := range space.Program().Observables {
 		out.Observables = append(out.Observables, observable.Name)
 	}
-	// firstState has the first state with each observation: later iterations, for smaller states, overwrite earlier ones.
-	firstState := map[uint32]int{}
+	firstState := map[uint32]int{} // the first state with each observation
 	for s, observation := range slices.Backward(observations.ByState) {
 		firstState[observation] = s
 	}
-	for _, node := range search.strategy.Nodes {
-		converted := AutomatonNode{Observation: observations.Texts[node.Observation], Any: node.Action == belief.Any, Next: []AutomatonBranch{}}
-		if !converted.Any {
-			converted.Action = actionName(c.exactModel.space, firstState[node.Observation], node.Action)
+	for _, strategyNode := range search.strategy.Nodes {
+		node := AutomatonNode{Observation: observations.Texts[strategyNode.Observation], Any: strategyNode.Action == belief.Any, Next: []AutomatonBranch{}}
+		if !node.Any {
+			node.Action = actionName(space, firstState[strategyNode.Observation], strategyNode.Action)
 		}
-		for _, next := range node.Next {
-			converted.Next = append(converted.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
+		for _, next := range strategyNode.Next {
+			node.Next = append(node.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
 		}
-		out.Nodes = append(out.Nodes, converted)
+		out.Nodes = append(out.Nodes, node)
 	}
 	return out
 }
 
-// actionName returns the name of the action of a choice, or "" if the choice has none. localChoice is its number among the
-// choices of the state, from 0.
-func actionName(space *explicit.Space, state, localChoice int) string {
+// actionName returns the name of the action of a choice of state s, or "" if the choice has none. choiceInState is the number of the
+// choice among the choices of the state, from 0.
+func actionName(space *explicit.Space, s, choiceInState int) string {
 	model := space.Model()
 	if model.Actions == nil {
 		return ""
 	}
-	first, _ := model.Choices(state)
-	action := model.Actions[first+localChoice]
+	first, _ := model.Choices(s)
+	action := model.Actions[first+choiceInState]
 	if action == sparse.NoAction {
 		return ""
 	}

@@ -70,10 +70,10 @@ type Property = logic.Property
 type Checker struct {
 	compiled         *compile.Model
 	opts             Options
-	bounds           *model           // with float64 weights
-	exactModel       *model           // with fractions; nil until they are needed
-	schedulerRequest *wantedScheduler // asks for a scheduler of an operator; nil for none
-	lastBeliefs      *beliefs         // the beliefs of the last attempt, for a partially observable model
+	bounds           *model            // with float64 weights
+	exactModel       *model            // with fractions; nil until they are needed
+	schedulerRequest *schedulerRequest // asks for a scheduler of an operator; nil for none
+	lastBeliefs      *beliefs          // the beliefs of the last attempt, for a partially observable model
 	// wantsValues says that Values asks for the values in all states, which are stored in values.
 	wantsValues bool
 	values      *StateValues
@@ -94,7 +94,7 @@ func newModel(space *explicit.Space) *model {
 	return &model{space: space, graph: sparse.NewGraph(space.Model()), rewards: map[int]*sparse.Reward{}}
 }
 
-// reward returns the reward structure with an index. It evaluates the structure in the first call.
+// reward returns the reward structure with the given index. The first call for an index evaluates the structure.
 func (m *model) reward(index int) (*sparse.Reward, error) {
 	if reward := m.rewards[index]; reward != nil {
 		return reward, nil
@@ -107,24 +107,21 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// Reward returns the reward structure with an index.
+// Reward returns the reward structure with the given index.
 func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
 
-// New returns a checker of a space that was built from a model. If the weights of the space are not exact, the checker
+// New returns a checker of a space that was built from a compiled model. If the weights of the space are not exact, the checker
 // builds an exact space when it needs one.
-func New(m *compile.Model, space *explicit.Space, opts Options) *Checker {
-	c := &Checker{compiled: m, opts: opts}
+func New(compiled *compile.Model, space *explicit.Space, opts Options) *Checker {
+	c := &Checker{compiled: compiled, opts: opts, bounds: newModel(space)}
 	if space.Model().Exact() && !space.Normalised() {
-		c.exactModel = newModel(space)
-		c.bounds = c.exactModel
-	} else {
-		c.bounds = newModel(space)
+		c.exactModel = c.bounds
 	}
 	return c
 }
 
-// Check evaluates a property. An error is stored as Err of the verdict. The caller must set the fields Constants
-// and Engine.
+// Check evaluates a property. The verdict has the value, or the error in its field Err. The caller must set its fields Constants and
+// Engine.
 func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
 	model := c.bounds.space.Model()
@@ -133,10 +130,12 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
 	}
 	verdict.Warnings = append(verdict.Warnings, c.bounds.space.Warnings()...)
-	if err := c.answer(ctx, property, &verdict); err != nil {
+	if out, err := c.answer(ctx, property, &verdict); err != nil {
 		verdict.Err = Failure(err, property.File, property.Pos)
+	} else {
+		c.writeOutcome(out, &verdict)
 	}
-	verdict.Warnings = append(verdict.Warnings, c.differences(property)...)
+	verdict.Warnings = append(verdict.Warnings, c.floatDifferences(property)...)
 	verdict.Seconds = time.Since(start).Seconds()
 	if c.opts.Answered != nil && verdict.Err == nil {
 		c.opts.Answered(&verdict)
@@ -144,21 +143,24 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 	return verdict
 }
 
-// resolution returns how the outermost operator of a property resolves nondeterminism.
+// resolution returns how the outermost operator of a property resolves nondeterminism: by the minimum or maximum over schedulers, or
+// uniformly if commands of a DTMC overlap.
 func (c *Checker) resolution(expr sema.Expr) result.Resolution {
-	switch model := c.bounds.space.Model(); {
+	model := c.bounds.space.Model()
+	hasChoice := model.Kind == sparse.MDP && model.NumChoices() > model.NumStates()
+	switch formula := logic.WithoutFilters(expr); {
 	case c.bounds.space.Overlaps() > 0:
 		return result.Uniform
-	case model.Kind != sparse.MDP || model.NumChoices() == model.NumStates():
+	case !hasChoice:
 		return result.NoNondet
-	}
-	if formula := logic.WithoutFilters(expr); formula.Measure() {
+	case formula.Measure():
 		return resolutionOf(formula.Threshold)
 	}
 	return result.ResolutionUnknown
 }
 
-// resolutionOf returns the resolution that the threshold of an operator stands for.
+// resolutionOf returns the resolution that the threshold of P, R or S asks for: the minimum or the maximum over schedulers, or an
+// unknown one for a query without min or max.
 func resolutionOf(threshold sema.Threshold) result.Resolution {
 	dir, ok := direction(threshold, false)
 	switch {
@@ -170,11 +172,10 @@ func resolutionOf(threshold sema.Threshold) result.Resolution {
 	return result.Maximum
 }
 
-// direction returns whether an operator with a threshold asks for the minimum or the maximum over schedulers. ok is false for a
-// query without min or max, which asks for neither. If some is true, a bound must hold under some scheduler, and otherwise under
-// all.
-func direction(threshold sema.Threshold, some bool) (dir solve.Direction, ok bool) {
-	isMinimum, ok := threshold.Least(some)
+// direction returns whether P, R or S with a threshold asks for the minimum or the maximum over schedulers. ok is false for a query
+// without min or max, which asks for neither. forSomeScheduler says that a bound must hold under some scheduler, not under all.
+func direction(threshold sema.Threshold, forSomeScheduler bool) (dir solve.Direction, ok bool) {
+	isMinimum, ok := threshold.Least(forSomeScheduler)
 	if isMinimum {
 		return solve.Min, ok
 	}

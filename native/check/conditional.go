@@ -14,20 +14,20 @@ import (
 	"tilecheck/result"
 )
 
-// conditional returns the minimal or maximal probability of a path formula over the paths that satisfy a condition. In an
-// MDP the schedulers are those that give the condition a positive probability.
-func (e *evaluation) conditional(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// conditionalProbability returns the minimal or maximal conditional probability of a path formula, given that the path satisfies a
+// condition. In an MDP the extremum is over the schedulers that give the condition a positive probability.
+func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if err := e.checkConditionSupported(path.X); err != nil {
 		return nil, err
 	}
-	objective := path.Left
+	formula, condition := path.Left, path.Right
 	switch {
 	case e.kind() != sparse.MDP:
-		return e.conditionalInChain(path.X, objective, path.Right)
+		return e.conditionalInChain(path.X, formula, condition)
 	case dir == solve.Max:
-		return e.conditionalMaximum(path.X, objective, path.Right)
+		return e.conditionalMaximum(path.X, formula, condition)
 	}
-	values, err := e.conditionalMaximum(path.X, logic.Not(objective), path.Right)
+	values, err := e.conditionalMaximum(path.X, logic.Not(formula), condition) // the minimum is 1 minus this maximum
 	if err != nil {
 		return nil, err
 	}
@@ -38,18 +38,18 @@ func (e *evaluation) conditional(path *logic.Path, dir solve.Direction) (*number
 func (e *evaluation) checkConditionSupported(expr sema.Expr) error {
 	found := logic.Describe(expr)
 	switch {
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return e.unsupported(expr, "found %s, which is not supported for fair schedulers", found)
 	case e.space.Model().Intervals():
 		return e.unsupported(expr, "found %s for a model with intervals", found)
-	case e.game():
+	case e.isGame():
 		return e.unsupported(expr, "found %s for a stochastic game", found)
 	}
 	return nil
 }
 
-// both returns the conjunction of two path formulas or state formulas.
-func both(left, right sema.Expr) sema.Expr {
+// conjunction returns the conjunction of two path formulas or state formulas.
+func conjunction(left, right sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: sema.Path, Position: left.Pos()}
 	if logic.IsState(left) && logic.IsState(right) {
 		base.ValueType = sema.Bool
@@ -57,56 +57,51 @@ func both(left, right sema.Expr) sema.Expr {
 	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
 }
 
-// zeroConditionError returns an error that says that a condition has probability 0 in state s, so that the conditional probability is
-// undefined.
+// zeroConditionError returns an error that says that the condition of expr has probability 0 in state s, so that the conditional
+// probability is undefined.
 func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
-	return e.refuse(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
+	return e.failure(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
-// conditionalInChain returns the probability that a path of a Markov chain satisfies a formula, among the paths that satisfy a
-// condition. It returns an error if the condition has probability 0 in a state of the domain.
+// conditionalInChain returns the conditional probability of a path formula in a Markov chain, given that the path satisfies a condition.
+// It returns an error if the condition has probability 0 in a state of the domain. expr is the conditional formula.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
-	satisfied, err := e.path(logic.PathOf(both(formula, condition)), solve.Max)
+	satisfied, err := e.pathProbability(logic.PathOf(conjunction(formula, condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	violated, err := e.path(logic.PathOf(both(logic.Not(formula), condition)), solve.Max)
+	violated, err := e.pathProbability(logic.PathOf(conjunction(logic.Not(formula), condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	out := newNumbers(len(satisfied.lo), max(satisfied.accuracy, violated.accuracy))
-	if e.exact {
-		out.rat = make([]*big.Rat, len(satisfied.lo))
-	}
+	out := e.newValues(max(satisfied.accuracy, violated.accuracy))
 	for s := range e.domain().All() {
-		satisfiedHere, violatedHere := satisfied.at(s), violated.at(s)
-		switch {
-		case satisfiedHere.hi == 0 && violatedHere.hi == 0:
+		if satisfied.hi[s] == 0 && violated.hi[s] == 0 {
 			return nil, e.zeroConditionError(expr, s)
-		case satisfiedHere.hi == 0:
-			out.put(s, fraction(new(big.Rat)))
-		case violatedHere.hi == 0:
-			out.put(s, fraction(big.NewRat(1, 1)))
-		default:
-			out.put(s, conditionalProbability(satisfiedHere, violatedHere))
 		}
+		out.put(s, shareOfSatisfied(satisfied.at(s), violated.at(s)))
 	}
 	return out, nil
 }
 
-// conditionalProbability returns bounds of satisfied/(satisfied+violated): the first is the probability that a path satisfies the
-// condition and the formula, the second that it satisfies the condition and violates the formula. Neither may be exactly 0. The
-// quotient increases with the first number and decreases with the second, so it is least and greatest at the ends of their
-// bounds.
-func conditionalProbability(satisfied, violated number) number {
-	if satisfied.rat != nil && violated.rat != nil {
+// shareOfSatisfied returns satisfied/(satisfied+violated), or bounds of it: the conditional probability of a formula, where satisfied is
+// the probability that a path satisfies the condition and the formula, and violated is the probability that it satisfies the
+// condition but not the formula. At least one of them is not exactly 0.
+func shareOfSatisfied(satisfied, violated number) number {
+	switch {
+	case satisfied.hi == 0:
+		return fraction(new(big.Rat))
+	case violated.hi == 0:
+		return fraction(big.NewRat(1, 1))
+	case satisfied.rat != nil && violated.rat != nil:
 		return fraction(new(big.Rat).Quo(satisfied.rat, new(big.Rat).Add(satisfied.rat, violated.rat)))
 	}
 	share := func(satisfied, violated float64) number {
-		condition, _ := binary(syntax.OpAdd, point(satisfied), point(violated))
-		value, _ := binary(syntax.OpDiv, point(satisfied), condition)
+		condition, _ := arithmetic(syntax.OpAdd, point(satisfied), point(violated))
+		value, _ := arithmetic(syntax.OpDiv, point(satisfied), condition)
 		return value
 	}
+	// The quotient increases with satisfied and decreases with violated.
 	out := number{lo: 0, hi: 1, aboveLo: true, belowHi: true}
 	if satisfied.lo > 0 {
 		out.lo = max(share(satisfied.lo, violated.hi).lo, 0)
@@ -125,104 +120,117 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	if at := boundedOperator(expr); at != nil && e.kind() == sparse.CTMC {
 		return nil, e.unsupported(at, "found a time bound in a formula with a condition")
 	}
-	satisfied, excluded := both(formula, condition), logic.Not(condition)
+	satisfied, excluded := conjunction(formula, condition), logic.Not(condition)
 	a := &abstraction{evaluation: e, root: expr}
-	goals, err := a.commitments(satisfied, excluded)
+	regions, err := a.winningRegions(satisfied, excluded)
 	if err != nil {
 		return nil, err
 	}
-	memory := pairMemory{goals}
-	var starts []pairState
-	for s := range e.domain().All() {
-		from := pairState{state: uint32(s)}
-		for i, g := range goals {
-			from.auto[i] = g.product.pairs[g.product.startStates[s]].auto
-		}
-		starts = append(starts, from)
-	}
-	product, err := sparse.NewProduct(e.ctx, e.graph.Model, memory, starts, nil, math.MaxInt32)
+	product, err := e.pairProduct(regions)
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
 	goal, outside := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
 		switch {
-		case goals[0].isCommitted(pair.state, pair.auto[0]):
+		case regions[0].contains(pair.state, pair.auto[0]):
 			goal.Add(i)
-		case goals[1].isCommitted(pair.state, pair.auto[1]):
+		case regions[1].contains(pair.state, pair.auto[1]):
 			outside.Add(i)
 		}
 	}
 	graph := sparse.NewGraph(product.Model)
-	out := newNumbers(e.space.Model().NumStates(), result.Exact)
-	if e.exact {
-		out.rat = make([]*big.Rat, len(out.lo))
-	}
-	var possible *numbers
-	i := 0
-	for s := range e.domain().All() {
-		start := product.Start[i]
-		i++
+	out := e.newValues(result.Exact)
+	for _, start := range product.Start {
 		values, err := e.toNumbers(solve.Conditional(e.ctx, graph, goal, outside, start, e.opts))
 		if err != nil {
 			return nil, err
 		}
 		out.accuracy = max(out.accuracy, values.accuracy)
-		value := values.at(int(start))
-		if value.hi == 0 && possible == nil {
-			if possible, err = e.path(logic.PathOf(condition), solve.Max); err != nil {
-				return nil, err
-			}
-		}
-		if value.hi == 0 && possible.hi[s] == 0 {
-			return nil, e.zeroConditionError(expr, s)
-		}
-		out.put(s, value)
+		out.put(int(product.Pairs[start].state), values.at(int(start)))
+	}
+	if err := e.checkConditionPossible(expr, condition, out); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
-// commitment is a path formula with its automaton, and the states of their product from which some scheduler satisfies the rest of the
-// formula with probability one.
-type commitment struct {
+// pairProduct returns the product of the model with the automata of two winning regions. It has a start for each state of the domain.
+func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pairState], error) {
+	var starts []pairState
+	for s := range e.domain().All() {
+		start := pairState{state: uint32(s)}
+		for i, region := range regions {
+			start.auto[i] = region.product.pairs[region.product.startStates[s]].auto
+		}
+		starts = append(starts, start)
+	}
+	return sparse.NewProduct(e.ctx, e.graph.Model, pairMemory{regions}, starts, nil, math.MaxInt32)
+}
+
+// checkConditionPossible returns an error if a conditional probability is undefined in a state of the domain, because no scheduler gives
+// the condition a positive probability. values has the conditional probabilities; they are 0 in such a state.
+func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
+	var possible *numbers // the maximal probability of the condition, once it is needed
+	for s := range e.domain().All() {
+		if values.hi[s] > 0 {
+			continue
+		}
+		if possible == nil {
+			var err error
+			possible, err = e.pathProbability(logic.PathOf(condition), solve.Max)
+			if err != nil {
+				return err
+			}
+		}
+		if possible.hi[s] == 0 {
+			return e.zeroConditionError(expr, s)
+		}
+	}
+	return nil
+}
+
+// winningRegion has the automaton of a path formula, and the states of the product of the model and the automaton from which some
+// scheduler satisfies the rest of the formula with probability one.
+type winningRegion struct {
 	product       *productModel
 	reader        *automatonReader
 	winningStates map[productState]bool
 }
 
-// commitments returns a commitment for each path formula. Their automata share the propositions.
-func (a *abstraction) commitments(exprs ...sema.Expr) ([]*commitment, error) {
+// winningRegions returns the winning region of each path formula. The automata of the formulas share their propositions.
+func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
-		formula, err := a.formula(expr)
+		formula, err := a.translate(expr)
 		if err != nil {
 			return nil, err
 		}
 		formulas = append(formulas, formula)
 	}
-	var out []*commitment
+	var regions []*winningRegion
 	for _, formula := range formulas {
-		product, err := a.product(automata.New(formula, automata.Limits{}))
+		product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 		if err != nil {
 			return nil, a.tooLargeError(err)
 		}
-		states, err := a.winning(product, surely{a.evaluation})
+		states, err := a.winning(product, someScheduler{a.evaluation})
 		if err != nil {
 			return nil, a.tooLargeError(err)
 		}
-		added := &commitment{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
+		region := &winningRegion{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
 		for i := range states.All() {
-			added.winningStates[product.pairs[i]] = true
+			region.winningStates[product.pairs[i]] = true
 		}
-		out = append(out, added)
+		regions = append(regions, region)
 	}
-	return out, nil
+	return regions, nil
 }
 
-// isCommitted reports whether some scheduler satisfies the rest of the formula with probability one, from a state of the model with
-// the automaton in state q.
-func (c *commitment) isCommitted(s uint32, q int) bool {
-	return c.product.auto.Class(q) == automata.Accepted || c.winningStates[productState{s, q}]
+// contains reports whether some scheduler satisfies the rest of the formula with probability one, from state s of the model with the
+// automaton in state q.
+func (r *winningRegion) contains(s uint32, q int) bool {
+	return r.product.auto.Class(q) == automata.Accepted || r.winningStates[productState{s, q}]
 }
 
 // pairState is a state of the model, and the states of two automata after they have read the letter of that state.
@@ -231,8 +239,8 @@ type pairState struct {
 	auto  [2]int
 }
 
-// pairMemory is the sparse.Memory of the product with the automata of two commitments.
-type pairMemory struct{ commitments []*commitment }
+// pairMemory is the sparse.Memory of the product of the model with the automata of two winning regions.
+type pairMemory struct{ regions []*winningRegion }
 
 // State returns the state of the model.
 func (m pairMemory) State(pair pairState) uint32 { return pair.state }
@@ -240,220 +248,227 @@ func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 // Step returns the states of both automata after a transition to a state of the model.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
 	next := pairState{state: target}
-	for i, commitment := range memory.commitments {
+	for i, region := range memory.regions {
 		var err error
-		if next.auto[i], err = commitment.reader.step(pair.auto[i], target); err != nil {
+		next.auto[i], err = region.reader.step(pair.auto[i], target)
+		if err != nil {
 			return next, err
 		}
 	}
 	return next, nil
 }
 
-// Absorbing reports whether later transitions cannot change which of the formulas the path satisfies.
+// Absorbing reports whether one of the automata has accepted or all have rejected, so that later transitions do not matter.
 func (memory pairMemory) Absorbing(pair pairState) bool {
-	rejected := 0
-	for i, commitment := range memory.commitments {
-		switch commitment.product.auto.Class(pair.auto[i]) {
-		case automata.Accepted:
+	allRejected := true
+	for i, region := range memory.regions {
+		class := region.product.auto.Class(pair.auto[i])
+		if class == automata.Accepted {
 			return true
-		case automata.Rejected:
-			rejected++
 		}
+		allRejected = allRejected && class == automata.Rejected
 	}
-	return rejected == len(memory.commitments)
+	return allRejected
 }
 
-// conditionalReward returns an expected reward over the paths of a Markov chain that satisfy a condition. In the product with the
-// automaton of the condition, each reward is multiplied by the probability that the path satisfies the condition, given its
-// beginning; the sum of all is divided by that probability before the first step.
+// conditionalReward returns the conditional expected reward of a Markov chain, given that the path satisfies a condition. In the product
+// with the automaton of the condition, each reward is multiplied by the probability that the path satisfies the condition, given its
+// beginning. The expected sum of these products is divided by the probability of the condition.
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
 // section 2, for the meaning.
 func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
-	whole := formula.Objective
-	if err := e.checkConditionSupported(whole.X); err != nil {
+	objective := formula.Objective
+	if err := e.checkConditionSupported(objective.X); err != nil {
 		return nil, err
 	}
-	objective := whole.Conditioned
 	if e.kind() == sparse.MDP {
-		return nil, e.unsupported(whole.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(whole.X), noun.WithArticle(e.space.Program().Type.String()))
+		return nil, e.unsupported(objective.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
 	}
-	conditioned, err := e.condition(whole)
+	chain, err := e.newConditionedChain(objective)
 	if err != nil {
 		return nil, err
 	}
-	boundOf, err := conditioned.value(objective)
+	target, err := chain.targetStates(objective.Conditioned)
 	if err != nil {
 		return nil, err
 	}
-	lower, err := boundOf(lowerBound)
+	lower, err := chain.weightedReward(target, lowerBound)
 	if err != nil {
 		return nil, err
 	}
-	upper := lower
+	upper := lower // fractions are exact
 	if !e.exact {
-		upper, err = boundOf(upperBound)
+		upper, err = chain.weightedReward(target, upperBound)
 		if err != nil {
 			return nil, err
 		}
 	}
-	out := newNumbers(e.space.Model().NumStates(), max(lower.accuracy, conditioned.conditionNumbers.accuracy))
-	if e.exact {
-		out.rat = make([]*big.Rat, len(out.lo))
-	}
-	for s := range e.domain().All() {
-		start := int(conditioned.product.startStates[s])
-		probability := conditioned.conditionNumbers.at(start)
-		if probability.hi == 0 {
-			return nil, e.zeroConditionError(whole.X, s)
-		}
-		weightedReward := number{lo: lower.lo[start], hi: upper.hi[start]}
-		if e.exact {
-			weightedReward = lower.at(start)
-		}
-		out.put(s, rewardGivenCondition(weightedReward, probability))
-	}
-	return out, nil
+	return chain.divideByCondition(objective.X, lower, upper)
 }
 
-// rewardGivenCondition divides a weighted reward by the probability of the condition. If the bounds of the probability contain
-// 0, only 0 and infinity are sure bounds of the quotient.
-func rewardGivenCondition(weightedReward, probability number) number {
-	quotient, ok := binary(syntax.OpDiv, weightedReward, probability)
-	if !ok {
-		return number{hi: math.Inf(1)}
-	}
-	return quotient
+// conditionedChain is the product of a Markov chain with the automaton of a condition. conditionProbability has the probability of the
+// condition from each state of the product, and rewards has the rewards of an objective in the product.
+type conditionedChain struct {
+	*evaluation
+	product              *productModel
+	conditionProbability *numbers
+	rewards              solve.RewardParts
 }
 
-// The arguments of the function that conditionedChain.value returns.
+// newConditionedChain builds the product of the model with the automaton of the condition of a reward objective.
+func (e *evaluation) newConditionedChain(objective *logic.Objective) (*conditionedChain, error) {
+	if at := boundedOperator(objective.Condition); at != nil && e.kind() == sparse.CTMC {
+		return nil, e.unsupported(at, "found a time bound in a condition")
+	}
+	a := &abstraction{evaluation: e, root: objective.Condition}
+	regions, err := a.winningRegions(objective.Condition)
+	if err != nil {
+		return nil, err
+	}
+	region := regions[0]
+	starts := make([]productState, len(region.product.startStates))
+	for s, i := range region.product.startStates {
+		starts[s] = region.product.pairs[i]
+	}
+	product, err := sparse.NewProduct(e.ctx, e.graph.Model, continuingMemory{automatonMemory{region.reader}}, starts, nil, math.MaxInt32)
+	if err != nil {
+		return nil, a.tooLargeError(err)
+	}
+	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(product.Model), region.product.auto, product.Pairs, product.Start, product.Choice}}
+	if err := chain.setConditionProbability(region); err != nil {
+		return nil, err
+	}
+	return chain, chain.setRewards(objective.Struct)
+}
+
+// continuingMemory is the sparse.Memory of the product with an automaton. Unlike in the product of automatonMemory, paths continue after
+// the automaton has accepted, because rewards still count.
+type continuingMemory struct{ automatonMemory }
+
+// Absorbing reports whether the automaton has rejected.
+func (m continuingMemory) Absorbing(pair productState) bool {
+	return m.auto.Class(pair.auto) == automata.Rejected
+}
+
+// setConditionProbability sets the probability of the condition from each state of the product. region is the winning region of the
+// condition, in a product whose paths end when the automaton accepts.
+func (c *conditionedChain) setConditionProbability(region *winningRegion) error {
+	goal := sparse.NewSet(region.product.NumStates())
+	index := map[productState]int{} // the state of region.product for each pair
+	for i, pair := range region.product.pairs {
+		index[pair] = i
+		if region.winningStates[pair] {
+			goal.Add(i)
+		}
+	}
+	probability, err := c.reachProbability(region.product, goal, solve.Max)
+	if err != nil {
+		return err
+	}
+	c.conditionProbability = newNumbers(len(c.product.pairs), probability.accuracy)
+	if c.exact {
+		c.conditionProbability.rat = make([]*big.Rat, len(c.product.pairs))
+	}
+	zero, one := fraction(new(big.Rat)), fraction(big.NewRat(1, 1))
+	for i, pair := range c.product.pairs {
+		value := zero
+		if at, ok := index[pair]; ok {
+			value = probability.at(at)
+		} else if region.product.auto.Class(pair.auto) == automata.Accepted {
+			value = one
+		}
+		c.conditionProbability.put(i, value)
+	}
+	return nil
+}
+
+// setRewards sets the rewards of the states and transitions of the product to those of the reward structure with the given index. The
+// added self-loops of states in which the automaton has rejected have no rewards.
+func (c *conditionedChain) setRewards(structIndex int) error {
+	stateRewards, transitionRewards, err := c.space.Costs(structIndex)
+	if err != nil {
+		return err
+	}
+	c.rewards.State = make([]*big.Rat, c.product.NumStates())
+	c.rewards.Transition = make([]*big.Rat, c.product.NumTransitions())
+	for i, pair := range c.product.pairs {
+		if c.product.choice[i] == sparse.None {
+			continue
+		}
+		c.rewards.State[i] = stateRewards[pair.state]
+		first, end := c.product.Row(i)
+		firstInModel, _ := c.graph.Row(int(pair.state))
+		for offset := range end - first {
+			c.rewards.Transition[first+offset] = transitionRewards[firstInModel+offset]
+		}
+	}
+	return nil
+}
+
+// targetStates returns the states of the product in which a reward objective F ends: in the target, or after the condition has become
+// impossible. It returns nil for the total reward, which has no target.
+func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set, error) {
+	switch objective.Form {
+	case logic.TotalReward:
+		return nil, nil
+	case logic.ReachReward:
+		inModel, err := c.satisfyingStates(objective.Target)
+		if err != nil {
+			return nil, err
+		}
+		target := sparse.NewSet(c.product.NumStates())
+		for i, pair := range c.product.pairs {
+			if inModel.Has(int(pair.state)) || c.conditionProbability.hi[i] == 0 {
+				target.Add(i)
+			}
+		}
+		return target, nil
+	}
+	return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
+}
+
+// The arguments of weightedReward.
 const (
 	lowerBound = false
 	upperBound = true
 )
 
-// conditionedChain is the product of a Markov chain with the automaton of a condition, and the probability of the condition from
-// each of its states on.
-type conditionedChain struct {
-	*evaluation
-	product          *productModel
-	conditionNumbers *numbers
-	parts            solve.RewardParts
+// weightedReward returns bounds of the expected reward of the paths that satisfy the condition, multiplied by the probability of the
+// condition: upper bounds if upper is true, and otherwise lower bounds. Fractions are both. The reward is earned until a target is
+// reached or, if target is nil, forever.
+func (c *conditionedChain) weightedReward(target *sparse.Set, upper bool) (*numbers, error) {
+	probability := c.conditionProbability.lo
+	if upper {
+		probability = c.conditionProbability.hi
+	}
+	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.rat, probability, upper)
+	if target == nil {
+		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
+	}
+	return c.toNumbers(solve.ReachReward(c.ctx, c.product.Graph, reward, target, solve.Max, c.opts))
 }
 
-// continuing is the sparse.Memory of the product with an automaton that goes on after it has accepted.
-type continuing struct{ automatonMemory }
-
-// Absorbing reports whether the automaton has rejected.
-func (m continuing) Absorbing(pair productState) bool {
-	return m.auto.Class(pair.auto) == automata.Rejected
-}
-
-// condition builds the product for the condition of a reward objective.
-func (e *evaluation) condition(objective *logic.Objective) (*conditionedChain, error) {
-	if at := boundedOperator(objective.Condition); at != nil && e.kind() == sparse.CTMC {
-		return nil, e.unsupported(at, "found a time bound in a condition")
-	}
-	a := &abstraction{evaluation: e, root: objective.Condition}
-	formulas, err := a.commitments(objective.Condition)
-	if err != nil {
-		return nil, err
-	}
-	c := formulas[0]
-	goal := sparse.NewSet(c.product.NumStates())
-	for i, pair := range c.product.pairs {
-		if c.winningStates[pair] {
-			goal.Add(i)
+// divideByCondition divides the weighted rewards from the states of the domain by the probability of the condition. lower and upper have
+// bounds of the weighted rewards; if fractions are computed, lower has the fractions. It returns an error if the condition has
+// probability 0 in a state. expr is the conditional objective.
+func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
+	out := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
+	for s := range c.domain().All() {
+		start := int(c.product.startStates[s])
+		probability := c.conditionProbability.at(start)
+		if probability.hi == 0 {
+			return nil, c.zeroConditionError(expr, s)
 		}
-	}
-	probability, err := e.reach(c.product, goal, solve.Max)
-	if err != nil {
-		return nil, err
-	}
-	index := map[productState]int{}
-	for i, pair := range c.product.pairs {
-		index[pair] = i
-	}
-	starts := make([]productState, len(c.product.startStates))
-	for s, i := range c.product.startStates {
-		starts[s] = c.product.pairs[i]
-	}
-	built, err := sparse.NewProduct(e.ctx, e.graph.Model, continuing{automatonMemory{c.reader}}, starts, nil, math.MaxInt32)
-	if err != nil {
-		return nil, a.tooLargeError(err)
-	}
-	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(built.Model), c.product.auto, built.Pairs, built.Start, built.Choice}}
-	chain.conditionNumbers = newNumbers(len(built.Pairs), probability.accuracy)
-	if e.exact {
-		chain.conditionNumbers.rat = make([]*big.Rat, len(built.Pairs))
-	}
-	for i, pair := range built.Pairs {
-		switch at, ok := index[pair]; {
-		case ok:
-			chain.conditionNumbers.put(i, probability.at(at))
-		case c.product.auto.Class(pair.auto) == automata.Accepted:
-			chain.conditionNumbers.put(i, fraction(big.NewRat(1, 1)))
-		default:
-			chain.conditionNumbers.put(i, fraction(new(big.Rat)))
+		weighted := number{lo: lower.lo[start], hi: upper.hi[start]}
+		if c.exact {
+			weighted = lower.at(start)
 		}
+		quotient, ok := arithmetic(syntax.OpDiv, weighted, probability)
+		if !ok { // the bounds of the probability contain 0
+			quotient = number{lo: 0, hi: math.Inf(1)}
+		}
+		out.put(s, quotient)
 	}
-	states, transitions, err := e.space.Costs(objective.Struct)
-	if err != nil {
-		return nil, err
-	}
-	chain.parts.State = make([]*big.Rat, len(built.Pairs))
-	chain.parts.Transition = make([]*big.Rat, built.NumTransitions())
-	for i, pair := range built.Pairs {
-		if built.Choice[i] == sparse.None {
-			continue
-		}
-		chain.parts.State[i] = states[pair.state]
-		from, _ := e.graph.Row(int(pair.state))
-		first, end := built.Row(i)
-		for k := first; k < end; k++ {
-			chain.parts.Transition[k] = transitions[from+k-first]
-		}
-	}
-	return chain, nil
-}
-
-// value returns a function that computes bounds of the expected reward of an objective over the paths that satisfy the
-// condition, multiplied by the probability of the condition. The function returns upper bounds if its argument is true, and
-// otherwise lower bounds.
-func (c *conditionedChain) value(objective *logic.Objective) (func(upper bool) (*numbers, error), error) {
-	zeroStates := sparse.NewSet(c.product.NumStates())
-	for i := range c.conditionNumbers.hi {
-		if c.conditionNumbers.hi[i] == 0 {
-			zeroStates.Add(i)
-		}
-	}
-	var solution func(*sparse.Reward) (*solve.Values, error)
-	switch objective.Form {
-	case logic.ReachReward:
-		target, err := c.satisfyingStates(objective.Target)
-		if err != nil {
-			return nil, err
-		}
-		for i, pair := range c.product.pairs {
-			if target.Has(int(pair.state)) {
-				zeroStates.Add(i)
-			}
-		}
-		solution = func(reward *sparse.Reward) (*solve.Values, error) {
-			return solve.ReachReward(c.ctx, c.product.Graph, reward, zeroStates, solve.Max, c.opts)
-		}
-	case logic.TotalReward:
-		solution = func(reward *sparse.Reward) (*solve.Values, error) {
-			return solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts)
-		}
-	default:
-		return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
-	}
-	return func(upper bool) (*numbers, error) {
-		probability := c.conditionNumbers.lo
-		if upper {
-			probability = c.conditionNumbers.hi
-		}
-		return c.toNumbers(solution(solve.ConditionedReward(c.product.Model, c.parts, c.conditionNumbers.rat, probability, upper)))
-	}, nil
+	return out, nil
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
@@ -11,12 +12,12 @@ import (
 // maxNodes limits the nodes of a controller, as it will be written to a file.
 const maxNodes = 2_000_000
 
-// automatonController returns a scheduler that maximizes the probability that an automaton accepts the path. The
-// controller's memory is the state of the automaton.
+// automatonController returns a scheduler that maximizes the probability that an automaton accepts the path. Its memory is the state of
+// the automaton. It is computed as the scheduler of multi(...) with the automaton as the only objective.
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
 	m := &multi{evaluation: e}
 	m.objectives = []*objective{{isQuery: true, maximised: true, form: automatonForm, reader: reader}}
-	if err := m.build(); err != nil {
+	if err := m.buildProduct(); err != nil {
 		return nil, err
 	}
 	if err := m.findEnds(nil); err != nil {
@@ -44,14 +45,17 @@ type weightedScheduler struct {
 	share   *big.Rat
 }
 
-// controllerState is a state of the controller: a state of the product under a scheduler of the mixture, or a node of an
-// accepting component with the goal to reach next. If scheduler is negative, none is selected yet.
+// controllerState is a state of the controller: a state of the product under a scheduler of the mixture (node is that state), or a node of
+// an accepting component with the goal to reach next. goal is the index of the goal, and scheduler is the index of the scheduler.
 type controllerState struct {
 	scheduler int
 	component *acceptingComponent
 	node      uint32
 	goal      int
 }
+
+// noneSelected is the scheduler of a controllerState in which no scheduler is selected yet.
+const noneSelected = -1
 
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
@@ -83,60 +87,67 @@ type nodeMemory struct {
 // controller returns a controller that selects one of the schedulers at random at the start, with the probability of its
 // share, and then follows it.
 func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) (*sparse.Controller, error) {
-	b := &controllerBuilder{
-		multi: m, schedulers: schedulers, endComponents: map[uint32]*sparse.EndComponents{}, components: map[[2]uint32]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
+	builder := &controllerBuilder{
+		multi: m, schedulers: schedulers,
+		endComponents: map[uint32]*sparse.EndComponents{}, components: map[[2]uint32]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
 		choicesToGoal: map[componentGoal][]uint32{}, nodeNumber: map[controllerState]uint32{}, memories: map[nodeMemory]uint32{},
 	}
-	if err := b.addStartNodes(); err != nil {
+	if err := builder.addStartNodes(); err != nil {
 		return nil, err
 	}
-	for i := 0; i < len(b.nodeStates); i++ { // moveFrom appends to b.nodeStates
+	for i := 0; i < len(builder.nodeStates); i++ { // moveFrom appends to nodeStates
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if len(b.nodeStates) > maxNodes {
+		if len(builder.nodeStates) > maxNodes {
 			return nil, m.unsupported(m.property.X, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
-		if b.nodeStates[i].scheduler < 0 {
-			continue // addStartNodes added the moves of this node
+		if builder.nodeStates[i].scheduler == noneSelected {
+			continue // addRandomStartNodes added the moves of this node
 		}
-		move, err := b.moveFrom(b.nodeStates[i])
+		move, err := builder.moveFrom(builder.nodeStates[i])
 		if err != nil {
 			return nil, err
 		}
-		b.result.Nodes[i].Moves = append(b.result.Nodes[i].Moves, move)
+		builder.result.Nodes[i].Moves = append(builder.result.Nodes[i].Moves, move)
 	}
-	return &b.result, nil
+	return &builder.result, nil
 }
 
-// addStartNodes adds a node for each initial state. All start nodes have the same memory, because file formats of
-// controllers have no initial memory. If the schedulers begin with different memories, the start nodes are additional ones
-// that select a scheduler at random.
+// addStartNodes adds a start node for each initial state. All start nodes must have the same memory, because file formats of controllers
+// have no initial memory.
 func (builder *controllerBuilder) addStartNodes() error {
-	sameMemory := len(builder.schedulers) == 1
-	var entered []controllerState // for each initial state: the state of the controller under each scheduler
+	hasOneMemory := len(builder.schedulers) == 1
+	var firstStates []controllerState // for each initial state: the state of the controller under each scheduler
 	for _, s := range builder.starts {
-		for k := range builder.schedulers {
-			state, err := builder.enteredState(k, s)
+		for scheduler := range builder.schedulers {
+			state, err := builder.enteredState(scheduler, s)
 			if err != nil {
 				return err
 			}
-			entered = append(entered, state)
-			sameMemory = sameMemory && builder.memoryOf(state) == builder.memoryOf(entered[0])
+			firstStates = append(firstStates, state)
+			hasOneMemory = hasOneMemory && builder.memoryOf(state) == builder.memoryOf(firstStates[0])
 		}
 	}
-	if sameMemory {
-		for _, state := range entered {
-			builder.result.Start = append(builder.result.Start, builder.nodeOf(state))
-		}
-		return nil
+	if !hasOneMemory {
+		return builder.addRandomStartNodes(firstStates)
 	}
+	for _, state := range firstStates {
+		builder.result.Start = append(builder.result.Start, builder.nodeOf(state))
+	}
+	return nil
+}
+
+// addRandomStartNodes adds a start node for each initial state, in which the controller selects a scheduler at random. firstStates has,
+// for each initial state, the state of the controller under each scheduler.
+func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerState) error {
 	for _, s := range builder.starts {
-		builder.result.Start = append(builder.result.Start, builder.nodeOf(controllerState{scheduler: -1, node: s}))
+		start := builder.nodeOf(controllerState{scheduler: noneSelected, node: s})
+		builder.result.Start = append(builder.result.Start, start)
 	}
 	for i, start := range builder.result.Start {
 		for k, scheduler := range builder.schedulers {
-			move, err := builder.moveFrom(entered[i*len(builder.schedulers)+k])
+			move, err := builder.moveFrom(firstStates[i*len(builder.schedulers)+k])
 			if err != nil {
 				return err
 			}
@@ -148,23 +159,28 @@ func (builder *controllerBuilder) addStartNodes() error {
 	return nil
 }
 
-// memoryOf returns the memory that a controller has in one of its states.
+// memoryOf returns the memory of the controller in one of its states: everything except the state of the model.
 func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
-	if state.scheduler < 0 {
-		return nodeMemory{scheduler: -1}
+	if state.scheduler == noneSelected {
+		return nodeMemory{scheduler: noneSelected}
 	}
-	var out nodeMemory
 	if state.component == nil {
-		out = nodeMemory{scheduler: state.scheduler, memory: builder.states[state.node]}
-	} else {
-		node := state.component.nodes[state.node]
-		out = nodeMemory{component: builder.componentNumber[state.component], goal: state.goal, memory: builder.states[node.state], list: node.list}
+		return nodeMemory{scheduler: state.scheduler, memory: builder.states[state.node].withoutState()}
 	}
-	out.memory.state = 0 // the state of the model is not part of the controller's memory
-	return out
+	node := state.component.nodes[state.node]
+	return nodeMemory{
+		component: builder.componentNumber[state.component], goal: state.goal,
+		memory: builder.states[node.state].withoutState(), list: node.list,
+	}
 }
 
-// nodeOf returns the number of the node for a state of the controller. It adds a node if there is none.
+// withoutState returns the memory of the objectives without the state of the model.
+func (x memory) withoutState() memory {
+	x.state = 0
+	return x
+}
+
+// nodeOf returns the number of the node for a state of the controller. It adds the node if there is none.
 func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 	number, isNew := numberOf(builder.nodeNumber, state)
 	if !isNew {
@@ -181,7 +197,7 @@ func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 	return number
 }
 
-// numberOf returns the number of a key. A new key gets the next number; the first one gets 0.
+// numberOf returns the number of a key in a map. A new key is added with the next number; the first key gets 0.
 func numberOf[K comparable](numbers map[K]uint32, key K) (number uint32, isNew bool) {
 	number, isKnown := numbers[key]
 	if !isKnown {
@@ -191,11 +207,12 @@ func numberOf[K comparable](numbers map[K]uint32, key K) (number uint32, isNew b
 	return number, !isKnown
 }
 
-// enteredState returns the state of the controller when a path under a scheduler is in a state of the product. If the scheduler
+// enteredState returns the state of the controller after a path under a scheduler has reached a state of the product. If the scheduler
 // ends the path there, the controller continues in an accepting end component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	c := builder.choiceOf(scheduler, productState)
-	if builder.choice[c] != sparse.None {
+	endsPath := builder.choice[c] == sparse.None
+	if !endsPath {
 		return controllerState{scheduler: scheduler, node: productState}, nil
 	}
 	satisfied, _ := builder.bestEnd(int(productState), builder.schedulers[scheduler].weights)
@@ -203,33 +220,32 @@ func (builder *controllerBuilder) enteredState(scheduler int, productState uint3
 	return controllerState{component: component, node: firstNode}, err
 }
 
-// choiceOf returns the choice of the product that a scheduler makes in state s. If the scheduler has no choice for the state, it
-// returns the last choice of the state, which ends the path.
+// choiceOf returns the choice that a scheduler makes in state s of the product. If the scheduler has no choice for the state, it
+// returns the last choice, which ends the path.
 func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 	choice := builder.schedulers[scheduler].choices[s]
 	if choice == sparse.None {
-		return builder.last(int(s))
+		return builder.lastChoice(int(s))
 	}
 	return int(choice)
 }
 
-// acceptingEnd returns the accepting component that contains a state and satisfies a set of objectives, and the node in which
-// the state enters it.
-func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (*acceptingComponent, uint32, error) {
+// acceptingEnd returns the accepting component that contains a state of the product and satisfies a set of objectives, and the node
+// of the component in which a path starts in this state. satisfied is the set: bit i stands for objective i.
+func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (component *acceptingComponent, firstNode uint32, err error) {
 	endComponents := builder.endComponents[satisfied]
 	if endComponents == nil {
-		var err error
 		endComponents, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(ofMinimised))
 		if err != nil {
 			return nil, 0, err
 		}
 		builder.endComponents[satisfied] = endComponents
 	}
-	key := [2]uint32{satisfied, endComponents.ID[state]}
-	component := builder.components[key]
-	members := endComponents.Members(int(key[1]))
+	endComponent := endComponents.ID[state]
+	members := endComponents.Members(int(endComponent))
+	key := [2]uint32{satisfied, endComponent}
+	component = builder.components[key]
 	if component == nil {
-		var err error
 		component, err = builder.newAcceptingComponent(satisfied, members, endComponents.Choices)
 		if err != nil {
 			return nil, 0, err
@@ -237,54 +253,61 @@ func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (*accept
 		builder.components[key] = component
 		builder.componentNumber[component] = len(builder.components)
 	}
-	for index, s := range members {
-		if s == state {
-			return component, component.startNode[index], nil
-		}
+	member := slices.Index(members, state)
+	if member < 0 {
+		return nil, 0, builder.unsupported(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
 	}
-	return nil, 0, builder.unsupported(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
+	return component, component.startNode[member], nil
 }
 
-// moveFrom returns the move of the controller in one of its states.
+// moveFrom returns the move of the controller in one of its states. It adds the nodes to which the move leads.
 func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, error) {
 	if state.component != nil {
 		return builder.moveInComponent(state), nil
 	}
 	c := builder.choiceOf(state.scheduler, state.node)
-	out := sparse.Move{Choice: builder.choice[c]}
+	move := sparse.Move{Choice: builder.choice[c]}
 	first, end := builder.product.Row(c)
 	for _, target := range builder.product.Target[first:end] {
 		next, err := builder.enteredState(state.scheduler, target)
 		if err != nil {
-			return out, err
+			return move, err
 		}
-		out.Next = append(out.Next, builder.nodeOf(next))
+		move.Next = append(move.Next, builder.nodeOf(next))
 	}
-	return out, nil
+	return move, nil
 }
 
-// moveInComponent returns a move within an accepting component. The controller first moves to the nodes from which all goals
-// can be met. From then on it meets one goal after the other, forever.
+// moveInComponent returns the move of the controller in a state within an accepting component. The controller first moves to the nodes
+// from which all goals can be visited. From then on it visits one goal after the other, forever.
 func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.Move {
 	component, goal := state.component, state.goal
 	if component.goodNodes.Has(int(state.node)) {
-		for range component.goals { // skip the goals that the node meets
-			if !component.goals[goal].Has(int(state.node)) {
-				break
-			}
-			goal = (goal + 1) % len(component.goals)
-		}
+		goal = component.nextGoal(goal, int(state.node))
 	}
 	c := builder.choicesTowards(component, goal)[state.node]
-	out := sparse.Move{Choice: builder.choice[component.choice[c]]}
+	move := sparse.Move{Choice: builder.choice[component.choice[c]]}
 	first, end := component.Row(int(c))
 	for _, target := range component.Target[first:end] {
-		out.Next = append(out.Next, builder.nodeOf(controllerState{component: component, node: target, goal: goal}))
+		move.Next = append(move.Next, builder.nodeOf(controllerState{component: component, node: target, goal: goal}))
 	}
-	return out
+	return move
 }
 
-// choicesTowards returns, for each node of an accepting component, the choice on the way to a goal.
+// nextGoal returns the first goal, from the given one on, that does not contain the node. The goals are cyclic. If all goals contain the
+// node, it returns the given one.
+func (component *acceptingComponent) nextGoal(goal, node int) int {
+	for range component.goals {
+		if !component.goals[goal].Has(node) {
+			break
+		}
+		goal = (goal + 1) % len(component.goals)
+	}
+	return goal
+}
+
+// choicesTowards returns, for each node of an accepting component, a choice on the way to a goal: first to the good nodes, and from
+// these to the goal without leaving the end components. The results are cached.
 func (builder *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
 	key := componentGoal{component, goal}
 	if choices, ok := builder.choicesToGoal[key]; ok {
@@ -292,7 +315,7 @@ func (builder *controllerBuilder) choicesTowards(component *acceptingComponent, 
 	}
 	choices := make([]uint32, component.NumStates())
 	component.Attract(component.sureNodes, component.goodNodes, choices)
-	for s := range component.goodNodes.All() { // without goals, a path only has to stay in the component
+	for s := range component.goodNodes.All() { // if there are no goals, any choice that stays in the component is right
 		first, end := component.Choices(s)
 		for c := first; c < end; c++ {
 			if component.stayingChoices.Has(c) {

@@ -12,6 +12,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
+	"tilecheck/result"
 )
 
 // cost is a bound on the cost of a path. The cost is the sum of the costs of its steps, in units.
@@ -21,7 +22,7 @@ type cost struct {
 	perStep int   // further cost of every step
 	low     int   // the least cost that satisfies the bound
 	high    int   // the greatest; -1 if there is no upper bound
-	// limit is the cost at which counting stops, because a greater cost satisfies the bound or violates it alike.
+	// limit is the cost at which counting stops: all costs from limit on satisfy the bound, or all of them violate it.
 	limit int
 }
 
@@ -36,7 +37,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return e.markovUntil(path, &path.Costs[i], dir)
 	}
 	switch {
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return nil, e.unsupported(path.X, "found reward bounds, which are not supported for fair schedulers")
 	case e.kind() == sparse.CTMC:
 		return nil, e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
@@ -77,10 +78,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 // valuesAtCostZero returns a value for each state of the model: the value, in the product, of this state with cost 0.
 // zeroCostStates has the index of this product state.
 func (e *evaluation) valuesAtCostZero(productValues *numbers, zeroCostStates []uint32) *numbers {
-	out := newNumbers(e.space.Model().NumStates(), productValues.accuracy)
-	if productValues.rat != nil {
-		out.rat = make([]*big.Rat, len(out.lo))
-	}
+	out := productValues.like(e.space.Model().NumStates())
 	for s := range e.domain().All() {
 		out.put(s, productValues.at(int(zeroCostStates[s])))
 	}
@@ -146,7 +144,7 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 	mostSummands := 0              // the greatest number of transitions in an expected reward
 	var within []int
 	for i := range product.NumStates() {
-		s := int(builder.value(i, 0))
+		s := builder.modelState(i)
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
 			if builder.rows.Origin[c] == sparse.None {
@@ -188,7 +186,7 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 	return out, nil
 }
 
-// transitionRewards has the rewards of the states and of the transitions of a Markov chain; nil stands for 0.
+// transitionRewards has the rewards of the states and of the transitions of a Markov chain. A reward of nil stands for 0.
 type transitionRewards struct {
 	model               *sparse.Model
 	states, transitions []*big.Rat
@@ -224,31 +222,32 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	return sum
 }
 
-// appendTransitionsWithin appends the transitions of a choice of the model that exceed no bound on costs. c is the
+// appendTransitionsWithin appends to within the transitions of a choice of the model that exceed no bound on costs. c is the
 // corresponding choice of the product.
 func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, modelChoice int) []int {
 	firstTransition, endTransition := product.Row(c)
 	first, _ := builder.model.Row(modelChoice)
 	for transition := firstTransition; transition < endTransition; transition++ {
-		if builder.value(int(product.Target[transition]), 1) != failed {
+		if builder.costSoFar(int(product.Target[transition]), 0) != failed {
 			within = append(within, first+transition-firstTransition)
 		}
 	}
 	return within
 }
 
-// budgetOf returns the costs of the choices of a model and the bound on their sum. ok is false unless there is a single
-// upper bound and the cost of a choice does not depend on its target.
+// budgetOf returns the cost of each choice of a model, and the upper bound on their sum. ok is false if there are several bounds or a
+// lower bound, or if the cost of a choice depends on its target.
 func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
-	if len(costs) != 1 || costs[0].low > 0 || costs[0].high < 0 {
+	hasOnlyUpperBound := len(costs) == 1 && costs[0].low <= 0 && costs[0].high >= 0
+	if !hasOnlyUpperBound {
 		return budget, false
 	}
-	bound := costs[0]
-	budget = solve.Budget{Cost: make([]int, model.NumChoices()), Most: bound.high}
+	budget = solve.Budget{Cost: make([]int, model.NumChoices()), Most: costs[0].high}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if budget.Cost[c], ok = bound.choiceCost(model, s, c); !ok {
+			budget.Cost[c], ok = costs[0].choiceCost(model, s, c)
+			if !ok {
 				return budget, false
 			}
 		}
@@ -256,7 +255,8 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 	return budget, true
 }
 
-// choiceCost returns the cost of a choice. ok is false if the transitions of a Markov chain have different costs.
+// choiceCost returns the cost of a choice of state s. ok is false if its transitions have different costs, as is possible in a Markov
+// chain.
 func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, ok bool) {
 	if model.Kind == sparse.MDP {
 		return int(c.after(0, s, choice)), true
@@ -274,30 +274,30 @@ func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, o
 // maxUnits is the greatest number of units that are counted.
 const maxUnits = 1 << 30
 
-// costsOf converts the bounds of a path formula to whole numbers.
+// costsOf converts the bounds of a formula on rewards or steps to bounds on whole numbers of units. expr is the formula.
 func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error) {
-	var out []cost
-	for _, b := range bounds {
-		c, err := e.costOf(expr, b)
+	var costs []cost
+	for _, bound := range bounds {
+		converted, err := e.costOf(expr, bound)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, c)
+		costs = append(costs, converted)
 	}
-	return out, nil
+	return costs, nil
 }
 
-// costOf converts a bound on a reward to a number of units, where the unit is the greatest common divisor of all rewards.
+// costOf converts a bound on a reward, or on steps, to a bound on a whole number of units. expr is the formula with the bound.
 func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
-	out, unit, err := e.costUnits(bound.Struct)
+	out, unit, err := e.unboundedCost(bound.Struct)
 	if err != nil {
-		return out, err
+		return cost{}, err
 	}
 	low, high := bound.Bound.Low, bound.Bound.High
 	if low != nil {
 		out.low, err = e.leastUnits(low, unit, bound.Bound.LowStrict)
 		if err != nil {
-			return out, err
+			return cost{}, err
 		}
 	}
 	if high == nil {
@@ -306,33 +306,31 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 	}
 	out.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
 	if err != nil {
-		return out, err
+		return cost{}, err
 	}
 	if out.high < out.low {
-		return out, e.refuse("type", expr.Pos(), "no cost satisfies both bounds")
+		return cost{}, e.failure(result.TypeError, expr.Pos(), "no cost satisfies both bounds")
 	}
 	out.limit = out.high + 1
 	return out, nil
 }
 
-// costUnits returns a cost without a bound and its unit. The cost counts the rewards of a structure, or steps if the index is negative.
-func (e *evaluation) costUnits(index int) (cost, *big.Rat, error) {
-	out := cost{high: -1}
-	if index < 0 {
-		out.perStep = 1
-		return out, big.NewRat(1, 1), nil
+// unboundedCost returns a cost without a bound, and its unit. The cost counts the rewards of the structure with the given index, and the
+// unit is the greatest common divisor of these rewards. If the index is negative, the cost counts steps.
+func (e *evaluation) unboundedCost(structIndex int) (out cost, unit *big.Rat, err error) {
+	if structIndex < 0 {
+		return cost{perStep: 1, high: -1}, big.NewRat(1, 1), nil
 	}
-	states, moves, err := e.space.Costs(index)
+	states, moves, err := e.space.Costs(structIndex)
 	if err != nil {
-		return out, nil, err
+		return cost{}, nil, err
 	}
-	unit := greatestCommonDivisor(states, moves)
-	out.state, out.move = inUnits(states, unit), inUnits(moves, unit)
-	return out, unit, nil
+	unit = greatestCommonDivisor(states, moves)
+	return cost{state: inUnits(states, unit), move: inUnits(moves, unit), high: -1}, unit, nil
 }
 
-// greatestStep returns an upper bound on the cost of one step.
-func (c *cost) greatestStep() int {
+// maxStepCost returns an upper bound on the cost of one step.
+func (c *cost) maxStepCost() int {
 	most := c.perStep
 	if c.state != nil {
 		most += slices.Max(c.state) + slices.Max(c.move)
@@ -340,7 +338,7 @@ func (c *cost) greatestStep() int {
 	return most
 }
 
-// leastUnits returns the least number of units that satisfies a lower bound.
+// leastUnits returns the least number of units that satisfies a lower bound, which is > if strict is true, and otherwise >=.
 func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
@@ -352,7 +350,7 @@ func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (in
 	return e.checkUnits(bound, floor)
 }
 
-// greatestUnits returns the greatest number of units that satisfies an upper bound.
+// greatestUnits returns the greatest number of units that satisfies an upper bound, which is < if strict is true, and otherwise <=.
 func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
@@ -362,12 +360,12 @@ func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) 
 		floor.Sub(floor, big.NewInt(1))
 	}
 	if floor.Sign() < 0 {
-		return 0, e.refuse("type", bound.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+		return 0, e.failure(result.TypeError, bound.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
 	}
 	return e.checkUnits(bound, floor)
 }
 
-// boundInUnits divides a reward bound by the unit. It returns the quotient, rounded down, and whether it is a whole number.
+// boundInUnits divides a reward bound by the unit. It returns the quotient, rounded down, and whether the quotient is a whole number.
 func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.Int, isWhole bool, err error) {
 	value, exact, err := sema.EvalExact(bound, nil)
 	switch {
@@ -376,7 +374,7 @@ func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.In
 	case !exact:
 		return nil, false, e.unsupported(bound, "found a reward bound that is not a fraction")
 	case value.Rat.Sign() < 0:
-		return nil, false, e.refuse("type", bound.Pos(), "reward bound %s is negative", value.Rat.RatString())
+		return nil, false, e.failure(result.TypeError, bound.Pos(), "reward bound %s is negative", value.Rat.RatString())
 	}
 	quotient := new(big.Rat).Quo(value.Rat, unit)
 	return new(big.Int).Quo(quotient.Num(), quotient.Denom()), quotient.IsInt(), nil
@@ -392,8 +390,8 @@ func (e *evaluation) checkUnits(bound sema.Expr, count *big.Int) (int, error) {
 
 // greatestCommonDivisor returns the greatest common divisor of all fractions in the lists. It returns 1 if all of them are 0.
 func greatestCommonDivisor(lists ...[]*big.Rat) *big.Rat {
-	numerator, denominator := new(big.Int), big.NewInt(1)
-	seen := map[*big.Rat]bool{}
+	divisor := new(big.Rat)
+	seen := map[*big.Rat]bool{} // equal rewards often share a pointer
 	for _, list := range lists {
 		for _, fraction := range list {
 			if fraction == nil || fraction.Sign() == 0 || seen[fraction] {
@@ -401,34 +399,33 @@ func greatestCommonDivisor(lists ...[]*big.Rat) *big.Rat {
 			}
 			seen[fraction] = true
 			// The greatest common divisor of a/b and c/d is gcd(ad, cb)/(bd).
-			left, right := new(big.Int).Mul(numerator, fraction.Denom()), new(big.Int).Mul(fraction.Num(), denominator)
-			numerator.GCD(nil, nil, left, right)
-			denominator = new(big.Int).Mul(denominator, fraction.Denom())
-			common := new(big.Int).GCD(nil, nil, numerator, denominator)
-			numerator, denominator = numerator.Quo(numerator, common), denominator.Quo(denominator, common)
+			left := new(big.Int).Mul(divisor.Num(), fraction.Denom())
+			right := new(big.Int).Mul(fraction.Num(), divisor.Denom())
+			numerator := new(big.Int).GCD(nil, nil, left, right)
+			divisor.SetFrac(numerator, new(big.Int).Mul(divisor.Denom(), fraction.Denom()))
 		}
 	}
-	if numerator.Sign() == 0 {
+	if divisor.Sign() == 0 {
 		return big.NewRat(1, 1)
 	}
-	return new(big.Rat).SetFrac(numerator, denominator)
+	return divisor
 }
 
-// inUnits divides fractions by the unit. It replaces quotients greater than maxUnits by maxUnits+1.
-func inUnits(list []*big.Rat, unit *big.Rat) []int {
-	out := make([]int, len(list))
-	for i, fraction := range list {
+// inUnits divides fractions by the unit, of which they are multiples. A fraction of nil stands for 0. A quotient greater than maxUnits
+// becomes maxUnits+1.
+func inUnits(fractions []*big.Rat, unit *big.Rat) []int {
+	units := make([]int, len(fractions))
+	for i, fraction := range fractions {
 		if fraction == nil || fraction.Sign() == 0 {
 			continue
 		}
-		count := new(big.Rat).Quo(fraction, unit).Num() // the quotient is a whole number
-		if count.IsInt64() && count.Int64() <= maxUnits {
-			out[i] = int(count.Int64())
-		} else {
-			out[i] = maxUnits + 1
+		quotient := new(big.Rat).Quo(fraction, unit).Num()
+		units[i] = maxUnits + 1
+		if quotient.IsInt64() && quotient.Int64() <= maxUnits {
+			units[i] = int(quotient.Int64())
 		}
 	}
-	return out
+	return units
 }
 
 // costProductBuilder builds the product of a model with the costs so far.
@@ -443,11 +440,12 @@ type costProductBuilder struct {
 	rows        *sparse.DerivedBuilder
 }
 
-// Once a path is known to satisfy the formula or to violate it, the state of the product has one of these numbers instead of each
-// cost so far.
+// Once a path is known to satisfy the formula or to violate it, one of these numbers replaces each cost so far in the state of the
+// product.
 const (
-	reached = math.MaxUint32 - iota // the path satisfies the formula
-	failed                          // the path violates the formula
+	reached   = math.MaxUint32 - iota // the path satisfies the formula
+	failed                            // the path violates the formula
+	undecided = 0                     // neither is known yet: the costs are kept
 )
 
 // maxProductStates is the greatest number of states of a product.
@@ -457,15 +455,15 @@ const maxProductStates = 1 << 26
 // of them. goal contains the states of the product that satisfy the formula.
 func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
 	model := builder.model
-	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // two numbers of 32 bits a word: the state, and each cost
+	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // a word has two numbers of 32 bits: the state, and each cost
 	builder.states = explicit.NewNumbering(len(builder.packedState))
 	builder.rows = sparse.NewDerivedBuilder(model, model.Kind)
 	startOf = make([]uint32, model.NumStates())
-	spent := make([]uint32, len(builder.costs))
+	zeroCosts := make([]uint32, len(builder.costs))
 	for s := range starts.All() {
-		startOf[s] = builder.index(uint32(s), spent)
+		startOf[s] = builder.index(uint32(s), zeroCosts)
 	}
-	for i := 0; i < builder.states.Len(); i++ { // the list grows
+	for i := 0; i < builder.states.Len(); i++ { // expand adds states
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
 			return nil, nil, builder.ctx.Err()
 		}
@@ -476,37 +474,37 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 	}
 	goal = sparse.NewSet(builder.states.Len())
 	for i := range goal.Len() {
-		if builder.value(i, 1) == reached {
+		if builder.costSoFar(i, 0) == reached {
 			goal.Add(i)
 		}
 	}
 	return startOf, goal, nil
 }
 
-// index returns the number of the state of the product for a state of the model and the costs so far, and adds it if it is new. If
-// the formula is decided, the costs do not matter any more, and reached or failed replaces each of them.
-func (builder *costProductBuilder) index(s uint32, spent []uint32) uint32 {
-	decision := builder.decide(s, spent)
+// index returns the number of the state of the product for a state of the model and the costs so far. It adds the state if it is new.
+// If the formula is decided, the costs do not matter any more, and reached or failed replaces each of them.
+func (builder *costProductBuilder) index(s uint32, costs []uint32) uint32 {
+	decision := builder.decide(s, costs)
 	clear(builder.packedState)
 	builder.packedState[0] = uint64(s)
-	for i, count := range spent {
-		if decision != 0 {
-			count = decision
+	for k, cost := range costs {
+		if decision != undecided {
+			cost = decision
 		}
-		position := i + 1 // position 0 is the state of the model; value reads the same layout
-		builder.packedState[position/2] |= uint64(count) << (32 * (position % 2))
+		position := k + 1 // position 0 has the state of the model
+		builder.packedState[position/2] |= uint64(cost) << (32 * (position % 2))
 	}
 	return uint32(builder.states.Add(builder.packedState))
 }
 
-// decide returns reached if the formula holds in a state with the accumulated costs, failed if the formula can no longer
-// hold, and otherwise 0.
-func (builder *costProductBuilder) decide(s uint32, spent []uint32) uint32 {
+// decide returns reached if the formula holds in a state of the model with the given costs so far, failed if it can no longer hold, and
+// otherwise undecided.
+func (builder *costProductBuilder) decide(s uint32, costs []uint32) uint32 {
 	withinLower, withinUpper := true, true
-	for i, c := range builder.costs {
-		count := int(spent[i])
-		withinLower = withinLower && count >= c.low
-		withinUpper = withinUpper && (c.high < 0 || count <= c.high)
+	for k, bound := range builder.costs {
+		cost := int(costs[k])
+		withinLower = withinLower && cost >= bound.low
+		withinUpper = withinUpper && (bound.high < 0 || cost <= bound.high)
 	}
 	switch {
 	case withinLower && withinUpper && builder.right.Has(int(s)):
@@ -514,44 +512,49 @@ func (builder *costProductBuilder) decide(s uint32, spent []uint32) uint32 {
 	case !withinUpper || !builder.left.Has(int(s)):
 		return failed
 	}
-	return 0
+	return undecided
 }
 
-// value returns one of the numbers of which state i of the product consists: at position 0 the state of the model, and at position
-// k the cost k-1.
-func (builder *costProductBuilder) value(i, position int) uint32 {
+// modelState returns the state of the model in state i of the product.
+func (builder *costProductBuilder) modelState(i int) int { return int(uint32(builder.states.At(i)[0])) }
+
+// costSoFar returns cost k in state i of the product, or reached or failed.
+func (builder *costProductBuilder) costSoFar(i, k int) uint32 {
+	position := k + 1 // as in index
 	return uint32(builder.states.At(i)[position/2] >> (32 * (position % 2)))
 }
 
-// expand appends the choices of a state of the product.
+// expand appends the choices of state i of the product. It adds their targets to the product.
 func (builder *costProductBuilder) expand(i int) {
-	m := builder.model
-	s := int(builder.value(i, 0))
+	model, s := builder.model, builder.modelState(i)
 	builder.rows.State()
-	if builder.value(i, 1) >= failed {
+	isDecided := builder.costSoFar(i, 0) >= failed
+	if isDecided {
 		builder.rows.Loop(uint32(i))
 		return
 	}
-	spent, spentNext := make([]uint32, len(builder.costs)), make([]uint32, len(builder.costs))
-	for k := range spent {
-		spent[k] = builder.value(i, k+1)
+	costs, nextCosts := make([]uint32, len(builder.costs)), make([]uint32, len(builder.costs))
+	for k := range costs {
+		costs[k] = builder.costSoFar(i, k)
 	}
-	first, end := m.Choices(s)
+	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		builder.rows.Copy(c, func(transition int) uint32 {
+		targetOf := func(transition int) uint32 {
 			move := transition
-			if m.Kind == sparse.MDP {
+			if model.Kind == sparse.MDP {
 				move = c
 			}
 			for k := range builder.costs {
-				spentNext[k] = builder.costs[k].after(spent[k], s, move)
+				nextCosts[k] = builder.costs[k].after(costs[k], s, move)
 			}
-			return builder.index(m.Target[transition], spentNext)
-		})
+			return builder.index(model.Target[transition], nextCosts)
+		}
+		builder.rows.Copy(c, targetOf)
 	}
 }
 
-// after returns the costs after leaving state s by a move.
+// after returns the cost of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. spent is the
+// cost before. The result is at most limit.
 func (c *cost) after(spent uint32, s, move int) uint32 {
 	sum := int(spent) + c.perStep
 	if c.state != nil {

@@ -7,32 +7,39 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// differences returns a warning for each state formula or label of a property whose truth value in some state differs from PRISM's:
-// tilecheck compares fractions, and PRISM compares floating-point numbers.
-func (c *Checker) differences(property *Property) []string {
-	var out []string
+// floatDifferences returns a warning for each label and each expression over variables in a property whose value in some state differs
+// from the value in PRISM: tilecheck compares fractions, and PRISM compares floating-point numbers.
+func (c *Checker) floatDifferences(property *Property) []string {
+	var warnings []string
 	seen := map[sema.Expr]bool{}
-	warn := func(kind string, pos syntax.Pos, expr sema.Expr) {
-		count, firstState, err := c.bounds.space.Differences(expr, nil)
-		if err == nil && count > 0 {
-			warning := syntax.Error{File: property.File, Pos: pos, Msg: c.bounds.space.Difference(kind, count, firstState)}
-			out = append(out, warning.Error())
-		}
-	}
 	var visit func(expr sema.Expr)
 	visit = func(expr sema.Expr) {
+		if seen[expr] {
+			return
+		}
+		seen[expr] = true
 		label, isLabel := expr.(*sema.Label)
 		switch {
-		case seen[expr]:
 		case isLabel && label.Index >= 0:
-			warn(fmt.Sprintf("label %q", label.Name), label.Position, property.Program.Labels[label.Index].X)
+			definition := property.Program.Labels[label.Index].X
+			warnings = append(warnings, c.floatDifference(property, fmt.Sprintf("label %q", label.Name), label.Position, definition)...)
 		case sema.Stateless(expr):
-			warn("value", expr.Pos(), expr)
+			warnings = append(warnings, c.floatDifference(property, "value", expr.Pos(), expr)...)
 		default:
 			sema.Operands(expr, visit)
 		}
-		seen[expr] = true
 	}
 	visit(property.X)
-	return out
+	return warnings
+}
+
+// floatDifference returns a warning if the value of an expression over variables differs from PRISM's value in some state, and
+// otherwise nothing. The warning begins with the position and with kind, such as "value".
+func (c *Checker) floatDifference(property *Property, kind string, pos syntax.Pos, expr sema.Expr) []string {
+	count, firstState, err := c.bounds.space.Differences(expr, nil)
+	if err != nil || count == 0 {
+		return nil
+	}
+	warning := syntax.Error{File: property.File, Pos: pos, Msg: c.bounds.space.Difference(kind, count, firstState)}
+	return []string{warning.Error()}
 }

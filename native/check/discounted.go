@@ -18,7 +18,7 @@ func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Rew
 	switch model := e.space.Model(); {
 	case model.Intervals():
 		return nil, e.unsupported(objective.X, "found %s for a model with intervals", logic.Describe(objective.X))
-	case e.kind() == sparse.CTMC || e.game():
+	case e.kind() == sparse.CTMC || e.isGame():
 		return nil, e.unsupported(objective.X, "found %s for %s, want a DTMC or an MDP", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
 	}
 	factor, err := e.discountFactor(objective.Discount)
@@ -26,13 +26,13 @@ func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Rew
 		return nil, err
 	}
 	if objective.At == nil {
-		return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.narrowOptions()))
+		return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.scopeOptions()))
 	}
 	steps, err := e.rewardSteps(objective)
 	if err != nil {
 		return nil, err
 	}
-	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.narrowOptions()))
+	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.scopeOptions()))
 }
 
 // discountFactor evaluates a discount factor, which must be a fraction between 0 and 1.
@@ -44,7 +44,7 @@ func (e *evaluation) discountFactor(expr sema.Expr) (*big.Rat, error) {
 	case value.rat == nil:
 		return nil, e.unsupported(expr, "found a discount factor that is not a fraction")
 	case value.rat.Sign() <= 0 || value.rat.Cmp(big.NewRat(1, 1)) >= 0:
-		return nil, e.refuse(result.TypeError, expr.Pos(), "discount factor %s, want a number above 0 and below 1", value.rat.RatString())
+		return nil, e.failure(result.TypeError, expr.Pos(), "discount factor %s, want a number above 0 and below 1", value.rat.RatString())
 	}
 	return value.rat, nil
 }

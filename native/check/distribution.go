@@ -28,37 +28,38 @@ type Distribution struct {
 	values *numbers
 }
 
-// At returns the probability of a state, and its bounds.
+// At returns the probability of state s, and its bounds.
 func (d *Distribution) At(s int) (result.Value, result.Interval) {
-	x := d.values.at(s)
-	return resultValue(x, sema.Double), result.Interval{Lo: x.lo, Hi: x.hi}
+	probability := d.values.at(s)
+	return resultValue(probability, sema.Double), result.Interval{Lo: probability.lo, Hi: probability.hi}
 }
 
 // Zero reports whether the probability of a state is 0.
 func (d *Distribution) Zero(s int) bool { return d.values.hi[s] == 0 }
 
-// Write writes the probabilities as PRISM exports them, in PRISM's order of the states: one per line, and for transient
-// probabilities after the number of the state. If matlab is true, it writes a MATLAB vector.
+// Write writes the probabilities as PRISM exports them, one per line in PRISM's order of the states. Transient probabilities follow the
+// number of the state, as in 3=0.5. If matlab is true, Write writes a MATLAB vector, without numbers of states.
 //
 // Source: PRISM 4.10, StateValues.print.
-func (distribution *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
+func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
 	w := bufio.NewWriter(out)
 	if matlab {
 		w.WriteString("v = [\n")
 	}
+	writesNumbers := d.Time != nil && !matlab
 	for prismIndex, s := range space.Order() {
 		if prismIndex%(1<<12) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if distribution.Time != nil && !matlab {
+		if writesNumbers {
 			w.WriteString(strconv.Itoa(prismIndex) + "=")
 		}
-		probability, _ := distribution.At(int(s))
+		probability, _ := d.At(int(s))
+		text := sema.Value{Type: sema.Double, Float: probability.Num}.String()
 		if probability.Rat != nil {
-			w.WriteString(probability.Rat.RatString() + "\n")
-			continue
+			text = probability.Rat.RatString()
 		}
-		w.WriteString(sema.Value{Type: sema.Double, Float: probability.Num}.String() + "\n")
+		w.WriteString(text + "\n")
 	}
 	if matlab {
 		w.WriteString("];\n")
@@ -66,9 +67,9 @@ func (distribution *Distribution) Write(ctx context.Context, out io.Writer, spac
 	return w.Flush() // returns the first error of all writes
 }
 
-// Distributions computes the transient probabilities at the given times, which must not decrease, or
-// the steady-state probabilities if there are none. It calls visit for each distribution. All initial
-// states are equally likely. The error is a *result.Failure if the model is unsupported.
+// Distributions computes the transient probabilities of the states at the given times, which must not decrease. If there are no times, it
+// computes the steady-state probabilities. It calls visit for each distribution. All initial states are equally likely. The error
+// is a *result.Failure if the model is unsupported.
 func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat, opts Options, visit func(*Distribution) error) error {
 	exact := opts.Accuracy == result.Exact
 	if err := checkDistributionSupported(space, exact, len(times) > 0); err != nil {
@@ -79,26 +80,18 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	if err != nil {
 		return err
 	}
-	visitCurrent := func(time *big.Rat) error {
-		values := forward.Values()
-		distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
-		if exact {
-			distribution.Accuracy = result.Exact
-		}
-		return visit(distribution)
-	}
 	if len(times) == 0 {
 		if err := forward.SteadyState(ctx); err != nil {
 			return err
 		}
-		return visitCurrent(nil)
+		return visit(currentDistribution(forward, nil))
 	}
 	previous := new(big.Rat)
 	for _, time := range times {
 		if err := advance(ctx, forward, model.Kind, new(big.Rat).Sub(time, previous)); err != nil {
 			return err
 		}
-		if err := visitCurrent(time); err != nil {
+		if err := visit(currentDistribution(forward, time)); err != nil {
 			return err
 		}
 		previous = time
@@ -106,8 +99,19 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	return nil
 }
 
-// checkDistributionSupported returns an error unless the probabilities of states can be computed: the model is a Markov chain, and
-// the required numbers, fractions if exact is true and otherwise float64 numbers, can represent them.
+// currentDistribution returns the distribution that forward has computed last. Its time is nil for the long run.
+func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
+	values := forward.Values()
+	distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
+	if values.Exact != nil {
+		distribution.Accuracy = result.Exact
+	}
+	return distribution
+}
+
+// checkDistributionSupported returns an error unless the probabilities of states can be computed: the model must be a Markov chain, and
+// the required numbers must be able to represent them. These are fractions if exact is true, and otherwise float64 numbers.
+// isTransient is true for probabilities at a time, and false for the long run.
 func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) error {
 	unsupported := func(message string) error {
 		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
@@ -125,7 +129,7 @@ func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) 
 	return nil
 }
 
-// advance advances a distribution by a time. For a DTMC the time is a number of steps.
+// advance computes the distribution after a further time. For a DTMC the time is a number of steps.
 func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time *big.Rat) error {
 	if kind == sparse.CTMC {
 		err := forward.Time(ctx, solve.At(time))
@@ -146,32 +150,33 @@ const maxTimes = 100_000
 
 // ParseTimes parses a time, such as 5 or 1/2, or a range of times, from:to or from:step:to, like PRISM's option -transient.
 func ParseTimes(text string) ([]*big.Rat, error) {
-	var ends []*big.Rat
+	var numbers []*big.Rat
 	for part := range strings.SplitSeq(text, ":") {
-		value, ok := new(big.Rat).SetString(strings.TrimSpace(part))
-		if !ok || value.Sign() < 0 || len(part) > 64 || value.Num().BitLen()+value.Denom().BitLen() > 4096 {
+		number, ok := new(big.Rat).SetString(strings.TrimSpace(part))
+		isTime := ok && number.Sign() >= 0
+		if !isTime || len(part) > 64 || number.Num().BitLen()+number.Denom().BitLen() > 4096 {
 			return nil, fmt.Errorf("%q is not a time, want a number of at least 0, from:to or from:step:to", part)
 		}
-		ends = append(ends, value)
+		numbers = append(numbers, number)
 	}
-	low, high, step := ends[0], ends[len(ends)-1], big.NewRat(1, 1)
+	from, to, step := numbers[0], numbers[len(numbers)-1], big.NewRat(1, 1)
 	switch {
-	case len(ends) == 3:
-		step = ends[1]
-	case len(ends) > 3:
+	case len(numbers) == 3:
+		step = numbers[1]
+	case len(numbers) > 3:
 		return nil, fmt.Errorf("%q is not a range of times, want from:to or from:step:to", text)
 	}
-	if step.Sign() == 0 || high.Cmp(low) < 0 {
+	if step.Sign() == 0 || to.Cmp(from) < 0 {
 		return nil, fmt.Errorf("%q has no times: want a step above 0, and an end that is not before the start", text)
 	}
-	numSteps := new(big.Rat).Sub(high, low)
+	numSteps := new(big.Rat).Sub(to, from)
 	numSteps.Quo(numSteps, step)
 	if numSteps.Cmp(big.NewRat(maxTimes, 1)) >= 0 {
 		return nil, fmt.Errorf("%q has more than %d times", text, maxTimes)
 	}
-	var out []*big.Rat
-	for value := low; value.Cmp(high) <= 0; value = new(big.Rat).Add(value, step) {
-		out = append(out, value)
+	var times []*big.Rat
+	for time := from; time.Cmp(to) <= 0; time = new(big.Rat).Add(time, step) {
+		times = append(times, time)
 	}
-	return out, nil
+	return times, nil
 }

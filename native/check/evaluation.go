@@ -22,7 +22,7 @@ type evaluation struct {
 	// opts are the options of package solve for the operator that is being evaluated.
 	opts solve.Options
 	// schedulerRequest asks for the scheduler of an operator; nil for none.
-	schedulerRequest *wantedScheduler
+	schedulerRequest *schedulerRequest
 }
 
 // request is the property to evaluate, with the options of the evaluation. It does not change.
@@ -48,7 +48,7 @@ type scope struct {
 	// value in other states, such as mod(7,x) in states with x=0.
 	within *sparse.Set
 	// some says that a bound must hold under some scheduler, instead of under all schedulers.
-	some bool
+	forSomeScheduler bool
 	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
 	// players choose together.
 	coalition *sparse.Set
@@ -85,10 +85,10 @@ func newShared(expr sema.Expr) shared {
 	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
-// attempt evaluates the property once, with the given precision. If a value has no fraction, it has bounds; this is an error if
-// the accuracy must be exact.
+// attempt evaluates the property once on a model, with the given precision. If a value has no fraction, the attempt computes bounds
+// instead, or returns an error if the options require fractions.
 func (c *Checker) attempt(ctx context.Context, m *model, how precision, property *Property) (*outcome, error) {
-	withoutBounds := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
+	estimate := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
 	e := &evaluation{
 		model: m,
 		request: request{
@@ -98,13 +98,14 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 		results: results{accuracy: result.Exact},
 		shared:  newShared(property.X),
 		opts: solve.Options{
-			Epsilon: how.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: withoutBounds,
+			Epsilon: how.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: estimate,
 			Exact: how.exact, MaxWork: how.maxWork, Progress: c.opts.Progress,
 		},
 	}
-	if c.schedulerRequest != nil {
-		e.schedulerRequest = &wantedScheduler{operator: c.schedulerRequest.operator}
-	} else if !how.exact && c.opts.Accuracy == result.Bounded {
+	switch {
+	case c.schedulerRequest != nil:
+		e.schedulerRequest = &schedulerRequest{operator: c.schedulerRequest.operator}
+	case !how.exact && c.opts.Accuracy == result.Bounded:
 		e.solver = c.opts.Solver
 	}
 	value, bound, err := e.evaluateProperty()
@@ -114,17 +115,18 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 	return &outcome{value, bound, e.results, e.schedulerRequest}, nil
 }
 
-// once evaluates an expression. If the expression occurs in several places of the property, the first call evaluates it in all
-// states and keeps the value in known, for the later calls. If this fails, known has nil for the expression, and each call
-// evaluates the expression in the states of its scope.
-func once[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
-	if !e.shared.repeatedExprs[expr] || e.some || e.schedulerRequest != nil {
+// evaluateShared evaluates an expression. If the expression occurs in several places of the property, the first call evaluates it in all
+// states and stores the value in the cache, for the later calls. If this fails, the cache has nil for the expression, and each call
+// evaluates the expression only in the states where its value is needed.
+func evaluateShared[T any](e *evaluation, cache map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
+	isShared := e.shared.repeatedExprs[expr] && !e.forSomeScheduler && e.schedulerRequest == nil
+	if !isShared {
 		return evaluate(expr)
 	}
-	value, isTried := known[expr]
-	if !isTried {
-		value = inAllStates(e, expr, evaluate)
-		known[expr] = value
+	value, isCached := cache[expr]
+	if !isCached {
+		value = evaluateInAllStates(e, expr, evaluate)
+		cache[expr] = value
 	}
 	if value == nil {
 		return evaluate(expr)
@@ -132,20 +134,21 @@ func once[T any](e *evaluation, known map[sema.Expr]*T, expr sema.Expr, evaluate
 	return *value, nil
 }
 
-// inAllStates evaluates an expression in all states. If that fails, it returns nil and resets the results.
-func inAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
-	before := e.results
+// evaluateInAllStates evaluates an expression in all states. It returns nil if that fails, and then leaves the results of the evaluation
+// as they were.
+func evaluateInAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
+	previousResults := e.results
 	defer e.restrict(nil)()
-	evaluated, err := evaluate(expr)
+	value, err := evaluate(expr)
 	if err != nil {
-		e.results = before
+		e.results = previousResults
 		return nil
 	}
-	return &evaluated
+	return &value
 }
 
-// reward returns the reward structure with an index. Unless fractions are computed, it returns an error if float64 cannot represent
-// one of the rewards.
+// reward returns the reward structure with the given index. It returns an error if float64 numbers are computed and cannot represent one
+// of its rewards.
 func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	reward, err := e.model.reward(index)
 	if err != nil {
@@ -157,20 +160,20 @@ func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// weaken lowers the accuracy of the result to the accuracy of a value from which the result is computed. Weaker accuracies are
+// limitAccuracy lowers the accuracy of the result to the accuracy of a value from which the result is computed. Weaker accuracies are
 // greater numbers.
-func (e *evaluation) weaken(accuracy result.Accuracy) { e.accuracy = max(e.accuracy, accuracy) }
+func (e *evaluation) limitAccuracy(accuracy result.Accuracy) { e.accuracy = max(e.accuracy, accuracy) }
 
 // kind returns the kind of the model.
 func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
 
-// all returns the set of all states.
-func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
+// allStates returns the set of all states.
+func (e *evaluation) allStates() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
 
 // domain returns the states in which a value is needed.
 func (e *evaluation) domain() *sparse.Set {
 	if e.within == nil {
-		return e.all()
+		return e.allStates()
 	}
 	return e.within
 }

@@ -34,7 +34,8 @@ type stepBoundError struct {
 
 func (x *stepBoundError) Error() string { return x.why.Error() }
 
-// Failure converts an error to a classified failure. An error without a position gets the given file and position.
+// Failure converts an error of a model or a property to a failure with a class. An error without a position gets the given file and
+// position.
 func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 	if classified, ok := errors.AsType[*result.Failure](err); ok {
 		return classified
@@ -95,8 +96,8 @@ func setPropertyFailure(failure *result.Failure, err error) {
 	}
 }
 
-// classOfEvaluation returns the class of an error in the evaluation of an expression: Unsupported if the engine cannot decide
-// whether the expression is wrong, and otherwise the given class.
+// classOfEvaluation returns the class of an error in the evaluation of an expression: Unsupported if it is undecided whether the
+// expression is wrong, and otherwise the given class.
 func classOfEvaluation(undecided bool, class result.Class) result.Class {
 	if undecided {
 		return result.Unsupported
@@ -104,12 +105,12 @@ func classOfEvaluation(undecided bool, class result.Class) result.Class {
 	return class
 }
 
-// refuse returns a failure of a class with the property's file and the given position.
-func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, args ...any) error {
-	return result.Refuse(e.property, class, at, format, args...)
+// failure returns a failure of the given class, with a position in the property's file.
+func (e *evaluation) failure(class result.Class, pos syntax.Pos, format string, args ...any) error {
+	return result.Refuse(e.property, class, pos, format, args...)
 }
 
-// unsupported returns a failure that says that an expression is not supported.
+// unsupported returns a failure of class Unsupported with the position of an expression.
 func (e *evaluation) unsupported(expr sema.Expr, format string, args ...any) error {
-	return e.refuse(result.Unsupported, expr.Pos(), format, args...)
+	return e.failure(result.Unsupported, expr.Pos(), format, args...)
 }

@@ -8,48 +8,45 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// fair reports whether only fair schedulers of an MDP are considered.
-func (e *evaluation) fair() bool { return e.onlyFair && e.kind() == sparse.MDP }
+// onlyFairSchedulers reports whether only fair schedulers of an MDP are considered.
+func (e *evaluation) onlyFairSchedulers() bool { return e.onlyFair && e.kind() == sparse.MDP }
 
-// checkFairSupported returns an error if only fair schedulers count and no method is known for the value of a reward formula under
-// them. It accepts the formulas whose values are the same under fair and under arbitrary schedulers:
+// checkFairSupported returns an error if only fair schedulers are considered and the value of a reward formula under them is not
+// supported. It accepts the formulas whose values are the same under fair and under arbitrary schedulers:
 //   - cumulative and instantaneous rewards: finitely many steps decide them, and a scheduler can be fair afterwards;
 //   - minimal rewards until a target is reached: they are infinite if a scheduler can avoid the target;
 //   - maximal total rewards: finitely many steps come arbitrarily close to them, and a scheduler can be fair afterwards.
 func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direction) error {
-	if !e.fair() {
+	if !e.onlyFairSchedulers() {
 		return nil
 	}
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
 		return e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
 	}
-	switch formula.Objective.Form {
-	case logic.Cumulative, logic.Instantaneous:
+	var unsupported string
+	switch form := formula.Objective.Form; {
+	case form == logic.Cumulative, form == logic.Instantaneous:
 		return nil
-	case logic.CostBoundedReward, logic.ConditionalReward, logic.Discounted:
-		return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", logic.Describe(formula.Objective.X))
-	case logic.LongRun:
-		return e.unsupported(formula.X, "found a long-run reward, which is not supported for fair schedulers")
-	case logic.TotalReward:
-		if dir == solve.Min {
-			return e.unsupported(formula.X, "found a minimal total reward, which is not supported for fair schedulers")
-		}
+	case form == logic.CostBoundedReward, form == logic.ConditionalReward, form == logic.Discounted:
+		unsupported = logic.Describe(formula.Objective.X)
+	case form == logic.LongRun:
+		unsupported = "a long-run reward"
+	case form == logic.TotalReward && dir == solve.Min:
+		unsupported = "a minimal total reward"
+	case form != logic.TotalReward && dir == solve.Max: // any other reward is earned until a path formula is satisfied
+		unsupported = "a maximal reward until a target is reached"
+	default:
 		return nil
 	}
-	// All other rewards are earned until a path formula is satisfied.
-	if dir == solve.Max {
-		return e.unsupported(formula.X, "found a maximal reward until a target is reached, which is not supported for fair schedulers")
-	}
-	return nil
+	return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", unsupported)
 }
 
-// fairUntil returns the minimal probability of `left U right` under fair schedulers: one minus the maximal
-// probability of reaching a state from which no path satisfies it. The reason: almost every fair path ends
-// in a set of states that no choice leaves, and visits all of them. If it does not satisfy the formula, no
-// path from these states does.
+// fairUntil returns the minimal probability of `left U right` under fair schedulers. It is one minus the maximal probability of reaching
+// a state from which no path satisfies the formula. The reason: almost every fair path ends in a set of states that no choice leaves,
+// and visits all of them. If the path does not satisfy the formula, then no path from these states does.
 //
-// Maximal probabilities, and the probabilities of bounded formulas, are the same as under all schedulers, because a
-// scheduler can be fair after the formula is decided.
+// Maximal probabilities, and the probabilities of bounded formulas, are the same under fair and under all schedulers, because a scheduler
+// can be fair after the formula is decided.
 //
 // Source: Baier and Kwiatkowska, Model checking for a probabilistic branching time logic
 // with fairness (Distributed Computing, 1998).
@@ -62,7 +59,7 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 	return e.complement(values), nil
 }
 
-// fairly is the quantifier over schedulers that are fair to the model: almost every path that visits a
+// someFairScheduler is the quantifier over schedulers that are fair to the model: almost every path that visits a
 // state of the model infinitely often makes each of its choices infinitely often. Several states of the
 // product have the same state of the model; it suffices that each choice is made in one of them, because
 // a scheduler may have memory.
@@ -74,10 +71,10 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 // 1997, section 8.)
 //
 // PRISM requires each choice infinitely often in each state of its product, which depends on the automaton.
-type fairly struct{ surely }
+type someFairScheduler struct{ someScheduler }
 
 // recurrentSets returns the states of each maximal fair end component of the product.
-func (quantifier fairly) recurrentSets(product *productModel) ([][]uint32, error) {
+func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var out [][]uint32
 	candidates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())
 	for {
@@ -106,12 +103,12 @@ func (quantifier fairly) recurrentSets(product *productModel) ([][]uint32, error
 	}
 }
 
-// statesWithMissingChoices returns the states of the model that prevent an end component of the product from being fair: the
-// component contains the state, but not all of its choices. members are the states of the component, and choices its choices.
-func (quantifier fairly) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
+// statesWithMissingChoices returns the states of the model that prevent an end component of the product from being fair: the component
+// contains the state, but not all of its choices. members are the states of the component; choices contains its choices.
+func (quantifier someFairScheduler) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
 	included := map[uint32]bool{} // the choices of the model that the component contains
-	for _, s := range members {
-		first, end := product.Choices(int(s))
+	for _, pair := range members {
+		first, end := product.Choices(int(pair))
 		for c := first; c < end; c++ {
 			if choices.Has(c) {
 				included[product.choice[c]] = true
@@ -119,15 +116,15 @@ func (quantifier fairly) statesWithMissingChoices(product *productModel, members
 		}
 	}
 	missing := map[uint32]bool{}
-	if included[sparse.None] { // the automaton has accepted, so the scheduler can become fair later
+	if included[sparse.None] { // a self-loop: the automaton has accepted, so the scheduler can be fair afterwards
 		return missing
 	}
-	for _, s := range members {
-		state := product.pairs[s].state
-		first, end := quantifier.graph.Choices(int(state))
+	for _, pair := range members {
+		s := product.pairs[pair].state
+		first, end := quantifier.graph.Choices(int(s))
 		for c := first; c < end; c++ {
 			if !included[uint32(c)] {
-				missing[state] = true
+				missing[s] = true
 			}
 		}
 	}

@@ -9,11 +9,10 @@ import (
 	"tilecheck/result"
 )
 
-// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In a model that is not a game, the
-// coalition must contain all players, as in <<*>>, so that a bound must hold for some scheduler, or no player, so that a
-// bound must hold for all schedulers.
+// strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In an MDP, a bound in the operand must hold under some
+// scheduler if the coalition contains all players, and under all schedulers if it contains none.
 func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
-	if e.game() {
+	if e.isGame() {
 		end, err := e.beginCoalition(formula)
 		if err != nil {
 			return truth{}, err
@@ -21,18 +20,18 @@ func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 		defer end()
 		return e.truth(formula.Operand)
 	}
-	if err := e.checkWholeCoalition(formula); err != nil {
+	if err := e.checkAllOrNoPlayers(formula); err != nil {
 		return truth{}, err
 	}
-	previous := e.some
-	defer func() { e.some = previous }()
-	e.some = formula.Some
+	previous := e.forSomeScheduler
+	defer func() { e.forSomeScheduler = previous }()
+	e.forSomeScheduler = formula.Some
 	return e.truth(formula.Operand)
 }
 
 // strategyNumbers evaluates <<coalition>> or [[coalition]] with a numeric operand.
 func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
-	if e.game() {
+	if e.isGame() {
 		end, err := e.beginCoalition(formula)
 		if err != nil {
 			return nil, err
@@ -40,14 +39,14 @@ func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 		defer end()
 		return e.numbers(formula.Operand)
 	}
-	if err := e.checkWholeCoalition(formula); err != nil {
+	if err := e.checkAllOrNoPlayers(formula); err != nil {
 		return nil, err
 	}
 	return e.numbers(formula.Operand)
 }
 
-// checkWholeCoalition returns an error unless the model is an MDP and the coalition has all players or none.
-func (e *evaluation) checkWholeCoalition(formula *logic.Formula) error {
+// checkAllOrNoPlayers returns an error unless the model is an MDP and the coalition contains all players or none.
+func (e *evaluation) checkAllOrNoPlayers(formula *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
 		return e.unsupported(formula.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
@@ -60,19 +59,19 @@ func (e *evaluation) checkWholeCoalition(formula *logic.Formula) error {
 // filterStates returns the states that a filter selects. It returns an error if there are none.
 func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	if formula.States == nil {
-		return e.all(), nil
+		return e.allStates(), nil
 	}
-	set, err := e.satisfyingStates(formula.States) // in all states of the model, whatever the scope is
+	set, err := e.satisfyingStates(formula.States)
 	if err != nil {
 		return nil, err
 	}
 	if set.Empty() {
-		return nil, e.refuse(result.Other, formula.X.Pos(), "filter satisfies no states")
+		return nil, e.failure(result.Other, formula.X.Pos(), "filter satisfies no states")
 	}
 	return set, nil
 }
 
-// filterTruth evaluates a filter whose result is Boolean.
+// filterTruth evaluates a filter with a Boolean result.
 func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	set, err := e.filterStates(formula)
 	if err != nil {
@@ -83,20 +82,25 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 		return e.optimalStates(formula, set)
 	case "print", "printall", "store":
 		operand, err := e.truthIn(set.Union(e.domain()), formula.Operand)
-		if err == nil {
-			e.listTruth(formula, set, operand)
+		if err != nil {
+			return truth{}, err
 		}
-		return operand, err
+		e.listTruth(formula, set, operand)
+		return operand, nil
 	}
 	operand, err := e.truthIn(set, formula.Operand)
 	if err != nil {
-		return operand, err
+		return truth{}, err
 	}
 	switch formula.Op {
 	case "forall":
-		return e.truthEverywhere(set.Minus(operand.yes).Empty(), !set.Intersect(operand.no).Empty()), nil
+		holdsInAll := set.Minus(operand.yes).Empty()
+		failsInSome := !set.Intersect(operand.no).Empty()
+		return e.truthEverywhere(holdsInAll, failsInSome), nil
 	case "exists":
-		return e.truthEverywhere(!set.Intersect(operand.yes).Empty(), set.Minus(operand.no).Empty()), nil
+		holdsInSome := !set.Intersect(operand.yes).Empty()
+		failsInAll := set.Minus(operand.no).Empty()
+		return e.truthEverywhere(holdsInSome, failsInAll), nil
 	}
 	state, err := e.selectedState(formula, set)
 	if err != nil {
@@ -105,23 +109,24 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	return e.truthEverywhere(operand.yes.Has(state), operand.no.Has(state)), nil
 }
 
-// truthEverywhere returns a truth value that is the same in all states: true if yes, false if no, and otherwise unknown.
-func (e *evaluation) truthEverywhere(yes, no bool) truth {
-	all, none := e.all(), sparse.NewSet(e.space.Model().NumStates())
+// truthEverywhere returns a truth value that is the same in all states: true if holds is true, false if fails is true, and otherwise
+// unknown.
+func (e *evaluation) truthEverywhere(holds, fails bool) truth {
+	all, none := e.allStates(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
-	case yes:
-		return truth{all, none}
-	case no:
-		return truth{none, all}
+	case holds:
+		return truth{yes: all, no: none}
+	case fails:
+		return truth{yes: none, no: all}
 	}
-	return truth{none, none}
+	return truth{yes: none, no: none}
 }
 
-// selectedState returns the state whose value a filter "first" or "state" returns. "first" selects the state with the
-// least valuation; "state" requires that there is exactly one.
+// selectedState returns the state in a set whose value a filter "first" or "state" returns. The filter "first" selects the state with the
+// least valuation; the filter "state" requires that the set has exactly one state.
 func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int, error) {
 	if n := set.Count(); formula.Op == "state" && n != 1 {
-		return 0, e.refuse(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
+		return 0, e.failure(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
 	}
 	least := -1
 	for s := range set.All() {
@@ -139,23 +144,27 @@ func (e *evaluation) optimalStates(formula *logic.Formula, set *sparse.Set) (tru
 	if err != nil {
 		return truth{}, err
 	}
-	optimum := e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "argmin", left, right) })
-	equal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
-	if candidates := set.Minus(equal.no); candidates.Count() == 1 {
+	selectOptimum := maximum
+	if formula.Op == "argmin" {
+		selectOptimum = minimum
+	}
+	optimum := values.fold(set, selectOptimum)
+	isOptimal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
+	if candidates := set.Minus(isOptimal.no); candidates.Count() == 1 { // the optimum is attained in some state
 		return decidedTruth(candidates), nil
 	}
-	return truth{equal.yes, equal.no.Union(set.Complement())}, nil
+	return truth{isOptimal.yes, isOptimal.no.Union(set.Complement())}, nil
 }
 
-// fold combines the values of the states in a non-empty set, in the order of the states.
-func (e *evaluation) fold(values *numbers, set *sparse.Set, combine func(left, right number) number) number {
+// fold combines the values of the states in a set, in the order of the states. The set is not empty.
+func (v *numbers) fold(set *sparse.Set, combine func(left, right number) number) number {
 	var out number
-	first := true
+	isFirst := true
 	for s := range set.All() {
-		if first {
-			out, first = values.at(s), false
+		if isFirst {
+			out, isFirst = v.at(s), false
 		} else {
-			out = combine(out, values.at(s))
+			out = combine(out, v.at(s))
 		}
 	}
 	return out
@@ -169,26 +178,29 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 		return nil, err
 	}
 	if formula.Op == "count" {
-		return e.count(formula, set)
+		return e.countSatisfying(formula, set)
 	}
 	if formula.Prints() {
 		values, err := e.numbersIn(set.Union(e.domain()), formula.Operand)
-		if err == nil {
-			e.listNumbers(formula, set, values)
+		if err != nil {
+			return nil, err
 		}
-		return values, err
+		e.listNumbers(formula, set, values)
+		return values, nil
 	}
 	values, err := e.numbersIn(set, formula.Operand)
 	if err != nil {
 		return nil, err
 	}
 	switch formula.Op {
-	case "min", "max":
-		return e.constant(e.fold(values, set, func(left, right number) number { return extremum(formula.Op == "min", left, right) }), values.accuracy), nil
+	case "min":
+		return e.constant(values.fold(set, minimum), values.accuracy), nil
+	case "max":
+		return e.constant(values.fold(set, maximum), values.accuracy), nil
 	case "sum":
-		return e.constant(e.fold(values, set, add), values.accuracy), nil
+		return e.constant(values.fold(set, add), values.accuracy), nil
 	case "avg":
-		return e.constant(e.mean(values, set), values.accuracy), nil
+		return e.constant(values.mean(set), values.accuracy), nil
 	case "range":
 		return nil, e.unsupported(formula.X, "found a range inside another formula")
 	}
@@ -199,27 +211,24 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	return e.constant(values.at(s), values.accuracy), nil
 }
 
-// mean returns bounds of the arithmetic mean of the values in a set of states. Rounding can widen the bounds, so it cuts
-// them to the least and the greatest value.
-func (e *evaluation) mean(values *numbers, set *sparse.Set) number {
-	mean, _ := binary(syntax.OpDiv, e.fold(values, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
-	if mean.rat == nil && !mean.isPoint() {
-		least := e.fold(values, set, func(left, right number) number { return extremum(true, left, right) })
-		greatest := e.fold(values, set, func(left, right number) number { return extremum(false, left, right) })
-		mean.lo = max(mean.lo, least.lo)
-		mean.hi = min(mean.hi, greatest.hi)
+// mean returns the arithmetic mean of the values in a set of states, or bounds of it. The set is not empty.
+func (v *numbers) mean(set *sparse.Set) number {
+	mean, _ := arithmetic(syntax.OpDiv, v.fold(set, add), fraction(big.NewRat(int64(set.Count()), 1)))
+	if mean.rat == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
+		mean.lo = max(mean.lo, v.fold(set, minimum).lo)
+		mean.hi = min(mean.hi, v.fold(set, maximum).hi)
 	}
 	return mean
 }
 
-// add returns bounds of left + right.
+// add returns left + right, or bounds of it.
 func add(left, right number) number {
-	c, _ := binary(syntax.OpAdd, left, right)
-	return c
+	sum, _ := arithmetic(syntax.OpAdd, left, right)
+	return sum
 }
 
-// count returns the number of states of the filter in which its operand holds.
-func (e *evaluation) count(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
+// countSatisfying returns the number of states in a set in which the operand of the filter holds.
+func (e *evaluation) countSatisfying(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
 	truth, err := e.truthIn(set, formula.Operand)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"math"
-	"math/big"
 
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
@@ -25,8 +24,8 @@ func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error
 	return e.numbers(expr)
 }
 
-// states returns the states that satisfy a state formula. It returns an *undecidedError if the bounds of a value leave the
-// formula unknown in a state of the domain.
+// states returns the states that satisfy a state formula. It returns an *undecidedError if the formula is unknown in a state of the
+// domain, because the bounds of a value contain the number that it is compared with.
 func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
 	truth, err := e.truth(expr)
 	if err != nil {
@@ -44,7 +43,7 @@ func (e *evaluation) truth(expr sema.Expr) (truth, error) {
 		t, err := e.plainTruth(expr)
 		return t, e.withPosition(err)
 	}
-	return once(e, e.shared.truths, expr, e.operatorTruth)
+	return evaluateShared(e, e.shared.truths, expr, e.operatorTruth)
 }
 
 // operatorTruth evaluates a Boolean formula that contains an operator of PRISM's property language.
@@ -76,22 +75,23 @@ func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 	return truth{}, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
-// label evaluates a label: "init", "deadlock", or a label of the program. The program lists the labels of the model before the labels
-// of the properties file.
+// label evaluates a label: "init", "deadlock", or a label that the model or the properties file defines.
 func (e *evaluation) label(formula *logic.Formula) (truth, error) {
-	if formula.Index < 0 {
+	if formula.Index < 0 { // "init" or "deadlock"
 		return truthOf(e.space.States(formula.X))
 	}
+	// The labels of the model precede the labels of the properties file. Errors in a label name the file that defines it.
 	previous := e.inModel
 	defer func() { e.inModel = previous }()
 	e.inModel = formula.Index < len(e.space.Program().Labels)
 	return e.truth(e.property.Program.Labels[formula.Index].X)
 }
 
-// withPosition adds a file and a position to an error of the evaluation of an expression. The file is that of the model if
-// the expression is in the definition of a label or formula of the model.
+// withPosition adds a file and a position to an error in the evaluation of an expression. The file is the model's file if the
+// expression is in the definition of a label or formula of the model. Other errors, and nil, are returned unchanged.
 func (e *evaluation) withPosition(err error) error {
-	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
+	isEvaluationError := errors.As(err, new(*compile.StateError)) || errors.As(err, new(*sema.EvalError))
+	if !isEvaluationError {
 		return err
 	}
 	failure := Failure(err, e.property.File, e.property.Pos)
@@ -102,17 +102,16 @@ func (e *evaluation) withPosition(err error) error {
 	return failure
 }
 
-// plainTruth evaluates a Boolean expression over the variables: in all states or, if that fails, in the states of
-// the domain.
+// plainTruth evaluates a Boolean expression over the variables: in all states or, if that fails, only in the states of the domain.
 func (e *evaluation) plainTruth(expr sema.Expr) (truth, error) {
 	set, err := e.space.States(expr)
 	if err == nil || e.within == nil {
 		return truthOf(set, err)
 	}
 	set = sparse.NewSet(e.space.Model().NumStates())
-	state := e.space.State(nil, 0)
-	for s := range e.domain().All() {
-		value, _, err := sema.EvalExact(expr, e.space.State(state, s))
+	valuation := e.space.State(nil, 0)
+	for s := range e.within.All() {
+		value, _, err := sema.EvalExact(expr, e.space.State(valuation, s))
 		if err != nil {
 			return truth{}, err
 		}
@@ -123,7 +122,7 @@ func (e *evaluation) plainTruth(expr sema.Expr) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// truthOf returns a set of states as a truth value that is known in all states.
+// truthOf returns the truth value that is true in a set of states and false in all others. If err is not nil, it returns err.
 func truthOf(set *sparse.Set, err error) (truth, error) {
 	if err != nil {
 		return truth{}, err
@@ -131,7 +130,7 @@ func truthOf(set *sparse.Set, err error) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// connective evaluates a Boolean operator or a comparison. It evaluates the second operand only in states where the first
+// connective evaluates a binary operator with a Boolean result. It evaluates the second operand only in the states where the first
 // operand does not decide the result.
 func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	if binary.X.Type() != sema.Bool {
@@ -141,14 +140,14 @@ func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	if err != nil {
 		return left, err
 	}
-	needed := e.within
+	undecided := e.within
 	switch binary.Op {
 	case syntax.OpAnd, syntax.OpImplies:
-		needed = e.domain().Minus(left.no)
+		undecided = e.domain().Minus(left.no)
 	case syntax.OpOr:
-		needed = e.domain().Minus(left.yes)
+		undecided = e.domain().Minus(left.yes)
 	}
-	right, err := e.truthIn(needed, binary.Y)
+	right, err := e.truthIn(undecided, binary.Y)
 	if err != nil {
 		return right, err
 	}
@@ -175,23 +174,22 @@ func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	e.weaken(right.accuracy)
+	e.limitAccuracy(right.accuracy)
 	return e.compareAll(binary.Op, left, right.at), nil
 }
 
-// compareAll compares left with right(s) in each state s of the domain. The result is unknown in states where the bounds
-// overlap.
+// compareAll compares left with right(s) in each state s of the domain. The result is unknown in the states where the bounds do not
+// decide the comparison.
 func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
-	e.weaken(left.accuracy)
+	e.limitAccuracy(left.accuracy)
 	n := len(left.lo)
-	truth := truth{sparse.NewSet(n), sparse.NewSet(n)}
+	truth := truth{yes: sparse.NewSet(n), no: sparse.NewSet(n)}
 	for s := range e.domain().All() {
 		holds, decided := compare(operator, left.at(s), right(s))
-		switch {
-		case !decided: // neither yes nor no
-		case holds:
+		if decided && holds {
 			truth.yes.Add(s)
-		default:
+		}
+		if decided && !holds {
 			truth.no.Add(s)
 		}
 	}
@@ -218,7 +216,7 @@ func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
 
 // threshold compares the value of P, R or S with its bound.
 func (e *evaluation) threshold(formula *logic.Formula) (truth, error) {
-	bound, err := e.bound(formula)
+	bound, err := e.boundOf(formula)
 	if err != nil {
 		return truth{}, err
 	}
@@ -229,19 +227,20 @@ func (e *evaluation) threshold(formula *logic.Formula) (truth, error) {
 	return e.compareAll(formula.Rel, values, func(int) number { return bound }), nil
 }
 
-// bound evaluates the bound of P, R or S. The bound of P and S must be a probability.
-func (e *evaluation) bound(formula *logic.Formula) (number, error) {
-	b, err := e.constantValue(formula.Bound)
+// boundOf evaluates the bound of P, R or S. The bound of P and S must be a probability.
+func (e *evaluation) boundOf(formula *logic.Formula) (number, error) {
+	bound, err := e.constantValue(formula.Bound)
 	if err != nil {
-		return b, err
+		return number{}, err
 	}
-	if formula.Kind != logic.Reward && !(b.lo >= 0 && b.hi <= 1) {
-		return b, e.refuse(result.TypeError, formula.Bound.Pos(), "bound %v of a probability, want a number from 0 to 1", b.lo)
+	isProbability := bound.lo >= 0 && bound.hi <= 1
+	if formula.Kind != logic.Reward && !isProbability {
+		return number{}, e.failure(result.TypeError, formula.Bound.Pos(), "bound %v of a probability, want a number from 0 to 1", bound.lo)
 	}
-	return b, nil
+	return bound, nil
 }
 
-// constantValue evaluates a constant expression to a fraction or, if its value has none, to bounds.
+// constantValue evaluates a constant expression to a fraction or, if its value is not a fraction, to bounds.
 func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	if err != nil {
@@ -251,7 +250,7 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 		return fraction(enclosed.Rat), nil
 	}
 	if math.IsNaN(enclosed.Float) {
-		return number{}, e.refuse(result.TypeError, expr.Pos(), "bound is not a number")
+		return number{}, e.failure(result.TypeError, expr.Pos(), "bound is not a number")
 	}
 	return number{lo: enclosed.Lo, hi: enclosed.Hi}, nil
 }
@@ -262,21 +261,25 @@ func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
 		values, err := e.plainNumbers(expr)
 		return values, e.withPosition(err)
 	}
-	return once(e, e.shared.numbers, expr, e.operatorNumbers)
+	return evaluateShared(e, e.shared.numbers, expr, e.operatorNumbers)
 }
 
 // operatorNumbers evaluates a numeric formula that contains an operator of PRISM's property language.
 func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
-		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) { return operands[0].neg(), true, nil })
+		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) {
+			return operands[0].neg(), true, nil
+		})
 	case *sema.Binary:
 		return e.combineOperands(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
-			value, ok := binary(expr.Op, operands[0], operands[1])
+			value, ok := arithmetic(expr.Op, operands[0], operands[1])
 			return value, ok, nil
 		})
 	case *sema.Call:
-		return e.combineOperands(expr, expr.Args, func(operands []number) (number, bool, error) { return call(expr, operands) })
+		return e.combineOperands(expr, expr.Args, func(operands []number) (number, bool, error) {
+			return applyFunction(expr, operands)
+		})
 	case *sema.Cond:
 		return e.condNumbers(expr)
 	}
@@ -291,70 +294,62 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	return nil, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
-// plainNumbers evaluates a numeric expression over the variables. Integers are exact. Other values have bounds, unless the
-// evaluation computes fractions.
+// plainNumbers evaluates a numeric expression over the variables. Integers are exact. Other values have bounds, unless the evaluation
+// computes fractions. If the expression has no value in some state, only its values in the domain are computed.
 func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
+	if constant, ok := expr.(*sema.Const); ok && constant.Val.Rat != nil {
+		return e.constant(fraction(constant.Val.Rat), result.Exact), nil
+	}
 	accuracy := result.Bounded
 	if expr.Type() == sema.Int {
 		accuracy = result.Exact
 	}
-	if constant, ok := expr.(*sema.Const); ok && constant.Val.Rat != nil {
-		return e.constant(fraction(constant.Val.Rat), result.Exact), nil
-	}
 	if !e.exact {
 		lower, upper, err := e.space.Values(expr)
-		switch {
-		case err == nil:
+		if err == nil {
 			return &numbers{lo: lower, hi: upper, accuracy: accuracy}, nil
-		case e.within == nil:
+		}
+		if e.within == nil {
 			return nil, err
 		}
 	}
-	n := e.space.Model().NumStates()
-	out := newNumbers(n, result.Exact)
-	if e.exact {
-		out.rat = make([]*big.Rat, n)
-	}
-	state := e.space.State(nil, 0)
+	out := e.newValues(result.Exact)
+	valuation := e.space.State(nil, 0)
 	for s := range e.domain().All() {
-		enclosed, err := sema.Enclose(expr, e.space.State(state, s))
+		enclosed, err := sema.Enclose(expr, e.space.State(valuation, s))
 		if err != nil {
 			return nil, err
 		}
 		if enclosed.Exact && enclosed.Rat != nil {
 			out.put(s, fraction(enclosed.Rat))
-			continue
+		} else {
+			out.accuracy = accuracy
+			out.put(s, number{lo: enclosed.Lo, hi: enclosed.Hi})
 		}
-		out.accuracy = accuracy
-		out.put(s, number{lo: enclosed.Lo, hi: enclosed.Hi})
 	}
 	return out, nil
 }
 
-// combineOperands evaluates the operands of an expression, and combines their values in each state of the domain. combine returns false
-// if the bounds of the operands are too wide.
-func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
-	var args []*numbers
+// combineOperands evaluates the operands of an expression, and combines their values in each state of the domain. If combine returns
+// ok=false, the bounds of the operands are too wide, and combineOperands returns an *undecidedError.
+func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbers, error) {
+	var operandValues []*numbers
 	accuracy := result.Exact
 	for _, operand := range operands {
 		values, err := e.numbers(operand)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, values)
+		operandValues = append(operandValues, values)
 		accuracy = max(accuracy, values.accuracy)
 	}
-	n := e.space.Model().NumStates()
-	out := newNumbers(n, accuracy)
-	if e.exact {
-		out.rat = make([]*big.Rat, n)
-	}
-	current := make([]number, len(args))
+	out := e.newValues(accuracy)
+	valuesInState := make([]number, len(operands))
 	for s := range e.domain().All() {
-		for i, values := range args {
-			current[i] = values.at(s)
+		for i, values := range operandValues {
+			valuesInState[i] = values.at(s)
 		}
-		value, ok, err := combine(current)
+		value, ok, err := combine(valuesInState)
 		if err != nil {
 			return nil, err
 		}
@@ -366,7 +361,8 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 	return out, nil
 }
 
-// condNumbers evaluates a conditional expression with a numeric value.
+// condNumbers evaluates a conditional expression with a numeric value. It evaluates each branch only in the states where the condition
+// selects it.
 func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
 	condition, err := e.states(cond.Condition)
 	if err != nil {
@@ -380,11 +376,7 @@ func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := condition.Len()
-	values := newNumbers(n, max(then.accuracy, otherwise.accuracy))
-	if e.exact {
-		values.rat = make([]*big.Rat, n)
-	}
+	values := e.newValues(max(then.accuracy, otherwise.accuracy))
 	for s := range e.domain().All() {
 		if condition.Has(s) {
 			values.put(s, then.at(s))

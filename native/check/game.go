@@ -12,32 +12,32 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// game reports whether the model is a stochastic game.
-func (e *evaluation) game() bool { return e.property.Program.Type == syntax.SMG }
+// isGame reports whether the model is a stochastic game.
+func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SMG }
 
-// beginCoalition makes a coalition of players optimise the operator within <<...>> until the caller calls end. The coalition
-// chooses in the states of its players, and optimises the value in the direction of the operator. The other players choose
-// in all other states, and optimise in the opposite direction. As in PRISM-games, an operator outside of <<...>> is
-// evaluated for all players together.
+// beginCoalition sets the coalition of players of <<...>> for the evaluation of the operator inside, until the caller calls end. The
+// coalition chooses in the states of its players, and optimises the value in the direction of the operator. The other players choose
+// in all other states, and optimise in the opposite direction. As in PRISM-games, an operator outside of <<...>> is evaluated for all
+// players together.
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.Of(formula.Operand).Kind; {
 	case formula.Box:
 		return nil, e.unsupported(formula.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
 	case kind != logic.Probability && kind != logic.Reward:
 		return nil, e.unsupported(formula.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
 	}
-	previousSome, previousCoalition := e.some, e.coalition
-	e.some, e.coalition = true, e.coalitionStates(formula)
-	return func() { e.some, e.coalition = previousSome, previousCoalition }, nil
+	previous := e.scope
+	e.forSomeScheduler, e.coalition = true, e.coalitionStates(formula)
+	return func() { e.forSomeScheduler, e.coalition = previous.forSomeScheduler, previous.coalition }, nil
 }
 
 // coalitionStates returns the states of the players in the coalition of <<...>>.
 func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
 	model := e.space.Model()
 	if formula.AllPlayers {
-		return e.all()
+		return e.allStates()
 	}
 	states := sparse.NewSet(model.NumStates())
 	for s, player := range model.Player {
@@ -48,9 +48,9 @@ func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
 	return states
 }
 
-// sides returns the game in which the coalition optimises in a direction, and the other players in the opposite direction. Without a
+// coalitionGame returns the game in which the coalition optimises in a direction, and the other players in the opposite direction. Without a
 // coalition all players optimise in the given direction.
-func (e *evaluation) sides(dir solve.Direction) *solve.Game {
+func (e *evaluation) coalitionGame(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(dir))
 }
 
@@ -58,7 +58,7 @@ func (e *evaluation) sides(dir solve.Direction) *solve.Game {
 func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	coalition := e.coalition
 	if coalition == nil {
-		coalition = e.all()
+		coalition = e.allStates()
 	}
 	if dir == solve.Min {
 		return coalition.Complement()
@@ -66,7 +66,7 @@ func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	return coalition
 }
 
-// game returns the game on a product of the model. The player of a state of the model chooses in all its pairs.
+// game returns the game on a product of the model with an automaton. The player who owns a state of the model owns all its pairs.
 func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Game {
 	maximizer := e.maximizer(dir)
 	productMaximizer := sparse.NewSet(product.NumStates())
@@ -78,12 +78,12 @@ func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Gam
 	return solve.NewGame(product.Graph, productMaximizer)
 }
 
-// gameLTL returns the value of an arbitrary path formula for a coalition of players. If finite parts of paths decide the
+// gameLTLValue returns the value of an arbitrary path formula for a coalition of players. If finite parts of paths decide the
 // formula or its negation, the game is a reachability game on the product with the automaton of these parts. Otherwise it is
 // a parity game on the product with a deterministic parity automaton.
-func (e *evaluation) gameLTL(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +105,18 @@ func (e *evaluation) gameLTL(expr sema.Expr, dir solve.Direction) (*numbers, err
 	return values, nil
 }
 
-// gameReach returns the value of a co-safe formula.
+// gameReach returns the value of a co-safe formula: the probability that its automaton accepts after finitely many steps.
 func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
-	product, err := a.product(automata.New(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.all(), product.states(automata.Accepted), a.opts)
-	return a.fromProduct(product, automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}, product.auto.Initial(), values, err)
+	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
+	if err != nil {
+		return nil, err
+	}
+	memory := automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}
+	return a.fromProduct(product, memory, product.auto.Initial(), values)
 }
 
 // gameParity returns the value of a formula, which it translates to a deterministic parity automaton.
@@ -125,7 +129,8 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	memory := parityMemory{auto, a.letters}
 	starts := make([]productState, a.graph.NumStates())
 	for s := range starts {
-		if starts[s], err = memory.Step(productState{auto: auto.Initial()}, uint32(s)); err != nil {
+		starts[s], err = memory.Step(productState{auto: auto.Initial()}, uint32(s))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -135,21 +140,24 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	}
 	product := &productModel{Graph: sparse.NewGraph(pairs.Model), pairs: pairs.Pairs, startStates: pairs.Start, choice: pairs.Choice}
 	priority := make([]int, product.NumStates())
-	for i, s := range product.pairs {
-		priority[i] = auto.Priority(s.auto)
+	for i, pair := range product.pairs {
+		priority[i] = auto.Priority(pair.auto)
 	}
 	values, err := product.game(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
-	return a.fromProduct(product, memory, auto.Initial(), values, err)
-}
-
-// fromProduct returns the values of the states of the model and records the strategies, from a solution on the product with an
-// automaton and the solution's error.
-func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values, err error) (*numbers, error) {
-	values, err := a.toNumbers(solution, err)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.noteController(product, automaton, initial, solution); err != nil {
+	return a.fromProduct(product, memory, auto.Initial(), values)
+}
+
+// fromProduct returns the values of the states of the model from a solution on the product with an automaton. It also records the
+// strategies of the solution. initial is the initial state of the automaton.
+func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
+	values, err := a.toNumbers(solution, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.recordController(product, automaton, initial, solution); err != nil {
 		return nil, err
 	}
 	return product.project(values), nil
@@ -176,18 +184,18 @@ func (m parityMemory) Absorbing(pair productState) bool { return m.auto.Decided(
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
 func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if path.Bound == nil {
-		return e.toNumbers(e.sides(dir).Until(e.ctx, left, right, e.opts))
+		return e.toNumbers(e.coalitionGame(dir).Until(e.ctx, left, right, e.opts))
 	}
-	steps, err := e.steps(path)
+	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
-	return e.toNumbers(e.sides(dir).BoundedUntil(e.ctx, left, right, steps, e.stepping(max(steps.Low, steps.High))))
+	return e.toNumbers(e.coalitionGame(dir).BoundedUntil(e.ctx, left, right, steps, e.stepOptions(max(steps.Low, steps.High))))
 }
 
 // gameReward returns the value of a reward objective in a game, for the current coalition or for all players together.
 func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	objective, game := formula.Objective, e.sides(dir)
+	objective, game := formula.Objective, e.coalitionGame(dir)
 	switch objective.Form {
 	case logic.Cumulative, logic.Instantaneous:
 		steps, err := e.rewardSteps(objective)
@@ -195,9 +203,9 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 			return nil, err
 		}
 		if objective.Form == logic.Instantaneous {
-			return e.toNumbers(game.InstantReward(e.ctx, reward, steps, e.stepping(steps)))
+			return e.toNumbers(game.InstantReward(e.ctx, reward, steps, e.stepOptions(steps)))
 		}
-		return e.toNumbers(game.CumulReward(e.ctx, reward, steps, e.stepping(steps)))
+		return e.toNumbers(game.CumulReward(e.ctx, reward, steps, e.stepOptions(steps)))
 	case logic.CoSafe:
 		return e.coSafeReward(objective.X, reward, dir)
 	case logic.LongRun:

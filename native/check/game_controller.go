@@ -5,40 +5,40 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// gameController builds a controller of the model from the strategies of both sides of a game on a product. The strategies are memoryless on the
-// product. The memory of the controller is the state that the automaton has before it reads the current state of the model. With this choice all
-// initial states have the same memory, which the file formats require.
-type gameController struct {
+// gameControllerBuilder builds a controller of the model from the strategies of both sides of a game on a product with an automaton. The
+// strategies are memoryless on the product. The memory of the controller is the state that the automaton has before it reads the current
+// state of the model, so that all initial states have the same memory, as the file formats require.
+type gameControllerBuilder struct {
 	*evaluation
 	product    *productModel
 	automaton  sparse.Memory[productState]
 	strategy   []uint32                // the choice of the product in each of its states; None if every choice is right
 	pairNumber map[productState]uint32 // the number of each state of the product
-	nodeNumber map[productState]uint32 // the number of each node, which is a state of the model with the automaton state before it is read
-	nodes      []productState
-	memory     map[int]uint32 // the number of each state of the automaton
+	nodes      []productState          // the state of the model of each node, and the automaton state before it reads that state
+	nodeNumber map[productState]uint32 // the number of each node
+	memory     map[int]uint32          // the number of each state of the automaton
 	result     sparse.Controller
 }
 
-// noteController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is the initial state
-// of the automaton.
-func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[productState], initial int, values *solve.Values) error {
+// recordController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is
+// the initial state of the automaton.
+func (e *evaluation) recordController(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) error {
 	if !e.opts.Scheduler {
 		return nil
 	}
 	e.schedulerRequest.choices = nil
-	if values.Scheduler == nil {
+	if solution.Scheduler == nil {
 		return nil
 	}
-	builder := &gameController{
-		evaluation: e, product: p, automaton: automaton, strategy: values.Scheduler,
+	builder := &gameControllerBuilder{
+		evaluation: e, product: product, automaton: automaton, strategy: solution.Scheduler,
 		pairNumber: map[productState]uint32{}, nodeNumber: map[productState]uint32{}, memory: map[int]uint32{},
 	}
-	for i, pair := range p.pairs {
+	for i, pair := range product.pairs {
 		builder.pairNumber[pair] = uint32(i)
 	}
 	for _, s := range e.graph.Initial {
-		builder.result.Start = append(builder.result.Start, builder.node(productState{s, initial}))
+		builder.result.Start = append(builder.result.Start, builder.nodeOf(productState{s, initial}))
 	}
 	for i := 0; i < len(builder.nodes); i++ { // addMove appends to builder.nodes
 		if i&0xfff == 0 && e.ctx.Err() != nil {
@@ -55,38 +55,42 @@ func (e *evaluation) noteController(p *productModel, automaton sparse.Memory[pro
 	return nil
 }
 
-// node returns the number of the node for a state of the model and a state of the automaton. It adds the node if there is none.
-func (builder *gameController) node(before productState) uint32 {
-	number, isNew := numberOf(builder.nodeNumber, before)
+// nodeOf returns the number of the node for a state of the model and the state of the automaton before it reads that state. It adds the
+// node if there is none.
+func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
+	number, isNew := numberOf(builder.nodeNumber, pair)
 	if !isNew {
 		return number
 	}
-	builder.nodes = append(builder.nodes, before)
-	memory, _ := numberOf(builder.memory, before.auto)
-	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: before.state, Memory: memory})
+	builder.nodes = append(builder.nodes, pair)
+	memory, _ := numberOf(builder.memory, pair.auto)
+	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: pair.state, Memory: memory})
 	return number
 }
 
-// addMove adds the move of a node. After the automaton has accepted or rejected, every choice is right, and the move is the first one.
-func (builder *gameController) addMove(node int) error {
-	before := builder.nodes[node]
-	after := before
-	if !builder.automaton.Absorbing(before) {
+// addMove adds the move of a node: the choice of the strategy after the automaton has read the state of the node. If the automaton has
+// accepted or rejected, or the strategy has no choice there, every choice is right, and the move is the first choice.
+func (builder *gameControllerBuilder) addMove(node int) error {
+	beforeReading := builder.nodes[node]
+	s := beforeReading.state
+	afterReading := beforeReading
+	if !builder.automaton.Absorbing(beforeReading) {
 		var err error
-		if after, err = builder.automaton.Step(before, before.state); err != nil {
+		afterReading, err = builder.automaton.Step(beforeReading, s)
+		if err != nil {
 			return err
 		}
 	}
-	first, _ := builder.graph.Choices(int(before.state))
+	first, _ := builder.graph.Choices(int(s))
 	move := sparse.Move{Choice: uint32(first)}
-	if !builder.automaton.Absorbing(after) {
-		if choice := builder.strategy[builder.pairNumber[after]]; choice != sparse.None {
+	if !builder.automaton.Absorbing(afterReading) {
+		if choice := builder.strategy[builder.pairNumber[afterReading]]; choice != sparse.None {
 			move.Choice = builder.product.choice[choice]
 		}
 	}
 	start, end := builder.graph.Row(int(move.Choice))
 	for _, target := range builder.graph.Target[start:end] {
-		move.Next = append(move.Next, builder.node(productState{target, after.auto}))
+		move.Next = append(move.Next, builder.nodeOf(productState{target, afterReading.auto}))
 	}
 	builder.result.Nodes[node].Moves = []sparse.Move{move}
 	return nil

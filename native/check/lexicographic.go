@@ -10,46 +10,45 @@ import (
 	"tilecheck/result"
 )
 
-// lexicographic evaluates multilex(...). It maximises the first objective, then the second one among the schedulers that are
-// optimal for the first, and so on. Each optimum is a fraction, because it becomes a bound of the later maximizations: with
-// bounds of the first optimum, bounds of the later ones could not be narrowed. A maximization ignores the later objectives,
-// whose rewards may be infinite. The value is a curve with one point.
+// evaluateLexicographic evaluates multilex(...). It maximises the first objective, then the second one among the schedulers that are
+// optimal for the first, and so on. Each optimum is a fraction, because it becomes a lower bound in the later maximizations. A
+// maximization ignores the later objectives, because their rewards may be infinite. The value is a curve with one point, whose
+// coordinates are the optima.
 //
 // Source: Storm 1.14, for the operator; Forejt, Kwiatkowska and Parker (2012), for the maximization.
-func (e *evaluation) lexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
-	none := result.Value{}
+func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
 	if !e.exact {
-		return none, nil, &inexactError{formula.X.Pos(), "multilex(...) needs fractions"}
+		return result.Value{}, nil, &inexactError{formula.X.Pos(), "multilex(...) needs fractions"}
 	}
-	end := e.beginScheduler(formula)
+	defer e.beginRecording(formula)()
 	keepSchedulers := e.opts.Scheduler
 	e.opts.Scheduler = false
-	defer end()
 	var optima []*big.Rat
 	for k := range objectives {
 		m := &multi{evaluation: e, objectives: objectives[:k+1]}
 		m.keepSchedulers = keepSchedulers && k == len(objectives)-1
 		optimum, err := m.lexicographicOptimum(formula, optima)
 		if err != nil {
-			return none, nil, err
+			return result.Value{}, nil, err
 		}
 		optima = append(optima, optimum)
 	}
-	out := result.Value{Kind: result.Curve, Points: make([][]float64, 1), RatPoints: make([][]*big.Rat, 1)}
+	curve := result.Value{Kind: result.Curve, Points: make([][]float64, 1), RatPoints: make([][]*big.Rat, 1)}
 	for k, optimum := range optima {
-		fraction := objectives[k].fromParetoValue(optimum)
-		value, exact := fraction.Float64()
-		if !exact {
-			out.Num = max(out.Num, math.Abs(value)*0x1p-52)
+		exact := objectives[k].fromParetoValue(optimum)
+		nearest, isEqual := exact.Float64()
+		if !isEqual { // Num is the greatest error of a coordinate
+			curve.Num = max(curve.Num, math.Abs(nearest)*0x1p-52)
 		}
-		out.Points[0], out.RatPoints[0] = append(out.Points[0], value), append(out.RatPoints[0], fraction)
+		curve.Points[0], curve.RatPoints[0] = append(curve.Points[0], nearest), append(curve.RatPoints[0], exact)
 	}
-	return out, nil, nil
+	return curve, nil, nil
 }
 
-// lexicographicOptimum returns the maximum of the last objective among the schedulers that attain the optima of the others.
+// lexicographicOptimum returns the maximum of the last objective among the schedulers that attain the given optima of the other
+// objectives. It records a scheduler if m.keepSchedulers is true.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
-	if err := m.build(); err != nil {
+	if err := m.buildProduct(); err != nil {
 		return nil, err
 	}
 	if err := m.findEnds(formula.X); err != nil {
@@ -63,14 +62,15 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 	direction[last].SetInt64(1)
 	copy(lowerBounds, optima)
 	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.ctx, direction, lowerBounds, 0)
-	switch {
-	case errors.Is(err, errInfiniteCost) || err == nil && best.Point == nil:
-		return nil, m.unsupported(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
-	case err != nil:
+	if err != nil && !errors.Is(err, errInfiniteCost) {
 		return nil, err
 	}
+	if err != nil || best.Point == nil {
+		return nil, m.unsupported(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
+	}
 	if m.keepSchedulers {
-		if m.schedulerRequest.controller, err = m.mixture(best.Parts); err != nil {
+		m.schedulerRequest.controller, err = m.mixture(best.Parts)
+		if err != nil {
 			return nil, err
 		}
 	}

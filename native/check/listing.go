@@ -14,59 +14,64 @@ import (
 const mostListed = 1000
 
 // addListing adds a listing of the values in a set of states, for a filter print or printall, in PRISM's order of the states.
-// value returns the value of a state, and whether it is 0 or false; print leaves these out.
+// valueOf returns the value of state s, and whether it is 0 or false; the filter print leaves these values out.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
-func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
-	if formula.Op == "store" {
-		return
-	}
-	out := result.Listing{Zeros: formula.Op == "printall"}
-	var state []int32
-	for prismIndex, i := range e.space.Order() {
-		if !set.Has(int(i)) {
+func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, valueOf func(s int) (value result.Value, isZero bool)) {
+	listing := result.Listing{Zeros: formula.Op == "printall"}
+	var valuation []int32
+	for prismIndex, s := range e.space.Order() {
+		if !set.Has(int(s)) {
 			continue
 		}
-		v, zero := value(int(i))
-		switch {
-		case zero && !out.Zeros:
-		case len(out.Values) == mostListed:
-			out.Left++
-		default:
-			state = e.space.State(state, int(i))
-			out.Values = append(out.Values, result.StateValue{State: prismIndex, Valuation: e.valuation(state), Value: v})
+		value, isZero := valueOf(int(s))
+		if isZero && !listing.Zeros {
+			continue
 		}
+		if len(listing.Values) == mostListed {
+			listing.Left++
+			continue
+		}
+		valuation = e.space.State(valuation, int(s))
+		listing.Values = append(listing.Values, result.StateValue{State: prismIndex, Valuation: e.valuationText(valuation), Value: value})
 	}
-	e.listings = append(e.listings, out)
+	e.listings = append(e.listings, listing)
 }
 
-// listTruth lists or stores the truth values of a filter print, printall or store.
+// listTruth lists the truth values of a filter print or printall in a set of states. If Checker.Values asked for the values, it stores
+// them instead. The filter store has no effect.
 func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, t truth) {
-	if e.keepValues(set, t.values) {
-		return
+	switch {
+	case e.wantsValues && set.Count() == e.space.Model().NumStates():
+		e.values = t.values()
+	case !e.wantsValues && formula.Op != "store":
+		e.addListing(formula, set, func(s int) (result.Value, bool) {
+			isKnown := t.yes.Has(s) || t.no.Has(s)
+			if !isKnown {
+				return result.Value{}, false
+			}
+			return result.Value{Kind: result.Boolean, Bool: t.yes.Has(s)}, t.no.Has(s)
+		})
 	}
-	e.addListing(formula, set, func(s int) (result.Value, bool) {
-		if !t.yes.Has(s) && !t.no.Has(s) {
-			return result.Value{}, false
-		}
-		return result.Value{Kind: result.Boolean, Bool: t.yes.Has(s)}, t.no.Has(s)
-	})
 }
 
-// listNumbers lists or stores the numbers of a filter print, printall or store.
+// listNumbers lists the numbers of a filter print or printall in a set of states. If Checker.Values asked for the values, it stores
+// them instead. The filter store has no effect.
 func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbers) {
-	if e.keepValues(set, func() *StateValues { return &StateValues{Lo: values.lo, Hi: values.hi} }) {
-		return
+	switch {
+	case e.wantsValues && set.Count() == e.space.Model().NumStates():
+		e.values = &StateValues{Lo: values.lo, Hi: values.hi}
+	case !e.wantsValues && formula.Op != "store":
+		e.addListing(formula, set, func(s int) (result.Value, bool) {
+			n := values.at(s)
+			isZero := n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
+			return resultValue(n, formula.X.Type()), isZero
+		})
 	}
-	e.addListing(formula, set, func(s int) (result.Value, bool) {
-		n := values.at(s)
-		isZero := n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
-		return resultValue(n, formula.X.Type()), isZero
-	})
 }
 
-// valuation returns a state as PRISM prints it, such as (0,true).
-func (e *evaluation) valuation(state []int32) string {
+// valuationText returns the values of the variables as PRISM prints them, such as (0,true). A Boolean value is 0 for false.
+func (e *evaluation) valuationText(valuation []int32) string {
 	var b strings.Builder
 	b.WriteByte('(')
 	for i, variable := range e.space.Program().Vars {
@@ -74,9 +79,9 @@ func (e *evaluation) valuation(state []int32) string {
 			b.WriteByte(',')
 		}
 		if variable.Type == sema.Bool {
-			b.WriteString(strconv.FormatBool(state[i] != 0))
+			b.WriteString(strconv.FormatBool(valuation[i] != 0))
 		} else {
-			b.WriteString(strconv.Itoa(int(state[i])))
+			b.WriteString(strconv.Itoa(int(valuation[i])))
 		}
 	}
 	b.WriteByte(')')

@@ -11,7 +11,7 @@ import (
 	"tilecheck/result"
 )
 
-// ltl returns the minimal or maximal probability of an arbitrary path formula. The minimum is one minus the maximum of the
+// ltlProbability returns the minimal or maximal probability of an arbitrary path formula. The minimum is one minus the maximum of the
 // negated formula.
 //
 // It builds the product of the model with the initial part of a limit-deterministic automaton. The maximum is the maximal
@@ -21,9 +21,9 @@ import (
 //
 // The same holds for fair schedulers if fairness is added to the formula: fairness does not depend on the beginning of a
 // path, and a scheduler can be made fair on the paths that do not satisfy the formula.
-func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -32,13 +32,13 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 		formula = automata.Unary(automata.Not, formula)
 		dir = dir.Opposite()
 	}
-	product, err := a.product(automata.New(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	var schedulers quantifier = surely{e}
-	if e.fair() {
-		schedulers = fairly{surely{e}}
+	var schedulers quantifier = someScheduler{e}
+	if e.onlyFairSchedulers() {
+		schedulers = someFairScheduler{someScheduler{e}}
 	}
 	goal, err := a.winning(product, schedulers)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	}
 	wantsScheduler := e.opts.Scheduler
 	e.opts.Scheduler = false // a scheduler of the product is not a scheduler of the model
-	values, err := e.reach(product, goal, dir)
+	values, err := e.reachProbability(product, goal, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +63,15 @@ func (e *evaluation) ltl(expr sema.Expr, dir solve.Direction) (*numbers, error) 
 	return values, nil
 }
 
-// reach returns the minimal or maximal probability of reaching goal in the product.
-func (e *evaluation) reach(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
-	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.all(), goal, dir, e.opts))
+// reachProbability returns the minimal or maximal probability of reaching goal in the product.
+func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
+	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, dir, e.opts))
 }
 
-// product builds the product of the model with the initial part of an automaton. Start s of the product is state s of the
-// model, paired with the state of the automaton after it reads the letter of s. The arguments are the results of the function
-// that constructs the automaton; if err is not nil, product returns it.
-func (a *abstraction) product(auto *automata.Automaton, err error) (*productModel, error) {
+// buildProduct builds the product of the model with the initial part of an automaton. Start s of the product is state s of the model,
+// paired with the state of the automaton after it reads the letter of s. The parameters are the results of a function that constructs
+// the automaton; if err is not nil, buildProduct returns it.
+func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (a *abstraction) product(auto *automata.Automaton, err error) (*productMode
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
-// tooLargeError adds the position of the formula to the error that its automaton is too large.
+// tooLargeError adds the position of the formula to an error that says that its automaton is too large. It returns other errors unchanged.
 func (a *abstraction) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return a.unsupported(a.root, "found a path formula whose automaton is too large")
@@ -101,19 +101,19 @@ func (a *abstraction) tooLargeError(err error) error {
 // existsPath returns the states from which some path satisfies a path formula.
 func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
-	product, err := a.product(automata.New(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	goal, err := a.winning(product, possibly{})
+	goal, err := a.winning(product, somePath{})
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	reached := product.ExistsUntil(product.all(), goal)
+	reached := product.ExistsUntil(product.allStates(), goal)
 	out := sparse.NewSet(len(product.startStates))
 	for s, i := range product.startStates {
 		if reached.Has(int(i)) {
@@ -123,24 +123,21 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	return out, nil
 }
 
-// quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated
-// formula.
+// quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated formula.
 func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	path := formula.Path.Whole
 	if operator := boundedOperator(path); operator != nil && e.kind() == sparse.CTMC {
 		return truth{}, e.unsupported(operator, "found E or A with a time bound")
 	}
-	if formula.ForAll {
-		path = logic.Not(path)
+	if !formula.ForAll {
+		satisfying, err := e.existsPath(path)
+		return truthOf(satisfying, err)
 	}
-	set, err := e.existsPath(path)
+	violating, err := e.existsPath(logic.Not(path))
 	if err != nil {
 		return truth{}, err
 	}
-	if formula.ForAll {
-		return decidedTruth(set).not(), nil
-	}
-	return decidedTruth(set), nil
+	return decidedTruth(violating.Complement()), nil
 }
 
 // boundedOperator returns the first temporal operator with a time or step bound in a path formula. It returns nil if there is none.
@@ -163,8 +160,8 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	return found
 }
 
-// coSafeReward returns the expected reward until a co-safe path formula is satisfied, which is at the end of the first
-// prefix of the path all of whose continuations satisfy the formula. X takes a step even if its operand is always true.
+// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied: until the path has a prefix all
+// of whose continuations satisfy the formula. The operator X takes a step even if its operand is always true.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
 func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
@@ -172,28 +169,29 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 		return nil, e.unsupported(operator, "found a bounded operator within a path formula in an R operator, want operators without bounds")
 	}
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return nil, err
 	}
 	if !automata.CoSafe(formula) {
-		return nil, e.refuse(result.TypeError, expr.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
+		return nil, e.failure(result.TypeError, expr.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
 	}
-	product, err := a.product(automata.NewPrefixes(formula, automata.Limits{}))
+	product, err := a.buildProduct(automata.NewPrefixes(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := e.rewardUntil(product, product.reward(reward), dir)
+	values, err := e.rewardUntilAccepted(product, product.reward(reward), dir)
 	if err != nil {
 		return nil, err
 	}
 	return product.project(values), nil
 }
 
-// rewardUntil returns the minimal or maximal expected reward until the automaton of the product accepts.
-func (e *evaluation) rewardUntil(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+// rewardUntilAccepted returns the minimal or maximal expected reward until the automaton of the product accepts.
+func (e *evaluation) rewardUntilAccepted(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	accepted := product.states(automata.Accepted)
 	if e.coalition != nil {
-		return e.toNumbers(product.game(e, dir).ReachReward(e.ctx, reward, product.states(automata.Accepted), e.opts))
+		return e.toNumbers(product.game(e, dir).ReachReward(e.ctx, reward, accepted, e.opts))
 	}
-	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, product.states(automata.Accepted), dir, e.opts))
+	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, accepted, dir, e.opts))
 }

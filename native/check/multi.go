@@ -59,81 +59,119 @@ const (
 	rewardForm
 )
 
-// multi evaluates multi(...) in the initial state: whether some scheduler meets all bounds, or the optimal value of the one
-// query among the schedulers that do; NaN if there are none.
+// evaluateMulti evaluates multi(...) in the initial state. Without a query, the value says whether some scheduler meets all bounds. With
+// one query, it is the optimal value of the query among the schedulers that meet the bounds, or NaN if there are none. With several
+// queries, it is their Pareto curve.
 //
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS
 // 2008), for the product with the memory of the objectives. A path may end in a state from which a scheduler can stay forever
 // in an end component that satisfies a set of objectives. Package pareto calls bestWeightedSum for optimal weighted sums.
-func (e *evaluation) multi(formula *logic.Formula) (result.Value, *result.Interval, error) {
-	none := result.Value{}
-	switch {
-	case e.fair():
-		return result.Value{}, nil, e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", logic.Describe(formula.X))
-	case e.kind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
-		return none, nil, e.unsupported(formula.X, "found %s for %s, want an MDP", logic.Describe(formula.X), noun.WithArticle(e.property.Program.Type.String()))
-	case len(e.space.Model().Initial) > 1:
-		return none, nil, e.unsupported(formula.X, "found %s for a model with several initial states", logic.Describe(formula.X))
-	case len(formula.Objectives) > maxObjectives:
-		return none, nil, e.unsupported(formula.X, "found %s with more than %d objectives", logic.Describe(formula.X), maxObjectives)
+func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *result.Interval, error) {
+	if err := e.checkMultiSupported(formula); err != nil {
+		return result.Value{}, nil, err
 	}
 	m := &multi{evaluation: e}
-	for _, arg := range formula.Objectives {
-		objective, err := e.operandObjective(arg)
+	for _, operand := range formula.Objectives {
+		objective, err := e.operandObjective(operand)
 		if err != nil {
-			return none, nil, err
+			return result.Value{}, nil, err
 		}
 		m.objectives = append(m.objectives, objective)
 	}
 	if formula.Kind == logic.Lexicographic {
-		return e.lexicographic(formula, m.objectives)
+		return e.evaluateLexicographic(formula, m.objectives)
 	}
-	if err := m.build(); err != nil {
-		return none, nil, err
+	if err := m.buildProduct(); err != nil {
+		return result.Value{}, nil, err
 	}
 	if err := m.findEnds(formula.X); err != nil {
-		return none, nil, err
+		return result.Value{}, nil, err
 	}
-	coarse, width := uint(weightBits), e.opts.Epsilon
-	if e.exact {
-		coarse, width = 0, 0
-	}
-	end := e.beginScheduler(formula)
+	defer e.beginRecording(formula)()
 	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false
-	defer end()
-	curve := pareto.New(len(m.objectives), m.bestWeightedSum, coarse)
 	if formula.Pareto() {
-		return m.curve(formula.X, curve, width)
+		return m.curve(formula.X)
 	}
-	gain, least := m.directionAndLowerBounds()
-	best, err := curve.Maximize(e.ctx, gain, least, width)
-	switch {
-	case errors.Is(err, errInfiniteCost):
-		best = &pareto.Best{}
-	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecidedError{formula.X.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
-	case err != nil:
-		return none, nil, err
-	}
-	if m.keepSchedulers && best.Point != nil {
-		if e.schedulerRequest.controller, err = m.mixture(best.Parts); err != nil {
-			return none, nil, err
-		}
+	best, err := m.optimum(formula.X)
+	if err != nil {
+		return result.Value{}, nil, err
 	}
 	if best.Point == nil {
-		return m.valueIfUnsatisfiable(formula.X, coarse, width)
+		return m.valueIfUnsatisfiable(formula.X)
+	}
+	if m.keepSchedulers {
+		e.schedulerRequest.controller, err = m.mixture(best.Parts)
+		if err != nil {
+			return result.Value{}, nil, err
+		}
 	}
 	return m.answer(formula.X, best)
 }
 
-// valueIfUnsatisfiable returns the value if no scheduler with finite expected rewards meets the bounds. It is infinity if the query
-// minimises a reward and the other objectives can be met without it. Otherwise no scheduler meets the bounds at all.
-func (m *multi) valueIfUnsatisfiable(expr sema.Expr, maxBits uint, width float64) (result.Value, *result.Interval, error) {
-	query := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
-	if query < 0 || m.objectives[query].form != rewardForm || m.objectives[query].maximised {
+// checkMultiSupported returns an error if multi(...) or multilex(...) is not supported for the model, the schedulers or so many
+// objectives.
+func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
+	found := logic.Describe(formula.X)
+	switch {
+	case e.onlyFairSchedulers():
+		return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", found)
+	case e.kind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
+		return e.unsupported(formula.X, "found %s for %s, want an MDP", found, noun.WithArticle(e.property.Program.Type.String()))
+	case len(e.space.Model().Initial) > 1:
+		return e.unsupported(formula.X, "found %s for a model with several initial states", found)
+	case len(formula.Objectives) > maxObjectives:
+		return e.unsupported(formula.X, "found %s with more than %d objectives", found, maxObjectives)
+	}
+	return nil
+}
+
+// optimum returns the optimum of the query among the schedulers that meet the bounds of the other objectives. Its Point is nil if no
+// scheduler with finite expected rewards meets them. Without a query, any such scheduler is optimal. expr is the property, for errors.
+func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
+	direction, lowerBounds := m.directionAndLowerBounds()
+	best, err := m.newCurve().Maximize(m.ctx, direction, lowerBounds, m.optimumWidth())
+	switch {
+	case errors.Is(err, errInfiniteCost):
+		return &pareto.Best{}, nil
+	case errors.Is(err, pareto.ErrOpen):
+		return nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
+	case err != nil:
+		return nil, err
+	}
+	return best, nil
+}
+
+// newCurve returns the curve of all objectives, whose weights are rounded to weightBits bits unless fractions are computed.
+func (m *multi) newCurve() *pareto.Curve {
+	return pareto.New(len(m.objectives), m.bestWeightedSum, m.weightBits())
+}
+
+// weightBits returns the number of bits of the weights of objectives; 0 stands for no limit.
+func (m *multi) weightBits() uint {
+	if m.exact {
+		return 0
+	}
+	return weightBits
+}
+
+// optimumWidth returns the required relative width of the bounds of an optimum, which is 0 if fractions are computed.
+func (m *multi) optimumWidth() float64 {
+	if m.exact {
+		return 0
+	}
+	return m.opts.Epsilon
+}
+
+// valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards meets the bounds. If the query
+// minimises a reward, and the bounds can be met with an infinite expected value of this reward, the value is infinity. Otherwise no
+// scheduler meets the bounds. expr is the property.
+func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Interval, error) {
+	query := m.queryIndex()
+	minimisesReward := query >= 0 && m.objectives[query].form == rewardForm && !m.objectives[query].maximised
+	if !minimisesReward {
 		return m.answer(expr, &pareto.Best{})
 	}
-	satisfiable, err := m.satisfiableWithout(query, expr, maxBits, width)
+	satisfiable, err := m.satisfiableWithout(query, expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
@@ -141,39 +179,40 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr, maxBits uint, width float64
 		return m.answer(expr, &pareto.Best{})
 	}
 	if !m.exact {
-		m.weaken(result.Bounded)
+		m.limitAccuracy(result.Bounded)
 	}
 	infinite := math.Inf(1)
 	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
 }
 
-// satisfiableWithout reports whether some scheduler with finite expected rewards meets the bounds of all objectives except the query.
-func (m *multi) satisfiableWithout(query int, expr sema.Expr, maxBits uint, width float64) (bool, error) {
+// queryIndex returns the index of the first objective that is a query, -1 if there is none.
+func (m *multi) queryIndex() int {
+	return slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
+}
+
+// satisfiableWithout reports whether some scheduler with finite expected rewards meets the bounds of all objectives except the query. expr
+// is the property.
+func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	others := &multi{evaluation: m.evaluation}
 	for i, objective := range m.objectives {
-		if i != query {
-			other := *objective
-			other.maxRewards = nil // they belong to the states of m.product
-			others.objectives = append(others.objectives, &other)
+		if i == query {
+			continue
 		}
+		other := *objective
+		other.maxRewards = nil // they belong to the states of m.product
+		others.objectives = append(others.objectives, &other)
 	}
 	if len(others.objectives) == 0 {
 		return true, nil
 	}
-	if err := others.build(); err != nil {
+	if err := others.buildProduct(); err != nil {
 		return false, err
 	}
 	if err := others.findEnds(expr); err != nil {
 		return false, err
 	}
-	direction, lowerBounds := others.directionAndLowerBounds()
-	best, err := pareto.New(len(others.objectives), others.bestWeightedSum, maxBits).Maximize(m.ctx, direction, lowerBounds, width)
-	switch {
-	case errors.Is(err, errInfiniteCost):
-		return false, nil
-	case errors.Is(err, pareto.ErrOpen):
-		return false, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
-	case err != nil:
+	best, err := others.optimum(expr)
+	if err != nil {
 		return false, err
 	}
 	return best.Point != nil, nil
@@ -184,15 +223,16 @@ func (m *multi) mixture(shares []*big.Rat) (*sparse.Controller, error) {
 	var schedulers []weightedScheduler
 	for i, share := range shares {
 		if share.Sign() > 0 {
-			schedulers = append(schedulers, m.schedulers[i])
-			schedulers[len(schedulers)-1].share = share
+			scheduler := m.schedulers[i]
+			scheduler.share = share
+			schedulers = append(schedulers, scheduler)
 		}
 	}
 	return m.controller(m.ctx, schedulers)
 }
 
-// directionAndLowerBounds returns the direction in which package pareto maximises, and the least value that each objective must
-// have.
+// directionAndLowerBounds returns the weights of the objectives in the sum that is maximised, 1 for a query and 0 for any other, and the
+// least value that each objective must have; nil for a query. A minimised objective counts with a negative sign.
 func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
 	direction = make([]*big.Rat, len(m.objectives))
 	lowerBounds = make([]*big.Rat, len(m.objectives))
@@ -210,7 +250,7 @@ func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
 	return direction, lowerBounds
 }
 
-// operandObjective returns the objective of one operand of multi(...).
+// operandObjective converts an operand of multi(...), which must be P or R, to an objective.
 func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	formula := logic.Of(expr)
 	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {
@@ -232,19 +272,20 @@ func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	return objective, e.setPathFormula(objective, formula.Path)
 }
 
-// newObjective returns an objective with the threshold of an operator P or R. The caller sets its formula.
+// newObjective returns an objective with the threshold of an operator P or R: a query or a bound. The caller sets its path formula or
+// reward.
 func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	expr, threshold := formula.X, formula.Threshold
 	dir, ok := direction(threshold, false)
 	switch {
 	case !ok:
-		return nil, e.refuse(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
+		return nil, e.failure(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return nil, e.unsupported(expr, "found a strict bound in multi(...), want >= or <=")
 	case threshold.Query():
 		return &objective{expr: expr, isQuery: true, maximised: dir == solve.Max}, nil
 	}
-	bound, err := e.bound(formula)
+	bound, err := e.boundOf(formula)
 	if err != nil {
 		return nil, err
 	}
@@ -257,10 +298,7 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 // setPathFormula sets the path formula of an objective to path. If objective.isComplement is true, it sets the negation of
 // path.
 func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
-	negated := path.Negated
-	if objective.isComplement {
-		negated = !negated
-	}
+	negated := path.Negated != objective.isComplement
 	operand, eventuallyAlways, isRepeated := path.Repeated()
 	switch {
 	case path.Form == logic.InitialState:
@@ -293,11 +331,8 @@ func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bo
 	if err != nil {
 		return err
 	}
-	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
-	if negated {
-		isNegated = !isNegated
-	}
-	objective.left, objective.right, objective.isNegated = left, right, isNegated
+	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
+	objective.left, objective.right, objective.isNegated = left, right, isNegatedUntil != negated
 	return nil
 }
 
@@ -321,7 +356,7 @@ func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr,
 // setAutomaton sets the path formula of an objective to an arbitrary formula, or to its negation, as an automaton.
 func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated bool) error {
 	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.formula(expr)
+	formula, err := a.translate(expr)
 	if err != nil {
 		return err
 	}
@@ -336,34 +371,37 @@ func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated 
 	return nil
 }
 
-// objectives is the end of error messages about unsupported objectives of multi(...).
-const objectives = "want P of a path formula, or R with C or C<=k"
-
 // setReward sets the reward structure of an objective and its number of steps, which is -1 for a total reward.
-func (e *evaluation) setReward(o *objective, formula *logic.Formula) error {
-	wanted := formula.Objective
-	switch {
-	case wanted.Err != nil:
-		return wanted.Err
-	case wanted.Ratio:
-		return e.unsupported(formula.X, "found a ratio of rewards in multi(...), "+objectives)
-	case wanted.Path != nil:
-		return e.unsupported(formula.X, "found an R operator of a path formula in multi(...), "+objectives)
-	case wanted.Form == logic.CostBoundedReward || wanted.Form == logic.ConditionalReward || wanted.Form == logic.Discounted:
-		return e.unsupported(formula.X, "found %s in multi(...), %s", logic.Describe(wanted.X), objectives)
-	case wanted.Form == logic.LongRun:
-		return e.unsupported(formula.X, "found a long-run average, R [ S ], in multi(...), "+objectives)
-	case wanted.Form == logic.Instantaneous:
-		return e.unsupported(formula.X, "found an R operator with I=k in multi(...), "+objectives)
+func (e *evaluation) setReward(objective *objective, formula *logic.Formula) error {
+	reward := formula.Objective
+	if reward.Err != nil {
+		return reward.Err
 	}
-	o.form, o.steps = rewardForm, -1
+	unsupported := ""
+	switch {
+	case reward.Ratio:
+		unsupported = "a ratio of rewards"
+	case reward.Path != nil:
+		unsupported = "an R operator of a path formula"
+	case reward.Form == logic.CostBoundedReward, reward.Form == logic.ConditionalReward, reward.Form == logic.Discounted:
+		unsupported = logic.Describe(reward.X)
+	case reward.Form == logic.LongRun:
+		unsupported = "a long-run average, R [ S ],"
+	case reward.Form == logic.Instantaneous:
+		unsupported = "an R operator with I=k"
+	}
+	if unsupported != "" {
+		return e.unsupported(formula.X, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
+	}
+	objective.form, objective.steps = rewardForm, -1
 	var err error
-	if wanted.Form == logic.Cumulative {
-		if o.steps, err = e.rewardSteps(wanted); err != nil {
+	if reward.Form == logic.Cumulative {
+		objective.steps, err = e.rewardSteps(reward)
+		if err != nil {
 			return err
 		}
 	}
-	o.reward, err = e.reward(wanted.Struct)
+	objective.reward, err = e.reward(reward.Struct)
 	return err
 }
 
@@ -378,21 +416,21 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	return value
 }
 
-// answer converts the optimum that package pareto found to the value of the property with its bounds.
+// answer converts the optimum that package pareto found to the value of the property expr with its bounds. best.Point is nil if no
+// scheduler meets the bounds of the objectives.
 func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
-		m.weaken(result.Bounded)
+		m.limitAccuracy(result.Bounded)
 	}
 	if expr.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
-	i := slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
-	objective := m.objectives[i]
-	switch {
-	case best.Point == nil:
+	if best.Point == nil {
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}
-	lower, upper := best.Point[i], best.Upper
+	query := m.queryIndex()
+	objective := m.objectives[query]
+	lower, upper := best.Point[query], best.Upper
 	if objective.isComplement || !objective.maximised {
 		lower, upper = objective.fromParetoValue(upper), objective.fromParetoValue(lower)
 	}

@@ -28,19 +28,24 @@ type acceptingComponent struct {
 // componentNode is a state of the product, with the number of a list of states of the automata's accepting parts.
 type componentNode struct{ state, list uint32 }
 
-// jumpingObjectives returns the indexes of the objectives in a set whose automata accept in an end component only after a jump.
-// The result is the same for each state of the component. satisfied is the set: bit i stands for objective i.
+// jumpingObjectives returns the indexes of the objectives in a set whose automata accept in the end component of a state only after a
+// jump. The result is the same for each state of the component. satisfied is the set: bit i stands for objective i.
 func (m *multi) jumpingObjectives(satisfied, state uint32) []int {
-	var out []int
+	var jumping []int
 	for i, objective := range m.objectives {
-		if satisfied>>i&1 == 1 && objective.form == automatonForm && objective.reader.auto.Class(m.automaton(m.states[state], i)) == automata.Open {
-			out = append(out, i)
+		isInSet := satisfied>>i&1 == 1
+		if !isInSet || objective.form != automatonForm {
+			continue
+		}
+		if objective.reader.auto.Class(m.automatonState(m.states[state], i)) == automata.Open {
+			jumping = append(jumping, i)
 		}
 	}
-	return out
+	return jumping
 }
 
-// newAcceptingComponent builds the accepting component of an end component.
+// newAcceptingComponent builds the accepting component of an end component for a set of objectives. members are the states of the end
+// component, and choices contains its choices. satisfied is the set: bit i stands for objective i.
 func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.jumpingObjectives(satisfied, members[0])}
 	starts, owner, err := builder.startNodes(members)
@@ -57,15 +62,16 @@ func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choice
 	}
 	component.startNode = slices.Repeat([]uint32{sparse.None}, len(members))
 	for i, node := range product.Start {
-		if member := owner[i]; component.startNode[member] == sparse.None && component.sureNodes.Has(int(node)) {
-			component.startNode[member] = node
+		hasStart := component.startNode[owner[i]] != sparse.None
+		if !hasStart && component.sureNodes.Has(int(node)) {
+			component.startNode[owner[i]] = node
 		}
 	}
 	return component, nil
 }
 
-// startNodes returns the nodes in which a path can start: one for each member of the component and each combination of jumps
-// from it. owner has the index of the member for each node.
+// startNodes returns the nodes in which a path can start: one for each member of the end component and each combination of jumps
+// from it. owner has the index of the member of each node.
 func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, owner []int, err error) {
 	for member, s := range members {
 		jumps, err := builder.jumps(s)
@@ -93,7 +99,7 @@ type acceptingComponentBuilder struct {
 func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 	combinations := [][]int{nil}
 	for _, i := range builder.jumpingObjectives {
-		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automaton(builder.states[state], i))
+		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automatonState(builder.states[state], i))
 		if err != nil {
 			return nil, builder.tooLargeError(err)
 		}
@@ -112,19 +118,19 @@ func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 }
 
 // State returns the state of the product.
-func (builder *acceptingComponentBuilder) State(x componentNode) uint32 { return x.state }
+func (builder *acceptingComponentBuilder) State(node componentNode) uint32 { return node.state }
 
-// Step lets the accepting parts read the next state.
-func (builder *acceptingComponentBuilder) Step(x componentNode, target uint32) (componentNode, error) {
-	list, err := builder.step(x.list, builder.states[target].state)
+// Step returns the node after a transition to state target of the product, which the accepting parts read.
+func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32) (componentNode, error) {
+	list, err := builder.step(node.list, builder.states[target].state)
 	return componentNode{target, list}, err
 }
 
 // Absorbing returns false: no state of the component gets a self-loop.
 func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
-// step returns the number of the list of automaton states after the accepting parts of the automata read a state of the
-// model.
+// step returns the number of the list of automaton states after the accepting parts of the automata read a state of the model. list is
+// the number of the list before.
 func (builder *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
 	if len(builder.jumpingObjectives) == 0 {
 		return list, nil
@@ -140,26 +146,57 @@ func (builder *acceptingComponentBuilder) step(list, state uint32) (uint32, erro
 	return builder.parts.numberOf(next), nil
 }
 
-// findGoodNodes sets the goals of a component, finds the end components that meet all goals, and the nodes that reach them
-// with probability one.
+// findGoodNodes sets the goals of a component, and finds the end components that visit all goals, and the nodes from which some scheduler
+// reaches these end components with probability one. satisfied is the set of objectives: bit i stands for objective i.
 func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied uint32) error {
-	alive := sparse.FullSet(len(component.nodes))
+	notRejected := builder.addAcceptanceGoals(component)
+	builder.addRecurrenceGoals(component, satisfied)
+	component.goodNodes = sparse.NewSet(len(component.nodes))
+	ends, err := component.EndComponents(builder.ctx, notRejected, nil)
+	if err != nil {
+		return err
+	}
+	component.stayingChoices = ends.Choices
+	for i := range ends.Num() {
+		members := ends.Members(i)
+		if !component.visitsAllGoals(members) {
+			continue
+		}
+		for _, node := range members {
+			component.goodNodes.Add(int(node))
+		}
+	}
+	component.sureNodes, err = component.Prob1E(builder.ctx, sparse.FullSet(len(component.nodes)), component.goodNodes)
+	return err
+}
+
+// addAcceptanceGoals adds a goal for each automaton that jumps: the nodes in which its state is accepting. It returns the nodes in which
+// no automaton has rejected.
+func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptingComponent) (notRejected *sparse.Set) {
+	notRejected = sparse.FullSet(len(component.nodes))
 	for k, i := range builder.jumpingObjectives {
+		auto := builder.objectives[i].reader.auto
 		goal := sparse.NewSet(len(component.nodes))
 		for node, member := range component.nodes {
-			auto := builder.objectives[i].reader.auto
 			q := builder.parts.entries[member.list][k]
 			switch {
 			case auto.Class(q) == automata.Rejected:
-				alive.Remove(node)
+				notRejected.Remove(node)
 			case auto.Accepting(q):
 				goal.Add(node)
 			}
 		}
 		component.goals = append(component.goals, goal)
 	}
+	return notRejected
+}
+
+// addRecurrenceGoals adds a goal for each recurring objective in a set: the nodes whose state is in the set that the objective visits
+// infinitely often. satisfied is the set of objectives: bit i stands for objective i.
+func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied uint32) {
 	for i, objective := range builder.objectives {
-		if satisfied>>i&1 == 0 || objective.form != recurringForm {
+		isInSet := satisfied>>i&1 == 1
+		if !isInSet || objective.form != recurringForm {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))
@@ -170,24 +207,14 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 		}
 		component.goals = append(component.goals, goal)
 	}
-	component.goodNodes = sparse.NewSet(len(component.nodes))
-	ends, err := component.EndComponents(builder.ctx, alive, nil)
-	if err != nil {
-		return err
-	}
-	component.stayingChoices = ends.Choices
-	for i := range ends.Num() {
-		members := ends.Members(i)
-		met := func(goal *sparse.Set) bool {
-			return slices.ContainsFunc(members, func(node uint32) bool { return goal.Has(int(node)) })
-		}
-		if slices.ContainsFunc(component.goals, func(goal *sparse.Set) bool { return !met(goal) }) {
-			continue
-		}
-		for _, node := range members {
-			component.goodNodes.Add(int(node))
+}
+
+// visitsAllGoals reports whether a set of nodes has a node of each goal.
+func (component *acceptingComponent) visitsAllGoals(nodes []uint32) bool {
+	for _, goal := range component.goals {
+		if !slices.ContainsFunc(nodes, func(node uint32) bool { return goal.Has(int(node)) }) {
+			return false
 		}
 	}
-	component.sureNodes, err = component.Prob1E(builder.ctx, sparse.FullSet(len(component.nodes)), component.goodNodes)
-	return err
+	return true
 }

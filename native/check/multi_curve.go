@@ -24,78 +24,76 @@ const (
 
 // curve evaluates multi(...) with several queries: it returns the vertices of the Pareto curve of the queries over the
 // schedulers that meet the bounds of the other objectives.
-func (m *multi) curve(expr sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
-	none := result.Value{}
+func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var queries []int
 	for i, objective := range m.objectives {
 		if objective.isQuery {
 			queries = append(queries, i)
 		}
 	}
-	maxSums, minWidth := maxCurve, curveWidth
+	width, maxSums, minWidth := m.optimumWidth(), maxCurve, curveWidth
 	if len(queries) > 2 {
 		maxSums, minWidth = maxSurface, surfaceWidth
 	}
 	if !m.exact {
-		m.weaken(result.Bounded)
+		m.limitAccuracy(result.Bounded)
 		width = max(width, minWidth)
 	}
-	coarse := uint(weightBits)
-	if m.exact {
-		coarse = 0
-	}
-	found, err := pareto.New(len(queries), m.constrainedOracle(c, queries, m.opts.Epsilon), coarse).Surface(m.ctx, width, maxSums)
+	surface, err := pareto.New(len(queries), m.constrainedOracle(queries), m.weightBits()).Surface(m.ctx, width, maxSums)
 	switch {
 	case errors.Is(err, errUnsatisfiable):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
-		return none, nil, m.unsupported(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
+		return result.Value{}, nil, m.unsupported(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrOpen):
-		return none, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
+		return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:
-		return none, nil, err
+		return result.Value{}, nil, err
 	}
-	out := result.Value{Kind: result.Curve}
-	if found.Beyond.Sign() > 0 {
-		out.Num = interval.Around(found.Beyond).Hi
+	return m.curveValue(surface, queries), nil, nil
+}
+
+// curveValue converts a Pareto curve of the queries to the value of a verdict: its vertices, and as Num the greatest error of a coordinate.
+func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value {
+	curve := result.Value{Kind: result.Curve}
+	if surface.Beyond.Sign() > 0 {
+		curve.Num = interval.Around(surface.Beyond).Hi
 	}
-	for _, vertex := range found.Points {
+	for _, vertex := range surface.Points {
 		var point []float64
-		for i, q := range queries {
-			v, exact := m.objectives[q].fromParetoValue(vertex[i]).Float64()
-			point = append(point, v)
-			if !exact {
-				out.Num = max(out.Num, math.Abs(v)*0x1p-52)
+		for i, query := range queries {
+			nearest, isEqual := m.objectives[query].fromParetoValue(vertex[i]).Float64()
+			point = append(point, nearest)
+			if !isEqual {
+				curve.Num = max(curve.Num, math.Abs(nearest)*0x1p-52)
 			}
 		}
-		out.Points = append(out.Points, point)
+		curve.Points = append(curve.Points, point)
 	}
-	slices.SortStableFunc(out.Points, slices.Compare[[]float64])
-	return out, nil, nil
+	slices.SortStableFunc(curve.Points, slices.Compare[[]float64])
+	return curve
 }
 
 // errUnsatisfiable says that no scheduler meets the bounds.
 var errUnsatisfiable = errors.New("the objectives cannot be met together")
 
 // constrainedOracle returns an oracle that maximises weighted sums of the queries over the schedulers that meet the bounds of all other
-// objectives.
-func (m *multi) constrainedOracle(curve *pareto.Curve, queries []int, width float64) pareto.Oracle {
+// objectives. queries has the indexes of the queries. The oracle returns errUnsatisfiable if no scheduler meets the bounds.
+func (m *multi) constrainedOracle(queries []int) pareto.Oracle {
 	if len(queries) == len(m.objectives) {
 		return m.bestWeightedSum
 	}
+	curve := m.newCurve()
 	return func(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 		direction, lowerBounds := m.directionAndLowerBounds()
 		for i, query := range queries {
 			direction[query] = weights[i]
 		}
-		if m.exact {
-			width = 0
-		}
-		best, err := curve.Maximize(ctx, direction, lowerBounds, width)
-		switch {
-		case err != nil:
+		best, err := curve.Maximize(ctx, direction, lowerBounds, m.optimumWidth())
+		if err != nil {
 			return nil, err
-		case best.Point == nil:
+		}
+		if best.Point == nil {
 			return nil, errUnsatisfiable
 		}
 		answer := &pareto.Answer{Bound: best.Upper}

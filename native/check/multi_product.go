@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -43,18 +44,19 @@ type lists struct {
 // numberOf returns the number of a list, and adds the list if it is new.
 func (l *lists) numberOf(list []int) uint32 {
 	key := make([]byte, 0, 4*len(list))
-	for _, entry := range list {
-		key = append(key, byte(entry), byte(entry>>8), byte(entry>>16), byte(entry>>24))
+	for _, autoState := range list {
+		key = binary.LittleEndian.AppendUint32(key, uint32(autoState))
 	}
-	number, found := l.number[string(key)]
-	if !found {
-		if l.number == nil {
-			l.number = map[string]uint32{}
-		}
-		number = uint32(len(l.entries))
-		l.entries = append(l.entries, list)
-		l.number[string(key)] = number
+	number, isKnown := l.number[string(key)]
+	if isKnown {
+		return number
 	}
+	if l.number == nil {
+		l.number = map[string]uint32{}
+	}
+	number = uint32(len(l.entries))
+	l.entries = append(l.entries, list)
+	l.number[string(key)] = number
 	return number
 }
 
@@ -68,22 +70,22 @@ const (
 // untilStatus returns the status of an until objective.
 func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 
-// automaton returns the state of the automaton of a linear objective.
-func (m *multi) automaton(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
+// automatonState returns the state of the automaton of objective i, which is a linear objective.
+func (m *multi) automatonState(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
 
-// remember returns the memory of a path after a transition to a state of the model: which until objectives are decided, and
-// the state of each automaton. before is the memory before the transition.
-func (m *multi) remember(before memory, state uint32) (memory, error) {
+// nextMemory returns the memory of a path after a transition to state s of the model: which until objectives are decided, and the state of
+// each automaton. before is the memory before the transition.
+func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
-	next.state = state
+	next.state = s
 	for i, objective := range m.objectives {
 		if objective.form != untilForm || next.untilStatus(i) != undecidedStatus {
 			continue
 		}
 		switch {
-		case objective.right.Has(int(state)):
+		case objective.right.Has(int(s)):
 			next.status |= holdsStatus << (2 * i)
-		case !objective.left.Has(int(state)):
+		case !objective.left.Has(int(s)):
 			next.status |= failsStatus << (2 * i)
 		}
 	}
@@ -92,17 +94,17 @@ func (m *multi) remember(before memory, state uint32) (memory, error) {
 	}
 	autoStates := slices.Clone(m.lists.entries[next.list])
 	for i, column := range m.column {
-		autoState, err := m.objectives[i].reader.step(autoStates[column], state)
+		successor, err := m.objectives[i].reader.step(autoStates[column], s)
 		if err != nil {
 			return next, m.tooLargeError(err)
 		}
-		autoStates[column] = autoState
+		autoStates[column] = successor
 	}
 	next.list = m.lists.numberOf(autoStates)
 	return next, nil
 }
 
-// tooLargeError adds the position of the property to the error that an automaton is too large.
+// tooLargeError adds the position of the property to an error that says that an automaton is too large. It returns other errors unchanged.
 func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return m.unsupported(m.property.X, "found a path formula in multi(...) whose automaton is too large")
@@ -113,23 +115,23 @@ func (m *multi) tooLargeError(err error) error {
 // maxProduct limits the states of a product, which then takes some gigabytes.
 const maxProduct = 20_000_000
 
-// build builds the product without its end state.
-func (m *multi) build() error {
+// buildProduct builds the product of the model with the memory of the objectives. findEnds adds its end state.
+func (m *multi) buildProduct() error {
 	m.column = map[int]int{}
-	var initial []int // the initial state of each automaton, before it reads a state of the model
+	var initialStates []int // the initial state of each automaton, before it reads a state of the model
 	for i, objective := range m.objectives {
 		m.steps = max(m.steps, objective.steps)
 		if objective.form == automatonForm {
-			m.column[i] = len(initial)
-			initial = append(initial, objective.reader.auto.Initial())
+			m.column[i] = len(initialStates)
+			initialStates = append(initialStates, objective.reader.auto.Initial())
 		}
 	}
-	m.lists.numberOf(initial) // gets number 0, as memory{} requires
+	m.lists.numberOf(initialStates) // the first list gets number 0, as in memory{}
 	model := m.space.Model()
 	starts := make([]memory, len(model.Initial))
 	for i, s := range model.Initial {
 		var err error
-		starts[i], err = m.remember(memory{}, s)
+		starts[i], err = m.nextMemory(memory{}, s)
 		if err != nil {
 			return err
 		}
@@ -145,7 +147,7 @@ func (m *multi) build() error {
 	return nil
 }
 
-// productError adds the position of the property to the error that the product is too large.
+// productError adds the position of the property to an error that says that the product is too large. It returns other errors unchanged.
 func (m *multi) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
 		return m.unsupported(m.property.X, "found multi(...) over a product of more than %d states", maxProduct)
@@ -162,7 +164,7 @@ func (m objectiveMemory) State(x memory) uint32 { return x.state }
 // Step returns the memory after a transition to state target of the model.
 func (m objectiveMemory) Step(x memory, target uint32) (memory, error) {
 	x.steps = min(x.steps+1, m.steps)
-	return m.remember(x, target)
+	return m.nextMemory(x, target)
 }
 
 // Absorbing returns false: no state of the product gets a self-loop.
@@ -173,12 +175,13 @@ func (o *objective) countsRewards(x memory) bool {
 	return o.form == rewardForm && (o.steps < 0 || x.steps < o.steps)
 }
 
-// choicesWithoutReward returns the choices of the product that earn nothing for the total rewards that are maximised, if the
-// argument is true, and otherwise for the total rewards that are minimised.
+// choicesWithoutReward returns the choices of the product that earn nothing for any maximised total reward (if maximised is true), or for
+// any minimised total reward.
 func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	choices := sparse.FullSet(m.product.NumChoices())
 	for _, objective := range m.objectives {
-		if objective.form == rewardForm && objective.steps < 0 && objective.maximised == maximised {
+		isTotalReward := objective.form == rewardForm && objective.steps < 0
+		if isTotalReward && objective.maximised == maximised {
 			m.removeRewarded(choices, objective.reward)
 		}
 	}
@@ -191,7 +194,7 @@ const (
 	ofMinimised = false
 )
 
-// removeRewarded removes the choices of the product that earn a reward.
+// removeRewarded removes from a set of choices of the product those that earn a reward.
 func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	for s, node := range m.states {
 		first, end := m.product.Choices(s)
@@ -204,47 +207,49 @@ func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	}
 }
 
-// findEnds finds the states where paths may end, and the sets of objectives that can be satisfied there. It then adds the
-// end state. A path that has ended earns no minimised reward. It is an error if a maximised reward can be earned forever.
+// findEnds finds the states of the product where paths may end, and the sets of objectives that can be satisfied there. It then adds the
+// end state. A path that has ended earns no minimised reward. It is an error if a maximised reward can be earned forever. expr is
+// the property, for errors.
 func (m *multi) findEnds(expr sema.Expr) error {
 	endComponents, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
-	earning := endComponents.Choices.Minus(m.choicesWithoutReward(ofMaximised))
-	if !earning.Empty() {
+	rewardedForever := endComponents.Choices.Minus(m.choicesWithoutReward(ofMaximised))
+	if !rewardedForever.Empty() {
 		return m.unsupported(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
-	free := m.choicesWithoutReward(ofMinimised)
-	var pathObjectives uint32
+	withoutCosts := m.choicesWithoutReward(ofMinimised)
+	var pathObjectives uint32 // bit i says that objective i is a path formula
 	for i, objective := range m.objectives {
 		if objective.form != rewardForm {
 			pathObjectives |= 1 << i
 		}
 	}
 	m.ends = make([][]uint32, len(m.states))
-	// The loop visits all subsets of pathObjectives, as bits, in descending order: supersets come before their subsets.
+	// The loop visits all subsets of pathObjectives in descending order, so that supersets come before their subsets.
 	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives {
-		states, err := m.surelySatisfied(satisfied, free)
+		states, err := m.surelySatisfied(satisfied, withoutCosts)
 		if err != nil {
 			return err
 		}
+		isSuperset := func(other uint32) bool { return other&satisfied == satisfied }
 		for s := range states.All() {
-			isSuperset := func(other uint32) bool { return other&satisfied == satisfied }
 			if !slices.ContainsFunc(m.ends[s], isSuperset) { // the largest sets suffice
 				m.ends[s] = append(m.ends[s], satisfied)
 			}
 		}
 		if satisfied == 0 {
-			m.addEnd()
-			return nil
+			break
 		}
 	}
+	m.addEndState()
+	return nil
 }
 
-// addEnd adds the end state to the product. Each state where a path may end gets an additional last choice, which leads to
-// the end state.
-func (m *multi) addEnd() {
+// addEndState adds the end state to the product. Each state where a path may end gets an additional last choice, which leads to the end
+// state.
+func (m *multi) addEndState() {
 	previous := m.product.Model
 	builder := sparse.NewDerivedBuilder(previous, sparse.MDP)
 	endState := uint32(len(m.states))
@@ -270,8 +275,8 @@ func (m *multi) addEnd() {
 	m.choice = builder.Origin
 }
 
-// surelySatisfied returns the states from which some scheduler stays in an end component of the given choices, and satisfies
-// a set of objectives with probability one. satisfied has one bit for each objective of the set.
+// surelySatisfied returns the states of the product from which some scheduler stays in an end component of the given choices, and
+// satisfies a set of objectives with probability one. satisfied is the set: bit i stands for objective i.
 func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
 	components, err := m.satisfyingComponents(satisfied, choices)
 	if err != nil {
@@ -280,17 +285,18 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 	satisfying := sparse.NewSet(m.product.NumStates())
 	for i := range components.Num() {
 		members := components.Members(i)
-		if m.visitsRecurringSets(satisfied, members) {
-			if err := m.addSatisfying(satisfying, satisfied, members, components.Choices); err != nil {
-				return nil, err
-			}
+		if !m.visitsRecurringSets(satisfied, members) {
+			continue
+		}
+		if err := m.addSatisfying(satisfying, satisfied, members, components.Choices); err != nil {
+			return nil, err
 		}
 	}
 	return satisfying, nil
 }
 
-// addSatisfying adds the members of an end component from which some scheduler stays in it and satisfies a set of
-// objectives.
+// addSatisfying adds to satisfying the members of an end component from which some scheduler stays in the component and satisfies a set of
+// objectives with probability one. choices contains the choices of the component. satisfied is the set: bit i stands for objective i.
 func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members []uint32, choices *sparse.Set) error {
 	if len(m.jumpingObjectives(satisfied, members[0])) == 0 {
 		for _, s := range members {
@@ -310,9 +316,9 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members 
 	return nil
 }
 
-// satisfyingComponents returns the maximal end components of the given choices that can satisfy a set of objectives. In such
-// a component the until objectives hold, paths do not leave the sets of the lasting objectives, and the automata can accept.
-// satisfied has one bit for each objective of the set.
+// satisfyingComponents returns the maximal end components of the given choices that can satisfy a set of objectives. In such a component
+// the until objectives hold, all states are in the sets of the lasting objectives, and the automata can accept. satisfied is the
+// set: bit i stands for objective i.
 func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, node := range m.states {
@@ -323,21 +329,22 @@ func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sp
 	return m.product.EndComponents(m.ctx, allowed, choices)
 }
 
-// canSatisfy reports whether a path that stays in a state of the product could satisfy a set of objectives.
+// canSatisfy reports whether a path can satisfy a set of objectives if it visits a state of the product infinitely often. node is the
+// memory of the state. satisfied is the set: bit i stands for objective i. Recurring objectives are not considered.
 func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
 	for i, objective := range m.objectives {
-		if satisfied>>i&1 == 0 {
+		if isInSet := satisfied>>i&1 == 1; !isInSet {
 			continue
 		}
 		isPossible := true
 		switch objective.form {
 		case untilForm:
 			untilHolds := node.untilStatus(i) == holdsStatus
-			isPossible = untilHolds && !objective.isNegated || !untilHolds && objective.isNegated
+			isPossible = untilHolds != objective.isNegated
 		case lastingForm:
 			isPossible = objective.set.Has(int(node.state))
 		case automatonForm:
-			isPossible = objective.reader.auto.CanStay(m.automaton(node, i))
+			isPossible = objective.reader.auto.CanStay(m.automatonState(node, i))
 		}
 		if !isPossible {
 			return false
@@ -346,14 +353,16 @@ func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
 	return true
 }
 
-// visitsRecurringSets reports whether the given states include a member of each set that paths must visit infinitely often.
+// visitsRecurringSets reports whether the given states of the product include a state of each set that a recurring objective visits
+// infinitely often. satisfied is the set of objectives that count: bit i stands for objective i.
 func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
 	for i, objective := range m.objectives {
-		if satisfied>>i&1 == 0 || objective.form != recurringForm {
+		isInSet := satisfied>>i&1 == 1
+		if !isInSet || objective.form != recurringForm {
 			continue
 		}
-		isInSet := func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) }
-		if !slices.ContainsFunc(states, isInSet) {
+		isVisited := slices.ContainsFunc(states, func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) })
+		if !isVisited {
 			return false
 		}
 	}

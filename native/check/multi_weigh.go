@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/pareto"
@@ -22,8 +23,8 @@ var (
 // bestWeightedSum is the oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and
 // the values of a scheduler that is optimal for it. Minimised objectives have a negative sign.
 //
-// Without minimised rewards the sum is a maximal total reward. Otherwise it is a constant minus a minimal reachability reward of
-// the end state, because only schedulers that end almost all paths have finite costs; see weightedLosses.
+// Without minimised rewards, the sum is a maximal total reward. Otherwise it is a constant minus a minimal reachability reward of the end
+// state, because only schedulers that end almost all paths have finite minimised rewards; see weightedLosses.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	optimise := m.maximiseRewards
 	if m.minimisesReward() {
@@ -43,18 +44,18 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	return &pareto.Answer{Point: point, Bound: upper}, nil
 }
 
-// maximiseRewards maximises the weighted sum of objectives without minimised rewards, as a total reward. It returns the values of the
-// product, with an optimal scheduler, and an upper bound of the maximal sum.
+// maximiseRewards maximises the weighted sum of the objectives, none of which is a minimised reward, as a total reward. It returns the
+// values of the states of the product, with an optimal scheduler, and an upper bound of the maximal sum.
 func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (*solve.Values, *big.Rat, error) {
 	reward, err := m.weightedRewards(weights)
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, m.schedulerOptions())
+	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, m.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
 	}
-	m.noteConvergence(values)
+	m.recordConvergence(values)
 	_, upper := boundsOf(values, 0)
 	if upper == nil {
 		return nil, nil, m.beyondFloat64()
@@ -62,9 +63,9 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (*solve
 	return values, upper, nil
 }
 
-// minimiseLosses maximises the weighted sum of objectives with minimised rewards, by a minimal reward until the end state. It returns
-// the values of the product, with an optimal scheduler, and an upper bound of the maximal sum. The error is errInfiniteCost if
-// no scheduler ends almost all paths.
+// minimiseLosses maximises the weighted sum of the objectives, some of which are minimised rewards: it minimises the expected losses until
+// the end state is reached. It returns the minimal losses of the states of the product, with an optimal scheduler, and an upper bound
+// of the maximal sum. The error is errInfiniteCost if no scheduler ends almost all paths.
 func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.Values, *big.Rat, error) {
 	reward, total, err := m.weightedLosses(ctx, weights)
 	if err != nil {
@@ -72,11 +73,11 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.
 	}
 	endState := sparse.NewSet(m.product.NumStates())
 	endState.Add(len(m.states))
-	values, err := solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.schedulerOptions())
+	values, err := solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
 	}
-	m.noteConvergence(values)
+	m.recordConvergence(values)
 	lower, _ := boundsOf(values, 0)
 	if lower == nil {
 		return nil, nil, errInfiniteCost
@@ -84,14 +85,14 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.
 	return values, total.Sub(total, lower), nil
 }
 
-// noteConvergence records in the results if the iteration for the values ended at the limit of sweeps.
-func (m *multi) noteConvergence(values *solve.Values) {
+// recordConvergence records in the results if the iteration for the values ended at the limit of sweeps.
+func (m *multi) recordConvergence(values *solve.Values) {
 	if !values.Converged {
 		m.hitSweepLimit = true
 	}
 }
 
-// boundsOf returns the bounds of the value of a state as fractions. A nil bound stands for infinity.
+// boundsOf returns the bounds of the value of state s as fractions. A bound of nil stands for infinity.
 func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 	if values.Exact != nil {
 		return values.Exact[s], values.Exact[s]
@@ -110,7 +111,8 @@ func (m *multi) beyondFloat64() error {
 	return m.unsupported(m.property.X, "found multi(...) with numbers greater than doubles can be")
 }
 
-// options returns the options for computing one of several values that are added. Their bounds are narrower.
+// options returns the options for one of several values that are added. Its bounds are narrower, so that the bounds of the sum are narrow
+// enough.
 func (m *multi) options() solve.Options {
 	opts := m.opts
 	opts.Classic = false
@@ -118,8 +120,8 @@ func (m *multi) options() solve.Options {
 	return opts
 }
 
-// schedulerOptions returns options, with which package solve also returns an optimal scheduler.
-func (m *multi) schedulerOptions() solve.Options {
+// optionsWithScheduler returns the same options, with which package solve also returns an optimal scheduler.
+func (m *multi) optionsWithScheduler() solve.Options {
 	opts := m.options()
 	opts.Scheduler = true
 	return opts
@@ -135,64 +137,66 @@ func (m *multi) minimisesReward() bool {
 	return false
 }
 
-// choiceRewards sums weighted rewards of choices.
-type choiceRewards struct {
+// rewardSums sums weighted rewards of choices. err says that float64 cannot represent a sum, or a reward of an objective.
+type rewardSums struct {
 	sparse.Reward
 	exact bool
 	err   error
 }
 
-// newChoiceRewards returns rewards of the choices of the product, all 0, with a bound on the relative error of their sums.
-func (m *multi) newChoiceRewards() *choiceRewards {
-	rewards := &choiceRewards{exact: m.exact}
-	rewards.Choice = make([]float64, m.product.NumChoices())
+// newRewardSums returns a sum of 0 for each choice of the product, with a bound on the relative rounding error of the sums.
+func (m *multi) newRewardSums() *rewardSums {
+	sums := &rewardSums{exact: m.exact}
+	sums.Choice = make([]float64, m.product.NumChoices())
 	if m.exact {
-		rewards.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
+		sums.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
 	}
 	for _, objective := range m.objectives {
-		if objective.form == rewardForm {
-			rewards.Err = max(rewards.Err, objective.reward.Err)
-			if objective.reward.Unfit != nil && !m.exact {
-				rewards.err = objective.reward.Unfit
-			}
+		if objective.form != rewardForm {
+			continue
+		}
+		sums.Err = max(sums.Err, objective.reward.Err)
+		if objective.reward.Unfit != nil && !m.exact {
+			sums.err = objective.reward.Unfit
 		}
 	}
 	// A state and a choice reward are added, multiplied by a weight, and added to the rewards of other objectives.
-	rewards.Err += 0x1p-52 * float64(len(m.objectives)+4)
-	return rewards
+	sums.Err += 0x1p-52 * float64(len(m.objectives)+4)
+	return sums
 }
 
-// add adds weight * amount to the reward of a choice. nearest is the float64 number nearest to amount. Neither weight nor
-// amount is negative.
-func (rewards *choiceRewards) add(c int, weight, amount *big.Rat, nearest float64) {
+// add adds weight * amount to the sum of choice c. nearest is the float64 number nearest to amount. Neither weight nor amount is
+// negative.
+func (sums *rewardSums) add(c int, weight, amount *big.Rat, nearest float64) {
 	if weight.Sign() == 0 || nearest == 0 {
 		return
 	}
 	weightFloat, _ := weight.Float64()
-	rewards.Choice[c] += weightFloat * nearest
-	if value := rewards.Choice[c]; !rewards.exact && !sparse.InRange(value) {
-		rewards.err = fmt.Errorf("found a weighted reward of %g, which is out of the range of float64", value)
-	}
-	if rewards.exact {
-		if rewards.ChoiceRat[c] == nil {
-			rewards.ChoiceRat[c] = new(big.Rat)
+	sums.Choice[c] += weightFloat * nearest
+	if sums.exact {
+		if sums.ChoiceRat[c] == nil {
+			sums.ChoiceRat[c] = new(big.Rat)
 		}
-		rewards.ChoiceRat[c].Add(rewards.ChoiceRat[c], new(big.Rat).Mul(weight, amount))
+		sums.ChoiceRat[c].Add(sums.ChoiceRat[c], new(big.Rat).Mul(weight, amount))
+		return
+	}
+	if !sparse.InRange(sums.Choice[c]) {
+		sums.err = fmt.Errorf("found a weighted reward of %g, which is out of the range of float64", sums.Choice[c])
 	}
 }
 
-// reward returns the sums as a reward structure.
-func (p *choiceRewards) reward() (*sparse.Reward, error) {
-	for c, value := range p.ChoiceRat {
-		if value != nil {
-			p.Choice[c], _ = sparse.NormalFloat(value)
+// structure returns the sums as a reward structure.
+func (sums *rewardSums) structure() (*sparse.Reward, error) {
+	for c, exact := range sums.ChoiceRat {
+		if exact != nil {
+			sums.Choice[c], _ = sparse.NormalFloat(exact)
 		}
 	}
-	return &p.Reward, p.err
+	return &sums.Reward, sums.err
 }
 
-// choiceReward returns the reward of choice c in state s of the product for an objective, as a float64 number and as a
-// fraction. The fraction is nil unless fractions are computed.
+// choiceReward returns the reward of choice c in state s of the product for an objective, as a fraction and as a float64 number. The
+// fraction is nil if the reward is 0, or if no fractions are computed.
 func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
 	choice := m.choice[c]
 	if choice == sparse.None || !objective.countsRewards(m.states[s]) {
@@ -206,8 +210,8 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 	return objective.reward.OfChoiceRat(state, int(choice)), nearest
 }
 
-// bestEnd returns the set of objectives with the greatest total weight among the sets that are satisfied if a path ends in
-// state s, and this weight.
+// bestEnd returns the set of objectives with the greatest total weight, among the sets that can be satisfied if a path ends in state s,
+// and this weight. Bit i of the set stands for objective i.
 func (m *multi) bestEnd(s int, weights []*big.Rat) (best uint32, weight *big.Rat) {
 	for i, satisfied := range m.ends[s] {
 		total := m.totalWeight(satisfied, weights)
@@ -230,32 +234,33 @@ func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weightedRewards returns rewards of the product whose expected total is the weighted sum of all objectives, each of which
-// is maximised. A choice that leads to the end state earns the total weight of the path formulas that are satisfied there.
+// weightedRewards returns rewards of the choices of the product whose expected total is the weighted sum of all objectives. All objectives
+// are maximised. A choice that leads to the end state earns the total weight of the path formulas that are satisfied there.
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
-	rewards := m.newChoiceRewards()
+	sums := m.newRewardSums()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			for i, objective := range m.objectives {
 				exact, nearest := m.choiceReward(objective, s, c)
-				rewards.add(c, weights[i], exact, nearest)
+				sums.add(c, weights[i], exact, nearest)
 			}
 		}
 		if len(m.ends[s]) > 0 {
 			_, weight := m.bestEnd(s, weights)
-			rewards.add(end-1, weight, one, 1)
+			sums.add(end-1, weight, one, 1)
 		}
 	}
-	return rewards.reward()
+	return sums.structure()
 }
 
-// weightedLosses returns rewards of the product and a total such that the weighted sum of the objectives is the total minus the
-// expected reward. The rewards of a choice are the minimised rewards; at the end, the weights of the path formulas that are not
-// satisfied; and for a maximised reward, the amount by which the choice lowers the maximum that can still be collected.
+// weightedLosses returns losses of the choices of the product, as rewards, and a total: the weighted sum of the objectives is the total
+// minus the expected losses. The loss of a choice is the sum of three parts: the minimised rewards; if the choice ends the path, the
+// weights of the path formulas that are not satisfied; and for each maximised reward, the amount by which the choice lowers the
+// maximum that can still be collected.
 func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
-	rewards := m.newChoiceRewards()
+	sums := m.newRewardSums()
 	total := new(big.Rat)
 	maxRewards := make([][]*big.Rat, len(m.objectives))
 	pathObjectives := uint32(0) // bit i says that objective i is a path formula
@@ -278,38 +283,46 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			for i, objective := range m.objectives {
-				switch {
-				case objective.form != rewardForm:
-				case !objective.maximised:
-					exact, nearest := m.choiceReward(objective, s, c)
-					rewards.add(c, weights[i], exact, nearest)
-				case maxRewards[i] != nil:
-					lost, err := m.loss(objective, maxRewards[i], s, c)
-					if err != nil {
-						return nil, nil, err
-					}
-					nearest, _ := sparse.NormalFloat(lost)
-					if lost.Sign() == 0 {
-						nearest = 0
-					}
-					rewards.add(c, weights[i], lost, nearest)
+				exact, nearest, err := m.lossOfChoice(objective, maxRewards[i], s, c)
+				if err != nil {
+					return nil, nil, err
 				}
+				sums.add(c, weights[i], exact, nearest)
 			}
 		}
 		if len(m.ends[s]) > 0 {
 			satisfied, _ := m.bestEnd(s, weights)
-			rewards.add(end-1, m.totalWeight(pathObjectives&^satisfied, weights), one, 1)
+			sums.add(end-1, m.totalWeight(pathObjectives&^satisfied, weights), one, 1)
 		}
 	}
-	reward, err := rewards.reward()
-	return reward, total, err
+	losses, err := sums.structure()
+	return losses, total, err
+}
+
+// lossOfChoice returns the loss of choice c in state s of the product for a reward objective, as a fraction and as a float64 number: a
+// minimised reward, or the amount by which the choice lowers a maximised reward that can still be collected. The loss is 0 for a path
+// formula, and for a maximised reward without a weight, for which maxRewards is nil.
+func (m *multi) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c int) (exact *big.Rat, nearest float64, err error) {
+	switch {
+	case objective.form != rewardForm, objective.maximised && maxRewards == nil:
+		return nil, 0, nil
+	case !objective.maximised:
+		exact, nearest = m.choiceReward(objective, s, c)
+		return exact, nearest, nil
+	}
+	exact, err = m.loweredMaximum(objective, maxRewards, s, c)
+	if err != nil || exact.Sign() == 0 {
+		return exact, 0, err
+	}
+	nearest, _ = sparse.NormalFloat(exact)
+	return exact, nearest, nil
 }
 
 // gridBits is the number of bits from the greatest bound down to the grid that bounds are rounded to.
 const gridBits = 45
 
-// maxReward returns upper bounds of the maximal total reward of an objective from each state of the product. The bounds are
-// inductive: no step raises them. They are 0 in the end state.
+// maxReward returns upper bounds of the maximal total reward of an objective from each state of the product. The bounds are inductive: in
+// no choice, the reward plus the expected bound of the target exceeds the bound of the state. They are 0 in the end state.
 func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat, error) {
 	if objective.maxRewards != nil {
 		return objective.maxRewards, nil
@@ -317,16 +330,16 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	if m.product.Rats == nil {
 		return nil, errNeedsFractions
 	}
-	rewards := m.newChoiceRewards()
+	sums := m.newRewardSums()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			exact, nearest := m.choiceReward(objective, s, c)
-			rewards.add(c, one, exact, nearest)
+			sums.add(c, one, exact, nearest)
 		}
 	}
-	reward, err := rewards.reward()
+	reward, err := sums.structure()
 	if err != nil {
 		return nil, err
 	}
@@ -344,8 +357,8 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	return objective.maxRewards, nil
 }
 
-// inductiveTotalReward computes bounds of the maximal total reward such that no step raises the upper bounds. The upper bounds of a
-// first computation show how fine the grid must be to which the second one rounds its bounds. Fractions need no grid.
+// inductiveTotalReward computes bounds of the maximal total reward whose upper bounds are inductive. A second computation rounds its
+// bounds to a grid, whose distance depends on the greatest upper bound of the first one. Fractions need no grid.
 func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
 	opts := m.options()
 	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
@@ -359,13 +372,14 @@ func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward)
 	if greatest == 0 {
 		return values, nil
 	}
-	opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits)
+	opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits) // 2^(log2(greatest) - gridBits)
 	return solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 }
 
-// loss returns the amount by which choice c of state s lowers the maximal reward that can still be collected. maxRewards has
-// upper bounds of this maximum. The bounds are inductive, so the loss is not negative.
-func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
+// loweredMaximum returns the amount by which choice c of state s lowers the maximal reward that can still be collected: the bound of s,
+// minus the reward of the choice, minus the expected bound of the next state. maxRewards has the upper bounds of this maximum. They
+// are inductive, so the amount is not negative.
+func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
 	if choice := m.choice[c]; choice != sparse.None && objective.countsRewards(m.states[s]) {
 		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
@@ -381,15 +395,15 @@ func (m *multi) loss(objective *objective, maxRewards []*big.Rat, s, c int) (*bi
 	return loss, nil
 }
 
-// attainedBounds returns a lower bound of the value that a scheduler of the product attains for each objective. A minimised objective
-// has a negative sign. The scheduler is optimal for the given weights, which decide which set of objectives is satisfied when a path
-// ends.
+// attainedBounds returns, for each objective, a lower bound of the value that a scheduler of the product attains. The value of a minimised
+// objective has a negative sign. choices is the scheduler. It is optimal for the given weights, which also decide which objectives are
+// satisfied when a path ends.
 func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, origins, err := m.inducedChain(ctx, choices)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*big.Rat, len(m.objectives))
+	attained := make([]*big.Rat, len(m.objectives))
 	for i, objective := range m.objectives {
 		var values *solve.Values
 		if objective.form == rewardForm {
@@ -402,17 +416,17 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 			return nil, err
 		}
 		lower, upper := boundsOf(values, 0)
-		minimised := objective.form == rewardForm && !objective.maximised
+		isMinimised := objective.form == rewardForm && !objective.maximised
 		switch {
-		case minimised && upper != nil:
-			out[i] = new(big.Rat).Neg(upper)
-		case !minimised && lower != nil:
-			out[i] = lower
+		case isMinimised && upper != nil:
+			attained[i] = new(big.Rat).Neg(upper)
+		case !isMinimised && lower != nil:
+			attained[i] = lower
 		default:
 			return nil, m.beyondFloat64()
 		}
 	}
-	return out, nil
+	return attained, nil
 }
 
 // attainedReward returns the expected total reward of an objective in an induced chain.
@@ -424,24 +438,25 @@ func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins
 	return solve.TotalReward(ctx, chain, reward, solve.Max, m.options())
 }
 
-// endsThatSatisfy returns the states of an induced chain in which the path ends and satisfies an objective.
+// endsThatSatisfy returns the states of an induced chain in which the path ends and satisfies an objective, given by its index. origins
+// has the state and choice of the product behind each state of the chain.
 func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
 	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
-	for k, origin := range origins {
-		pathEnds := origin.choice == m.last(origin.state) && len(m.ends[origin.state]) > 0
+	for chainState, origin := range origins {
+		pathEnds := origin.choice == m.lastChoice(origin.state) && len(m.ends[origin.state]) > 0
 		if !pathEnds {
 			continue
 		}
 		satisfied, _ := m.bestEnd(origin.state, weights)
 		if satisfied>>objective&1 == 1 {
-			satisfying.Add(k)
+			satisfying.Add(chainState)
 		}
 	}
 	return satisfying
 }
 
-// last returns the last choice of a state of the product.
-func (m *multi) last(s int) int {
+// lastChoice returns the last choice of a state of the product.
+func (m *multi) lastChoice(s int) int {
 	_, end := m.product.Choices(s)
 	return end - 1
 }
@@ -449,56 +464,55 @@ func (m *multi) last(s int) int {
 // origin is the state and the choice of the product that a state of the chain stands for.
 type origin struct{ state, choice int }
 
-// inducedChain returns the Markov chain of the states of the product that a scheduler reaches, and the state and choice of
-// the product behind each state of the chain. The last state of the chain is the end state.
-func (m *multi) inducedChain(ctx context.Context, choices []uint32) (*sparse.Graph, []origin, error) {
-	end := uint32(len(m.states))
-	newIndex := make([]uint32, m.product.NumStates())
-	for i := range newIndex {
-		newIndex[i] = sparse.None
-	}
-	var origins []origin
+// inducedChain returns the Markov chain that a scheduler of the product induces, restricted to the states that it reaches. origins has the
+// state and choice of the product behind each state of the chain, except the last state, which is the end state.
+func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
+	endState := uint32(len(m.states))
+	chainState := slices.Repeat([]uint32{sparse.None}, m.product.NumStates()) // the state of the chain for each state of the product
 	addState := func(s uint32) {
-		if s == end || newIndex[s] != sparse.None {
+		if s == endState || chainState[s] != sparse.None {
 			return
 		}
-		newIndex[s] = uint32(len(origins))
+		chainState[s] = uint32(len(origins))
 		c := choices[s]
 		if c == sparse.None { // the scheduler allows any choice
-			c = uint32(m.last(int(s)))
+			c = uint32(m.lastChoice(int(s)))
 		}
 		origins = append(origins, origin{int(s), int(c)})
 	}
 	addState(0)
-	for i := 0; i < len(origins); i++ {
+	for i := 0; i < len(origins); i++ { // addState appends to origins
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		firstTransition, endTransition := m.product.Row(origins[i].choice)
-		for _, target := range m.product.Target[firstTransition:endTransition] {
+		first, end := m.product.Row(origins[i].choice)
+		for _, target := range m.product.Target[first:end] {
 			addState(target)
 		}
 	}
-	newIndex[end] = uint32(len(origins))
+	chainState[endState] = uint32(len(origins))
 	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
-	newTarget := func(i int) uint32 { return newIndex[m.product.Target[i]] }
-	for _, source := range append(origins, origin{int(end), m.last(int(end))}) {
+	newTarget := func(transition int) uint32 { return chainState[m.product.Target[transition]] }
+	for _, origin := range origins {
 		builder.State()
-		builder.Copy(source.choice, newTarget)
+		builder.Copy(origin.choice, newTarget)
 	}
+	builder.State()
+	builder.Copy(m.lastChoice(int(endState)), newTarget)
 	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
-// chainReward returns the rewards of an objective in an induced chain.
+// chainReward returns the rewards of an objective in an induced chain, with the given origins of its states. The end state has no reward.
 func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
-	rewards := &choiceRewards{exact: m.exact, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, len(origins)+1)}}
+	numStates := len(origins) + 1
+	sums := &rewardSums{exact: m.exact, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}
 	if m.exact {
-		rewards.ChoiceRat = make([]*big.Rat, len(origins)+1)
+		sums.ChoiceRat = make([]*big.Rat, numStates)
 	}
 	one := big.NewRat(1, 1)
-	for state, source := range origins {
-		exact, nearest := m.choiceReward(objective, source.state, source.choice)
-		rewards.add(state, one, exact, nearest)
+	for chainState, origin := range origins {
+		exact, nearest := m.choiceReward(objective, origin.state, origin.choice)
+		sums.add(chainState, one, exact, nearest)
 	}
-	return rewards.reward()
+	return sums.structure()
 }

@@ -14,8 +14,8 @@ import (
 	"tilecheck/native/space/quotient"
 )
 
-// WritePartition writes the numbers of states and of blocks, and then a line for each state in PRISM's order, such as 17=3,
-// with the number of its block.
+// WritePartition writes the numbers of states and of blocks of a partition, and then the block of each state, such as 17=3, in PRISM's
+// order of the states.
 func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, partition *quotient.Partition) error {
 	writer := bufio.NewWriter(w)
 	fmt.Fprintf(writer, "# Partition: the block of each state\n%d %d\n", len(partition.Block), len(partition.First))
@@ -71,34 +71,50 @@ func (r *partitionReader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d:1: "+format, append([]any{r.file, r.line}, args...)...)
 }
 
-// read reads one line: the numbers of states and blocks, or the block of the next state.
-func (reader *partitionReader) read(line string, order []uint32) error {
-	if line == "" || strings.HasPrefix(line, "#") {
-		return nil
-	}
-	separator := "="
-	if reader.states < 0 {
-		separator = " "
-	}
-	left, right, _ := strings.Cut(line, separator)
-	first, firstErr := strconv.Atoi(left)
-	second, secondErr := strconv.ParseUint(right, 10, 31)
-	isNumbers := firstErr == nil && secondErr == nil
+// read reads a line: an empty line, a comment, the numbers of states and of blocks, or the block of the next state. order has the states
+// of the model in PRISM's order.
+func (r *partitionReader) read(line string, order []uint32) error {
 	switch {
-	case reader.states < 0 && !isNumbers:
-		return reader.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
-	case reader.states < 0 && first != len(order):
-		return reader.errorf("found a partition of %s, the model has %d", noun.Count(first, "state"), len(order))
-	case reader.states < 0:
-		reader.states = first
-		reader.blocks = int(second)
-	case !isNumbers:
-		return reader.errorf("found %.60q, want a state and its block, such as 17=3", line)
-	case first != reader.next || first >= len(order):
-		return reader.errorf("found state %d, want each of the %d states once, in order", first, len(order))
-	default:
-		reader.block[order[first]] = uint32(second)
-		reader.next++
+	case line == "" || strings.HasPrefix(line, "#"):
+		return nil
+	case r.states < 0:
+		return r.readSizes(line, len(order))
 	}
+	return r.readBlock(line, order)
+}
+
+// readSizes reads the numbers of states and of blocks, such as 399 46. wantStates is the number of states of the model.
+func (r *partitionReader) readSizes(line string, wantStates int) error {
+	states, blocks, ok := twoNumbers(line, " ")
+	switch {
+	case !ok:
+		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
+	case states != wantStates:
+		return r.errorf("found a partition of %s, the model has %d", noun.Count(states, "state"), wantStates)
+	}
+	r.states, r.blocks = states, blocks
 	return nil
+}
+
+// readBlock reads a state and its block, such as 17=3. The state must be the next one in PRISM's order, which order has.
+func (r *partitionReader) readBlock(line string, order []uint32) error {
+	state, block, ok := twoNumbers(line, "=")
+	switch {
+	case !ok:
+		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
+	case state != r.next || state >= len(order):
+		return r.errorf("found state %d, want each of the %d states once, in order", state, len(order))
+	}
+	r.block[order[state]] = uint32(block)
+	r.next++
+	return nil
+}
+
+// twoNumbers reads two integers with a separator between them. ok is false if the text has another form, or if the second integer is
+// negative or has more than 31 bits.
+func twoNumbers(text, separator string) (first, second int, ok bool) {
+	left, right, _ := strings.Cut(text, separator)
+	first, firstErr := strconv.Atoi(left)
+	unsigned, secondErr := strconv.ParseUint(right, 10, 31)
+	return first, int(unsigned), firstErr == nil && secondErr == nil
 }

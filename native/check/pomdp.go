@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 
 	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
@@ -47,13 +46,13 @@ const maxStarts = 64
 // partiallyObservable reports whether schedulers see only observations.
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
-// observed returns the minimal or maximal probability of a path formula over the schedulers that see only observations. It has
-// values in the states of the domain only.
-func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// observedProbability returns the minimal or maximal probability of a path formula over the schedulers that see only observations. Only
+// the states of the domain get a value.
+func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if path.Negated {
 		positive := *path
 		positive.Negated = false
-		values, err := e.observed(&positive, dir.Opposite())
+		values, err := e.observedProbability(&positive, dir.Opposite())
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +60,7 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 	}
 	switch path.Form {
 	case logic.InitialState:
-		set, err := e.observable(path.Right, "a path formula")
+		set, err := e.observableStates(path.Right, "a path formula")
 		if err != nil {
 			return nil, err
 		}
@@ -75,15 +74,15 @@ func (e *evaluation) observed(path *logic.Path, dir solve.Direction) (*numbers, 
 // observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas over the schedulers that see only
 // observations.
 func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
-	left := e.all()
+	left := e.allStates()
 	if path.Left != nil {
 		var err error
-		left, err = e.observable(path.Left, "the left-hand side of until")
+		left, err = e.observableStates(path.Left, "the left-hand side of until")
 		if err != nil {
 			return nil, err
 		}
 	}
-	right, err := e.observable(path.Right, "the target")
+	right, err := e.observableStates(path.Right, "the target")
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +90,14 @@ func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*n
 		return e.observedNext(path, right, dir)
 	}
 	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
-	if isNegated {
-		values, err := e.observedUntil(path, left, right, dir.Opposite())
-		if err != nil {
-			return nil, err
-		}
-		return e.complement(values), nil
+	if !isNegated {
+		return e.observedUntil(path, left, right, dir)
 	}
-	return e.observedUntil(path, left, right, dir)
+	values, err := e.observedUntil(path, left, right, dir.Opposite())
+	if err != nil {
+		return nil, err
+	}
+	return e.complement(values), nil
 }
 
 // observedUntil returns the minimal or maximal probability of `left U right` with the bound of path, over the schedulers that see only
@@ -107,7 +106,7 @@ func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, di
 	if path.Bound != nil {
 		return e.observedSteps(path, left, right, dir)
 	}
-	return e.search(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
+	return e.searchBeliefs(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
 }
 
 // observedReward returns the minimal or maximal expected reward until a target is reached. The schedulers see observations
@@ -116,45 +115,45 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 	objective := formula.Objective
 	switch objective.Form {
 	case logic.ReachReward:
+		target, err := e.observableStates(objective.Target, "the target")
+		if err != nil {
+			return nil, err
+		}
+		return e.searchBeliefs(formula.X, belief.Problem{Target: target, Reward: reward, Direction: dir})
 	case logic.Cumulative, logic.Instantaneous:
 		return e.observedStepReward(formula, reward, dir)
-	default:
-		return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 	}
-	target, err := e.observable(objective.Target, "the target")
-	if err != nil {
-		return nil, err
-	}
-	return e.search(formula.X, belief.Problem{Target: target, Reward: reward, Direction: dir})
+	return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 }
 
-// observable returns the states in which a formula over variables and labels holds. It returns an error if the formula
-// distinguishes two states with the same observation. The error begins with description.
+// observableStates returns the states in which a formula over variables and labels holds. It returns an error if the formula has an
+// operator such as P, or if it distinguishes two states with the same observation. This error begins with description, such as "the
+// target".
 //
-// Source: PRISM, which refuses such formulas, too.
-func (e *evaluation) observable(expr sema.Expr, description string) (*sparse.Set, error) {
+// Source: PRISM, which rejects such formulas, too.
+func (e *evaluation) observableStates(expr sema.Expr, description string) (*sparse.Set, error) {
 	if operator := logic.Nested(expr, nil); operator != nil {
-		name := outermost(operator)
+		found := describeOutermost(operator)
 		if formula := logic.Of(operator); formula.Measure() || formula.Kind == logic.Strategy {
-			name = "an expression of type " + operator.Type().String()
+			found = "an expression of type " + operator.Type().String()
 		}
-		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", name)
+		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", found)
 	}
 	set, err := e.satisfyingStates(expr)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.observe(); err != nil {
+	if err := e.computeObservations(); err != nil {
 		return nil, err
 	}
 	if !belief.Observable(set, e.observations.ByState) {
-		return nil, e.refuse(result.Other, expr.Pos(), "%s is not observable: it holds in only one of two states with the same observation", description)
+		return nil, e.failure(result.Other, expr.Pos(), "%s is not observable: it holds in only one of two states with the same observation", description)
 	}
 	return set, nil
 }
 
-// observe computes the observations of the model in the first call.
-func (e *evaluation) observe() error {
+// computeObservations sets the observations of the model, which it computes in the first call.
+func (e *evaluation) computeObservations() error {
 	if e.observations != nil {
 		return nil
 	}
@@ -169,49 +168,55 @@ func (e *evaluation) observe() error {
 	return nil
 }
 
-// search computes bounds of a value, or its fraction, in each state of the domain. The other states have no value.
-func (e *evaluation) search(expr sema.Expr, p belief.Problem) (*numbers, error) {
-	p.Graph, p.Observation = e.graph, e.observations.ByState
-	return e.searchFromStates(expr, p, func(s int) int { return s })
+// searchBeliefs solves a problem of the partially observable model by a search of beliefs from each state of the domain. Only these states
+// get a value. expr is the operator, for errors. The caller sets all fields of the problem but the model and its observations.
+func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*numbers, error) {
+	problem.Graph, problem.Observation = e.graph, e.observations.ByState
+	return e.searchFromStates(expr, problem, func(s int) int { return s })
 }
 
-// searchFromStates searches beliefs from each state of the domain. start(s) is the state of the problem's model that corresponds
-// to state s.
+// searchFromStates solves a problem by a search of beliefs from each state of the domain. start(s) is the state of the problem's model
+// that corresponds to state s.
 func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
 	if n := starts.Count(); n > maxStarts {
 		return nil, e.unsupported(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(n, "state"), maxStarts)
 	}
-	values := newNumbers(e.space.Model().NumStates(), result.Bounded)
+	accuracy := result.Bounded
 	if e.exact {
-		values.rat, values.accuracy = make([]*big.Rat, len(values.lo)), result.Exact
+		accuracy = result.Exact
 	}
+	values := e.newValues(accuracy)
 	summary := &beliefs{complete: true, limit: e.budget}
 	for s := range starts.All() {
 		solved, err := belief.Solve(e.ctx, problem, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		summary.count = max(summary.count, solved.Beliefs)
-		summary.resolution = max(summary.resolution, solved.Resolution)
-		summary.complete = summary.complete && solved.Complete
+		if e.exact && !solved.Complete {
+			return nil, &inexactError{expr.Pos(), fmt.Sprintf("the value has no fraction, because more than %d beliefs are reachable", e.budget)}
+		}
+		summary.add(solved)
 		if starts.Count() == 1 && solved.Chain != nil {
 			summary.strategy = solved.Strategy
 			summary.chain = len(solved.Chain.State)
 		}
-		if !e.exact {
-			values.lo[s], values.hi[s] = solved.Lower, solved.Upper
-			continue
-		}
-		if !solved.Complete {
-			return nil, &inexactError{expr.Pos(), fmt.Sprintf("the value has no fraction, because more than %d beliefs are reachable", e.budget)}
-		}
-		if solved.Exact == nil {
-			values.lo[s], values.hi[s] = math.Inf(1), math.Inf(1)
-		} else {
+		switch {
+		case !e.exact:
+			values.put(s, number{lo: solved.Lower, hi: solved.Upper})
+		case solved.Exact == nil:
+			values.put(s, point(math.Inf(1)))
+		default:
 			values.put(s, fraction(solved.Exact))
 		}
 	}
 	e.beliefs = summary
 	return values, nil
+}
+
+// add combines the description with the search for another value.
+func (search *beliefs) add(solved *belief.Bounds) {
+	search.count = max(search.count, solved.Beliefs)
+	search.resolution = max(search.resolution, solved.Resolution)
+	search.complete = search.complete && solved.Complete
 }

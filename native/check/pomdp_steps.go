@@ -2,14 +2,13 @@ package check
 
 import (
 	"errors"
-	"math/big"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/belief"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
-	"tilecheck/result"
 )
 
 // stepProduct is the product of a partially observable model with a counter of steps, which the scheduler sees, because it counts
@@ -43,7 +42,8 @@ func (c stepCounter) Step(pair steppedState, target uint32) (steppedState, error
 // Absorbing implements sparse.Memory.
 func (c stepCounter) Absorbing(pair steppedState) bool { return c.ends && pair.steps == c.last }
 
-// newStepProduct explores the product of the model with a counter of steps, from all states of the domain.
+// newStepProduct explores the product of the model with a counter of steps, from all states of the domain. expr is the formula with the
+// bound on steps, for errors.
 func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepProduct, error) {
 	var starts []steppedState
 	for s := range e.domain().All() {
@@ -56,26 +56,20 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	if err != nil {
 		return nil, err
 	}
-	if actions := e.graph.Actions; actions != nil { // the player knows choices by their actions
-		product.Actions = make([]sparse.Action, product.NumChoices())
-		for c, origin := range product.Choice {
-			if origin != sparse.None {
-				product.Actions[c] = actions[origin]
-			}
-		}
+	if e.graph.Actions != nil { // the player knows choices by their actions
+		product.Actions = selectValues(e.graph.Actions, product.Choice)
 	}
-	result := &stepProduct{Product: product, graph: sparse.NewGraph(product.Model)}
-	numbers := make(map[steppedState]uint32) // by observation and step
+	out := &stepProduct{Product: product, graph: sparse.NewGraph(product.Model)}
+	type observation struct {
+		ofState uint32
+		steps   int
+	}
+	numbers := map[observation]uint32{}
 	for _, pair := range product.Pairs {
-		key := steppedState{e.observations.ByState[pair.state], pair.steps}
-		number, ok := numbers[key]
-		if !ok {
-			number = uint32(len(numbers))
-			numbers[key] = number
-		}
-		result.observations = append(result.observations, number)
+		number, _ := numberOf(numbers, observation{e.observations.ByState[pair.state], pair.steps})
+		out.observations = append(out.observations, number)
 	}
-	return result, nil
+	return out, nil
 }
 
 // states returns the states of the product for which satisfies returns true, given the state of the model and the number of
@@ -90,47 +84,44 @@ func (product *stepProduct) states(satisfies func(state, steps int) bool) *spars
 	return set
 }
 
-// reward translates a reward structure to the product. A pair earns rewards only if includes returns true for its number of
-// steps. Rewards of choices are left out unless withChoices is true.
-func (product *stepProduct) reward(structure *sparse.Reward, withChoices bool, includes func(steps int) bool) *sparse.Reward {
-	out := &sparse.Reward{Name: structure.Name, StateRat: make([]*big.Rat, product.NumStates()), State: make([]float64, product.NumStates())}
-	out.ChoiceRat, out.Choice = make([]*big.Rat, product.NumChoices()), make([]float64, product.NumChoices())
-	out.Err = structure.Err
+// cumulativeReward returns a reward structure of the model as rewards of the product, which are earned in the steps before last only.
+func (product *stepProduct) cumulativeReward(structure *sparse.Reward, last int) *sparse.Reward {
+	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
+	choices := slices.Repeat([]uint32{sparse.None}, product.NumChoices())
 	for i, pair := range product.Pairs {
-		if !includes(pair.steps) {
-			continue
-		}
-		if structure.StateRat != nil {
-			out.StateRat[i] = structure.StateRat[pair.state]
-		}
-		if structure.State != nil {
-			out.State[i] = structure.State[pair.state]
-		}
-		first, end := product.Choices(i)
-		for c := first; c < end && withChoices; c++ {
-			if origin := product.Choice[c]; origin != sparse.None {
-				if structure.ChoiceRat != nil {
-					out.ChoiceRat[c] = structure.ChoiceRat[origin]
-				}
-				if structure.Choice != nil {
-					out.Choice[c] = structure.Choice[origin]
-				}
-			}
+		states[i] = sparse.None
+		if pair.steps < last {
+			states[i] = pair.state
+			first, end := product.Choices(i)
+			copy(choices[first:end], product.Choice[first:end])
 		}
 	}
-	return out
+	return selectRewards(structure, states, choices)
+}
+
+// instantaneousReward returns the state rewards of a structure of the model as rewards of the product, which are earned in the states
+// after the given number of steps only.
+func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps int) *sparse.Reward {
+	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
+	for i, pair := range product.Pairs {
+		states[i] = sparse.None
+		if pair.steps == steps {
+			states[i] = pair.state
+		}
+	}
+	return selectRewards(structure, states, slices.Repeat([]uint32{sparse.None}, product.NumChoices()))
 }
 
 // observedSteps returns the minimal or maximal probability of `left U right` with a bound on steps. The schedulers see
 // observations instead of states. left and right are unions of observations.
 func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
-	steps, err := e.steps(path)
+	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
 	counter := stepCounter{last: steps.High, ends: true}
 	if steps.High == solve.Unbounded {
-		counter = stepCounter{last: steps.Low}
+		counter = stepCounter{last: steps.Low, ends: false}
 	}
 	product, err := e.newStepProduct(path.X, counter)
 	if err != nil {
@@ -159,37 +150,38 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve
 // of states.
 func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
-	if err := e.observe(); err != nil {
+	if err := e.computeObservations(); err != nil {
 		return nil, err
 	}
-	bound, err := e.stepCount(objective.At, objective.Letter())
-	switch {
-	case err != nil:
+	bound, err := e.rewardSteps(objective)
+	if err != nil {
 		return nil, err
-	case bound < 0:
-		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", bound, objective.Letter())
 	}
-	last, withChoices, includes := bound, true, func(steps int) bool { return steps < bound }
-	if objective.Form == logic.Instantaneous { // the reward of the state after count steps is earned in a further step
-		last, withChoices, includes = bound+1, false, func(steps int) bool { return steps == bound }
+	last := bound
+	if objective.Form == logic.Instantaneous { // the reward of the state after bound steps is earned in a further step
+		last = bound + 1
 	}
 	product, err := e.newStepProduct(objective.X, stepCounter{last: last, ends: true})
 	if err != nil {
 		return nil, err
 	}
-	return e.searchIn(formula.X, product, belief.Problem{
-		Target: product.states(func(_, steps int) bool { return steps == last }), Reward: product.reward(structure, withChoices, includes), Direction: dir,
-	})
+	reward := product.cumulativeReward(structure, bound)
+	if objective.Form == logic.Instantaneous {
+		reward = product.instantaneousReward(structure, bound)
+	}
+	target := product.states(func(_, steps int) bool { return steps == last })
+	return e.searchIn(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: dir})
 }
 
-// searchIn searches beliefs over a product with a step counter. Its strategies count steps, so they are not exported.
+// searchIn solves a problem of a product with a step counter by a search of beliefs from each state of the domain. expr is the operator,
+// for errors. The strategies count steps, so they are not exported.
 func (e *evaluation) searchIn(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
-	start := make(map[int]int)
+	startOf := map[int]int{} // the state of the product for each state of the domain
 	for i, pair := range product.Pairs[:len(product.Start)] {
-		start[int(pair.state)] = i
+		startOf[int(pair.state)] = i
 	}
-	values, err := e.searchFromStates(expr, problem, func(s int) int { return start[s] })
+	values, err := e.searchFromStates(expr, problem, func(s int) int { return startOf[s] })
 	if e.beliefs != nil {
 		e.beliefs.strategy = nil
 	}

@@ -12,8 +12,8 @@ import (
 	"tilecheck/result"
 )
 
-// optimisationDirection returns whether P or R asks for the minimum or the maximum. It returns an error if a query of a nondeterministic
-// model has neither min nor max.
+// optimisationDirection returns whether P or R asks for the minimum or the maximum over schedulers. It returns an error if a query of a
+// nondeterministic model has neither min nor max.
 func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direction, error) {
 	if e.space.Model().Intervals() {
 		return e.robustDirection(formula)
@@ -21,42 +21,40 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
 	}
-	dir, ok := direction(formula.Threshold, e.some)
+	dir, ok := direction(formula.Threshold, e.forSomeScheduler)
 	letter := formula.Letter()
 	switch {
 	case !ok && formula.Extremum != syntax.NoExtremum:
 		return dir, e.unsupported(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !ok:
-		return dir, e.refuse(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		return dir, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return dir, nil
 }
 
-// satisfyingStates returns the states that satisfy a state formula inside of another formula. An operator with a bound in it must
-// keep the bound under all schedulers.
+// satisfyingStates returns all states of the model that satisfy a state formula inside of another formula. The coalition of the outer
+// formula does not apply in it, and a bound in it must hold under all schedulers.
 func (e *evaluation) satisfyingStates(expr sema.Expr) (*sparse.Set, error) {
-	some, coalition := e.some, e.coalition
-	defer func() { e.some, e.coalition = some, coalition }()
-	e.some, e.coalition = false, nil
-	defer e.restrict(nil)()
+	outer := e.scope
+	defer func() { e.scope = outer }()
+	e.forSomeScheduler, e.coalition, e.within = false, nil, nil
 	return e.states(expr)
 }
 
 // operatorValue returns the value of P, R or S in each state.
 func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
-	defer e.beginScheduler(formula)()
+	defer e.beginRecording(formula)()
 	switch formula.Kind {
 	case logic.Probability:
-		return e.prob(formula)
+		return e.probability(formula)
 	case logic.SteadyState:
-		return e.steady(formula)
+		return e.steadyStateProbability(formula)
 	}
 	return e.rewardOperator(formula)
 }
 
-// prob returns the probability of a P operator in every state. If the caller wants the scheduler of this operator, prob also
-// records the values.
-func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
+// probability returns the value of a P operator in every state. If the scheduler of this operator is wanted, it also records the values.
+func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
 	}
@@ -65,12 +63,12 @@ func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 		return nil, err
 	}
 	if e.partiallyObservable() {
-		return asProbability(e.observed(formula.Path, dir))
+		return asProbability(e.observedProbability(formula.Path, dir))
 	}
-	if e.fair() && e.space.Program().Type != syntax.MDP {
+	if e.onlyFairSchedulers() && e.space.Program().Type != syntax.MDP {
 		return nil, e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
-	values, err := asProbability(e.path(formula.Path, dir))
+	values, err := asProbability(e.pathProbability(formula.Path, dir))
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +78,8 @@ func (e *evaluation) prob(formula *logic.Formula) (*numbers, error) {
 	return values, nil
 }
 
-// asProbability marks values as probabilities, because package solve knows which probabilities are exactly 0 or 1. If err is not nil,
-// it returns err.
+// asProbability marks values of package solve as probabilities: they are exactly 0 or 1 only if their bounds say so. If err is not nil, it
+// returns err.
 func asProbability(values *numbers, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -90,20 +88,20 @@ func asProbability(values *numbers, err error) (*numbers, error) {
 	return values, nil
 }
 
-// path returns the minimal or maximal probability of a path formula.
-func (e *evaluation) path(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// pathProbability returns the minimal or maximal probability of a path formula.
+func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if !path.Negated {
-		return e.positivePath(path, dir)
+		return e.positivePathProbability(path, dir)
 	}
-	values, err := e.positivePath(path, dir.Opposite())
+	values, err := e.positivePathProbability(path, dir.Opposite())
 	if err != nil {
 		return nil, err
 	}
 	return e.complement(values), nil
 }
 
-// positivePath returns the minimal or maximal probability of a path formula. The caller handles the negation of the formula.
-func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// positivePathProbability returns the minimal or maximal probability of a path formula. It ignores path.Negated.
+func (e *evaluation) positivePathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
 		return nil, e.unsupported(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
 	}
@@ -117,39 +115,41 @@ func (e *evaluation) positivePath(path *logic.Path, dir solve.Direction) (*numbe
 	case logic.CostBounded:
 		return e.costBounded(path, dir)
 	case logic.Conditional:
-		return e.conditional(path, dir)
+		return e.conditionalProbability(path, dir)
 	case logic.Next:
 		set, err := e.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
-		e.noteUntil(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
-		return e.next(set, dir)
+		e.recordUntil(e.allStates(), set, solve.Steps{Low: 1, High: 1}, false)
+		return e.nextProbability(set, dir)
 	case logic.Until:
-		if !e.fair() || path.Bound == nil || path.Bound.High != nil {
-			return e.temporal(path, dir)
+		hasOnlyLowerBound := path.Bound != nil && path.Bound.High == nil
+		if e.onlyFairSchedulers() && hasOnlyLowerBound { // infinitely many steps count, so fairness matters
+			return e.linearProbability(path.X, dir)
 		}
+		return e.temporalProbability(path, dir)
 	}
-	return e.linear(path.X, dir)
+	return e.linearProbability(path.X, dir)
 }
 
-// linear returns the minimal or maximal probability of an arbitrary path formula in an MDP or a Markov chain, or its value in a game. A
+// linearProbability returns the minimal or maximal probability of an arbitrary path formula in an MDP or a Markov chain, or its value in a game. A
 // game in which one side makes all choices is evaluated as an MDP, whose automata are smaller.
-func (e *evaluation) linear(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	if e.coalition == nil {
-		return e.ltl(expr, dir)
+		return e.ltlProbability(expr, dir)
 	}
-	direction, isOneSided := e.sides(dir).Direction()
+	directionOfAll, isOneSided := e.coalitionGame(dir).Direction()
 	if !isOneSided || e.opts.Scheduler {
-		return e.gameLTL(expr, dir)
+		return e.gameLTLValue(expr, dir)
 	}
 	coalition := e.coalition
 	e.coalition = nil
 	defer func() { e.coalition = coalition }()
-	return e.ltl(expr, direction)
+	return e.ltlProbability(expr, directionOfAll)
 }
 
-// indicator returns 1 in the states of a set, and 0 in the others.
+// indicator returns the value 1 for the states of a set, and 0 for the others.
 func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	out := e.constant(fraction(new(big.Rat)), result.Exact)
 	one := fraction(big.NewRat(1, 1))
@@ -159,15 +159,12 @@ func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	return out
 }
 
-// complement returns 1 - p for each probability p among the values.
+// complement returns 1 minus each of the given probabilities.
 func (e *evaluation) complement(values *numbers) *numbers {
-	out := newNumbers(len(values.lo), values.accuracy)
-	if values.rat != nil {
-		out.rat = make([]*big.Rat, len(values.lo))
-	}
+	out := values.like(len(values.lo))
 	one := fraction(big.NewRat(1, 1))
 	for s := range values.lo {
-		value, _ := binary(syntax.OpSub, one, values.at(s))
+		value, _ := arithmetic(syntax.OpSub, one, values.at(s))
 		value.lo = max(value.lo, 0)
 		value.hi = min(value.hi, 1)
 		out.put(s, value)
@@ -175,22 +172,22 @@ func (e *evaluation) complement(values *numbers) *numbers {
 	return out
 }
 
-// next returns the minimal or maximal probability of X set.
-func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
+// nextProbability returns the minimal or maximal probability of X set.
+func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.toNumbers(e.sides(dir).Next(e.ctx, set, e.opts))
+		return e.toNumbers(e.coalitionGame(dir).Next(e.ctx, set, e.opts))
 	}
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// toNumbers converts the results of a function of package solve. If err is not nil, it returns err. Otherwise it records the
-// scheduler that attains the values, whether an iteration stopped before it converged, and whether elimination with an extended
-// range of exponents replaced one.
+// toNumbers converts the results of a function of package solve to numbers. It also records the scheduler that attains the values, whether
+// an iteration stopped before it converged, and whether elimination with an extended range of exponents replaced an iteration. If
+// err is not nil, it only returns err.
 func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.noteScheduler(values.Scheduler, values.Steps)
+	e.recordScheduler(values.Scheduler, values.Steps)
 	if !values.Converged {
 		e.hitSweepLimit = true
 	}
@@ -200,10 +197,9 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error
 	return numbersOf(values), nil
 }
 
-// operands returns the states that satisfy the operands of a temporal operator. If there is no left operand, left contains
-// all states.
+// operands returns the states that satisfy the operands of a temporal operator. If leftExpr is nil, left contains all states.
 func (e *evaluation) operands(leftExpr, rightExpr sema.Expr) (left, right *sparse.Set, err error) {
-	left = e.all()
+	left = e.allStates()
 	if leftExpr != nil {
 		left, err = e.satisfyingStates(leftExpr)
 		if err != nil {
@@ -211,10 +207,7 @@ func (e *evaluation) operands(leftExpr, rightExpr sema.Expr) (left, right *spars
 		}
 	}
 	right, err = e.satisfyingStates(rightExpr)
-	if err != nil {
-		return nil, nil, err
-	}
-	return left, right, nil
+	return left, right, err
 }
 
 // Sets has the Boolean operations on sets of states.
@@ -224,8 +217,9 @@ var Sets = logic.Algebra[*sparse.Set]{
 	Neither: func(a, b *sparse.Set) *sparse.Set { return a.Union(b).Complement() },
 }
 
-// temporal evaluates a temporal operator. It rewrites the operator to an until formula, or to the negation of one.
-func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites
+// the formula to an until formula or to the negation of one.
+func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return nil, err
@@ -234,56 +228,63 @@ func (e *evaluation) temporal(path *logic.Path, dir solve.Direction) (*numbers, 
 	if negated {
 		dir = dir.Opposite()
 	}
-	right = e.reachedOutside(path, left, right)
+	right = e.withUnexplored(path, left, right)
 	if path.Bound != nil && e.kind() == sparse.CTMC {
 		return e.timedUntil(path, left, right, negated)
 	}
-	values, err := e.until(path, left, right, dir, negated)
+	values, err := e.untilProbability(path, left, right, dir, negated)
 	if err != nil || !negated {
 		return values, err
 	}
 	return e.complement(values), nil
 }
 
-// until returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the
-// negation of this formula, which matters for witnesses only.
-func (e *evaluation) until(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
-	if e.coalition != nil {
+// untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the
+// negation of this until formula, which matters for the recorded formula only.
+func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
+	switch {
+	case e.coalition != nil:
 		return e.gameUntil(path, left, right, dir)
-	}
-	if dir == solve.Min && e.fair() && path.Bound == nil {
+	case path.Bound == nil && dir == solve.Min && e.onlyFairSchedulers():
 		return e.fairUntil(left, right)
+	case path.Bound == nil:
+		e.recordUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
+		return e.unboundedUntil(left, right, dir)
 	}
-	if path.Bound == nil {
-		e.noteUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
-		if e.solver != nil {
-			if values, err := e.solver.Until(e.ctx, left, right, dir); values != nil || err != nil {
-				return e.toNumbers(values, err)
-			}
-		}
-		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.narrowOptions()))
-	}
-	steps, err := e.steps(path)
+	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
-	e.noteUntil(left, right, steps, negated)
-	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
+	e.recordUntil(left, right, steps, negated)
+	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepOptions(max(steps.Low, steps.High))))
 }
 
-// stepping returns the options for a formula with a bound on steps. If its fractions would be too large and bounds are allowed,
-// bounds are computed from the fractions of the model.
-func (e *evaluation) stepping(steps int) solve.Options {
-	opts := e.narrowOptions()
-	if e.exact && e.boundsAllowed && e.schedulerRequest == nil && solve.BoundsAreFaster(e.graph, steps) {
+// unboundedUntil returns the minimal or maximal probability of `left U right`. It tries the solver of the options, if there is one, before
+// package solve.
+func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+	if e.solver != nil {
+		values, err := e.solver.Until(e.ctx, left, right, dir)
+		if values != nil || err != nil {
+			return e.toNumbers(values, err)
+		}
+	}
+	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.scopeOptions()))
+}
+
+// stepOptions returns the options of package solve for a formula with a bound on steps. They ask for bounds instead of fractions if
+// fractions would be much slower, bounds are allowed, and no scheduler is wanted.
+func (e *evaluation) stepOptions(steps int) solve.Options {
+	opts := e.scopeOptions()
+	mayUseBounds := e.exact && e.boundsAllowed && e.schedulerRequest == nil
+	if mayUseBounds && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}
 	return opts
 }
 
-// narrowOptions returns the options for values that are needed only in the states of the scope. Exact values of other states are then
-// not computed.
-func (e *evaluation) narrowOptions() solve.Options {
+// scopeOptions returns the options of package solve for values that are needed only in the states of the scope. Fractions are then computed
+// for these states only.
+func (e *evaluation) scopeOptions() solve.Options {
 	opts := e.opts
 	if e.exact && !e.wantsValues && e.schedulerRequest == nil {
 		opts.Within = e.within
@@ -291,76 +292,76 @@ func (e *evaluation) narrowOptions() solve.Options {
 	return opts
 }
 
-// steps evaluates the bound of a temporal operator as numbers of steps. It returns an error if no number of steps satisfies
-// the bound.
-func (e *evaluation) steps(path *logic.Path) (solve.Steps, error) {
-	out, bound, operator := solve.Steps{High: solve.Unbounded}, path.Bound, path.Op.String()
+// stepInterval evaluates the bound of a temporal operator as an interval of numbers of steps. It returns an error if the interval is empty.
+func (e *evaluation) stepInterval(path *logic.Path) (solve.Steps, error) {
+	interval, bound, operator := solve.Steps{High: solve.Unbounded}, path.Bound, path.Op.String()
 	if bound.Low != nil {
-		k, err := e.stepCount(bound.Low, operator)
-		switch {
-		case err != nil:
-			return out, err
-		case k < 0:
-			return out, e.refuse(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", k, operator)
+		low, err := e.stepCount(bound.Low, operator)
+		if err != nil {
+			return interval, err
 		}
-		out.Low = k
+		if low < 0 {
+			return interval, e.failure(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", low, operator)
+		}
+		interval.Low = low
 		if bound.LowStrict {
-			out.Low++
+			interval.Low++
 		}
 	}
 	if bound.High == nil {
-		return out, nil
+		return interval, nil
 	}
-	k, err := e.stepCount(bound.High, operator)
+	high, err := e.stepCount(bound.High, operator)
 	if err != nil {
-		return out, err
+		return interval, err
 	}
-	out.High = k
+	interval.High = high
 	if bound.HighStrict {
-		out.High--
+		interval.High--
 	}
 	switch {
-	case out.High < 0:
-		return out, e.refuse(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", strict(bound.HighStrict), k, operator)
-	case out.High < out.Low:
-		return out, e.refuse(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, out.Low, out.High)
+	case interval.High < 0:
+		return interval, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", upperRelation(bound.HighStrict), high, operator)
+	case interval.High < interval.Low:
+		return interval, e.failure(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, interval.Low, interval.High)
 	}
-	return out, nil
+	return interval, nil
 }
 
-// strict returns < if an upper bound is strict, and otherwise <=.
-func strict(isStrict bool) string {
+// upperRelation returns the relation of an upper bound: < if the bound is strict, and otherwise <=.
+func upperRelation(isStrict bool) string {
 	if isStrict {
 		return "<"
 	}
 	return "<="
 }
 
-// stepCount evaluates a number of steps, which must be an int.
+// stepCount evaluates a number of steps, which must be an int. operator is the text of the bounded operator, for errors.
 func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	if expr.Type() != sema.Int {
-		return 0, e.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(e.property.Program.Type.String()))
+		found, modelType := noun.WithArticle(expr.Type().String()), noun.WithArticle(e.property.Program.Type.String())
+		return 0, e.failure(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, found, modelType)
 	}
-	k, err := logic.Count(expr)
-	return k, e.withPosition(err)
+	count, err := logic.Count(expr)
+	return count, e.withPosition(err)
 }
 
-// steady returns the long-run probability of an S operator in every state. It returns an error for models without
-// probabilities, partially observable models, and models with intervals.
-func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
+// steadyStateProbability returns the value of an S operator in every state: the long-run probability of a set of states. It returns an error
+// if the model or fair schedulers are not supported.
+func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
 		return nil, e.unsupported(formula.X, "found an S operator for a model without probabilities")
 	case e.partiallyObservable():
 		return nil, e.unsupported(formula.X, "found an S operator for a partially observable model")
-	case e.fair():
+	case e.onlyFairSchedulers():
 		return nil, e.unsupported(formula.X, "found an S operator, which is not supported for fair schedulers")
 	case e.space.Model().Intervals():
 		return nil, e.unsupported(formula.X, "found an S operator for a model with intervals")
 	}
-	dir, ok := direction(formula.Threshold, e.some)
+	dir, ok := direction(formula.Threshold, e.forSomeScheduler)
 	if !ok && e.kind() == sparse.MDP {
-		return nil, e.refuse(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
+		return nil, e.failure(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
 	set, err := e.satisfyingStates(formula.Operand)
 	if err != nil {
@@ -376,7 +377,7 @@ func (e *evaluation) steady(formula *logic.Formula) (*numbers, error) {
 
 // quantified evaluates E or A of a path formula.
 func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
-	if e.fair() {
+	if e.onlyFairSchedulers() {
 		return truth{}, e.unsupported(formula.X, "found E or A, which is not supported for fair schedulers")
 	}
 	path := formula.Path
@@ -387,18 +388,17 @@ func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
-	if path.Negated {
-		isNegated = !isNegated
-	}
+	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
+	isNegated := isNegatedUntil != path.Negated
 	if isNegated { // E of a negated formula is the negation of A of the formula, and A is the negation of E
-		return decidedTruth(e.paths(path, !formula.ForAll, left, right)).not(), nil
+		return decidedTruth(e.statesWithPaths(path, !formula.ForAll, left, right)).not(), nil
 	}
-	return decidedTruth(e.paths(path, formula.ForAll, left, right)), nil
+	return decidedTruth(e.statesWithPaths(path, formula.ForAll, left, right)), nil
 }
 
-// paths returns the states from which all paths (if forAll is true), or some path, satisfy X right or `left U right`.
-func (e *evaluation) paths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
+// statesWithPaths returns the states from which some path satisfies X right or `left U right`, or from which all paths satisfy it if forAll
+// is true. The form of path says which formula it is.
+func (e *evaluation) statesWithPaths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
 	switch {
 	case path.Form == logic.Next && forAll:
 		return e.graph.ForallNext(right)

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"math"
-	"math/big"
 
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
@@ -51,10 +50,8 @@ func newLetters(numStates int, sets []*sparse.Set) *letters {
 				letter |= 1 << i
 			}
 		}
-		index, ok := number[letter]
-		if !ok {
-			index = uint32(len(out.distinct))
-			number[letter] = index
+		index, isNew := numberOf(number, letter)
+		if isNew {
 			out.distinct = append(out.distinct, letter)
 		}
 		out.numberOf[s] = index
@@ -90,7 +87,7 @@ func (m automatonMemory) Absorbing(pair productState) bool {
 	return class == automata.Accepted || class == automata.Rejected
 }
 
-// step returns the successor of automaton state autoState for the letter of a state of the model. It caches the results.
+// step returns the successor of a state of the automaton for the letter of a state of the model. It caches the successors.
 func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
 	for autoState >= len(reader.steps) {
 		row := make([]int32, len(reader.letters.distinct))
@@ -122,15 +119,12 @@ func (product *productModel) states(class automata.Class) *sparse.Set {
 	return out
 }
 
-// all returns the set of all states of the product.
-func (p *productModel) all() *sparse.Set { return sparse.FullSet(p.NumStates()) }
+// allStates returns the set of all states of the product.
+func (p *productModel) allStates() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
-// project returns the values of the states of the model. Start s of the product belongs to state s of the model.
+// project returns the values of the states of the model from the values of the product. Start s of the product belongs to state s.
 func (product *productModel) project(values *numbers) *numbers {
-	out := newNumbers(len(product.startStates), values.accuracy)
-	if values.rat != nil {
-		out.rat = make([]*big.Rat, len(product.startStates))
-	}
+	out := values.like(len(product.startStates))
 	for i, s := range product.startStates {
 		out.put(i, values.at(int(s)))
 	}
@@ -143,14 +137,20 @@ func (product *productModel) reward(reward *sparse.Reward) *sparse.Reward {
 	for i, pair := range product.pairs {
 		states[i] = pair.state
 	}
+	return selectRewards(reward, states, product.choice)
+}
+
+// selectRewards returns a reward structure whose rewards are those of the given states and choices. An index of None stands for a reward of
+// 0.
+func selectRewards(reward *sparse.Reward, states, choices []uint32) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err,
 		State: selectValues(reward.State, states), StateRat: selectValues(reward.StateRat, states),
-		Choice: selectValues(reward.Choice, product.choice), ChoiceRat: selectValues(reward.ChoiceRat, product.choice),
+		Choice: selectValues(reward.Choice, choices), ChoiceRat: selectValues(reward.ChoiceRat, choices),
 	}
 }
 
-// selectValues returns a slice whose entry i is values[indices[i]], or zero if indices[i] is None. It returns nil for nil.
+// selectValues returns a slice whose entry i is values[indices[i]], or zero if indices[i] is None. It returns nil if values is nil.
 func selectValues[T any](values []T, indices []uint32) []T {
 	if values == nil {
 		return nil

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -34,18 +35,18 @@ type quantile struct {
 // unbounded is a coordinate without a bound.
 const unbounded = -1
 
-// quantile evaluates quantile(...) in the initial state: the minimal bounds with which the formula holds, or the maximal ones.
+// evaluateQuantile evaluates quantile(...) in the initial state: the minimal bounds with which the formula holds, or the maximal ones.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded tradeoff analysis in MDP (2020), for the quantiles; Storm 1.14
 // for the syntax, in which the formula alone decides whether bounds are minimal or maximal.
-func (e *evaluation) quantile(formula *logic.Formula) (result.Value, *result.Interval, error) {
+func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	if n := len(e.space.Model().Initial); n > 1 {
 		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for a model with %s", noun.Count(n, "initial state"))
 	}
 	if modelType := e.property.Program.Type; modelType != syntax.DTMC && modelType != syntax.MDP {
 		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
 	}
-	if e.fair() {
+	if e.onlyFairSchedulers() {
 		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) and fair schedulers")
 	}
 	expr := formula.X.(*sema.Quantile)
@@ -61,41 +62,52 @@ func (e *evaluation) quantile(formula *logic.Formula) (result.Value, *result.Int
 	if !q.holdsAbove {
 		points, extremum = maximal, syntax.Max
 	}
-	for _, bound := range expr.Bounds {
-		if bound.Extremum != syntax.NoExtremum && bound.Extremum != extremum {
-			e.warnings = append(e.warnings, "the formula decides that the quantile is the "+extremum.String()+" "+bound.Name+"; the word "+bound.Extremum.String()+" is ignored, as by Storm")
-		}
-	}
+	e.warnings = append(e.warnings, ignoredExtrema(expr, extremum)...)
 	return q.answer(points)
 }
 
-// newQuantile prepares the evaluation of a quantile. It computes no probability.
+// ignoredExtrema returns a warning for each bound of a quantile with the wrong word min or max. extremum is the right one.
+func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
+	var warnings []string
+	for _, bound := range expr.Bounds {
+		if bound.Extremum != syntax.NoExtremum && bound.Extremum != extremum {
+			warnings = append(warnings, fmt.Sprintf("the formula decides that the quantile is the %s %s; the word %s is ignored, as by Storm", extremum, bound.Name, bound.Extremum))
+		}
+	}
+	return warnings
+}
+
+// newQuantile returns the evaluation of a quantile, with its threshold and the units of its bounds.
 func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
-	prob, negated := expr.Operator()
-	q := &quantile{evaluation: e, operator: logic.Of(prob), above: syntax.OpGt}
-	isLower := prob.Rel == syntax.OpGt || prob.Rel == syntax.OpGe
-	q.holdsAbove = isLower != negated
-	if prob.Rel == syntax.OpGe || prob.Rel == syntax.OpLt {
+	operator, isNegated := expr.Operator()
+	q := &quantile{evaluation: e, operator: logic.Of(operator), above: syntax.OpGt}
+	hasLowerThreshold := operator.Rel == syntax.OpGt || operator.Rel == syntax.OpGe
+	q.holdsAbove = hasLowerThreshold != isNegated
+	if operator.Rel == syntax.OpGe || operator.Rel == syntax.OpLt {
 		q.above = syntax.OpGe
 	}
 	var err error
-	if q.threshold, err = e.bound(q.operator); err != nil {
+	q.threshold, err = e.boundOf(q.operator)
+	if err != nil {
 		return nil, err
 	}
+	costs := q.operator.Path.Costs
 	for _, bound := range expr.Bounds {
-		i := slices.IndexFunc(q.operator.Path.Costs, func(cost sema.Cost) bool { return cost.Bound.High == sema.Expr(bound) })
-		units, unit, err := e.costUnits(q.operator.Path.Costs[i].Struct)
+		i := slices.IndexFunc(costs, func(cost sema.Cost) bool { return cost.Bound.High == sema.Expr(bound) })
+		cost, unit, err := e.unboundedCost(costs[i].Struct)
 		if err != nil {
 			return nil, err
 		}
-		q.costs, q.units, q.steps = append(q.costs, i), append(q.units, unit), append(q.steps, units.greatestStep())
+		q.costs = append(q.costs, i)
+		q.units = append(q.units, unit)
+		q.steps = append(q.steps, cost.maxStepCost())
 	}
 	return q, nil
 }
 
 // frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not.
 // A box is the set of points that are not greater than its corner in any coordinate, and is represented by the corner. The boxes in
-// the queue and the finished boxes together contain all points that are not above a minimal point found so far.
+// the queue and in maximal together contain all points that are not above a minimal point found so far.
 func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costs))}
 	for len(queue) > 0 {
@@ -105,7 +117,7 @@ func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if point == nil {
+		if point == nil { // the probability does not exceed the threshold anywhere in the box
 			maximal = append(maximal, box)
 			continue
 		}
@@ -113,42 +125,46 @@ func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 			return nil, nil, err
 		}
 		minimal = append(minimal, point)
-		queue = splitBoxes(append(queue, box), maximal, point)
+		queue = largestBoxes(excludePoint(append(queue, box), point), maximal)
 	}
 	return minimal, maximal, nil
 }
 
-// splitBoxes replaces each box that contains a minimal point by the largest boxes in it that do not contain the point. It drops
-// a box if another box, or a finished box, contains it.
-func splitBoxes(boxes, finished [][]int, point []int) [][]int {
-	var split [][]int
+// excludePoint replaces each box that contains a point by the largest boxes in it that do not contain the point.
+func excludePoint(boxes [][]int, point []int) [][]int {
+	var out [][]int
 	for _, box := range boxes {
-		if !within(point, box) {
-			split = append(split, box)
+		if !isWithin(point, box) {
+			out = append(out, box)
 			continue
 		}
 		for i, coordinate := range point {
 			if coordinate > 0 {
 				part := slices.Clone(box)
 				part[i] = coordinate - 1
-				split = append(split, part)
+				out = append(out, part)
 			}
 		}
 	}
-	var maximal [][]int
-	for i, box := range split {
-		containsBox := func(other []int) bool { return within(box, other) }
-		// Of two equal boxes, the first one is kept.
-		containsMore := func(other []int) bool { return within(box, other) && !within(other, box) }
-		if !slices.ContainsFunc(split[:i], containsBox) && !slices.ContainsFunc(split[i+1:], containsMore) && !slices.ContainsFunc(finished, containsBox) {
-			maximal = append(maximal, box)
-		}
-	}
-	return maximal
+	return out
 }
 
-// within reports whether no coordinate of a point is greater than the coordinate of the corner of a box.
-func within(point, box []int) bool {
+// largestBoxes returns the boxes that are not within another box, and not within a finished box. It keeps the first one of equal boxes.
+func largestBoxes(boxes, finished [][]int) [][]int {
+	var largest [][]int
+	for i, box := range boxes {
+		containsBox := func(other []int) bool { return isWithin(box, other) }
+		isLarger := func(other []int) bool { return isWithin(box, other) && !isWithin(other, box) }
+		if slices.ContainsFunc(finished, containsBox) || slices.ContainsFunc(boxes[:i], containsBox) || slices.ContainsFunc(boxes[i+1:], isLarger) {
+			continue
+		}
+		largest = append(largest, box)
+	}
+	return largest
+}
+
+// isWithin reports whether a point, or the box with this corner, is within a box: no coordinate is greater than that of the box.
+func isWithin(point, box []int) bool {
 	for i, coordinate := range point {
 		if box[i] != unbounded && (coordinate == unbounded || coordinate > box[i]) {
 			return false
@@ -262,19 +278,19 @@ func (q *quantile) minimize(point []int) error {
 	return nil
 }
 
-// path returns the path formula with the bounds at a point. It is an until formula if no bound is left.
+// path returns the path formula with the coordinates of a point as bounds. It omits the bounds of unbounded coordinates. The formula is an
+// until formula if no bound is left.
 func (q *quantile) path(point []int) *logic.Path {
 	path := *q.operator.Path
 	path.Costs = nil
 	for i, cost := range q.operator.Path.Costs {
 		k := slices.Index(q.costs, i)
-		if k < 0 {
+		isOtherBound := k < 0
+		switch {
+		case isOtherBound:
 			path.Costs = append(path.Costs, cost)
-			continue
-		}
-		if point[k] != unbounded {
-			value := new(big.Rat).Mul(q.units[k], big.NewRat(int64(point[k]), 1))
-			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.At}, Val: sema.RatValue(value)}
+		case point[k] != unbounded:
+			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.At}, Val: sema.RatValue(q.rewardOf(k, point[k]))}
 			path.Costs = append(path.Costs, sema.Cost{Struct: cost.Struct, Bound: &sema.Bound{High: high, At: cost.Bound.At}})
 		}
 	}
@@ -284,18 +300,24 @@ func (q *quantile) path(point []int) *logic.Path {
 	return &path
 }
 
-// isAbove reports whether the probability with the bounds at a point has the relation > or >= to the threshold.
+// rewardOf converts coordinate i of a point, a number of units, to a reward.
+func (q *quantile) rewardOf(i, units int) *big.Rat {
+	return new(big.Rat).Mul(q.units[i], big.NewRat(int64(units), 1))
+}
+
+// isAbove reports whether the probability with the bounds at a point has the relation > or >= to the threshold. It returns an
+// *undecidedError if the bounds of the probability do not decide this.
 func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	if err := q.ctx.Err(); err != nil {
 		return false, err
 	}
 	operator := *q.operator
 	operator.Path = q.path(point)
-	values, err := q.prob(&operator)
+	values, err := q.probability(&operator)
 	if err != nil {
 		return false, err
 	}
-	q.weaken(values.accuracy)
+	q.limitAccuracy(values.accuracy)
 	isAbove, decided := compare(relation, values.at(int(q.space.Model().Initial[0])), q.threshold)
 	if !decided {
 		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
@@ -303,24 +325,25 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	return isAbove, nil
 }
 
-// answer returns points as the value of the property: a number if the quantile has one bound, otherwise a curve.
+// answer returns points as the value of the property: a number if the quantile has one bound, otherwise a curve. Num of a curve is the
+// greatest error of a coordinate. The curve has no fractions if a coordinate is infinite.
 func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error) {
 	curve := result.Value{Kind: result.Curve}
 	isFinite := true
 	for _, point := range points {
 		var coordinates []float64
 		var fractions []*big.Rat
-		for i, bound := range point {
-			if bound == unbounded {
+		for i, units := range point {
+			if units == unbounded {
 				coordinates, isFinite = append(coordinates, math.Inf(1)), false
 				continue
 			}
-			value := new(big.Rat).Mul(q.units[i], big.NewRat(int64(bound), 1))
-			nearest, exact := value.Float64()
-			if !exact {
+			exact := q.rewardOf(i, units)
+			nearest, isEqual := exact.Float64()
+			if !isEqual {
 				curve.Num = max(curve.Num, nearest*0x1p-52)
 			}
-			coordinates, fractions = append(coordinates, nearest), append(fractions, value)
+			coordinates, fractions = append(coordinates, nearest), append(fractions, exact)
 		}
 		curve.Points, curve.RatPoints = append(curve.Points, coordinates), append(curve.RatPoints, fractions)
 	}
@@ -332,25 +355,21 @@ func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error
 	if len(q.costs) > 1 {
 		return curve, nil, nil
 	}
-	return q.single(curve)
+	value, bound := q.onlyCoordinate(curve)
+	return value, bound, nil
 }
 
-// single returns the only point of a curve as a number. If the curve has no point, then no bound suffices: the minimal bound is infinite,
-// and the maximal bound is not a number (NaN).
-func (q *quantile) single(curve result.Value) (result.Value, *result.Interval, error) {
-	number := result.Value{Kind: result.Number}
-	switch {
-	case len(curve.Points) == 0 && q.holdsAbove:
-		number.Num = math.Inf(1)
-	case len(curve.Points) == 0:
-		number.Num = math.NaN()
-		return number, nil, nil
-	default:
-		number.Num = curve.Points[0][0]
-		if curve.RatPoints != nil {
-			exact := fraction(curve.RatPoints[0][0])
-			return resultValue(exact, sema.Double), &result.Interval{Lo: exact.lo, Hi: exact.hi}, nil
-		}
+// onlyCoordinate returns the only coordinate of the only point of a curve as a number. If the curve has no point, then the property holds
+// with no bound: the minimal bound is infinite, and the maximal bound is not a number (NaN).
+func (q *quantile) onlyCoordinate(curve result.Value) (result.Value, *result.Interval) {
+	isEmpty := len(curve.Points) == 0
+	if isEmpty && !q.holdsAbove {
+		return result.Value{Kind: result.Number, Num: math.NaN()}, nil
 	}
-	return number, &result.Interval{Lo: number.Num, Hi: number.Num}, nil
+	if isEmpty || curve.RatPoints == nil {
+		infinite := math.Inf(1)
+		return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}
+	}
+	exact := fraction(curve.RatPoints[0][0])
+	return resultValue(exact, sema.Double), &result.Interval{Lo: exact.lo, Hi: exact.hi}
 }

@@ -42,31 +42,28 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	if err := c.checkPathsSupported(property); err != nil {
 		return nil, c.Check(ctx, property), err
 	}
-	wanted := &wantedScheduler{operator: op.X}
-	c.schedulerRequest = wanted
-	verdict := c.Check(ctx, property)
-	c.schedulerRequest = nil
+	request, verdict := c.checkWithScheduler(ctx, property, op)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
-	case wanted.choices == nil:
-		return nil, verdict, noScheduler(property, op.X, "a scheduler that counts so many steps is too large")
-	case wanted.reach == nil:
-		return nil, verdict, noScheduler(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
+	case request.choices == nil:
+		return nil, verdict, noSchedulerError(property, op.X, "a scheduler that counts so many steps is too large")
+	case request.reach == nil:
+		return nil, verdict, noSchedulerError(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
 	}
 	model, err := c.fractions(ctx)
 	if err != nil {
 		return nil, verdict, err
 	}
-	reach := *wanted.reach
+	reach := *request.reach
 	reach.Space = model.space
 	if op.Path.Negated {
 		reach.Negated = !reach.Negated
 	}
 	if model.space.Model().Kind == sparse.MDP {
-		reach.Choices = wanted.choices
+		reach.Choices = request.choices
 	}
-	reach.From = wanted.extremalInitialState(op, model.space.Model())
+	reach.From = request.extremalInitialState(op, model.space.Model())
 	if err := reach.setBound(op.Threshold); err != nil {
 		return nil, verdict, err
 	}
@@ -78,16 +75,17 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 	modelType := property.Program.Type
 	switch {
 	case c.opts.Fair:
-		return noScheduler(property, property.X, "paths cannot be listed for fair schedulers")
+		return noSchedulerError(property, property.X, "paths cannot be listed for fair schedulers")
 	case c.bounds.space.Model().Intervals():
-		return noScheduler(property, property.X, "found a model with intervals, whose paths have no probability")
+		return noSchedulerError(property, property.X, "found a model with intervals, whose paths have no probability")
 	case modelType == syntax.POMDP || modelType == syntax.LTS || modelType == syntax.SMG:
-		return noScheduler(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
+		return noSchedulerError(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
 	}
 	return nil
 }
 
-// setBound sets the relation and the bound of the operator. Without a bound it sets the relation only.
+// setBound sets the relation and the bound of the operator, as they are in its threshold. A query has no bound. It is an error if the bound
+// is not a fraction.
 func (reach *Reach) setBound(threshold sema.Threshold) error {
 	reach.Rel = threshold.Rel
 	if threshold.Query() {
@@ -104,24 +102,25 @@ func (reach *Reach) setBound(threshold sema.Threshold) error {
 	return nil
 }
 
-// pathOperator returns the operator P of a property whose paths are to be listed.
+// pathOperator returns the operator P of a property, so that its paths can be listed. The error says why they cannot.
 func pathOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	switch {
 	case formula.Kind != logic.Probability:
-		return nil, noScheduler(property, property.X, "found %s, want an operator P for paths", outermost(property.X))
+		return nil, noSchedulerError(property, property.X, "found %s, want an operator P for paths", describeOutermost(property.X))
 	case formula.Path.Form == logic.CostBounded:
-		return nil, costBoundedScheduler(property, formula.Path.X)
+		return nil, costBoundedSchedulerError(property, formula.Path.X)
 	case formula.Path.Form == logic.Conditional:
-		return nil, conditionalScheduler(property, formula.Path.X)
+		return nil, conditionalSchedulerError(property, formula.Path.X)
 	case formula.Path.Form == logic.InitialState:
-		return nil, noScheduler(property, formula.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
+		return nil, noSchedulerError(property, formula.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}
 	return formula, nil
 }
 
-// noteUntil records the until formula of the operator whose scheduler is wanted.
-func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
+// recordUntil records an until formula if it is evaluated for the operator whose scheduler is wanted. negated says that the path formula of
+// the operator is its negation.
+func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
 	if e.schedulerRequest != nil && e.schedulerRequest.inOperator {
 		e.schedulerRequest.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
 	}
@@ -129,12 +128,13 @@ func (e *evaluation) noteUntil(left, right *sparse.Set, steps solve.Steps, negat
 
 // extremalInitialState returns the initial state with the smallest value if the operator asks for a minimum, and otherwise with the
 // greatest value.
-func (wanted *wantedScheduler) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
-	least, _ := operator.Threshold.Least(false)
+func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
+	wantsLeast, _ := operator.Threshold.Least(false)
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {
-		value, bestValue := wanted.values.at(int(s)), wanted.values.at(best)
-		if least && value.hi < bestValue.hi || !least && value.lo > bestValue.lo {
+		value, bestValue := r.values.at(int(s)), r.values.at(best)
+		isSmaller, isGreater := value.hi < bestValue.hi, value.lo > bestValue.lo
+		if wantsLeast && isSmaller || !wantsLeast && isGreater {
 			best = int(s)
 		}
 	}

@@ -32,15 +32,16 @@ type Reduced struct {
 //
 // If a partition is given, it is checked and used instead; it may be finer than the coarsest one.
 func Reduce(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
-	o, err := observeProperties(ctx, compiled, space, properties)
+	builder, err := newQuotientBuilder(ctx, compiled, space, properties)
 	if err != nil {
 		return nil, err
 	}
-	return o.reduce(ctx, given)
+	return builder.build(ctx, given)
 }
 
-// observeProperties records which states the properties distinguish.
-func observeProperties(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property) (*observed, error) {
+// newQuotientBuilder returns a builder for a quotient that preserves the properties. It returns an error if the type of the model or an
+// operator of a property is not supported.
+func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property) (*quotientBuilder, error) {
 	program := compiled.Program()
 	switch {
 	case program.Type == syntax.SMG: // a block may contain states of different players
@@ -48,39 +49,34 @@ func observeProperties(ctx context.Context, compiled *compile.Model, space *expl
 	case program.Type == syntax.POMDP || space.Model().Intervals():
 		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Message: fmt.Sprintf("found %s, want a model without observations and intervals to reduce", noun.WithArticle(program.Type.String()))}
 	}
-	result := &observed{Checker: New(compiled, space, Options{}), space: space, rewards: map[int]*sparse.Reward{}}
-	result.block = make([]uint32, space.Model().NumStates())
+	builder := &quotientBuilder{
+		Checker: New(compiled, space, Options{}), space: space, block: make([]uint32, space.Model().NumStates()), rewards: map[int]*sparse.Reward{},
+	}
 	for _, property := range properties {
-		if err := result.property(ctx, property); err != nil {
+		if err := builder.addProperty(ctx, property); err != nil {
 			return nil, err
 		}
 	}
-	return result, nil
+	return builder, nil
 }
 
-// reduce returns the quotient by the given partition or, if it is nil, by the coarsest partition that respects the
-// observations.
-func (o *observed) reduce(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
-	space := o.space
+// build returns the quotient by the given partition, which it checks. If the partition is nil, it uses the coarsest bisimulation that
+// preserves the sets of states and the rewards of the builder.
+func (builder *quotientBuilder) build(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
+	space, partition := builder.space, given
 	var rewards []*sparse.Reward
-	indices := slices.Sorted(maps.Keys(o.rewards))
+	indices := slices.Sorted(maps.Keys(builder.rewards))
 	for _, i := range indices {
-		rewards = append(rewards, o.rewards[i])
+		rewards = append(rewards, builder.rewards[i])
 	}
-	partition := given
 	if partition == nil {
 		var err error
-		partition, err = quotient.Refine(ctx, space.Model(), o.block, rewards)
+		partition, err = quotient.Refine(ctx, space.Model(), builder.block, rewards)
 		if err != nil {
 			return nil, err
 		}
 	}
-	err := partition.Check(ctx, space.Model(), o.block, rewards)
-	if mistake, ok := errors.AsType[*quotient.MistakeError](err); ok {
-		stateText := func(s int) string { return space.Compiled().StateText(space.State(nil, s)) }
-		return nil, fmt.Errorf("states %s and %s are in one block, and %s", stateText(mistake.States[0]), stateText(mistake.States[1]), mistake.Why)
-	}
-	if err != nil {
+	if err := builder.checkPartition(ctx, partition, rewards); err != nil {
 		return nil, err
 	}
 	quotientModel, keptChoices, err := partition.Model(space.Model(), rewards)
@@ -94,78 +90,119 @@ func (o *observed) reduce(ctx context.Context, given *quotient.Partition) (*Redu
 	return &Reduced{space.Quotient(partition.First, quotientModel, quotientRewards), partition}, nil
 }
 
-// observed collects the sets of states and the reward structures of properties.
-type observed struct {
+// checkPartition returns an error unless the partition is a bisimulation that preserves the sets of states of the builder and the given
+// rewards. The error names two states that are wrongly in one block.
+func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *quotient.Partition, rewards []*sparse.Reward) error {
+	err := partition.Check(ctx, builder.space.Model(), builder.block, rewards)
+	mistake, ok := errors.AsType[*quotient.MistakeError](err)
+	if !ok {
+		return err
+	}
+	stateText := func(s int) string { return builder.space.Compiled().StateText(builder.space.State(nil, s)) }
+	return fmt.Errorf("states %s and %s are in one block, and %s", stateText(mistake.States[0]), stateText(mistake.States[1]), mistake.Why)
+}
+
+// quotientBuilder collects what a quotient must preserve: the sets of states and the reward structures of properties.
+type quotientBuilder struct {
 	*Checker
 	space   *explicit.Space
 	block   []uint32               // the block of each state in the partition by the sets so far
 	rewards map[int]*sparse.Reward // by index of the structure
 }
 
-// property collects the sets and reward structures of a property.
-func (o *observed) property(ctx context.Context, property *Property) error {
-	e := &evaluation{model: o.bounds, request: request{ctx: ctx, property: property, exact: true}, results: results{accuracy: result.Exact}}
-	return o.visit(e, property.X)
+// addProperty adds the sets of states and the reward structures of a property.
+func (builder *quotientBuilder) addProperty(ctx context.Context, property *Property) error {
+	e := &evaluation{model: builder.bounds, request: request{ctx: ctx, property: property, exact: true}, results: results{accuracy: result.Exact}}
+	return builder.addFormula(e, property.X)
 }
 
-// blockwise are the filters that have the same value over the blocks as over the states.
-var blockwise = []string{"min", "max", "range", "forall", "exists"}
+// preservedFilters are the filters that have the same value over the blocks as over the states.
+var preservedFilters = []string{"min", "max", "range", "forall", "exists"}
 
-// visit collects what a quotient must preserve for a formula: the sets of states and the reward structures that occur in it. It is
-// an error if a quotient does not preserve the formula.
-func (o *observed) visit(evaluator *evaluation, expr sema.Expr) error {
-	switch formula := logic.Of(expr); formula.Kind {
-	case logic.Objectives, logic.Lexicographic, logic.Quantile:
-		return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
-	case logic.PathFormula, logic.RewardFormula:
-		if hasCosts(expr) {
-			return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(expr))
+// addFormula adds the sets of states and the reward structures that occur in a formula. It returns an error if a quotient does not preserve
+// the value of the formula.
+func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error {
+	formula := logic.Of(expr)
+	if err := checkPreserved(e, formula); err != nil {
+		return err
+	}
+	switch {
+	case formula.Kind == logic.Label && formula.Index >= 0:
+		definition := e.property.Program.Labels[formula.Index].X
+		if !sema.Stateless(definition) {
+			return builder.addFormula(e, definition)
 		}
-	case logic.SteadyState:
-		if evaluator.property.Program.Model().IsMarkovAutomaton() {
-			return evaluator.unsupported(expr, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
-		}
-	case logic.Filter:
-		if !slices.Contains(blockwise, formula.Op) {
-			return evaluator.unsupported(expr, "found a filter %s, which speaks about more than a reduced model has", formula.Op)
-		}
-	case logic.Label:
-		if formula.Index >= 0 && !sema.Stateless(evaluator.property.Program.Labels[formula.Index].X) {
-			return o.visit(evaluator, evaluator.property.Program.Labels[formula.Index].X)
-		}
-		return o.split(evaluator, expr)
-	case logic.Reward:
-		if formula.Objective.Form == logic.LongRun && evaluator.property.Program.Model().IsMarkovAutomaton() {
-			return evaluator.unsupported(expr, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
-		}
-		if formula.Objective.Form == logic.ConditionalReward {
-			return evaluator.unsupported(expr, "found %s, which speaks about more than a reduced model has", logic.Describe(formula.Objective.X))
-		}
-		if formula.Objective.Err != nil || formula.Objective.Ratio {
-			return evaluator.unsupported(expr, "found %s, want the rewards of one structure", logic.Describe(expr))
-		}
-		reward, err := o.bounds.reward(formula.Objective.Struct)
-		if err != nil {
-			if _, negative := evaluator.signed(formula.Objective.Struct); negative {
-				return evaluator.unsupported(expr, "found negative rewards, which a reduced model does not have")
-			}
+		return builder.splitByFormula(e, expr)
+	case formula.Kind == logic.Label:
+		return builder.splitByFormula(e, expr)
+	case formula.Kind == logic.Reward:
+		if err := builder.addReward(e, formula); err != nil {
 			return err
 		}
-		o.rewards[formula.Objective.Struct] = reward
 	}
 	if sema.Stateless(expr) && expr.Type() != sema.Path {
-		return o.split(evaluator, expr)
+		return builder.splitByFormula(e, expr)
 	}
-	var first error
+	var firstErr error
 	sema.Operands(expr, func(operand sema.Expr) {
-		if first == nil {
-			first = o.visit(evaluator, operand)
+		if firstErr == nil {
+			firstErr = builder.addFormula(e, operand)
 		}
 	})
-	return first
+	return firstErr
 }
 
-// hasCosts reports whether a formula has bounds on rewards.
+// checkPreserved returns an error if the outermost operator of a formula has another value in a quotient than in the model.
+func checkPreserved(e *evaluation, formula *logic.Formula) error {
+	isMarkovAutomaton := e.property.Program.Model().IsMarkovAutomaton()
+	unsupported := ""
+	switch formula.Kind {
+	case logic.Objectives, logic.Lexicographic, logic.Quantile:
+		unsupported = logic.Describe(formula.X)
+	case logic.PathFormula, logic.RewardFormula:
+		if hasCosts(formula.X) {
+			unsupported = logic.Describe(formula.X)
+		}
+	case logic.Filter:
+		if !slices.Contains(preservedFilters, formula.Op) {
+			unsupported = "a filter " + formula.Op
+		}
+	case logic.SteadyState:
+		if isMarkovAutomaton {
+			return e.unsupported(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
+		}
+	case logic.Reward:
+		if isMarkovAutomaton && formula.Objective.Form == logic.LongRun {
+			return e.unsupported(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
+		}
+		if formula.Objective.Form == logic.ConditionalReward {
+			unsupported = logic.Describe(formula.Objective.X)
+		}
+	}
+	if unsupported != "" {
+		return e.unsupported(formula.X, "found %s, which speaks about more than a reduced model has", unsupported)
+	}
+	return nil
+}
+
+// addReward adds the reward structure of an R operator. It returns an error for a ratio of rewards and for negative rewards.
+func (builder *quotientBuilder) addReward(e *evaluation, formula *logic.Formula) error {
+	objective := formula.Objective
+	if objective.Err != nil || objective.Ratio {
+		return e.unsupported(formula.X, "found %s, want the rewards of one structure", logic.Describe(formula.X))
+	}
+	reward, err := builder.bounds.reward(objective.Struct)
+	if err == nil {
+		builder.rewards[objective.Struct] = reward
+		return nil
+	}
+	if _, hasNegative := e.signedStructure(objective.Struct); hasNegative {
+		return e.unsupported(formula.X, "found negative rewards, which a reduced model does not have")
+	}
+	return err
+}
+
+// hasCosts reports whether a path formula or a reward objective has bounds on rewards.
 func hasCosts(expr sema.Expr) bool {
 	switch x := expr.(type) {
 	case *sema.CostBounded:
@@ -176,9 +213,10 @@ func hasCosts(expr sema.Expr) bool {
 	return false
 }
 
-// split refines the partition by the truth of a Boolean expression.
-func (o *observed) split(e *evaluation, expr sema.Expr) error {
-	if _, constant := expr.(*sema.Const); constant {
+// splitByFormula refines the partition: it separates the states that satisfy a Boolean expression from the other states of their block. It
+// returns an error for a numeric expression.
+func (builder *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) error {
+	if _, isConstant := expr.(*sema.Const); isConstant {
 		return nil
 	}
 	if expr.Type() != sema.Bool {
@@ -188,24 +226,18 @@ func (o *observed) split(e *evaluation, expr sema.Expr) error {
 	if err != nil {
 		return err
 	}
-	o.splitBy(set)
+	builder.splitBySet(set)
 	return nil
 }
 
-// splitBy refines the partition: it separates the states in the set from the states outside.
-func (o *observed) splitBy(set *sparse.Set) {
-	type key struct {
+// splitBySet refines the partition: it separates the states in a set from the other states of their block.
+func (builder *quotientBuilder) splitBySet(set *sparse.Set) {
+	type part struct {
 		block uint32
 		inSet bool
 	}
-	number := map[key]uint32{}
-	for s := range o.block {
-		blockKey := key{o.block[s], set.Has(s)}
-		index, found := number[blockKey]
-		if !found {
-			index = uint32(len(number))
-			number[blockKey] = index
-		}
-		o.block[s] = index
+	newBlocks := map[part]uint32{}
+	for s, block := range builder.block {
+		builder.block[s], _ = numberOf(newBlocks, part{block, set.Has(s)})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"tilecheck/result"
 )
 
-// rewardOperator returns the value of an R operator.
+// rewardOperator returns the value of an R operator in each state.
 func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	objective := formula.Objective
 	switch {
@@ -25,7 +25,7 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	}
 	reward, err := e.reward(objective.Struct)
 	if err != nil {
-		if rewards, ok := e.signed(objective.Struct); ok {
+		if rewards, ok := e.signedStructure(objective.Struct); ok {
 			return e.signedReward(formula, rewards, dir)
 		}
 		return nil, err
@@ -46,7 +46,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	case logic.ReachReward:
 		return e.reachReward(objective, reward, dir)
 	case logic.BoundedReachReward:
-		return nil, e.refuse(result.Unsupported, objective.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+		return nil, e.failure(result.Unsupported, objective.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
 	case logic.ConditionalReward:
 		return e.conditionalReward(formula)
 	case logic.Discounted:
@@ -67,7 +67,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	case objective.Form == logic.CostBoundedReward:
 		return e.costBoundedReward(formula, reward, dir)
 	case objective.Form == logic.TotalReward:
-		return e.toNumbers(solve.TotalReward(e.ctx, e.graph, reward, dir, e.narrowOptions()))
+		return e.toNumbers(solve.TotalReward(e.ctx, e.graph, reward, dir, e.scopeOptions()))
 	case e.kind() == sparse.CTMC:
 		return e.timedReward(objective, reward)
 	}
@@ -81,11 +81,12 @@ func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Rewa
 		return nil, err
 	}
 	if e.solver != nil {
-		if values, err := e.solver.ReachReward(e.ctx, reward, target, dir); values != nil || err != nil {
+		values, err := e.solver.ReachReward(e.ctx, reward, target, dir)
+		if values != nil || err != nil {
 			return e.toNumbers(values, err)
 		}
 	}
-	return e.toNumbers(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.narrowOptions()))
+	return e.toNumbers(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.scopeOptions()))
 }
 
 // steppedReward returns the minimal or maximal expected reward of C<=k or I=k, where k is a number of steps.
@@ -95,16 +96,19 @@ func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Re
 		return nil, err
 	}
 	if objective.Form == logic.Instantaneous {
-		return e.toNumbers(solve.InstantReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
+		return e.toNumbers(solve.InstantReward(e.ctx, e.graph, reward, steps, dir, e.stepOptions(steps)))
 	}
-	return e.toNumbers(solve.CumulReward(e.ctx, e.graph, reward, steps, dir, e.stepping(steps)))
+	return e.toNumbers(solve.CumulReward(e.ctx, e.graph, reward, steps, dir, e.stepOptions(steps)))
 }
 
 // rewardSteps evaluates the number of steps of C<=k or I=k.
 func (e *evaluation) rewardSteps(objective *logic.Objective) (int, error) {
 	steps, err := e.stepCount(objective.At, objective.Letter())
-	if err == nil && steps < 0 {
-		err = e.refuse(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, objective.Letter())
+	if err != nil {
+		return 0, err
 	}
-	return steps, err
+	if steps < 0 {
+		return 0, e.failure(result.TypeError, objective.At.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, objective.Letter())
+	}
+	return steps, nil
 }

@@ -8,8 +8,8 @@ import (
 	"tilecheck/result"
 )
 
-// robustDirection returns whether P or R asks for a minimum or a maximum in an interval model, in which nature picks the
-// probabilities from the intervals. A bound must hold for all schedulers and all choices of nature.
+// robustDirection returns whether P or R of an interval model asks for a minimum or a maximum over the schedulers, and over the
+// probabilities that nature picks from the intervals. A bound must hold for all schedulers and all choices of nature.
 //
 // Source: PRISM, which also requires that lower ends of intervals are above zero.
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {
@@ -20,7 +20,7 @@ func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, e
 	hasScheduler := e.kind() == sparse.MDP
 	switch {
 	case !threshold.Query():
-		dir, _ := direction(threshold, e.some)
+		dir, _ := direction(threshold, e.forSomeScheduler)
 		return dir, nil
 	case threshold.Extremum == syntax.Min, hasScheduler && threshold.Extremum == syntax.MinMin:
 		return solve.Min, nil
@@ -31,9 +31,9 @@ func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, e
 	case hasScheduler && threshold.Extremum == syntax.MaxMin:
 		return solve.MaxMin, nil
 	case threshold.Extremum == syntax.NoExtremum:
-		return 0, e.refuse(result.TypeError, formula.X.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
+		return 0, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
 	}
-	return 0, e.refuse(result.TypeError, formula.X.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, threshold.Extremum, letter, letter)
+	return 0, e.failure(result.TypeError, formula.X.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, threshold.Extremum, letter, letter)
 }
 
 // hasPositiveLowerEnds reports whether the lower ends of all intervals are above zero.

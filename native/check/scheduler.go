@@ -32,70 +32,86 @@ type Scheduler struct {
 // If the formula has a bound on the number of steps, the scheduler counts steps. The error says why there is no scheduler.
 // The verdict is always the same as from Check.
 func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
-	op, err := operator(property)
-	switch {
-	case err != nil:
-	case c.opts.Fair:
-		err = noScheduler(property, property.X, "found fair schedulers, which need a memory and are not exported")
-	case c.bounds.space.Model().Intervals():
-		err = noScheduler(property, property.X, "found a model with intervals, whose schedulers are not exported")
-	case c.bounds.space.Program().Type == syntax.POMDP:
-		err = noScheduler(property, property.X, "found a partially observable model, whose strategies are automata")
-	case c.bounds.space.Program().Type == syntax.SMG && op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached:
-		err = noScheduler(property, op.X, "found F0, whose strategies remember the reward so far and are not exported")
-	case c.bounds.space.Model().Kind != sparse.MDP:
-		err = noScheduler(property, property.X, "found a model without nondeterminism, which has no schedulers")
+	op, err := schedulerOperator(property)
+	if err == nil {
+		err = c.checkSchedulerSupported(property, op)
 	}
 	if err != nil {
 		return nil, c.Check(ctx, property), err
 	}
-	wanted := &wantedScheduler{operator: op.X}
-	c.schedulerRequest = wanted
-	verdict := c.Check(ctx, property)
-	c.schedulerRequest = nil
+	request, verdict := c.checkWithScheduler(ctx, property, op)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
-	case wanted.controller != nil:
-		return &Scheduler{Space: wanted.space, Controller: wanted.controller}, verdict, nil
+	case request.controller != nil:
+		return &Scheduler{Space: request.space, Controller: request.controller}, verdict, nil
 	case op.Kind == logic.Objectives || op.Kind == logic.Lexicographic:
-		return nil, verdict, noScheduler(property, op.X, "found objectives that no scheduler meets together")
-	case wanted.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
-		return nil, verdict, noScheduler(property, op.X, "found no memoryless strategies of both sides")
-	case wanted.choices == nil:
-		return nil, verdict, noScheduler(property, op.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noSchedulerError(property, op.X, "found objectives that no scheduler meets together")
+	case request.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
+		return nil, verdict, noSchedulerError(property, op.X, "found no memoryless strategies of both sides")
+	case request.choices == nil:
+		return nil, verdict, noSchedulerError(property, op.X, "a scheduler that counts so many steps is too large")
 	}
-	return &Scheduler{Space: wanted.space, Choices: wanted.choices}, verdict, nil
+	return &Scheduler{Space: request.space, Choices: request.choices}, verdict, nil
 }
 
-// operator returns the operator of a property whose scheduler is wanted. It looks inside filters and strategy operators. The
+// checkWithScheduler evaluates a property like Check, and asks for a scheduler of its operator op. The request has the scheduler that was
+// found.
+func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, op *logic.Formula) (*schedulerRequest, result.Verdict) {
+	request := &schedulerRequest{operator: op.X}
+	c.schedulerRequest = request
+	defer func() { c.schedulerRequest = nil }()
+	return request, c.Check(ctx, property)
+}
+
+// checkSchedulerSupported returns an error if no scheduler of the operator op can be returned, because of the model, its type or the
+// restriction to fair schedulers.
+func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula) error {
+	space := c.bounds.space
+	remembersReward := op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached
+	switch {
+	case c.opts.Fair:
+		return noSchedulerError(property, property.X, "found fair schedulers, which need a memory and are not exported")
+	case space.Model().Intervals():
+		return noSchedulerError(property, property.X, "found a model with intervals, whose schedulers are not exported")
+	case space.Program().Type == syntax.POMDP:
+		return noSchedulerError(property, property.X, "found a partially observable model, whose strategies are automata")
+	case space.Program().Type == syntax.SMG && remembersReward:
+		return noSchedulerError(property, op.X, "found F0, whose strategies remember the reward so far and are not exported")
+	case space.Model().Kind != sparse.MDP:
+		return noSchedulerError(property, property.X, "found a model without nondeterminism, which has no schedulers")
+	}
+	return nil
+}
+
+// schedulerOperator returns the operator of a property that a scheduler is wanted of. It looks inside filters and strategy operators. The
 // error says why the property has no scheduler.
-func operator(property *Property) (*logic.Formula, error) {
+func schedulerOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	for formula.Kind == logic.Filter || formula.Kind == logic.Strategy {
 		formula = logic.Of(formula.Operand)
 	}
 	switch {
 	case formula.Kind == logic.Probability && formula.Path.Form == logic.CostBounded:
-		return nil, costBoundedScheduler(property, formula.Path.X)
+		return nil, costBoundedSchedulerError(property, formula.Path.X)
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CostBoundedReward:
-		return nil, costBoundedScheduler(property, formula.Objective.X)
+		return nil, costBoundedSchedulerError(property, formula.Objective.X)
 	case formula.Kind == logic.Probability && formula.Path.Form == logic.Conditional:
-		return nil, conditionalScheduler(property, formula.Path.X)
+		return nil, conditionalSchedulerError(property, formula.Path.X)
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ConditionalReward:
-		return nil, conditionalScheduler(property, formula.Objective.X)
+		return nil, conditionalSchedulerError(property, formula.Objective.X)
 	case formula.Pareto():
-		return nil, noScheduler(property, formula.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
+		return nil, noSchedulerError(property, formula.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CoSafe:
-		return nil, noScheduler(property, formula.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(formula.Objective.X))
+		return nil, noSchedulerError(property, formula.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(formula.Objective.X))
 	case formula.Measure() || formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic:
 		return formula, nil
 	}
-	return nil, noScheduler(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", outermost(formula.X))
+	return nil, noSchedulerError(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", describeOutermost(formula.X))
 }
 
-// outermost describes the outermost operator of an expression that has no scheduler.
-func outermost(expr sema.Expr) string {
+// describeOutermost returns words for the outermost operator of an expression, for error messages.
+func describeOutermost(expr sema.Expr) string {
 	switch expr.(type) {
 	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
 		return "an expression"
@@ -108,23 +124,23 @@ func outermost(expr sema.Expr) string {
 	return logic.Describe(expr)
 }
 
-// costBoundedScheduler returns the error that a formula with a bound on rewards has no scheduler to return.
-func costBoundedScheduler(property *Property, expr sema.Expr) error {
-	return noScheduler(property, expr, "found %s, whose schedulers remember what was earned", logic.Describe(expr))
+// costBoundedSchedulerError returns the error that a formula with a bound on rewards has no scheduler to return.
+func costBoundedSchedulerError(property *Property, expr sema.Expr) error {
+	return noSchedulerError(property, expr, "found %s, whose schedulers remember what was earned", logic.Describe(expr))
 }
 
-// conditionalScheduler returns the error that a formula with a condition has no scheduler or paths to return.
-func conditionalScheduler(property *Property, expr sema.Expr) error {
-	return noScheduler(property, expr, "found %s, whose schedulers remember which formulas the path satisfied", logic.Describe(expr))
+// conditionalSchedulerError returns the error that a formula with a condition has no scheduler or paths to return.
+func conditionalSchedulerError(property *Property, expr sema.Expr) error {
+	return noSchedulerError(property, expr, "found %s, whose schedulers remember which formulas the path satisfied", logic.Describe(expr))
 }
 
-// noScheduler returns the error that there is no scheduler to return, with the position of expr.
-func noScheduler(property *Property, expr sema.Expr, format string, args ...any) error {
+// noSchedulerError returns the error that there is no scheduler to return, with the position of expr.
+func noSchedulerError(property *Property, expr sema.Expr, format string, args ...any) error {
 	return result.Refuse(property, result.Unsupported, expr.Pos(), format, args...)
 }
 
-// wantedScheduler asks for the scheduler of an operator, and has the results.
-type wantedScheduler struct {
+// schedulerRequest asks for the scheduler of an operator, and has the results.
+type schedulerRequest struct {
 	operator   sema.Expr
 	space      *explicit.Space
 	choices    [][]uint32
@@ -134,27 +150,22 @@ type wantedScheduler struct {
 	values     *numbers // the values of an operator P
 }
 
-// beginScheduler marks the begin of the evaluation of an operator, and returns a function that marks its end. If the
-// scheduler of the operator is wanted, the scheduler of the last solution in between is recorded. It belongs to the
-// operator, because nested operators are evaluated earlier.
-func (e *evaluation) beginScheduler(formula *logic.Formula) (end func()) {
+// beginRecording starts to record schedulers if the scheduler of an operator is wanted. The caller calls end after the evaluation of the
+// operator. The last recorded scheduler belongs to the operator, because nested operators are evaluated earlier.
+func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	if e.schedulerRequest == nil || e.schedulerRequest.operator != formula.X {
 		return func() {}
 	}
-	e.schedulerRequest.inOperator = true
-	e.schedulerRequest.space = e.space
-	e.schedulerRequest.choices = [][]uint32{anyChoice(e.space.Model())}
-	e.schedulerRequest.controller = nil
-	decidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
-	e.opts.Scheduler = e.kind() == sparse.MDP && !decidedInFirstState
-	return func() {
-		e.opts.Scheduler = false
-		e.schedulerRequest.inOperator = false
-	}
+	request := e.schedulerRequest
+	request.inOperator, request.space = true, e.space
+	request.choices, request.controller = [][]uint32{anyChoice(e.space.Model())}, nil
+	isDecidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
+	e.opts.Scheduler = e.kind() == sparse.MDP && !isDecidedInFirstState
+	return func() { e.opts.Scheduler, request.inOperator = false, false }
 }
 
-// noteScheduler records the scheduler of a solution if a scheduler is wanted: a memoryless one, or one that counts steps.
-func (e *evaluation) noteScheduler(memoryless []uint32, bySteps [][]uint32) {
+// recordScheduler records the scheduler of a solution if a scheduler is wanted: a memoryless one or, if that is nil, one that counts steps.
+func (e *evaluation) recordScheduler(memoryless []uint32, bySteps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
 	}

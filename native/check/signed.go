@@ -9,7 +9,6 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
-	"tilecheck/result"
 )
 
 // signedReward returns the value of an R operator over a structure with negative rewards.
@@ -19,10 +18,11 @@ import (
 // the same under every scheduler, and is subtracted from the value.
 func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
-	defer func(solver Solver) { e.solver = solver }(e.solver)
+	solver := e.solver
+	defer func() { e.solver = solver }()
 	e.solver = nil // it supports only the rewards of the model
 	switch {
-	case e.partiallyObservable() || e.game() || e.space.Model().Intervals():
+	case e.partiallyObservable() || e.isGame() || e.space.Model().Intervals():
 		return nil, e.unsupportedNegative(formula, "in a POMDP, a game, or a model with intervals")
 	case e.kind() != sparse.MDP:
 		return e.signedInChain(formula, rewards)
@@ -49,15 +49,16 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 		return nil, err
 	}
 	totalShift := fraction(shift.Mul(shift, numRewards))
-	return e.combineStates(values, values.accuracy, func(s int) (number, bool) { return binary(syntax.OpSub, values.at(s), totalShift) }), nil
+	return e.subtract(values, func(int) number { return totalShift }), nil
 }
 
-// numberOfRewards returns the value of an R operator if every step earned a reward of 1. It returns an error if this value
-// depends on the scheduler.
+// numberOfRewards returns the value that an R operator has if every step earns a reward of 1. It returns an error if this value depends
+// on the scheduler.
 func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
-	switch objective := formula.Objective; {
-	case objective.Form == logic.LongRun && e.property.Program.Model().IsMarkovAutomaton(): // a step has no fixed time
-	case objective.Form == logic.Instantaneous, objective.Form == logic.LongRun:
+	objective := formula.Objective
+	dependsOnTime := e.property.Program.Model().IsMarkovAutomaton() // then a long-run average is per unit of time, not per step
+	switch {
+	case objective.Form == logic.Instantaneous, objective.Form == logic.LongRun && !dependsOnTime:
 		return big.NewRat(1, 1), nil
 	case objective.Form == logic.Cumulative:
 		steps, err := e.rewardSteps(objective)
@@ -65,27 +66,24 @@ func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
 	case objective.Form == logic.Discounted:
 		return e.discountedSum(objective)
 	}
-	return nil, e.unsupportedNegative(formula, "with "+logic.Describe(formula.Objective.X))
+	return nil, e.unsupportedNegative(formula, "with "+logic.Describe(objective.X))
 }
 
-// unsupportedNegative returns the error that negative rewards are not supported.
+// unsupportedNegative returns the error that negative rewards are not supported in some place, such as "with F0".
 func (e *evaluation) unsupportedNegative(formula *logic.Formula, where string) error {
 	return e.unsupported(formula.X, "found negative rewards %s", where)
 }
 
-// combineStates computes a number for each state of the domain. A state for which combine returns false gets the bounds -infinity
-// and infinity. like determines whether the result has fractions.
-func (e *evaluation) combineStates(operand *numbers, accuracy result.Accuracy, combine func(s int) (number, bool)) *numbers {
-	out := newNumbers(len(operand.lo), accuracy)
-	if operand.rat != nil {
-		out.rat = make([]*big.Rat, len(operand.lo))
-	}
+// subtract returns values minus subtrahend(s) in each state s of the domain. The result has the bounds -infinity and infinity where the
+// operands are too wide to bound it.
+func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *numbers {
+	out := values.like(len(values.lo))
 	for s := range e.domain().All() {
-		value, ok := combine(s)
+		difference, ok := arithmetic(syntax.OpSub, values.at(s), subtrahend(s))
 		if !ok {
-			value = number{lo: math.Inf(-1), hi: math.Inf(1)}
+			difference = number{lo: math.Inf(-1), hi: math.Inf(1)}
 		}
-		out.put(s, value)
+		out.put(s, difference)
 	}
 	return out
 }
@@ -101,16 +99,18 @@ func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed)
 	if err != nil {
 		return nil, err
 	}
+	hasTarget := formula.Objective.Form == logic.ReachReward || formula.Objective.Form == logic.CoSafe
 	for s := range e.domain().All() {
-		left, right := earned.at(s), lost.at(s)
-		switch form := formula.Objective.Form; {
-		case (form == logic.ReachReward || form == logic.CoSafe) && right.infinite():
+		switch {
+		case hasTarget && lost.at(s).isInfinite():
 			return nil, e.unsupportedNegative(formula, "and a target that is missed with positive probability from state "+e.stateText(s))
-		case left.infinite() && right.infinite():
+		case earned.at(s).isInfinite() && lost.at(s).isInfinite():
 			return nil, e.unsupportedNegative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
 		}
 	}
-	return e.combineStates(earned, max(earned.accuracy, lost.accuracy), func(s int) (number, bool) { return binary(syntax.OpSub, earned.at(s), lost.at(s)) }), nil
+	difference := e.subtract(earned, lost.at)
+	difference.accuracy = max(earned.accuracy, lost.accuracy)
+	return difference, nil
 }
 
 // stateText returns the text of a state, such as (s=0).
@@ -118,16 +118,17 @@ func (e *evaluation) stateText(s int) string {
 	return e.space.Compiled().StateText(e.space.State(nil, s))
 }
 
-// discountedSum returns the sum of the discount factors of all steps, which is the value of a reward of 1 in every step.
+// discountedSum returns the discounted sum of a reward of 1 in every step: 1/(1-d) for the discount factor d, or (1-d^k)/(1-d) if the
+// objective has a bound of k steps.
 func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error) {
 	factor, err := e.discountFactor(objective.Discount)
 	if err != nil {
 		return nil, err
 	}
 	one := big.NewRat(1, 1)
-	sum := new(big.Rat).Inv(new(big.Rat).Sub(one, factor))
+	unbounded := new(big.Rat).Inv(new(big.Rat).Sub(one, factor))
 	if objective.At == nil {
-		return sum, nil
+		return unbounded, nil
 	}
 	steps, err := e.rewardSteps(objective)
 	if err != nil {
@@ -136,55 +137,54 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 	if steps > maxPower {
 		return nil, e.unsupported(objective.At, "found negative rewards and more than %d discounted steps", maxPower)
 	}
-	power := new(big.Rat).Set(one)
-	for range steps {
-		power.Mul(power, factor)
-	}
-	return sum.Mul(sum, one.Sub(one, power)), nil
+	power := rationalPower(factor, big.NewRat(int64(steps), 1))
+	return unbounded.Mul(unbounded, one.Sub(one, power)), nil
 }
 
-// signedUntil returns the minimal or maximal expected reward until a target in an MDP. Every scheduler must reach the target
-// with probability one.
+// signedUntil returns the minimal or maximal expected reward until a target in an MDP. Every scheduler must reach the target with
+// probability one. The rewards are made non-negative by a potential of the states, which changes the value of state s by
+// potential[s].
 func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbers, error) {
 	shaped, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {
-		event := "and a target"
+		missed := "a target"
 		if formula.Objective.Form == logic.TotalReward {
-			event = "and an end"
+			missed = "an end"
 		}
-		return nil, e.unsupportedNegative(formula, event+" that some scheduler misses with positive probability")
+		return nil, e.unsupportedNegative(formula, "and "+missed+" that some scheduler misses with positive probability")
 	}
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.narrowOptions()))
+	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.scopeOptions()))
 	if err != nil {
 		return nil, err
 	}
-	return e.combineStates(values, values.accuracy, func(s int) (number, bool) {
-		return binary(syntax.OpSub, values.at(s), fraction(new(big.Rat).SetFloat64(potential[s])))
-	}), nil
+	return e.subtract(values, func(s int) number { return fraction(new(big.Rat).SetFloat64(potential[s])) }), nil
 }
 
-// endStates returns the states of an MDP whose choices have no rewards and lead only back to the state.
+// endStates returns the states of an MDP all of whose choices are self-loops without a reward.
 func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
-	out := sparse.NewSet(e.graph.NumStates())
+	ends := sparse.NewSet(e.graph.NumStates())
 	for s := range e.graph.NumStates() {
 		isEnd := true
 		first, end := e.graph.Choices(s)
 		for c := first; c < end; c++ {
 			firstTransition, endTransition := e.graph.Row(c)
-			isEnd = isEnd && endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s && rewards.Earned.OfChoice(s, c) == 0 && rewards.Lost.OfChoice(s, c) == 0
+			isSelfLoop := endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s
+			hasReward := rewards.Earned.OfChoice(s, c) != 0 || rewards.Lost.OfChoice(s, c) != 0
+			isEnd = isEnd && isSelfLoop && !hasReward
 		}
 		if isEnd {
-			out.Add(s)
+			ends.Add(s)
 		}
 	}
-	return out
+	return ends
 }
 
-// signed returns a reward structure that has negative rewards; ok is false if it has none, or is wrong in another way.
-func (e *evaluation) signed(index int) (rewards solve.Signed, ok bool) {
+// signedStructure returns the reward structure with the given index, as its positive and its negative rewards. ok is false if the structure
+// has another error, or if float64 numbers are computed and cannot represent one of its rewards.
+func (e *evaluation) signedStructure(index int) (rewards solve.Signed, ok bool) {
 	earned, lost, err := e.space.SignedReward(index)
 	if err != nil || !e.exact && (earned.Unfit != nil || lost.Unfit != nil) {
 		return rewards, false

@@ -25,16 +25,24 @@ import (
 // nil unless the property is P=? of F or U, or R=? of F, over labels and variables, and the first stage has no cycle through
 // several states.
 func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
-	s := c.newStages(property)
-	if s == nil || s.followPart(ctx, []number{s.one}) != nil {
+	stages := c.newStages(property)
+	if stages == nil {
 		return nil
 	}
-	return s
+	one := point(1)
+	if stages.exact {
+		one = fraction(big.NewRat(1, 1))
+	}
+	if stages.evaluateStage(ctx, []number{one}) != nil {
+		return nil
+	}
+	return stages
 }
 
-// Sum explores the remaining states with the given options, and returns the value of the property. ok is false if the chain
-// cannot be split into stages: because a cycle leads through several states of a stage, or because later stages find most
-// states again. The error comes from the context, or describes a state in which the model is wrong.
+// Sum explores the remaining states with the given options, and returns the value of the property. ok is false if the chain cannot
+// be split into stages, because a cycle leads through several states of a stage or because later stages find most states again.
+// It is also false if the bounds are wider than required. The error comes from the context, or describes a state in which the model is
+// wrong.
 func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdict result.Verdict, ok bool, err error) {
 	if report := options.Progress; report != nil {
 		options.Progress = func(stage progress.Progress) {
@@ -51,31 +59,44 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 			return verdict, false, nil
 		}
 	}
-	answer := &outcome{value: resultValue(stages.expectedValue, stages.property.X.Type()), bound: &result.Interval{Lo: stages.expectedValue.lo, Hi: stages.expectedValue.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(stages.expectedValue)}}
-	if stages.expectedValue.rat != nil {
+	verdict, ok = stages.verdict()
+	return verdict, ok, nil
+}
+
+// verdict returns the verdict with the value after the last stage. isNarrow reports whether the bounds of the value are as narrow as
+// required.
+func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
+	value := stages.expectedValue
+	answer := &outcome{
+		value: resultValue(value, stages.property.X.Type()), bound: &result.Interval{Lo: value.lo, Hi: value.hi},
+		results: results{accuracy: result.Bounded, width: relativeWidth(value)},
+	}
+	if value.rat != nil {
 		answer.accuracy = result.Exact
 	}
 	verdict = result.Verdict{Resolution: result.NoNondet, States: stages.states, Choices: stages.states, Transitions: stages.transitions}
 	if stages.overlaps {
 		verdict.Resolution = result.Uniform
 	}
-	err = stages.checker.conclude(stages.property, stages.space, answer, &verdict, fmt.Sprintf("computed in %d stages, each of which forgot the states of earlier stages: a state is counted in each stage that finds it, and not all states behind the goal were explored", stages.stages))
+	stages.checker.writePartialOutcome(answer, stages.property, stages.space, &verdict)
+	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed in %d stages, each of which forgot the states of earlier stages: a state is counted in each stage that finds it, and not all states behind the goal were explored", stages.stages))
 	verdict.Seconds = time.Since(stages.start).Seconds()
-	return verdict, answer.width <= stages.checker.opts.epsilon(), err
+	return verdict, answer.width <= stages.checker.opts.epsilon()
 }
 
 // nextStage explores the states that are reachable from the remaining ones, and propagates the probabilities of the
 // remaining states through the new states.
 func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) error {
-	var startMass []number
-	for i := range stages.remaining.All() {
-		startMass = append(startMass, stages.mass[i])
+	var startProbabilities []number
+	for s := range stages.remaining.All() {
+		startProbabilities = append(startProbabilities, stages.probability[s])
 	}
 	var err error
-	if stages.space, err = stages.space.ExploreFurther(ctx, stages.remaining, options); err != nil {
+	stages.space, err = stages.space.ExploreFurther(ctx, stages.remaining, options)
+	if err != nil {
 		return err
 	}
-	return stages.followPart(ctx, startMass)
+	return stages.evaluateStage(ctx, startProbabilities)
 }
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
@@ -88,21 +109,20 @@ type Stages struct {
 	left, right   sema.Expr        // of x U y, x is nil for F y
 	reward        *logic.Objective // the reward that is earned until right holds; nil for the probability that right is reached
 	exact         bool
-	one           number
 	expectedValue number // the value so far
 
-	space     *explicit.Space // the current stage
-	mass      []number        // the probability of each of its states
-	remaining *sparse.Set     // its states with which the next stage begins
+	space       *explicit.Space // the current stage
+	probability []number        // the probability of reaching each of its states
+	remaining   *sparse.Set     // its states with which the next stage begins
 	// The numbers of stages, states and transitions so far.
 	stages, states, transitions int64
 	overlaps                    bool // a stage has overlapping guards
-	// milestones has the fingerprints of a sample of the states, one in 2^10, to recognise states of earlier stages.
-	milestones map[uint64]struct{}
+	// sampledStates has the fingerprints of a sample of the states, one in sampleRate, to recognise states of earlier stages.
+	sampledStates map[uint64]struct{}
 }
 
-// milestone is the inverse of the fraction of states that are milestones.
-const milestone = 1 << 10
+// sampleRate is the number of states per sampled state.
+const sampleRate = 1 << 10
 
 // errNoStages says that a chain cannot be split into stages.
 var errNoStages = errors.New("the chain has no stages")
@@ -110,143 +130,162 @@ var errNoStages = errors.New("the chain has no stages")
 // newStages prepares the evaluation of a property in stages. It returns nil if the property cannot be evaluated in stages,
 // which requires a DTMC with one initial state, and a query for a reachability probability or a reachability reward.
 func (c *Checker) newStages(property *Property) *Stages {
-	space := c.bounds.space
-	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
-	stages.one = point(1)
-	if stages.exact {
-		stages.one = fraction(big.NewRat(1, 1))
-		stages.expectedValue = fraction(new(big.Rat))
-	}
-	formula := logic.Of(property.X)
-	var path *logic.Path
-	switch {
-	case formula.Kind == logic.Probability && formula.Path.Reaches():
-		path = formula.Path
-	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ReachReward && formula.Objective.Err == nil && !formula.Objective.Ratio:
-		path = formula.Objective.Path
-		stages.reward = formula.Objective
-	}
-	if path == nil || !formula.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
+	space, formula := c.bounds.space, logic.Of(property.X)
+	if !formula.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
 		return nil
 	}
-	stages.left, stages.right = path.Left, path.Right
-	if !dependsOnStateOnly(property, stages.left, false) || !dependsOnStateOnly(property, stages.right, false) { // each stage has different initial states
+	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}
+	if stages.exact {
+		stages.expectedValue = fraction(new(big.Rat))
+	}
+	switch formula.Kind {
+	case logic.Probability:
+		if !formula.Path.Reaches() {
+			return nil
+		}
+		stages.left, stages.right = formula.Path.Left, formula.Path.Right
+	case logic.Reward:
+		if objective := formula.Objective; objective.Form != logic.ReachReward || objective.Err != nil || objective.Ratio {
+			return nil
+		}
+		stages.reward = formula.Objective
+		stages.left, stages.right = formula.Objective.Path.Left, formula.Objective.Path.Right
+	default:
+		return nil
+	}
+	// Each stage has other initial states, so the operands must not depend on the label "init".
+	if !dependsOnStateOnly(property, stages.left, withoutInit) || !dependsOnStateOnly(property, stages.right, withoutInit) {
 		return nil
 	}
 	return stages
 }
 
-// followPart evaluates the current stage: it passes the given probabilities of its initial states on, in topological order, to
-// its unexplored states, and adds the value of the stage to the sum.
-func (s *Stages) followPart(ctx context.Context, given []number) error {
-	space := s.space
-	s.overlaps = s.overlaps || space.Overlaps() > 0
-	e := &evaluation{model: newModel(space), request: request{ctx: ctx, property: s.property}}
-	left, right, err := e.operands(s.left, s.right)
+// evaluateStage propagates the given probabilities of the initial states of the current stage, in topological order, to its unexplored
+// states, and adds the value of the stage to the expected value. It returns errNoStages if the stage has a cycle through several
+// states, or if earlier stages had most of its states.
+func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
+	space, model := stages.space, stages.space.Model()
+	stages.overlaps = stages.overlaps || space.Overlaps() > 0
+	e := &evaluation{model: newModel(space), request: request{ctx: ctx, property: stages.property}}
+	left, right, err := e.operands(stages.left, stages.right)
 	if err != nil {
 		return err
 	}
-	m := space.Model()
-	if why := space.Unfit(); why != nil {
-		return why
+	if err := space.Unfit(); err != nil {
+		return err
 	}
 	var rewards *sparse.Reward
-	if s.reward != nil {
-		if rewards, err = e.reward(s.reward.Struct); err != nil {
+	if stages.reward != nil {
+		rewards, err = e.reward(stages.reward.Struct)
+		if err != nil {
 			return err
 		}
 	}
 	unexplored := space.Unexplored()
 	if unexplored == nil {
-		unexplored = sparse.NewSet(m.NumStates())
+		unexplored = sparse.NewSet(model.NumStates())
 	}
-	open := left.Minus(right)
-	found := reachedVia(m, open.Minus(unexplored))
-	order, acyclic := m.Topological(found.Intersect(open).Minus(unexplored))
+	undecided := left.Minus(right)
+	reached := reachedVia(model, undecided.Minus(unexplored))
+	order, acyclic := model.Topological(reached.Intersect(undecided).Minus(unexplored))
 	if !acyclic {
 		return errNoStages
 	}
-	s.mass = append(s.mass[:0], given...)
-	s.mass = append(s.mass, make([]number, m.NumStates()-len(given))...)
-	weights := s.weights(m)
-	seenBefore, milestones := 0, []uint64{}
-	for i, state := range slices.Backward(order.Order) {
+	stages.probability = append(stages.probability[:0], startProbabilities...)
+	stages.probability = append(stages.probability, make([]number, model.NumStates()-len(startProbabilities))...)
+	if err := stages.propagateAll(ctx, order.Order, rewards); err != nil {
+		return err
+	}
+	if stages.reward == nil {
+		for s := range reached.Intersect(right).All() {
+			stages.expectedValue = sumOf(stages.expectedValue, stages.probability[s])
+		}
+	}
+	stages.stages++
+	stages.states += int64(model.NumStates() - unexplored.Count())
+	stages.transitions += int64(model.NumTransitions() - unexplored.Count())
+	stages.remaining = reached.Intersect(undecided).Intersect(unexplored)
+	return nil
+}
+
+// propagateAll propagates the probabilities of the given states to their successors, from the last state of the slice to the first
+// one. It returns errNoStages if more than half of the sampled states were sampled in earlier stages. rewards is nil for a
+// probability.
+func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
+	weights := stages.weights(stages.space.Model())
+	seenBefore, sample := 0, []uint64{}
+	for i, s := range slices.Backward(states) {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if f := space.Fingerprint(int(state)); f%milestone == 0 {
-			if _, seen := s.milestones[f]; seen {
+		if fingerprint := stages.space.Fingerprint(int(s)); fingerprint%sampleRate == 0 {
+			if _, seen := stages.sampledStates[fingerprint]; seen {
 				seenBefore++
 			}
-			milestones = append(milestones, f)
+			sample = append(sample, fingerprint)
 		}
-		if err := s.distribute(m, weights, rewards, int(state)); err != nil {
+		if err := stages.propagate(weights, rewards, int(s)); err != nil {
 			return err
 		}
 	}
-	if seenBefore > len(milestones)/2 {
+	if seenBefore > len(sample)/2 {
 		return errNoStages
 	}
-	for _, f := range milestones {
-		s.milestones[f] = struct{}{}
+	for _, fingerprint := range sample {
+		stages.sampledStates[fingerprint] = struct{}{}
 	}
-	if s.reward == nil {
-		for i := range found.Intersect(right).All() {
-			s.expectedValue = plus(s.expectedValue, s.mass[i])
-		}
-	}
-	s.stages++
-	s.states += int64(m.NumStates() - unexplored.Count())
-	s.transitions += int64(m.NumTransitions() - unexplored.Count())
-	s.remaining = found.Intersect(open).Intersect(unexplored)
 	return nil
 }
 
-// distribute adds the probability of a state to its successors, multiplied by the transition probabilities, and adds the reward
-// of its visits to the expected value. It drops the probability of a state whose only successor is the state itself.
-func (s *Stages) distribute(model *sparse.Model, weights []number, rewards *sparse.Reward, state int) error {
-	first, end := model.Row(state)
+// propagate adds the probability of state s to its successors, multiplied by the transition probabilities, and adds the reward of
+// its visits to the expected value. A state without another successor keeps its probability. Its reward would be infinite, so
+// propagate returns errNoStages if rewards are summed. weights has the weights of the model; rewards is nil for a probability.
+func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int) error {
+	model := stages.space.Model()
+	first, end := model.Row(s)
 	hasSelfLoop, exitProbability := false, number{}
 	for transition := first; transition < end; transition++ {
-		if int(model.Target[transition]) == state {
+		if int(model.Target[transition]) == s {
 			hasSelfLoop = true
 		} else {
-			exitProbability = plus(exitProbability, weights[model.Weight[transition]])
+			exitProbability = sumOf(exitProbability, weights[model.Weight[transition]])
 		}
 	}
-	visits := s.mass[state]
+	visits := stages.probability[s]
 	if hasSelfLoop {
 		if exitProbability.hi == 0 {
-			if s.reward != nil {
-				return errNoStages // the reward is infinite
+			if rewards != nil {
+				return errNoStages
 			}
 			return nil
 		}
-		visits = over(visits, exitProbability)
+		visits = quotientOf(visits, exitProbability)
 	}
 	if rewards != nil {
-		if g := s.rewardOf(rewards, state); g.hi > 0 {
-			s.expectedValue = plus(s.expectedValue, times(visits, g))
+		if reward := stages.rewardOf(rewards, s); reward.hi > 0 {
+			stages.expectedValue = sumOf(stages.expectedValue, productOf(visits, reward))
 		}
 	}
 	for transition := first; transition < end; transition++ {
-		if target := model.Target[transition]; int(target) != state {
-			share := visits
-			if end-first > 1 {
-				share = times(visits, weights[model.Weight[transition]])
-			}
-			s.mass[target] = plus(s.mass[target], share)
+		target := int(model.Target[transition])
+		if target == s {
+			continue
 		}
+		share := visits
+		if end-first > 1 {
+			share = productOf(visits, weights[model.Weight[transition]])
+		}
+		stages.probability[target] = sumOf(stages.probability[target], share)
 	}
 	return nil
 }
 
-// rewardOf returns the reward of a state.
-func (s *Stages) rewardOf(reward *sparse.Reward, state int) number {
-	if s.exact {
-		return fraction(reward.OfChoiceRat(state, state))
+// rewardOf returns the reward of state s, or bounds that contain its rounding error.
+func (stages *Stages) rewardOf(reward *sparse.Reward, s int) number {
+	if stages.exact {
+		return fraction(reward.OfChoiceRat(s, s))
 	}
-	return widen(reward.OfChoice(state, state), reward.Err+0x1p-52)
+	return widen(reward.OfChoice(s, s), reward.Err+0x1p-52)
 }
 
 // weights returns the transition weights of a model as numbers, with bounds that contain their rounding errors.
@@ -269,33 +308,33 @@ func widen(value, err float64) number {
 	}
 	lower, _ := sumBounds(1, -err)
 	_, upper := sumBounds(1, err)
-	return times(point(value), number{lo: lower, hi: upper})
+	return productOf(point(value), number{lo: lower, hi: upper})
 }
 
-// plus returns left + right for numbers that are not negative.
-func plus(left, right number) number {
+// sumOf returns left + right for numbers that are not negative.
+func sumOf(left, right number) number {
 	if left.hi == 0 {
 		return right
 	}
-	return enclosed(syntax.OpAdd, left, right)
+	return nonNegative(syntax.OpAdd, left, right)
 }
 
-// times returns left * right for numbers that are not negative.
-func times(left, right number) number { return enclosed(syntax.OpMul, left, right) }
+// productOf returns left * right for numbers that are not negative.
+func productOf(left, right number) number { return nonNegative(syntax.OpMul, left, right) }
 
-// over returns left / right for numbers that are not negative.
-func over(left, right number) number { return enclosed(syntax.OpDiv, left, right) }
+// quotientOf returns left / right for numbers that are not negative.
+func quotientOf(left, right number) number { return nonNegative(syntax.OpDiv, left, right) }
 
-// enclosed applies an operator to numbers that are not negative. If their bounds are too wide to bound the result, it is only
-// known to be at least 0.
-func enclosed(operator syntax.Op, left, right number) number {
-	if out, ok := binary(operator, left, right); ok {
+// nonNegative applies an arithmetic operator to numbers that are not negative. If their bounds are too wide to bound the result, the
+// bounds of the result are 0 and infinity.
+func nonNegative(operator syntax.Op, left, right number) number {
+	if out, ok := arithmetic(operator, left, right); ok {
 		return out
 	}
 	return number{lo: 0, hi: math.Inf(1)}
 }
 
-// reachedVia returns the states that are reachable from the initial states on paths whose earlier states are all in via.
+// reachedVia returns the states that a path from an initial state can reach, if all earlier states of the path are in via.
 func reachedVia(model *sparse.Model, via *sparse.Set) *sparse.Set {
 	reached := sparse.NewSet(model.NumStates())
 	var pending []uint32

@@ -16,57 +16,61 @@ import (
 // timedUntil returns the probability of `left U right` within the time bound of path in a CTMC. If negated is true, it
 // returns the probability of the negation.
 func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
-	bound, err := e.times(path.Op, path.Bound)
-	switch {
-	case err != nil:
+	bound, err := e.timeInterval(path.Op, path.Bound)
+	if err != nil {
 		return nil, err
-	case e.exact && !e.boundsAllowed:
-		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
-	case e.exact:
-		return e.timed(path.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
-	case negated:
-		return e.timed(path.Bound.At)(solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
 	}
-	return e.timed(path.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+	if e.exact && !e.boundsAllowed {
+		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+	}
+	var values *solve.Values
+	switch {
+	case e.exact:
+		values, err = solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts)
+	case negated:
+		values, err = solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts)
+	default:
+		values, err = solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts)
+	}
+	return e.toNumbers(values, withTimeBound(err, path.Bound.At))
 }
 
-// times evaluates the time bound of an operator in a CTMC. It returns an error if no time satisfies the bound.
-func (e *evaluation) times(operator syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
-	out := solve.Interval{From: solve.At(new(big.Rat))}
+// timeInterval evaluates the time bound of an operator in a CTMC. It returns an error if no time satisfies the bound.
+func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
+	interval := solve.Interval{From: solve.At(new(big.Rat))}
 	var low, high sema.Enclosed
-	if lowExpr := bound.Low; lowExpr != nil {
-		var err error
-		low, out.From, err = e.time(lowExpr)
-		if err != nil {
-			return out, err
-		}
-		if out.From.None() {
-			return out, e.refuse(result.TypeError, lowExpr.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, operator)
-		}
-	}
-	lowExpr := bound.High
-	if lowExpr == nil {
-		return out, nil
-	}
 	var err error
-	high, out.To, err = e.time(lowExpr)
+	if bound.Low != nil {
+		low, interval.From, err = e.timeBound(bound.Low)
+		if err != nil {
+			return interval, err
+		}
+		if interval.From.None() {
+			return interval, e.failure(result.TypeError, bound.Low.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, operator)
+		}
+	}
+	if bound.High == nil {
+		return interval, nil
+	}
+	high, interval.To, err = e.timeBound(bound.High)
 	switch {
 	case err != nil:
-		return out, err
-	case out.To.None() && math.IsInf(high.Lo, 1):
-		return out, nil
-	case out.To.None() || bound.HighStrict && out.To.High.Sign() == 0:
-		return out, e.refuse(result.TypeError, lowExpr.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(bound.HighStrict), high.Value, operator)
-	case out.To.High.Cmp(out.From.Low) < 0:
-		return out, e.refuse(result.TypeError, lowExpr.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, operator)
-	case out.To.Low.Cmp(out.From.High) < 0:
-		return out, e.refuse(result.Unsupported, lowExpr.Pos(), "bounds [%v,%v] of the %s operator: the computed digits do not decide which is less", low.Value, high.Value, operator)
+		return interval, err
+	case interval.To.None() && math.IsInf(high.Lo, 1): // an infinite upper bound is none
+		return interval, nil
+	case interval.To.None(), bound.HighStrict && interval.To.High.Sign() == 0:
+		return interval, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(bound.HighStrict), high.Value, operator)
+	case interval.To.High.Cmp(interval.From.Low) < 0:
+		return interval, e.failure(result.TypeError, bound.High.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, operator)
+	case interval.To.Low.Cmp(interval.From.High) < 0:
+		return interval, e.failure(result.Unsupported, bound.High.Pos(), "bounds [%v,%v] of the %s operator: the computed digits do not decide which is less", low.Value, high.Value, operator)
 	}
-	return out, nil
+	return interval, nil
 }
 
-// time evaluates a time. The resulting Time is None if the value is negative or not finite.
-func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
+// timeBound evaluates a time, and encloses it. The Time is None if the value is negative or not finite. It is an error if the enclosing
+// numbers do not decide this.
+func (e *evaluation) timeBound(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	switch {
 	case err != nil:
@@ -76,48 +80,48 @@ func (e *evaluation) time(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	case enclosed.Rat != nil || !(enclosed.Hi >= 0) || math.IsInf(enclosed.Lo, 0):
 		return enclosed, solve.Time{}, nil
 	case enclosed.Lo < 0 || math.IsInf(enclosed.Hi, 1):
-		return enclosed, solve.Time{}, e.refuse(result.Unsupported, expr.Pos(), "time bound %v: the computed digits do not decide whether it is a finite number of at least 0", enclosed.Value)
+		return enclosed, solve.Time{}, e.failure(result.Unsupported, expr.Pos(), "time bound %v: the computed digits do not decide whether it is a finite number of at least 0", enclosed.Value)
 	}
 	return enclosed, solve.Time{Low: new(big.Rat).SetFloat64(enclosed.Lo), High: new(big.Rat).SetFloat64(enclosed.Hi)}, nil
 }
 
-// timed returns a function like solved for values with a time bound, whose position is used for the error that it needs too many
-// steps.
-func (e *evaluation) timed(at syntax.Pos) func(values *solve.Values, err error) (*numbers, error) {
-	return func(values *solve.Values, err error) (*numbers, error) {
-		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
-			err = &stepBoundError{at, err}
-		}
-		return e.toNumbers(values, err)
+// withTimeBound converts an error of package solve that says that a time bound is too large to a *stepBoundError with the position of the
+// bound. It returns other errors, and nil, unchanged.
+func withTimeBound(err error, pos syntax.Pos) error {
+	if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
+		return &stepBoundError{pos, err}
 	}
+	return err
 }
 
 // timedReward returns the expected reward up to a time (R[C<=t]) or at a time (R[I=t]) in a CTMC.
 func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
-	enclosed, bound, err := e.time(objective.At)
+	enclosed, bound, err := e.timeBound(objective.At)
 	if err != nil {
 		return nil, err
 	}
 	if bound.None() {
-		return nil, e.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
+		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
-	solver := solve.TimedCumulReward
-	instant := objective.Form == logic.Instantaneous
-	switch {
-	case e.exact && !e.boundsAllowed:
+	if e.exact && !e.boundsAllowed {
 		return nil, &inexactError{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
-	case e.exact && instant:
+	}
+	isInstantaneous := objective.Form == logic.Instantaneous
+	solver := solve.TimedCumulReward
+	switch {
+	case e.exact && isInstantaneous:
 		solver = solve.PreciseInstantReward
 	case e.exact:
 		solver = solve.PreciseCumulReward
-	case instant:
+	case isInstantaneous:
 		solver = solve.TimedInstantReward
 	}
-	return e.timed(objective.At.Pos())(solver(e.ctx, e.graph, reward, bound, e.opts))
+	values, err := solver(e.ctx, e.graph, reward, bound, e.opts)
+	return e.toNumbers(values, withTimeBound(err, objective.At.Pos()))
 }
 
-// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The
-// model is the embedded MDP. cost has the time bound.
+// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The model of the
+// evaluation is the embedded MDP of the automaton. cost has the time bound.
 func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.schedulerRequest != nil:
@@ -127,7 +131,7 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 	case e.exact:
 		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
-	bound, err := e.times(syntax.Until, cost.Bound)
+	bound, err := e.timeInterval(syntax.Until, cost.Bound)
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +153,11 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
 		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
-	return e.timed(cost.Bound.At)(values, err)
+	return e.toNumbers(values, withTimeBound(err, cost.Bound.At))
 }
 
-// longRunPerTime returns a long-run average per unit of time in a Markov automaton; solver gets the mean sojourn time of each state.
+// longRunPerTime returns a long-run average per unit of time in a Markov automaton. solver computes it from the mean sojourn times of the
+// states.
 func (e *evaluation) longRunPerTime(formula *logic.Formula, solver func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
 	time, err := e.space.SojournTimes()
 	if err != nil {

@@ -31,20 +31,21 @@ func (c *Checker) Truncates(property *Property) bool {
 	if formula.Kind != logic.Probability || formula.Path.Form != logic.Until || c.opts.Fair || c.bounds.space.Unexplored() == nil {
 		return false
 	}
-	switch c.bounds.space.Program().Type {
-	case syntax.DTMC, syntax.CTMC, syntax.MDP:
-	default:
+	modelType := c.bounds.space.Program().Type
+	if modelType != syntax.DTMC && modelType != syntax.CTMC && modelType != syntax.MDP {
 		return false
 	}
-	return dependsOnStateOnly(property, formula.Path.Left, true) && dependsOnStateOnly(property, formula.Path.Right, true) &&
-		(!formula.Query() || len(c.bounds.space.Model().Initial) == 1)
+	if formula.Query() && len(c.bounds.space.Model().Initial) > 1 {
+		return false
+	}
+	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
 }
 
 // Truncated bounds the value of a property for which Truncates reports true, when only a part of the states is explored. It
-// solves the part twice: once as if every path satisfied the formula at the time when it leaves the part, and once as if no
-// such path did. The value lies between the two results. In a chain, their difference is the probability that a path leaves
-// the part before the formula is decided. width is the width of the interval; it is 0 if a bound of the property is decided.
-// If it is not decided, the verdict has an error.
+// checks the property twice: once as if every path that leaves the part satisfied the formula, and once as if no such path did. The
+// value lies between the two results. In a chain, their difference is the probability that a path leaves the part before the
+// formula is decided. width is the width of the interval; it is 0 if the property is true or false. If the two results do not
+// decide a comparison, the verdict has an error.
 //
 // Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for infinite-state
 // analysis, CAV 2019.
@@ -53,7 +54,7 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	opts := c.opts
 	defer func() { c.outside, c.opts = outsideUnknown, opts }()
 	if opts.Accuracy != result.Exact {
-		c.opts.ExactStates = -1 // to explore more states narrows the interval more than to compute fractions
+		c.opts.ExactStates = -1 // exploring more states narrows the interval more than fractions do
 	}
 	c.outside = outsideFails
 	verdict = c.Check(ctx, property)
@@ -65,40 +66,44 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	if upper.Err != nil {
 		return upper, math.Inf(1)
 	}
+	// The verdict of the lower bound becomes the verdict of the interval.
 	answer, err := c.outcomeBetween(&verdict, &upper, property)
 	verdict.Warnings = nil
-	if err == nil {
-		err = c.conclude(property, c.bounds.space, answer, &verdict, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; the bounds cover the unexplored states")
-		width = answer.width
-	}
 	if err != nil {
 		verdict.Err, width = Failure(err, property.File, property.Pos), math.Inf(1)
-		verdict.Value, verdict.Bound, verdict.Accuracy = result.Value{}, nil, 0 // the verdict had the lower bound
+		verdict.Value, verdict.Bound, verdict.Accuracy = result.Value{}, nil, 0
+	} else {
+		width = answer.width
+		c.writePartialOutcome(answer, property, c.bounds.space, &verdict)
+		verdict.Warnings = append(verdict.Warnings, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; the bounds cover the unexplored states")
 	}
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, width
 }
 
-// exploredNote says how many states of a part were explored.
+// exploredNote returns a text that says how many of the found states were explored.
 func exploredNote(space *explicit.Space) string {
 	all := space.Model().NumStates()
 	return fmt.Sprintf("%d of %s were explored", all-space.Unexplored().Count(), noun.Count(all, "found state"))
 }
 
-// outcomeBetween returns the outcome whose bounds contain the values of two verdicts.
+// outcomeBetween returns the outcome whose bounds contain the values of two verdicts for a property. It returns an error if a
+// comparison has different results, if the values are probabilities that the bounds do not restrict, or if a fraction is required
+// and the values differ.
 func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Property) (*outcome, error) {
 	between := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
-	switch {
-	case lower.Value.Kind == result.Boolean && lower.Value.Bool == upper.Value.Bool:
-		return between, nil
-	case lower.Value.Kind == result.Boolean:
-		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not decide the comparison"}
-	case lower.Value.Rat != nil && upper.Value.Rat != nil && lower.Value.Rat.Cmp(upper.Value.Rat) == 0:
+	if lower.Value.Kind == result.Boolean {
+		if lower.Value.Bool != upper.Value.Bool {
+			return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not decide the comparison"}
+		}
 		return between, nil
 	}
-	interval := number{lo: math.Min(lower.Bound.Lo, upper.Bound.Lo), hi: math.Max(lower.Bound.Hi, upper.Bound.Hi)}
+	if lower.Value.Rat != nil && upper.Value.Rat != nil && lower.Value.Rat.Cmp(upper.Value.Rat) == 0 {
+		return between, nil
+	}
+	interval := number{lo: min(lower.Bound.Lo, upper.Bound.Lo), hi: max(lower.Bound.Hi, upper.Bound.Hi)}
 	if interval.lo <= 0 && interval.hi >= 1 {
-		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value:  " + exploredNote(c.bounds.space)}
+		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.bounds.space)}
 	}
 	if c.opts.Accuracy == result.Exact {
 		return nil, &inexactError{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", interval.lo, interval.hi)}
@@ -108,21 +113,21 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	return between, nil
 }
 
-// reachedOutside decides which unexplored states satisfy the right operand of an until formula. Unexplored states have
-// self-loops only. If paths that leave the explored part are assumed to satisfy the formula, it adds the unexplored states
-// that satisfy the left operand. If such paths are assumed not to satisfy the formula, and the formula has a lower bound, it
-// removes all unexplored states, because a path may leave such a state again before the lower bound.
-func (e *evaluation) reachedOutside(path *logic.Path, left, right *sparse.Set) *sparse.Set {
+// withUnexplored returns the states that satisfy the right operand of the until formula `left U right`, under the assumption about
+// paths that leave the explored part of the model. Unexplored states have self-loops only.
+func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *sparse.Set {
+	hasLowerBound := path.Bound != nil && path.Bound.Low != nil
 	switch {
-	case e.outside == outsideReaches:
+	case e.outside == outsideReaches: // a path that reaches an unexplored state satisfies the formula there
 		return right.Union(left.Intersect(e.space.Unexplored()))
-	case e.outside == outsideFails && path.Bound != nil && path.Bound.Low != nil:
+	case e.outside == outsideFails && hasLowerBound: // the path may leave the unexplored state before the lower bound
 		return right.Minus(e.space.Unexplored())
 	}
 	return right
 }
 
-// WithinDepth evaluates a property whose horizon was explored (logic.Horizon): other states do not matter.
+// WithinDepth evaluates a property that depends only on the states that the given number of steps can reach (logic.Horizon). These
+// states are explored. A warning says so.
 func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int) result.Verdict {
 	verdict := c.Check(ctx, property)
 	if verdict.Err == nil {

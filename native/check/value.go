@@ -10,7 +10,7 @@ import (
 	"tilecheck/result"
 )
 
-// truth is the value of a state formula in every state: true in yes, false in no, and unknown in the other states.
+// truth is the truth value of a state formula in every state: true in yes, false in no, and unknown in the other states.
 type truth struct{ yes, no *sparse.Set }
 
 // decidedTruth returns a truth value that is true in a set of states and false in all others.
@@ -27,8 +27,8 @@ func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
 // unknown returns the states in which the value is unknown.
 func (t truth) unknown() *sparse.Set { return t.yes.Union(t.no).Complement() }
 
-// number is a numeric value in one state: it is between lo and hi, and equals rat if that is not nil. Both bounds of NaN are
-// NaN, and both bounds of infinity are infinite. If only one bound is infinite, that bound is not known.
+// number is a numeric value in one state: it is between lo and hi, and equals rat if that is not nil. Both bounds of NaN are NaN, and
+// both bounds of infinity are infinite. If only one bound is infinite, the value is finite or infinite.
 type number struct {
 	lo, hi float64
 	rat    *big.Rat
@@ -50,14 +50,18 @@ func (value number) isPoint() bool { return value.lo == value.hi || value.isNaN(
 
 func (value number) isNaN() bool { return value.lo != value.lo }
 
-// infinite reports whether the value is infinite.
-func (value number) infinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
+// isInfinite reports whether the value is known to be infinite.
+func (value number) isInfinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
 
-// over reports whether the value is known to be greater than lo.
-func (value number) over() bool { return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint() }
+// isAboveLo reports whether the value is known to be greater than lo.
+func (value number) isAboveLo() bool {
+	return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint()
+}
 
-// under reports whether the value is known to be less than hi.
-func (value number) under() bool { return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint() }
+// isBelowHi reports whether the value is known to be less than hi.
+func (value number) isBelowHi() bool {
+	return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint()
+}
 
 // numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
@@ -67,12 +71,12 @@ type numbers struct {
 	accuracy result.Accuracy
 	// prob says that the values are probabilities, and that the values 0 and 1 have equal bounds.
 	prob bool
-	// openEnds has, for each value, whether it is known to be greater than lo, and less than hi; nil if nothing is
-	// known.
+	// openEnds says for each value whether it is known to be greater than lo, and whether it is known to be less than hi. It is nil
+	// if this is not known for any value.
 	openEnds [][2]bool
 }
 
-// operatorNumbers returns n zeros.
+// newNumbers returns n zeros with the given accuracy, without fractions.
 func newNumbers(n int, acc result.Accuracy) *numbers {
 	return &numbers{lo: make([]float64, n), hi: make([]float64, n), accuracy: acc}
 }
@@ -106,7 +110,7 @@ func (v *numbers) put(s int, value number) {
 	}
 }
 
-// numbersOf converts values of package solve to numbers.
+// numbersOf converts values of package solve to numbers. Exact values are fractions; an exact value of nil is infinite.
 func numbersOf(values *solve.Values) *numbers {
 	if values.Exact == nil {
 		out := &numbers{lo: values.Lower, hi: values.Upper, accuracy: result.Bounded}
@@ -117,25 +121,38 @@ func numbersOf(values *solve.Values) *numbers {
 	}
 	out := newNumbers(len(values.Exact), result.Exact)
 	out.rat = values.Exact
-	for s, fraction := range values.Exact {
-		if fraction == nil {
-			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
-		} else {
-			nearest := interval.Around(fraction)
-			out.lo[s], out.hi[s] = nearest.Lo, nearest.Hi
+	for s, exact := range values.Exact {
+		enclosing := interval.Interval{Lo: math.Inf(1), Hi: math.Inf(1)}
+		if exact != nil {
+			enclosing = interval.Around(exact)
 		}
+		out.lo[s], out.hi[s] = enclosing.Lo, enclosing.Hi
 	}
 	return out
 }
 
-// constant returns numbers that are the same in all states.
-func (e *evaluation) constant(value number, acc result.Accuracy) *numbers {
-	n := e.space.Model().NumStates()
-	out := newNumbers(n, acc)
+// newValues returns zeros for all states, with room for fractions if the evaluation computes fractions.
+func (e *evaluation) newValues(accuracy result.Accuracy) *numbers {
+	out := newNumbers(e.space.Model().NumStates(), accuracy)
 	if e.exact {
+		out.rat = make([]*big.Rat, len(out.lo))
+	}
+	return out
+}
+
+// like returns n zeros with the accuracy of v, with room for fractions if v has fractions.
+func (v *numbers) like(n int) *numbers {
+	out := newNumbers(n, v.accuracy)
+	if v.rat != nil {
 		out.rat = make([]*big.Rat, n)
 	}
-	for s := range n {
+	return out
+}
+
+// constant returns the same number for all states.
+func (e *evaluation) constant(value number, accuracy result.Accuracy) *numbers {
+	out := e.newValues(accuracy)
+	for s := range out.lo {
 		out.put(s, value)
 	}
 	return out

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 
-	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
@@ -20,15 +19,14 @@ type StateValues struct {
 // Values evaluates a property like Check, and returns its value in every state of the space. For a filter it returns the
 // values of the operand. The values are nil if the verdict has an error.
 func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
+	// The filter printall makes Check compute the values in all states. As c.wantsValues is true, it stores them in c.values.
 	expr := logic.WithoutFilters(property.X).X
 	printAll := *property
-	// The filter printall needs the values in all states.
 	printAll.X = &sema.Filter{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: "printall", X: expr}
 	c.wantsValues = true
 	verdict := c.Check(ctx, &printAll)
-	c.wantsValues = false
 	values := c.values
-	c.values = nil
+	c.wantsValues, c.values = false, nil
 	verdict.Listings = nil
 	if verdict.Err != nil {
 		return nil, verdict
@@ -49,15 +47,4 @@ func (t truth) values() *StateValues {
 		}
 	}
 	return values
-}
-
-// keepValues stores the values of a filter that prints, if Values asked for them. It reports whether Values asked for them.
-func (e *evaluation) keepValues(set *sparse.Set, values func() *StateValues) bool {
-	if !e.wantsValues {
-		return false
-	}
-	if set.Count() == e.space.Model().NumStates() {
-		e.values = values()
-	}
-	return true
 }

@@ -6,41 +6,41 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// quantifier says which paths of a product count: surely the paths of a scheduler with probability one, possibly any
-// path.
+// quantifier says who must satisfy a formula: almost all paths of some scheduler, or some path.
 type quantifier interface {
-	// lasting returns maximal sets of states that a path can visit infinitely often, all of them and no others. It may
-	// leave out sets in which the automaton cannot accept.
-	recurrentSets(p *productModel) ([][]uint32, error)
+	// recurrentSets returns the maximal sets of states that can be the states that a path visits infinitely often. It may leave out
+	// sets in which the automaton cannot accept.
+	recurrentSets(product *productModel) ([][]uint32, error)
 	// reaching returns the states from which goal can be reached.
-	reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error)
+	reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error)
 }
 
-// surely quantifies over schedulers: some scheduler must do it with probability one.
-type surely struct{ *evaluation }
+// someScheduler is the quantifier of a formula that some scheduler must satisfy with probability one.
+type someScheduler struct{ *evaluation }
 
 // recurrentSets returns the maximal end components of the product. In a Markov chain these are the bottom components.
-func (quantifier surely) recurrentSets(product *productModel) ([][]uint32, error) {
-	var out [][]uint32
-	if product.First == nil {
+func (quantifier someScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
+	var sets [][]uint32
+	isMarkovChain := product.First == nil
+	if isMarkovChain {
 		components := product.Components(nil, nil)
 		for _, i := range components.Bottom(product.Model) {
-			out = append(out, components.Members(i))
+			sets = append(sets, components.Members(i))
 		}
-		return out, nil
+		return sets, nil
 	}
 	endComponents, err := product.EndComponents(quantifier.ctx, quantifier.statesToStayIn(product), nil)
 	if err != nil {
 		return nil, err
 	}
 	for i := range endComponents.Num() {
-		out = append(out, endComponents.Members(i))
+		sets = append(sets, endComponents.Members(i))
 	}
-	return out, nil
+	return sets, nil
 }
 
-// statesToStayIn returns the states that a path can visit infinitely often when the automaton accepts it.
-func (surely) statesToStayIn(product *productModel) *sparse.Set {
+// statesToStayIn returns the states of the product that a path can visit infinitely often if the automaton accepts the path.
+func (someScheduler) statesToStayIn(product *productModel) *sparse.Set {
 	allowed := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
 		if product.auto.CanStay(pair.auto) {
@@ -51,15 +51,15 @@ func (surely) statesToStayIn(product *productModel) *sparse.Set {
 }
 
 // reaching returns the states from which some scheduler reaches goal with probability one.
-func (q surely) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
-	return product.Prob1E(q.ctx, product.all(), goal)
+func (q someScheduler) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+	return product.Prob1E(q.ctx, product.allStates(), goal)
 }
 
-// possibly quantifies over paths: some path must do it.
-type possibly struct{}
+// somePath is the quantifier of a formula that some path must satisfy.
+type somePath struct{}
 
 // recurrentSets returns the strongly connected components that contain a cycle.
-func (possibly) recurrentSets(product *productModel) ([][]uint32, error) {
+func (somePath) recurrentSets(product *productModel) ([][]uint32, error) {
 	components := product.Components(nil, nil)
 	var out [][]uint32
 	for i := range components.Num() {
@@ -71,13 +71,13 @@ func (possibly) recurrentSets(product *productModel) ([][]uint32, error) {
 }
 
 // reaching returns the states from which some path reaches goal.
-func (possibly) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
-	return product.ExistsUntil(product.all(), goal), nil
+func (somePath) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+	return product.ExistsUntil(product.allStates(), goal), nil
 }
 
-// winning returns the winning states of the recurrent sets of the product. A state wins if its automaton state is accepting.
-// It also wins if some jump of the automaton leads to a state of the product with the accepting part of the automaton from
-// which an accepting recurrent set is reached.
+// winning returns the winning states in the recurrent sets of the product with the initial part of an automaton. A state wins if its
+// automaton state is accepting. It also wins if the automaton can jump to its accepting part, and an accepting recurrent set is
+// reached from there.
 func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sparse.Set, error) {
 	sets, err := quantifier.recurrentSets(product)
 	if err != nil {
@@ -116,8 +116,8 @@ func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sp
 	return winning, nil
 }
 
-// acceptedJumps reports, for each jump, whether an accepting recurrent set is reached after it, in the product with the
-// accepting part of the automaton.
+// acceptedJumps reports, for each jump, whether an accepting recurrent set of the product with the accepting part of the automaton can be
+// reached after the jump. jumps has the state of the model and the state of the automaton after each jump.
 func (a *abstraction) acceptedJumps(product *productModel, quantifier quantifier, jumps []productState) ([]bool, error) {
 	acceptingProduct, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, jumps)
 	if err != nil {
@@ -128,9 +128,10 @@ func (a *abstraction) acceptedJumps(product *productModel, quantifier quantifier
 		return nil, err
 	}
 	goal := sparse.NewSet(acceptingProduct.NumStates())
+	isAccepting := func(state uint32) bool { return product.auto.Accepting(acceptingProduct.pairs[state].auto) }
 	for _, set := range sets {
-		if slices.ContainsFunc(set, func(state uint32) bool { return product.auto.Accepting(acceptingProduct.pairs[state].auto) }) {
-			goal.Add(int(set[0]))
+		if slices.ContainsFunc(set, isAccepting) {
+			goal.Add(int(set[0])) // any state of the set will do
 		}
 	}
 	reached, err := quantifier.reaching(acceptingProduct, goal)

@@ -67,13 +67,13 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 	return []Piece{{Value: optimal.values[c.initial]}}, nil
 }
 
-// mdpSolver holds the state of Best.
+// mdpSolver answers a question about an MDP.
 type mdpSolver struct {
 	*Chain
 	ctx      context.Context
 	question Question
-	// open are the states whose value depends on the parameters; they may use the choices in allowed
-	// only. one are the states with value 1.
+	// maybe has the states whose value depends on the parameters, which may use the choices in allowedChoices only. oneStates has the
+	// states with value 1.
 	maybe, allowedChoices, oneStates *sparse.Set
 	cache                            map[string]*schedulerValue // by scheduler, as text
 }
@@ -94,22 +94,26 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 	return nil
 }
 
-// checkPositiveWeights returns an error if a weight or a reward may be zero or negative somewhere in the region.
+// checkPositiveWeights returns an error if a weight or a reward may be zero or negative somewhere in the region from low to high. A reward
+// may be zero everywhere.
 func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
-	for row := range solver.rows {
+	for _, row := range solver.rows {
 		if err := solver.ctx.Err(); err != nil {
 			return err
 		}
-		for _, transition := range solver.rows[row] {
+		for _, transition := range row {
 			if err := checker.check(transition.prob, "probability"); err != nil {
 				return err
 			}
 		}
-		if rewards := solver.question.Rewards; rewards != nil && !rewards[row].IsZero() {
-			if err := checker.check(rewards[row], "reward"); err != nil {
-				return err
-			}
+	}
+	for _, reward := range solver.question.Rewards {
+		if reward.IsZero() {
+			continue
+		}
+		if err := checker.check(reward, "reward"); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -182,30 +186,40 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 
 // analyzeGraph finds the states whose value depends on the parameters (maybe), the states with value 1 (oneStates), and the
 // choices that an optimal scheduler can use (allowedChoices). It reports whether the value of the initial state is infinite.
-func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (infinite bool, err error) {
-	all := sparse.FullSet(graph.NumStates())
-	solver.allowedChoices, solver.oneStates = sparse.FullSet(graph.NumChoices()), solver.question.Right
-	switch {
-	case solver.question.Rewards == nil && solver.question.Min:
-		solver.maybe = graph.Prob0E(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
-	case solver.question.Rewards == nil:
-		solver.maybe = graph.Prob0A(solver.question.Left, solver.question.Right).Union(solver.question.Right).Complement()
-	default:
-		certain := graph.Prob1A(all, solver.question.Right)
+func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err error) {
+	left, right := solver.question.Left, solver.question.Right
+	solver.allowedChoices = sparse.FullSet(graph.NumChoices())
+	if solver.question.Rewards != nil {
+		certain, err := solver.certainlyReaching(graph)
+		if err != nil {
+			return false, err
+		}
 		if solver.question.Min {
-			certain, err = graph.Prob1E(solver.ctx, all, solver.question.Right)
-			if err != nil {
-				return false, err
-			}
 			solver.allowedChoices = graph.ChoicesWithin(certain)
 		}
-		solver.maybe, solver.oneStates = certain.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
+		solver.maybe, solver.oneStates = certain.Minus(right), sparse.NewSet(graph.NumStates())
 		if !certain.Has(solver.initial) {
 			return true, nil
 		}
+	} else {
+		zeroStates := graph.Prob0A(left, right)
+		if solver.question.Min {
+			zeroStates = graph.Prob0E(left, right)
+		}
+		solver.maybe, solver.oneStates = zeroStates.Union(right).Complement(), right
 	}
 	solver.maybe = solver.reachableMaybeStates()
 	return false, nil
+}
+
+// certainlyReaching returns the states with a finite expected reward: the states from which some scheduler, for a minimum, or every
+// scheduler, for a maximum, reaches Right with probability one.
+func (solver *mdpSolver) certainlyReaching(graph *sparse.Graph) (*sparse.Set, error) {
+	all := sparse.FullSet(graph.NumStates())
+	if solver.question.Min {
+		return graph.Prob1E(solver.ctx, all, solver.question.Right)
+	}
+	return graph.Prob1A(all, solver.question.Right), nil
 }
 
 // reachableMaybeStates returns the maybe states that are reachable from the initial state through maybe states.
@@ -234,7 +248,7 @@ func (solver *mdpSolver) reachableMaybeStates() *sparse.Set {
 	return reachable
 }
 
-// fixedValue returns the value of a state that is not open: 0 or 1.
+// fixedValue returns the value of a state that is not a maybe state: 0 or 1.
 func (solver *mdpSolver) fixedValue(s int) *ratfunc.Func {
 	if solver.oneStates.Has(s) {
 		return solver.Chain.one
@@ -251,74 +265,80 @@ type schedulerValue struct {
 	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimalAt returns the value function of a scheduler that is optimal at a point. It checks that the function has the
-// optimal value there.
+// optimalAt returns the value functions of a scheduler that is optimal at a point. It checks that the function of the initial state has
+// the optimal value there, and that no other choice has an advantage.
 func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
-	scheduler, optimum, err := solver.scheduler(point)
+	scheduler, optimum, err := solver.optimalScheduler(point)
 	if err != nil {
 		return nil, err
 	}
 	key := fmt.Sprint(scheduler)
-	result := solver.cache[key]
-	if result == nil {
-		result, err = solver.evaluateScheduler(scheduler)
+	value := solver.cache[key]
+	if value == nil {
+		value, err = solver.evaluateScheduler(scheduler)
 		if err != nil {
 			return nil, err
 		}
-		solver.cache[key] = result
+		solver.cache[key] = value
 	}
-	if valueAtPoint, ok := result.values[solver.initial].At(point); !ok || valueAtPoint.Cmp(optimum) != 0 {
-		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[solver.initial], point)
+	function := value.values[solver.initial]
+	if atPoint, ok := function.At(point); !ok || atPoint.Cmp(optimum) != 0 {
+		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", function, point)
 	}
-	for _, function := range result.advantages {
-		if valueAtPoint, ok := function.At(point); !ok || valueAtPoint.Sign() < 0 {
+	for _, advantage := range value.advantages {
+		if atPoint, ok := advantage.At(point); !ok || atPoint.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}
-	return result, nil
+	return value, nil
 }
 
-// scheduler returns a scheduler that is optimal at a point, and the optimal value of the initial state.
-func (solver *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
-	graph, reward, err := solver.instantiate(point)
+// optimalScheduler returns a scheduler that is optimal at a point, and the optimal value of the initial state. The scheduler has a choice
+// for each maybe state, and None for all other states.
+func (solver *mdpSolver) optimalScheduler(point []*big.Rat) (scheduler []uint32, optimum *big.Rat, err error) {
+	values, err := solver.solveAt(point)
 	if err != nil {
 		return nil, nil, err
+	}
+	scheduler = values.Scheduler
+	for s, c := range scheduler {
+		switch {
+		case !solver.maybe.Has(s):
+			scheduler[s] = sparse.None
+		case c == sparse.None: // any allowed choice is optimal
+			scheduler[s] = uint32(solver.first[s])
+			for !solver.allowedChoices.Has(int(scheduler[s])) {
+				scheduler[s]++
+			}
+		}
+	}
+	return scheduler, values.Exact[solver.initial], nil
+}
+
+// solveAt answers the question for given values of the parameters. The result has an optimal scheduler.
+func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
+	graph, reward, err := solver.instantiate(point)
+	if err != nil {
+		return nil, err
 	}
 	dir := solve.Max
 	if solver.question.Min {
 		dir = solve.Min
 	}
 	opts := solve.Options{Exact: true, Scheduler: true}
-	var values *solve.Values
 	if solver.question.Rewards == nil {
-		values, err = solve.Until(solver.ctx, graph, solver.question.Left, solver.question.Right, dir, opts)
-	} else {
-		values, err = solve.ReachReward(solver.ctx, graph, reward, solver.question.Right, dir, opts)
+		return solve.Until(solver.ctx, graph, solver.question.Left, solver.question.Right, dir, opts)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	for s, c := range values.Scheduler {
-		switch {
-		case !solver.maybe.Has(s):
-			values.Scheduler[s] = sparse.None
-		case c == sparse.None: // any allowed choice is optimal
-			values.Scheduler[s] = uint32(solver.first[s])
-			for !solver.allowedChoices.Has(int(values.Scheduler[s])) {
-				values.Scheduler[s]++
-			}
-		}
-	}
-	return values.Scheduler, values.Exact[solver.initial], nil
+	return solve.ReachReward(solver.ctx, graph, reward, solver.question.Right, dir, opts)
 }
 
-// evaluateScheduler computes the value of a scheduler, and the advantages of all other choices.
+// evaluateScheduler computes the value functions of a scheduler, and its advantages over all other choices.
 func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
-	isOpen := solver.maybe.Has
 	elimination := newElimination(solver.Chain.one, solver.initial)
 	elimination.keepRemoved = true
 	for s := range solver.maybe.All() {
-		elimination.addEquation(s, solver.rows[scheduler[s]], isOpen, []*ratfunc.Func{solver.immediateReward(int(scheduler[s]))})
+		row := int(scheduler[s])
+		elimination.addEquation(s, solver.rows[row], solver.maybe.Has, []*ratfunc.Func{solver.immediateReward(row)})
 	}
 	if err := elimination.eliminateAllBut(solver.ctx, solver.initial); err != nil {
 		return nil, err
@@ -327,7 +347,17 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 	if err != nil {
 		return nil, err
 	}
-	out := &schedulerValue{values: values}
+	advantages, err := solver.advantages(scheduler, values)
+	if err != nil {
+		return nil, err
+	}
+	return &schedulerValue{values: values, advantages: advantages}, nil
+}
+
+// advantages returns the different advantages of a scheduler over all other allowed choices that are not 0. values has the value function
+// of the scheduler in each maybe state.
+func (solver *mdpSolver) advantages(scheduler []uint32, values map[int]*ratfunc.Func) ([]*ratfunc.Func, error) {
+	var advantages []*ratfunc.Func
 	seen := map[string]bool{}
 	for s := range solver.maybe.All() {
 		if err := solver.ctx.Err(); err != nil {
@@ -337,13 +367,8 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 			if row == int(scheduler[s]) || !solver.allowedChoices.Has(row) {
 				continue
 			}
-			advantage := solver.immediateReward(row).Sub(values[s])
-			for _, transition := range solver.rows[row] {
-				if isOpen(transition.target) {
-					advantage = advantage.Add(transition.prob.Mul(values[transition.target]))
-				}
-			}
-			if !solver.question.Min {
+			advantage := values[s].Sub(solver.valueOfRow(row, values))
+			if solver.question.Min {
 				advantage = advantage.Neg()
 			}
 			if err := checkSize(advantage); err != nil {
@@ -351,11 +376,22 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 			}
 			if text := advantage.String(); !advantage.IsZero() && !seen[text] {
 				seen[text] = true
-				out.advantages = append(out.advantages, advantage)
+				advantages = append(advantages, advantage)
 			}
 		}
 	}
-	return out, nil
+	return advantages, nil
+}
+
+// valueOfRow returns the value of a choice: its immediate reward plus the expected value of the maybe states that it leads to.
+func (solver *mdpSolver) valueOfRow(row int, values map[int]*ratfunc.Func) *ratfunc.Func {
+	sum := solver.immediateReward(row)
+	for _, transition := range solver.rows[row] {
+		if solver.maybe.Has(transition.target) {
+			sum = sum.Add(transition.prob.Mul(values[transition.target]))
+		}
+	}
+	return sum
 }
 
 // immediateReward returns the reward of a row plus the probability of its transitions to states with value 1.

@@ -223,65 +223,78 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	}
 }
 
-// addTransitions adds the transitions of a choice to a row: one for each combination that has an update of each command.
-// This call adds the combinations that begin with the given updates. weight is the product of the weights of these updates.
+// addTransitions adds the transitions of a choice to a row: one for each combination of one update of each command. This call adds the
+// combinations that begin with the given updates of the first commands, whose weights have the product weight. weights has the
+// weights of the updates of each command.
 func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
-	if commandIndex := len(updates); commandIndex < len(weights) {
-		for update, updateWeight := range weights[commandIndex] {
-			if updateWeight.IsZero() {
-				continue
-			}
-			if err := c.addTransitions(expander, row, choice, weights, append(updates, update), weight.Mul(updateWeight), state); err != nil {
-				return err
-			}
-		}
-		return nil
+	isComplete := len(updates) == len(weights)
+	if isComplete {
+		return c.addTransition(expander, row, choice, updates, weight, state)
 	}
-	target := slices.Clone(state)
-	if err := expander.Apply(target, choice.Commands, updates); err != nil {
+	nextCommand := len(updates)
+	for update, updateWeight := range weights[nextCommand] {
+		if updateWeight.IsZero() {
+			continue
+		}
+		if err := c.addTransitions(expander, row, choice, weights, append(updates, update), weight.Mul(updateWeight), state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addTransition adds a transition with a weight to a row. Its target is the state after the given update of each command. If the row has a
+// transition to this target already, the weight is added to it.
+func (c *Chain) addTransition(expander compile.Expander, row int, choice *compile.Choice, updates []int, weight *ratfunc.Func, state []int32) error {
+	valuation := slices.Clone(state)
+	if err := expander.Apply(valuation, choice.Commands, updates); err != nil {
 		return err
 	}
-	targetIndex, found := c.space.Find(target)
+	target, found := c.space.Find(valuation)
 	if !found {
 		return fmt.Errorf("an update leads to a state that was not explored; this is a bug: please report it")
 	}
 	for i, entry := range c.rows[row] {
-		if entry.target == targetIndex {
+		if entry.target == target {
 			c.rows[row][i].prob = entry.prob.Add(weight)
 			return nil
 		}
 	}
-	c.rows[row] = append(c.rows[row], transition{targetIndex, weight})
+	c.rows[row] = append(c.rows[row], transition{target, weight})
 	return nil
 }
 
-// commandWeights returns the weights of the updates of a command, and their sum. In discrete time it is an error if the sum
-// is not 1.
-func (c *Chain) commandWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, *ratfunc.Func, error) {
-	weights, cached := c.constantWeights[command]
-	if !cached {
-		var err error
-		if weights, err = c.evaluateWeights(state, command); err != nil {
+// commandWeights returns the weights of the updates of a command in a state, and their sum. It returns an error if the sum is not 1 in
+// discrete time, or 0 in a CTMC.
+func (c *Chain) commandWeights(state []int32, command *sema.Command) (weights []*ratfunc.Func, sum *ratfunc.Func, err error) {
+	weights, isCached := c.constantWeights[command]
+	if !isCached {
+		weights, err = c.evaluateWeights(state, command)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
-	sum := c.evaluator.ring.Integer(0)
+	sum = c.evaluator.ring.Integer(0)
 	for _, weight := range weights {
 		sum = sum.Add(weight)
 	}
-	if c.sojournTimes == nil && !sum.Equal(c.one) {
-		return nil, nil, &compile.StateError{File: c.program.File, Pos: command.Pos, State: c.space.Compiled().StateText(state), Msg: fmt.Sprintf("probabilities sum to %s, want 1 for all values of the parameters", sum)}
+	problem := ""
+	isDiscreteTime := c.sojournTimes == nil
+	switch {
+	case isDiscreteTime && !sum.Equal(c.one):
+		problem = fmt.Sprintf("probabilities sum to %s, want 1 for all values of the parameters", sum)
+	case sum.IsZero():
+		problem = "rate of every update is zero"
+	default:
+		return weights, sum, nil
 	}
-	if sum.IsZero() {
-		return nil, nil, &compile.StateError{File: c.program.File, Pos: command.Pos, State: c.space.Compiled().StateText(state), Msg: "rate of every update is zero"}
-	}
-	return weights, sum, nil
+	return nil, nil, &compile.StateError{File: c.program.File, Pos: command.Pos, State: c.space.Compiled().StateText(state), Msg: problem}
 }
 
 // evaluateWeights evaluates the weights of the updates of a command. It caches weights that do not depend on the state.
 func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, error) {
 	var weights []*ratfunc.Func
-	constant := true
+	isConstant := true
 	for _, update := range command.Updates {
 		weight, err := c.evaluator.eval(update.Prob, state)
 		if err != nil {
@@ -295,9 +308,9 @@ func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfun
 			return nil, err
 		}
 		weights = append(weights, weight)
-		constant = constant && (update.Prob == nil || !mentionsVariable(update.Prob))
+		isConstant = isConstant && (update.Prob == nil || !mentionsVariable(update.Prob))
 	}
-	if constant {
+	if isConstant {
 		c.constantWeights[command] = weights
 	}
 	return weights, nil
@@ -314,8 +327,8 @@ func mentionsVariable(expr sema.Expr) bool {
 	return found
 }
 
-// checkPositive returns an error if a function is not positive at the reference point of the parameters. It accepts the zero
-// function.
+// checkPositive returns an error if a function is not positive at the reference point of the parameters. It accepts the function 0. noun
+// names the function in the error.
 func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, noun string) error {
 	if function.IsZero() {
 		return nil
@@ -375,7 +388,8 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	return out, nil
 }
 
-// rewardParts returns the state reward of a state, and the expected transition reward of one of its rows.
+// rewardParts returns the state reward of a state, and the expected transition reward of one of its rows, for the reward structure with
+// the given index.
 func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
 	stateReward = c.evaluator.ring.Integer(0)
 	transitionReward = stateReward

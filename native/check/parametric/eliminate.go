@@ -22,9 +22,9 @@ func checkSize(function *ratfunc.Func) error {
 	return nil
 }
 
-// eliminate solves the equations x = P x + rhs over the states for which inside is true, by state
-// elimination, and returns the value of one state for each right-hand side. gains are the right-hand sides,
-// by state. Every path must leave these states with probability one.
+// eliminate solves the equations x = P x + rhs over the states for which inside is true, by state elimination. It returns the value of one
+// state for each right-hand side. Each function in gains returns a right-hand side by state. Every path must leave the states inside
+// with probability one.
 func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
 	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
@@ -34,8 +34,8 @@ func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) boo
 	return elimination.rhs[state], elimination.err
 }
 
-// eliminateCycle returns, for each right-hand side, its expected sum over the states of a cycle from a state
-// until it is reached again. This must happen with probability one.
+// eliminateCycle returns the expected sum of each gain over the states that a path visits from a state on until it reaches the state again.
+// It must do so with probability one, without leaving the states for which inside is true.
 func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
 	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
@@ -113,8 +113,8 @@ func (e *elimination) addEquation(s int, row []transition, inside func(s int) bo
 	}
 }
 
-// eliminateAllBut eliminates all states except last, in the order of their costs. Elimination changes the costs of other
-// states, so a state whose cost has increased goes back into the queue.
+// eliminateAllBut eliminates all states except last, in increasing order of their costs. As an elimination changes the costs of other
+// states, a state whose cost has increased goes back into the queue.
 func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range e.rows {
 		if s != last {
@@ -177,7 +177,8 @@ func (e *elimination) removeSelfLoop(s int) {
 	}
 }
 
-// eliminateState substitutes the equation of a state into the equations of its predecessors.
+// eliminateState eliminates state s: it substitutes the equation of s into the equations of its predecessors. last is the state that will
+// remain; it never goes into the queue.
 func (e *elimination) eliminateState(s, last int) {
 	e.removeSelfLoop(s)
 	targets := slices.Sorted(maps.Keys(e.rows[s]))

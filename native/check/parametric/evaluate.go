@@ -26,51 +26,62 @@ func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if expr == nil {
 		return v.ring.Integer(1), nil
 	}
-	depends, ok := v.parametric[expr]
-	if !ok {
-		depends = sema.Parametric(expr)
-		v.parametric[expr] = depends
-	}
-	if !depends {
-		x, exact, err := sema.EvalExact(expr, state)
+	if !v.isParametric(expr) {
+		value, exact, err := sema.EvalExact(expr, state)
 		switch {
 		case err != nil:
 			return nil, err
 		case !exact:
-			return nil, evalError(expr, "found %v, which is no fraction, in a model with parameters", x)
+			return nil, evalError(expr, "found %v, which is no fraction, in a model with parameters", value)
 		}
-		return v.ring.Number(x.Rat), nil
+		return v.ring.Number(value.Rat), nil
 	}
-	switch e := expr.(type) {
+	switch expr := expr.(type) {
 	case *sema.Param:
-		return v.ring.Var(v.paramIndex[e.Name]), nil
+		return v.ring.Var(v.paramIndex[expr.Name]), nil
 	case *sema.Unary:
-		function, err := v.eval(e.X, state)
+		function, err := v.eval(expr.X, state)
 		if err != nil {
 			return nil, err
 		}
 		return function.Neg(), nil
 	case *sema.Binary:
-		return v.binary(e, state)
+		return v.binary(expr, state)
 	case *sema.Cond:
-		if sema.Parametric(e.Condition) {
-			return nil, evalError(e.Condition, "found a condition on parameters, want one on variables")
-		}
-		c, _, err := sema.EvalExact(e.Condition, state)
-		switch {
-		case err != nil:
-			return nil, err
-		case c.Bool:
-			return v.eval(e.Then, state)
-		}
-		return v.eval(e.Else, state)
+		return v.conditional(expr, state)
 	case *sema.Call:
-		if e.Func == sema.FuncPow {
-			return v.power(e.Args[0], e.Args[1], state)
+		if expr.Func == sema.FuncPow {
+			return v.power(expr.Args[0], expr.Args[1], state)
 		}
-		return nil, evalError(e, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", e.Func)
+		return nil, evalError(expr, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", expr.Func)
 	}
 	return nil, evalError(expr, "found an operator on parameters that is no rational function")
+}
+
+// isParametric reports whether a parameter occurs in an expression. It caches the results.
+func (v *evaluator) isParametric(expr sema.Expr) bool {
+	parametric, isCached := v.parametric[expr]
+	if !isCached {
+		parametric = sema.Parametric(expr)
+		v.parametric[expr] = parametric
+	}
+	return parametric
+}
+
+// conditional evaluates the branch of a conditional expression that its condition selects in a state. The condition must not contain a
+// parameter.
+func (v *evaluator) conditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
+	if sema.Parametric(expr.Condition) {
+		return nil, evalError(expr.Condition, "found a condition on parameters, want one on variables")
+	}
+	condition, _, err := sema.EvalExact(expr.Condition, state)
+	if err != nil {
+		return nil, err
+	}
+	if condition.Bool {
+		return v.eval(expr.Then, state)
+	}
+	return v.eval(expr.Else, state)
 }
 
 // binary evaluates an arithmetic operator with two operands, as a rational function of the parameters.

@@ -23,8 +23,8 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 	})
 }
 
-// expectedAtEnd returns the expected value of endValue(s) over the paths from the initial state, where s is the first state
-// of the path with an endValue that is not nil. A path that leaves the given states earlier counts as 0.
+// expectedAtEnd returns the expected value of endValue(s) over the paths from the initial state, where s is the first state of the path
+// for which endValue(s) is not nil. The value of a path is 0 if it leaves the given states earlier.
 func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, endValue func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
 	if function := endValue(c.initial); function != nil {
 		return function, nil
@@ -33,7 +33,7 @@ func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, endValue 
 		return c.evaluator.ring.Integer(0), nil
 	}
 	inside := func(s int) bool { return states.Has(s) && endValue(s) == nil }
-	endGain := func(s int) *ratfunc.Func {
+	expectedEndValue := func(s int) *ratfunc.Func { // the sum over the transitions to states with an end value
 		sum := c.evaluator.ring.Integer(0)
 		for _, transition := range c.rows[s] {
 			if function := endValue(transition.target); function != nil {
@@ -42,7 +42,7 @@ func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, endValue 
 		}
 		return sum
 	}
-	expected, err := c.eliminate(ctx, c.initial, inside, endGain)
+	expected, err := c.eliminate(ctx, c.initial, inside, expectedEndValue)
 	if err != nil {
 		return nil, err
 	}
@@ -60,33 +60,38 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 			values[s] = c.one
 		}
 	}
-	// stepBack computes the values one step earlier. States in stopped have the value 1.
-	stepBack := func(stopped *sparse.Set) error {
-		return c.stepBackwards(ctx, &values, func(s int, next *ratfunc.Func) *ratfunc.Func {
-			switch {
-			case stopped != nil && stopped.Has(s):
-				return c.one
-			case left.Has(s):
-				return next
-			}
-			return zero
-		})
+	// In the steps from low to high, a path that is in right satisfies the formula.
+	untilRight := func(s int, next *ratfunc.Func) *ratfunc.Func {
+		switch {
+		case right.Has(s):
+			return c.one
+		case left.Has(s):
+			return next
+		}
+		return zero
 	}
 	for range high - low {
-		if err := stepBack(right); err != nil {
+		if err := c.stepBackwards(ctx, &values, untilRight); err != nil {
 			return nil, err
 		}
 	}
+	// In the steps before low, it only has to stay in left.
+	withinLeft := func(s int, next *ratfunc.Func) *ratfunc.Func {
+		if left.Has(s) {
+			return next
+		}
+		return zero
+	}
 	for range low {
-		if err := stepBack(nil); err != nil {
+		if err := c.stepBackwards(ctx, &values, withinLeft); err != nil {
 			return nil, err
 		}
 	}
 	return values[c.initial], nil
 }
 
-// stepBackwards replaces the values of all states by the values one step earlier. earlier computes the value of a state from
-// next, the expected value of its successors.
+// stepBackwards replaces the values of all states by the values one step earlier. earlier returns the earlier value of state s, given the
+// expected value of its successors, next.
 func (c *Chain) stepBackwards(ctx context.Context, values *[]*ratfunc.Func, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) error {
 	out := make([]*ratfunc.Func, len(*values))
 	for s := range out {

@@ -24,7 +24,8 @@ func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[solver.initial]}}, nil
 	}
 	var pieces []Piece
-	for from := ratfunc.At(low); ; {
+	from := ratfunc.At(low)
+	for {
 		scheduler, end, err := solver.optimalAfter(from, high)
 		if err != nil {
 			return nil, err
@@ -49,8 +50,8 @@ func appendPiece(pieces []Piece, next Piece) []Piece {
 	return append(pieces, next)
 }
 
-// optimalAfter returns a scheduler that is optimal immediately to the right of a point, and the end of the interval in which
-// it is optimal. To find the scheduler, it tries points that approach the given one by bisection.
+// optimalAfter returns a scheduler that is optimal immediately to the right of from, and the end of the interval from there in which it is
+// optimal, at most high. To find the scheduler, it tries points that approach from by bisection.
 func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
 	point := high
 	for range maxBisections {
@@ -61,7 +62,7 @@ func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedu
 		for from.High.Cmp(point) >= 0 {
 			from = from.Narrow()
 		}
-		point = new(big.Rat).Add(from.High, point)
+		point = new(big.Rat).Add(from.High, point) // the middle between from and the last point
 		point.Mul(point, big.NewRat(1, 2))
 		scheduler, err := solver.optimalAt([]*big.Rat{point})
 		if err != nil {
